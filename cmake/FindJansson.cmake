@@ -1,0 +1,10 @@
+# The JSON library jansson.
+find_path(JANSSON_INCLUDE_DIR jansson.h)
+find_library(JANSSON_LIBRARY jansson)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Jansson REQUIRED_VARS JANSSON_INCLUDE_DIR JANSSON_LIBRARY)
+if(Jansson_FOUND AND NOT TARGET Jansson::Jansson)
+    add_library(Jansson::Jansson INTERFACE IMPORTED)
+    target_include_directories(Jansson::Jansson INTERFACE ${JANSSON_INCLUDE_DIR})
+    target_link_libraries(Jansson::Jansson INTERFACE ${JANSSON_LIBRARY})
+endif()

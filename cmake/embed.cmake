@@ -1,0 +1,17 @@
+# cmake -DOUT=file.c -DNAME=symbol -DDIR=docs/problems -P embed.cmake
+# Writes the Markdown pages of a folder as one table of {name, text}, so that `daedalus info` needs no files.
+file(GLOB pages ${DIR}/*.md)
+list(SORT pages)
+set(text "/* Generated from the pages beside the source; do not edit. */\n#include \"core/page.h\"\n")
+set(table "const dae_page ${NAME}[] = {\n")
+set(k 0)
+foreach(page ${pages})
+    get_filename_component(stem ${page} NAME_WE)
+    file(READ ${page} hex HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+    string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")
+    string(APPEND text "static const unsigned char page${k}[] = {\n${bytes}0};\n")
+    string(APPEND table "    {\"${stem}\", (const char *)page${k}},\n")
+    math(EXPR k "${k}+1")
+endforeach()
+file(WRITE ${OUT} "${text}${table}    {0, 0}};\n")

@@ -1,0 +1,16 @@
+/* Daedalus: constrained mechanical systems and every other initial value problem.
+ * One header for users; the parts can be included alone. */
+#ifndef DAEDALUS_H
+#define DAEDALUS_H
+
+#include <daedalus/experiment.h>
+#include <daedalus/formulation.h>
+#include <daedalus/integrator.h>
+#include <daedalus/method.h>
+#include <daedalus/options.h>
+#include <daedalus/problem.h>
+#include <daedalus/status.h>
+#include <daedalus/system.h>
+#include <daedalus/version.h>
+
+#endif

@@ -1,0 +1,152 @@
+/* The driver: one integrator for every method, with dense output, output grids, events, restart at
+ * discontinuities, limits, progress, cancelling, statistics, checkpoint and resume. */
+#ifndef DAEDALUS_INTEGRATOR_H
+#define DAEDALUS_INTEGRATOR_H
+
+#include <daedalus/method.h>
+
+DAE_BEGIN_DECLS
+
+typedef struct dae_integrator dae_integrator; /* opaque; one per thread */
+
+typedef struct dae_stats {
+    long steps;    /* step attempts */
+    long accepted; /* accepted steps */
+    long rejected; /* by the error test */
+    long newton_failures;
+    long f;      /* right-hand sides or residuals, without those for difference Jacobians */
+    long f_jac;  /* those for difference Jacobians */
+    long jac, lu, solves;
+    long newton; /* Newton iterations */
+    long events, restarts;
+    long undefined;    /* evaluations that reported "cannot be evaluated here" */
+    double h_last;     /* last step taken */
+    double h_smallest, h_largest; /* over the accepted steps */
+    int order_last;
+    double cpu_seconds;    /* the whole run */
+    double user_seconds;   /* in user functions (only with options.profile) */
+    double linalg_seconds; /* in factorizations and solves (only with options.profile) */
+    /* mechanical systems: largest constraint residuals at the accepted points */
+    double position_residual, velocity_residual, acceleration_residual;
+} dae_stats;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* Copies what it keeps of sys and opt (only the user pointers are borrowed). NULL: see *err. */
+DAE_API dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *opt, dae_error *err);
+DAE_API void dae_integrator_destroy(dae_integrator *it); /* NULL allowed */
+
+/* Initial values. yp may be NULL: it is computed where a method needs it. t_end gives the direction
+ * and the scale, and for "auto" the interval that the choice is made for. */
+DAE_API dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, const double *y0,
+                                        const double *yp0, dae_error *err);
+
+/* ---- Going on -------------------------------------------------------------------------------- */
+
+/* Integrates to t (not beyond t_end of start), calling output and events on the way. DAE_OK: there;
+ * DAE_EVENT: stopped by a terminal event before it; DAE_CANCELLED; or an error. */
+DAE_API dae_status dae_integrator_advance(dae_integrator *it, double t, dae_error *err);
+/* One accepted step towards t_end. */
+DAE_API dae_status dae_integrator_step(dae_integrator *it, dae_error *err);
+/* The solution at any t inside the last step; yp may be NULL. */
+DAE_API dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, double *yp);
+
+DAE_API double dae_integrator_time(const dae_integrator *it);
+DAE_API double dae_integrator_previous_time(const dae_integrator *it); /* where the last step began */
+DAE_API const double *dae_integrator_state(const dae_integrator *it);  /* lives until the next call */
+DAE_API const dae_stats *dae_integrator_stats(const dae_integrator *it);
+DAE_API const dae_method_info *dae_integrator_method(const dae_integrator *it);
+DAE_API const char *dae_integrator_reason(const dae_integrator *it); /* why "auto" took it, or "" */
+
+/* Asks a running integrator to stop after the present step; safe in signal handlers and from threads. */
+DAE_API void dae_integrator_cancel(dae_integrator *it);
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+typedef enum dae_output_mode { /* seed 003 table 4.2 */
+    DAE_OUTPUT_NONE = 0,
+    DAE_OUTPUT_EQUIDISTANT,  /* count points from t0 to t_end, both included */
+    DAE_OUTPUT_STEPS,        /* every step end and count - 1 points inside each step */
+    DAE_OUTPUT_MAX_INTERVAL, /* every step end, and points between so that no gap is above interval */
+    DAE_OUTPUT_TIMES         /* the given times */
+} dae_output_mode;
+
+/* y holds the selected components only. Returns 0 to go on, < 0 to stop (DAE_ERR_CALLBACK). */
+typedef int dae_output_fn(double t, const double *y, int n, void *user);
+
+typedef struct dae_output {
+    dae_output_mode mode;
+    int count;
+    double interval;
+    const double *times; /* sorted in the direction of integration; ntimes of them */
+    int ntimes;
+    const int *component; /* indices, ncomponent of them; NULL: all */
+    int ncomponent;
+    dae_output_fn *write;
+    void *user;
+} dae_output;
+
+/* Call before start. */
+DAE_API dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *output, dae_error *err);
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+typedef enum dae_direction { DAE_BOTH = 0, DAE_RISING = 1, DAE_FALLING = -1 } dae_direction;
+enum { DAE_EVENT_GO_ON = 0, DAE_EVENT_STOP = 1, DAE_EVENT_RESTART = 2 };
+
+typedef struct dae_event {
+    const char *name;
+    dae_direction direction;
+    int terminal;    /* stop at it (before any action: DAE_EVENT is returned) */
+    double residual; /* phi_res: |values| at most this count as zero, default 0 */
+} dae_event;
+
+/* All switching functions at once: phi[i] of event i. yp is given as dense output has it. */
+typedef int dae_switching_fn(double t, const double *y, const double *yp, double *phi, void *user);
+/* At event i, located at t. y (and yp) may be changed: then return DAE_EVENT_RESTART.
+ * rising: the function goes from minus to plus. Return DAE_EVENT_GO_ON, _STOP or _RESTART, or < 0. */
+typedef int dae_event_fn(int i, double t, int rising, double *y, double *yp, void *user);
+
+typedef struct dae_events {
+    int count;
+    const dae_event *event;
+    dae_switching_fn *phi;
+    dae_event_fn *action; /* NULL: record only */
+    int check_points;     /* extra points inside each step, default 0 */
+    double tolerance;     /* of an event time, 0: rounding level */
+    void *user;
+} dae_events;
+
+typedef struct dae_event_record {
+    double t;
+    int index;
+    int rising;
+} dae_event_record;
+
+/* Call before start. */
+DAE_API dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *events, dae_error *err);
+/* The events found so far, in order of time. */
+DAE_API const dae_event_record *dae_integrator_events(const dae_integrator *it, int *count);
+
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+/* Called after accepted steps. Returns 0 to go on, other values to cancel. */
+typedef int dae_progress_fn(const dae_integrator *it, double t, double t_end, void *user);
+DAE_API void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, void *user);
+
+/* ---- Checkpoint ------------------------------------------------------------------------------ */
+
+/* The whole state of the run: write it, create an equal integrator later (same system, options,
+ * events and output), load it, and go on: every further number is the same, bit for bit. */
+DAE_API size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size); /* bytes needed; 0: cannot */
+DAE_API dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err);
+
+/* ---- All in one ------------------------------------------------------------------------------ */
+
+/* Create, start, advance to t1, destroy. y: in the initial, out the final values. stats may be NULL. */
+DAE_API dae_status dae_solve(const dae_system *sys, const dae_options *opt, double t0, double t1, double *y,
+                             dae_stats *stats, dae_error *err);
+
+DAE_END_DECLS
+
+#endif

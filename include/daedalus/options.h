@@ -1,0 +1,73 @@
+/* Options of a run. One table (dae_options_table) holds name, type, default, unit, range and help of
+ * each; defaults, range checks, the command line, JSON and the manual all come from it. */
+#ifndef DAEDALUS_OPTIONS_H
+#define DAEDALUS_OPTIONS_H
+
+#include <daedalus/status.h>
+#include <stddef.h>
+
+DAE_BEGIN_DECLS
+
+/* One option of one method, by name: {"order", "9"}. */
+typedef struct dae_setting {
+    const char *name, *value;
+} dae_setting;
+
+typedef struct dae_options {
+    const char *method;      /* registry name, or "auto" */
+    const char *formulation; /* mechanical systems: registry name, or "auto" */
+    double rtol, atol;       /* scalar tolerances */
+    const double *rtol_vec;  /* per component, or NULL */
+    const double *atol_vec;
+    double h0;          /* first step, 0: the method chooses */
+    double h_max;       /* 0: no limit */
+    double h_min;       /* 0: rounding decides */
+    double fixed_step;  /* > 0: steps of this size, no error control (order studies) */
+    long max_steps;     /* attempts, 0: no limit */
+    double max_seconds; /* CPU time, 0: no limit */
+    const char *linear_algebra; /* "auto", "dense", "banded", "sparse" */
+    const char *jacobian;       /* "auto" (analytic where given), "difference" */
+    int profile;                /* 1: measure the time in user functions and linear algebra */
+    int threads;                /* for methods that can use them */
+    int stop_at_end;            /* 1: never evaluate beyond t_end (multistep methods may otherwise) */
+
+    const double *discontinuity; /* times at which the right-hand side jumps: the run restarts there */
+    int ndiscontinuity;
+    const dae_setting *setting; /* options of the chosen method */
+    int nsetting;
+
+    dae_log_fn *log; /* NULL: silent */
+    dae_log_level log_level;
+    void *log_user;
+} dae_options;
+
+DAE_API dae_options dae_options_default(void);
+
+typedef enum dae_option_type {
+    DAE_OPTION_REAL,
+    DAE_OPTION_LONG,
+    DAE_OPTION_INT,
+    DAE_OPTION_NAME
+} dae_option_type;
+
+/* A line of the options table, also used by methods and problems for their own parameters. */
+typedef struct dae_option {
+    const char *name;
+    dae_option_type type;
+    size_t offset; /* of the field in its struct */
+    double value;  /* default, for numbers */
+    const char *text; /* default, for names */
+    double min, max;  /* range, inclusive; min > max: any */
+    const char *choices; /* DAE_OPTION_NAME: allowed words separated by '|', NULL: any */
+    const char *unit;
+    const char *help;
+} dae_option;
+
+/* The table of dae_options, ended by a line with name NULL. */
+DAE_API const dae_option *dae_options_table(void);
+/* Sets one field by name with type and range check; a name value is borrowed. */
+DAE_API dae_status dae_options_set(dae_options *opt, const char *name, const char *value, dae_error *err);
+
+DAE_END_DECLS
+
+#endif

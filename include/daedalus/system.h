@@ -1,0 +1,144 @@
+/* What is integrated: a system of one of four kinds, with what is known of its structure.
+ *
+ * A system is a description: a public struct, zero means "not given", and create copies what it keeps
+ * (arrays too). Only `user` is borrowed. All matrices are column-major; indices start at 0.
+ *
+ * Every callback returns 0 if it worked, > 0 if it cannot be evaluated at this point (the method tries
+ * a smaller step), < 0 to stop the run. A value that is not finite counts as "cannot be evaluated". */
+#ifndef DAEDALUS_SYSTEM_H
+#define DAEDALUS_SYSTEM_H
+
+#include <daedalus/status.h>
+
+DAE_BEGIN_DECLS
+
+/* ---- Matrices and patterns ------------------------------------------------------------------- */
+
+typedef enum dae_storage {
+    DAE_DENSE = 0, /* n*n values, element (i,j) at i + j*n */
+    DAE_BANDED,    /* (lower+1+upper)*n values, element (i,j) at (upper + i - j) + j*(lower+1+upper) */
+    DAE_SPARSE,    /* compressed columns: values of column j at colptr[j] .. colptr[j+1]-1 */
+    DAE_DIAGONAL   /* n values (mass matrices only) */
+} dae_storage;
+
+/* The shape of a square matrix whose values come later. Zero means dense. */
+typedef struct dae_pattern {
+    dae_storage storage;
+    int lower, upper;   /* DAE_BANDED: numbers of sub- and superdiagonals */
+    const int *colptr;  /* DAE_SPARSE: n+1 */
+    const int *rowind;  /* DAE_SPARSE: colptr[n], rows ascending within a column */
+} dae_pattern;
+
+/* A square matrix with values: a borrowed view. n = 0 means the identity. */
+typedef struct dae_matrix {
+    int n;
+    dae_pattern pattern;
+    const double *a;
+} dae_matrix;
+
+DAE_API dae_matrix dae_diagonal(int n, const double *d);
+DAE_API dae_matrix dae_dense(int n, const double *a);
+DAE_API dae_matrix dae_banded(int n, int lower, int upper, const double *a);
+DAE_API dae_matrix dae_sparse(int n, const int *colptr, const int *rowind, const double *a);
+DAE_API long dae_pattern_count(const dae_pattern *p, int n); /* number of stored values */
+
+/* ---- The four kinds -------------------------------------------------------------------------- */
+
+typedef enum dae_kind {
+    DAE_KIND_ODE = 0, /* y' = f(t,y) */
+    DAE_KIND_DAE,     /* M y' = f(t,y), M constant, may be singular */
+    DAE_KIND_IDE,     /* F(t,y,y') = 0 */
+    DAE_KIND_MECH     /* mechanical system in descriptor form */
+} dae_kind;
+
+typedef int dae_rhs(double t, const double *y, double *f, void *user);
+/* Values of df/dy in the layout of the system's Jacobian pattern; zero on entry. */
+typedef int dae_jac(double t, const double *y, double *jac, void *user);
+typedef int dae_residual(double t, const double *y, const double *yp, double *F, void *user);
+/* Values of dF/dy (or dF/dy') in the layout of the system's Jacobian pattern; zero on entry. */
+typedef int dae_residual_jac(double t, const double *y, const double *yp, double *jac, void *user);
+
+typedef struct dae_ode {
+    int n;
+    dae_rhs *f;
+    dae_jac *jac;  /* df/dy, or NULL: differences */
+    dae_rhs *dfdt; /* df/dt, or NULL: differences where a method needs it */
+    void *user;
+} dae_ode;
+
+typedef struct dae_dae {
+    int n;
+    dae_matrix mass; /* zero: identity */
+    dae_rhs *f;
+    dae_jac *jac;
+    dae_rhs *dfdt;
+    void *user;
+} dae_dae;
+
+typedef struct dae_ide {
+    int n;
+    dae_residual *residual;
+    dae_residual_jac *dfdy;  /* dF/dy,  or NULL: differences */
+    dae_residual_jac *dfdyp; /* dF/dy', or NULL: differences */
+    const int *algebraic;    /* n flags, 1 = y'_i does not occur; NULL: found numerically */
+    void *user;
+} dae_ide;
+
+/* [MEXX] (1.1):  p' = T(t,p) v,  M(t,p) v' = f(t,p,v,lambda,u) - G(t,p)^T lambda,
+ *                0 = G(t,p) v + gI(t,p),  0 = g(t,p),  u' = d(t,p,v,lambda,u).
+ * The state is y = (p, v, u). ng < nlambda: the last nlambda - ng rows of G are nonholonomic. */
+typedef struct dae_mech_point {
+    double t;
+    const double *p, *v, *u, *lambda; /* v, u, lambda NULL where the function must not depend on it */
+} dae_mech_point;
+
+typedef int dae_mech_fn(const dae_mech_point *x, double *out, void *user);
+
+typedef struct dae_mech {
+    int np, nv, nu, ng, nlambda;
+    dae_matrix mass;          /* constant M, or */
+    dae_mech_fn *mass_fn;     /* M(t,p), nv*nv dense (block diagonal: only the blocks are read) */
+    dae_mech_fn *force;       /* f(t,p,v,lambda,u): nv */
+    /* g: ng (may be NULL), G: nlambda*nv column-major (may be NULL; zero on entry) */
+    int (*constraint)(const dae_mech_point *x, double *g, double *G, void *user);
+    dae_mech_fn *kinematics;  /* T(t,p) v: np; NULL: T = I, np = nv */
+    dae_mech_fn *velocity;    /* gI(t,p): nlambda; NULL: 0 */
+    dae_mech_fn *gamma;       /* d/dt (G v + gI) at fixed v: nlambda; NULL: differences */
+    dae_mech_fn *dynamics;    /* d(t,p,v,lambda,u): nu */
+    dae_mech_fn *dfdlambda;   /* df/dlambda: nv*nlambda column-major; NULL: f does not depend on lambda */
+    dae_mech_fn *dfdp, *dfdv; /* df/dp: nv*np, df/dv: nv*nv; NULL: differences */
+    const int *mass_block;    /* sizes of the diagonal blocks of M, nblock of them; NULL: one full block */
+    int nblock;
+    const int *quaternion;    /* first index in p of each Euler-parameter quadruple, nquaternion of them */
+    int nquaternion;
+    void *user;
+} dae_mech;
+
+/* ---- The system ------------------------------------------------------------------------------ */
+
+typedef struct dae_structure {
+    dae_pattern jacobian; /* of df/dy; for IDEs the common pattern of dF/dy and dF/dy' */
+    const int *index;     /* differentiation index of each variable, 1 .. 3; NULL: all 1 */
+    int second_order;     /* m > 0: y'[i] = y[m+i] for i < m, [RADAU] IWORK(9) */
+} dae_structure;
+
+typedef struct dae_system {
+    dae_kind kind;
+    union {
+        dae_ode ode;
+        dae_dae dae;
+        dae_ide ide;
+        dae_mech mech;
+    };
+    dae_structure structure;
+} dae_system;
+
+DAE_API int dae_system_size(const dae_system *sys);        /* length of y */
+DAE_API int dae_system_index(const dae_system *sys);       /* highest index of a variable: 0 for ODEs */
+DAE_API const char *dae_kind_name(dae_kind kind);          /* "ODE", "DAE", "IDE", "mechanical" */
+/* DAE_OK, or DAE_ERR_INPUT with the first thing that is wrong with the description. */
+DAE_API dae_status dae_system_check(const dae_system *sys, dae_error *err);
+
+DAE_END_DECLS
+
+#endif

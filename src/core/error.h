@@ -1,0 +1,29 @@
+/* Filling a dae_error, and the log. */
+#ifndef DAE_CORE_ERROR_H
+#define DAE_CORE_ERROR_H
+
+#include <daedalus/options.h>
+#include <daedalus/status.h>
+
+#if defined(__GNUC__)
+#define DAE_PRINTF(a, b) __attribute__((format(printf, a, b)))
+#else
+#define DAE_PRINTF(a, b)
+#endif
+
+/* Fills *err (NULL allowed) and returns s, so that a failing function ends with
+ *     return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", rtol); */
+dae_status dae_fail(dae_error *err, dae_status s, double t, const char *format, ...) DAE_PRINTF(4, 5);
+
+/* Logs if the level is wanted: dae_log(opt, DAE_LOG_STEP, "t=%.6g h=%.3g", t, h). */
+void dae_log_text(const dae_options *opt, dae_log_level level, const char *format, ...) DAE_PRINTF(3, 4);
+#define dae_log(opt, level, ...)                                                            \
+    do {                                                                                    \
+        if ((opt)->log && (opt)->log_level >= (level)) dae_log_text(opt, level, __VA_ARGS__); \
+    } while (0)
+
+/* The word of a '|'-separated list that is nearest to `word` in spelling (a spelling hint), copied to
+ * out; "" if none is near. */
+void dae_nearest_word(const char *word, const char *list, char *out, size_t size);
+
+#endif

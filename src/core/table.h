@@ -1,0 +1,12 @@
+/* Reading one value through a line of an options table; shared by options, methods and problems. */
+#ifndef DAE_CORE_TABLE_H
+#define DAE_CORE_TABLE_H
+
+#include <daedalus/options.h>
+
+void dae_table_defaults(const dae_option *table, void *object);
+/* what: "option", "parameter of hires", ... for the message. A text value is borrowed. */
+dae_status dae_table_set(const dae_option *table, void *object, const char *what, const char *name,
+                         const char *value, dae_error *err);
+
+#endif

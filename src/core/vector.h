@@ -1,0 +1,47 @@
+/* Small vector operations used everywhere; loops that the compiler vectorizes. */
+#ifndef DAE_CORE_VECTOR_H
+#define DAE_CORE_VECTOR_H
+
+#include <math.h>
+#include <string.h>
+
+static inline void dae_copy(int n, const double *x, double *y)
+{
+    if (n > 0) memcpy(y, x, (size_t)n * sizeof *y);
+}
+
+static inline void dae_zero(int n, double *y)
+{
+    if (n > 0) memset(y, 0, (size_t)n * sizeof *y);
+}
+
+/* y += a x */
+static inline void dae_axpy(int n, double a, const double *restrict x, double *restrict y)
+{
+    for (int i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+/* 1 if every value is finite: x - x is 0 then and NaN otherwise. */
+static inline int dae_all_finite(int n, const double *x)
+{
+    double s[4] = {0, 0, 0, 0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) s[k] += x[i + k] - x[i + k];
+    }
+    for (; i < n; i++) s[0] += x[i] - x[i];
+    return s[0] + s[1] + s[2] + s[3] == 0;
+}
+
+/* sqrt(mean (x_i/w_i)^2) */
+static inline double dae_wrms(int n, const double *restrict x, const double *restrict w)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++) {
+        double r = x[i] / w[i];
+        s += r * r;
+    }
+    return n > 0 ? sqrt(s / n) : 0;
+}
+
+#endif

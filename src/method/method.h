@@ -1,0 +1,110 @@
+/* What a method is, and what it sees of a run.
+ *
+ * A method advances one accepted step; it keeps its history; it evaluates the system only through the
+ * dae_ivp functions below, which count, time and check. Output, events, limits, restarts, logging of
+ * the run and checkpoints are the driver's. */
+#ifndef DAE_METHOD_METHOD_H
+#define DAE_METHOD_METHOD_H
+
+#include <daedalus/integrator.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+
+typedef struct dae_method dae_method;
+
+/* The run as a method sees it. */
+typedef struct dae_ivp {
+    const dae_system *sys; /* the driver's own copy */
+    const dae_options *opt;
+    int n;
+    const double *rtol, *atol; /* n each */
+    int scalar_tolerances;     /* all rtol equal and all atol equal */
+    const int *index;          /* n, or NULL: all 1 */
+    dae_pattern jacobian;      /* storage chosen for df/dy (given, probed, or dense) */
+    dae_arena *arena;          /* for all arrays and pointer-free structs of the method */
+    dae_stats *stats;
+
+    /* Where the run is going. A method never evaluates beyond t_stop; it may step beyond t_end if its
+     * descriptor says soft_end and t_stop allows it, and the driver interpolates back. */
+    double t_end, t_stop; /* t_stop is +-INFINITY where there is no wall */
+    double direction;     /* +1 or -1 */
+
+    /* One-sided evaluation at discontinuities: the present segment is [left, right] in the direction of
+     * integration; at its ends t is moved by one rounding unit into the segment. */
+    double left, right; /* NAN: no discontinuity there */
+
+    /* What the method reports after reset and after each accepted step. */
+    double t_old, t;   /* the last step */
+    const double *y;   /* at t; the method's own array */
+    double h_next;     /* proposed */
+    int order;
+    dae_error *err;    /* filled by a failing step */
+
+    void *driver; /* private to the driver */
+} dae_ivp;
+
+struct dae_method {
+    dae_method_info info;
+    int soft_end; /* may step beyond t_end */
+    size_t option_size; /* size of the struct that info.options fills, 0: none */
+
+    /* The method's struct (from calloc; arrays and plain state from ivp->arena), NULL: see *err.
+     * option: the filled options struct, lives as long as the integrator. */
+    void *(*create)(dae_ivp *ivp, const void *option, dae_error *err);
+    /* Starts afresh at (t, y); yp is given for IDEs, NULL where the driver has none. h: first step or 0. */
+    dae_status (*reset)(void *self, double t, const double *y, const double *yp, double h);
+    /* One accepted step. DAE_OK, DAE_STIFF (accepted; with news), or an error with ivp->err filled. */
+    dae_status (*step)(void *self);
+    /* The solution and its derivative (NULL: not wanted) at t in the last step. */
+    void (*interpolate)(void *self, double t, double *y, double *yp);
+    void (*destroy)(void *self); /* frees the struct and what is not in the arena */
+    /* State outside the arena (sparse factors); NULL: none. save returns the bytes it needs or wrote. */
+    size_t (*save)(const void *self, void *buffer);
+    int (*load)(void *self, const void *buffer, size_t size); /* 0: fine */
+};
+
+const dae_method *dae_method_at(int i); /* the registry, NULL past its end */
+
+/* ---- Evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop ------------------------------- */
+
+int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f);
+int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F);
+/* df/dy in the layout of ivp->jacobian: analytic where given, else differences; f = f(t,y) is known. */
+int dae_ivp_jacobian(dae_ivp *ivp, double t, const double *y, const double *f, double *jac);
+/* dF/dy and dF/dy' (either may be NULL) in the layout of ivp->jacobian; F = F(t,y,yp) is known. */
+int dae_ivp_residual_jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, const double *F,
+                              double *dfdy, double *dfdyp);
+/* df/dt, analytic or by a difference. */
+int dae_ivp_dfdt(dae_ivp *ivp, double t, const double *y, const double *f, double *dfdt);
+/* The mass matrix of the system (n = 0: identity). */
+dae_matrix dae_ivp_mass(const dae_ivp *ivp);
+/* y' at (t, y): f for ODEs; M y' = f solved for the rest (least squares where M is singular: the
+ * derivatives of algebraic variables are 0). */
+int dae_ivp_derivative(dae_ivp *ivp, double t, const double *y, double *yp);
+
+/* ---- For the mechanical methods: counted, timed and checked like the others -------------------- */
+int dae_ivp_mech(dae_ivp *ivp, dae_mech_fn *fn, const dae_mech_point *x, int size, double *out);
+
+/* ---- Timing (only with options.profile) -------------------------------------------------------- */
+
+double dae_now(void); /* seconds, cheap */
+#define DAE_LINALG(ivp, call)                              \
+    do {                                                   \
+        if ((ivp)->opt->profile) {                         \
+            double t_begin_ = dae_now();                   \
+            call;                                          \
+            (ivp)->stats->linalg_seconds += dae_now() - t_begin_; \
+        } else {                                           \
+            call;                                          \
+        }                                                  \
+    } while (0)
+
+/* A first step after [HNW] section II.4 that respects the tolerances: for methods of the given order;
+ * f0 = f(t0, y0) is known. Uses one evaluation. ODEs only. */
+double dae_ivp_first_step(dae_ivp *ivp, double t0, const double *y0, const double *f0, int order);
+
+/* A failing step: fills ivp->err with the time and returns s. */
+dae_status dae_ivp_fail(dae_ivp *ivp, dae_status s, const char *format, ...) DAE_PRINTF(3, 4);
+
+#endif
