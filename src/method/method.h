@@ -36,12 +36,16 @@ typedef struct dae_ivp {
 
     /* What the method reports after reset and after each accepted step. */
     double t_old, t;   /* the last step */
-    const double *y;   /* at t; the method's own array */
+    const double *y;   /* at t; the method's own array, the same one from create to destroy */
     double h_next;     /* proposed */
     int order;
     dae_error *err;    /* filled by a failing step */
 
-    void *driver; /* private to the driver */
+    /* Filled by the driver: the right-hand side of ODEs and DAEs, and room for difference Jacobians. */
+    dae_rhs *f;
+    void *user;
+    struct dae_difference *difference;
+    int bad_component; /* of the last evaluation that was not finite; -1: the function said so itself */
 } dae_ivp;
 
 struct dae_method {
@@ -65,6 +69,15 @@ struct dae_method {
 };
 
 const dae_method *dae_method_at(int i); /* the registry, NULL past its end */
+
+/* ---- The driver's side ------------------------------------------------------------------------- */
+
+size_t dae_difference_size(void); /* bytes of what ivp->difference points to */
+/* Chooses the storage of the Jacobian (options, given pattern, probing at (t,y)) and takes the memory
+ * that differences need. */
+dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double *yp, dae_error *err);
+/* IDEs: y' (and the algebraic components of y) such that F(t,y,y') = 0, from the values given as a guess. */
+dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae_error *err);
 
 /* ---- Evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop ------------------------------- */
 

@@ -1,0 +1,13 @@
+#include "linalg/least_squares.h"
+
+#include <lapacke.h>
+#include <stdlib.h>
+
+int dae_least_squares(int m, int n, double *a, double *b, double rcond)
+{
+    lapack_int rank = 0, *pivot = calloc((size_t)n, sizeof *pivot);
+    if (!pivot) return -1;
+    lapack_int info = LAPACKE_dgelsy(LAPACK_COL_MAJOR, m, n, 1, a, m, b, m > n ? m : n, pivot, rcond, &rank);
+    free(pivot);
+    return info ? -1 : (int)rank;
+}

@@ -1,0 +1,94 @@
+/* "auto": which method a system gets, and why. By kind and index first; an ODE is judged by the number
+ * of its fastest time constants in the interval, L (t_end - t0) with L = |df/dy| estimated by a few
+ * steps of the power method at the start. A method that is chosen as explicit and meets stiffness
+ * later is replaced by the driver. */
+#include "method/method.h"
+
+#include "core/vector.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STIFF_LIMIT 1000 /* time constants in the interval above which an implicit method is taken; ours:
+                            below it an explicit method needs a few hundred steps at most */
+#define POWER_STEPS 6
+
+/* |df/dy| at (t,y) by the power method on differences; NAN where f cannot be evaluated. */
+static double lipschitz(const dae_ode *ode, double t, const double *y)
+{
+    int n = ode->n;
+    double *work = calloc(4 * (size_t)n, sizeof *work), L = NAN;
+    if (!work) return NAN;
+    double *f0 = work, *f1 = work + n, *v = work + 2 * n, *x = work + 3 * n, size = 0;
+    for (int i = 0; i < n; i++) {
+        v[i] = 1 + 0.5 * sin(1.7 * i + 0.3);
+        size += y[i] * y[i];
+    }
+    size = sqrt(size);
+    if (ode->f(t, y, f0, ode->user) == 0 && dae_all_finite(n, f0)) {
+        double best = 0;
+        for (int k = 0; k < POWER_STEPS; k++) {
+            double norm = 0, d = 0;
+            for (int i = 0; i < n; i++) norm += v[i] * v[i];
+            norm = sqrt(norm);
+            if (!(norm > 0)) break;
+            double eps = 1e-7 * (size > 0 ? size : 1);
+            for (int i = 0; i < n; i++) x[i] = y[i] + eps * v[i] / norm;
+            if (ode->f(t, x, f1, ode->user) != 0 || !dae_all_finite(n, f1)) break;
+            for (int i = 0; i < n; i++) {
+                v[i] = (f1[i] - f0[i]) / eps;
+                d += v[i] * v[i];
+            }
+            best = fmax(best, sqrt(d));
+        }
+        L = best;
+    }
+    free(work);
+    return L;
+}
+
+static const dae_method_info *first_of(const char *const *names)
+{
+    for (; *names; names++) {
+        const dae_method_info *m = dae_method_find(*names);
+        if (m) return m;
+    }
+    return NULL;
+}
+
+const dae_method_info *dae_method_choose(const dae_system *sys, const dae_options *opt, double t0, double t_end,
+                                         const double *y0, char *reason, size_t size)
+{
+    static const char *const implicit[] = {"radau5", NULL};
+    static const char *const ide[] = {"ida", NULL};
+    static const char *const loose[] = {"dopri5", "dop853", NULL}, *const tight[] = {"dop853", "dopri5", NULL};
+    static const char *const mechanical[] = {"mexx", NULL};
+    const dae_method_info *m = NULL;
+    int index = dae_system_index(sys);
+    switch (sys->kind) {
+    case DAE_KIND_MECH:
+        m = first_of(mechanical);
+        snprintf(reason, size, "mechanical system in descriptor form");
+        break;
+    case DAE_KIND_IDE:
+        m = first_of(ide);
+        snprintf(reason, size, "implicit equations F(t,y,y') = 0 of index %d", index);
+        break;
+    case DAE_KIND_DAE:
+        m = first_of(implicit);
+        snprintf(reason, size, "M y' = f with variables of index %d: stiffly accurate implicit Runge-Kutta", index);
+        break;
+    case DAE_KIND_ODE: {
+        double L = lipschitz(&sys->ode, t0, y0), count = L * fabs(t_end - t0);
+        int stiff = !(count <= STIFF_LIMIT);
+        m = stiff ? first_of(implicit) : first_of(opt->rtol <= 1e-6 ? tight : loose);
+        if (!m) m = first_of(implicit);
+        snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count, stiff ? "treated as stiff" : "not stiff");
+        break;
+    }
+    }
+    if (m && (!(m->kinds & 1u << sys->kind) || m->max_index < index)) m = NULL;
+    if (!m) snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(sys->kind), index);
+    return m;
+}

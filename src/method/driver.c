@@ -1,0 +1,627 @@
+/* The driver: everything that every integrator needs and no method should have to know.
+ *
+ * A run is a sequence of accepted steps of the method. After each, the part of the step up to the
+ * target (a requested time, or the end) is processed: events are located on the dense output, output
+ * points are written, and if an event changed the state or a discontinuity was reached the method
+ * starts afresh there. `now` is how far the run has been processed; it can lie inside the last step. */
+#include "method/driver.h"
+
+#include "core/matrix.h"
+#include "core/table.h"
+#include "core/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- Create ------------------------------------------------------------------------------------ */
+
+static const dae_method *find_method(const char *name)
+{
+    const dae_method_info *info = dae_method_find(name);
+    for (int i = 0; info && i < dae_method_count(); i++) {
+        if (&dae_method_at(i)->info == info) return dae_method_at(i);
+    }
+    return NULL;
+}
+
+/* Names of the methods that take this system, for messages. */
+static void suitable(const dae_system *sys, char *out, size_t size)
+{
+    out[0] = 0;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *m = dae_method_get(i);
+        if (!(m->kinds & 1u << sys->kind) || m->max_index < dae_system_index(sys)) continue;
+        if (strlen(out) + strlen(m->name) + 3 > size) return;
+        if (out[0]) strcat(out, ", ");
+        strcat(out, m->name);
+    }
+}
+
+static dae_status check_method(const dae_method *m, const char *name, const dae_system *sys, dae_error *err)
+{
+    char list[300], near[64], all[600] = "";
+    suitable(sys, list, sizeof list);
+    if (!m) {
+        for (int i = 0; i < dae_method_count(); i++) {
+            if (i) strcat(all, "|");
+            strncat(all, dae_method_get(i)->name, 32);
+        }
+        dae_nearest_word(name, all, near, sizeof near);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s; for this system: auto, %s", name,
+                        near[0] ? "; did you mean \"" : "", near, near[0] ? "\"?" : "", list);
+    }
+    if (!(m->info.kinds & 1u << sys->kind)) {
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s does not take systems of kind %s; these do: %s",
+                        m->info.name, dae_kind_name(sys->kind), list[0] ? list : "none yet");
+    }
+    if (m->info.max_index < dae_system_index(sys)) {
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s takes index %d at most, the system has index %d; these do: %s",
+                        m->info.name, m->info.max_index, dae_system_index(sys), list[0] ? list : "none yet");
+    }
+    return DAE_OK;
+}
+
+static dae_status check_options(const dae_options *o, int n, dae_error *err)
+{
+    if (!(o->rtol > 0) && !o->rtol_vec) return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", o->rtol);
+    if (!(o->atol >= 0) && !o->atol_vec) return dae_fail(err, DAE_ERR_INPUT, NAN, "atol = %g must not be negative", o->atol);
+    for (int i = 0; i < n; i++) {
+        if (o->rtol_vec && !(o->rtol_vec[i] > 0)) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol of component %d is %g; it must be positive", i + 1, o->rtol_vec[i]);
+        }
+        if (o->atol_vec && !(o->atol_vec[i] >= 0)) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "atol of component %d is %g; it must not be negative", i + 1, o->atol_vec[i]);
+        }
+    }
+    if (!(o->h0 >= 0) || !(o->h_max >= 0) || !(o->h_min >= 0) || !(o->fixed_step >= 0)) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "step sizes (h0 = %g, h_max = %g, h_min = %g, fixed_step = %g) must not be negative",
+                        o->h0, o->h_max, o->h_min, o->fixed_step);
+    }
+    if (o->ndiscontinuity < 0 || (o->ndiscontinuity && !o->discontinuity)) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "ndiscontinuity = %d without times", o->ndiscontinuity);
+    }
+    return DAE_OK;
+}
+
+static dae_status copy_description(dae_integrator *it, const dae_system *sys, const dae_options *opt, dae_error *err)
+{
+    int ok = 1, n = dae_system_size(sys);
+    dae_arena *a = it->keep;
+    it->sys = *sys;
+    it->opt = *opt;
+    it->sys.structure.jacobian = dae_pattern_copy(&sys->structure.jacobian, n, a, &ok);
+    it->sys.structure.index = dae_arena_copy(a, sys->structure.index, (size_t)n, sizeof(int));
+    if (sys->kind == DAE_KIND_DAE) it->sys.dae.mass = dae_matrix_copy(&sys->dae.mass, a, &ok);
+    if (sys->kind == DAE_KIND_IDE) it->sys.ide.algebraic = dae_arena_copy(a, sys->ide.algebraic, (size_t)n, sizeof(int));
+    if (sys->kind == DAE_KIND_MECH) {
+        it->sys.mech.mass = dae_matrix_copy(&sys->mech.mass, a, &ok);
+        it->sys.mech.mass_block = dae_arena_copy(a, sys->mech.mass_block, (size_t)sys->mech.nblock, sizeof(int));
+        it->sys.mech.quaternion = dae_arena_copy(a, sys->mech.quaternion, (size_t)sys->mech.nquaternion, sizeof(int));
+    }
+    double *rtol = dae_arena_reals(a, (size_t)n), *atol = dae_arena_reals(a, (size_t)n);
+    it->opt.discontinuity = dae_arena_copy(a, opt->discontinuity, (size_t)opt->ndiscontinuity, sizeof(double));
+    it->opt.setting = NULL;
+    it->opt.nsetting = 0;
+    if (!ok || dae_arena_failed(a)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a system of size %d", n);
+    it->ivp.scalar_tolerances = 1;
+    for (int i = 0; i < n; i++) {
+        rtol[i] = opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol;
+        atol[i] = opt->atol_vec ? opt->atol_vec[i] : opt->atol;
+        if (rtol[i] != rtol[0] || atol[i] != atol[0]) it->ivp.scalar_tolerances = 0;
+    }
+    it->ivp.rtol = it->opt.rtol_vec = rtol;
+    it->ivp.atol = it->opt.atol_vec = atol;
+    it->ivp.sys = &it->sys;
+    it->ivp.opt = &it->opt;
+    it->ivp.n = n;
+    it->ivp.index = it->sys.structure.index;
+    switch (sys->kind) {
+    case DAE_KIND_ODE: it->ivp.f = sys->ode.f, it->ivp.user = sys->ode.user; break;
+    case DAE_KIND_DAE: it->ivp.f = sys->dae.f, it->ivp.user = sys->dae.user; break;
+    case DAE_KIND_IDE: it->ivp.user = sys->ide.user; break;
+    case DAE_KIND_MECH: it->ivp.user = sys->mech.user; break;
+    }
+    return DAE_OK;
+}
+
+/* The options of the method: a struct of its own, filled through its table. */
+static dae_status method_options(dae_integrator *it, const dae_options *opt, dae_error *err)
+{
+    const dae_method *m = it->method;
+    it->option = dae_arena_take(it->keep, 1, m->option_size + 1);
+    if (!it->option) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the options of %s", m->info.name);
+    dae_table_defaults(m->info.options, it->option);
+    for (int i = 0; i < opt->nsetting; i++) {
+        char what[64] = "option of method ";
+        strncat(what, m->info.name, 32);
+        dae_status s = dae_table_set(m->info.options, it->option, what, opt->setting[i].name, opt->setting[i].value, err);
+        if (s) return s;
+    }
+    return DAE_OK;
+}
+
+dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *opt, dae_error *err)
+{
+    dae_options standard = dae_options_default();
+    if (!opt) opt = &standard;
+    if (dae_system_check(sys, err) || check_options(opt, dae_system_size(sys), err)) return NULL;
+    dae_integrator *it = calloc(1, sizeof *it);
+    struct dae_difference *difference = NULL;
+    if (!it) goto memory;
+    it->keep = dae_arena_create();
+    it->arena = dae_arena_create();
+    if (!it->keep || !it->arena) goto memory;
+    if (copy_description(it, sys, opt, err)) goto fail;
+    it->automatic = !opt->method || !strcmp(opt->method, "auto");
+    if (!it->automatic) {
+        it->method = find_method(opt->method);
+        if (check_method(it->method, opt->method, sys, err) || method_options(it, opt, err)) goto fail;
+    } else if (opt->nsetting) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "option \"%s\" belongs to a method, but the method is auto; name the method", opt->setting[0].name);
+        goto fail;
+    }
+    size_t n = (size_t)it->ivp.n;
+    it->s = dae_arena_take(it->arena, 1, sizeof *it->s);
+    it->y = dae_arena_reals(it->arena, n);
+    it->yp = dae_arena_reals(it->arena, n);
+    it->scratch = dae_arena_reals(it->arena, 2 * n);
+    it->ivp.arena = it->arena;
+    difference = dae_arena_take(it->keep, 1, dae_difference_size());
+    if (dae_arena_failed(it->arena) || !difference) goto memory;
+    it->ivp.difference = difference;
+    it->ivp.stats = &it->s->stats;
+    atomic_init(&it->cancelled, 0);
+    return it;
+memory:
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for an integrator");
+fail:
+    dae_integrator_destroy(it);
+    return NULL;
+}
+
+void dae_integrator_destroy(dae_integrator *it)
+{
+    if (!it) return;
+    if (it->self) it->method->destroy(it->self);
+    dae_arena_destroy(it->keep);
+    dae_arena_destroy(it->arena);
+    free(it->record);
+    free(it->root);
+    free(it);
+}
+
+/* ---- Start -------------------------------------------------------------------------------------- */
+
+/* The wall ahead: the next discontinuity inside the interval. */
+static void set_segment(dae_integrator *it)
+{
+    dae_ivp *ivp = &it->ivp;
+    const dae_options *o = &it->opt;
+    ivp->t_stop = o->stop_at_end || !it->method->soft_end ? it->s->t_end : ivp->direction * INFINITY;
+    ivp->right = NAN;
+    if (it->s->segment < o->ndiscontinuity) {
+        double td = o->discontinuity[it->s->segment];
+        if (ivp->direction * (it->s->t_end - td) > 0) ivp->t_stop = ivp->right = td;
+    }
+}
+
+/* Skips the discontinuities that are not ahead of t; the one at t itself begins the segment. */
+static void pass_discontinuities(dae_integrator *it, double t)
+{
+    dae_ivp *ivp = &it->ivp;
+    ivp->left = NAN;
+    while (it->s->segment < it->opt.ndiscontinuity) {
+        double td = it->opt.discontinuity[it->s->segment];
+        if (ivp->direction * (td - t) > 0) break;
+        if (td == t) ivp->left = td;
+        it->s->segment++;
+    }
+    set_segment(it);
+}
+
+/* y' at the present state where the method or the events want it. */
+static dae_status initial_derivative(dae_integrator *it, double t, int given, dae_error *err)
+{
+    dae_ivp *ivp = &it->ivp;
+    if (it->sys.kind == DAE_KIND_IDE) {
+        if (given && dae_ivp_residual(ivp, t, it->y, it->yp, it->scratch) == 0) {
+            double largest = 0;
+            for (int i = 0; i < ivp->n; i++) largest = fmax(largest, fabs(it->scratch[i]));
+            if (largest == 0) return DAE_OK;
+        }
+        return dae_ivp_consistent(ivp, t, it->y, it->yp, err);
+    }
+    if (it->sys.kind == DAE_KIND_MECH) return DAE_OK;
+    if (given) return DAE_OK;
+    int r = dae_ivp_derivative(ivp, t, it->y, it->yp);
+    if (r == 0) return DAE_OK;
+    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: the right-hand side asked to stop at the initial values", t);
+    if (ivp->bad_component >= 0) {
+        return dae_fail(err, DAE_ERR_UNDEFINED, t,
+                        "t = %g: component %d of the right-hand side is not finite at the initial values; check them "
+                        "and the domain of the equations", t, ivp->bad_component + 1);
+    }
+    return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %g: the right-hand side cannot be evaluated at the initial values", t);
+}
+
+/* (Re)starts the method at (now, y, yp). */
+static dae_status restart(dae_integrator *it, double h, dae_error *err)
+{
+    double t = it->s->now;
+    it->ivp.err = err;
+    it->ivp.t = it->ivp.t_old = t;
+    dae_status s = it->method->reset(it->self, t, it->y, it->yp, h);
+    if (s < 0) return s;
+    it->ivp.t = it->ivp.t_old = t;
+    return DAE_OK;
+}
+
+static dae_status make_method(dae_integrator *it, dae_error *err)
+{
+    it->ivp.err = err;
+    it->self = it->method->create(&it->ivp, it->option, err);
+    if (!it->self) return err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
+    if (dae_arena_failed(it->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for method %s", it->method->info.name);
+    return DAE_OK;
+}
+
+static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae_error *err)
+{
+    const dae_method_info *info = dae_method_choose(&it->sys, &it->opt, t0, t_end, it->y, it->reason, sizeof it->reason);
+    if (!info) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s", it->reason);
+    it->method = find_method(info->name);
+    dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, it->reason);
+    return method_options(it, &it->opt, err);
+}
+
+dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, const double *y0, const double *yp0,
+                                dae_error *err)
+{
+    dae_error spare;
+    if (!err) err = &spare;
+    err->status = DAE_OK;
+    int n = it->ivp.n;
+    if (!isfinite(t0) || !isfinite(t_end)) return dae_fail(err, DAE_ERR_INPUT, t0, "t0 = %g and t_end = %g must be finite", t0, t_end);
+    for (int i = 0; i < n; i++) {
+        if (!isfinite(y0[i])) return dae_fail(err, DAE_ERR_INPUT, t0, "initial value of component %d is %g", i + 1, y0[i]);
+        if (yp0 && !isfinite(yp0[i])) return dae_fail(err, DAE_ERR_INPUT, t0, "initial derivative of component %d is %g", i + 1, yp0[i]);
+    }
+    driver_state *s = it->s;
+    *s = (driver_state){.t0 = t0, .t_end = t_end, .now = t0};
+    s->stats.h_smallest = INFINITY;
+    it->nrecord = 0;
+    it->ivp.direction = t_end >= t0 ? 1 : -1;
+    it->ivp.t_end = t_end;
+    it->ivp.t = it->ivp.t_old = t0;
+    it->ivp.left = it->ivp.right = NAN;
+    it->ivp.t_stop = t_end;
+    for (int i = 1; i < it->opt.ndiscontinuity; i++) {
+        if (!(it->ivp.direction * (it->opt.discontinuity[i] - it->opt.discontinuity[i - 1]) > 0)) {
+            return dae_fail(err, DAE_ERR_INPUT, t0, "discontinuity times must be sorted in the direction of integration");
+        }
+    }
+    dae_copy(n, y0, it->y);
+    if (yp0) dae_copy(n, yp0, it->yp);
+    else dae_zero(n, it->yp);
+    if (!it->started) {
+        dae_status r = dae_ivp_prepare(&it->ivp, t0, it->y, it->sys.kind == DAE_KIND_IDE ? it->yp : NULL, err);
+        if (!r && !it->method) r = choose_method(it, t0, t_end, err);
+        if (!r) r = make_method(it, err);
+        if (r) return r;
+        it->started = 1;
+    }
+    s->stats = (dae_stats){.h_smallest = INFINITY};
+    pass_discontinuities(it, t0);
+    dae_status r = initial_derivative(it, t0, yp0 != NULL, err);
+    if (r) return r;
+    r = restart(it, it->opt.h0, err);
+    if (!r) r = dae_driver_events_start(it, err);
+    if (!r) r = dae_driver_output_start(it, err);
+    return r;
+}
+
+/* ---- Going on ------------------------------------------------------------------------------------ */
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void dae_driver_at(dae_integrator *it, double t, double *y, double *yp)
+{
+    if (t == it->s->now) {
+        dae_copy(it->ivp.n, it->y, y);
+        if (yp) dae_copy(it->ivp.n, it->yp, yp);
+    } else {
+        it->method->interpolate(it->self, t, y, yp);
+    }
+}
+
+static void move_to(dae_integrator *it, double t)
+{
+    if (t == it->s->now) return;
+    if (t == it->ivp.t) dae_copy(it->ivp.n, it->ivp.y, it->y);
+    else it->method->interpolate(it->self, t, it->y, NULL);
+    it->s->now = t;
+}
+
+static void note_step(dae_integrator *it)
+{
+    dae_stats *st = &it->s->stats;
+    double h = fabs(it->ivp.t - it->ivp.t_old);
+    st->h_last = it->ivp.t - it->ivp.t_old;
+    st->order_last = it->ivp.order;
+    if (h < st->h_smallest) st->h_smallest = h;
+    if (h > st->h_largest) st->h_largest = h;
+    dae_log(&it->opt, DAE_LOG_STEP, "t=%.16g h=%.6g order=%d steps=%ld accepted=%ld f=%ld jac=%ld lu=%ld", it->ivp.t,
+            st->h_last, it->ivp.order, st->steps, st->accepted, st->f, st->jac, st->lu);
+}
+
+/* "auto" took an explicit method and it met stiffness: go on with an implicit one. */
+static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
+{
+    const dae_method *implicit = find_method("radau5");
+    if (!implicit || it->method == implicit) return DAE_OK;
+    snprintf(it->reason, sizeof it->reason, "%s met stiffness at t = %g, so %s goes on from there", it->method->info.name,
+             it->ivp.t, implicit->info.name);
+    dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", implicit->info.name, it->reason);
+    move_to(it, it->ivp.t);
+    it->method->destroy(it->self);
+    it->self = NULL;
+    it->method = implicit;
+    dae_status r = method_options(it, &it->opt, err);
+    if (!r) r = make_method(it, err);
+    if (r) return r;
+    set_segment(it);
+    r = initial_derivative(it, it->s->now, 0, err);
+    return r ? r : restart(it, 0, err);
+}
+
+/* One accepted step of the method. */
+static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
+{
+    dae_stats *st = &it->s->stats;
+    if (atomic_load_explicit(&it->cancelled, memory_order_relaxed)) {
+        atomic_store(&it->cancelled, 0);
+        return dae_fail(err, DAE_CANCELLED, it->s->now, "cancelled at t = %.10g", it->s->now);
+    }
+    if (it->opt.max_steps > 0 && st->steps >= it->opt.max_steps) {
+        return dae_fail(err, DAE_ERR_MAX_STEPS, it->s->now, "t = %.10g: %ld steps were taken without reaching %g; raise max_steps",
+                        it->s->now, st->steps, it->s->t_end);
+    }
+    if (it->opt.max_seconds > 0 && st->steps % 8 == 0 && st->cpu_seconds + cpu_seconds() - it->cpu_begin > it->opt.max_seconds) {
+        return dae_fail(err, DAE_ERR_MAX_SECONDS, it->s->now, "t = %.10g: %g s of CPU time are used up before %g was reached; raise max_seconds",
+                        it->s->now, it->opt.max_seconds, it->s->t_end);
+    }
+    it->ivp.err = err;
+    dae_status r = it->method->step(it->self);
+    if (r < 0) return err->status < 0 ? err->status : dae_fail(err, r, it->ivp.t, "t = %.10g: %s", it->ivp.t, dae_status_text(r));
+    *stiff = r == DAE_STIFF;
+    if (*stiff) dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"looks stiff for %s\"", it->ivp.t, it->method->info.name);
+    note_step(it);
+    return DAE_OK;
+}
+
+/* Processes the present step from `now` up to `to`; restarts where an event or discontinuity asks. */
+static dae_status process(dae_integrator *it, double to, dae_error *err)
+{
+    driver_state *s = it->s;
+    dae_event_outcome out = {.t = to};
+    double from = s->now;
+    if (it->events.count) {
+        dae_status r = dae_driver_events(it, from, to, &out, err);
+        if (r < 0) return r;
+    }
+    if (!out.written && !out.restart && !out.stop) {
+        dae_status r = dae_driver_output(it, from, out.t, err);
+        if (r < 0) return r;
+    }
+    if (out.stop || out.restart) {
+        s->now = out.t; /* events.c left the state of this time in y */
+        s->stopped = out.stop;
+        if (out.stop) return dae_fail(err, DAE_EVENT, out.t, "a terminal event ended the run at t = %.16g", out.t);
+        s->stats.restarts++;
+        pass_discontinuities(it, s->now);
+        dae_status r = initial_derivative(it, s->now, 0, err);
+        if (!r) r = restart(it, fabs(s->stats.h_last), err);
+        return r;
+    }
+    move_to(it, out.t);
+    if (s->now == it->ivp.right && it->ivp.t == s->now) { /* a discontinuity: go on from its other side */
+        s->stats.restarts++;
+        dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=discontinuity", s->now);
+        pass_discontinuities(it, s->now);
+        if (it->sys.kind == DAE_KIND_IDE) it->method->interpolate(it->self, s->now, it->scratch, it->yp);
+        dae_status r = initial_derivative(it, s->now, 0, err);
+        return r ? r : restart(it, it->opt.h0, err);
+    }
+    return DAE_OK;
+}
+
+/* Goes on until target is processed (or, with one = 1, until one step is). */
+static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
+{
+    dae_error spare;
+    if (!err) err = &spare;
+    *err = (dae_error){.t = NAN};
+    if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "call dae_integrator_start first");
+    driver_state *s = it->s;
+    double d = it->ivp.direction;
+    if (!(d * (s->t_end - target) >= 0)) return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies beyond the end %g that was given to start", target, s->t_end);
+    it->cpu_begin = cpu_seconds();
+    dae_status r = DAE_OK;
+    if (s->stopped) { /* after a terminal event: afresh from there */
+        s->stopped = 0;
+        r = initial_derivative(it, s->now, 0, err);
+        if (!r) r = restart(it, fabs(s->stats.h_last), err);
+    }
+    while (!r && d * (target - s->now) > 0) {
+        int stiff = 0;
+        if (d * (it->ivp.t - s->now) <= 0) r = one_step(it, &stiff, err);
+        if (r) break;
+        double to = d * (it->ivp.t - target) > 0 ? target : it->ivp.t;
+        r = process(it, to, err);
+        if (!r && stiff && it->automatic && s->now == it->ivp.t) r = switch_to_implicit(it, err);
+        if (!r && it->progress && it->progress(it, s->now, s->t_end, it->progress_user)) {
+            r = dae_fail(err, DAE_CANCELLED, s->now, "cancelled at t = %.10g", s->now);
+        }
+        if (one) break;
+    }
+    s->stats.cpu_seconds += cpu_seconds() - it->cpu_begin;
+    return r;
+}
+
+dae_status dae_integrator_advance(dae_integrator *it, double t, dae_error *err)
+{
+    return go(it, t, 0, err);
+}
+
+dae_status dae_integrator_step(dae_integrator *it, dae_error *err)
+{
+    return go(it, it->s->t_end, 1, err);
+}
+
+dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, double *yp)
+{
+    double d = it->ivp.direction;
+    if (!it->started || d * (t - it->ivp.t_old) < 0 || d * (it->ivp.t - t) < 0) return DAE_ERR_INPUT;
+    if (it->ivp.t == it->ivp.t_old) {
+        dae_copy(it->ivp.n, it->y, y);
+        if (yp) dae_copy(it->ivp.n, it->yp, yp);
+    } else {
+        it->method->interpolate(it->self, t, y, yp);
+    }
+    return DAE_OK;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------- */
+
+double dae_integrator_time(const dae_integrator *it)
+{
+    return it->s->now;
+}
+
+double dae_integrator_previous_time(const dae_integrator *it)
+{
+    return it->ivp.t_old;
+}
+
+const double *dae_integrator_state(const dae_integrator *it)
+{
+    return it->y;
+}
+
+const dae_stats *dae_integrator_stats(const dae_integrator *it)
+{
+    return &it->s->stats;
+}
+
+const dae_method_info *dae_integrator_method(const dae_integrator *it)
+{
+    return it->method ? &it->method->info : NULL;
+}
+
+const char *dae_integrator_reason(const dae_integrator *it)
+{
+    return it->reason;
+}
+
+void dae_integrator_cancel(dae_integrator *it)
+{
+    atomic_store(&it->cancelled, 1);
+}
+
+void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, void *user)
+{
+    it->progress = progress;
+    it->progress_user = user;
+}
+
+/* ---- Checkpoint ----------------------------------------------------------------------------------- */
+
+typedef struct checkpoint_head {
+    char magic[16];
+    char method[32];
+    int n, nrecord;
+    size_t arena, outside;
+} checkpoint_head;
+
+static checkpoint_head head_of(const dae_integrator *it)
+{
+    checkpoint_head h = {.magic = "daedalus state 1", .n = it->ivp.n, .nrecord = it->nrecord};
+    strncpy(h.method, it->method->info.name, sizeof h.method - 1);
+    h.arena = dae_arena_bytes(it->arena);
+    h.outside = it->method->save ? it->method->save(it->self, NULL) : 0;
+    return h;
+}
+
+size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
+{
+    if (!it->started || !it->method->info.checkpoint) return 0;
+    checkpoint_head h = head_of(it);
+    size_t records = (size_t)h.nrecord * sizeof *it->record, need = sizeof h + records + h.arena + h.outside;
+    if (!buffer || size < need) return need;
+    driver_state *s = it->s;
+    s->ivp_t_old = it->ivp.t_old;
+    s->ivp_t = it->ivp.t;
+    s->ivp_h_next = it->ivp.h_next;
+    s->ivp_t_stop = it->ivp.t_stop;
+    s->ivp_left = it->ivp.left;
+    s->ivp_right = it->ivp.right;
+    s->ivp_order = it->ivp.order;
+    unsigned char *out = buffer;
+    memcpy(out, &h, sizeof h);
+    if (records) memcpy(out + sizeof h, it->record, records);
+    dae_arena_write(it->arena, out + sizeof h + records);
+    if (h.outside) it->method->save(it->self, out + sizeof h + records + h.arena);
+    return need;
+}
+
+dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err)
+{
+    checkpoint_head h, mine;
+    if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "checkpoint: start the integrator with its initial values before loading");
+    mine = head_of(it);
+    if (size < sizeof h || memcmp(buffer, mine.magic, sizeof mine.magic) != 0) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "this is not a checkpoint of this version");
+    }
+    memcpy(&h, buffer, sizeof h);
+    size_t records = (size_t)h.nrecord * sizeof *it->record;
+    if (strncmp(h.method, mine.method, sizeof h.method) != 0) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of method %.31s, the integrator uses %s", h.method, mine.method);
+    }
+    if (h.n != mine.n || h.arena != mine.arena || h.nrecord < 0 || size != sizeof h + records + h.arena + h.outside) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
+                        h.n, h.arena, mine.n, mine.arena);
+    }
+    const unsigned char *in = buffer;
+    dae_event_record *record = records ? realloc(it->record, records) : it->record;
+    if (records && !record) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory to load a checkpoint");
+    it->record = record;
+    if (records) {
+        memcpy(it->record, in + sizeof h, records);
+        it->capacity = h.nrecord;
+    }
+    it->nrecord = h.nrecord;
+    dae_arena_read(it->arena, in + sizeof h + records);
+    driver_state *s = it->s;
+    it->ivp.t_old = s->ivp_t_old;
+    it->ivp.t = s->ivp_t;
+    it->ivp.h_next = s->ivp_h_next;
+    it->ivp.t_stop = s->ivp_t_stop;
+    it->ivp.left = s->ivp_left;
+    it->ivp.right = s->ivp_right;
+    it->ivp.order = s->ivp_order;
+    it->ivp.t_end = s->t_end;
+    it->ivp.direction = s->t_end >= s->t0 ? 1 : -1;
+    if (it->method->load && it->method->load(it->self, in + sizeof h + records + h.arena, h.outside)) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the factors in the checkpoint could not be restored");
+    }
+    return DAE_OK;
+}

@@ -1,0 +1,76 @@
+/* Private parts of the driver: driver.c runs methods, output.c writes points, events.c finds roots,
+ * choose.c is "auto". */
+#ifndef DAE_METHOD_DRIVER_H
+#define DAE_METHOD_DRIVER_H
+
+#include "method/method.h"
+
+#include <stdatomic.h>
+
+/* All that changes during a run and must survive a checkpoint; no pointers. In the arena. */
+typedef struct driver_state {
+    double t0, t_end;
+    double now;             /* the run has been processed (output, events) up to here */
+    double ivp_t_old, ivp_t, ivp_h_next, ivp_t_stop, ivp_left, ivp_right;
+    int ivp_order;
+    int segment;            /* next discontinuity */
+    int stopped;            /* DAE_EVENT was returned: going on restarts the method */
+    long output_next;       /* next grid point or time */
+    double zeno_t;          /* start of the present chain of restarts by events */
+    int zeno_count;
+    double event_from;      /* armed signs belong to this time */
+    dae_stats stats;
+} driver_state;
+
+struct dae_integrator {
+    dae_ivp ivp;
+    dae_system sys;    /* own copy */
+    dae_options opt;   /* own copy */
+    dae_arena *keep;   /* descriptions: constant during the run */
+    dae_arena *arena;  /* state: what a checkpoint holds */
+    const dae_method *method; /* NULL: "auto", not chosen yet */
+    void *self, *option;
+    char reason[256];
+    int automatic;
+    driver_state *s;
+    double *y, *yp;    /* at s->now */
+    double *scratch;   /* 2n: interpolated points */
+
+    dae_output output;
+    double *selected;  /* components handed to output.write */
+
+    dae_events events;
+    dae_event *event;
+    int *sign;         /* armed sign of each function, 0: disarmed */
+    double *phi;       /* values: 3 rows */
+    dae_event_record *record; /* grows */
+    int nrecord, capacity;
+    struct root *root; /* found in the present step, grows up to a limit */
+    int nroot, root_capacity;
+
+    dae_progress_fn *progress;
+    void *progress_user;
+    atomic_int cancelled;
+    int started;
+    double cpu_begin;
+};
+
+/* The solution at t in the last step (or the state where nothing was stepped). */
+void dae_driver_at(dae_integrator *it, double t, double *y, double *yp);
+
+/* output.c: points in (from, to], or the first point. */
+dae_status dae_driver_output_start(dae_integrator *it, dae_error *err);
+dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_error *err);
+
+/* events.c */
+dae_status dae_driver_events_start(dae_integrator *it, dae_error *err); /* arms at it->s->now */
+typedef struct dae_event_outcome {
+    double t;     /* where the processing of this step ends */
+    int restart;  /* the state was changed: it->y (and yp) hold it */
+    int stop;     /* a terminal event, or an action asked to stop */
+    int written;  /* the output of this step is written already */
+} dae_event_outcome;
+/* Finds and handles the roots in (from, to]; writes output up to each before its action is called. */
+dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out, dae_error *err);
+
+#endif

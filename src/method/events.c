@@ -1,0 +1,321 @@
+/* Event location on dense output.
+ *
+ * Each switching function carries an armed sign: the last sign that was seen beyond its residual. A
+ * root is a change of the armed sign between neighboring points of a step (its ends and check points
+ * inside), or a value that is exactly zero at a point. Between points of equal sign the function is
+ * searched for an extremum towards zero, so that two roots or a double root inside an interval are
+ * found too. A root is returned on its far side, so the function has its new sign there. After a root
+ * that restarts, and at the start, a function that is zero is disarmed; just inside the next step it is
+ * armed with the sign it takes there, so that it neither triggers again nor misses its next root. A
+ * function that stays zero never triggers. */
+#include "method/driver.h"
+
+#include "core/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define CHECK_POINTS 3     /* inside each step when nothing is said; ours */
+#define MAX_ROOTS 256      /* in one step */
+#define TOUCH (64 * DBL_EPSILON) /* a double root: extremum below this, relative to the ends */
+#define ZENO_COUNT 200     /* this many restarts ... */
+#define ZENO_SPAN 1e-11    /* ... within this part of the interval */
+
+typedef struct root {
+    double t;
+    int index, rising;
+} root;
+
+dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *events, dae_error *err)
+{
+    if (it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "set the events before starting");
+    if (!events || events->count == 0) {
+        it->events = (dae_events){0};
+        return DAE_OK;
+    }
+    if (events->count < 0 || !events->event || !events->phi) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%d events without descriptions or without a switching function", events->count);
+    }
+    size_t m = (size_t)events->count;
+    it->events = *events;
+    it->event = dae_arena_copy(it->keep, events->event, m, sizeof *it->event);
+    it->sign = dae_arena_ints(it->arena, m);
+    it->phi = dae_arena_reals(it->arena, 4 * m);
+    it->root = calloc(MAX_ROOTS, sizeof *it->root);
+    if (!it->event || !it->sign || !it->phi || !it->root) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d events", events->count);
+    it->events.event = it->event;
+    return DAE_OK;
+}
+
+const dae_event_record *dae_integrator_events(const dae_integrator *it, int *count)
+{
+    *count = it->nrecord;
+    return it->record;
+}
+
+/* All functions at t; > 0 where they cannot be evaluated. */
+static int evaluate(dae_integrator *it, double t, double *phi)
+{
+    double *y = it->scratch, *yp = it->scratch + it->ivp.n;
+    dae_driver_at(it, t, y, yp);
+    int r = it->events.phi(t, y, yp, phi, it->events.user);
+    if (r == 0 && !dae_all_finite(it->events.count, phi)) r = 1;
+    return r;
+}
+
+static int sign_of(const dae_integrator *it, int i, double value)
+{
+    double residual = it->event[i].residual;
+    return value > residual ? 1 : value < -residual ? -1 : 0;
+}
+
+dae_status dae_driver_events_start(dae_integrator *it, dae_error *err)
+{
+    it->nroot = 0;
+    it->s->zeno_count = 0;
+    it->s->zeno_t = it->s->now;
+    if (!it->events.count) return DAE_OK;
+    int r = evaluate(it, it->s->now, it->phi);
+    if (r) return dae_fail(err, DAE_ERR_EVENT, it->s->now, "t = %.10g: the switching functions cannot be evaluated at the start", it->s->now);
+    for (int i = 0; i < it->events.count; i++) it->sign[i] = sign_of(it, i, it->phi[i]);
+    return DAE_OK;
+}
+
+/* Function i alone. */
+static double value(dae_integrator *it, int i, double t)
+{
+    double *phi = it->phi + 3 * (size_t)it->events.count;
+    return evaluate(it, t, phi) ? NAN : phi[i];
+}
+
+static double time_tolerance(const dae_integrator *it, double t)
+{
+    double h = fabs(it->ivp.t - it->ivp.t_old), e = 2 * DBL_EPSILON * fmax(fabs(t), h);
+    return fmax(e, it->events.tolerance);
+}
+
+/* The root of function i in [a,b], fa and fb of opposite sign: two secant steps (Illinois), then one
+ * bisection, until the bracket is as small as rounding allows; returns its end with the sign of fb. */
+static double locate(dae_integrator *it, int i, double a, double b, double fa, double fb)
+{
+    double tol = time_tolerance(it, b);
+    for (int k = 0; k < 200 && fabs(b - a) > tol; k++) {
+        double middle = a + (b - a) / 2, x = middle;
+        if (middle == a || middle == b) break;
+        if (k % 3 != 2) {
+            x = b - fb * (b - a) / (fb - fa);
+            double guard = 0.4 * tol; /* stay inside, but let the bracket collapse */
+            if (fabs(x - a) < guard) x = a + copysign(guard, b - a);
+            if (fabs(b - x) < guard) x = b - copysign(guard, b - a);
+            if (!((x > a && x < b) || (x < a && x > b))) x = middle;
+        }
+        double fx = value(it, i, x);
+        if (isnan(fx)) { /* not evaluable inside: keep what is known */
+            x = middle;
+            fx = value(it, i, x);
+            if (isnan(fx)) break;
+        }
+        if (fx == 0) return x;
+        if ((fx > 0) == (fb > 0)) {
+            if (k % 3 != 2) fa /= 1 + (double)(k % 3); /* Illinois: the other end counts less */
+            b = x;
+            fb = fx;
+        } else {
+            a = x;
+            fa = fx;
+        }
+    }
+    return b;
+}
+
+static void add_root(dae_integrator *it, double t, int i, int rising)
+{
+    int d = it->event[i].direction;
+    if ((d == DAE_RISING && !rising) || (d == DAE_FALLING && rising)) return;
+    if (it->nroot < MAX_ROOTS) it->root[it->nroot++] = (root){t, i, rising};
+}
+
+/* Between a and b function i has the same sign s. If it runs towards zero at a and away from it at b,
+ * there is an extremum: look whether it reaches zero (golden section). */
+static void look_for_two(dae_integrator *it, int i, double a, double b, double fa, double fb, int s)
+{
+    const double golden = 0.38196601125010515;
+    double d = 1e-3 * (b - a), left = s * value(it, i, a + d), right = s * value(it, i, b - d);
+    if (!(left < s * fa && right < s * fb)) return;
+    double lo = a, hi = b, x = lo + golden * (hi - lo), y = hi - golden * (hi - lo);
+    double fx = s * value(it, i, x), fy = s * value(it, i, y);
+    double scale = fmax(fabs(fa), fabs(fb)), tol = sqrt(DBL_EPSILON) * fabs(b - a);
+    while (fabs(hi - lo) > tol && fx > 0 && fy > 0) {
+        if (fx < fy) {
+            hi = y;
+            y = x;
+            fy = fx;
+            x = lo + golden * (hi - lo);
+            fx = s * value(it, i, x);
+        } else {
+            lo = x;
+            x = y;
+            fx = fy;
+            y = hi - golden * (hi - lo);
+            fy = s * value(it, i, y);
+        }
+    }
+    double at = fx < fy ? x : y, low = fmin(fx, fy);
+    if (isnan(low)) return;
+    if (low < 0) {
+        double first = locate(it, i, a, at, fa, s * low), second = locate(it, i, at, b, s * low, fb);
+        add_root(it, first, i, s < 0);
+        add_root(it, second, i, s > 0);
+    } else if (low <= fmax(TOUCH * scale, it->event[i].residual)) {
+        if (it->event[i].direction == DAE_BOTH) add_root(it, at, i, s < 0);
+    }
+}
+
+/* Compares functions at neighboring points a and b. */
+static void scan(dae_integrator *it, double a, double b, const double *fa, const double *fb, int deep)
+{
+    for (int i = 0; i < it->events.count; i++) {
+        int s = it->sign[i], now = sign_of(it, i, fb[i]);
+        if (s == 0) { /* disarmed: take the first sign that shows */
+            it->sign[i] = now;
+        } else if (now == 0) {
+            if (fb[i] == 0 && it->event[i].residual == 0) { /* a root exactly here */
+                add_root(it, b, i, s < 0);
+                it->sign[i] = 0;
+            }
+        } else if (now != s) {
+            double from = a, ff = fa[i];
+            if (ff == 0 || (ff > 0) != (s > 0)) ff = s * DBL_MIN; /* inside the residual band */
+            add_root(it, locate(it, i, from, b, ff, fb[i]), i, now > 0);
+            it->sign[i] = now;
+        } else if (deep && fa[i] != 0) {
+            look_for_two(it, i, a, b, fa[i], fb[i], s);
+        }
+    }
+}
+
+/* Functions that are disarmed at the beginning of a step get the sign they take just inside it. */
+static void arm(dae_integrator *it, double from, double to, double *phi)
+{
+    int m = it->events.count, disarmed = 0;
+    for (int i = 0; i < m; i++) disarmed += it->sign[i] == 0;
+    for (int k = 26; k > 0 && disarmed; k -= 6) {
+        double t = from + ldexp(to - from, -k);
+        if (t == from || evaluate(it, t, phi)) continue;
+        for (int i = 0; i < m; i++) {
+            if (it->sign[i]) continue;
+            it->sign[i] = sign_of(it, i, phi[i]);
+            disarmed -= it->sign[i] != 0;
+        }
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const root *x = a, *y = b;
+    if (x->t != y->t) return x->t < y->t ? -1 : 1;
+    return x->index - y->index;
+}
+
+static dae_status keep_record(dae_integrator *it, const root *r, dae_error *err)
+{
+    if (it->nrecord == it->capacity) {
+        int more = it->capacity ? 2 * it->capacity : 64;
+        dae_event_record *p = realloc(it->record, (size_t)more * sizeof *p);
+        if (!p) return dae_fail(err, DAE_ERR_MEMORY, r->t, "no memory for the record of events");
+        it->record = p;
+        it->capacity = more;
+    }
+    it->record[it->nrecord++] = (dae_event_record){r->t, r->index, r->rising};
+    it->s->stats.events++;
+    dae_log(&it->opt, DAE_LOG_INFO, "t=%.16g event=%s rising=%d", r->t, it->event[r->index].name ? it->event[r->index].name : "event", r->rising);
+    return DAE_OK;
+}
+
+/* Restarts by events must make headway. */
+static dae_status watch_zeno(dae_integrator *it, double t, dae_error *err)
+{
+    driver_state *s = it->s;
+    if (fabs(t - s->zeno_t) > ZENO_SPAN * fabs(s->t_end - s->t0)) {
+        s->zeno_t = t;
+        s->zeno_count = 0;
+    }
+    if (++s->zeno_count < ZENO_COUNT) return DAE_OK;
+    return dae_fail(err, DAE_ERR_EVENT, t,
+                    "t = %.16g: %d events restarted the run within %.3g of time; they pile up (a bouncing ball at rest "
+                    "does). End the motion in the action, or replace the contact by a constraint", t, ZENO_COUNT, ZENO_SPAN * fabs(s->t_end - s->t0));
+}
+
+/* Calls the actions of the roots first .. last-1, which share the time t; y, yp hold the state. */
+static dae_status act(dae_integrator *it, int first, int last, double t, dae_event_outcome *out, dae_error *err)
+{
+    for (int k = first; k < last; k++) {
+        const root *r = &it->root[k];
+        dae_status s = keep_record(it, r, err);
+        if (s) return s;
+        if (it->event[r->index].terminal) out->stop = 1;
+        if (!it->events.action) continue;
+        int answer = it->events.action(r->index, t, r->rising, it->y, it->yp, it->events.user);
+        if (answer < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g", r->index, t);
+        if (answer == DAE_EVENT_STOP) out->stop = 1;
+        if (answer == DAE_EVENT_RESTART) out->restart = 1;
+    }
+    return DAE_OK;
+}
+
+dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out, dae_error *err)
+{
+    int m = it->events.count, points = it->events.check_points;
+    double *old = it->phi, *new = it->phi + m, *spare = it->phi + 2 * m, d = it->ivp.direction;
+    int deep = points >= 0;
+    if (points == 0) points = CHECK_POINTS;
+    if (points < 0) points = 0;
+    it->nroot = 0;
+    arm(it, from, to, spare);
+    double a = from;
+    for (int k = 1; k <= points + 1; k++) {
+        double b = k == points + 1 ? to : from + (to - from) * ((double)k / (points + 1));
+        if (b == a) continue;
+        int r = evaluate(it, b, new);
+        if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, b, "the switching functions asked to stop at t = %.10g", b);
+        if (r > 0) continue; /* not evaluable at this point: look at the next */
+        scan(it, a, b, old, new, deep);
+        dae_copy(m, new, old);
+        a = b;
+    }
+    if (!it->nroot) return DAE_OK;
+    qsort(it->root, (size_t)it->nroot, sizeof *it->root, by_time);
+    if (d < 0) { /* backwards: latest first, declared order kept for equal times */
+        for (int i = 0, j = it->nroot - 1; i < j; i++, j--) {
+            root swap = it->root[i];
+            it->root[i] = it->root[j];
+            it->root[j] = swap;
+        }
+    }
+    double done = from;
+    for (int k = 0, next; k < it->nroot; k = next) {
+        double t = it->root[k].t, tol = 4 * time_tolerance(it, t);
+        for (next = k + 1; next < it->nroot && fabs(it->root[next].t - t) <= tol; next++) t = it->root[next].t;
+        dae_status s = dae_driver_output(it, done, t, err);
+        if (s) return s;
+        done = t;
+        dae_driver_at(it, t, it->scratch, it->scratch + it->ivp.n);
+        dae_copy(it->ivp.n, it->scratch, it->y);
+        dae_copy(it->ivp.n, it->scratch + it->ivp.n, it->yp);
+        it->s->now = t;
+        s = act(it, k, next, t, out, err);
+        if (s) return s;
+        if (out->stop || out->restart) {
+            out->t = t;
+            for (int i = 0; i < m; i++) it->sign[i] = 0; /* arm afresh inside the next step */
+            if (!evaluate(it, t, old)) {
+                for (int i = 0; i < m; i++) it->sign[i] = sign_of(it, i, old[i]);
+            }
+            for (int j = k; j < next; j++) it->sign[it->root[j].index] = 0;
+            return out->restart ? watch_zeno(it, t, err) : DAE_OK;
+        }
+    }
+    /* Go on: the outputs up to the last root are written already. */
+    return dae_driver_output(it, done, to, err) < 0 ? err->status : (out->written = 1, DAE_OK);
+}

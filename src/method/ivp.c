@@ -1,0 +1,575 @@
+/* Evaluations of the system as methods see it: counted, timed on request, one-sided at discontinuities,
+ * and checked (a value that is not finite means "cannot be evaluated here"). */
+#include "method/method.h"
+
+#include "core/matrix.h"
+#include "core/vector.h"
+#include "linalg/least_squares.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+double dae_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* t, moved into the present segment by one rounding unit if it is a discontinuity. */
+static double one_sided(const dae_ivp *ivp, double t)
+{
+    if (t == ivp->left) return nextafter(t, ivp->direction * INFINITY);
+    if (t == ivp->right) return nextafter(t, -ivp->direction * INFINITY);
+    return t;
+}
+
+/* Every evaluation ends here: r is what the user function returned. */
+static int judge(dae_ivp *ivp, int r, int n, const double *out)
+{
+    if (r == 0 && dae_all_finite(n, out)) return 0;
+    if (r < 0) return r;
+    ivp->bad_component = -1;
+    for (int i = 0; r == 0 && i < n; i++) {
+        if (!isfinite(out[i])) {
+            ivp->bad_component = i;
+            break;
+        }
+    }
+    ivp->stats->undefined++;
+    return 1;
+}
+
+#define TIMED(ivp, r, call)                                          \
+    do {                                                             \
+        if ((ivp)->opt->profile) {                                   \
+            double begin_ = dae_now();                               \
+            r = call;                                                \
+            (ivp)->stats->user_seconds += dae_now() - begin_;        \
+        } else {                                                     \
+            r = call;                                                \
+        }                                                            \
+    } while (0)
+
+int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f)
+{
+    int r;
+    ivp->stats->f++;
+    TIMED(ivp, r, ivp->f(one_sided(ivp, t), y, f, ivp->user));
+    return judge(ivp, r, ivp->n, f);
+}
+
+int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F)
+{
+    int r;
+    ivp->stats->f++;
+    TIMED(ivp, r, ivp->sys->ide.residual(one_sided(ivp, t), y, yp, F, ivp->user));
+    return judge(ivp, r, ivp->n, F);
+}
+
+int dae_ivp_mech(dae_ivp *ivp, dae_mech_fn *fn, const dae_mech_point *x, int size, double *out)
+{
+    int r;
+    dae_mech_point at = *x;
+    at.t = one_sided(ivp, x->t);
+    TIMED(ivp, r, fn(&at, out, ivp->user));
+    return judge(ivp, r, size, out);
+}
+
+dae_matrix dae_ivp_mass(const dae_ivp *ivp)
+{
+    return ivp->sys->kind == DAE_KIND_DAE ? ivp->sys->dae.mass : (dae_matrix){0};
+}
+
+/* ---- Jacobians -------------------------------------------------------------------------------- */
+
+#define UNIT 1e-16       /* [RADAU] uround, for the increments */
+#define MIN_SCALE 1e-5   /* [RADAU]: increment sqrt(u max(1e-5, |y|)) */
+#define SHRINK_TRIES 4   /* ours: smaller increments where f cannot be evaluated */
+#define DENSE_LIMIT 16   /* ours: below this size a sparse pattern does not pay (bench_linalg) */
+
+/* Columns that share no row are perturbed together (Curtis, Powell, Reid 1974). */
+struct dae_difference {
+    dae_pattern given; /* layout in which analytic Jacobians come */
+    int same;          /* given and used layout are the same */
+    double *values;    /* analytic values, where the layouts differ */
+    int ngroup;
+    int *first, *column; /* columns of group g: column[first[g]] .. column[first[g+1]-1] */
+    double *y, *f, *delta;
+};
+
+size_t dae_difference_size(void)
+{
+    return sizeof(struct dae_difference);
+}
+
+/* Rows [*lo, *hi) of column j in a dense or banded layout, and where the first of them is stored. */
+static size_t column_range(const dae_pattern *p, int n, int j, int *lo, int *hi)
+{
+    if (p->storage == DAE_BANDED) {
+        int ld = p->lower + 1 + p->upper;
+        *lo = j > p->upper ? j - p->upper : 0;
+        *hi = j + p->lower + 1 < n ? j + p->lower + 1 : n;
+        return (size_t)j * (size_t)ld + (size_t)(p->upper + *lo - j);
+    }
+    *lo = 0;
+    *hi = n;
+    return (size_t)j * (size_t)n;
+}
+
+/* out (layout p) column j := values of the full-length vector v. */
+static void put_column(const dae_pattern *p, int n, int j, const double *v, double factor, double *out)
+{
+    if (p->storage == DAE_SPARSE) {
+        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) out[k] = factor * v[p->rowind[k]];
+        return;
+    }
+    int lo, hi;
+    double *col = out + column_range(p, n, j, &lo, &hi);
+    for (int i = lo; i < hi; i++) col[i - lo] = factor * v[i];
+}
+
+/* Values in layout `from` copied to layout `to` (entries outside `to` are lost). */
+static void convert(const dae_pattern *from, const dae_pattern *to, int n, const double *in, double *v, double *out)
+{
+    for (int j = 0; j < n; j++) {
+        dae_zero(n, v);
+        if (from->storage == DAE_SPARSE) {
+            for (int k = from->colptr[j]; k < from->colptr[j + 1]; k++) v[from->rowind[k]] = in[k];
+        } else {
+            int lo, hi;
+            const double *col = in + column_range(from, n, j, &lo, &hi);
+            for (int i = lo; i < hi; i++) v[i] = col[i - lo];
+        }
+        put_column(to, n, j, v, 1, out);
+    }
+}
+
+typedef enum which { WRT_Y, WRT_YP } which;
+
+/* One analytic Jacobian in the given layout; zeroed first. */
+static int analytic(dae_ivp *ivp, double t, const double *y, const double *yp, which what, double *out)
+{
+    int r;
+    size_t count = (size_t)dae_pattern_count(&ivp->difference->given, ivp->n);
+    memset(out, 0, count * sizeof *out);
+    t = one_sided(ivp, t);
+    if (ivp->sys->kind == DAE_KIND_ODE) {
+        TIMED(ivp, r, ivp->sys->ode.jac(t, y, out, ivp->user));
+    } else if (ivp->sys->kind == DAE_KIND_DAE) {
+        TIMED(ivp, r, ivp->sys->dae.jac(t, y, out, ivp->user));
+    } else if (what == WRT_Y) {
+        TIMED(ivp, r, ivp->sys->ide.dfdy(t, y, yp, out, ivp->user));
+    } else {
+        TIMED(ivp, r, ivp->sys->ide.dfdyp(t, y, yp, out, ivp->user));
+    }
+    return judge(ivp, r, (int)count, out);
+}
+
+static int evaluate(dae_ivp *ivp, double t, const double *y, const double *yp, double *out)
+{
+    int r = yp ? dae_ivp_residual(ivp, t, y, yp, out) : dae_ivp_f(ivp, t, y, out);
+    ivp->stats->f--;
+    ivp->stats->f_jac++;
+    return r;
+}
+
+static double increment(double x)
+{
+    double a = fabs(x), d = sqrt(UNIT * (a > MIN_SCALE ? a : MIN_SCALE));
+    double relative = sqrt(UNIT) * a; /* the rule above is too small for |x| > 1 */
+    return d > relative ? d : relative;
+}
+
+/* Differences of f (yp NULL) or F with respect to y or y'; base = value at the point. */
+static int differences(dae_ivp *ivp, double t, const double *y, const double *yp, which what, const double *base,
+                       double *out)
+{
+    struct dae_difference *d = ivp->difference;
+    const double *x = what == WRT_Y ? y : yp;
+    int n = ivp->n;
+    dae_copy(n, x, d->y);
+    for (int g = 0; g < d->ngroup; g++) {
+        int begin = d->first[g], end = d->first[g + 1], r = 1;
+        double scale = 1;
+        for (int attempt = 0; attempt < SHRINK_TRIES && r > 0; attempt++) {
+            for (int k = begin; k < end; k++) {
+                int j = d->column[k];
+                double dx = scale * increment(x[j]);
+                d->y[j] = x[j] + dx;
+                d->delta[j] = d->y[j] - x[j];
+            }
+            r = what == WRT_Y ? evaluate(ivp, t, d->y, yp, d->f) : evaluate(ivp, t, y, d->y, d->f);
+            scale = scale > 0 ? -scale : -scale / 10; /* the other side first, then nearer */
+        }
+        for (int k = begin; k < end; k++) d->y[d->column[k]] = x[d->column[k]];
+        if (r) return r;
+        for (int i = 0; i < n; i++) d->f[i] -= base[i];
+        for (int k = begin; k < end; k++) {
+            int j = d->column[k];
+            put_column(&ivp->jacobian, n, j, d->f, 1 / d->delta[j], out);
+        }
+    }
+    return 0;
+}
+
+static int jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, which what, const double *base,
+                    int has_analytic, double *out)
+{
+    struct dae_difference *d = ivp->difference;
+    if (!has_analytic) return differences(ivp, t, y, yp, what, base, out);
+    if (d->same) return analytic(ivp, t, y, yp, what, out);
+    int r = analytic(ivp, t, y, yp, what, d->values);
+    if (!r) convert(&d->given, &ivp->jacobian, ivp->n, d->values, d->f, out);
+    return r;
+}
+
+static int use_analytic(const dae_ivp *ivp, which what)
+{
+    const dae_system *s = ivp->sys;
+    if (ivp->opt->jacobian && !strcmp(ivp->opt->jacobian, "difference")) return 0;
+    if (s->kind == DAE_KIND_ODE) return s->ode.jac != NULL;
+    if (s->kind == DAE_KIND_DAE) return s->dae.jac != NULL;
+    return what == WRT_Y ? s->ide.dfdy != NULL : s->ide.dfdyp != NULL;
+}
+
+int dae_ivp_jacobian(dae_ivp *ivp, double t, const double *y, const double *f, double *jac)
+{
+    ivp->stats->jac++;
+    return jacobian(ivp, t, y, NULL, WRT_Y, f, use_analytic(ivp, WRT_Y), jac);
+}
+
+int dae_ivp_residual_jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, const double *F,
+                              double *dfdy, double *dfdyp)
+{
+    ivp->stats->jac++;
+    int r = dfdy ? jacobian(ivp, t, y, yp, WRT_Y, F, use_analytic(ivp, WRT_Y), dfdy) : 0;
+    if (!r && dfdyp) r = jacobian(ivp, t, y, yp, WRT_YP, F, use_analytic(ivp, WRT_YP), dfdyp);
+    return r;
+}
+
+int dae_ivp_dfdt(dae_ivp *ivp, double t, const double *y, const double *f, double *dfdt)
+{
+    const dae_system *s = ivp->sys;
+    dae_rhs *fn = s->kind == DAE_KIND_ODE ? s->ode.dfdt : s->kind == DAE_KIND_DAE ? s->dae.dfdt : NULL;
+    int r;
+    if (fn) {
+        TIMED(ivp, r, fn(one_sided(ivp, t), y, dfdt, ivp->user));
+        return judge(ivp, r, ivp->n, dfdt);
+    }
+    double dt = ivp->direction * increment(t);
+    if (ivp->direction * (ivp->t_stop - (t + dt)) < 0) dt = -dt;
+    dt = (t + dt) - t;
+    r = evaluate(ivp, t + dt, y, NULL, dfdt);
+    if (r) return r;
+    for (int i = 0; i < ivp->n; i++) dfdt[i] = (dfdt[i] - f[i]) / dt;
+    return 0;
+}
+
+/* ---- Choosing the storage ----------------------------------------------------------------------- */
+
+/* Greedy grouping of columns so that no two of a group share a row. */
+static int group_columns(dae_ivp *ivp, struct dae_difference *d)
+{
+    int n = ivp->n;
+    const dae_pattern *p = &ivp->jacobian;
+    d->first = dae_arena_ints(ivp->arena, (size_t)n + 1);
+    d->column = dae_arena_ints(ivp->arena, (size_t)n);
+    int *taken = calloc((size_t)n + 1, sizeof *taken), *group = calloc((size_t)n + 1, sizeof *group);
+    if (!d->first || !d->column || !taken || !group) {
+        free(taken);
+        free(group);
+        return -1;
+    }
+    int left = n, k = 0;
+    for (d->ngroup = 0; left > 0; d->ngroup++) { /* taken[i] = g+1: row i is used in group g */
+        int g = d->ngroup;
+        d->first[g] = k;
+        for (int j = 0; j < n; j++) {
+            if (group[j]) continue;
+            int lo = 0, hi = 0, count, fits = 1;
+            if (p->storage == DAE_SPARSE) {
+                lo = p->colptr[j];
+                hi = p->colptr[j + 1];
+            } else {
+                column_range(p, n, j, &lo, &hi);
+            }
+            count = hi - lo;
+            for (int c = 0; c < count && fits; c++) fits = taken[p->storage == DAE_SPARSE ? p->rowind[lo + c] : lo + c] != g + 1;
+            if (!fits) continue;
+            for (int c = 0; c < count; c++) taken[p->storage == DAE_SPARSE ? p->rowind[lo + c] : lo + c] = g + 1;
+            group[j] = 1;
+            d->column[k++] = j;
+            left--;
+            if (p->storage == DAE_DENSE) break; /* every column fills its group */
+        }
+    }
+    d->first[d->ngroup] = n;
+    free(taken);
+    free(group);
+    return 0;
+}
+
+/* A sparse pattern from n*n marks. */
+static int pattern_from_marks(dae_ivp *ivp, const unsigned char *mark)
+{
+    int n = ivp->n, count = 0;
+    for (size_t k = 0; k < (size_t)n * (size_t)n; k++) count += mark[k];
+    int *colptr = dae_arena_ints(ivp->arena, (size_t)n + 1), *rowind = dae_arena_ints(ivp->arena, (size_t)count + 1);
+    if (!colptr || !rowind) return -1;
+    int k = 0;
+    for (int j = 0; j < n; j++) {
+        colptr[j] = k;
+        for (int i = 0; i < n; i++) {
+            if (mark[(size_t)j * (size_t)n + (size_t)i]) rowind[k++] = i;
+        }
+    }
+    colptr[n] = k;
+    ivp->jacobian = (dae_pattern){.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind};
+    return 0;
+}
+
+/* A value in (0.5, 1) that differs from component to component and from round to round. */
+static double jitter(int i, int round)
+{
+    double x = sin(12.9898 * (i + 1) + 78.233 * (round + 1)) * 43758.5453;
+    return 0.5 + 0.5 * (x - floor(x));
+}
+
+/* Finds which entries of the Jacobian can be nonzero by moving one variable at a time from several
+ * points near (t, y). An entry that happens to vanish at all of them is missed, so three rounds. */
+static int probe(dae_ivp *ivp, double t, const double *y, const double *yp, unsigned char *mark)
+{
+    enum { ROUNDS = 3 };
+    int n = ivp->n;
+    double *x = calloc(4 * (size_t)n, sizeof *x);
+    if (!x) return -1;
+    double *xp = x + n, *f0 = x + 2 * n, *f1 = x + 3 * n;
+    int found = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < n; i++) {
+            double d = round ? 1e-4 * jitter(i, round) : 0;
+            x[i] = y[i] + d * (fabs(y[i]) + 1e-3);
+            xp[i] = yp ? yp[i] + d * (fabs(yp[i]) + 1e-3) : 0;
+        }
+        if (evaluate(ivp, t, x, yp ? xp : NULL, f0)) continue;
+        for (int pass = 0; pass < (yp ? 2 : 1); pass++) {
+            double *v = pass ? xp : x;
+            for (int j = 0; j < n; j++) {
+                double keep = v[j];
+                v[j] = keep + 1e-3 * jitter(j, round + 7) * (fabs(keep) + 1e-3);
+                int r = evaluate(ivp, t, x, yp ? xp : NULL, f1);
+                if (r) {
+                    v[j] = keep - 1e-5 * (fabs(keep) + 1e-3);
+                    r = evaluate(ivp, t, x, yp ? xp : NULL, f1);
+                }
+                v[j] = keep;
+                for (int i = 0; i < n; i++) {
+                    if (r || f1[i] != f0[i]) mark[(size_t)j * (size_t)n + (size_t)i] = 1;
+                }
+            }
+        }
+        found++;
+    }
+    free(x);
+    return found ? 0 : 1;
+}
+
+/* Marks of a pattern that is given in another storage. */
+static void mark_pattern(const dae_pattern *p, int n, unsigned char *mark)
+{
+    for (int j = 0; j < n; j++) {
+        int lo, hi;
+        column_range(p, n, j, &lo, &hi);
+        for (int i = lo; i < hi; i++) mark[(size_t)j * (size_t)n + (size_t)i] = 1;
+    }
+}
+
+static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const double *yp, dae_error *err)
+{
+    const dae_pattern *given = &ivp->sys->structure.jacobian;
+    const char *want = ivp->opt->linear_algebra ? ivp->opt->linear_algebra : "auto";
+    int n = ivp->n;
+    ivp->jacobian = *given;
+    if (!strcmp(want, "auto")) {
+        if (given->storage == DAE_SPARSE && n <= DENSE_LIMIT) ivp->jacobian = (dae_pattern){0};
+        return DAE_OK;
+    }
+    if (!strcmp(want, "dense")) {
+        ivp->jacobian = (dae_pattern){0};
+        return DAE_OK;
+    }
+    if (!strcmp(want, "banded")) {
+        if (given->storage == DAE_BANDED) return DAE_OK;
+        return dae_fail(err, DAE_ERR_INPUT, t, "linear_algebra = banded, but the system gives no bandwidths; use auto, dense or sparse");
+    }
+    if (given->storage == DAE_SPARSE) return DAE_OK;
+    unsigned char *mark = calloc((size_t)n * (size_t)n, 1);
+    if (!mark) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory to probe a Jacobian of size %d", n);
+    int r = 0;
+    if (given->storage == DAE_BANDED) mark_pattern(given, n, mark);
+    else r = probe(ivp, t, y, yp, mark);
+    if (!r) r = pattern_from_marks(ivp, mark);
+    free(mark);
+    if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the pattern of a Jacobian of size %d", n);
+    if (r > 0) return dae_fail(err, DAE_ERR_UNDEFINED, t, "the system cannot be evaluated near the initial values, so its pattern cannot be found");
+    return DAE_OK;
+}
+
+dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double *yp, dae_error *err)
+{
+    if (ivp->sys->kind == DAE_KIND_MECH) return DAE_OK;
+    struct dae_difference *d = ivp->difference;
+    dae_status s = choose_storage(ivp, t, y, yp, err);
+    if (s) return s;
+    const dae_pattern *a = &ivp->sys->structure.jacobian, *b = &ivp->jacobian;
+    d->given = *a;
+    d->same = a->storage == b->storage;
+    if (!d->same) d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
+    d->y = dae_arena_reals(ivp->arena, (size_t)ivp->n);
+    d->f = dae_arena_reals(ivp->arena, (size_t)ivp->n);
+    d->delta = dae_arena_reals(ivp->arena, (size_t)ivp->n);
+    if (group_columns(ivp, d) || dae_arena_failed(ivp->arena)) {
+        return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the Jacobian of a system of size %d", ivp->n);
+    }
+    return DAE_OK;
+}
+
+/* ---- Derivatives and first steps ----------------------------------------------------------------- */
+
+int dae_ivp_derivative(dae_ivp *ivp, double t, const double *y, double *yp)
+{
+    dae_matrix M = dae_ivp_mass(ivp);
+    int n = ivp->n, r = dae_ivp_f(ivp, t, y, yp);
+    if (r || M.n == 0) return r;
+    if (M.pattern.storage == DAE_DIAGONAL) {
+        for (int i = 0; i < n; i++) yp[i] = M.a[i] != 0 ? yp[i] / M.a[i] : 0;
+        return 0;
+    }
+    double *a = calloc((size_t)n * (size_t)n, sizeof *a);
+    if (!a) return -1;
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) a[(size_t)j * (size_t)n + (size_t)i] = dae_matrix_get(&M, i, j);
+    }
+    r = dae_least_squares(n, n, a, yp, DBL_EPSILON * n);
+    free(a);
+    return r < 0 ? -1 : 0;
+}
+
+double dae_ivp_first_step(dae_ivp *ivp, double t0, const double *y0, const double *f0, int order)
+{
+    int n = ivp->n;
+    struct dae_difference *d = ivp->difference;
+    double dy = 0, df = 0, d2 = 0, room = fabs(ivp->t_end - t0);
+    for (int i = 0; i < n; i++) {
+        double w = ivp->atol[i] + ivp->rtol[i] * fabs(y0[i]);
+        if (!(w > 0)) w = DBL_MIN;
+        dy += y0[i] / w * (y0[i] / w);
+        df += f0[i] / w * (f0[i] / w);
+    }
+    dy = sqrt(dy / n);
+    df = sqrt(df / n);
+    double h = dy < 1e-5 || df < 1e-5 ? 1e-6 : 0.01 * dy / df;
+    if (h > room) h = room;
+    for (int i = 0; i < n; i++) d->y[i] = y0[i] + ivp->direction * h * f0[i];
+    if (dae_ivp_f(ivp, t0 + ivp->direction * h, d->y, d->f)) return 1e-3 * h;
+    for (int i = 0; i < n; i++) {
+        double w = ivp->atol[i] + ivp->rtol[i] * fabs(y0[i]);
+        if (!(w > 0)) w = DBL_MIN;
+        d2 += (d->f[i] - f0[i]) / w * ((d->f[i] - f0[i]) / w);
+    }
+    d2 = sqrt(d2 / n) / h;
+    double largest = df > d2 ? df : d2;
+    double h1 = largest <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / largest, 1.0 / (order + 1));
+    h = fmin(100 * h, h1);
+    return fmin(h, room);
+}
+
+/* ---- Consistent values of an IDE ------------------------------------------------------------------ */
+
+/* Newton's method in least squares for x_j = y'_j (differential) or y_j (algebraic). */
+dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae_error *err)
+{
+    enum { TRIES = 12 };
+    int n = ivp->n;
+    const int *algebraic = ivp->sys->ide.algebraic;
+    size_t nn = (size_t)n * (size_t)n;
+    dae_pattern dense = {0};
+    size_t stored = (size_t)dae_pattern_count(&ivp->jacobian, n);
+    double *work = calloc(2 * stored + 2 * nn + 3 * (size_t)n, sizeof *work);
+    if (!work) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent initial values of %d equations", n);
+    double *vy = work, *vp = vy + stored, *a = vp + stored, *b = a + nn, *F = b + nn, *x = F + n, *v = x + n;
+    dae_status s = DAE_OK;
+    int r = 0, k;
+    for (k = 0; k < TRIES; k++) {
+        r = dae_ivp_residual(ivp, t, y, yp, F);
+        if (!r) r = dae_ivp_residual_jacobian(ivp, t, y, yp, F, vy, vp);
+        ivp->stats->jac--;
+        if (r) break;
+        convert(&ivp->jacobian, &dense, n, vy, v, a);
+        convert(&ivp->jacobian, &dense, n, vp, v, b);
+        double size = 0; /* of the increment, in the weights of the error test */
+        for (int j = 0; j < n; j++) {
+            int is_algebraic = algebraic ? algebraic[j] : 1;
+            for (int i = 0; !algebraic && i < n && is_algebraic; i++) is_algebraic = b[(size_t)j * (size_t)n + (size_t)i] == 0;
+            v[j] = is_algebraic;
+            if (!is_algebraic) dae_copy(n, b + (size_t)j * (size_t)n, a + (size_t)j * (size_t)n);
+        }
+        for (int i = 0; i < n; i++) x[i] = -F[i];
+        r = dae_least_squares(n, n, a, x, 1e-12);
+        if (r < 0) break;
+        r = 0;
+        for (int j = 0; j < n; j++) {
+            if (v[j] != 0) {
+                y[j] += x[j];
+                size = fmax(size, fabs(x[j]) / (ivp->atol[j] + ivp->rtol[j] * fabs(y[j]) + DBL_MIN));
+            } else {
+                yp[j] += x[j];
+                size = fmax(size, fabs(x[j]) / (1e-10 * fabs(yp[j]) + 1e-10 * (ivp->atol[j] + ivp->rtol[j] * fabs(y[j])) + DBL_MIN));
+            }
+        }
+        if (size < 1e-3) break;
+    }
+    if (!r) r = dae_ivp_residual(ivp, t, y, yp, F);
+    if (!r) r = dae_ivp_residual_jacobian(ivp, t, y, yp, F, vy, vp);
+    ivp->stats->jac--;
+    if (r) {
+        s = dae_fail(err, r < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, t, "the residual cannot be evaluated at the initial values (t = %g)", t);
+    } else { /* what is left must be below what a change of y within its tolerance does */
+        convert(&ivp->jacobian, &dense, n, vy, v, a);
+        convert(&ivp->jacobian, &dense, n, vp, v, b);
+        for (int i = 0; i < n && !s; i++) {
+            double allowed = DBL_MIN;
+            for (int j = 0; j < n; j++) {
+                double w = ivp->atol[j] + ivp->rtol[j] * fabs(y[j]);
+                allowed += fabs(a[(size_t)j * (size_t)n + (size_t)i]) * w + fabs(b[(size_t)j * (size_t)n + (size_t)i]) * 1e-6 * fabs(yp[j]);
+            }
+            if (fabs(F[i]) > 10 * allowed) {
+                s = dae_fail(err, DAE_ERR_INCONSISTENT, t,
+                             "t = %g: no consistent initial values: equation %d keeps the residual %.3g (a change of y within the "
+                             "tolerances explains %.3g); check that the algebraic equations hold at the start", t, i + 1, F[i], allowed);
+            }
+        }
+    }
+    free(work);
+    return s;
+}
+
+/* ---- Failing ---------------------------------------------------------------------------------------- */
+
+dae_status dae_ivp_fail(dae_ivp *ivp, dae_status s, const char *format, ...)
+{
+    if (ivp->err) {
+        char text[sizeof ivp->err->text];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        dae_fail(ivp->err, s, ivp->t, "%s", text);
+    }
+    return s;
+}

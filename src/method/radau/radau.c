@@ -1,0 +1,789 @@
+/* Radau IIA: implicit Runge-Kutta methods of order 5, 9 and 13 for M y' = f(t,y), index up to 3.
+ *
+ * With s stages, y_n the last value and Z_i = Y_i - y_n:
+ *
+ *     M Z_i = h sum_j a_ij f(t_n + c_j h, y_n + Z_j),   i = 1 .. s,      y_(n+1) = y_n + Z_s
+ *
+ * Simplified Newton in the variables W with Z = T W, which block-diagonalizes inv(A): one real and
+ * (s-1)/2 complex systems of size n per iteration. Radau5 keeps s = 3; radau raises and lowers s
+ * between 3, 5 and 7 by the contractivity of the iteration.
+ *
+ * Sources: [HW96] sections IV.8 and IV.10, [HW99] (order control). Where we differ: "cannot be
+ * evaluated" cuts the step; the weights of index-2 and index-3 variables are formed anew in every
+ * attempt; with vector tolerances the iteration stops by the smallest; the first step is chosen here
+ * when none is given; an increment of exactly zero ends the iteration. */
+#include "method/method.h"
+
+#include "core/matrix.h"
+#include "core/vector.h"
+#include "linalg/shifted.h"
+#include "method/radau/coefficients.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define UROUND 1e-16      /* [RADAU5] */
+#define SAFETY 0.9        /* [RADAU5] safe */
+#define SHRINK_MAX 5.0    /* [RADAU5] facl = 5: h_new >= h/5 */
+#define GROW_MAX 0.125    /* [RADAU5] facr = 1/8: h_new <= 8 h */
+#define KEEP_LOW 1.0      /* [RADAU5] quot1 */
+#define KEEP_HIGH 1.2     /* [RADAU5] quot2 */
+#define THETA_JAC 1e-3    /* [RADAU5] thet: below it the Jacobian is kept */
+#define ORDER_UP 0.002    /* [RADAU] vitu */
+#define ORDER_DOWN 0.8    /* [RADAU] vitd */
+#define RATIO_LOW 0.8     /* [RADAU] hhou: h ratios between which the order may rise */
+#define RATIO_HIGH 1.2    /* [RADAU] hhod */
+#define ORDER_WAIT 10     /* [RADAU] steps before the order may rise again */
+#define SINGULAR_MAX 5    /* [RADAU5] */
+
+enum { LEVELS = 3 }; /* s = 3, 5, 7 */
+static const struct coefficients *const levels[LEVELS] = {&order5, &order9, &order13};
+static const int newton_max[LEVELS] = {7, 12, 17}; /* [RADAU] nit */
+
+typedef struct radau_options {
+    int order_min, order_max;
+} radau_options;
+
+/* What survives a checkpoint; in the arena. */
+typedef struct radau_state {
+    double h, h_old;          /* present and last step */
+    double h_acc, err_acc;    /* of the last accepted step, for the predictive controller */
+    double theta, theta_t;    /* contractivity, and its running maximum */
+    double eta;               /* theta/(1 - theta) of the last iteration */
+    double h_cont;            /* step of the polynomial in cont */
+    int s_cont;               /* its stages, 0: none */
+    int level;                /* s = levels[level]->s */
+    int first, last, rejected;
+    int jac_here;             /* the Jacobian belongs to the present point */
+    int need_jac, need_lu, have_jac;
+    int kept;                 /* h and the factors of the last step are kept */
+    int changed_order;        /* in this attempt */
+    int steps_since_change, newton, unexpected, slow;
+    int singular, failures;   /* failures in a row */
+    long accepted;
+} radau_state;
+
+typedef struct radau {
+    dae_ivp *ivp;
+    radau_state *st;
+    int n, ld;                   /* size, and distance of the vectors in z, w, g, cont */
+    int level_min, level_max;
+    dae_matrix mass;
+    double *y, *f;               /* last accepted point and its right-hand side */
+    double *z, *w, *g;           /* s vectors each: stages, transformed stages, derivatives/right-hand sides */
+    double *mw;                  /* M w where M is not the identity, else w */
+    double *cont;                /* s+1 vectors: divided differences of the last step */
+    double *J, *e, *x;           /* Jacobian, error vector, room */
+    double *base, *weight;       /* 1/(atol_s + rtol_s |y|), and times h^(index-1) */
+    double *rtol[LEVELS], *atol[LEVELS]; /* scaled tolerances for each number of stages */
+    double kappa[LEVELS];        /* Newton stops at eta |dW| <= kappa */
+    double inverse[LEVELS][S_MAX + 1][S_MAX + 1]; /* of node differences, for cont */
+    dae_shifted *real, *complex[S_MAX / 2];
+} radau;
+
+/* ---- Life ---------------------------------------------------------------------------------------- */
+
+static void destroy(void *self)
+{
+    radau *r = self;
+    if (!r) return;
+    dae_shifted_destroy(r->real);
+    for (int k = 0; k < S_MAX / 2; k++) dae_shifted_destroy(r->complex[k]);
+    free(r);
+}
+
+/* rtol_s = 0.1 rtol^((s+1)/(2s)), atol_s = rtol_s atol/rtol, [RADAU]. */
+static void scale_tolerances(radau *r, int level)
+{
+    const dae_ivp *ivp = r->ivp;
+    double s = levels[level]->s, exponent = (s + 1) / (2 * s), smallest = INFINITY;
+    for (int i = 0; i < r->n; i++) {
+        int same = i > 0 && ivp->rtol[i] == ivp->rtol[i - 1];
+        r->rtol[level][i] = same ? r->rtol[level][i - 1] : 0.1 * pow(ivp->rtol[i], exponent);
+        r->atol[level][i] = r->rtol[level][i] * (ivp->atol[i] / ivp->rtol[i]);
+        smallest = fmin(smallest, r->rtol[level][i]);
+    }
+    r->kappa[level] = fmax(10 * UROUND / smallest, fmin(0.03, pow(smallest, (s - 1) / (s + 1))));
+}
+
+/* Nodes of the divided differences: 1, c_(s-1), ..., c_1, 0. */
+static double node(const struct coefficients *m, int i)
+{
+    return i < m->s ? m->c[m->s - 1 - i] : 0;
+}
+
+static void invert_nodes(radau *r, int level)
+{
+    const struct coefficients *m = levels[level];
+    for (int k = 1; k <= m->s; k++) {
+        for (int i = k; i <= m->s; i++) r->inverse[level][k][i] = 1 / (node(m, i) - node(m, i - k));
+    }
+}
+
+static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error *err)
+{
+    radau *r = calloc(1, sizeof *r);
+    if (!r) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for radau");
+        return NULL;
+    }
+    int n = ivp->n, s = levels[level_max]->s;
+    r->ivp = ivp;
+    r->n = n;
+    r->ld = (n + 7) / 8 * 8;
+    r->level_min = level_min;
+    r->level_max = level_max;
+    r->mass = dae_ivp_mass(ivp);
+    size_t ld = (size_t)r->ld;
+    dae_arena *a = ivp->arena;
+    r->st = dae_arena_take(a, 1, sizeof *r->st);
+    double *block = dae_arena_reals(a, ld * (size_t)(3 * s + s + 1 + 6));
+    if (r->mass.n) r->mw = dae_arena_reals(a, ld * (size_t)s);
+    r->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, n));
+    double *tolerances = dae_arena_reals(a, ld * (size_t)(2 * LEVELS));
+    if (dae_arena_failed(a)) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for radau with %d equations", n);
+        destroy(r);
+        return NULL;
+    }
+    double **vector[] = {&r->y, &r->f, &r->e, &r->x, &r->base, &r->weight};
+    for (size_t k = 0; k < sizeof vector / sizeof *vector; k++, block += ld) *vector[k] = block;
+    r->z = block;
+    r->w = r->z + ld * (size_t)s;
+    r->g = r->w + ld * (size_t)s;
+    r->cont = r->g + ld * (size_t)s;
+    if (!r->mass.n) r->mw = r->w;
+    for (int level = 0; level < LEVELS; level++) {
+        r->rtol[level] = tolerances + ld * (size_t)(2 * level);
+        r->atol[level] = r->rtol[level] + ld;
+        scale_tolerances(r, level);
+        invert_nodes(r, level);
+    }
+    dae_shifted_spec spec = {.n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = ivp->sys->structure.second_order};
+    r->real = dae_shifted_create(&spec, a, err);
+    spec.complex_shift = 1;
+    for (int k = 0; r->real && k < s / 2; k++) {
+        r->complex[k] = dae_shifted_create(&spec, a, err);
+        if (!r->complex[k]) {
+            destroy(r);
+            return NULL;
+        }
+    }
+    if (!r->real) {
+        destroy(r);
+        return NULL;
+    }
+    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(r->real));
+    ivp->y = r->y;
+    return r;
+}
+
+static void *create_radau5(dae_ivp *ivp, const void *option, dae_error *err)
+{
+    (void)option;
+    return create_levels(ivp, 0, 0, err);
+}
+
+static void *create_radau(dae_ivp *ivp, const void *option, dae_error *err)
+{
+    const radau_options *o = option;
+    int lo = (o->order_min - 5) / 4, hi = (o->order_max - 5) / 4;
+    if (4 * lo + 5 != o->order_min || 4 * hi + 5 != o->order_max || lo > hi) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "radau: order_min = %d and order_max = %d must be 5, 9 or 13, the first not the larger",
+                 o->order_min, o->order_max);
+        return NULL;
+    }
+    return create_levels(ivp, lo, hi, err);
+}
+
+/* |y'| in the weights of the error test, over the variables that have a derivative. */
+static double speed(const radau *r, const double *yp)
+{
+    double s = 0;
+    for (int i = 0; i < r->n; i++) {
+        double v = yp[i] / (r->ivp->atol[i] + r->ivp->rtol[i] * fabs(r->y[i]) + DBL_MIN);
+        if (!r->ivp->index || r->ivp->index[i] == 1) s += v * v;
+    }
+    return sqrt(s / r->n);
+}
+
+static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
+{
+    radau *r = self;
+    dae_ivp *ivp = r->ivp;
+    radau_state *st = r->st;
+    double room = fabs(ivp->t_stop - t);
+    int level = st->level > r->level_min && st->accepted ? st->level : r->level_min;
+    *st = (radau_state){.level = level, .first = 1, .need_jac = 1, .need_lu = 1, .eta = 1};
+    dae_copy(r->n, y, r->y);
+    int bad = dae_ivp_f(ivp, t, r->y, r->f);
+    ivp->stats->f--; /* the seed's counts begin after it */
+    if (bad) return dae_ivp_fail(ivp, bad < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, "t = %.10g: the right-hand side cannot be evaluated at the start", t);
+    if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
+    if (!(h > 0)) { /* ours: a first step that changes y by half its tolerance, 1 % of the interval at most */
+        double v = speed(r, yp);
+        h = fmin(0.01 * room, v > 0 ? 0.5 / v : 0.01 * room);
+        if (!(h > 0)) h = 1e-6 * room;
+    }
+    if (ivp->opt->h_max > 0) h = fmin(h, ivp->opt->h_max);
+    h = fmin(h, room);
+    if (h * 1.0001 >= room && ivp->opt->fixed_step <= 0) {
+        h = room;
+        st->last = 1;
+    }
+    st->h = st->h_old = ivp->direction * h;
+    ivp->h_next = st->h;
+    ivp->order = 2 * levels[st->level]->s - 1;
+    return DAE_OK;
+}
+
+/* ---- Matrices ------------------------------------------------------------------------------------ */
+
+static dae_status jacobian(radau *r)
+{
+    radau_state *st = r->st;
+    int bad = dae_ivp_jacobian(r->ivp, r->ivp->t, r->y, r->f, r->J);
+    if (bad < 0) return dae_ivp_fail(r->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", r->ivp->t);
+    if (bad > 0 && !st->have_jac) {
+        return dae_ivp_fail(r->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated", r->ivp->t);
+    }
+    st->need_jac = 0;
+    st->have_jac = st->jac_here = 1;
+    return DAE_OK;
+}
+
+/* Factors gamma/h M - J and the complex ones; > 0: singular. */
+static int factor(radau *r)
+{
+    const struct coefficients *m = levels[r->st->level];
+    dae_ivp *ivp = r->ivp;
+    double q = 1 / r->st->h;
+    int bad;
+    DAE_LINALG(ivp, bad = dae_shifted_factor(r->real, m->gamma * q, 0, r->J));
+    for (int k = 0; k < m->s / 2 && !bad; k++) {
+        DAE_LINALG(ivp, bad = dae_shifted_factor(r->complex[k], m->alpha[k] * q, m->beta[k] * q, r->J));
+    }
+    if (!bad) ivp->stats->lu++;
+    return bad;
+}
+
+/* [RADAU]: more stages while the iteration converges fast at a steady step, fewer when it struggles. */
+static void control_order(radau *r)
+{
+    radau_state *st = r->st;
+    if (r->level_min == r->level_max) return;
+    st->steps_since_change++;
+    st->theta_t = fmin(10, fmax(st->theta, 0.5 * st->theta_t));
+    double ratio = st->h / st->h_old;
+    int level = st->level;
+    if (st->newton > 1 && st->theta_t <= ORDER_UP && ratio < RATIO_HIGH && ratio > RATIO_LOW && st->steps_since_change > ORDER_WAIT &&
+        level < r->level_max) {
+        level++;
+    }
+    if ((st->theta_t >= ORDER_DOWN || st->unexpected || st->slow) && st->level > r->level_min) level = st->level - 1;
+    st->unexpected = st->slow = 0;
+    if (level == st->level) return;
+    st->level = level;
+    st->steps_since_change = 1;
+    st->changed_order = 1;
+    dae_log(r->ivp->opt, DAE_LOG_INFO, "t=%.10g order=%d", r->ivp->t, 2 * levels[level]->s - 1);
+}
+
+/* ---- One attempt ---------------------------------------------------------------------------------- */
+
+static void set_base_weights(radau *r)
+{
+    const double *rtol = r->rtol[r->st->level], *atol = r->atol[r->st->level];
+    for (int i = 0; i < r->n; i++) {
+        double w = atol[i] + rtol[i] * fabs(r->y[i]);
+        r->base[i] = 1 / (w > 0 ? w : DBL_MIN);
+    }
+}
+
+/* The error of index-2 variables counts times h, of index-3 variables times h^2. */
+static void set_weights(radau *r)
+{
+    double h = fabs(r->st->h);
+    const int *index = r->ivp->index;
+    if (!index) {
+        dae_copy(r->n, r->base, r->weight);
+        return;
+    }
+    double power[4] = {1, 1, h, h * h};
+    for (int i = 0; i < r->n; i++) r->weight[i] = r->base[i] * power[index[i]];
+}
+
+/* Stage values from the polynomial of the last step, or zero. */
+static inline void predict(radau *r, const int s)
+{
+    radau_state *st = r->st;
+    const struct coefficients *m = levels[st->level];
+    int n = r->n, ld = r->ld;
+    if (st->first || st->s_cont != s || st->changed_order) {
+        dae_zero(s * ld, r->z);
+        dae_zero(s * ld, r->w);
+        return;
+    }
+    double q = st->h / st->h_cont, sigma[S_MAX], shift[S_MAX];
+    for (int k = 0; k < s; k++) {
+        sigma[k] = m->c[k] * q;
+        shift[k] = node(m, k) - 1;
+    }
+    for (int i = 0; i < n; i++) {
+        double v[S_MAX];
+        for (int k = 0; k < s; k++) {
+            double p = r->cont[s * ld + i];
+            for (int j = s - 1; j >= 1; j--) p = r->cont[j * ld + i] + (sigma[k] - shift[j]) * p;
+            v[k] = sigma[k] * p;
+            r->z[k * ld + i] = v[k];
+        }
+        for (int k = 0; k < s; k++) {
+            double x = 0;
+            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * v[j];
+            r->w[k * ld + i] = x;
+        }
+    }
+}
+
+/* g_j = f(t_n + c_j h, y_n + Z_j). */
+static inline int stages(radau *r, const int s)
+{
+    const struct coefficients *m = levels[r->st->level];
+    double h = r->st->h, t = r->ivp->t;
+    for (int j = 0; j < s; j++) {
+        const double *z = r->z + j * r->ld;
+        for (int i = 0; i < r->n; i++) r->x[i] = r->y[i] + z[i];
+        double tj = j == s - 1 ? t + h : t + m->c[j] * h;
+        if (j == s - 1 && r->st->last) tj = r->ivp->t_stop;
+        int bad = dae_ivp_f(r->ivp, tj, r->x, r->g + j * r->ld);
+        if (bad) return bad;
+    }
+    return 0;
+}
+
+/* One iteration: right-hand sides from the stage derivatives, solves, |dW|, new W and Z. */
+static inline double iterate(radau *r, const int s)
+{
+    const struct coefficients *m = levels[r->st->level];
+    int n = r->n, ld = r->ld;
+    double q = 1 / r->st->h, sum = 0;
+    if (r->mass.n) {
+        for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
+    }
+    double g0 = m->gamma * q, al[S_MAX / 2], be[S_MAX / 2];
+    for (int k = 0; k < s / 2; k++) {
+        al[k] = m->alpha[k] * q;
+        be[k] = m->beta[k] * q;
+    }
+    for (int i = 0; i < n; i++) {
+        double v[S_MAX];
+        for (int k = 0; k < s; k++) {
+            double x = 0;
+            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * r->g[j * ld + i];
+            v[k] = x;
+        }
+        r->g[i] = v[0] - g0 * r->mw[i];
+        for (int k = 0; k < s / 2; k++) {
+            double a = r->mw[(2 * k + 1) * ld + i], b = r->mw[(2 * k + 2) * ld + i];
+            r->g[(2 * k + 1) * ld + i] = v[2 * k + 1] - (al[k] * a - be[k] * b);
+            r->g[(2 * k + 2) * ld + i] = v[2 * k + 2] - (be[k] * a + al[k] * b);
+        }
+    }
+    DAE_LINALG(r->ivp, {
+        dae_shifted_solve(r->real, r->g);
+        for (int k = 0; k < s / 2; k++) dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
+    });
+    r->ivp->stats->solves += 1 + s / 2;
+    for (int i = 0; i < n; i++) {
+        double v[S_MAX];
+        for (int k = 0; k < s; k++) {
+            double dw = r->g[k * ld + i], x = dw * r->weight[i];
+            sum += x * x;
+            v[k] = r->w[k * ld + i] += dw;
+        }
+        for (int k = 0; k < s; k++) {
+            double x = 0;
+            for (int j = 0; j < s; j++) x += m->T[k][j] * v[j];
+            r->z[k * ld + i] = x;
+        }
+    }
+    return sqrt(sum / ((double)n * s));
+}
+
+typedef enum outcome { CONVERGED, SLOW, UNEXPECTED, STOP } outcome;
+
+/* [HW96] IV.8: simplified Newton. */
+static inline outcome newton(radau *r, const int s)
+{
+    radau_state *st = r->st;
+    int nit = newton_max[st->level];
+    double kappa = r->kappa[st->level], delta_old = 0, q_old = 0;
+    st->eta = pow(fmax(st->eta, UROUND), 0.8);
+    st->theta = THETA_JAC;
+    for (st->newton = 0;;) {
+        if (st->newton >= nit) return UNEXPECTED;
+        int bad = stages(r, s);
+        if (bad) return bad < 0 ? STOP : UNEXPECTED;
+        double delta = iterate(r, s);
+        int m = ++st->newton;
+        r->ivp->stats->newton++;
+        if (!isfinite(delta)) return UNEXPECTED;
+        if (m > 1 && m < nit) {
+            double q = delta / delta_old;
+            st->theta = m == 2 ? q : sqrt(q * q_old);
+            q_old = q;
+            if (!(st->theta < 0.99)) return UNEXPECTED;
+            st->eta = st->theta / (1 - st->theta);
+            double predicted = st->eta * delta * pow(st->theta, nit - 1 - m) / kappa;
+            if (predicted >= 1) {
+                double factor = 0.8 * pow(fmin(20, fmax(1e-4, predicted)), -1.0 / (4 + nit - 1 - m));
+                st->h *= factor;
+                st->slow = factor <= 0.5;
+                return SLOW;
+            }
+        }
+        delta_old = fmax(delta, UROUND);
+        dae_log(r->ivp->opt, DAE_LOG_ITER, "newton=%d delta=%.3g theta=%.3g", m, delta, st->theta);
+        if (st->eta * delta <= kappa || delta == 0) return CONVERGED;
+    }
+}
+
+/* e = inv(gamma/h M - J) (f_n + M sum dd_i Z_i / h), twice filtered where the first is large. */
+static inline double estimate(radau *r, const int s)
+{
+    radau_state *st = r->st;
+    const struct coefficients *m = levels[st->level];
+    int n = r->n, ld = r->ld;
+    double q = 1 / st->h, *sum = r->x, *md = r->g; /* md: M sum dd_i Z_i / h */
+    for (int i = 0; i < n; i++) {
+        double v = 0;
+        for (int k = 0; k < s; k++) v += m->dd[k] * r->z[k * ld + i];
+        sum[i] = v * q;
+    }
+    if (r->mass.n) dae_matrix_multiply(&r->mass, n, sum, md);
+    else dae_copy(n, sum, md);
+    for (int i = 0; i < n; i++) r->e[i] = md[i] + r->f[i];
+    DAE_LINALG(r->ivp, dae_shifted_solve(r->real, r->e));
+    r->ivp->stats->solves++;
+    double err = 0;
+    for (int i = 0; i < n; i++) err += r->e[i] * r->weight[i] * (r->e[i] * r->weight[i]);
+    err = fmax(sqrt(err / n), 1e-10);
+    if (err < 1 || !(st->first || st->rejected)) return err;
+    for (int i = 0; i < n; i++) r->x[i] = r->y[i] + r->e[i];
+    if (dae_ivp_f(r->ivp, r->ivp->t, r->x, r->e)) return err; /* cannot be evaluated: the first one stands */
+    for (int i = 0; i < n; i++) r->e[i] += md[i];
+    DAE_LINALG(r->ivp, dae_shifted_solve(r->real, r->e));
+    r->ivp->stats->solves++;
+    double second = 0;
+    for (int i = 0; i < n; i++) second += r->e[i] * r->weight[i] * (r->e[i] * r->weight[i]);
+    return fmax(sqrt(second / n), 1e-10);
+}
+
+/* Divided differences of (0, Z_1, .., Z_s) on the nodes 1, c_(s-1), .., c_1, 0: the polynomial of this step. */
+static inline void keep_polynomial(radau *r, const int s)
+{
+    int n = r->n, ld = r->ld;
+    const double(*inv)[S_MAX + 1] = (const double(*)[S_MAX + 1])r->inverse[r->st->level];
+    for (int i = 0; i < n; i++) {
+        double v[S_MAX + 1];
+        for (int k = 0; k < s; k++) v[k] = r->z[(s - 1 - k) * ld + i];
+        v[s] = 0;
+        for (int k = 1; k <= s; k++) {
+            for (int j = s; j >= k; j--) v[j] = (v[j] - v[j - 1]) * inv[k][j];
+        }
+        for (int k = 1; k <= s; k++) r->cont[k * ld + i] = v[k];
+    }
+    r->st->s_cont = s;
+    r->st->h_cont = r->st->h;
+}
+
+static double root_of(double x, int k) /* x^(1/k), k = 4, 6, 8 */
+{
+    if (k == 4) return sqrt(sqrt(x));
+    if (k == 8) return sqrt(sqrt(sqrt(x)));
+    return sqrt(cbrt(x));
+}
+
+static double clip(double x, double lo, double hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* The step that follows an accepted one, and whether Jacobian and factors are kept. */
+static void plan_next(radau *r, double h_new)
+{
+    radau_state *st = r->st;
+    dae_ivp *ivp = r->ivp;
+    double d = ivp->direction;
+    if (ivp->opt->h_max > 0 && fabs(h_new) > ivp->opt->h_max) h_new = d * ivp->opt->h_max;
+    if (st->rejected && d * (h_new - st->h) > 0) h_new = st->h;
+    st->rejected = 0;
+    ivp->h_next = h_new;
+    st->h_old = st->h;
+    double room = ivp->t_stop - ivp->t;
+    if (d * (h_new - room) >= 0) {
+        st->h = room;
+        st->last = 1;
+    } else {
+        double q = h_new / st->h;
+        if (st->theta <= THETA_JAC && q >= KEEP_LOW && q <= KEEP_HIGH) {
+            st->kept = 1;
+            return;
+        }
+        st->h = h_new;
+    }
+    st->need_lu = 1;
+    st->need_jac = st->theta > THETA_JAC;
+}
+
+static void plan_fixed(radau *r)
+{
+    radau_state *st = r->st;
+    double h = r->ivp->direction * r->ivp->opt->fixed_step, room = r->ivp->t_stop - r->ivp->t;
+    st->last = fabs(room) <= fabs(h) * (1 + 1e-10);
+    st->h_old = st->h;
+    st->h = st->last ? room : h;
+    r->ivp->h_next = st->h;
+    st->need_lu = st->need_jac = 1;
+}
+
+/* After a failed iteration or a rejected step: a new attempt with a smaller h. */
+static void prepare_retry(radau *r)
+{
+    radau_state *st = r->st;
+    st->rejected = 1;
+    st->last = 0;
+    st->kept = 0;
+    st->need_lu = 1;
+    st->need_jac = !st->jac_here;
+    st->failures++;
+}
+
+/* One attempt with s stages. 1: accepted, 0: try again, < 0: failed. */
+static inline int attempt(radau *r, const int s)
+{
+    radau_state *st = r->st;
+    dae_ivp *ivp = r->ivp;
+    int fixed = ivp->opt->fixed_step > 0;
+    set_weights(r);
+    predict(r, s);
+    outcome o = newton(r, s);
+    if (o == STOP) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", ivp->t);
+    if (o != CONVERGED) {
+        ivp->stats->newton_failures++;
+        if (fixed) return (int)dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE, "t = %.10g: the iteration does not converge with the fixed step %g", ivp->t, st->h);
+        if (o == UNEXPECTED) {
+            st->h *= 0.5;
+            st->unexpected = 1;
+        }
+        prepare_retry(r);
+        return 0;
+    }
+    int nit = newton_max[st->level], reject = 0;
+    double err = fixed ? 0 : estimate(r, s), h = st->h, h_new = h;
+    if (!fixed) {
+        double fac = fmin(SAFETY, SAFETY * (1 + 2 * nit) / (st->newton + 2 * nit));
+        double quot = clip(root_of(err, s + 1) / fac, GROW_MAX, SHRINK_MAX);
+        h_new = h / quot;
+        reject = !(err < 1);
+        if (!reject && !st->changed_order) { /* predictive controller, Gustafsson 1994 */
+            if (st->accepted >= 1) {
+                double gus = clip(st->h_acc / h * root_of(err * err / st->err_acc, s + 1) / SAFETY, GROW_MAX, SHRINK_MAX);
+                if (gus > quot) h_new = h / gus;
+            }
+            st->h_acc = h;
+            st->err_acc = fmax(0.01, err);
+        }
+    }
+    double t_new = st->last ? ivp->t_stop : ivp->t + h;
+    const double *z = r->z + (s - 1) * r->ld;
+    if (!reject) { /* f at the new point, before it is taken */
+        for (int i = 0; i < r->n; i++) r->x[i] = r->y[i] + z[i];
+        int bad = dae_ivp_f(ivp, t_new, r->x, r->e);
+        if (bad < 0) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", t_new);
+        if (bad) {
+            st->h *= 0.5;
+            st->unexpected = 1;
+            ivp->stats->newton_failures++;
+            prepare_retry(r);
+            return 0;
+        }
+    }
+    dae_log(ivp->opt, DAE_LOG_ITER, "err=%.3g h=%.6g h_new=%.6g newton=%d", err, h, h_new, st->newton);
+    if (reject) {
+        if (st->accepted || ivp->stats->accepted) ivp->stats->rejected++;
+        st->h = st->first ? 0.1 * h : h_new;
+        prepare_retry(r);
+        return 0;
+    }
+    keep_polynomial(r, s);
+    dae_copy(r->n, r->x, r->y);
+    dae_copy(r->n, r->e, r->f);
+    ivp->t_old = ivp->t;
+    ivp->t = t_new;
+    ivp->order = 2 * s - 1;
+    ivp->stats->accepted++;
+    st->accepted++;
+    st->first = st->failures = st->singular = st->changed_order = st->jac_here = 0;
+    set_base_weights(r);
+    if (fixed) plan_fixed(r);
+    else plan_next(r, h_new);
+    return 1;
+}
+
+/* ---- The step ------------------------------------------------------------------------------------- */
+
+static dae_status step(void *self)
+{
+    radau *r = self;
+    radau_state *st = r->st;
+    dae_ivp *ivp = r->ivp;
+    if (st->first) set_base_weights(r);
+    for (;;) {
+        if (st->kept) { /* [RADAU]: the order may rise although h and the factors could be kept */
+            st->kept = 0;
+            st->steps_since_change++;
+            if (st->steps_since_change >= ORDER_WAIT && st->level < r->level_max) st->need_lu = 1;
+        }
+        if (st->need_jac) {
+            dae_status s = jacobian(r);
+            if (s) return s;
+        }
+        if (st->need_lu) {
+            control_order(r);
+            if (st->changed_order) set_base_weights(r);
+            int bad = factor(r);
+            if (bad < 0) return dae_ivp_fail(ivp, DAE_ERR_MEMORY, "t = %.10g: no memory to factor the iteration matrix", ivp->t);
+            if (bad > 0) {
+                if (++st->singular >= SINGULAR_MAX) {
+                    return dae_ivp_fail(ivp, DAE_ERR_SINGULAR,
+                                        "t = %.10g: the iteration matrix is singular (row %d of its elimination), also with h = %.3g; the index "
+                                        "may be above 3, equations redundant, or a variable may not occur", ivp->t, bad, st->h);
+                }
+                st->h *= 0.5;
+                st->unexpected = 1;
+                prepare_retry(r);
+                continue;
+            }
+            st->need_lu = 0;
+        }
+        ivp->stats->steps++;
+        double least = fmax(ivp->opt->h_min, 10 * UROUND * fabs(ivp->t));
+        if (fabs(st->h) <= least && !st->last) {
+            return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
+                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a row; a singularity or a "
+                                "discontinuity may be near, or the initial values are inconsistent", ivp->t, st->h, least, st->failures);
+        }
+        int done;
+        switch (levels[st->level]->s) {
+        case 3: done = attempt(r, 3); break;
+        case 5: done = attempt(r, 5); break;
+        default: done = attempt(r, 7); break;
+        }
+        if (done < 0) return (dae_status)done;
+        if (done) return DAE_OK;
+    }
+}
+
+/* ---- Dense output ---------------------------------------------------------------------------------- */
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    radau *r = self;
+    const radau_state *st = r->st;
+    int s = st->s_cont, n = r->n, ld = r->ld;
+    const struct coefficients *m = levels[(s - 3) / 2];
+    double sigma = (t - r->ivp->t) / st->h_cont;
+    for (int i = 0; i < n; i++) {
+        double p = r->cont[s * ld + i], dp = 0;
+        for (int j = s - 1; j >= 1; j--) {
+            dp = p + (sigma - (node(m, j) - 1)) * dp;
+            p = r->cont[j * ld + i] + (sigma - (node(m, j) - 1)) * p;
+        }
+        y[i] = r->y[i] + sigma * p;
+        if (yp) yp[i] = (p + sigma * dp) / st->h_cont;
+    }
+}
+
+/* ---- Checkpoint: the sparse factors ------------------------------------------------------------------ */
+
+static size_t save(const void *self, void *buffer)
+{
+    const radau *r = self;
+    unsigned char *out = buffer;
+    size_t used = 0;
+    for (int k = -1; k < S_MAX / 2; k++) {
+        const dae_shifted *s = k < 0 ? r->real : r->complex[k];
+        if (s) used += dae_shifted_save(s, out ? out + used : NULL);
+    }
+    return used;
+}
+
+static int load(void *self, const void *buffer, size_t size)
+{
+    radau *r = self;
+    const unsigned char *in = buffer;
+    size_t used = 0;
+    for (int k = -1; k < S_MAX / 2; k++) {
+        dae_shifted *s = k < 0 ? r->real : r->complex[k];
+        if (!s) continue;
+        size_t need = dae_shifted_save(s, NULL);
+        if (used + need > size || dae_shifted_load(s, in + used, need)) return 1;
+        used += need;
+    }
+    return 0;
+}
+
+/* ---- Descriptors ------------------------------------------------------------------------------------ */
+
+#define ORDER_OPTION(field, standard, text) \
+    {#field, DAE_OPTION_INT, offsetof(radau_options, field), standard, NULL, 5, 13, NULL, "", text}
+
+static const dae_option radau_option_table[] = {
+    ORDER_OPTION(order_min, 5, "lowest order: 5, 9 or 13"),
+    ORDER_OPTION(order_max, 13, "highest order: 5, 9 or 13"),
+    {.name = NULL},
+};
+
+const dae_method dae_method_radau5 = {
+    .info = {.name = "radau5",
+             .title = "Radau IIA of order 5",
+             .literature = "Hairer, Wanner: Solving Ordinary Differential Equations II, 1996, section IV.8",
+             .summary = "stiff ODEs and DAEs of index 1, 2, 3; the safe choice at moderate tolerances",
+             .order_min = 5,
+             .order_max = 5,
+             .kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_DAE,
+             .max_index = 3,
+             .implicit = 1,
+             .checkpoint = 1},
+    .create = create_radau5,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .destroy = destroy,
+    .save = save,
+    .load = load,
+};
+
+const dae_method dae_method_radau = {
+    .info = {.name = "radau",
+             .title = "Radau IIA of orders 5, 9, 13 with order control",
+             .literature = "Hairer, Wanner: Stiff differential equations solved by Radau methods, 1999",
+             .summary = "as radau5, and better from about seven digits on",
+             .order_min = 5,
+             .order_max = 13,
+             .kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_DAE,
+             .max_index = 3,
+             .implicit = 1,
+             .checkpoint = 1,
+             .options = radau_option_table},
+    .option_size = sizeof(radau_options),
+    .create = create_radau,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .destroy = destroy,
+    .save = save,
+    .load = load,
+};
