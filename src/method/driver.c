@@ -236,8 +236,9 @@ static dae_status initial_derivative(dae_integrator *it, double t, int given, da
         return dae_ivp_consistent(ivp, t, it->y, it->yp, err);
     }
     if (it->sys.kind == DAE_KIND_MECH) return DAE_OK;
-    if (given) return DAE_OK;
+    if (given && it->sys.kind == DAE_KIND_DAE) return DAE_OK;
     int r = dae_ivp_derivative(ivp, t, it->y, it->yp);
+    ivp->stats->f--; /* methods count the evaluations of their start as their literature does */
     if (r == 0) return DAE_OK;
     if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: the right-hand side asked to stop at the initial values", t);
     if (ivp->bad_component >= 0) {

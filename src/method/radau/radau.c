@@ -217,8 +217,13 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     int level = st->level > r->level_min && st->accepted ? st->level : r->level_min;
     *st = (radau_state){.level = level, .first = 1, .need_jac = 1, .need_lu = 1, .eta = 1};
     dae_copy(r->n, y, r->y);
-    int bad = dae_ivp_f(ivp, t, r->y, r->f);
-    ivp->stats->f--; /* the seed's counts begin after it */
+    int bad = 0;
+    if (ivp->sys->kind == DAE_KIND_ODE) {
+        dae_copy(r->n, yp, r->f);
+    } else {
+        bad = dae_ivp_f(ivp, t, r->y, r->f);
+        ivp->stats->f--; /* [RADAU5] counts from the first stage on */
+    }
     if (bad) return dae_ivp_fail(ivp, bad < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, "t = %.10g: the right-hand side cannot be evaluated at the start", t);
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     if (!(h > 0)) { /* ours: a first step that changes y by half its tolerance, 1 % of the interval at most */
