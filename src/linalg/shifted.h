@@ -5,10 +5,12 @@
  * with J dense, banded or sparse and M the identity, diagonal, dense, banded or sparse; and general
  * real systems A x = b whose values are filled in by the caller (dae_shifted_factor_values).
  *
- * Dense: own kernels below the measured cross-over, LAPACK above. Banded: LAPACK gbtrf, or an own
- * kernel for narrow bands. Sparse: KLU, analyzed once, refactored with the same pivots, factored
- * afresh when the pivots go bad. second_order = m > 0 uses y'[i] = y[m+i], i < m: only a system of
- * size n - m is factored ([RADAU] IWORK(9)).
+ * Dense: own kernels below the measured cross-over, LAPACK above. Banded: own kernels. Sparse: KLU,
+ * analyzed once, refactored with the same pivots, factored afresh when the pivots go bad. Small sparse
+ * systems and those with a narrow band are factored dense or banded, which is faster.
+ *
+ * second_order = m > 0 uses y'[i] = y[m+i], i < m: rows 0 .. m-1 of J are not read, and only a system
+ * of size n - m is factored ([RADAU] IWORK(9)). M must be the identity in its first m rows and columns.
  *
  * Complex vectors are passed as two real arrays. All arrays come from the arena, but the sparse
  * factors: save and load carry them through a checkpoint. */
@@ -24,26 +26,29 @@ typedef struct dae_shifted dae_shifted;
 typedef struct dae_shifted_spec {
     int n;
     dae_pattern jacobian; /* layout of J as the caller fills it; borrowed while the solver lives */
-    dae_matrix mass;      /* n = 0: identity; borrowed */
+    dae_matrix mass;      /* n = 0: identity; borrowed; what is zero at create must stay zero */
     int second_order;     /* m, 0: none */
     int complex_shift;    /* 1: lambda complex */
+    int keep_storage;     /* 1: factor in the storage of J; 0: in the one that is fastest */
 } dae_shifted_spec;
 
 dae_shifted *dae_shifted_create(const dae_shifted_spec *spec, dae_arena *arena, dae_error *err);
 void dae_shifted_destroy(dae_shifted *s); /* NULL allowed */
 
-/* Forms and factors lambda M - J. 0: fine; k > 0: singular at pivot k; < 0: out of memory. */
+/* Forms and factors lambda M - J. 0: fine; k > 0: singular at pivot k, or not finite; < 0: out of memory.
+ * A real solver takes re only. */
 int dae_shifted_factor(dae_shifted *s, double re, double im, const double *J);
 /* Factors the matrix with these values (layout of spec.jacobian; real solvers without second_order). */
 int dae_shifted_factor_values(dae_shifted *s, const double *A);
-/* Solves in place with the last factors. */
-void dae_shifted_solve(dae_shifted *s, double *x);                       /* real */
-void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im);  /* complex */
+/* Solves in place with the last factors; NAN where the last factorization failed. */
+void dae_shifted_solve(dae_shifted *s, double *x);                      /* real */
+void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im); /* complex */
 
 /* What it uses, in words: "dense 8 (own kernel)", "sparse 350, 1342 nonzeros (KLU)". */
 const char *dae_shifted_describe(const dae_shifted *s);
 
-/* Checkpoint of what is not in the arena. save: bytes needed, written where buffer is not NULL. */
+/* Checkpoint of what is not in the arena. save: bytes needed, written where buffer is not NULL. load: call
+ * it after the arena has been read back; it makes the sparse factors again. */
 size_t dae_shifted_save(const dae_shifted *s, void *buffer);
 int dae_shifted_load(dae_shifted *s, const void *buffer, size_t size); /* 0: fine */
 

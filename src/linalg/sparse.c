@@ -1,0 +1,130 @@
+#include "linalg/sparse.h"
+
+#include "core/vector.h"
+
+#include <klu.h>
+#include <stdlib.h>
+
+struct dae_klu {
+    klu_common common;
+    klu_symbolic *symbolic;
+    klu_numeric *numeric;
+};
+
+int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowind, int is_complex,
+                    dae_arena *arena)
+{
+    int count = colptr[n];
+    size_t values = (size_t)count * (is_complex ? 2 : 1);
+    *s = (dae_sparse_lu){.n = n, .count = count, .is_complex = is_complex};
+    s->colptr = dae_arena_copy(arena, colptr, (size_t)n + 1, sizeof(int));
+    s->rowind = dae_arena_copy(arena, rowind, (size_t)count, sizeof(int));
+    s->value = dae_arena_reals(arena, values);
+    s->chosen = dae_arena_reals(arena, values);
+    s->work = dae_arena_reals(arena, 2 * (size_t)n);
+    s->state = dae_arena_take(arena, 1, sizeof *s->state);
+    s->klu = calloc(1, sizeof *s->klu);
+    if (!s->klu || dae_arena_failed(arena)) return -1;
+    klu_defaults(&s->klu->common);
+    s->klu->symbolic = klu_analyze(n, s->colptr, s->rowind, &s->klu->common);
+    return s->klu->symbolic ? 0 : -1;
+}
+
+static void forget(dae_sparse_lu *s)
+{
+    struct dae_klu *k = s->klu;
+    if (s->is_complex) {
+        klu_z_free_numeric(&k->numeric, &k->common);
+    } else {
+        klu_free_numeric(&k->numeric, &k->common);
+    }
+}
+
+void dae_sparse_free(dae_sparse_lu *s)
+{
+    if (!s->klu) return;
+    forget(s);
+    klu_free_symbolic(&s->klu->symbolic, &s->klu->common);
+    free(s->klu);
+    s->klu = NULL;
+}
+
+/* Chooses pivots for these values. */
+static int factor(dae_sparse_lu *s, double *value)
+{
+    struct dae_klu *k = s->klu;
+    forget(s);
+    k->numeric = s->is_complex ? klu_z_factor(s->colptr, s->rowind, value, k->symbolic, &k->common)
+                               : klu_factor(s->colptr, s->rowind, value, k->symbolic, &k->common);
+    if (k->numeric) return 0;
+    if (k->common.status != KLU_SINGULAR) return -1;
+    return k->common.numerical_rank >= 0 ? k->common.numerical_rank + 1 : 1;
+}
+
+/* Keeps the pivots. 0: fine; other values: they are bad for these values. */
+static int refactor(dae_sparse_lu *s)
+{
+    struct dae_klu *k = s->klu;
+    klu_common *c = &k->common;
+    int *p = s->colptr, *i = s->rowind;
+    if (s->is_complex) {
+        if (!klu_z_refactor(p, i, s->value, k->symbolic, k->numeric, c) || c->status != KLU_OK) return 1;
+        if (!klu_z_rgrowth(p, i, s->value, k->symbolic, k->numeric, c)) return 1;
+    } else {
+        if (!klu_refactor(p, i, s->value, k->symbolic, k->numeric, c) || c->status != KLU_OK) return 1;
+        if (!klu_rgrowth(p, i, s->value, k->symbolic, k->numeric, c)) return 1;
+    }
+    return !(c->rgrowth >= DAE_SPARSE_GROWTH);
+}
+
+int dae_sparse_factor(dae_sparse_lu *s)
+{
+    int values = s->count * (s->is_complex ? 2 : 1);
+    dae_sparse_state *state = s->state;
+    if (!dae_all_finite(values, s->value)) {
+        state->refactored = 0; /* the pivots stay, there are no factors to make again */
+        return 1;
+    }
+    if (state->factored && refactor(s) == 0) {
+        state->refactored = 1;
+        state->refactors++;
+        return 0;
+    }
+    int bad = factor(s, s->value);
+    state->factored = !bad;
+    state->refactored = 0;
+    state->full++;
+    if (!bad) dae_copy(values, s->value, s->chosen);
+    return bad;
+}
+
+void dae_sparse_solve(dae_sparse_lu *s, double *re, double *im)
+{
+    struct dae_klu *k = s->klu;
+    int n = s->n;
+    if (!s->is_complex) {
+        klu_solve(k->symbolic, k->numeric, n, 1, re, &k->common);
+        return;
+    }
+    double *w = s->work;
+    for (int i = 0; i < n; i++) {
+        w[2 * i] = re[i];
+        w[2 * i + 1] = im[i];
+    }
+    klu_z_solve(k->symbolic, k->numeric, n, 1, w, &k->common);
+    for (int i = 0; i < n; i++) {
+        re[i] = w[2 * i];
+        im[i] = w[2 * i + 1];
+    }
+}
+
+int dae_sparse_restore(dae_sparse_lu *s)
+{
+    if (!s->state->factored) {
+        forget(s);
+        return 0;
+    }
+    int bad = factor(s, s->chosen);
+    if (!bad && s->state->refactored) bad = refactor(s);
+    return bad;
+}

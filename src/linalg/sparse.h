@@ -1,0 +1,46 @@
+/* Sparse LU factors through KLU, real and complex.
+ *
+ * The pattern is analyzed once. The first factorization chooses the pivots; later ones keep them
+ * (klu_refactor) as long as they are good, and choose anew where they went bad: KLU's reciprocal pivot growth
+ * below DAE_SPARSE_GROWTH, or a pivot that became zero.
+ *
+ * KLU's factors live outside the arena. What is needed to make the same factors again lives in it: the values
+ * that chose the pivots and the last values. */
+#ifndef DAE_LINALG_SPARSE_H
+#define DAE_LINALG_SPARSE_H
+
+#include "core/arena.h"
+
+#define DAE_SPARSE_GROWTH 1e-6 /* ours: leaves ten of the sixteen digits to the refactored matrix */
+
+/* In the arena: no pointers. */
+typedef struct dae_sparse_state {
+    int factored;         /* there are factors */
+    int refactored;       /* the last factors kept the pivots of an earlier matrix */
+    long full, refactors; /* counts of both kinds */
+} dae_sparse_state;
+
+typedef struct dae_sparse_lu {
+    int n, count;         /* order, stored values */
+    int is_complex;       /* 1: values in pairs (re, im) */
+    int *colptr, *rowind; /* compressed columns, rows ascending */
+    double *value;        /* count (pairs): filled by the caller, not changed */
+    double *chosen;       /* count (pairs): the values that chose the pivots */
+    double *work;         /* n pairs */
+    dae_sparse_state *state;
+    struct dae_klu *klu; /* KLU's own objects */
+} dae_sparse_lu;
+
+/* Copies the pattern and analyzes it. 0: fine; < 0: out of memory. */
+int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowind, int is_complex,
+                    dae_arena *arena);
+void dae_sparse_free(dae_sparse_lu *s);
+
+/* Factors the matrix in value. 0: fine; k > 0: singular at pivot k, or not finite; < 0: out of memory. */
+int dae_sparse_factor(dae_sparse_lu *s);
+/* Solves in place; im is NULL for real factors. */
+void dae_sparse_solve(dae_sparse_lu *s, double *re, double *im);
+/* Makes the factors again that the arena tells of. 0: fine. */
+int dae_sparse_restore(dae_sparse_lu *s);
+
+#endif

@@ -1,0 +1,174 @@
+#include "linalg/sparse.h"
+
+#include "linalg/matrices.h"
+
+/* A random pattern with the diagonal; the full matrices are filled alongside. */
+typedef struct example {
+    int n, colptr[64], rowind[2048];
+    double *re, *im; /* full */
+} example;
+
+static example make_example(sequence *s, int n, double density)
+{
+    example e = {.n = n};
+    int count = 0;
+    e.re = reals((size_t)(n * n));
+    e.im = reals((size_t)(n * n));
+    for (int j = 0; j < n; j++) {
+        e.colptr[j] = count;
+        for (int i = 0; i < n; i++) {
+            if (i != j && fabs(next(s)) > density) continue;
+            e.rowind[count++] = i;
+        }
+    }
+    e.colptr[n] = count;
+    return e;
+}
+
+static void free_example(example *e)
+{
+    free(e->re);
+    free(e->im);
+}
+
+/* New random values, in the full matrices and in the solver. */
+static void fill(example *e, sequence *s, dae_sparse_lu *f)
+{
+    int pairs = f->is_complex;
+    for (int j = 0; j < e->n; j++) {
+        for (int k = e->colptr[j]; k < e->colptr[j + 1]; k++) {
+            int at = e->rowind[k] + j * e->n;
+            e->re[at] = next(s) + (e->rowind[k] == j ? 3 : 0);
+            e->im[at] = next(s);
+            f->value[k * (1 + pairs)] = e->re[at];
+            if (pairs) f->value[2 * k + 1] = e->im[at];
+        }
+    }
+}
+
+static void check_solution(const example *e, sequence *s, dae_sparse_lu *f, double limit)
+{
+    size_t n = (size_t)e->n;
+    double *b = random_reals(s, n), *c = random_reals(s, n), *x = reals(n), *y = reals(n);
+    memcpy(x, b, n * sizeof *x);
+    memcpy(y, c, n * sizeof *y);
+    if (f->is_complex) {
+        dae_sparse_solve(f, x, y);
+        assert_between(backward_error(e->n, e->re, e->im, x, y, b, c), 0, limit);
+    } else {
+        dae_sparse_solve(f, x, NULL);
+        assert_between(backward_error(e->n, e->re, NULL, x, NULL, b, NULL), 0, limit);
+    }
+    free(b);
+    free(c);
+    free(x);
+    free(y);
+}
+
+static void sparse_solves_and_keeps_its_pivots(void **state)
+{
+    (void)state;
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        for (int n = 1; n <= 40; n += 13) {
+            sequence s = {7};
+            example e = make_example(&s, n, 0.15);
+            dae_arena *arena = dae_arena_create();
+            dae_sparse_lu f;
+            assert_int_equal(dae_sparse_init(&f, n, e.colptr, e.rowind, is_complex, arena), 0);
+            for (int turn = 0; turn < 4; turn++) {
+                fill(&e, &s, &f);
+                assert_int_equal(dae_sparse_factor(&f), 0);
+                check_solution(&e, &s, &f, n);
+            }
+            assert_int_equal(f.state->full, 1);
+            assert_int_equal(f.state->refactors, 3);
+            dae_sparse_free(&f);
+            dae_arena_destroy(arena);
+            free_example(&e);
+        }
+    }
+}
+
+/* [a 1; 1 1]: a = 1e3 chooses the diagonal; with a = 1e-12 the same pivots would lose 12 digits; a = 0 stops
+ * them. Both must end in new pivots and full accuracy. */
+static void sparse_chooses_new_pivots_when_they_go_bad(void **state)
+{
+    (void)state;
+    const int colptr[] = {0, 2, 4}, rowind[] = {0, 1, 0, 1};
+    const double small[] = {1e-12, 0};
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        for (int k = 0; k < 2; k++) {
+            dae_arena *arena = dae_arena_create();
+            dae_sparse_lu f;
+            int step = 1 + is_complex;
+            assert_int_equal(dae_sparse_init(&f, 2, colptr, rowind, is_complex, arena), 0);
+            for (int i = 0; i < 4; i++) f.value[i * step] = 1;
+            f.value[0] = 1e3;
+            assert_int_equal(dae_sparse_factor(&f), 0);
+            f.value[0] = small[k];
+            assert_int_equal(dae_sparse_factor(&f), 0);
+            assert_int_equal(f.state->full, 2);
+            assert_int_equal(f.state->refactors, 0);
+            double x[] = {1, 2}, y[] = {0, 0}; /* a x + y = 1, x + y = 2 */
+            dae_sparse_solve(&f, x, is_complex ? y : NULL);
+            assert_near(x[0], 1 / (1 - small[k]), 1e-15);
+            assert_near(x[1], 1 - small[k] / (1 - small[k]), 1e-15);
+            dae_sparse_free(&f);
+            dae_arena_destroy(arena);
+        }
+    }
+}
+
+static void sparse_reports_singular_and_recovers(void **state)
+{
+    (void)state;
+    const int colptr[] = {0, 2, 4}, rowind[] = {0, 1, 0, 1};
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        dae_arena *arena = dae_arena_create();
+        dae_sparse_lu f;
+        int step = 1 + is_complex;
+        assert_int_equal(dae_sparse_init(&f, 2, colptr, rowind, is_complex, arena), 0);
+        for (int i = 0; i < 4; i++) f.value[i * step] = 1;
+        assert_true(dae_sparse_factor(&f) > 0);
+        f.value[0] = 2;
+        assert_int_equal(dae_sparse_factor(&f), 0);
+        f.value[0] = NAN;
+        assert_true(dae_sparse_factor(&f) > 0);
+        assert_int_equal(dae_sparse_restore(&f), 0);
+        f.value[0] = 1;
+        assert_true(dae_sparse_factor(&f) > 0);
+        f.value[0] = 3;
+        assert_int_equal(dae_sparse_factor(&f), 0);
+        double x[] = {4, 2}, y[] = {0, 0};
+        dae_sparse_solve(&f, x, is_complex ? y : NULL);
+        assert_near(x[0], 1, 1e-15);
+        assert_near(x[1], 1, 1e-15);
+        dae_sparse_free(&f);
+        dae_arena_destroy(arena);
+    }
+}
+
+/* A column without entries. */
+static void sparse_reports_structurally_singular(void **state)
+{
+    (void)state;
+    const int colptr[] = {0, 2, 2, 3}, rowind[] = {0, 1, 2};
+    dae_arena *arena = dae_arena_create();
+    dae_sparse_lu f;
+    assert_int_equal(dae_sparse_init(&f, 3, colptr, rowind, 0, arena), 0);
+    for (int i = 0; i < 3; i++) f.value[i] = 1;
+    assert_true(dae_sparse_factor(&f) > 0);
+    dae_sparse_free(&f);
+    dae_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sparse_solves_and_keeps_its_pivots),
+        cmocka_unit_test(sparse_chooses_new_pivots_when_they_go_bad),
+        cmocka_unit_test(sparse_reports_singular_and_recovers),
+        cmocka_unit_test(sparse_reports_structurally_singular),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
