@@ -25,9 +25,10 @@ int *dae_problem_ints(dae_problem *p, int n);
 double dae_problem_parameter(const dae_problem *p, const char *name);
 /* 1 if every parameter has its default value: only then the published reference holds. */
 int dae_problem_is_default(const dae_problem *p);
-/* Names made by a pattern for components first .. first+count-1: "q%d" gives q1, q2, ... */
+/* Names made by a pattern for components first .. first+count-1 (from 0), numbered from 1: "q%d" gives
+ * q1, q2, ... Components that no call names are y1, y2, ... The system must be set before. */
 void dae_problem_names(dae_problem *p, int first, int count, const char *pattern);
-/* The same unit for components first .. first+count-1. */
+/* The same unit for components first .. first+count-1; "" where no call gives one. */
 void dae_problem_units(dae_problem *p, int first, int count, const char *unit);
 
 #endif

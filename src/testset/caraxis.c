@@ -1,0 +1,138 @@
+/* Car axis: a bar on two springs over a bumpy road, index 3.
+ *
+ *     p' = q,   K q' = f(t,p,lambda),   0 = phi(t,p),      p = (xl, yl, xr, yr),  K = eps^2 M/2
+ *
+ *     f = (xl (L0/Ll - 1) + lambda1 xb + 2 lambda2 (xl - xr),
+ *          yl (L0/Ll - 1) + lambda1 yb + 2 lambda2 (yl - yr) - K,
+ *          (xr - xb) (L0/Lr - 1) - 2 lambda2 (xl - xr),
+ *          (yr - yb) (L0/Lr - 1) - 2 lambda2 (yl - yr) - K)
+ *     phi = (xl xb + yl yb,  (xl - xr)^2 + (yl - yr)^2 - L^2)
+ *
+ * Ll, Lr are the lengths of the springs, yb = h sin(omega t), xb = sqrt(L^2 - yb^2).
+ * State: p (4), q (4), lambda (2). S. Schneider 1994; Test Set for IVP Solvers, release 2.3, section
+ * II.17, with the constants of its code. */
+#include "testset/testset.h"
+
+#include <math.h>
+
+#define N 10
+
+static const double L2 = 1, L0 = 0.5, K = 5e-4, h = 0.1, omega = 10; /* L = 1, eps = 0.01, M = 10 */
+
+static int rhs(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    double yb = h * sin(omega * t), xb = sqrt(L2 - yb * yb);
+    double xl = y[0], yl = y[1], xr = y[2], yr = y[3], dx = xl - xr, dy = yl - yr, sx = xr - xb, sy = yr - yb;
+    double left = L0 / sqrt(xl * xl + yl * yl) - 1, right = L0 / sqrt(sx * sx + sy * sy) - 1;
+    double l1 = y[8], l2 = 2 * y[9];
+    for (int i = 0; i < 4; i++) f[i] = y[4 + i];
+    f[4] = left * xl + l1 * xb + l2 * dx;
+    f[5] = left * yl + l1 * yb + l2 * dy - K;
+    f[6] = right * sx - l2 * dx;
+    f[7] = right * sy - l2 * dy - K;
+    f[8] = xl * xb + yl * yb;
+    f[9] = dx * dx + dy * dy - L2;
+    return 0;
+}
+
+/* d/d(x,y) of the spring force (x,y) (L0/r - 1): a = xx, b = xy, c = yy */
+struct spring {
+    double a, b, c;
+};
+
+static struct spring stiffness(double x, double y)
+{
+    double r2 = x * x + y * y, s = L0 / sqrt(r2), d = s / r2;
+    return (struct spring){s - 1 - d * x * x, -d * x * y, s - 1 - d * y * y};
+}
+
+#define J(i, j) jac[(i) - 1 + ((j) - 1) * N]
+
+static int jacobian(double t, const double *y, double *jac, void *user)
+{
+    (void)user;
+    double yb = h * sin(omega * t), xb = sqrt(L2 - yb * yb);
+    double dx = y[0] - y[2], dy = y[1] - y[3], l2 = 2 * y[9];
+    struct spring l = stiffness(y[0], y[1]), r = stiffness(y[2] - xb, y[3] - yb);
+    for (int i = 1; i <= 4; i++) J(i, i + 4) = 1;
+    J(5, 1) = l.a + l2;
+    J(5, 2) = J(6, 1) = l.b;
+    J(6, 2) = l.c + l2;
+    J(7, 3) = r.a + l2;
+    J(7, 4) = J(8, 3) = r.b;
+    J(8, 4) = r.c + l2;
+    J(5, 3) = J(6, 4) = J(7, 1) = J(8, 2) = -l2;
+    J(5, 9) = J(9, 1) = xb;
+    J(6, 9) = J(9, 2) = yb;
+    J(5, 10) = J(10, 1) = 2 * dx;
+    J(6, 10) = J(10, 2) = 2 * dy;
+    J(7, 10) = J(10, 3) = -2 * dx;
+    J(8, 10) = J(10, 4) = -2 * dy;
+    return 0;
+}
+
+static int dfdt(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    double yb = h * sin(omega * t), xb = sqrt(L2 - yb * yb);
+    double vy = h * omega * cos(omega * t), vx = -yb * vy / xb;
+    struct spring r = stiffness(y[2] - xb, y[3] - yb);
+    for (int i = 0; i < N; i++) f[i] = 0;
+    f[4] = y[8] * vx;
+    f[5] = y[8] * vy;
+    f[6] = -r.a * vx - r.b * vy;
+    f[7] = -r.b * vx - r.c * vy;
+    f[8] = y[0] * vx + y[1] * vy;
+    return 0;
+}
+
+static dae_status setup(dae_problem *p, dae_error *err)
+{
+    static const double mass[N] = {1, 1, 1, 1, 5e-4, 5e-4, 5e-4, 5e-4, 0, 0};
+    static const int index[N] = {1, 1, 1, 1, 2, 2, 2, 2, 3, 3};
+    static const double y0[N] = {0, 0.5, 1, 0.5, -0.5, 0, -0.5, 0, 0, 0};
+    static const double yp0[N] = {-0.5, 0, -0.5, 0, 0, -1, 0, -1, 0, 0};
+    static const double published[N] = {
+        0.493455784275402809122e-1, 0.496989460230171153861,    0.104174252488542151681e1, 0.373911027265361256927,
+        -0.770583684040972357970e-1, 0.744686658723778553466e-2, 0.175568157537232222276e-1, 0.770341043779251976443,
+        -0.473688659084893324729e-2, -0.110468033125734368808e-2};
+    static const double recomputed[N] = {
+        0.049345578427524094, 0.4969894602300081,  1.0417425248854262, 0.37391102726536585,   -0.07705836840359208,
+        0.007446866592068417, 0.017556815753541736, 0.7703410437796011, -0.004736886590853326, -0.0011046803312595658};
+    static const char *const names[N] = {"xl",  "yl",  "xr",  "yr",      "vxl",
+                                         "vyl", "vxr", "vyr", "lambda1", "lambda2"};
+    static const int plot[] = {1, 3};
+    (void)err;
+    p->system = (dae_system){
+        .kind = DAE_KIND_DAE,
+        .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian, .dfdt = dfdt},
+        .structure = {.index = index}};
+    p->t_end = 3;
+    p->y0 = y0;
+    p->yp0 = yp0;
+    p->rtol = 1e-7;
+    p->atol = 1e-7;
+    p->h0 = 1e-7;
+    p->reference = recomputed;
+    p->published = published;
+    p->reference_digits = 14;
+    p->reference_source = "recomputed twice in extended precision; the test set's is off by up to 6.5e-10";
+    p->component = names;
+    dae_problem_units(p, 0, 4, "m");
+    dae_problem_units(p, 4, 4, "m/s");
+    p->plot = plot;
+    p->nplot = 2;
+    return DAE_OK;
+}
+
+const dae_problem_entry dae_problem_caraxis = {
+    .info = {.name = "caraxis",
+             .title = "Car axis",
+             .kind = DAE_KIND_DAE,
+             .n = N,
+             .index = 3,
+             .stiff = 1,
+             .origin = "vehicle dynamics, bar on two springs (S. Schneider 1994)"},
+    .setup = setup,
+};
