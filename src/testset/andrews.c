@@ -352,6 +352,16 @@ static int jacobian_index3(double t, const double *y, double *jac, void *user)
     return 0;
 }
 
+/* What the test set gave its solvers: all derivatives of M, G and f neglected. Its counts belong to it. */
+static int jacobian_published(double t, const double *y, double *jac, void *user)
+{
+    jacobian_index3(t, y, jac, user);
+    for (int column = Q; column < W; column++) {
+        for (int row = W; row < LAMBDA; row++) J(row, column) = 0;
+    }
+    return 0;
+}
+
 static int jacobian_index2(double t, const double *y, double *jac, void *user)
 {
     struct position at;
@@ -419,7 +429,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->system = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = N, .mass = dae_diagonal(N, mass)}};
     if (index == 3) {
         p->system.dae.f = rhs_index3;
-        p->system.dae.jac = jacobian_index3;
+        p->system.dae.jac = dae_problem_parameter(p, "jacobian") == 0 ? jacobian_index3 : jacobian_published;
         p->system.structure.index = index3;
     } else if (index == 2) {
         p->system.dae.f = rhs_index2;
@@ -456,6 +466,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
 
 static const dae_parameter parameter[] = {
     {"index", 3, 1, 3, NULL, 1, "", "index of the form: constraints on position (3), velocity (2) or acceleration (1)"},
+    {"jacobian", 0, 0, 1, "exact|published", 0, "", "published: as the test set's, without derivatives of M, G, f (index 3)"},
     {NULL, 0, 0, 0, NULL, 0, NULL, NULL},
 };
 

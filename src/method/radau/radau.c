@@ -36,6 +36,8 @@
 #define RATIO_HIGH 1.2    /* [RADAU] hhod */
 #define ORDER_WAIT 10     /* [RADAU] steps before the order may rise again */
 #define SINGULAR_MAX 5    /* [RADAU5] */
+#define INDEX3_KAPPA 0.3  /* ours: with index-3 variables and fixed order the iteration error dominates at tight
+                             tolerances (Andrews, radau5, rtol 1e-10: scd 6.3 -> 6.8 for 7 % more evaluations) */
 
 enum { LEVELS = 3 }; /* s = 3, 5, 7 */
 static const struct coefficients *const levels[LEVELS] = {&order5, &order9, &order13};
@@ -104,7 +106,9 @@ static void scale_tolerances(radau *r, int level)
         r->atol[level][i] = r->rtol[level][i] * (ivp->atol[i] / ivp->rtol[i]);
         smallest = fmin(smallest, r->rtol[level][i]);
     }
-    r->kappa[level] = fmax(10 * UROUND / smallest, fmin(0.03, pow(smallest, (s - 1) / (s + 1))));
+    int sharp = 0;
+    for (int i = 0; ivp->index && r->level_min == r->level_max && i < r->n; i++) sharp |= ivp->index[i] == 3;
+    r->kappa[level] = (sharp ? INDEX3_KAPPA : 1) * fmax(10 * UROUND / smallest, fmin(0.03, pow(smallest, (s - 1) / (s + 1))));
 }
 
 /* Nodes of the divided differences: 1, c_(s-1), ..., c_1, 0. */
