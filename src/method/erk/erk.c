@@ -1,0 +1,360 @@
+/* The step of an explicit Runge-Kutta method: stages, error test, step size, stiffness test, dense output.
+ *
+ * Control as in the programs DOPRI5 and DOP853 of [HNW] II.5 and its appendix: PI controller of [HW] IV.2,
+ *     h_new = h / clip(err^(1/q - w beta) / err_old^beta / safety),   w = 0.75 (0.2 for order 8)
+ * with q the order of the error estimate; no growth right after a rejection. Ours: a step whose function
+ * cannot be evaluated is halved; the step size proposed before the last step was cut to meet t_end is
+ * remembered; the derivative at a y that somebody changed after the step is computed anew. */
+#include "method/erk/erk.h"
+
+#include "core/vector.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#define LAST_STRETCH 1.01     /* DOPRI5: take the rest if it is at most this many steps */
+#define ERR_OLD_MIN 1e-4      /* DOPRI5, FACOLD */
+#define STIFF_HITS 15         /* DOPRI5: stiff after this many */
+#define STIFF_CALM 6          /* DOPRI5: suspicion ends after this many steps without */
+
+/* ---- Life -------------------------------------------------------------------------------------- */
+
+static void rows_fill(dae_erk *m)
+{
+    const dae_erk_table *tab = m->table;
+    for (int i = 0; i < tab->total; i++) {
+        dae_erk_row *row = &m->row[i];
+        for (int j = 0; j < i; j++) {
+            if (tab->a[i][j] == 0) continue;
+            row->a[row->count] = tab->a[i][j];
+            row->k[row->count++] = m->k[j];
+        }
+    }
+}
+
+void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *option, dae_error *err)
+{
+    dae_erk *m = calloc(1, sizeof *m);
+    if (!m) goto fail;
+    size_t n = (size_t)ivp->n;
+    m->ivp = ivp;
+    m->table = table;
+    m->option = option;
+    m->n = ivp->n;
+    m->s = dae_arena_take(ivp->arena, 1, sizeof *m->s);
+    m->y = dae_arena_reals(ivp->arena, n);
+    m->y0 = dae_arena_reals(ivp->arena, n);
+    m->y1 = dae_arena_reals(ivp->arena, n);
+    m->stage = dae_arena_reals(ivp->arena, n);
+    m->w = dae_arena_reals(ivp->arena, 2 * n);
+    for (int j = 0; j < table->total + table->spare; j++) m->k[j] = dae_arena_reals(ivp->arena, n);
+    for (int j = 0; j < 4 + table->dense; j++) m->r[j] = dae_arena_reals(ivp->arena, n);
+    if (dae_arena_failed(ivp->arena)) goto fail;
+    rows_fill(m);
+    ivp->y = m->y;
+    ivp->order = table->order;
+    return m;
+fail:
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for an explicit method on %d equations", ivp->n);
+    free(m);
+    return NULL;
+}
+
+void dae_erk_destroy(void *self)
+{
+    free(self);
+}
+
+/* A failed evaluation, r != 0, that no smaller step can mend. */
+static dae_status evaluation_failed(dae_erk *m, int r, const char *where)
+{
+    if (r < 0) return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "the right-hand side asked to stop %s", where);
+    return dae_ivp_fail(m->ivp, DAE_ERR_UNDEFINED,
+                        "the right-hand side cannot be evaluated %s; check the state and the domain of the "
+                        "equations", where);
+}
+
+/* Limits |h| by h_max and gives it the direction of the run. */
+static double signed_step(const dae_erk *m, double h)
+{
+    double size = fabs(h), h_max = m->ivp->opt->h_max;
+    if (h_max > 0 && size > h_max) size = h_max;
+    return m->ivp->direction * size;
+}
+
+dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp, double h)
+{
+    dae_erk *m = self;
+    dae_ivp *ivp = m->ivp;
+    dae_erk_state *s = m->s;
+    double *f = m->k[m->table->fsal];
+    (void)yp;
+    if (y != m->y) dae_copy(m->n, y, m->y);
+    dae_copy(m->n, m->y, m->y1);
+    s->t_old = s->t = t;
+    s->h = 0;
+    s->log_err = log(ERR_OLD_MIN);
+    s->dense = s->hits = s->calm = s->reported = 0;
+    int r = dae_ivp_f(ivp, t, m->y, f);
+    if (r) return evaluation_failed(m, r, "at the start");
+    if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
+    else if (h == 0) h = ivp->opt->h0;
+    if (h == 0) h = dae_ivp_first_step(ivp, t, m->y, f, m->table->order);
+    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : signed_step(m, h);
+    ivp->t_old = ivp->t = t;
+    ivp->h_next = s->h_next;
+    return DAE_OK;
+}
+
+/* ---- Stages ------------------------------------------------------------------------------------ */
+
+#define T(j) a[j] * k[j][i]
+#define SUM(terms)                                          \
+    for (int i = 0; i < n; i++) out[i] = y[i] + h * (terms); \
+    break
+
+/* out = y + h sum a_j k_j, one loop for all terms. */
+static void combine(int n, const double *restrict y, double h, const dae_erk_row *row, double *restrict out)
+{
+    const double *a = row->a, *const *k = row->k;
+    switch (row->count) {
+    case 1: SUM(T(0));
+    case 2: SUM(T(0) + T(1));
+    case 3: SUM(T(0) + T(1) + T(2));
+    case 4: SUM(T(0) + T(1) + T(2) + T(3));
+    case 5: SUM(T(0) + T(1) + T(2) + T(3) + T(4));
+    case 6: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5));
+    case 7: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6));
+    case 8: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7));
+    case 9: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7) + T(8));
+    default: /* no table has such a row */
+        dae_copy(n, y, out);
+        for (int j = 0; j < row->count; j++) dae_axpy(n, h * a[j], k[j], out);
+    }
+}
+
+/* k[1] .. k[stages-1], and y1 where the last stage is at it; t1 = t + h as rounded. */
+static int stages(dae_erk *m, double t, double h, double t1)
+{
+    const dae_erk_table *tab = m->table;
+    for (int i = 1; i < tab->stages; i++) {
+        double *Y = i == tab->fsal ? m->y1 : m->stage;
+        combine(m->n, m->y0, h, &m->row[i], Y);
+        int r = dae_ivp_f(m->ivp, tab->c[i] == 1 ? t1 : t + tab->c[i] * h, Y, m->k[i]);
+        if (r) return r;
+    }
+    return 0;
+}
+
+/* ---- Stiffness --------------------------------------------------------------------------------- */
+
+/* DOPRI5's test after an accepted step. 0, 1: stiff, news; < 0: the right-hand side asked to stop. */
+static int stiffness(dae_erk *m, double h)
+{
+    dae_erk_state *s = m->s;
+    const dae_erk_table *tab = m->table;
+    int every = m->option->stiff_test;
+    if (!every || s->reported || (s->accepted % every && !s->hits)) return 0;
+    if (tab->other) {
+        int r = tab->other(m, h);
+        if (r) return r < 0 ? r : 0;
+    }
+    const double *ka = m->k[tab->fsal], *kb = m->k[tab->compare];
+    double num = 0, den = 0;
+    for (int i = 0; i < m->n; i++) {
+        double dk = ka[i] - kb[i], dy = m->y1[i] - m->stage[i];
+        num += dk * dk;
+        den += dy * dy;
+    }
+    if (den > 0 && h * h * num > tab->stiff_bound * tab->stiff_bound * den) {
+        s->calm = 0;
+        if (++s->hits == STIFF_HITS) {
+            s->reported = 1;
+            return 1;
+        }
+    } else if (s->hits && ++s->calm == STIFF_CALM) {
+        s->hits = s->calm = 0;
+    }
+    return 0;
+}
+
+/* ---- The step ---------------------------------------------------------------------------------- */
+
+/* k[0] = f(t, y): known, unless y was changed since. */
+static int begin(dae_erk *m)
+{
+    int r = 0;
+    if (memcmp(m->y, m->y1, (size_t)m->n * sizeof *m->y) == 0) dae_copy(m->n, m->k[m->table->fsal], m->k[0]);
+    else r = dae_ivp_f(m->ivp, m->s->t, m->y, m->k[0]);
+    dae_copy(m->n, m->y, m->y0);
+    m->s->dense = 0;
+    return r;
+}
+
+/* The ratio h_new / h. After a rejection err alone counts. */
+static double new_ratio(const dae_erk *m, double log_err, int accepted)
+{
+    const dae_erk_option *o = m->option;
+    double weight = m->table->order >= 8 ? 0.2 : 0.75; /* EXPO1 of DOP853 and DOPRI5 */
+    double e = -(1.0 / m->table->estimate - weight * o->beta) * log_err;
+    if (accepted) e += o->beta * m->s->log_err;
+    double ratio = o->safety * exp(e);
+    if (ratio < o->factor_min) ratio = o->factor_min;
+    if (ratio > o->factor_max) ratio = o->factor_max;
+    return ratio;
+}
+
+static dae_status too_small(dae_erk *m, double h, long rejected)
+{
+    double h_min = m->ivp->opt->h_min;
+    if (fabs(h) < h_min) {
+        return dae_ivp_fail(m->ivp, DAE_ERR_STEP_TOO_SMALL,
+                            "step fell to %.3g (h_min %.3g) after %ld rejections; lower h_min or loosen the "
+                            "tolerances; stiff? try radau5", fabs(h), h_min, rejected);
+    }
+    return dae_ivp_fail(m->ivp, DAE_ERR_STEP_TOO_SMALL,
+                        "step fell to %.3g, the rounding level of t, after %ld rejections; singularity or "
+                        "jump in the right-hand side? stiff? try radau5", fabs(h), rejected);
+}
+
+/* One attempt. 0: *err is the norm of its error; > 0: cannot be evaluated; < 0: stop. */
+static int attempt(dae_erk *m, double h, double t1, double *err)
+{
+    const dae_erk_table *tab = m->table;
+    int fixed = m->ivp->opt->fixed_step > 0;
+    m->ivp->stats->steps++;
+    int r = stages(m, m->s->t, h, t1);
+    if (r) return r;
+    *err = tab->error(m, h);
+    if (!isfinite(*err)) return 1;
+    if (fixed) *err = 0;
+    if (*err <= 1 && tab->fsal == tab->stages) r = dae_ivp_f(m->ivp, t1, m->y1, m->k[tab->fsal]);
+    return r;
+}
+
+static void accept(dae_erk *m, double h, double t1, double h_next)
+{
+    dae_ivp *ivp = m->ivp;
+    dae_erk_state *s = m->s;
+    dae_copy(m->n, m->y1, m->y);
+    s->t_old = s->t;
+    s->t = t1;
+    s->h = h;
+    s->h_next = h_next;
+    s->accepted++;
+    ivp->stats->accepted++;
+    ivp->t_old = s->t_old;
+    ivp->t = t1;
+    ivp->h_next = h_next;
+}
+
+dae_status dae_erk_step(void *self)
+{
+    dae_erk *m = self;
+    dae_ivp *ivp = m->ivp;
+    dae_erk_state *s = m->s;
+    int fixed = ivp->opt->fixed_step > 0;
+    double dir = ivp->direction, goal = dir * (ivp->t_stop - ivp->t_end) < 0 ? ivp->t_stop : ivp->t_end;
+    double rest = goal - s->t, err = 0;
+    if (dir * rest <= 0) return DAE_OK;
+    int r = begin(m);
+    if (r) return evaluation_failed(m, r, "at the state that was set after the last step");
+
+    double h = s->h_next;
+    for (long rejected = 0;;) {
+        if (0.1 * fabs(h) <= DBL_EPSILON * fabs(s->t) || (fabs(h) < ivp->opt->h_min && !fixed)) {
+            return too_small(m, h, rejected);
+        }
+        double wanted = h, t1 = s->t + h;
+        int last = LAST_STRETCH * fabs(h) >= fabs(rest);
+        if (last) {
+            h = rest;
+            t1 = goal;
+        }
+        r = attempt(m, h, t1, &err);
+        if (r < 0) return evaluation_failed(m, r, "in a step");
+        if (r > 0 && fixed) return evaluation_failed(m, r, "in a step of fixed size");
+        if (r == 0 && err <= 1) {
+            double log_err = log(err > 1e-30 ? err : 1e-30);
+            double next = h * new_ratio(m, log_err, 1);
+            if (rejected && fabs(next) > fabs(h)) next = h;
+            if (fixed || (last && !rejected && fabs(next) < fabs(wanted))) next = wanted;
+            s->log_err = err > ERR_OLD_MIN ? log_err : log(ERR_OLD_MIN);
+            accept(m, h, t1, fixed ? next : signed_step(m, next));
+            break;
+        }
+        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g err=%.3g rejected=%s", s->t, h, r ? NAN : err,
+                r ? "undefined" : "error");
+        ivp->stats->rejected++;
+        rejected++;
+        h *= r ? 0.5 : new_ratio(m, log(err), 0);
+    }
+    r = stiffness(m, h);
+    if (r < 0) return evaluation_failed(m, r, "in the test for stiffness");
+    return r ? DAE_STIFF : DAE_OK;
+}
+
+/* ---- Dense output ------------------------------------------------------------------------------ */
+
+/* The evaluations for dense output only; 0: fine. */
+static int extra_stages(dae_erk *m)
+{
+    const dae_erk_table *tab = m->table;
+    for (int i = tab->fsal + 1; i < tab->total; i++) {
+        combine(m->n, m->y0, m->s->h, &m->row[i], m->stage);
+        int r = dae_ivp_f(m->ivp, m->s->t_old + tab->c[i] * m->s->h, m->stage, m->k[i]);
+        if (r) return r;
+    }
+    return 0;
+}
+
+/* The coefficients of the last step. Where an extra evaluation fails the Hermite cubic remains. */
+static void prepare(dae_erk *m)
+{
+    const dae_erk_table *tab = m->table;
+    double h = m->s->h, **r = m->r;
+    const double *f0 = m->k[0], *f1 = m->k[tab->fsal];
+    for (int i = 0; i < m->n; i++) {
+        double step = m->y[i] - m->y0[i], left = h * f0[i] - step;
+        r[0][i] = m->y0[i];
+        r[1][i] = step;
+        r[2][i] = left;
+        r[3][i] = step - h * f1[i] - left;
+    }
+    int failed = tab->dense > 0 && extra_stages(m);
+    for (int j = 0; j < tab->dense; j++) {
+        dae_zero(m->n, r[4 + j]);
+        for (int i = 0; i < tab->total && !failed; i++) {
+            if (tab->d[j][i] != 0) dae_axpy(m->n, h * tab->d[j][i], m->k[i], r[4 + j]);
+        }
+    }
+    m->s->dense = 1;
+}
+
+void dae_erk_interpolate(void *self, double t, double *y, double *yp)
+{
+    dae_erk *m = self;
+    int n = m->n;
+    if (m->s->h == 0) { /* no step yet */
+        if (y) dae_copy(n, m->y, y);
+        if (yp) dae_copy(n, m->k[m->table->fsal], yp);
+        return;
+    }
+    if (!m->s->dense) prepare(m);
+    if (!y) y = m->w;
+    double theta = (t - m->s->t_old) / m->s->h;
+    int top = 3 + m->table->dense;
+    if (yp) dae_zero(n, yp);
+    dae_copy(n, m->r[top], y);
+    for (int j = top - 1; j >= 0; j--) {
+        double x = j % 2 ? 1 - theta : theta, dx = j % 2 ? -1 : 1;
+        const double *r = m->r[j];
+        if (yp) {
+            for (int i = 0; i < n; i++) yp[i] = x * yp[i] + dx * y[i];
+        }
+        for (int i = 0; i < n; i++) y[i] = r[i] + x * y[i];
+    }
+    if (yp) {
+        for (int i = 0; i < n; i++) yp[i] /= m->s->h;
+    }
+}
