@@ -7,8 +7,6 @@
  * (ours; only when the test is due). */
 #include "method/erk/erk.h"
 
-#include <math.h>
-
 static const double c[4] = {0, 1.0/2, 3.0/4, 1};
 
 static const double a[4][DAE_ERK_WIDTH] = {

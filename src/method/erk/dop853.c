@@ -9,8 +9,6 @@
  * DOP853 of [HNW]. Steps, control and stiffness test: erk.c. */
 #include "method/erk/erk.h"
 
-#include <math.h>
-
 /* With q = sqrt(6): c[1] = (12 - 2q)/135, c[2] = (6 - q)/45, c[3] = (6 - q)/30, c[4] = (6 + q)/30. */
 static const double c[16] = {
     0,
@@ -159,7 +157,7 @@ static const dae_option options[] = {DAE_ERK_OPTIONS(0, 0.333, 6)};
 const dae_method dae_method_dop853 = {
     .info = {.name = "dop853",
              .title = "Dormand-Prince 8(5,3), explicit Runge-Kutta",
-             .literature = "[HNW] II.5 and II.10, [DP80]",
+             .literature = "[HNW] II.5 and II.10, [PD81]",
              .summary = "nonstiff smooth ODEs at tight tolerances (1e-6 to 1e-13); dense output of order 7",
              .order_min = 8, .order_max = 8, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1,
              .options = options},

@@ -6,8 +6,6 @@
  * and stiffness test: erk.c. */
 #include "method/erk/erk.h"
 
-#include <math.h>
-
 static const double c[7] = {0, 1.0/5, 3.0/10, 4.0/5, 8.0/9, 1, 1};
 
 static const double a[7][DAE_ERK_WIDTH] = {

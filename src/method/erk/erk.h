@@ -12,6 +12,8 @@
 
 #include "method/method.h"
 
+#include <math.h>
+
 enum { DAE_ERK_WIDTH = 16 }; /* columns of every table */
 
 typedef struct dae_erk dae_erk;
@@ -101,7 +103,7 @@ static inline double dae_erk_squares(int n, const double *x)
 /* The weight of an error: atol + rtol max(|a|, |b|), never 0, so that a component that stays 0 passes. */
 static inline double dae_erk_weight(double atol, double rtol, double a, double b)
 {
-    double p = a < 0 ? -a : a, q = b < 0 ? -b : b;
+    double p = fabs(a), q = fabs(b);
     return atol + rtol * (p > q ? p : q) + 1e-300;
 }
 
