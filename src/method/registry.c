@@ -5,7 +5,10 @@
 
 #define METHODS(X) \
     X(radau5)       \
-    X(radau)
+    X(radau)        \
+    X(dopri5)       \
+    X(dop853)       \
+    X(bs23)
 
 #define X(name) extern const dae_method dae_method_##name;
 METHODS(X)

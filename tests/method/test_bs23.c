@@ -78,7 +78,7 @@ static void bs23_checkpoint_continues_bit_for_bit(void **state)
 static void bs23_takes_a_changed_state(void **state)
 {
     (void)state;
-    erk_check_changed_state("bs23");
+    erk_check_changed_state(&dae_method_bs23);
 }
 
 int main(void)

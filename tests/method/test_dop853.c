@@ -113,7 +113,7 @@ static void dop853_checkpoint_continues_bit_for_bit(void **state)
 static void dop853_takes_a_changed_state(void **state)
 {
     (void)state;
-    erk_check_changed_state("dop853");
+    erk_check_changed_state(&dae_method_dop853);
 }
 
 int main(void)

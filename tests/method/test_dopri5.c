@@ -80,7 +80,7 @@ static void dopri5_checkpoint_continues_bit_for_bit(void **state)
 static void dopri5_takes_a_changed_state(void **state)
 {
     (void)state;
-    erk_check_changed_state("dopri5");
+    erk_check_changed_state(&dae_method_dopri5);
 }
 
 int main(void)

@@ -68,10 +68,11 @@ void dae_erk_destroy(void *self)
 /* A failed evaluation, r != 0, that no smaller step can mend. */
 static dae_status evaluation_failed(dae_erk *m, int r, const char *where)
 {
-    if (r < 0) return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "the right-hand side asked to stop %s", where);
+    if (r < 0) return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop %s",
+                                   m->ivp->t, where);
     return dae_ivp_fail(m->ivp, DAE_ERR_UNDEFINED,
-                        "the right-hand side cannot be evaluated %s; check the state and the domain of the "
-                        "equations", where);
+                        "t = %.10g: the right-hand side cannot be evaluated %s; check the state and the domain "
+                        "of the equations", m->ivp->t, where);
 }
 
 /* Limits |h| by h_max and gives it the direction of the run. */
@@ -88,20 +89,23 @@ dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp
     dae_ivp *ivp = m->ivp;
     dae_erk_state *s = m->s;
     double *f = m->k[m->table->fsal];
-    (void)yp;
     if (y != m->y) dae_copy(m->n, y, m->y);
     dae_copy(m->n, m->y, m->y1);
     s->t_old = s->t = t;
     s->h = 0;
     s->log_err = log(ERR_OLD_MIN);
     s->dense = s->hits = s->calm = s->reported = 0;
-    int r = dae_ivp_f(ivp, t, m->y, f);
-    if (r) return evaluation_failed(m, r, "at the start");
-    if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
-    else if (h == 0) h = ivp->opt->h0;
-    if (h == 0) h = dae_ivp_first_step(ivp, t, m->y, f, m->table->order);
-    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : signed_step(m, h);
     ivp->t_old = ivp->t = t;
+    if (yp) { /* f(t,y), not counted yet */
+        dae_copy(m->n, yp, f);
+        ivp->stats->f++;
+    } else {
+        int r = dae_ivp_f(ivp, t, m->y, f);
+        if (r) return evaluation_failed(m, r, "at the start");
+    }
+    if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
+    else if (h == 0) h = dae_ivp_first_step(ivp, t, m->y, f, m->table->estimate - 1);
+    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : signed_step(m, h);
     ivp->h_next = s->h_next;
     return DAE_OK;
 }
@@ -209,12 +213,13 @@ static dae_status too_small(dae_erk *m, double h, long rejected)
     double h_min = m->ivp->opt->h_min;
     if (fabs(h) < h_min) {
         return dae_ivp_fail(m->ivp, DAE_ERR_STEP_TOO_SMALL,
-                            "step fell to %.3g (h_min %.3g) after %ld rejections; lower h_min or loosen the "
-                            "tolerances; stiff? try radau5", fabs(h), h_min, rejected);
+                            "t = %.10g: step fell to %.3g (h_min %.3g) after %ld rejections; lower h_min or "
+                            "loosen the tolerances; stiff? try radau5", m->ivp->t, fabs(h), h_min, rejected);
     }
     return dae_ivp_fail(m->ivp, DAE_ERR_STEP_TOO_SMALL,
-                        "step fell to %.3g, the rounding level of t, after %ld rejections; singularity or "
-                        "jump in the right-hand side? stiff? try radau5", fabs(h), rejected);
+                        "t = %.10g: step fell to %.3g, the rounding level of t, after %ld rejections; "
+                        "singularity or jump in the right-hand side? stiff? try radau5", m->ivp->t, fabs(h),
+                        rejected);
 }
 
 /* One attempt. 0: *err is the norm of its error; > 0: cannot be evaluated; < 0: stop. */
