@@ -200,7 +200,7 @@ static int rhs_index1(double t, const double *y, double *f, void *user)
 
 /* ---- The Jacobian ---------------------------------------------------------------------------- */
 
-#define J(row, column) jac[(row) + (column) * N] /* from 0 */
+#define J(row, column) jac[(row) + (column)*N] /* from 0 */
 
 /* One factor a + ib for each rotating vector. */
 struct factors {
@@ -238,19 +238,19 @@ static void put_constraint(double *jac, int column, const struct position *at, c
     put(jac, LAMBDA + 4, column + 6, multiply(k->k7, at->E7));
 }
 
-/* The factors re(theta') + i im(theta'), each a sum a + b theta' + c theta'' + f theta'^2 by the caller. */
-static struct factors constant_factors(double re, double im)
+/* i: derivative of g by q, of G v by v and of G w by w, which is G */
+static struct factors first_factors(void)
 {
-    struct vec k = {re, im};
-    return (struct factors){k, k, k, k, k, k, k};
+    struct vec i = {0, 1};
+    return (struct factors){i, i, i, i, i, i, i};
 }
 
 /* -scale theta': derivative of G v (or G w) by q, and of gamma/2 by v */
 static struct factors rate_factors(const double *v, double scale)
 {
-    return (struct factors){{-scale * v[0], 0},          {-scale * (v[0] + v[1]), 0}, {-scale * v[2], 0},
-                            {-scale * (v[3] + v[4]), 0}, {-scale * v[4], 0},          {-scale * (v[5] + v[6]), 0},
-                            {-scale * v[6], 0}};
+    return (struct factors){
+        {-scale * v[0], 0}, {-scale * (v[0] + v[1]), 0}, {-scale * v[2], 0}, {-scale * (v[3] + v[4]), 0},
+        {-scale * v[4], 0}, {-scale * (v[5] + v[6]), 0}, {-scale * v[6], 0}};
 }
 
 /* -i theta'^2: derivative of gamma by q */
@@ -265,8 +265,8 @@ static struct factors square_factors(const double *v)
 static void put_motion(double *jac, const struct position *at, const double *y)
 {
     const double *v = y + V, *w = y + W, *l = y + LAMBDA;
-    double pc = at->P * at->c2, ps = at->P * at->s2, Sc = at->S * at->c4, Ss = at->S * at->s4, Rc = at->R * at->c6,
-           Rs = at->R * at->s6, df3;
+    double pc = at->P * at->c2, ps = at->P * at->s2, Sc = at->S * at->c4, Ss = at->S * at->s4,
+           Rc = at->R * at->c6, Rs = at->R * at->s6, df3;
     spring(at, &df3);
 
     /* by q: M w - f */
@@ -344,7 +344,7 @@ static void put_dynamics(double *jac, const double *y, struct position *at)
 static int jacobian_index3(double t, const double *y, double *jac, void *user)
 {
     struct position at;
-    struct factors G = constant_factors(0, 1);
+    struct factors G = first_factors();
     (void)t;
     (void)user;
     put_dynamics(jac, y, &at);
@@ -365,7 +365,7 @@ static int jacobian_published(double t, const double *y, double *jac, void *user
 static int jacobian_index2(double t, const double *y, double *jac, void *user)
 {
     struct position at;
-    struct factors G = constant_factors(0, 1), by_q = rate_factors(y + V, 1);
+    struct factors G = first_factors(), by_q = rate_factors(y + V, 1);
     (void)t;
     (void)user;
     put_dynamics(jac, y, &at);
@@ -377,7 +377,7 @@ static int jacobian_index2(double t, const double *y, double *jac, void *user)
 static int jacobian_index1(double t, const double *y, double *jac, void *user)
 {
     struct position at;
-    struct factors G = constant_factors(0, 1), Gw_by_q = rate_factors(y + W, 1), gamma_by_q = square_factors(y + V),
+    struct factors G = first_factors(), Gw_by_q = rate_factors(y + W, 1), gamma_by_q = square_factors(y + V),
                    gamma_by_v = rate_factors(y + V, 2);
     (void)t;
     (void)user;
@@ -405,7 +405,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
                                  [W + 1] = -10666.8329399655854029433719415,
                                  [LAMBDA] = 98.5668703962410896057654982170,
                                  [LAMBDA + 1] = -6.12268834425566265503114393122};
-    static const double yp0[N] = {[V] = 14222.4439199541138705911625887, [V + 1] = -10666.8329399655854029433719415};
+    static const double yp0[N] = {[V] = 14222.4439199541138705911625887,
+                                  [V + 1] = -10666.8329399655854029433719415};
     static const double published[N] = {
         15.81077119629904,  -15.75637105984298, 0.04082224013073101, -0.5347301163226948, 0.5244099658805303,
         0.5347301163226948, 1.048080741042263,  1139.920302151208,   -1424.379294994111,  11.03291221937134,
@@ -414,14 +415,17 @@ static dae_status setup(dae_problem *p, dae_error *err)
         9826.520791458423,  199.175333373191,   -29.75531228015052,  23.06654119098399,   31.45271365475927,
         22.64249232082739,  11.61740700019673};
     static const double recomputed[N] = {
-        15.810771195153707, -15.756371058411839, 0.0408222401196458,  -0.5347301163420796, 0.524409965879954,
-        0.5347301163420796, 1.048080741041938,   1139.9203022591062,  -1424.3792951775401, 11.032911910618594,
-        19.29337410503204,  0.5735699148295025,  -19.29337410503204,  0.3231791492491308,  -24631.763122874636,
-        51850.319636464235, 324102.6007075786,   566749.4220009954,   16743.635418345446,  -566749.4220009954,
-        9826.507801544163,  199.17534810453864,  -29.755309974971762, 23.06654361162215,   31.452725275771137,
-        22.64249478639438,  11.617392352611256};
-    static const int index3[N] = {1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
-    static const int index2[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+        15.810771195153707,  -15.756371058411839, 0.0408222401196458,  -0.5347301163420796,
+        0.524409965879954,   0.5347301163420796,  1.048080741041938,   1139.9203022591062,
+        -1424.3792951775401, 11.032911910618594,  19.29337410503204,   0.5735699148295025,
+        -19.29337410503204,  0.3231791492491308,  -24631.763122874636, 51850.319636464235,
+        324102.6007075786,   566749.4220009954,   16743.635418345446,  -566749.4220009954,
+        9826.507801544163,   199.17534810453864,  -29.755309974971762, 23.06654361162215,
+        31.452725275771137,  22.64249478639438,   11.617392352611256};
+    static const int index3[N] = {1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2,
+                                  3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+    static const int index2[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                  2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
     static const unsigned char scored[N] = {1, 1, 1, 1, 1, 1, 1};
     static const int plot[] = {0, 1, 2, 3, 4, 5, 6};
     int index = (int)dae_problem_parameter(p, "index");
@@ -448,8 +452,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->reference = recomputed; /* the same in every form */
     p->published = published;
     p->reference_digits = 12;
-    p->reference_source = "recomputed twice (26 digits; extended precision); the test set's has 9.6 digits in q, 7.3 in v, "
-                          "5.9 in w and lambda";
+    p->reference_source =
+        "recomputed twice (26 digits; extended precision); the test set's has 9.6 digits in q, "
+        "7.3 in v, 5.9 in w and lambda";
     p->scored = scored;
     dae_problem_names(p, Q, 7, "q%d");
     dae_problem_names(p, V, 7, "v%d");
@@ -465,8 +470,10 @@ static dae_status setup(dae_problem *p, dae_error *err)
 }
 
 static const dae_parameter parameter[] = {
-    {"index", 3, 1, 3, NULL, 1, "", "index of the form: constraints on position (3), velocity (2) or acceleration (1)"},
-    {"jacobian", 0, 0, 1, "exact|published", 0, "", "published: as the test set's, without derivatives of M, G, f (index 3)"},
+    {"index", 3, 1, 3, NULL, 1, "",
+     "index of the form: constraints on position 3, velocity 2, acceleration 1"},
+    {"jacobian", 0, 0, 1, "exact|published", 0, "",
+     "published: as the test set's, without derivatives of M, G, f (index 3 only)"},
     {NULL, 0, 0, 0, NULL, 0, NULL, NULL},
 };
 

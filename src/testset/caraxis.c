@@ -47,7 +47,7 @@ static struct spring stiffness(double x, double y)
     return (struct spring){s - 1 - d * x * x, -d * x * y, s - 1 - d * y * y};
 }
 
-#define J(i, j) jac[(i) - 1 + ((j) - 1) * N]
+#define J(i, j) jac[(i)-1 + ((j)-1) * N]
 
 static int jacobian(double t, const double *y, double *jac, void *user)
 {
@@ -93,21 +93,23 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const int index[N] = {1, 1, 1, 1, 2, 2, 2, 2, 3, 3};
     static const double y0[N] = {0, 0.5, 1, 0.5, -0.5, 0, -0.5, 0, 0, 0};
     static const double yp0[N] = {-0.5, 0, -0.5, 0, 0, -1, 0, -1, 0, 0};
-    static const double published[N] = {
-        0.493455784275402809122e-1, 0.496989460230171153861,    0.104174252488542151681e1, 0.373911027265361256927,
-        -0.770583684040972357970e-1, 0.744686658723778553466e-2, 0.175568157537232222276e-1, 0.770341043779251976443,
-        -0.473688659084893324729e-2, -0.110468033125734368808e-2};
-    static const double recomputed[N] = {
-        0.049345578427524094, 0.4969894602300081,  1.0417425248854262, 0.37391102726536585,   -0.07705836840359208,
-        0.007446866592068417, 0.017556815753541736, 0.7703410437796011, -0.004736886590853326, -0.0011046803312595658};
+    static const double published[N] = {0.493455784275402809122e-1,  0.496989460230171153861,
+                                        0.104174252488542151681e1,   0.373911027265361256927,
+                                        -0.770583684040972357970e-1, 0.744686658723778553466e-2,
+                                        0.175568157537232222276e-1,  0.770341043779251976443,
+                                        -0.473688659084893324729e-2, -0.110468033125734368808e-2};
+    static const double recomputed[N] = {0.049345578427524094,  0.4969894602300081,   1.0417425248854262,
+                                         0.37391102726536585,   -0.07705836840359208, 0.007446866592068417,
+                                         0.017556815753541736,  0.7703410437796011,   -0.004736886590853326,
+                                         -0.0011046803312595658};
     static const char *const names[N] = {"xl",  "yl",  "xr",  "yr",      "vxl",
                                          "vyl", "vxr", "vyr", "lambda1", "lambda2"};
     static const int plot[] = {1, 3};
     (void)err;
-    p->system = (dae_system){
-        .kind = DAE_KIND_DAE,
-        .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian, .dfdt = dfdt},
-        .structure = {.index = index}};
+    p->system =
+        (dae_system){.kind = DAE_KIND_DAE,
+                     .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian, .dfdt = dfdt},
+                     .structure = {.index = index}};
     p->t_end = 3;
     p->y0 = y0;
     p->yp0 = yp0;

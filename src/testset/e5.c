@@ -47,7 +47,8 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     static const double y0[4] = {1.76e-3, 0, 0, 0};
-    static const double published[4] = {0.1152903278711829e-290, 0.8867655517642120e-22, 0.8854814626268838e-22, 0};
+    static const double published[4] = {0.1152903278711829e-290, 0.8867655517642120e-22,
+                                        0.8854814626268838e-22, 0};
     static const double recomputed[4] = {0, 8.861233521289e-23, 8.861233521289e-23, 0};
     static const char *const names[4] = {"A1", "A2", "A3", "A4"};
     static const int plot[] = {0, 1, 2, 3};
@@ -61,7 +62,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->reference = recomputed;
     p->published = published;
     p->reference_digits = 11;
-    p->reference_source = "recomputed with y3 = y2 - y4; the test set's y2, y3 are off by 7e-4, its y1 is noise";
+    p->reference_source =
+        "recomputed with y3 = y2 - y4; the test set's y2, y3 are off by 7e-4, its y1 is noise";
     p->no_scd = 1;
     p->component = names;
     p->plot = plot;

@@ -1,9 +1,9 @@
 /* HIRES: the high irradiance response of plants, eight reactants, stiff.
  *
  *     y1' = -1.71 y1 + 0.43 y2 + 8.32 y3 + 0.0007        y5' = -1.745 y5 + 0.43 (y6 + y7)
- *     y2' =  1.71 y1 - 8.75 y2                           y6' = -280 y6 y8 + 0.69 (y4 + y7) + 1.71 y5 - 0.43 y6
- *     y3' = -10.03 y3 + 0.43 y4 + 0.035 y5               y7' =  280 y6 y8 - 1.81 y7
- *     y4' =  8.32 y2 + 1.71 y3 - 1.12 y4                 y8' = -y7'
+ *     y2' =  1.71 y1 - 8.75 y2                           y6' = -280 y6 y8 + 0.69 (y4 + y7) + 1.71 y5 - 0.43
+ * y6 y3' = -10.03 y3 + 0.43 y4 + 0.035 y5               y7' =  280 y6 y8 - 1.81 y7 y4' =  8.32 y2 + 1.71 y3
+ * - 1.12 y4                 y8' = -y7'
  *
  * E. Schaefer 1975; Test Set for IVP Solvers, release 2.3, section II.1. The Jacobian has bandwidths
  * (2,2) but is declared full, as in the test set. */
@@ -27,7 +27,7 @@ static int rhs(double t, const double *y, double *f, void *user)
     return 0;
 }
 
-#define J(i, j) jac[(i) - 1 + ((j) - 1) * N]
+#define J(i, j) jac[(i)-1 + ((j)-1) * N]
 
 static int jacobian(double t, const double *y, double *jac, void *user)
 {
@@ -65,9 +65,9 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     static const double y0[N] = {1, 0, 0, 0, 0, 0, 0, 0.0057};
-    static const double reference[N] = {
-        0.7371312573325668e-3, 0.1442485726316185e-3, 0.5888729740967575e-4, 0.1175651343283149e-2,
-        0.2386356198831331e-2, 0.6238968252742796e-2, 0.2849998395185769e-2, 0.2850001604814231e-2};
+    static const double reference[N] = {0.7371312573325668e-3, 0.1442485726316185e-3, 0.5888729740967575e-4,
+                                        0.1175651343283149e-2, 0.2386356198831331e-2, 0.6238968252742796e-2,
+                                        0.2849998395185769e-2, 0.2850001604814231e-2};
     static const char *const names[N] = {"Pr", "Pfr", "PrX", "PfrX", "PrX2", "PfrX2", "PfrX2E", "E"};
     static const int plot[] = {0, 5, 7};
     (void)err;

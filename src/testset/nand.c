@@ -21,7 +21,8 @@
 #define WIDTH 4 /* lower and upper bandwidth of dF/dy and dF/dy' */
 #define BAND (2 * WIDTH + 1)
 
-static const double VBB = -2.5, VDD = 5, C5 = 0.5e-4, C10 = 0.5e-4, CG = 0.6e-4, by_R = 1 / 4.0, by_RB = 1 / 10.0;
+static const double VBB = -2.5, VDD = 5, C5 = 0.5e-4, C10 = 0.5e-4, CG = 0.6e-4, by_R = 1 / 4.0,
+                    by_RB = 1 / 10.0;
 static const double C0 = 0.24e-4, by_phiB = 1 / 0.87, iS = 1e-14, by_UT = 1 / 25.85;
 
 struct mosfet {
@@ -122,8 +123,10 @@ static struct input input2(double t)
 /* The three drain currents. */
 static int drains(const double *y, double V1, double V2, struct drain i[3])
 {
-    if (drain_values(&depletion, y[1] - y[0], y[4] - y[0], y[2] - y[4], y[4] - y[1], y[3] - VDD, &i[0])) return 1;
-    if (drain_values(&enhancement, y[6] - y[5], V1 - y[5], y[7] - y[9], V1 - y[6], y[8] - y[4], &i[1])) return 1;
+    if (drain_values(&depletion, y[1] - y[0], y[4] - y[0], y[2] - y[4], y[4] - y[1], y[3] - VDD, &i[0]))
+        return 1;
+    if (drain_values(&enhancement, y[6] - y[5], V1 - y[5], y[7] - y[9], V1 - y[6], y[8] - y[4], &i[1]))
+        return 1;
     return drain_values(&enhancement, y[11] - y[10], V2 - y[10], y[12], V2 - y[11], y[13] - y[9], &i[2]);
 }
 
@@ -136,8 +139,8 @@ static int residual(double t, const double *y, const double *yp, double *F, void
     (void)user;
     if (drains(y, V1.V, V2.V, i)) return 1;
     struct junction b3 = junction_values(y[2] - y[4]), b4 = junction_values(y[3] - VDD),
-                    b8 = junction_values(y[7] - y[9]), b9 = junction_values(y[8] - y[4]), b13 = junction_values(y[12]),
-                    b14 = junction_values(y[13] - y[9]);
+                    b8 = junction_values(y[7] - y[9]), b9 = junction_values(y[8] - y[4]),
+                    b13 = junction_values(y[12]), b14 = junction_values(y[13] - y[9]);
     double r1 = (y[0] - y[4]) * by_R, r6 = (y[5] - y[9]) * by_R, r7 = (y[6] - y[4]) * by_R,
            r12 = (y[11] - y[9]) * by_R;
     double q1 = CG * (yp[0] - yp[4]), q2 = CG * (yp[1] - yp[4]), q3 = b3.c * (yp[2] - yp[4]),
@@ -159,7 +162,7 @@ static int residual(double t, const double *y, const double *yp, double *F, void
     return 0;
 }
 
-#define J(i, j) jac[WIDTH + (i) - (j) + ((j) - 1) * BAND] /* from 1 */
+#define J(i, j) jac[WIDTH + (i) - (j) + ((j)-1) * BAND] /* from 1 */
 
 /* A junction between nodes b and n (bulk, 0: to a fixed voltage): F_b += q - i, F_n -= q - i. */
 static void put_junction(double *jac, int b, int n, double k)
@@ -192,8 +195,9 @@ static int dfdy(double t, const double *y, const double *yp, double *jac, void *
     struct drain i[3];
     (void)user;
     if (drains(y, input1(t).V, input2(t).V, i)) return 1;
-    struct junction b3 = junction_all(y[2] - y[4]), b4 = junction_all(y[3] - VDD), b8 = junction_all(y[7] - y[9]),
-                    b9 = junction_all(y[8] - y[4]), b13 = junction_all(y[12]), b14 = junction_all(y[13] - y[9]);
+    struct junction b3 = junction_all(y[2] - y[4]), b4 = junction_all(y[3] - VDD),
+                    b8 = junction_all(y[7] - y[9]), b9 = junction_all(y[8] - y[4]), b13 = junction_all(y[12]),
+                    b14 = junction_all(y[13] - y[9]);
     put_drain(jac, 1, 5, 3, 5, 4, 0, &i[0]);
     put_drain(jac, 6, 0, 8, 10, 9, 5, &i[1]);
     put_drain(jac, 11, 0, 13, 0, 14, 10, &i[2]);
@@ -235,15 +239,16 @@ static int dfdyp(double t, const double *y, const double *yp, double *jac, void 
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
-    static const double y0[N] = {5, 5, -2.5, -2.5, 5, 3.62385, 5, -2.5, -2.5, 3.62385, 0, 3.62385, -2.5, -2.5};
+    static const double y0[N] = {5,    5,    -2.5,    -2.5, 5,       3.62385, 5,
+                                 -2.5, -2.5, 3.62385, 0,    3.62385, -2.5,    -2.5};
     static const double yp0[N] = {0};
     static const int algebraic[N] = {0}; /* C is positive definite */
     static const double corners[] = {5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75};
-    static const double reference[N] = {
-        0.4971088699385777e1,  0.4999752103929311e1,    -0.2499998781491227e1, -0.2499999999999975e1,
-        0.4970837023296724e1,  -0.2091214032073855,     0.4970593243278363e1,  -0.2500077409198803e1,
-        -0.2499998781491227e1, -0.2090289583878100,     -0.2399999999966269e-3, -0.2091214032073855,
-        -0.2499999999999991e1, -0.2500077409198803e1};
+    static const double reference[N] = {0.4971088699385777e1,  0.4999752103929311e1,   -0.2499998781491227e1,
+                                        -0.2499999999999975e1, 0.4970837023296724e1,   -0.2091214032073855,
+                                        0.4970593243278363e1,  -0.2500077409198803e1,  -0.2499998781491227e1,
+                                        -0.2090289583878100,   -0.2399999999966269e-3, -0.2091214032073855,
+                                        -0.2499999999999991e1, -0.2500077409198803e1};
     static const unsigned char scored[N] = {0, 0, 0, 0, 1};
     static const int plot[] = {4, 9};
     (void)err;
@@ -261,8 +266,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->h0 = 1e-7;
     p->reference = reference;
     p->reference_digits = 11.4;
-    p->reference_source = "test set (PSIDE, extended precision, tolerances 1e-16); 11.4 digits of y5 confirmed, the others to "
-                          "2.5e-10";
+    p->reference_source =
+        "test set (PSIDE, extended precision, tolerances 1e-16); 11.4 digits of y5 confirmed, "
+        "the others to 2.5e-10";
     p->scored = scored;
     dae_problem_names(p, 0, N, "U%d");
     dae_problem_units(p, 0, N, "V");

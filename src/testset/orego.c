@@ -60,7 +60,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
         p->published = published;
     }
     p->reference_digits = 15;
-    p->reference_source = "recomputed (Radau IIA with 5 and 7 stages, extended precision); the test set's is off by 1.5e-13";
+    p->reference_source =
+        "recomputed (Radau IIA with 5 and 7 stages, extended precision); the test set's is off "
+        "by 1.5e-13";
     p->component = names;
     p->plot = plot;
     p->nplot = 3;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCD_SKIP 1e-200    /* smaller reference values have no relative error, test set report II.4 */
-#define ERROR_FLOOR 1e-16  /* stands for an error of exactly 0: 16 digits */
-#define LIST_SIZE 400      /* names of all problems or parameters in a message */
+#define SCD_SKIP 1e-200   /* smaller reference values have no relative error, test set report II.4 */
+#define ERROR_FLOOR 1e-16 /* stands for an error of exactly 0: 16 digits */
+#define LIST_SIZE 400     /* names of all problems or parameters in a message */
 
 struct dae_problem_data {
     dae_arena *arena;
@@ -87,7 +87,8 @@ static dae_status unknown_problem(const char *name, dae_error *err)
     for (int i = 0; (entry = dae_problem_entry_at(i)); i++) append(all, "|", entry->info.name);
     dae_nearest_word(name, all, near, sizeof near);
     if (near[0]) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no problem \"%s\"; did you mean \"%s\"?", name, near);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no problem \"%s\"; did you mean \"%s\"?", name,
+                        near);
     }
     return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no problem \"%s\"; known: %s", name, all);
 }
@@ -137,11 +138,11 @@ static dae_status unknown_parameter(const dae_problem_info *info, const char *na
     dae_nearest_word(name, words, near, sizeof near);
     if (near[0]) {
         return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        "problem %s has no parameter \"%s\"; did you mean \"%s\"? It has: %s", info->name, name,
-                        near, all);
+                        "problem %s has no parameter \"%s\"; did you mean \"%s\"? It has: %s", info->name,
+                        name, near, all);
     }
-    return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s has no parameter \"%s\"; it has: %s", info->name, name,
-                    all[0] ? all : "none");
+    return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s has no parameter \"%s\"; it has: %s", info->name,
+                    name, all[0] ? all : "none");
 }
 
 /* The position of word in the '|'-separated choices, or -1. */
@@ -172,16 +173,17 @@ static dae_status read_value(const dae_problem_info *info, const dae_parameter *
     char *end;
     double x = strtod(text, &end);
     if (end == text || *end || !isfinite(x)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s: parameter %s = \"%s\" is not a number", info->name,
-                        par->name, text);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s: parameter %s = \"%s\" is not a number",
+                        info->name, par->name, text);
     }
     if (par->integer && x != floor(x)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s: parameter %s = %s must be a whole number",
                         info->name, par->name, text);
     }
     if (par->min <= par->max && !(x >= par->min && x <= par->max)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s: parameter %s = %s is outside its range %g .. %g",
-                        info->name, par->name, text, par->min, par->max);
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "problem %s: parameter %s = %s is outside its range %g .. %g", info->name, par->name,
+                        text, par->min, par->max);
     }
     *value = x;
     return DAE_OK;
@@ -312,7 +314,8 @@ static double tolerance_ratio(const dae_problem *p, const dae_options *opt, int 
     return atol / (opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol);
 }
 
-dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const double *reference, const double *y)
+dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const double *reference,
+                            const double *y)
 {
     dae_score score = {NAN, NAN};
     const double *ref = reference ? reference : p->reference;

@@ -59,7 +59,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
         p->published = published;
     }
     p->reference_digits = 12.5;
-    p->reference_source = "test set (RADAU, extended precision); y3 from y1 + y2 + y3 = 1, the printed one is off by 1e-14";
+    p->reference_source =
+        "test set (RADAU, extended precision); y3 from y1 + y2 + y3 = 1, the printed one is off "
+        "by 1e-14";
     p->component = names;
     p->plot = plot;
     p->nplot = 3;

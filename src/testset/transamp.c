@@ -1,10 +1,9 @@
 /* Transistor amplifier: eight node voltages, M y' = f(t,y) of index 1, M of rank 5.
  *
- *     f1 = (y1 - U_e(t))/R0                              f5 = -U_b/R6 + y5 (1/R5 + 1/R6) + (1 - alpha) g(y5 - y6)
- *     f2 = -U_b/R2 + y2 (1/R1 + 1/R2) + (1 - alpha) g(y2 - y3)
- *     f3 = -g(y2 - y3) + y3/R3                           f6 = -g(y5 - y6) + y6/R7
- *     f4 = (y4 - U_b)/R4 + alpha g(y2 - y3)              f7 = (y7 - U_b)/R8 + alpha g(y5 - y6)
- *     g(x) = beta (exp(x/U_F) - 1)                       f8 = y8/R9
+ *     f1 = (y1 - U_e(t))/R0                              f5 = -U_b/R6 + y5 (1/R5 + 1/R6) + (1 - alpha) g(y5 -
+ * y6) f2 = -U_b/R2 + y2 (1/R1 + 1/R2) + (1 - alpha) g(y2 - y3) f3 = -g(y2 - y3) + y3/R3 f6 = -g(y5 - y6) +
+ * y6/R7 f4 = (y4 - U_b)/R4 + alpha g(y2 - y3)              f7 = (y7 - U_b)/R8 + alpha g(y5 - y6) g(x) = beta
+ * (exp(x/U_F) - 1)                       f8 = y8/R9
  *
  * with U_e(t) = 0.1 sin(200 pi t), R0 = 1000, R1 .. R9 = 9000, C_k = k 1e-6.
  * P. Rentrop, M. Roche, G. Steinebach 1989; Test Set for IVP Solvers, release 2.3, section II.14. */
@@ -48,7 +47,7 @@ static int dfdt(double t, const double *y, double *f, void *user)
     return 0;
 }
 
-#define J(i, j) jac[UPPER + (i) - (j) + ((j) - 1) * BAND]
+#define J(i, j) jac[UPPER + (i) - (j) + ((j)-1) * BAND]
 
 static int jacobian(double t, const double *y, double *jac, void *user)
 {
@@ -79,8 +78,8 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     /* bandwidths (1,1): superdiagonal, diagonal, subdiagonal of each column */
-    static const double mass[3 * N] = {0, -1e-6, 1e-6, 1e-6, -1e-6, 0, 0, -2e-6, 0, 0, -3e-6, 3e-6,
-                                       3e-6, -3e-6, 0, 0, -4e-6, 0, 0, -5e-6, 5e-6, 5e-6, -5e-6, 0};
+    static const double mass[3 * N] = {0,    -1e-6, 1e-6, 1e-6, -1e-6, 0, 0, -2e-6, 0,    0,    -3e-6, 3e-6,
+                                       3e-6, -3e-6, 0,    0,    -4e-6, 0, 0, -5e-6, 5e-6, 5e-6, -5e-6, 0};
     static const double y0[N] = {0, 3, 3, 6, 3, 3, 6, 0};
     static const double yp0[N] = {51.338775,   51.338775,           -166.66666666666669, -24.9757667,
                                   -24.9757667, -83.333333333333343, -10.00564453,        -10.00564453};

@@ -78,13 +78,17 @@ static void checkpoints_right_hand_sides(void **state)
         const dae_system *s = &p->system;
         int n = dae_system_size(s), status;
         double *f = zeros(n);
-        if (s->kind == DAE_KIND_ODE) status = s->ode.f(c->t, c->y, f, s->ode.user);
-        else if (s->kind == DAE_KIND_DAE) status = s->dae.f(c->t, c->y, f, s->dae.user);
-        else status = s->ide.residual(c->t, c->y, c->yp, f, s->ide.user);
+        if (s->kind == DAE_KIND_ODE)
+            status = s->ode.f(c->t, c->y, f, s->ode.user);
+        else if (s->kind == DAE_KIND_DAE)
+            status = s->dae.f(c->t, c->y, f, s->dae.user);
+        else
+            status = s->ide.residual(c->t, c->y, c->yp, f, s->ide.user);
         if (status) fail_msg("%s: f returned %d", c->id, status);
         for (int i = 0; i < n; i++) {
             if (!(fabs(f[i] - c->f[i]) <= c->tol[i])) {
-                fail_msg("%s: f%d = %.17g, expected %.17g within %.3g", c->id, i + 1, f[i], c->f[i], c->tol[i]);
+                fail_msg("%s: f%d = %.17g, expected %.17g within %.3g", c->id, i + 1, f[i], c->f[i],
+                         c->tol[i]);
             }
         }
         free(f);
@@ -95,8 +99,8 @@ static void checkpoints_right_hand_sides(void **state)
 }
 
 /* |(A x)_i - expected_i| <= 1e-12 (|expected_i| + sum_j |A_ij x_j|) */
-static void check_product(const char *id, const char *what, const dae_system *s, const double *a, const double *x,
-                          const double *expected)
+static void check_product(const char *id, const char *what, const dae_system *s, const double *a,
+                          const double *x, const double *expected)
 {
     int n = dae_system_size(s);
     dae_matrix A = {.n = n, .pattern = s->structure.jacobian, .a = a};
@@ -193,7 +197,8 @@ static void check_reference(const struct check_problem *c, const dae_problem *p)
         double a = fabs(p->reference[i] - c->reference[i]);
         double b = p->published ? fabs(p->published[i] - c->reference[i]) : a;
         if (!(fmin(a, b) <= tol * scale)) {
-            fail_msg("%s: reference y%d = %.17g, expected %.17g", c->name, i + 1, p->reference[i], c->reference[i]);
+            fail_msg("%s: reference y%d = %.17g, expected %.17g", c->name, i + 1, p->reference[i],
+                     c->reference[i]);
         }
     }
 }
@@ -226,7 +231,8 @@ static void checkpoints_problem_data(void **state)
         if (p->system.kind == DAE_KIND_DAE) check_mass(c, &p->system.dae.mass);
         check_reference(c, p);
         for (int i = 0; !p->no_scd && i < c->n; i++) {
-            if ((p->scored ? p->scored[i] : 1) != c->scored[i]) fail_msg("%s: scored flag of y%d", c->name, i + 1);
+            if ((p->scored ? p->scored[i] : 1) != c->scored[i])
+                fail_msg("%s: scored flag of y%d", c->name, i + 1);
         }
         dae_problem_destroy(p);
     }
@@ -253,7 +259,7 @@ static void checkpoints_index_of_variables(void **state)
 
 static void checkpoints_cover_the_first_eleven(void **state)
 {
-    static const char *const name[] = {"hires", "vdpol-mu", "vdpol-eps", "rober",   "orego",  "e5",
+    static const char *const name[] = {"hires", "vdpol-mu", "vdpol-eps", "rober",   "orego", "e5",
                                        "plei",  "transamp", "caraxis",   "andrews", "nand"};
     (void)state;
     for (int i = 0; i < COUNT(name); i++) assert_non_null(dae_problem_find(name[i]));
@@ -262,8 +268,10 @@ static void checkpoints_cover_the_first_eleven(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checkpoints_right_hand_sides),   cmocka_unit_test(checkpoints_jacobian_probes),
-        cmocka_unit_test(checkpoints_problem_data),       cmocka_unit_test(checkpoints_index_of_variables),
+        cmocka_unit_test(checkpoints_right_hand_sides),
+        cmocka_unit_test(checkpoints_jacobian_probes),
+        cmocka_unit_test(checkpoints_problem_data),
+        cmocka_unit_test(checkpoints_index_of_variables),
         cmocka_unit_test(checkpoints_cover_the_first_eleven),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
