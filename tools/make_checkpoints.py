@@ -43,7 +43,11 @@ def expand(ranges, n):
 
 
 def settings(variant):
-    return ",".join("%s=%g" % kv for kv in (variant or {}).items())
+    """The variant of a point as settings of the problem: crank calls its beam by a word."""
+    words = []
+    for name, value in (variant or {}).items():
+        words.append("beam=" + ("nonlinear" if value else "linear") if name == "nonlinear" else "%s=%g" % (name, value))
+    return ",".join(words)
 
 
 def main():
