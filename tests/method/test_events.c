@@ -1,0 +1,374 @@
+/* Event location: what other tools get wrong, and the numbers that show it is right here. */
+#include "test.h"
+
+#include <daedalus/integrator.h>
+
+static const char *const methods[] = {"dopri5", "dop853", "bs23", "radau5", "radau"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* ---- A ball that bounces ------------------------------------------------------------------------- */
+
+static const double gravity = 9.81, restitution = 0.9;
+
+static int fall(double t, const double *y, double *f, void *user)
+{
+    (void)t;
+    (void)user;
+    f[0] = y[1];
+    f[1] = -gravity;
+    return 0;
+}
+
+static int height(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    (void)t;
+    (void)yp;
+    (void)user;
+    phi[0] = y[0];
+    return 0;
+}
+
+static int bounce(int i, double t, int rising, double *y, double *yp, void *user)
+{
+    (void)i;
+    (void)t;
+    (void)yp;
+    (void)user;
+    assert_int_equal(rising, 0);
+    y[0] = 0;
+    y[1] *= -restitution;
+    return DAE_EVENT_RESTART;
+}
+
+static dae_integrator *ball(const char *method, double t_end, const dae_events *events)
+{
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = fall}};
+    dae_options opt = dae_options_default();
+    dae_error err;
+    opt.method = method;
+    opt.rtol = opt.atol = 1e-10;
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    assert_non_null(it);
+    assert_int_equal(dae_integrator_set_events(it, events, &err), DAE_OK);
+    assert_int_equal(dae_integrator_start(it, 0, t_end, (double[]){1, 0}, NULL, &err), DAE_OK);
+    return it;
+}
+
+static void ball_bounces_twenty_times_at_the_exact_times(void **state)
+{
+    (void)state;
+    dae_event event = {.name = "ground", .direction = DAE_FALLING};
+    dae_events events = {.count = 1, .event = &event, .phi = height, .action = bounce};
+    double flight = sqrt(2 / gravity), speed = gravity * flight, when[20];
+    when[0] = flight;
+    for (int k = 1; k < 20; k++) {
+        speed *= restitution;
+        when[k] = when[k - 1] + 2 * speed / gravity;
+    }
+    for (int m = 0; m < METHODS; m++) {
+        dae_integrator *it = ball(methods[m], when[19] + 0.01, &events);
+        dae_error err;
+        assert_int_equal(dae_integrator_advance(it, when[19] + 0.01, &err), DAE_OK);
+        int count;
+        const dae_event_record *record = dae_integrator_events(it, &count);
+        assert_int_equal(count, 20);
+        for (int k = 0; k < 20; k++) assert_near(record[k].t, when[k], 1e-9);
+        assert_int_equal(dae_integrator_stats(it)->events, 20);
+        assert_int_equal(dae_integrator_stats(it)->restarts, 20);
+        dae_integrator_destroy(it);
+    }
+}
+
+static void bounces_that_pile_up_give_a_message(void **state)
+{
+    (void)state;
+    dae_event event = {.name = "ground", .direction = DAE_FALLING};
+    dae_events events = {.count = 1, .event = &event, .phi = height, .action = bounce};
+    double flight = sqrt(2 / gravity), rest = flight + 2 * flight * restitution / (1 - restitution);
+    dae_integrator *it = ball("dopri5", 2 * rest, &events);
+    dae_error err;
+    assert_int_equal(dae_integrator_advance(it, 2 * rest, &err), DAE_ERR_EVENT);
+    assert_near(err.t, rest, 1e-3);
+    assert_non_null(strstr(err.text, "pile up"));
+    dae_integrator_destroy(it);
+}
+
+static void terminal_event_stops_on_the_far_side_and_goes_on(void **state)
+{
+    (void)state;
+    dae_event event = {.name = "ground", .direction = DAE_FALLING, .terminal = 1};
+    dae_events events = {.count = 1, .event = &event, .phi = height};
+    for (int m = 0; m < METHODS; m++) {
+        dae_integrator *it = ball(methods[m], 1, &events);
+        dae_error err;
+        assert_int_equal(dae_integrator_advance(it, 1, &err), DAE_EVENT);
+        assert_near(dae_integrator_time(it), sqrt(2 / gravity), 1e-10);
+        assert_true(dae_integrator_state(it)[0] <= 0);
+        assert_near(dae_integrator_state(it)[0], 0, 1e-12);
+        /* going on does not trigger again: the ball keeps falling */
+        assert_int_equal(dae_integrator_advance(it, 1, &err), DAE_OK);
+        assert_near(dae_integrator_state(it)[0], 1 - gravity / 2, 1e-8);
+        int count;
+        dae_integrator_events(it, &count);
+        assert_int_equal(count, 1);
+        dae_integrator_destroy(it);
+    }
+}
+
+/* ---- Roots of given functions of time -------------------------------------------------------------- */
+
+typedef struct script {
+    int count;
+    double (*phi)(int i, double t);
+} script;
+
+static int still(double t, const double *y, double *f, void *user)
+{
+    (void)t;
+    (void)y;
+    (void)user;
+    f[0] = 1;
+    return 0;
+}
+
+static int scripted(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    const script *s = user;
+    (void)y;
+    (void)yp;
+    for (int i = 0; i < s->count; i++) phi[i] = s->phi(i, t);
+    return 0;
+}
+
+/* Integrates y' = 1 over [t0,t1] in few steps and returns the events. */
+static int find(const script *s, const dae_event *event, int check_points, double t0, double t1, dae_event_record *out,
+                int most)
+{
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = still}};
+    dae_options opt = dae_options_default();
+    dae_events events = {.count = s->count, .event = event, .phi = scripted, .check_points = check_points, .user = (void *)(uintptr_t)s};
+    dae_error err;
+    opt.method = "dopri5";
+    opt.h0 = fabs(t1 - t0);
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    assert_int_equal(dae_integrator_set_events(it, &events, &err), DAE_OK);
+    assert_int_equal(dae_integrator_start(it, t0, t1, (double[]){0}, NULL, &err), DAE_OK);
+    assert_int_equal(dae_integrator_advance(it, t1, &err), DAE_OK);
+    int count;
+    const dae_event_record *record = dae_integrator_events(it, &count);
+    for (int k = 0; k < count && k < most; k++) out[k] = record[k];
+    assert_int_equal(dae_integrator_stats(it)->accepted, 1);
+    dae_integrator_destroy(it);
+    return count;
+}
+
+static double pair(int i, double t)
+{
+    (void)i;
+    return (t - 0.41) * (t - 0.43);
+}
+
+static void two_roots_close_together_in_one_step_are_found(void **state)
+{
+    (void)state;
+    dae_event_record r[4];
+    assert_int_equal(find(&(script){1, pair}, &(dae_event){0}, 0, 0, 1, r, 4), 2);
+    assert_near(r[0].t, 0.41, 1e-14);
+    assert_near(r[1].t, 0.43, 1e-14);
+    assert_int_equal(r[0].rising, 0);
+    assert_int_equal(r[1].rising, 1);
+    /* ends of the step only: nothing is seen, as asked */
+    assert_int_equal(find(&(script){1, pair}, &(dae_event){0}, -1, 0, 1, r, 4), 0);
+    /* direction */
+    assert_int_equal(find(&(script){1, pair}, &(dae_event){.direction = DAE_RISING}, 0, 0, 1, r, 4), 1);
+    assert_near(r[0].t, 0.43, 1e-14);
+}
+
+static double touch(int i, double t)
+{
+    (void)i;
+    return (t - 0.37) * (t - 0.37);
+}
+
+static void double_root_in_one_step_is_found(void **state)
+{
+    (void)state;
+    dae_event_record r[4];
+    assert_int_equal(find(&(script){1, touch}, &(dae_event){0}, 8, 0, 1, r, 4), 1);
+    assert_near(r[0].t, 0.37, 1e-7); /* a double root is flat: half of the digits */
+}
+
+static double many(int i, double t)
+{
+    return i == 0 ? sin(30 * t) : i == 1 ? t - 0.5 : 0;
+}
+
+static void many_functions_give_sorted_roots_and_zero_functions_none(void **state)
+{
+    (void)state;
+    dae_event event[3] = {{0}};
+    dae_event_record r[20];
+    int count = find(&(script){3, many}, event, 20, 0, 1, r, 20);
+    assert_int_equal(count, 10); /* pi/30 .. 9 pi/30, and 0.5; the root at t0 is where it starts */
+    int k = 1;
+    for (int j = 0; j < count; j++) {
+        if (j) assert_true(r[j].t >= r[j - 1].t);
+        if (r[j].index == 1) assert_near(r[j].t, 0.5, 1e-14);
+        else assert_near(r[j].t, k++ * acos(-1.0) / 30, 1e-13);
+    }
+}
+
+static double at_ends(int i, double t)
+{
+    return i == 0 ? t : 1 - t;
+}
+
+static void root_at_the_end_is_reported_and_at_the_start_is_not(void **state)
+{
+    (void)state;
+    dae_event event[2] = {{0}};
+    dae_event_record r[4];
+    assert_int_equal(find(&(script){2, at_ends}, event, 0, 0, 1, r, 4), 1);
+    assert_int_equal(r[0].index, 1);
+    assert_near(r[0].t, 1, 0);
+    /* backwards in time the roles change */
+    assert_int_equal(find(&(script){2, at_ends}, event, 0, 1, 0, r, 4), 1);
+    assert_int_equal(r[0].index, 0);
+    assert_near(r[0].t, 0, 0);
+}
+
+static double start_then_return(int i, double t)
+{
+    (void)i;
+    return t * (0.6 - t);
+}
+
+static void root_at_the_start_does_not_hide_the_next(void **state)
+{
+    (void)state;
+    dae_event_record r[4];
+    assert_int_equal(find(&(script){1, start_then_return}, &(dae_event){0}, -1, 0, 1, r, 4), 1);
+    assert_near(r[0].t, 0.6, 1e-14);
+}
+
+static double small(int i, double t)
+{
+    (void)i;
+    return 1e-7 * sin(40 * t);
+}
+
+static void values_below_the_residual_never_trigger(void **state)
+{
+    (void)state;
+    dae_event_record r[4];
+    assert_int_equal(find(&(script){1, small}, &(dae_event){.residual = 1e-6}, 10, 0, 1, r, 4), 0);
+}
+
+/* ---- The cubic of scipy issue 9228 ------------------------------------------------------------------ */
+
+static int cubic_slope(double x, const double *y, double *f, void *user)
+{
+    (void)y;
+    (void)user;
+    f[0] = 3 * x * x + 12 * x - 4;
+    return 0;
+}
+
+static void cubic_of_scipy_9228_has_three_roots(void **state)
+{
+    (void)state;
+    dae_event event = {0};
+    dae_events events = {.count = 1, .event = &event, .phi = height};
+    for (int m = 0; m < METHODS; m++) {
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = cubic_slope}};
+        dae_options opt = dae_options_default();
+        dae_error err;
+        opt.method = methods[m];
+        opt.rtol = 1e-3; /* what scipy takes, so that the steps are long */
+        opt.atol = 1e-6;
+        dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+        dae_integrator_set_events(it, &events, &err);
+        assert_int_equal(dae_integrator_start(it, -8, 4, (double[]){-120}, NULL, &err), DAE_OK);
+        assert_int_equal(dae_integrator_advance(it, 4, &err), DAE_OK);
+        int count;
+        const dae_event_record *r = dae_integrator_events(it, &count);
+        assert_int_equal(count, 3);
+        for (int k = 0; k < 3; k++) assert_near(r[k].t, -6 + 4 * k, 1e-3);
+        dae_integrator_destroy(it);
+    }
+}
+
+/* ---- Simultaneous events ----------------------------------------------------------------------------- */
+
+static double same_time(int i, double t)
+{
+    return i == 0 ? t - 0.5 : 2 * (0.5 - t);
+}
+
+static void simultaneous_events_come_in_declared_order(void **state)
+{
+    (void)state;
+    dae_event event[2] = {{0}};
+    dae_event_record r[4];
+    assert_int_equal(find(&(script){2, same_time}, event, 0, 0, 1, r, 4), 2);
+    assert_int_equal(r[0].index, 0);
+    assert_int_equal(r[1].index, 1);
+}
+
+static int do_nothing(int i, double t, int rising, double *y, double *yp, void *user)
+{
+    (void)i;
+    (void)t;
+    (void)rising;
+    (void)y;
+    (void)yp;
+    ++*(int *)user;
+    return DAE_EVENT_GO_ON;
+}
+
+static void event_without_effect_leaves_the_solution_bitwise(void **state)
+{
+    (void)state;
+    int calls = 0;
+    dae_event event = {0};
+    dae_events events = {.count = 1, .event = &event, .phi = height, .action = do_nothing, .user = &calls};
+    dae_integrator *with = ball("dop853", 2, &events), *without = ball("dop853", 2, NULL);
+    dae_error err;
+    assert_int_equal(dae_integrator_advance(with, 2, &err), DAE_OK);
+    assert_int_equal(dae_integrator_advance(without, 2, &err), DAE_OK);
+    assert_int_equal(calls, 1);
+    assert_memory_equal(dae_integrator_state(with), dae_integrator_state(without), 2 * sizeof(double));
+    dae_integrator_destroy(with);
+    dae_integrator_destroy(without);
+}
+
+static void wrong_events_are_refused(void **state)
+{
+    (void)state;
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = still}};
+    dae_error err;
+    dae_integrator *it = dae_integrator_create(&sys, NULL, &err);
+    assert_int_equal(dae_integrator_set_events(it, &(dae_events){.count = 1}, &err), DAE_ERR_INPUT);
+    assert_non_null(strstr(err.text, "switching function"));
+    dae_integrator_destroy(it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ball_bounces_twenty_times_at_the_exact_times),
+        cmocka_unit_test(bounces_that_pile_up_give_a_message),
+        cmocka_unit_test(terminal_event_stops_on_the_far_side_and_goes_on),
+        cmocka_unit_test(two_roots_close_together_in_one_step_are_found),
+        cmocka_unit_test(double_root_in_one_step_is_found),
+        cmocka_unit_test(many_functions_give_sorted_roots_and_zero_functions_none),
+        cmocka_unit_test(root_at_the_end_is_reported_and_at_the_start_is_not),
+        cmocka_unit_test(root_at_the_start_does_not_hide_the_next),
+        cmocka_unit_test(values_below_the_residual_never_trigger),
+        cmocka_unit_test(cubic_of_scipy_9228_has_three_roots),
+        cmocka_unit_test(simultaneous_events_come_in_declared_order),
+        cmocka_unit_test(event_without_effect_leaves_the_solution_bitwise),
+        cmocka_unit_test(wrong_events_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
