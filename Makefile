@@ -1,0 +1,77 @@
+# Short names for what the presets of CMakePresets.json do. `make help` lists them.
+PREFIX ?= /usr/local
+PRESET ?= release
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite
+MAKEFLAGS += --no-print-directory
+
+.DEFAULT_GOAL := all
+.PHONY: all setup setup-dev build run test slow bench sanitize clang coverage valgrind abi-update format \
+        check-format install clean help
+
+all: build ## set up (install missing packages) and build; the program is build/daedalus
+
+setup: ## install the Debian packages that are missing (SETUP=no skips it)
+ifneq ($(SETUP),no)
+	@tools/setup.sh
+endif
+
+setup-dev: ## also install clang, clang-format, valgrind and the SVG converter
+	@tools/setup.sh --dev
+
+build/build.ninja: CMakePresets.json | setup
+	cmake --preset $(PRESET)
+
+build: setup build/build.ninja
+	cmake --build build -j $(JOBS)
+
+run: build ## the main job: Andrews' squeezing mechanism, with report, table and plot in out/
+	@mkdir -p out
+	build/daedalus run andrews --plot out/andrews.svg --out out/andrews.csv
+
+test: build ## every test but the long studies
+	ctest --test-dir build --output-on-failure -LE '^slow$$' -j $(JOBS)
+
+slow: build ## the long studies (tests with the label slow)
+	ctest --test-dir build --output-on-failure -L '^slow$$'
+
+bench: build ## build and run the benchmarks
+	cmake --build build -j $(JOBS) --target bench
+
+# One rule for the other builds: configure once, build, test.
+define preset
+	test -f build-$(1)/build.ninja || cmake --preset $(1)
+	cmake --build build-$(1) -j $(JOBS)
+	ctest --test-dir build-$(1) --output-on-failure -LE '^slow$$' -j $(JOBS)
+endef
+
+sanitize: setup ## build and test with address and undefined-behavior sanitizers, in build-debug/
+	$(call preset,debug)
+
+clang: setup ## build and test with clang, warnings are errors, in build-clang/
+	$(call preset,clang)
+
+coverage: setup ## build and test with coverage; prints lines covered per file
+	$(call preset,coverage)
+	tools/coverage.sh build-coverage
+
+valgrind: build ## one run of each method under valgrind
+	OPENBLAS_NUM_THREADS=1 $(VALGRIND) build/tests/test_every_method
+
+abi-update: build ## write tests/abi/symbols.txt anew (a change means a new SOVERSION)
+	sh tests/abi/check_abi.sh --update . build
+
+format: ## format all C files with clang-format
+	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+check-format: ## say which C files clang-format would change
+	git ls-files '*.c' '*.h' | xargs clang-format --dry-run
+
+install: build ## install below PREFIX (default /usr/local); DESTDIR is honored
+	cmake --install build --prefix $(PREFIX)
+
+clean: ## remove all builds and results
+	rm -rf build build-debug build-clang build-coverage out
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 |\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
