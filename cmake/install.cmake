@@ -21,12 +21,12 @@ configure_package_config_file(cmake/DaedalusConfig.cmake.in ${CMAKE_BINARY_DIR}/
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/DaedalusConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/DaedalusConfig.cmake ${CMAKE_BINARY_DIR}/DaedalusConfigVersion.cmake
-              cmake/FindKLU.cmake cmake/FindJansson.cmake cmake/FindSUNDIALS.cmake
+              cmake/FindLAPACKE.cmake cmake/FindKLU.cmake cmake/FindJansson.cmake cmake/FindSUNDIALS.cmake
         DESTINATION ${package_dir})
 
 # daedalus.pc. A library file becomes -l<name>; its folder is named only where the linker would not look by itself.
 set(private "")
-set(files ${LAPACK_LIBRARIES} ${KLU_LIBRARIES} ${JANSSON_LIBRARY} ${CMAKE_THREAD_LIBS_INIT})
+set(files ${LAPACKE_LIBRARY} ${LAPACK_LIBRARIES} ${KLU_LIBRARIES} ${JANSSON_LIBRARY} ${CMAKE_THREAD_LIBS_INIT})
 if(SUNDIALS_FOUND)
     foreach(part ${sundials_parts} generic)
         list(APPEND files ${SUNDIALS_${part}_LIBRARY})

@@ -1,0 +1,11 @@
+# LAPACKE, the C interface of LAPACK; Debian ships no CMake file for it.
+find_path(LAPACKE_INCLUDE_DIR lapacke.h)
+find_library(LAPACKE_LIBRARY lapacke)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(LAPACKE REQUIRED_VARS LAPACKE_LIBRARY LAPACKE_INCLUDE_DIR)
+mark_as_advanced(LAPACKE_INCLUDE_DIR LAPACKE_LIBRARY)
+if(LAPACKE_FOUND AND NOT TARGET LAPACKE::LAPACKE)
+    add_library(LAPACKE::LAPACKE INTERFACE IMPORTED)
+    target_include_directories(LAPACKE::LAPACKE INTERFACE ${LAPACKE_INCLUDE_DIR})
+    target_link_libraries(LAPACKE::LAPACKE INTERFACE ${LAPACKE_LIBRARY})
+endif()

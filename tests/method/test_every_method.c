@@ -1,0 +1,123 @@
+/* Every registered method, on a small system of every kind that it takes: rotation on the unit circle, whose
+ * solution is (cos t, sin t). `make valgrind` runs this program too. */
+#include "test.h"
+
+#include <daedalus/daedalus.h>
+
+static int ode(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[1];
+    f[1] = -y[0];
+    return 0;
+}
+
+static int dae(double t, const double *y, double *f, void *user)
+{
+    (void)ode(t, y, f, user);
+    f[2] = y[2] - y[0] * y[1];
+    return 0;
+}
+
+static int ide(double t, const double *y, const double *yp, double *F, void *user)
+{
+    (void)dae(t, y, F, user);
+    F[0] = yp[0] - F[0];
+    F[1] = yp[1] - F[1];
+    return 0;
+}
+
+static int no_force(const dae_mech_point *x, double *f, void *user)
+{
+    (void)x, (void)user;
+    f[0] = f[1] = 0;
+    return 0;
+}
+
+static int circle(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    (void)user;
+    if (g) g[0] = (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1) / 2;
+    for (int i = 0; G && i < 2; i++) G[i] = x->p[i];
+    return 0;
+}
+
+/* The largest error of (cos t, -sin t) at t = 2, INFINITY where the run failed. */
+static double error_of(const dae_method_info *method, dae_kind kind)
+{
+    static const double unit[] = {1, 1}, singular[] = {1, 1, 0}, y0[] = {1, 0, 0}, yp0[] = {0, -1, -1};
+    static const double mech_y0[] = {1, 0, 0, -1};
+    dae_system sys = {.kind = kind};
+    if (kind == DAE_KIND_ODE) {
+        sys.ode = (dae_ode){.n = 2, .f = ode};
+        sys.structure.second_order = 1;
+    } else if (kind == DAE_KIND_DAE) {
+        sys.dae = (dae_dae){.n = 3, .mass = dae_diagonal(3, singular), .f = dae};
+    } else if (kind == DAE_KIND_IDE) {
+        sys.ide = (dae_ide){.n = 3, .residual = ide};
+    } else {
+        sys.mech = (dae_mech){.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .mass = dae_diagonal(2, unit),
+                              .force = no_force, .constraint = circle};
+    }
+    dae_options opt = dae_options_default();
+    opt.method = method->name;
+    opt.rtol = opt.atol = 1e-6;
+    dae_error err = {0};
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    dae_status s = it ? dae_integrator_start(it, 0, 2, kind == DAE_KIND_MECH ? mech_y0 : y0,
+                                             kind == DAE_KIND_MECH ? NULL : yp0, &err) : err.status;
+    if (s >= 0) s = dae_integrator_advance(it, 2, &err);
+    double error = INFINITY;
+    if (s >= 0) {
+        const double *y = dae_integrator_state(it);
+        error = fmax(fabs(y[0] - cos(2)), fabs(y[1] + sin(2)));
+    } else {
+        print_error("%s, %s: %s: %s\n", method->name, dae_kind_name(kind), dae_status_name(s), err.text);
+    }
+    dae_integrator_destroy(it);
+    return error;
+}
+
+static void every_method_integrates_a_rotation(void **state)
+{
+    (void)state;
+    int bad = 0, runs = 0;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *method = dae_method_get(i);
+        for (int kind = DAE_KIND_ODE; kind <= DAE_KIND_MECH; kind++) {
+            if (!(method->kinds & 1u << kind)) continue;
+            double error = error_of(method, (dae_kind)kind);
+            runs++;
+            if (!(error < 5e-3)) { /* order 1 at this tolerance: 2e-3 */
+                print_error("%s, %s: error %.2e\n", method->name, dae_kind_name((dae_kind)kind), error);
+                bad++;
+            }
+        }
+    }
+    assert_true(runs >= dae_method_count());
+    if (bad) fail_msg("%d of %d runs went wrong", bad, runs);
+}
+
+static void every_method_is_described(void **state)
+{
+    (void)state;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *m = dae_method_get(i);
+        if (!m->name || !m->title || !m->literature || !m->summary || !m->kinds || m->order_min < 1 ||
+            m->order_max < m->order_min) {
+            fail_msg("method %d (%s): an entry of its description is missing", i, m->name ? m->name : "?");
+        }
+        assert_ptr_equal(dae_method_find(m->name), m);
+    }
+    assert_null(dae_method_get(dae_method_count()));
+    assert_null(dae_method_find("no such method"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_method_is_described),
+        cmocka_unit_test(every_method_integrates_a_rotation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
