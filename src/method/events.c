@@ -41,7 +41,7 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
     it->events = *events;
     it->event = dae_arena_copy(it->keep, events->event, m, sizeof *it->event);
     it->sign = dae_arena_ints(it->arena, m);
-    it->phi = dae_arena_reals(it->arena, 4 * m);
+    it->phi = dae_arena_reals(it->arena, 6 * m);
     it->root = calloc(MAX_ROOTS, sizeof *it->root);
     if (!it->event || !it->sign || !it->phi || !it->root) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d events", events->count);
     it->events.event = it->event;
@@ -172,6 +172,17 @@ static void look_for_two(dae_integrator *it, int i, double a, double b, double f
     }
 }
 
+/* Where each function was armed in the present step (NAN: before it), and its value there. */
+static double *armed_time(dae_integrator *it)
+{
+    return it->phi + 4 * (size_t)it->events.count;
+}
+
+static double *armed_value(dae_integrator *it)
+{
+    return it->phi + 5 * (size_t)it->events.count;
+}
+
 /* Compares functions at neighboring points a and b. */
 static void scan(dae_integrator *it, double a, double b, const double *fa, const double *fb, int deep)
 {
@@ -185,8 +196,13 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
                 it->sign[i] = 0;
             }
         } else if (now != s) {
-            double from = a, ff = fa[i];
-            if (ff == 0 || (ff > 0) != (s > 0)) ff = s * DBL_MIN; /* inside the residual band */
+            double from = a, ff = fa[i], t = armed_time(it)[i];
+            if ((t - a) * (b - t) > 0) { /* armed in between: near its old root the function is rounding only */
+                from = t;
+                ff = armed_value(it)[i];
+            } else if (ff == 0 || (ff > 0) != (s > 0)) {
+                ff = s * DBL_MIN; /* inside the residual band */
+            }
             add_root(it, locate(it, i, from, b, ff, fb[i]), i, now > 0);
             it->sign[i] = now;
         } else if (deep && fa[i] != 0) {
@@ -199,14 +215,20 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
 static void arm(dae_integrator *it, double from, double to, double *phi)
 {
     int m = it->events.count, disarmed = 0;
-    for (int i = 0; i < m; i++) disarmed += it->sign[i] == 0;
+    for (int i = 0; i < m; i++) {
+        disarmed += it->sign[i] == 0;
+        armed_time(it)[i] = NAN;
+    }
     for (int k = 26; k > 0 && disarmed; k -= 6) {
         double t = from + ldexp(to - from, -k);
         if (t == from || evaluate(it, t, phi)) continue;
         for (int i = 0; i < m; i++) {
             if (it->sign[i]) continue;
             it->sign[i] = sign_of(it, i, phi[i]);
-            disarmed -= it->sign[i] != 0;
+            if (it->sign[i] == 0) continue;
+            armed_time(it)[i] = t;
+            armed_value(it)[i] = phi[i];
+            disarmed--;
         }
     }
 }

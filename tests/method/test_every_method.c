@@ -98,6 +98,63 @@ static void every_method_integrates_a_rotation(void **state)
     if (bad) fail_msg("%d of %d runs went wrong", bad, runs);
 }
 
+/* ---- A bouncing ball, so that every step after a restart begins at a root --------------------------- */
+
+static int fall(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[1];
+    f[1] = -9.81;
+    return 0;
+}
+
+static int height(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    (void)t, (void)yp, (void)user;
+    phi[0] = y[0];
+    return 0;
+}
+
+static int bounce(int i, double t, int rising, double *y, double *yp, void *user)
+{
+    int *count = user;
+    (void)i, (void)t, (void)rising, (void)yp;
+    y[0] = 0;
+    y[1] *= -0.9;
+    return ++*count == 20 ? DAE_EVENT_STOP : DAE_EVENT_RESTART;
+}
+
+static void every_method_for_odes_finds_20_bounces(void **state)
+{
+    (void)state;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *method = dae_method_get(k);
+        if (!(method->kinds & 1u << DAE_KIND_ODE)) continue;
+        int count = 0, found = 0;
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = fall}, .structure = {.second_order = 1}};
+        dae_event event = {.name = "bounce", .direction = DAE_FALLING};
+        dae_events events = {.count = 1, .event = &event, .phi = height, .action = bounce, .user = &count};
+        dae_options opt = dae_options_default();
+        opt.method = method->name;
+        opt.rtol = opt.atol = 1e-8;
+        dae_error err = {0};
+        dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+        dae_status s = it ? dae_integrator_set_events(it, &events, &err) : err.status;
+        if (s >= 0) s = dae_integrator_start(it, 0, 20, (double[]){1, 0}, NULL, &err);
+        if (s >= 0) s = dae_integrator_advance(it, 20, &err);
+        if (s != DAE_EVENT) fail_msg("%s: %s: %s", method->name, dae_status_name(s), err.text);
+        const dae_event_record *record = dae_integrator_events(it, &found);
+        assert_int_equal(found, 20);
+        double t = sqrt(2 / 9.81), v = 0.9 * sqrt(2 * 9.81);
+        for (int i = 0; i < found; i++) {
+            if (!(fabs(record[i].t - t) < 1e-5)) fail_msg("%s: bounce %d at %.9f, not %.9f", method->name, i + 1, record[i].t, t);
+            t += 2 * v / 9.81;
+            v *= 0.9;
+        }
+        dae_integrator_destroy(it);
+    }
+}
+
 static void every_method_is_described(void **state)
 {
     (void)state;
@@ -118,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_is_described),
         cmocka_unit_test(every_method_integrates_a_rotation),
+        cmocka_unit_test(every_method_for_odes_finds_20_bounces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
