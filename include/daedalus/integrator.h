@@ -63,7 +63,7 @@ DAE_API void dae_integrator_cancel(dae_integrator *it);
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-typedef enum dae_output_mode { /* seed 003 table 4.2 */
+typedef enum dae_output_mode { /* [MEXX] table 4.2 */
     DAE_OUTPUT_NONE = 0,
     DAE_OUTPUT_EQUIDISTANT,  /* count points from t0 to t_end, both included */
     DAE_OUTPUT_STEPS,        /* every step end and count - 1 points inside each step */

@@ -70,7 +70,7 @@ DAE_API const char *dae_problem_doc(const char *name);
 DAE_API dae_problem *dae_problem_create(const char *name, const dae_setting *setting, int nsetting, dae_error *err);
 DAE_API void dae_problem_destroy(dae_problem *p);
 
-/* Significant correct digits and mixed-error digits of y at t_end, test set report section II.4; NAN
+/* Significant correct digits and mixed-error digits of y at t_end, [TESTSET] II.4; NAN
  * without a reference. atol/rtol may be vectors (as in dae_options); opt NULL: the tolerances of the
  * problem. reference NULL: that of the problem. */
 typedef struct dae_score {

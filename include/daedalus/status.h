@@ -51,7 +51,7 @@ DAE_API const char *dae_status_name(dae_status s); /* "DAE_OK" */
 DAE_API const char *dae_status_text(dae_status s); /* one sentence */
 DAE_API const char *dae_status_hint(dae_status s); /* what to try, "" if nothing */
 
-/* Log: a level and "key=value" text. Levels as in seed 003 section 4.2, coarse to fine. */
+/* Log: a level and "key=value" text. Levels as in [MEXX] section 4.2, coarse to fine. */
 typedef enum dae_log_level {
     DAE_LOG_NONE = 0,
     DAE_LOG_ERROR,
