@@ -429,8 +429,10 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         if (out.stop) return dae_fail(err, DAE_EVENT, out.t, "a terminal event ended the run at t = %.16g", out.t);
         s->stats.restarts++;
         pass_discontinuities(it, s->now);
+        /* Not longer than the part of the step that was used: short flights between events follow each other. */
+        double h = fmin(fabs(s->stats.h_last), fabs(out.t - it->ivp.t_old));
         dae_status r = initial_derivative(it, s->now, 0, err);
-        if (!r) r = restart(it, fabs(s->stats.h_last), err);
+        if (!r) r = restart(it, h, err);
         return r;
     }
     move_to(it, out.t);

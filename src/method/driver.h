@@ -16,9 +16,8 @@ typedef struct driver_state {
     int segment;            /* next discontinuity */
     int stopped;            /* DAE_EVENT was returned: going on restarts the method */
     long output_next;       /* next grid point or time */
-    double zeno_t;          /* start of the present chain of restarts by events */
-    int zeno_count;
-    double event_from;      /* armed signs belong to this time */
+    double zeno_t, zeno_last; /* first and last of the present chain of restarts by events */
+    int zeno_count, zeno_near;
     dae_stats stats;
 } driver_state;
 

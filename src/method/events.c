@@ -19,8 +19,10 @@
 #define CHECK_POINTS 3     /* inside each step when nothing is said; ours */
 #define MAX_ROOTS 256      /* in one step */
 #define TOUCH (64 * DBL_EPSILON) /* a double root: extremum below this, relative to the ends */
-#define ZENO_COUNT 200     /* this many restarts ... */
-#define ZENO_SPAN 1e-11    /* ... within this part of the interval */
+#define ZENO_COUNT 50      /* this many restarts ... */
+#define ZENO_SPAN 1e-9     /* ... within this part of the interval pile up; */
+#define ZENO_LAST 3        /* so do this many in a row ... */
+#define ZENO_GAP (64 * DBL_EPSILON) /* ... that are no further apart than this, relative to t */
 
 typedef struct root {
     double t;
@@ -73,8 +75,9 @@ static int sign_of(const dae_integrator *it, int i, double value)
 dae_status dae_driver_events_start(dae_integrator *it, dae_error *err)
 {
     it->nroot = 0;
-    it->s->zeno_count = 0;
+    it->s->zeno_count = it->s->zeno_near = 0;
     it->s->zeno_t = it->s->now;
+    it->s->zeno_last = NAN;
     if (!it->events.count) return DAE_OK;
     int r = evaluate(it, it->s->now, it->phi);
     if (r) return dae_fail(err, DAE_ERR_EVENT, it->s->now, "t = %.10g: the switching functions cannot be evaluated at the start", it->s->now);
@@ -259,14 +262,18 @@ static dae_status keep_record(dae_integrator *it, const root *r, dae_error *err)
 static dae_status watch_zeno(dae_integrator *it, double t, dae_error *err)
 {
     driver_state *s = it->s;
-    if (fabs(t - s->zeno_t) > ZENO_SPAN * fabs(s->t_end - s->t0)) {
+    double span = ZENO_SPAN * fabs(s->t_end - s->t0);
+    s->zeno_near = fabs(t - s->zeno_last) <= ZENO_GAP * fmax(fabs(t), fabs(s->t_end - s->t0)) ? s->zeno_near + 1 : 0;
+    s->zeno_last = t;
+    if (fabs(t - s->zeno_t) > span) {
         s->zeno_t = t;
         s->zeno_count = 0;
     }
-    if (++s->zeno_count < ZENO_COUNT) return DAE_OK;
+    if (++s->zeno_count < ZENO_COUNT && s->zeno_near < ZENO_LAST) return DAE_OK;
     return dae_fail(err, DAE_ERR_EVENT, t,
-                    "t = %.16g: %d events restarted the run within %.3g of time; they pile up (a bouncing ball at rest "
-                    "does). End the motion in the action, or replace the contact by a constraint", t, ZENO_COUNT, ZENO_SPAN * fabs(s->t_end - s->t0));
+                    "t = %.16g: events restarted the run %d times within %.3g of time; they pile up (as a ball that comes "
+                    "to rest does). End the motion in the action, or replace the contact by a constraint",
+                    t, s->zeno_count, span);
 }
 
 /* Calls the actions of the roots first .. last-1, which share the time t; y, yp hold the state. */
