@@ -10,13 +10,23 @@
     X(dop853)       \
     X(bs23)
 
+#ifdef DAE_HAVE_SUNDIALS
+#define SUNDIALS_METHODS(X) \
+    X(cvode)                \
+    X(cvode_adams)          \
+    X(ida)
+#else
+#define SUNDIALS_METHODS(X)
+#endif
+
 #define X(name) extern const dae_method dae_method_##name;
 METHODS(X)
+SUNDIALS_METHODS(X)
 #undef X
 
 static const dae_method *const list[] = {
 #define X(name) &dae_method_##name,
-    METHODS(X)
+    METHODS(X) SUNDIALS_METHODS(X)
 #undef X
 };
 

@@ -1,0 +1,307 @@
+/* CVODE of SUNDIALS as two methods: variable-order variable-coefficient BDF with a modified Newton
+ * iteration (cvode), and Adams-Moulton with functional iteration or Newton (cvode-adams). [CVODE]
+ *
+ * One step of this adapter is one internal step of CVODE. The Newton matrix I - gamma J is kept as
+ * gamma (1/gamma I - J), the form that dae_shifted factors. */
+#include "method/sundials/adapter.h"
+
+#include "core/vector.h"
+
+#include <cvode/cvode.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+
+typedef struct cvode_options {
+    const char *iteration; /* cvode-adams only */
+    int max_order;
+    int stability_detection; /* cvode only */
+} cvode_options;
+
+typedef struct cvode {
+    dae_sun sun; /* first: it is the user data of every callback */
+    const char *name;
+    void *memory;
+    SUNNonlinearSolver functional; /* NULL: Newton */
+    int stop_set;
+    int started; /* a step was taken since the reset */
+} cvode;
+
+static const dae_sun_flag flags[] = {
+    {CV_TOO_MUCH_ACC, DAE_ERR_INPUT, "CV_TOO_MUCH_ACC", "the tolerances ask for more than rounding allows"},
+    {CV_ERR_FAILURE, DAE_ERR_STEP_TOO_SMALL, "CV_ERR_FAILURE",
+     "the error test failed repeatedly or with the smallest step; a discontinuity or a singularity?"},
+    {CV_CONV_FAILURE, DAE_ERR_CONVERGENCE, "CV_CONV_FAILURE",
+     "the iteration for the new values failed repeatedly or with the smallest step"},
+    {CV_LINIT_FAIL, DAE_ERR_INTERNAL, "CV_LINIT_FAIL", "the linear solver did not start"},
+    {CV_LSETUP_FAIL, DAE_ERR_CALLBACK, "CV_LSETUP_FAIL", "the Jacobian asked to stop, or memory ran out"},
+    {CV_LSOLVE_FAIL, DAE_ERR_INTERNAL, "CV_LSOLVE_FAIL", "a linear system could not be solved"},
+    {CV_RHSFUNC_FAIL, DAE_ERR_CALLBACK, "CV_RHSFUNC_FAIL", "the right-hand side asked to stop"},
+    {CV_FIRST_RHSFUNC_ERR, DAE_ERR_UNDEFINED, "CV_FIRST_RHSFUNC_ERR",
+     "the right-hand side cannot be evaluated at the initial values"},
+    {CV_REPTD_RHSFUNC_ERR, DAE_ERR_UNDEFINED, "CV_REPTD_RHSFUNC_ERR",
+     "the right-hand side cannot be evaluated, even with ever smaller steps"},
+    {CV_UNREC_RHSFUNC_ERR, DAE_ERR_UNDEFINED, "CV_UNREC_RHSFUNC_ERR",
+     "the right-hand side cannot be evaluated after an error test failure"},
+    {CV_NLS_INIT_FAIL, DAE_ERR_INTERNAL, "CV_NLS_INIT_FAIL", "the nonlinear solver did not start"},
+    {CV_NLS_SETUP_FAIL, DAE_ERR_INTERNAL, "CV_NLS_SETUP_FAIL", "the nonlinear solver did not start"},
+    {CV_NLS_FAIL, DAE_ERR_INTERNAL, "CV_NLS_FAIL", "the nonlinear solver failed"},
+    {CV_MEM_FAIL, DAE_ERR_MEMORY, "CV_MEM_FAIL", "out of memory"},
+    {CV_ILL_INPUT, DAE_ERR_INPUT, "CV_ILL_INPUT", "wrong input; is atol = 0 where a component is 0?"},
+    {CV_TOO_CLOSE, DAE_ERR_INPUT, "CV_TOO_CLOSE", "the interval is too short to start"},
+    {0, DAE_OK, NULL, NULL},
+};
+
+/* ---- Callbacks of CVODE ----------------------------------------------------------------------- */
+
+static int right_hand_side(realtype t, N_Vector y, N_Vector f, void *user)
+{
+    dae_sun *s = user;
+    int rc = dae_ivp_f(s->ivp, t, N_VGetArrayPointer(y), N_VGetArrayPointer(f));
+    s->undefined = rc > 0;
+    return rc;
+}
+
+/* CVODE asks for I - gamma J; jok: the saved J will do. The factorization follows in solver_setup. */
+static int linear_system(realtype t, N_Vector y, N_Vector f, SUNMatrix A, booleantype jok, booleantype *jcur,
+                         realtype gamma, void *user, N_Vector tmp1, N_Vector tmp2, N_Vector tmp3)
+{
+    dae_sun *s = user;
+    (void)A, (void)tmp1, (void)tmp2, (void)tmp3;
+    s->lambda = s->rhs_factor = 1 / gamma;
+    *jcur = !jok;
+    if (jok) return 0;
+    int rc = dae_ivp_jacobian(s->ivp, t, N_VGetArrayPointer(y), N_VGetArrayPointer(f), s->J);
+    s->undefined = rc > 0;
+    return rc;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------- */
+
+static void destroy(void *self)
+{
+    cvode *c = self;
+    if (!c) return;
+    if (c->memory) CVodeFree(&c->memory);
+    if (c->functional) SUNNonlinSolFree(c->functional);
+    dae_sun_close(&c->sun);
+    free(c);
+}
+
+static void *create(dae_ivp *ivp, const char *name, int lmm, int newton, const cvode_options *option,
+                    dae_error *err)
+{
+    cvode *c = calloc(1, sizeof *c);
+    if (!c) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %s", name), NULL;
+    dae_sun *s = &c->sun;
+    c->name = name;
+    if (!dae_sun_open(s, ivp, newton, err)) goto fail;
+    c->memory = CVodeCreate(lmm, s->context);
+    int bad = !c->memory;
+    bad = bad || CVodeSetErrHandlerFn(c->memory, dae_sun_message, s);
+    bad = bad || CVodeInit(c->memory, right_hand_side, 0, s->y_view);
+    bad = bad || CVodeSetUserData(c->memory, s);
+    bad = bad || CVodeWFtolerances(c->memory, dae_sun_weights);
+    bad = bad || CVodeSetMaxOrd(c->memory, option->max_order);
+    bad = bad || CVodeSetMaxHnilWarns(c->memory, -1);
+    bad = bad || CVodeSetMaxErrTestFails(c->memory, DAE_SUN_MAX_FAILURES);
+    bad = bad || CVodeSetMaxConvFails(c->memory, DAE_SUN_MAX_FAILURES);
+    bad = bad || (lmm == CV_BDF && CVodeSetStabLimDet(c->memory, option->stability_detection));
+    bad = bad || (ivp->opt->h_max > 0 && CVodeSetMaxStep(c->memory, ivp->opt->h_max));
+    bad = bad || (ivp->opt->h_min > 0 && CVodeSetMinStep(c->memory, ivp->opt->h_min));
+    if (newton) {
+        bad = bad || CVodeSetLinearSolver(c->memory, s->solver, s->matrix);
+        bad = bad || CVodeSetLinSysFn(c->memory, linear_system);
+    } else {
+        c->functional = SUNNonlinSol_FixedPoint(s->y_view, 0, s->context);
+        bad = bad || !c->functional || CVodeSetNonlinearSolver(c->memory, c->functional);
+    }
+    if (bad) {
+        dae_fail(err, c->memory && s->message[0] ? DAE_ERR_INPUT : DAE_ERR_MEMORY, NAN,
+                 "%s could not be set up: %s", name, s->message[0] ? s->message : "out of memory");
+        goto fail;
+    }
+    return c;
+fail:
+    destroy(c);
+    return NULL;
+}
+
+static void *create_bdf(dae_ivp *ivp, const void *option, dae_error *err)
+{
+    return create(ivp, "cvode", CV_BDF, 1, option, err);
+}
+
+static void *create_adams(dae_ivp *ivp, const void *option, dae_error *err)
+{
+    const cvode_options *o = option;
+    return create(ivp, "cvode-adams", CV_ADAMS, !strcmp(o->iteration, "newton"), o, err);
+}
+
+static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
+{
+    cvode *c = self;
+    dae_sun *s = &c->sun;
+    dae_ivp *ivp = s->ivp;
+    (void)yp;
+    dae_copy(ivp->n, y, s->y);
+    ivp->t_old = ivp->t = t;
+    ivp->y = s->y;
+    ivp->order = 1;
+    ivp->h_next = h != 0 ? copysign(h, ivp->direction) : 0;
+    s->seen = (dae_sun_counts){0};
+    s->singular = s->undefined = 0;
+    s->message[0] = 0;
+    c->started = 0;
+    int flag = CVodeReInit(c->memory, t, s->y_view);
+    if (flag == CV_SUCCESS) flag = CVodeSetInitStep(c->memory, ivp->h_next);
+    return flag < 0 ? dae_sun_fail(s, c->name, flags, flag, h) : DAE_OK;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------ */
+
+static void count(cvode *c)
+{
+    dae_sun_counts now;
+    CVodeGetNumSteps(c->memory, &now.steps);
+    CVodeGetNumErrTestFails(c->memory, &now.error_failures);
+    CVodeGetNumStepSolveFails(c->memory, &now.solve_failures);
+    CVodeGetNumNonlinSolvIters(c->memory, &now.iterations);
+    CVodeGetNumNonlinSolvConvFails(c->memory, &now.newton_failures);
+    dae_sun_count(&c->sun, &now);
+}
+
+/* The driver may move the wall between steps. */
+static int set_wall(cvode *c)
+{
+    const dae_ivp *ivp = c->sun.ivp;
+    if (isfinite(ivp->t_stop)) {
+        c->stop_set = 1;
+        return CVodeSetStopTime(c->memory, ivp->t_stop);
+    }
+    return c->stop_set ? CVodeSetStopTime(c->memory, ivp->direction * DAE_SUN_NEVER) : CV_SUCCESS;
+}
+
+static dae_status step(void *self)
+{
+    cvode *c = self;
+    dae_sun *s = &c->sun;
+    dae_ivp *ivp = s->ivp;
+    double t = ivp->t, h = 0;
+    long undefined = ivp->stats->undefined;
+    int flag = set_wall(c);
+    for (int stuck = 0; flag >= 0 && t == ivp->t; stuck++) {
+        if (stuck == DAE_SUN_MAX_STUCK) {
+            CVodeGetCurrentStep(c->memory, &h);
+            return dae_sun_stuck(s, h, undefined);
+        }
+        flag = CVode(c->memory, dae_sun_target(ivp), s->y_view, &t, CV_ONE_STEP);
+        count(c);
+    }
+    CVodeGetCurrentStep(c->memory, &h);
+    if (flag < 0) return dae_sun_fail(s, c->name, flags, flag, h);
+    c->started = 1;
+    ivp->t_old = ivp->t;
+    ivp->t = t;
+    ivp->h_next = h;
+    CVodeGetLastOrder(c->memory, &ivp->order);
+    return DAE_OK;
+}
+
+/* The k-th derivative at t into x. A time beyond the last step by more than CVODE's own rounding
+ * allowance is taken as the end of the step that is nearer. */
+static void derivative(cvode *c, double t, int k, double *x)
+{
+    dae_sun *s = &c->sun;
+    N_VSetArrayPointer(x, s->any_view);
+    if (CVodeGetDky(c->memory, t, k, s->any_view) == CV_SUCCESS) return;
+    double end = s->ivp->t, h = 0;
+    CVodeGetCurrentTime(c->memory, &end);
+    CVodeGetLastStep(c->memory, &h);
+    CVodeGetDky(c->memory, fabs(t - end) < fabs(t - (end - h)) ? end : end - h, k, s->any_view);
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    cvode *c = self;
+    dae_sun *s = &c->sun;
+    if (!c->started) {
+        dae_copy(s->ivp->n, s->y, y);
+        if (yp && dae_ivp_f(s->ivp, s->ivp->t, s->y, yp)) dae_zero(s->ivp->n, yp);
+        return;
+    }
+    derivative(c, t, 0, y);
+    if (yp) derivative(c, t, 1, yp);
+}
+
+/* ---- Descriptors ------------------------------------------------------------------------------ */
+
+static const dae_option bdf_options[] = {
+    {"max_order", DAE_OPTION_INT, offsetof(cvode_options, max_order), 5, NULL, 1, 5, NULL, "",
+     "highest order"},
+    {"stability_detection", DAE_OPTION_INT, offsetof(cvode_options, stability_detection), 0, NULL, 0, 1, NULL,
+     "", "1: lower the order where eigenvalues near the imaginary axis make BDF of order 3 to 5 unstable"},
+    {NULL, DAE_OPTION_REAL, 0, 0, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+static const dae_option adams_options[] = {
+    {"iteration", DAE_OPTION_NAME, offsetof(cvode_options, iteration), 0, "functional", 0, 0,
+     "functional|newton", "",
+     "how the implicit formula is solved; newton needs Jacobians and serves mildly stiff problems"},
+    {"max_order", DAE_OPTION_INT, offsetof(cvode_options, max_order), 12, NULL, 1, 12, NULL, "",
+     "highest order"},
+    {NULL, DAE_OPTION_REAL, 0, 0, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+const dae_method dae_method_cvode = {
+    .info =
+        {.name = "cvode",
+         .title = "SUNDIALS CVODE, backward differentiation formulas of order 1 to 5",
+         .literature =
+             "S.D. Cohen, A.C. Hindmarsh, CVODE, a stiff/nonstiff ODE solver in C, Computers in Physics 10 "
+             "(1996) 138-143; A.C. Hindmarsh et al., SUNDIALS, ACM TOMS 31 (2005) 363-396",
+         .summary =
+             "Variable-coefficient BDF with modified Newton, the C descendant of VODE; for stiff ODEs at low "
+             "to medium accuracy",
+         .order_min = 1,
+         .order_max = 5,
+         .kinds = 1u << DAE_KIND_ODE,
+         .max_index = 0,
+         .implicit = 1,
+         .multistep = 1,
+         .options = bdf_options},
+    .soft_end = 1,
+    .option_size = sizeof(cvode_options),
+    .create = create_bdf,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .destroy = destroy,
+};
+
+const dae_method dae_method_cvode_adams = {
+    .info =
+        {.name = "cvode-adams",
+         .title = "SUNDIALS CVODE, Adams-Moulton formulas of order 1 to 12",
+         .literature =
+             "S.D. Cohen, A.C. Hindmarsh, CVODE, a stiff/nonstiff ODE solver in C, Computers in Physics 10 "
+             "(1996) 138-143; A.C. Hindmarsh et al., SUNDIALS, ACM TOMS 31 (2005) 363-396",
+         .summary =
+             "Variable-coefficient Adams with functional iteration (or Newton); for nonstiff ODEs whose "
+             "right-hand side is expensive",
+         .order_min = 1,
+         .order_max = 12,
+         .kinds = 1u << DAE_KIND_ODE,
+         .max_index = 0,
+         .implicit = 0,
+         .multistep = 1,
+         .options = adams_options},
+    .soft_end = 1,
+    .option_size = sizeof(cvode_options),
+    .create = create_adams,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .destroy = destroy,
+};
