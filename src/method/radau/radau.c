@@ -432,12 +432,12 @@ typedef enum outcome { CONVERGED, SLOW, UNEXPECTED, STOP } outcome;
 static inline outcome newton(radau *r, const int s)
 {
     radau_state *st = r->st;
-    int nit = newton_max[st->level];
+    int nit = newton_max[st->level], fixed = r->ivp->opt->fixed_step > 0; /* no smaller step to hope for */
     double kappa = r->kappa[st->level], delta_old = 0, q_old = 0;
     st->eta = pow(fmax(st->eta, UROUND), 0.8);
     st->theta = THETA_JAC;
     for (st->newton = 0;;) {
-        if (st->newton >= nit) return UNEXPECTED;
+        if (st->newton >= nit) return fixed && delta_old < 1 ? CONVERGED : UNEXPECTED;
         int bad = stages(r, s);
         if (bad) return bad < 0 ? STOP : UNEXPECTED;
         double delta = iterate(r, s);
@@ -448,10 +448,10 @@ static inline outcome newton(radau *r, const int s)
             double q = delta / delta_old;
             st->theta = m == 2 ? q : sqrt(q * q_old);
             q_old = q;
-            if (!(st->theta < 0.99)) return UNEXPECTED;
+            if (!(st->theta < 0.99)) return fixed && delta < 1 ? CONVERGED : UNEXPECTED;
             st->eta = st->theta / (1 - st->theta);
             double predicted = st->eta * delta * pow(st->theta, nit - 1 - m) / kappa;
-            if (predicted >= 1) {
+            if (predicted >= 1 && !fixed) {
                 double factor = 0.8 * pow(fmin(20, fmax(1e-4, predicted)), -1.0 / (4 + nit - 1 - m));
                 st->h *= factor;
                 st->slow = factor <= 0.5;

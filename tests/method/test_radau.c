@@ -1,0 +1,409 @@
+/* Radau IIA: coefficients, orders, published counts, DAEs of index 1 to 3, failures. */
+#include "test.h"
+
+#include <daedalus/problem.h>
+
+#include "method/radau/coefficients.h"
+
+static const struct coefficients *const all[] = {&order5, &order9, &order13};
+
+/* ---- Coefficients ------------------------------------------------------------------------------- */
+
+/* A = T inv(Lambda) Tinv. */
+static void butcher(const struct coefficients *m, double A[S_MAX][S_MAX])
+{
+    int s = m->s;
+    double X[S_MAX][S_MAX];
+    for (int j = 0; j < s; j++) {
+        X[0][j] = m->Tinv[0][j] / m->gamma;
+        for (int k = 0; k < s / 2; k++) { /* inverse of [al -be; be al] */
+            double al = m->alpha[k], be = m->beta[k], d = al * al + be * be;
+            X[2 * k + 1][j] = (al * m->Tinv[2 * k + 1][j] + be * m->Tinv[2 * k + 2][j]) / d;
+            X[2 * k + 2][j] = (al * m->Tinv[2 * k + 2][j] - be * m->Tinv[2 * k + 1][j]) / d;
+        }
+    }
+    for (int i = 0; i < s; i++) {
+        for (int j = 0; j < s; j++) {
+            A[i][j] = 0;
+            for (int k = 0; k < s; k++) A[i][j] += m->T[i][k] * X[k][j];
+        }
+    }
+}
+
+static void coefficients_satisfy_their_order_conditions(void **state)
+{
+    (void)state;
+    for (int level = 0; level < 3; level++) {
+        const struct coefficients *m = all[level];
+        double A[S_MAX][S_MAX];
+        int s = m->s;
+        butcher(m, A);
+        for (int q = 1; q <= 2 * s - 1; q++) { /* B(2s-1): b is the last row */
+            double sum = 0;
+            for (int j = 0; j < s; j++) sum += A[s - 1][j] * pow(m->c[j], q - 1);
+            assert_near(sum, 1.0 / q, 3e-14);
+        }
+        for (int q = 1; q <= s; q++) { /* C(s) */
+            for (int i = 0; i < s; i++) {
+                double sum = 0;
+                for (int j = 0; j < s; j++) sum += A[i][j] * pow(m->c[j], q - 1);
+                assert_near(sum, pow(m->c[i], q) / q, 3e-14);
+            }
+        }
+        for (int q = 1; q <= s; q++) { /* error weights */
+            double sum = 0;
+            for (int j = 0; j < s; j++) sum += m->dd[j] * pow(m->c[j], q);
+            assert_near(sum, q == 1 ? -1 : 0, 2e-13);
+        }
+        assert_near(m->dd[s - 1], -1.0 / s, 1e-15);
+    }
+}
+
+/* ---- Orders --------------------------------------------------------------------------------------- */
+
+/* y' = (y2, -y1) (1 + y1 y2/4): smooth, nonlinear, no closed form: compared with a fine run. */
+static int swing(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    double a = 1 + 0.25 * y[0] * y[1] + 0.1 * sin(t);
+    f[0] = a * y[1];
+    f[1] = -a * y[0];
+    return 0;
+}
+
+static dae_integrator *fixed(const char *order, double h, double t_end)
+{
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = swing}};
+    dae_options opt = dae_options_default();
+    dae_setting setting[2] = {{"order_min", order}, {"order_max", order}};
+    dae_error err;
+    opt.method = "radau";
+    opt.setting = setting;
+    opt.nsetting = 2;
+    opt.rtol = opt.atol = 1e-14;
+    opt.fixed_step = h;
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    assert_non_null(it);
+    assert_int_equal(dae_integrator_start(it, 0, t_end, (double[]){1, 0.5}, NULL, &err), DAE_OK);
+    return it;
+}
+
+static void exact(double t, double *y)
+{
+    dae_integrator *it = fixed("13", t / 64, t);
+    assert_int_equal(dae_integrator_advance(it, t, NULL), DAE_OK);
+    memcpy(y, dae_integrator_state(it), 2 * sizeof *y);
+    dae_integrator_destroy(it);
+}
+
+static double end_error(const char *order, double h)
+{
+    double ref[2];
+    exact(4, ref);
+    dae_integrator *it = fixed(order, h, 4);
+    assert_int_equal(dae_integrator_advance(it, 4, NULL), DAE_OK);
+    double e = hypot(dae_integrator_state(it)[0] - ref[0], dae_integrator_state(it)[1] - ref[1]);
+    dae_integrator_destroy(it);
+    return e;
+}
+
+static void observed_orders_are_5_9_13(void **state)
+{
+    (void)state;
+    assert_near(log2(end_error("5", 0.1) / end_error("5", 0.05)), 5, 0.25);
+    assert_near(log2(end_error("9", 0.5) / end_error("9", 0.25)), 9, 0.25);
+    assert_near(log(end_error("13", 1) / end_error("13", 2.0 / 3)) / log(1.5), 13, 0.6);
+}
+
+/* Largest error of the dense output inside the first step: y (what = 0) or y'. */
+static double dense_error(const char *order, double h, int what)
+{
+    double worst = 0;
+    dae_integrator *it = fixed(order, h, 4 * h);
+    dae_error err;
+    assert_int_equal(dae_integrator_step(it, &err), DAE_OK);
+    for (int k = 1; k < 8; k++) {
+        double t = h * k / 8, y[2], yp[2], ref[2], f[2];
+        exact(t, ref);
+        swing(t, ref, f, NULL);
+        assert_int_equal(dae_integrator_interpolate(it, t, y, yp), DAE_OK);
+        worst = fmax(worst, what ? hypot(yp[0] - f[0], yp[1] - f[1]) : hypot(y[0] - ref[0], y[1] - ref[1]));
+    }
+    dae_integrator_destroy(it);
+    return worst;
+}
+
+static void dense_output_has_local_order_s_plus_1(void **state)
+{
+    (void)state;
+    assert_near(log2(dense_error("5", 0.1, 0) / dense_error("5", 0.05, 0)), 4, 0.25);
+    assert_near(log2(dense_error("9", 0.3, 0) / dense_error("9", 0.15, 0)), 6, 0.25);
+    assert_near(log2(dense_error("13", 0.3, 0) / dense_error("13", 0.15, 0)), 8, 0.4);
+    assert_near(log2(dense_error("5", 0.1, 1) / dense_error("5", 0.05, 1)), 3, 0.25);
+}
+
+/* ---- The published counts --------------------------------------------------------------------------- */
+
+typedef struct row {
+    const char *problem, *method;
+    double rtol, atol, h0;
+    long steps, accepted, f, jac, lu; /* seed 001, methods/radau: printed or made by an independent program */
+    double scd;                       /* printed; NAN: not compared */
+    double within;                    /* relative */
+    const char *jacobian;             /* "published": the test set's approximation; "difference" */
+} row;
+
+/* Counts of [TESTSET] for RADAU5 and RADAU. */
+static const row rows[] = {
+    {"hires", "radau5", 1e-4, 1e-4, 1e-4, 38, 31, 295, 20, 36, 0.75, 0, NULL},
+    {"hires", "radau", 1e-4, 1e-4, 1e-4, 38, 31, 295, 20, 37, 0.75, 0, NULL},
+    {"hires", "radau", 1e-7, 1e-7, 1e-9, 51, 40, 985, 22, 51, 4.91, 0, NULL},
+    {"hires", "radau", 1e-10, 1e-10, 1e-12, 69, 58, 1511, 29, 68, 8.03, 0, NULL},
+    {"vdpol-mu", "radau", 1e-4, 1e-4, 1e-6, 210, 172, 1822, 144, 208, NAN, 0.05, NULL},
+    {"vdpol-mu", "radau", 1e-7, 1e-7, 1e-9, 240, 222, 3508, 187, 238, NAN, 0.05, NULL},
+    {"vdpol-mu", "radau", 1e-10, 1e-10, 1e-12, 209, 176, 6240, 130, 207, NAN, 0.05, NULL},
+    {"vdpol-eps", "radau", 1e-4, 1e-4, 1e-6, 242, 207, 2214, 165, 231, NAN, 0.05, NULL},
+    {"vdpol-eps", "radau", 1e-7, 1e-7, 1e-9, 186, 149, 5212, 102, 173, NAN, 0.05, NULL},
+    {"orego", "radau", 1e-4, 1e-4, 1e-6, 268, 222, 3416, 200, 267, NAN, 0.05, NULL},
+    {"orego", "radau", 1e-7, 1e-7, 1e-9, 267, 216, 6859, 192, 265, NAN, 0.05, NULL},
+    {"orego", "radau", 1e-10, 1e-10, 1e-12, 261, 202, 12917, 176, 257, NAN, 0.05, NULL},
+    {"rober", "radau", 1e-4, 1e-8, 1e-6, 114, 112, 811, 108, 113, NAN, 0.05, NULL},
+    {"rober", "radau", 1e-7, 1e-11, 1e-9, 112, 110, 1852, 104, 112, 5.67, 0.05, NULL},
+    {"rober", "radau", 1e-10, 1e-14, 1e-12, 108, 106, 3420, 92, 108, NAN, 0.05, NULL},
+    {"andrews", "radau", 1e-4, 1e-4, 1e-4, 96, 56, 810, 54, 96, 1.36, 0.05, "published"},
+    {"andrews", "radau", 1e-7, 1e-7, 1e-7, 114, 95, 1292, 90, 114, NAN, 0.05, "published"},
+    {"transamp", "radau", 1e-7, 1e-7, 1e-9, 1775, 1551, 17582, 1541, 1775, NAN, 0.05, NULL},
+    {"caraxis", "radau", 1e-4, 1e-4, 1e-4, 98, 97, 850, 95, 98, 0.19, 0.05, "difference"},
+    {"caraxis", "radau", 1e-7, 1e-7, 1e-7, 289, 288, 2559, 282, 288, 2.51, 0.05, "difference"},
+    {"caraxis", "radau", 1e-10, 1e-10, 1e-10, 179, 178, 4281, 169, 179, 4.22, 0.05, "difference"},
+};
+
+typedef struct result {
+    dae_status status;
+    dae_stats stats;
+    dae_score score;
+    dae_error err;
+} result;
+
+static result run(const row *r)
+{
+    result out = {0};
+    int published = r->jacobian && !strcmp(r->jacobian, "published");
+    dae_problem *p = dae_problem_create(r->problem, &(dae_setting){"jacobian", "published"}, published, &out.err);
+    assert_non_null(p);
+    dae_options opt = dae_options_default();
+    opt.method = r->method;
+    opt.rtol = r->rtol;
+    opt.atol = r->atol;
+    opt.h0 = r->h0;
+    if (r->jacobian && !published) opt.jacobian = r->jacobian;
+    double y[64];
+    memcpy(y, p->y0, (size_t)dae_system_size(&p->system) * sizeof *y);
+    out.status = dae_solve(&p->system, &opt, p->t0, p->t_end, y, &out.stats, &out.err);
+    out.score = dae_problem_score(p, &opt, p->published, y);
+    dae_problem_destroy(p);
+    return out;
+}
+
+static void near_count(const row *r, const char *what, long found, long printed)
+{
+    if (labs(found - printed) > r->within * (double)printed) {
+        fail_msg("%s by %s at %g: %s = %ld, printed %ld", r->problem, r->method, r->rtol, what, found, printed);
+    }
+}
+
+static void counts_of_the_test_set_are_reproduced(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const row *r = &rows[k];
+        result x = run(r);
+        assert_int_equal(x.status, DAE_OK);
+        near_count(r, "steps", x.stats.steps, r->steps);
+        near_count(r, "accepted", x.stats.accepted, r->accepted);
+        near_count(r, "f", x.stats.f, r->f);
+        near_count(r, "jac", x.stats.jac, r->jac);
+        near_count(r, "lu", x.stats.lu, r->lu);
+        if (!isnan(r->scd)) assert_near(x.score.scd, r->scd, 0.1);
+    }
+}
+
+static void andrews_by_radau5_keeps_its_digits(void **state)
+{
+    (void)state;
+    double tol[] = {1e-4, 1e-7, 1e-10}, least[] = {1.3, 4.3, 6.5}, h0[] = {0, 1e-7, 1e-4};
+    for (int k = 0; k < 9; k++) {
+        result x = run(&(row){.problem = "andrews", .method = "radau5", .rtol = tol[k % 3], .atol = tol[k % 3], .h0 = h0[k / 3]});
+        assert_int_equal(x.status, DAE_OK);
+        assert_true(x.score.scd >= least[k % 3]);
+    }
+}
+
+static void caraxis_needs_no_hint_for_its_first_step(void **state)
+{
+    (void)state;
+    double least[] = {1.34, 2.1, 2.9, 3.73}; /* mescd; that of 1e-4 and 1e-7 is printed in [TESTSET] */
+    for (int k = 4; k <= 7; k++) {
+        for (double h0 = 0; h0 < 0.2; h0 = h0 > 0 ? 10 * h0 : 1e-4) {
+            result x = run(&(row){.problem = "caraxis", .method = "radau5", .rtol = pow(10, -k), .atol = pow(10, -k), .h0 = h0});
+            assert_int_equal(x.status, DAE_OK);
+            assert_true(x.score.mescd >= least[k - 4] - 0.1);
+        }
+    }
+}
+
+static void transamp_where_the_original_failed(void **state)
+{
+    (void)state; /* [TESTSET] lists these runs as failed: the program could not handle "not evaluable" */
+    double least[] = {4.2, 4.2, 5.2};
+    for (int k = 4; k <= 6; k++) {
+        double tol = pow(10, -k);
+        result x = run(&(row){.problem = "transamp", .method = "radau5", .rtol = tol, .atol = tol, .h0 = 1e-2 * tol});
+        assert_int_equal(x.status, DAE_OK);
+        assert_true(x.score.scd >= least[k - 4]);
+        if (k == 4) assert_true(x.stats.undefined > 0);
+    }
+}
+
+/* ---- Pendulum: orders on index 3 and 2 -------------------------------------------------------------- */
+
+/* p' = v, v' = -lambda p - (0,1), |p|^2 = 1 (index 3) or p.v = 0 (index 2). */
+static int pendulum(double t, const double *y, double *f, void *user)
+{
+    (void)t;
+    f[0] = y[2];
+    f[1] = y[3];
+    f[2] = -y[4] * y[0];
+    f[3] = -y[4] * y[1] - 1;
+    f[4] = *(int *)user == 3 ? y[0] * y[0] + y[1] * y[1] - 1 : y[0] * y[2] + y[1] * y[3];
+    return 0;
+}
+
+/* Errors at t = 2 of position, velocity, multiplier against a run of order 13 on index 2. */
+static void pendulum_errors(int index, const char *order, double h, double *e)
+{
+    static const double mass[5] = {1, 1, 1, 1, 0};
+    static const int index3[5] = {1, 1, 2, 2, 3}, index2[5] = {1, 1, 1, 1, 2};
+    double y[2][5] = {{1, 0, 0, 0, 0}, {1, 0, 0, 0, 0}};
+    for (int k = 0; k < 2; k++) {
+        int form = k ? index : 2;
+        dae_system sys = {.kind = DAE_KIND_DAE,
+                          .dae = {.n = 5, .mass = dae_diagonal(5, mass), .f = pendulum, .user = &form},
+                          .structure = {.index = form == 3 ? index3 : index2}};
+        dae_setting setting[2] = {{"order_min", k ? order : "13"}, {"order_max", k ? order : "13"}};
+        dae_options opt = dae_options_default();
+        dae_error err;
+        opt.method = "radau";
+        opt.setting = setting;
+        opt.nsetting = 2;
+        opt.rtol = opt.atol = 1e-12;
+        opt.fixed_step = k ? h : 0.02;
+        assert_int_equal(dae_solve(&sys, &opt, 0, 2, y[k], NULL, &err), DAE_OK);
+    }
+    e[0] = hypot(y[1][0] - y[0][0], y[1][1] - y[0][1]);
+    e[1] = hypot(y[1][2] - y[0][2], y[1][3] - y[0][3]);
+    e[2] = fabs(y[1][4] - y[0][4]);
+}
+
+static void pendulum_orders_are_those_of_theory(void **state)
+{
+    (void)state; /* [HW96] table VII.4.1, VII.6: s = 3: index 2: 5, 5, 3; index 3: 5, 3, 2 */
+    double a[3], b[3];
+    pendulum_errors(2, "5", 0.1, a);
+    pendulum_errors(2, "5", 0.05, b);
+    assert_near(log2(a[0] / b[0]), 5, 0.3);
+    assert_near(log2(a[1] / b[1]), 5, 0.3);
+    assert_near(log2(a[2] / b[2]), 3, 0.3);
+    pendulum_errors(3, "5", 0.1, a);
+    pendulum_errors(3, "5", 0.05, b);
+    assert_near(log2(a[0] / b[0]), 5, 0.5);
+    assert_near(log2(a[1] / b[1]), 3, 0.3);
+    assert_near(log2(a[2] / b[2]), 2, 0.3);
+}
+
+static int prothero(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = -1e6 * (y[0] - cos(t)) - sin(t);
+    return 0;
+}
+
+static void stiff_order_is_the_stage_order(void **state)
+{
+    (void)state; /* Prothero-Robinson, lambda = -1e6: order s = 3 */
+    double e[2];
+    for (int k = 0; k < 2; k++) {
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = prothero}};
+        dae_options opt = dae_options_default();
+        double y = 1;
+        opt.method = "radau5";
+        opt.rtol = opt.atol = 1e-14;
+        opt.fixed_step = k ? 0.05 : 0.1;
+        assert_int_equal(dae_solve(&sys, &opt, 0, 1, &y, NULL, NULL), DAE_OK);
+        e[k] = fabs(y - cos(1.0));
+    }
+    assert_near(log2(e[0] / e[1]), 3, 0.25);
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------- */
+
+static int blows_up(double t, const double *y, double *f, void *user)
+{
+    (void)t;
+    (void)user;
+    f[0] = y[0] * y[0]; /* y = 1/(1-t) */
+    return 0;
+}
+
+static void singularity_gives_a_message_with_its_time(void **state)
+{
+    (void)state;
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = blows_up}};
+    dae_options opt = dae_options_default();
+    dae_error err;
+    double y = 1;
+    opt.method = "radau5";
+    dae_status s = dae_solve(&sys, &opt, 0, 2, &y, NULL, &err);
+    assert_true(s == DAE_ERR_STEP_TOO_SMALL || s == DAE_ERR_SINGULAR);
+    assert_near(err.t, 1, 1e-3);
+}
+
+static int redundant(double t, const double *y, double *f, void *user)
+{
+    (void)t;
+    (void)user;
+    f[0] = -y[0] + y[1];
+    f[1] = y[0] - 1; /* y[1] occurs in no algebraic equation in a solvable way */
+    f[2] = 2 * (y[0] - 1);
+    return 0;
+}
+
+static void redundant_equations_are_called_singular(void **state)
+{
+    (void)state;
+    dae_system sys = {.kind = DAE_KIND_DAE, .dae = {.n = 3, .mass = dae_diagonal(3, (double[]){1, 0, 0}), .f = redundant}};
+    dae_options opt = dae_options_default();
+    dae_error err;
+    double y[3] = {1, 1, 0};
+    opt.method = "radau5";
+    assert_int_equal(dae_solve(&sys, &opt, 0, 1, y, NULL, &err), DAE_ERR_SINGULAR);
+    assert_non_null(strstr(err.text, "redundant"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coefficients_satisfy_their_order_conditions),
+        cmocka_unit_test(observed_orders_are_5_9_13),
+        cmocka_unit_test(dense_output_has_local_order_s_plus_1),
+        cmocka_unit_test(counts_of_the_test_set_are_reproduced),
+        cmocka_unit_test(andrews_by_radau5_keeps_its_digits),
+        cmocka_unit_test(caraxis_needs_no_hint_for_its_first_step),
+        cmocka_unit_test(transamp_where_the_original_failed),
+        cmocka_unit_test(pendulum_orders_are_those_of_theory),
+        cmocka_unit_test(stiff_order_is_the_stage_order),
+        cmocka_unit_test(singularity_gives_a_message_with_its_time),
+        cmocka_unit_test(redundant_equations_are_called_singular),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
