@@ -21,6 +21,7 @@
  * tolerances, and refused if that is not possible and the change is above the tolerances. Value ours:
  * IDACalcIC itself iterates down to 0.0033. */
 #define CONSISTENT 0.01
+#define NEWTON_STOP 0.1 /* ours; IDA has 0.33. Transamp at 1e-4: 9581 -> 2870 steps and 0.4 digits more */
 
 typedef struct ida_options {
     int max_order;
@@ -161,6 +162,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     bad = bad || IDAInit(c->memory, residual, 0, s->y_view, s->yp_view);
     bad = bad || IDASetUserData(c->memory, c);
     bad = bad || IDAWFtolerances(c->memory, dae_sun_weights);
+    bad = bad || IDASetNonlinConvCoef(c->memory, NEWTON_STOP);
     bad = bad || IDASetMaxOrd(c->memory, c->option->max_order);
     bad = bad || IDASetMaxErrTestFails(c->memory, DAE_SUN_MAX_FAILURES);
     bad = bad || IDASetMaxConvFails(c->memory, DAE_SUN_MAX_FAILURES);
