@@ -53,6 +53,7 @@ typedef struct dae_problem {
 
     const char *const *component; /* names of the components, n of them, or NULL: y1, y2, ... */
     const char *const *unit;      /* their units, or NULL */
+    const char *time_unit;        /* of t, or NULL */
     const int *plot;              /* components worth plotting, nplot of them */
     int nplot;
     int plot_log_t;               /* logarithmic time axis */

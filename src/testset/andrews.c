@@ -444,6 +444,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
         p->system.dae.jac = jacobian_index1;
     }
     p->t_end = 0.03;
+    p->time_unit = "s";
     p->y0 = y0;
     p->yp0 = yp0;
     p->rtol = 1e-7;

@@ -111,6 +111,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
                      .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian, .dfdt = dfdt},
                      .structure = {.index = index}};
     p->t_end = 3;
+    p->time_unit = "s";
     p->y0 = y0;
     p->yp0 = yp0;
     p->rtol = 1e-7;

@@ -257,6 +257,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
         .ide = {.n = N, .residual = residual, .dfdy = dfdy, .dfdyp = dfdyp, .algebraic = algebraic},
         .structure = {.jacobian = {.storage = DAE_BANDED, .lower = WIDTH, .upper = WIDTH}}};
     p->t_end = 80;
+    p->time_unit = "ns";
     p->y0 = y0;
     p->yp0 = yp0;
     p->discontinuity = corners;

@@ -93,6 +93,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
         .dae = {.n = N, .mass = dae_banded(N, 1, 1, mass), .f = rhs, .jac = jacobian, .dfdt = dfdt},
         .structure = {.jacobian = {.storage = DAE_BANDED, .lower = LOWER, .upper = UPPER}}};
     p->t_end = 0.2;
+    p->time_unit = "s";
     p->y0 = y0;
     p->yp0 = yp0;
     p->rtol = 1e-7;
