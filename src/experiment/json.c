@@ -1,0 +1,154 @@
+/* A run as one JSON object. The keys are a contract with scripts: add to them, do not rename. */
+#include "experiment/text.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *text_or_null(const char *s)
+{
+    json_t *v = s ? json_string(s) : NULL;
+    return v ? v : json_null();
+}
+
+static json_t *reals(const double *x, int n)
+{
+    if (!x) return json_null();
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, number(x[i]));
+    return list;
+}
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static void put_mechanical(json_t *o, const dae_run_result *r, const dae_sample *s)
+{
+    const dae_system *sys = &r->problem->system;
+    if (sys->kind != DAE_KIND_MECH) return;
+    put(o, "p", reals(s->p, sys->mech.np));
+    put(o, "v", reals(s->v, sys->mech.nv));
+    put(o, "a", reals(s->a, sys->mech.nv));
+    put(o, "lambda", reals(s->lambda, sys->mech.nlambda));
+}
+
+static void put_counters(json_t *o, const dae_run_result *r)
+{
+    const dae_stats *s = &r->stats;
+    put(o, "steps", json_integer(s->steps));
+    put(o, "accepted", json_integer(s->accepted));
+    put(o, "rejected", json_integer(s->rejected));
+    put(o, "f", json_integer(s->f));
+    put(o, "f_jac", json_integer(s->f_jac));
+    put(o, "jac", json_integer(s->jac));
+    put(o, "lu", json_integer(s->lu));
+    put(o, "solves", json_integer(s->solves));
+    put(o, "newton", json_integer(s->newton));
+    put(o, "newton_failures", json_integer(s->newton_failures));
+    put(o, "restarts", json_integer(s->restarts));
+    put(o, "undefined", json_integer(s->undefined));
+    put(o, "h_last", number(s->h_last));
+    put(o, "h_smallest", number(s->h_smallest));
+    put(o, "h_largest", number(s->h_largest));
+    put(o, "order_last", json_integer(s->order_last));
+    put(o, "cpu_seconds", number(r->cpu_seconds));
+    put(o, "repeat", json_integer(r->repeat));
+    int profiled = s->user_seconds > 0 || s->linalg_seconds > 0;
+    put(o, "user_seconds", number(profiled ? s->user_seconds : NAN));
+    put(o, "linalg_seconds", number(profiled ? s->linalg_seconds : NAN));
+}
+
+static json_t *events(const dae_run_result *r)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->nevent; i++) {
+        json_t *e = json_object();
+        put(e, "t", number(r->event[i].t));
+        put(e, "name", text_or_null(r->event_name ? r->event_name[r->event[i].index] : NULL));
+        put(e, "index", json_integer(r->event[i].index));
+        put(e, "rising", json_boolean(r->event[i].rising));
+        json_array_append_new(list, e);
+    }
+    return list;
+}
+
+static json_t *samples(const dae_run_result *r)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->nat; i++) {
+        json_t *s = json_object();
+        put(s, "t", number(r->at[i].t));
+        put(s, "y", reals(r->at[i].y, r->n));
+        put_mechanical(s, r, &r->at[i]);
+        json_array_append_new(list, s);
+    }
+    return list;
+}
+
+static int hand_over(const char *buffer, size_t size, void *user)
+{
+    dae_text *x = user;
+    return x->write(buffer, size, x->user);
+}
+
+const char *dae_run_status_word(dae_status s)
+{
+    switch (s) {
+    case DAE_OK:
+    case DAE_STIFF: return "ok";
+    case DAE_EVENT: return "event";
+    case DAE_CANCELLED: return "cancelled";
+    case DAE_ERR_MAX_STEPS:
+    case DAE_ERR_MAX_SECONDS: return "limit";
+    case DAE_ERR_INCONSISTENT: return "inconsistent";
+    case DAE_ERR_INPUT:
+    case DAE_ERR_UNSUPPORTED:
+    case DAE_ERR_FILE: return "input";
+    default: return "failed";
+    }
+}
+
+dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user)
+{
+    json_t *o = json_object();
+    put(o, "problem", text_or_null(r->name));
+    put(o, "solver", text_or_null(r->solver));
+    put(o, "formulation", text_or_null(r->formulation));
+    put(o, "reason", text_or_null(r->reason && r->reason[0] ? r->reason : NULL));
+    put(o, "rtol", number(r->rtol));
+    put(o, "atol", number(r->atol));
+    put(o, "h0", number(r->h0 > 0 ? r->h0 : NAN));
+    put(o, "status", text_or_null(dae_run_status_word(r->status)));
+    put(o, "code", text_or_null(dae_status_name(r->status)));
+    put(o, "message",
+        text_or_null(r->error.text[0] && r->status != DAE_OK ? r->error.text : dae_status_text(r->status)));
+    put(o, "t0", number(r->t0));
+    put(o, "t_end", number(r->t_end));
+    put(o, "t", number(r->started ? r->last.t : NAN));
+    put(o, "y", reals(r->started ? r->last.y : NULL, r->n));
+    put_mechanical(o, r, &r->last);
+    put(o, "scd", number(r->scd));
+    put(o, "mescd", number(r->mescd));
+    put_counters(o, r);
+    put(o, "events", events(r));
+    put(o, "at", samples(r));
+    if (r->problem->system.kind == DAE_KIND_MECH) {
+        json_t *c = json_object();
+        put(c, "position", number(r->stats.position_residual));
+        put(c, "velocity", number(r->stats.velocity_residual));
+        put(c, "acceleration", number(r->stats.acceleration_residual));
+        put(o, "constraint", c);
+        put(o, "energy", json_null());
+    }
+    dae_text x = {.write = write, .user = user};
+    int bad = json_dump_callback(o, hand_over, &x, JSON_REAL_PRECISION(17) | JSON_COMPACT) < 0;
+    json_decref(o);
+    if (!bad) bad = write("\n", 1, user) < 0;
+    return bad ? DAE_ERR_FILE : DAE_OK;
+}

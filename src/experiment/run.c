@@ -1,0 +1,544 @@
+/* One run of a problem: integrator, wanted times, trajectory, score, diagnosis of a failure.
+ *
+ * The wanted times go through the driver's output; the trajectory is taken after every accepted step from the
+ * dense output, so that one run can serve both. Mechanical systems are integrated as they stand by methods
+ * made for them, and through a formulation by all others; results are always in the coordinates of the
+ * problem. */
+#include <daedalus/experiment.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { max_values_default = 1 << 23 }; /* 64 MiB of trajectory; ours */
+
+typedef struct run {
+    dae_run_result r; /* first: a run is handed out as its result */
+    dae_arena *arena;
+    const dae_run_options *opt;
+    dae_options options; /* what the integrator gets */
+    dae_integrator *it;
+    dae_formulation *form;       /* NULL: the system is integrated as it stands */
+    dae_formulation *multiplier; /* descriptor form: for accelerations and multipliers; or NULL */
+    const dae_system *sys;       /* what is integrated */
+    int nz;                      /* its size */
+    double *z0, *zp0;            /* its initial values; zp0 may be NULL */
+    double *z;                   /* nz, work */
+    double *y;                   /* n, work */
+    double *times;               /* the wanted times, sorted */
+    dae_sample *at;
+    int nat;
+
+    double *point_t, *point_y; /* trajectory: npoint, n*npoint */
+    size_t capacity;           /* in points */
+    long seen, stride;
+    double grid_next; /* number of the next equidistant point */
+    long restarts;
+    int out_of_memory;
+    void *checkpoint;
+} run;
+
+dae_run_options dae_run_options_default(const dae_problem *p)
+{
+    dae_run_options o = {.options = dae_options_default(), .t_end = p->t_end, .repeat = 1};
+    if (p->rtol > 0) o.options.rtol = p->rtol;
+    if (p->atol > 0) o.options.atol = p->atol;
+    o.options.h0 = p->h0;
+    o.options.discontinuity = p->discontinuity;
+    o.options.ndiscontinuity = p->ndiscontinuity;
+    o.points = 4;
+    o.max_values = max_values_default;
+    return o;
+}
+
+/* ---- Coordinates ------------------------------------------------------------------------------- */
+
+/* A sample in the coordinates of the problem, in memory of the run. */
+static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
+{
+    const dae_problem *p = x->r.problem;
+    int n = x->r.n, mech = p->system.kind == DAE_KIND_MECH;
+    double *y = dae_arena_reals(x->arena, (size_t)n);
+    double *a = mech ? dae_arena_reals(x->arena, (size_t)p->system.mech.nv) : NULL;
+    double *lambda = mech ? dae_arena_reals(x->arena, (size_t)p->system.mech.nlambda + 1) : NULL;
+    if (dae_arena_failed(x->arena)) {
+        x->out_of_memory = 1;
+        return DAE_ERR_MEMORY;
+    }
+    *out = (dae_sample){.t = t, .y = y};
+    if (!mech) {
+        memcpy(y, z, (size_t)n * sizeof *y);
+        return DAE_OK;
+    }
+    out->p = y;
+    out->v = y + p->system.mech.np;
+    dae_status known = DAE_ERR_UNSUPPORTED;
+    if (x->form) {
+        known = dae_formulation_lower(x->form, t, z, y, a, lambda, NULL);
+        if (known < 0) dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
+    } else {
+        memcpy(y, z, (size_t)n * sizeof *y);
+        if (x->multiplier) {
+            int m = dae_system_size(dae_formulation_system(x->multiplier));
+            double *lifted = calloc((size_t)m, sizeof *lifted), *again = calloc((size_t)n, sizeof *again);
+            if (lifted && again && dae_formulation_lift(x->multiplier, t, y, lifted, NULL) >= 0) {
+                known = dae_formulation_lower(x->multiplier, t, lifted, again, a, lambda, NULL);
+            }
+            free(lifted);
+            free(again);
+        }
+    }
+    if (known >= 0) {
+        out->a = a;
+        out->lambda = lambda;
+    }
+    return DAE_OK;
+}
+
+/* The form in which a method can take a mechanical system: as it stands, or the first of a list of
+ * preference. */
+static const char *choose_formulation(const dae_options *o)
+{
+    static const char *const prefer[] = {"ggl", "index2", "index3", "index1", "statespace"};
+    const dae_method_info *m = dae_method_find(o->method);
+    for (int i = 0; !m && i < dae_method_count(); i++) {
+        if (dae_method_get(i)->kinds & 1u << DAE_KIND_MECH) m = dae_method_get(i);
+    }
+    if (!m || m->kinds & 1u << DAE_KIND_MECH) return "descriptor";
+    for (size_t i = 0; i < sizeof prefer / sizeof *prefer; i++) {
+        const dae_formulation_info *f = dae_formulation_find(prefer[i]);
+        if (f && m->kinds & 1u << f->kind && f->index <= m->max_index) return f->name;
+    }
+    return "descriptor";
+}
+
+/* Sets sys, nz, z0, zp0: the system that is integrated and its initial values. */
+static dae_status formulate(run *x, dae_error *err)
+{
+    const dae_problem *p = x->r.problem;
+    const char *name = x->options.formulation;
+    int any = !name || !strcmp(name, "auto");
+    x->sys = &p->system;
+    x->nz = x->r.n;
+    if (p->system.kind != DAE_KIND_MECH) {
+        if (!any) {
+            return dae_fail(
+                err, DAE_ERR_INPUT, NAN,
+                "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out",
+                name, x->r.name, dae_kind_name(p->system.kind));
+        }
+    } else {
+        x->r.formulation = any ? choose_formulation(&x->options) : name;
+        if (strcmp(x->r.formulation, "descriptor") != 0) {
+            x->form = dae_formulation_create(&p->system, x->r.formulation, NULL, 0, err);
+            if (!x->form) return err->status;
+            x->sys = dae_formulation_system(x->form);
+            x->nz = dae_system_size(x->sys);
+        } else {
+            x->multiplier = dae_formulation_create(&p->system, "index1", NULL, 0, NULL);
+        }
+    }
+    x->z0 = dae_arena_reals(x->arena, (size_t)x->nz);
+    x->z = dae_arena_reals(x->arena, (size_t)x->nz);
+    x->y = dae_arena_reals(x->arena, (size_t)x->r.n);
+    if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    if (x->form) return dae_formulation_lift(x->form, p->t0, p->y0, x->z0, err);
+    memcpy(x->z0, p->y0, (size_t)x->nz * sizeof *x->z0);
+    x->zp0 = p->yp0 ? dae_arena_copy(x->arena, p->yp0, (size_t)x->nz, sizeof(double)) : NULL;
+    return DAE_OK;
+}
+
+/* Jumps have to be sorted in the direction of integration. */
+static dae_status discontinuities(run *x, dae_error *err)
+{
+    int n = x->options.ndiscontinuity;
+    const double *t = x->options.discontinuity;
+    if (n < 2 || (t[n - 1] > t[0]) == (x->r.t_end > x->r.t0)) return DAE_OK;
+    double *turned = dae_arena_reals(x->arena, (size_t)n);
+    if (!turned) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    for (int i = 0; i < n; i++) turned[i] = t[n - 1 - i];
+    x->options.discontinuity = turned;
+    return DAE_OK;
+}
+
+/* ---- Tolerances and times ------------------------------------------------------------------------ */
+
+static void tolerances(run *x)
+{
+    const dae_problem *p = x->r.problem;
+    int n = x->r.n;
+    double *rtol = dae_arena_reals(x->arena, (size_t)n), *atol = dae_arena_reals(x->arena, (size_t)n);
+    if (!rtol || !atol) return;
+    for (int i = 0; i < n; i++) {
+        const dae_options *o = &x->opt->options;
+        rtol[i] = o->rtol_vec ? o->rtol_vec[i] : p->rtol_factor ? o->rtol * p->rtol_factor[i] : o->rtol;
+        atol[i] = o->atol_vec ? o->atol_vec[i] : p->atol_factor ? o->atol * p->atol_factor[i] : o->atol;
+    }
+    x->r.rtol_vec = rtol;
+    x->r.atol_vec = atol;
+    if (x->nz != n) return; /* other coordinates: the scalars hold for all */
+    if (p->rtol_factor && !x->options.rtol_vec) x->options.rtol_vec = rtol;
+    if (p->atol_factor && !x->options.atol_vec) x->options.atol_vec = atol;
+}
+
+static int compare_up(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static dae_status wanted_times(run *x, dae_error *err)
+{
+    const dae_run_options *o = x->opt;
+    double lo = fmin(x->r.t0, x->r.t_end), hi = fmax(x->r.t0, x->r.t_end);
+    for (int i = 0; i < o->nat; i++) {
+        if (!(o->at[i] >= lo && o->at[i] <= hi)) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "the wanted time %.17g is outside the interval %g .. %g",
+                            o->at[i], x->r.t0, x->r.t_end);
+        }
+    }
+    if (o->nat < 1) return DAE_OK;
+    x->times = dae_arena_copy(x->arena, o->at, (size_t)o->nat, sizeof(double));
+    x->at = dae_arena_take(x->arena, (size_t)o->nat, sizeof *x->at);
+    if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    qsort(x->times, (size_t)o->nat, sizeof(double), compare_up);
+    if (x->r.t_end < x->r.t0) {
+        for (int i = 0, j = o->nat - 1; i < j; i++, j--) {
+            double t = x->times[i];
+            x->times[i] = x->times[j];
+            x->times[j] = t;
+        }
+    }
+    return DAE_OK;
+}
+
+static int on_time(double t, const double *z, int n, void *user)
+{
+    run *x = user;
+    (void)n;
+    if (x->nat >= x->opt->nat) return 0;
+    return sample_at(x, t, z, &x->at[x->nat++]) < 0 ? -1 : 0;
+}
+
+/* ---- Trajectory ---------------------------------------------------------------------------------- */
+
+/* Keeps every second point. */
+static void thin(run *x)
+{
+    int k = 0;
+    size_t n = (size_t)x->r.n;
+    for (int i = 0; i < x->r.npoint; i += 2, k++) {
+        x->point_t[k] = x->point_t[i];
+        memmove(x->point_y + (size_t)k * n, x->point_y + (size_t)i * n, n * sizeof(double));
+    }
+    x->r.npoint = k;
+    x->stride *= 2;
+}
+
+static int grow(run *x)
+{
+    size_t n = (size_t)x->r.n, limit = x->opt->max_values / (n + 1);
+    if (limit < 64) limit = 64;
+    if (x->capacity >= limit) {
+        thin(x);
+        return 0;
+    }
+    size_t capacity = x->capacity ? 2 * x->capacity : 1024;
+    if (capacity > limit) capacity = limit;
+    double *t = realloc(x->point_t, capacity * sizeof *t);
+    if (t) x->point_t = t;
+    double *y = realloc(x->point_y, capacity * n * sizeof *y);
+    if (y) x->point_y = y;
+    if (!t || !y) {
+        x->out_of_memory = 1;
+        return -1;
+    }
+    x->capacity = capacity;
+    return 0;
+}
+
+/* forced: not subject to thinning. */
+static int put(run *x, double t, const double *z, int forced)
+{
+    if (!forced && x->seen++ % x->stride != 0) return 0;
+    if ((size_t)x->r.npoint >= x->capacity && grow(x) < 0) return -1;
+    double *y = x->point_y + (size_t)x->r.npoint * (size_t)x->r.n;
+    if (x->form) {
+        dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
+    } else {
+        memcpy(y, z, (size_t)x->r.n * sizeof *y);
+    }
+    x->point_t[x->r.npoint++] = t;
+    return 0;
+}
+
+static int put_interpolated(run *x, double t)
+{
+    double sign = x->r.t_end < x->r.t0 ? -1 : 1;
+    if (sign * (t - x->r.t_end) > 0) return 0; /* a method may step beyond the end */
+    if (dae_integrator_interpolate(x->it, t, x->z, NULL) < 0) return 0;
+    return put(x, t, x->z, 0);
+}
+
+static int put_step(run *x)
+{
+    double a = dae_integrator_previous_time(x->it), b = dae_integrator_time(x->it);
+    int k = x->opt->points, bad = 0;
+    if (x->opt->trajectory == DAE_TRAJECTORY_EQUIDISTANT) {
+        double sign = x->r.t_end < x->r.t0 ? -1 : 1, length = x->r.t_end - x->r.t0;
+        for (; !bad && x->grid_next < k - 1; x->grid_next++) {
+            double t = x->r.t0 + length * (x->grid_next / (k - 1));
+            if (sign * (t - b) > 0) break;
+            if (sign * (t - a) < 0) continue; /* before a resumed run */
+            bad = put_interpolated(x, t);
+        }
+        return bad;
+    }
+    long restarts = dae_integrator_stats(x->it)->restarts;
+    if (restarts != x->restarts) bad = put_interpolated(x, a); /* the other side of a jump */
+    x->restarts = restarts;
+    for (int j = 1; !bad && j <= k; j++) bad = put_interpolated(x, j == k ? b : a + (b - a) * j / k);
+    return bad;
+}
+
+static int on_step(const dae_integrator *it, double t, double t_end, void *user)
+{
+    run *x = user;
+    if (x->opt->trajectory != DAE_TRAJECTORY_NONE && put_step(x) < 0) return -1;
+    return x->opt->progress ? x->opt->progress(it, t, t_end, x->opt->progress_user) : 0;
+}
+
+/* ---- The run ------------------------------------------------------------------------------------- */
+
+/* CPU seconds of one run without output, or NAN. */
+static double timed(run *x)
+{
+    double seconds = NAN;
+    dae_integrator *it = dae_integrator_create(x->sys, &x->options, NULL);
+    if (!it) return seconds;
+    if (x->opt->running) x->opt->running(it, x->opt->running_user);
+    if ((!x->opt->events || dae_integrator_set_events(it, x->opt->events, NULL) >= 0) &&
+        dae_integrator_start(it, x->r.t0, x->r.t_end, x->z0, x->zp0, NULL) >= 0) {
+        dae_status s = dae_integrator_advance(it, x->r.t_end, NULL);
+        if (s >= 0 && s != DAE_CANCELLED) seconds = dae_integrator_stats(it)->cpu_seconds;
+    }
+    if (x->opt->running) x->opt->running(NULL, x->opt->running_user);
+    dae_integrator_destroy(it);
+    return seconds;
+}
+
+/* [TESTSET] section II.4: several runs, largest and smallest dropped, the rest averaged. */
+static void repeat(run *x)
+{
+    double sum = 0, lo = INFINITY, hi = -INFINITY;
+    int count = 0;
+    for (; count < x->opt->repeat; count++) {
+        double s = timed(x);
+        if (!(s >= 0)) break;
+        sum += s;
+        lo = fmin(lo, s);
+        hi = fmax(hi, s);
+    }
+    if (count == 0) return;
+    x->r.repeat = count;
+    x->r.cpu_seconds = count > 2 ? (sum - lo - hi) / (count - 2) : sum / count;
+}
+
+/* What can be measured where a run stopped. */
+static void diagnose(run *x)
+{
+    const dae_stats *s = &x->r.stats;
+    double *yp = calloc((size_t)x->nz + 1, sizeof *yp), worst = 0;
+    int n = x->r.n;
+    if (!yp) return;
+    if (x->nz == n && s->accepted > 0 && dae_integrator_interpolate(x->it, x->r.last.t, x->z, yp) >= 0) {
+        for (int i = 0; i < n; i++) {
+            double w = x->r.atol_vec[i] + x->r.rtol_vec[i] * fabs(x->r.last.y[i]);
+            double moved = fabs(s->h_last * yp[i]) / w;
+            if (moved > worst) {
+                worst = moved;
+                x->r.worst_component = i;
+            }
+        }
+    }
+    const dae_system *sys = x->sys;
+    int bad = 0;
+    double sum = 0;
+    const double *y = dae_integrator_state(x->it);
+    if (sys->kind == DAE_KIND_ODE) bad = sys->ode.f(x->r.last.t, y, yp, sys->ode.user);
+    if (sys->kind == DAE_KIND_DAE) bad = sys->dae.f(x->r.last.t, y, yp, sys->dae.user);
+    for (int i = 0; i < x->nz; i++) sum += yp[i] - yp[i];
+    x->r.undefined = bad > 0 || sum != 0;
+    free(yp);
+}
+
+static void keep_checkpoint(run *x)
+{
+    size_t size = dae_integrator_save(x->it, NULL, 0);
+    if (!size) return;
+    x->checkpoint = malloc(size);
+    if (x->checkpoint && dae_integrator_save(x->it, x->checkpoint, size) == size) {
+        x->r.checkpoint = x->checkpoint;
+        x->r.checkpoint_size = size;
+    }
+}
+
+static dae_status start(run *x, dae_error *err)
+{
+    const dae_run_options *o = x->opt;
+    dae_status s = formulate(x, err);
+    if (s < 0) return s;
+    tolerances(x);
+    s = wanted_times(x, err);
+    if (s >= 0) s = discontinuities(x, err);
+    if (s < 0) return s;
+    if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    x->it = dae_integrator_create(x->sys, &x->options, err);
+    if (!x->it) return err->status;
+    if (o->nat > 0) {
+        dae_output out = {
+            .mode = DAE_OUTPUT_TIMES, .times = x->times, .ntimes = o->nat, .write = on_time, .user = x};
+        s = dae_integrator_set_output(x->it, &out, err);
+    }
+    if (s >= 0 && o->events) s = dae_integrator_set_events(x->it, o->events, err);
+    if (o->trajectory != DAE_TRAJECTORY_NONE || o->progress) dae_integrator_set_progress(x->it, on_step, x);
+    if (s >= 0) s = dae_integrator_start(x->it, x->r.t0, x->r.t_end, x->z0, x->zp0, err);
+    if (s >= 0 && o->resume) {
+        s = dae_integrator_load(x->it, o->resume, o->resume_size, err);
+        x->nat = 0; /* the start belongs to the run that was saved */
+    }
+    if (s < 0) return s;
+    x->r.started = 1;
+    if (o->trajectory != DAE_TRAJECTORY_NONE) {
+        if (o->trajectory == DAE_TRAJECTORY_EQUIDISTANT) x->grid_next = 1;
+        put(x, dae_integrator_time(x->it), dae_integrator_state(x->it), 1);
+    }
+    x->restarts = dae_integrator_stats(x->it)->restarts;
+    return DAE_OK;
+}
+
+static void collect_events(run *x)
+{
+    int count = 0;
+    const dae_event_record *e = dae_integrator_events(x->it, &count);
+    if (count < 1) return;
+    x->r.event = dae_arena_copy(x->arena, e, (size_t)count, sizeof *e);
+    if (x->r.event) x->r.nevent = count;
+    int names = x->opt->events ? x->opt->events->count : 0;
+    const char **name = dae_arena_take(x->arena, (size_t)names + 1, sizeof *name);
+    for (int i = 0; name && i < names; i++) name[i] = x->opt->events->event[i].name;
+    x->r.event_name = name;
+}
+
+static void finish(run *x)
+{
+    dae_run_result *r = &x->r;
+    const dae_method_info *m = dae_integrator_method(x->it);
+    if (m) r->solver = m->name;
+    const char *reason = dae_integrator_reason(x->it);
+    if (reason && reason[0]) r->reason = dae_arena_copy(x->arena, reason, strlen(reason) + 1, 1);
+    if (!r->reason) r->reason = "";
+    r->stats = *dae_integrator_stats(x->it);
+    r->cpu_seconds = r->stats.cpu_seconds;
+    double t = dae_integrator_time(x->it);
+    const double *z = dae_integrator_state(x->it);
+    sample_at(x, t, z, &r->last);
+    if (x->opt->trajectory != DAE_TRAJECTORY_NONE && r->npoint > 0 && x->point_t[r->npoint - 1] != t)
+        put(x, t, z, 1);
+    collect_events(x);
+    if (r->status < 0 && r->last.y) diagnose(x);
+    if (r->status == DAE_OK && r->problem->reference && r->t_end == r->problem->t_end) {
+        dae_options o = x->opt->options;
+        o.rtol_vec = r->rtol_vec;
+        o.atol_vec = r->atol_vec;
+        dae_score score = dae_problem_score(r->problem, &o, r->problem->reference, r->last.y);
+        r->scd = score.scd;
+        r->mescd = score.mescd;
+    }
+    if (x->opt->checkpoint) keep_checkpoint(x);
+}
+
+static run *run_create(const dae_problem *p, const dae_run_options *opt)
+{
+    run *x = calloc(1, sizeof *x);
+    if (!x || !(x->arena = dae_arena_create())) {
+        free(x);
+        return NULL;
+    }
+    const char *method = opt->options.method;
+    x->opt = opt;
+    x->options = opt->options;
+    x->stride = 1;
+    x->r = (dae_run_result){.problem = p, .name = p->info && p->info->name ? p->info->name : "system"};
+    x->r.solver = method ? dae_arena_copy(x->arena, method, strlen(method) + 1, 1) : "auto";
+    x->r.reason = "";
+    x->r.rtol = opt->options.rtol;
+    x->r.atol = opt->options.atol;
+    x->r.h0 = opt->options.h0;
+    x->r.t0 = p->t0;
+    x->r.t_end = opt->t_end;
+    x->r.n = dae_system_size(&p->system);
+    x->r.last.t = p->t0;
+    x->r.scd = x->r.mescd = NAN;
+    x->r.repeat = 1;
+    x->r.worst_component = -1;
+    return x;
+}
+
+dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_error *err)
+{
+    run *x = run_create(p, opt);
+    if (!x) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        return NULL;
+    }
+    dae_run_result *r = &x->r;
+    dae_error *e = &r->error;
+    e->t = NAN;
+    r->status = dae_system_check(&p->system, e);
+    if (r->status >= 0 && (!isfinite(r->t_end) || r->t_end == r->t0)) {
+        r->status = dae_fail(e, DAE_ERR_INPUT, NAN,
+                             "the end %g of the interval must be finite and differ from its start %g",
+                             r->t_end, r->t0);
+    }
+    if (r->status >= 0 && opt->trajectory == DAE_TRAJECTORY_EQUIDISTANT && opt->points < 2) {
+        r->status =
+            dae_fail(e, DAE_ERR_INPUT, NAN, "points = %d: a trajectory needs at least 2", opt->points);
+    }
+    if (r->status >= 0) r->status = start(x, e);
+    if (x->it && opt->running) opt->running(x->it, opt->running_user);
+    if (r->status >= 0) {
+        r->status = dae_integrator_advance(x->it, r->t_end, e);
+        if (x->out_of_memory)
+            r->status = dae_fail(e, DAE_ERR_MEMORY, dae_integrator_time(x->it), "out of memory");
+    }
+    if (x->it && (r->started || r->status >= 0)) finish(x);
+    if (opt->running) opt->running(NULL, opt->running_user);
+    r->at = x->at;
+    r->nat = x->nat;
+    r->point_t = x->point_t;
+    r->point_y = x->point_y;
+    r->thinned = x->stride;
+    if (r->status >= 0 && r->status != DAE_CANCELLED && opt->repeat > 1 && !opt->resume) repeat(x);
+    dae_integrator_destroy(x->it);
+    x->it = NULL;
+    if (r->formulation)
+        r->formulation = dae_arena_copy(x->arena, r->formulation, strlen(r->formulation) + 1, 1);
+    return r;
+}
+
+void dae_run_destroy(dae_run_result *r)
+{
+    run *x = (run *)r;
+    if (!x) return;
+    dae_formulation_destroy(x->form);
+    dae_formulation_destroy(x->multiplier);
+    free(x->point_t);
+    free(x->point_y);
+    free(x->checkpoint);
+    dae_arena_destroy(x->arena);
+    free(x);
+}

@@ -1,0 +1,24 @@
+/* Text that grows in pieces on its way to a dae_write_fn. */
+#ifndef DAE_EXPERIMENT_TEXT_H
+#define DAE_EXPERIMENT_TEXT_H
+
+#include <daedalus/experiment.h>
+
+#include "core/error.h"
+
+typedef struct dae_text {
+    dae_write_fn *write;
+    void *user;
+    int failed; /* write asked to stop, or memory ran out */
+    size_t used;
+    char buffer[8192];
+} dae_text;
+
+void dae_text_print(dae_text *x, const char *format, ...) DAE_PRINTF(2, 3);
+void dae_text_put(dae_text *x, const char *text);
+/* Fills with `count` times the letter. */
+void dae_text_fill(dae_text *x, char letter, int count);
+/* Hands over the rest; DAE_OK or DAE_ERR_FILE. */
+dae_status dae_text_end(dae_text *x);
+
+#endif
