@@ -1,0 +1,119 @@
+/* Checkpoint files: a few lines of text that say what run it is, then the integrator's bytes.
+ *
+ *     daedalus checkpoint 1
+ *     problem hires
+ *     option rtol=1e-6        (those that decide the numbers; taken over by --resume)
+ *     bytes 12345
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options that must be the same in the run that goes on; the first five are always kept, as they were in
+ * effect. */
+static const char *const decisive[] = {"solver", "rtol", "atol", "h0",   "tend",     "formulation",    "set",
+                                       "index",  "opt",  "at",   "hmax", "jacobian", "linear-algebra", NULL};
+enum { always = 5 };
+static const char first_line[] = "daedalus checkpoint 1\n";
+
+int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path)
+{
+    if (!r->checkpoint) return cli_wrong(args, "--checkpoint %s: %s cannot be saved", path, r->solver);
+    FILE *file = fopen(path, "wb");
+    if (!file) return cli_wrong(args, "--checkpoint %s: %s", path, strerror(errno));
+    fprintf(file, "%sproblem %s\noption solver=%s\n", first_line, r->name, r->solver);
+    fprintf(file, "option rtol=%.17g\noption atol=%.17g\noption h0=%.17g\noption tend=%.17g\n", r->rtol,
+            r->atol, r->h0, r->t_end);
+    for (int i = always; decisive[i]; i++) {
+        for (int k = 0; cli_value_at(args, decisive[i], k); k++) {
+            fprintf(file, "option %s=%s\n", decisive[i], cli_value_at(args, decisive[i], k));
+        }
+    }
+    fprintf(file, "bytes %zu\n", r->checkpoint_size);
+    fwrite(r->checkpoint, 1, r->checkpoint_size, file);
+    int bad = ferror(file);
+    if (fclose(file) != 0 || bad) return cli_wrong(args, "--checkpoint %s: could not be written", path);
+    return 0;
+}
+
+/* The same word or the same number. */
+static int equal(const char *a, const char *b)
+{
+    char *end_a, *end_b;
+    double x = strtod(a, &end_a), y = strtod(b, &end_b);
+    return !strcmp(a, b) || (end_a != a && end_b != b && !*end_a && !*end_b && x == y);
+}
+
+/* One "name=value" of the file: taken over, unless it was given now, and then it must be equal. */
+static int take_option(cli_args *args, const char *path, char *line)
+{
+    char *value = strchr(line, '=');
+    if (!value) return cli_wrong(args, "--resume %s: damaged file", path);
+    *value++ = 0;
+    const char *given = cli_value(args, line);
+    int several = !strcmp(line, "set") || !strcmp(line, "opt");
+    if (!given || several) return cli_add(args, line, value);
+    if (equal(given, value) || (!strcmp(line, "solver") && !strcmp(given, "auto"))) return 0;
+    return cli_wrong(
+        args, "--resume %s: the run was made with --%s %s; leave that option out or give the same value",
+        path, line, value);
+}
+
+/* What the file does not have must not be given now. */
+static int refuse_others(cli_args *args, const char *path, const char *text)
+{
+    for (int i = always; decisive[i]; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "\noption %s=", decisive[i]);
+        if (cli_has(args, decisive[i]) && !strstr(text, key)) {
+            return cli_wrong(args, "--resume %s: the run was made without --%s; leave it out", path,
+                             decisive[i]);
+        }
+    }
+    if (cli_has(args, "set") || cli_has(args, "opt"))
+        return cli_wrong(args, "--resume %s: --set and --opt are taken from the file; leave them out", path);
+    return 0;
+}
+
+int cli_checkpoint_read(cli_args *args, const char *path, void **block, const void **bytes, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return cli_wrong(args, "--resume %s: %s", path, strerror(errno));
+    size_t capacity = 1 << 16, used = 0;
+    char *text = malloc(capacity + 1);
+    while (text && (used += fread(text + used, 1, capacity - used, file)) == capacity) {
+        char *longer = realloc(text, 2 * capacity + 1);
+        if (!longer) free(text);
+        text = longer;
+        capacity *= 2;
+    }
+    fclose(file);
+    if (!text) return cli_wrong(args, "out of memory");
+    *block = text;
+    text[used] = 0;
+    if (strncmp(text, first_line, strlen(first_line)) != 0)
+        return cli_wrong(args, "--resume %s: not a checkpoint of daedalus", path);
+    if (refuse_others(args, path, text)) return EXIT_USAGE;
+    for (char *line = text + strlen(first_line), *end;
+         (end = memchr(line, '\n', used - (size_t)(line - text))); line = end + 1) {
+        *end = 0;
+        if (!strncmp(line, "problem ", 8)) {
+            const dae_problem_info *info = dae_problem_find(args->argument[0]);
+            if (info && strcmp(info->name, line + 8) != 0)
+                return cli_wrong(args, "--resume %s: it belongs to the problem %s", path, line + 8);
+        } else if (!strncmp(line, "option ", 7)) {
+            if (take_option(args, path, line + 7)) return EXIT_USAGE;
+        } else if (!strncmp(line, "bytes ", 6)) {
+            size_t want = (size_t)strtoull(line + 6, NULL, 10), have = used - (size_t)(end + 1 - text);
+            if (want != have)
+                return cli_wrong(args, "--resume %s: %zu bytes are missing or too many", path,
+                                 want > have ? want - have : have - want);
+            *bytes = end + 1;
+            *size = have;
+            return 0;
+        }
+    }
+    return cli_wrong(args, "--resume %s: damaged file", path);
+}

@@ -1,0 +1,375 @@
+/* daedalus run: integrates a problem, reports, writes files. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { report_components = 40 }; /* lines of the solution in the report, unless --full */
+
+/* All that a run needs and that has to be given back. */
+typedef struct job {
+    cli_args *args;
+    dae_problem *problem;
+    dae_run_options options;
+    dae_setting *setting;
+    double *at;
+    void *resume;
+    FILE *csv;
+    cli_progress progress;
+    dae_run_result *result;
+    char kept[1024];
+} job;
+
+/* ---- Interruption -------------------------------------------------------------------------------- */
+
+static dae_integrator *volatile current;
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+    if (current) dae_integrator_cancel(current);
+}
+
+/* The first signal lets the present step end and keeps the results; the second ends the program. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void on_running(dae_integrator *it, void *user)
+{
+    (void)user;
+    current = it;
+    if (it && interrupted) dae_integrator_cancel(it);
+}
+
+/* ---- Options --------------------------------------------------------------------------------------- */
+
+/* Options of the command line that are lines of the library's own table. */
+static const char *const same[][2] = {{"solver", "method"},
+                                      {"rtol", "rtol"},
+                                      {"atol", "atol"},
+                                      {"h0", "h0"},
+                                      {"hmax", "h_max"},
+                                      {"max-steps", "max_steps"},
+                                      {"max-seconds", "max_seconds"},
+                                      {"jacobian", "jacobian"},
+                                      {"linear-algebra", "linear_algebra"},
+                                      {"threads", "threads"}};
+
+static int set_options(job *j)
+{
+    dae_options *o = &j->options.options;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        const char *value = cli_value(j->args, same[i][0]);
+        dae_error err = {0};
+        if (value && dae_options_set(o, same[i][1], value, &err) < 0)
+            return cli_wrong(j->args, "--%s %s: %s", same[i][0], value, err.text);
+    }
+    if (cli_has(j->args, "rtol") && !cli_has(j->args, "atol") && j->problem->rtol > 0) {
+        o->atol = j->problem->atol * (o->rtol / j->problem->rtol);
+    }
+    if (cli_has(j->args, "profile")) o->profile = 1;
+    const char *solver = cli_value(j->args, "solver");
+    if (solver && strcmp(solver, "auto") != 0 && !dae_method_find(solver)) {
+        char near[200];
+        cli_nearest(solver, cli_solver_name, near, sizeof near);
+        if (near[0]) return cli_wrong(j->args, "there is no solver \"%s\"; did you mean %s?", solver, near);
+        return cli_wrong(j->args, "there is no solver \"%s\"; `daedalus list solvers` shows them", solver);
+    }
+    int status = cli_settings(j->args, "opt", &j->setting, &o->nsetting);
+    o->setting = j->setting;
+    return status;
+}
+
+static int set_formulation(job *j)
+{
+    const char *f = cli_value(j->args, "formulation");
+    if (!f || !strcmp(f, "auto")) return 0;
+    for (const dae_parameter *q = j->problem->info->parameter; q && q->name; q++) {
+        if (!strcmp(q->name, "formulation")) return 0; /* the problem has taken it */
+    }
+    if (strcmp(f, "descriptor") != 0 && !dae_formulation_find(f)) {
+        char near[200];
+        cli_nearest(f, cli_formulation_name, near, sizeof near);
+        if (near[0]) return cli_wrong(j->args, "there is no formulation \"%s\"; did you mean %s?", f, near);
+        return cli_wrong(j->args, "there is no formulation \"%s\"; `daedalus list formulations` shows them",
+                         f);
+    }
+    j->options.options.formulation = f;
+    return 0;
+}
+
+static int set_at(job *j)
+{
+    const char *text = cli_value(j->args, "at");
+    if (!text) return 0;
+    int count = 1;
+    for (const char *c = text; *c; c++) count += *c == ',';
+    j->at = calloc((size_t)count, sizeof *j->at);
+    if (!j->at) return cli_wrong(j->args, "out of memory");
+    for (int i = 0; i < count; i++) {
+        char word[64];
+        size_t n = strcspn(text, ",");
+        if (n == 0 || n >= sizeof word)
+            return cli_wrong(j->args, "--at: time %d is empty or too long; expected t1,t2,...", i + 1);
+        memcpy(word, text, n);
+        word[n] = 0;
+        if (cli_number(j->args, "at", word, &j->at[i])) return EXIT_USAGE;
+        double lo = fmin(j->problem->t0, j->options.t_end), hi = fmax(j->problem->t0, j->options.t_end);
+        if (j->at[i] < lo || j->at[i] > hi)
+            return cli_wrong(j->args, "--at %s: outside the interval %g .. %g of the run", word,
+                             j->problem->t0, j->options.t_end);
+        text += n + 1;
+    }
+    j->options.at = j->at;
+    j->options.nat = count;
+    return 0;
+}
+
+static int whole(const job *j, const char *name, long least, long most, long *out)
+{
+    const char *text = cli_value(j->args, name);
+    char *end;
+    if (!text) return 0;
+    errno = 0;
+    long k = strtol(text, &end, 10);
+    if (end == text || *end || errno || k < least || k > most)
+        return cli_wrong(j->args, "--%s %s: expected a whole number, %ld .. %ld", name, text, least, most);
+    *out = k;
+    return 0;
+}
+
+static int set_output(job *j)
+{
+    dae_run_options *o = &j->options;
+    const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot");
+    long points = 0, repeat = 1;
+    if (whole(j, "points", 2, 10000000, &points) || whole(j, "repeat", 1, 1000000, &repeat))
+        return EXIT_USAGE;
+    if (out || plot) o->trajectory = points ? DAE_TRAJECTORY_EQUIDISTANT : DAE_TRAJECTORY_STEPS;
+    if (points) o->points = (int)points;
+    o->repeat = (int)repeat;
+    o->checkpoint = cli_has(j->args, "checkpoint");
+    if (plot && cli_plot_check(j->args, plot)) return EXIT_USAGE;
+    if (out && !strcmp(out, "-")) {
+        if (j->args->json) return cli_wrong(j->args, "--out - and --json both want standard output");
+        j->csv = stdout;
+    } else if (out) {
+        j->csv = fopen(out, "w");
+        if (!j->csv) return cli_wrong(j->args, "--out %s: %s", out, strerror(errno));
+    }
+    return 0;
+}
+
+static void on_log(dae_log_level level, const char *text, void *user)
+{
+    static const char *const name[] = {"none", "error", "warn", "info", "step", "iter"};
+    (void)user;
+    fprintf(stderr, "%s %s\n", name[level], text);
+}
+
+static int set_log(job *j)
+{
+    static const char *const name[] = {"none", "error", "warn", "info", "step", "iter"};
+    const char *level = cli_value(j->args, "log");
+    for (int i = 0; level && i < 6; i++) {
+        if (strcmp(level, name[i]) != 0) continue;
+        j->options.options.log = on_log;
+        j->options.options.log_level = (dae_log_level)i;
+        return 0;
+    }
+    return level ? cli_wrong(j->args, "--log %s: expected none, error, warn, info, step or iter", level) : 0;
+}
+
+static int set_progress(job *j)
+{
+    const char *mode = cli_value(j->args, "progress");
+    if (!mode) mode = "auto";
+    if (strcmp(mode, "auto") != 0 && strcmp(mode, "json") != 0 && strcmp(mode, "none") != 0) {
+        return cli_wrong(j->args, "--progress %s: expected auto, json or none", mode);
+    }
+    if (cli_has(j->args, "quiet")) mode = "none";
+    cli_progress_start(&j->progress, mode, j->problem->t0);
+    if (j->progress.enabled) {
+        j->options.progress = cli_progress_step;
+        j->options.progress_user = &j->progress;
+    }
+    return 0;
+}
+
+static int prepare(job *j)
+{
+    const char *resume = cli_value(j->args, "resume"), *tend = cli_value(j->args, "tend");
+    const void *bytes = NULL;
+    size_t size = 0;
+    if (resume && cli_checkpoint_read(j->args, resume, &j->resume, &bytes, &size)) return EXIT_USAGE;
+    j->problem = cli_open_problem(j->args);
+    if (!j->problem) return EXIT_USAGE;
+    j->options = dae_run_options_default(j->problem);
+    j->options.resume = bytes;
+    j->options.resume_size = size;
+    j->options.running = on_running;
+    if (resume && cli_has(j->args, "repeat"))
+        return cli_wrong(j->args, "--repeat and --resume exclude each other");
+    if (tend && cli_number(j->args, "tend", tend, &j->options.t_end)) return EXIT_USAGE;
+    if (j->options.t_end == j->problem->t0)
+        return cli_wrong(j->args, "--tend %s: the interval would be empty, the run starts there", tend);
+    if (set_options(j) || set_formulation(j) || set_at(j) || set_log(j) || set_output(j)) return EXIT_USAGE;
+    return set_progress(j);
+}
+
+/* ---- Results --------------------------------------------------------------------------------------- */
+
+static int exit_status(dae_status s)
+{
+    switch (s) {
+    case DAE_CANCELLED: return EXIT_INTERRUPTED;
+    case DAE_ERR_INPUT:
+    case DAE_ERR_UNSUPPORTED:
+    case DAE_ERR_FILE: return EXIT_USAGE;
+    case DAE_ERR_INCONSISTENT: return EXIT_INCONSISTENT;
+    case DAE_ERR_MAX_STEPS:
+    case DAE_ERR_MAX_SECONDS: return EXIT_LIMIT;
+    default: return s < 0 ? EXIT_FAILED : EXIT_DONE;
+    }
+}
+
+static void note_kept(job *j, const char *path)
+{
+    size_t used = strlen(j->kept);
+    snprintf(j->kept + used, sizeof j->kept - used, "%s%s", used ? ", " : "", path);
+}
+
+/* Files; what was computed is kept also when the run failed. */
+static int write_files(job *j)
+{
+    const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"),
+               *checkpoint = cli_value(j->args, "checkpoint");
+    int status = 0;
+    if (j->csv) {
+        int bad = dae_run_csv(j->result, cli_write_file, j->csv) < 0 || fflush(j->csv) != 0;
+        if (j->csv != stdout) bad |= fclose(j->csv) != 0;
+        j->csv = NULL;
+        if (bad) status = cli_wrong(j->args, "--out %s: could not be written", out);
+        else note_kept(j, out);
+    }
+    if (plot && (j->result->npoint > 1 || j->result->status >= 0)) {
+        if (cli_plot(j->args, j->result, plot)) status = EXIT_USAGE;
+        else note_kept(j, plot);
+    }
+    if (checkpoint && j->result->started) {
+        if (cli_checkpoint_write(j->args, j->result, checkpoint)) status = EXIT_USAGE;
+        else note_kept(j, checkpoint);
+    }
+    return status;
+}
+
+static int finish(job *j)
+{
+    const dae_run_result *r = j->result;
+    int quiet = cli_has(j->args, "quiet"), status = exit_status(r->status);
+    if (status == EXIT_USAGE) return cli_wrong(j->args, "%s: %s", r->name, r->error.text);
+    int files = write_files(j);
+    if (files) {
+        j->args->json = 0; /* the answer is still the run's */
+    }
+    int to_csv = cli_value(j->args, "out") && !strcmp(cli_value(j->args, "out"), "-");
+    if (cli_has(j->args, "json")) {
+        dae_run_json(r, cli_write_file, stdout);
+    } else if (!quiet && !to_csv && (r->status >= 0 || r->stats.accepted > 0)) {
+        dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout);
+        fflush(stdout);
+    }
+    if (r->status < 0 || r->status == DAE_CANCELLED) {
+        dae_run_failure(r, j->kept, cli_write_file, stderr);
+    } else if (j->kept[0] && !quiet) {
+        fprintf(stderr, "wrote %s (%d points)\n", j->kept, r->npoint);
+    }
+    return status ? status : files;
+}
+
+static int run(cli_args *args)
+{
+    job j = {.args = args};
+    int status = prepare(&j);
+    if (!status) {
+        dae_error err = {0};
+        catch_signals();
+        j.result = dae_run(j.problem, &j.options, &err);
+        cli_progress_end(&j.progress);
+        status = j.result ? finish(&j) : cli_wrong(args, "%s", err.text);
+    }
+    if (j.csv && j.csv != stdout) fclose(j.csv);
+    dae_run_destroy(j.result);
+    dae_problem_destroy(j.problem);
+    free(j.setting);
+    free(j.at);
+    free(j.resume);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"solver", "S", "solvers", "the integrator; auto (default) picks one and says why"},
+    {"formulation", "F", "formulations", "form in which a mechanical system is integrated"},
+    {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
+    {"atol", "A", NULL, "absolute tolerance"},
+    {"h0", "H", NULL, "first step; 0: the method chooses"},
+    {"hmax", "H", NULL, "largest step"},
+    {"tend", "T", NULL, "another end of the interval (there is no score then)"},
+    {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
+    {"opt", "NAME=VALUE", NULL, "an option of the solver (`daedalus info SOLVER` lists them)"},
+    {"at", "T1,T2,...", NULL, "times at which the solution is wanted (in the JSON answer)"},
+    {"out", "FILE.csv", "file", "write the trajectory with names and units; - is standard output"},
+    {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
+    {"points", "N", NULL,
+     "N equidistant points in --out and --plot instead of every step and 3 points between"},
+    {"json", NULL, NULL, "one JSON object on standard output"},
+    {"full", NULL, NULL, "all components in the report, however many"},
+    {"quiet", NULL, NULL, "no report, no progress; failures are still told"},
+    {"progress", "MODE", "auto|json|none",
+     "auto: a line on a terminal; json: objects on standard error; none"},
+    {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},
+    {"max-steps", "N", NULL, "limit on step attempts; 0: none"},
+    {"max-seconds", "S", NULL, "limit on CPU time; 0: none"},
+    {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
+    {"linear-algebra", "MODE", "auto|dense|banded|sparse", "storage of Jacobians and factors"},
+    {"threads", "N", NULL, "threads, for solvers that can use them"},
+    {"profile", NULL, NULL, "measure the time in the equations and in linear algebra (JSON)"},
+    {"log", "LEVEL", "none|error|warn|info|step|iter", "what happens, on standard error"},
+    {"checkpoint", "FILE", "file", "keep the state at the end, also of a failed or interrupted run"},
+    {"resume", "FILE", "file", "go on from a checkpoint; its options are taken over"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes[] = "The report has the layout of the test set's: digits are -log10 of the error at "
+                            "the end; scd counts relative\n"
+                            "errors, mescd errors relative to atol/rtol + |y|. Ctrl-C ends the run after the "
+                            "present step, keeps what was\n"
+                            "computed and exits with 130.\n";
+static const char *const examples[] = {"run andrews",
+                                       "the seven-body mechanism, with a report",
+                                       "run andrews --plot andrews.svg --out andrews.csv",
+                                       "and a picture and the numbers",
+                                       "run hires --solver radau5 --rtol 1e-8 --json",
+                                       "for programs",
+                                       "run vdpol-mu --set mu=10 --tend 20 --at 5,10,20",
+                                       "another parameter, chosen times",
+                                       "run rober --max-steps 20 --checkpoint r.ckpt",
+                                       "stop at a limit ...",
+                                       "run rober --resume r.ckpt",
+                                       "... and go on from there",
+                                       NULL};
+const cli_command cli_run = {"run",     "integrate a problem: report, plot, CSV, JSON",
+                             "PROBLEM", "problems",
+                             1,         1,
+                             options,   examples,
+                             notes,     run};

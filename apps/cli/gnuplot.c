@@ -1,0 +1,125 @@
+/* Plots: gnuplot as a child process that reads a script from a pipe and writes the picture to the file. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+const char *cli_plot_terminal(const char *path)
+{
+    static const char *const known[] = {"svg", "png", "pdf"};
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot && i < 3; i++) {
+        if (!strcmp(dot + 1, known[i])) return known[i];
+    }
+    return NULL;
+}
+
+/* GNUPLOT names another program. */
+static const char *program(void)
+{
+    const char *name = getenv("GNUPLOT");
+    return name && name[0] ? name : "gnuplot";
+}
+
+static int exists(const char *name)
+{
+    const char *path = getenv("PATH");
+    char full[1024];
+    if (strchr(name, '/')) return access(name, X_OK) == 0;
+    for (; path && *path;) {
+        size_t n = strcspn(path, ":");
+        snprintf(full, sizeof full, "%.*s/%s", (int)n, path, name);
+        if (access(full, X_OK) == 0) return 1;
+        path += n + (path[n] == ':');
+    }
+    return 0;
+}
+
+int cli_plot_check(const cli_args *args, const char *path)
+{
+    if (!cli_plot_terminal(path))
+        return cli_wrong(args, "--plot %s: the file name must end in .svg, .png or .pdf", path);
+    if (!exists(program())) {
+        return cli_wrong(
+            args,
+            "--plot needs the program %s, which was not found; install it (Debian: apt install gnuplot-nox) "
+            "or use --out and plot the CSV file",
+            program());
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return cli_wrong(args, "--plot %s: %s", path, strerror(errno));
+    close(fd);
+    return 0;
+}
+
+typedef struct child {
+    pid_t pid;
+    FILE *script; /* its standard input */
+    FILE *said;   /* its standard error, in a temporary file */
+} child;
+
+static int start(child *c, const char *path)
+{
+    int pipe_ends[2];
+    posix_spawn_file_actions_t actions;
+    char *argv[] = {(char *)program(), NULL};
+    c->said = tmpfile();
+    if (!c->said || pipe(pipe_ends) != 0) {
+        if (c->said) fclose(c->said);
+        return errno ? errno : EIO;
+    }
+    fcntl(pipe_ends[1], F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pipe_ends[0], 0);
+    posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    posix_spawn_file_actions_adddup2(&actions, fileno(c->said), 2);
+    posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
+    int bad = posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(pipe_ends[0]);
+    c->script = bad ? NULL : fdopen(pipe_ends[1], "w");
+    if (!c->script) {
+        close(pipe_ends[1]);
+        fclose(c->said);
+    }
+    return bad;
+}
+
+/* Waits; 0 if it ended well. what: its first line of complaint. */
+static int finish(child *c, char *what, size_t size)
+{
+    int status = 0;
+    what[0] = 0;
+    fclose(c->script);
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) continue;
+    rewind(c->said);
+    while (fgets(what, (int)size, c->said)) {
+        what[strcspn(what, "\n")] = 0;
+        if (strspn(what, " ^\t") != strlen(what)) break;
+    }
+    fclose(c->said);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+}
+
+int cli_plot(const cli_args *args, const dae_run_result *r, const char *path)
+{
+    child c = {0};
+    char what[256];
+    int bad = start(&c, path);
+    if (bad) return cli_wrong(args, "--plot: %s could not be started: %s", program(), strerror(bad));
+    dae_status s = dae_run_plot(r, cli_plot_terminal(path), cli_write_file, c.script);
+    if (finish(&c, what, sizeof what) || s < 0) {
+        remove(path);
+        if (s == DAE_ERR_INPUT)
+            return cli_wrong(args, "--plot %s: the run has fewer than two points to draw", path);
+        return cli_wrong(args, "--plot %s: %s failed%s%s", path, program(), what[0] ? ": " : "", what);
+    }
+    return 0;
+}

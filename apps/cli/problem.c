@@ -1,0 +1,70 @@
+/* Opening the problem that a command line names. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int has_parameter(const dae_problem_info *info, const char *name)
+{
+    for (const dae_parameter *q = info->parameter; q && q->name; q++) {
+        if (!strcmp(q->name, name)) return 1;
+    }
+    return 0;
+}
+
+/* --index K is the parameter "index" of problems that can be stated with several. */
+static int add_index(cli_args *args, const dae_problem_info *info, dae_setting *extra, int *count)
+{
+    const char *index = cli_value(args, "index");
+    if (!index) return 0;
+    if (has_parameter(info, "index")) {
+        extra[(*count)++] = (dae_setting){"index", index};
+        return 0;
+    }
+    char *end;
+    long k = strtol(index, &end, 10);
+    if (*end || end == index || k < 0 || k > 3)
+        return cli_wrong(args, "--index %s: expected 0, 1, 2 or 3", index);
+    if (k == info->index) return 0;
+    return cli_wrong(args, "--index %s: %s is stated with index %d only", index, info->name, info->index);
+}
+
+/* --formulation F is the parameter "formulation" of problems that have one. */
+static void add_formulation(cli_args *args, const dae_problem_info *info, dae_setting *extra, int *count)
+{
+    const char *f = cli_value(args, "formulation");
+    if (f && has_parameter(info, "formulation")) extra[(*count)++] = (dae_setting){"formulation", f};
+}
+
+dae_problem *cli_open_problem(cli_args *args)
+{
+    const char *name = args->argument[0];
+    const dae_problem_info *info = dae_problem_find(name);
+    if (!info) {
+        char near[200];
+        cli_nearest(name, cli_problem_name, near, sizeof near);
+        if (near[0]) cli_wrong(args, "there is no problem \"%s\"; did you mean %s?", name, near);
+        else cli_wrong(args, "there is no problem \"%s\"; `daedalus list problems` shows them", name);
+        return NULL;
+    }
+    dae_setting *setting, *all = NULL;
+    int count;
+    if (cli_settings(args, "set", &setting, &count)) return NULL;
+    all = malloc(((size_t)count + 2) * sizeof *all);
+    if (!all) {
+        free(setting);
+        cli_wrong(args, "out of memory");
+        return NULL;
+    }
+    if (count) memcpy(all, setting, (size_t)count * sizeof *all);
+    dae_problem *p = NULL;
+    if (!add_index(args, info, all, &count)) {
+        dae_error err = {0};
+        add_formulation(args, info, all, &count);
+        p = dae_problem_create(name, all, count, &err);
+        if (!p) cli_wrong(args, "%s: %s", name, err.text);
+    }
+    free(all);
+    free(setting);
+    return p;
+}

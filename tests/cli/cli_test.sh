@@ -1,0 +1,203 @@
+#!/bin/sh
+# The command line program as scripts see it: exit status, messages, JSON, files.
+# usage: cli_test.sh PROGRAM MANUAL      (works in a temporary folder of its own)
+program=$1
+manual=$2
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+mkdir bin && ln -s "$program" bin/daedalus && PATH=$folder/bin:$PATH
+failures=0
+checks=0
+
+wrong() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    echo "--- output:"; head -c 2000 out; echo "--- messages:"; head -c 2000 err
+}
+# expect STATUS ARGUMENTS...: runs, keeps out and err
+expect() {
+    status=$1
+    shift
+    checks=$((checks + 1))
+    daedalus "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" -eq "$status" ] || wrong "daedalus $*: exit status $got, expected $status"
+}
+says() { checks=$((checks + 1)); grep -q -- "$1" "$2" || wrong "$2 does not contain: $1"; }
+silent() { checks=$((checks + 1)); [ ! -s "$1" ] || wrong "$1 is not empty"; }
+lines() { checks=$((checks + 1)); [ "$(wc -l <"$2")" -eq "$1" ] || wrong "$2 has $(wc -l <"$2") lines, expected $1"; }
+# key NAME: the value of a number or word at the top of the JSON object in out
+key() { sed -n 's/^.*[{,]"'"$1"'":\("[^"]*"\|[^,}[]*\)[,}].*$/\1/p' out | head -n 1; }
+equal() { checks=$((checks + 1)); [ "$1" = "$2" ] || wrong "$1 instead of $2"; }
+
+# ---- usage
+expect 0 --version; says '^daedalus [0-9]' out
+expect 0 --help; says 'First steps' out
+expect 2; says 'Commands' err; silent out
+expect 2 rnu; says 'did you mean run?' err
+expect 2 andrews; says 'daedalus run andrews' err
+expect 2 run; says 'PROBLEM is missing' err
+expect 2 run hirse; says 'did you mean hires?' err; silent out
+expect 2 run elephant; says 'list problems' err
+expect 2 run hires --rtl 1e-4; says 'did you mean --rtol?' err
+expect 2 run hires --rtol; says '--rtol needs a value' err
+expect 2 run hires --rtol --json; says '--rtol needs a value' err
+expect 2 run hires --rtol abc; says '"abc" is not a number' err
+expect 2 run hires --rtol=-1; says 'range' err
+expect 2 run hires --json=yes; says 'takes no value' err
+expect 2 run hires extra; says 'unexpected argument "extra"' err
+expect 2 run hires --solver radua5; says 'did you mean radau5' err
+expect 2 run hires --formulation nonsense; says 'no formulation' err
+expect 2 run hires --set mu=3; says 'mu' err
+expect 2 run hires --set mu; says 'expected name=value' err
+expect 2 run hires --opt nonsense=1 --solver radau5; says 'nonsense' err
+expect 2 run hires --at 1,,2; says '--at' err
+expect 2 run hires --at 1e9; says 'outside the interval' err
+expect 2 run hires --tend 0; says 'empty' err
+expect 2 run hires --points 1; says 'whole number' err
+expect 2 run hires --log loud; says 'expected none' err
+expect 2 run hires --progress maybe; says 'expected auto' err
+expect 2 run hires --out no/such/folder/x.csv; says 'No such file' err
+expect 2 run hires --plot picture.gif; says '.svg, .png or .pdf' err
+expect 2 run hires --index 2; says 'index 0 only' err
+expect 2 list nothing; says 'expected problems' err
+expect 2 info hirs; says 'did you mean hires?' err
+expect 2 help nonsense; says 'no command' err
+expect 2 completion tcsh; says 'expected bash' err
+expect 2 run hires --rtol abc --json; lines 1 out; equal "$(key status)" '"input"'; says 'not a number' out
+
+# ---- list and info
+expect 0 list problems; says '^hires  *ODE  *8 ' out; says '^andrews  *DAE  *27  *3 ' out
+expect 0 list solvers; says '^radau5 ' out
+expect 0 list formulations
+expect 0 list --json; lines 1 out; says '"problems":\[{"name":' out; says '"formulations":\[' out
+expect 0 list problems --index 3; says '^andrews' out
+checks=$((checks + 1)); ! grep -q '^hires' out || wrong 'list --index 3 shows hires'
+expect 0 info hires; says 'interval  *t = 0 .. 321.812' out; says 'Components' out
+expect 0 info radau5; says 'order  *5' out
+for problem in $(daedalus list problems | awk 'NR > 1 {print $1}'); do expect 0 info "$problem"; done
+for solver in $(daedalus list solvers | awk 'NR > 1 {print $1}'); do expect 0 info "$solver"; done
+
+# ---- run: report
+expect 0 run andrews
+for text in 'Solving Problem andrews using' 'mixed      abs      rel' 'using mixed error yields mescd' \
+    'number of integration steps' 'CPU-time used:' 'chosen  '; do says "$text" out; done
+silent err
+expect 0 run hires --quiet; silent out; silent err
+expect 0 run hires --repeat 3; says '3 runs' out
+
+# ---- run: JSON
+expect 0 run hires --json --at 1,100 --rtol 1e-6 --atol 1e-8 --solver radau5
+lines 1 out; silent err
+for name in problem solver formulation rtol atol h0 status message t y scd mescd steps accepted rejected f jac lu \
+    solves cpu_seconds events at newton undefined reason t0; do says "\"$name\":" out; done
+equal "$(key status)" '"ok"'; equal "$(key solver)" '"radau5"'; equal "$(key formulation)" null
+says '"at":\[{"t":1.0,"y":\[0\.[0-9,.e-]*\]},{"t":100.0,' out
+expect 0 run hires --json --tend 10; equal "$(key scd)" null; equal "$(key mescd)" null; equal "$(key t)" 10.0
+expect 0 run hires --json --h0 0; equal "$(key h0)" null
+
+# ---- run: limits, what is kept
+expect 4 run hires --max-steps 10 --out part.csv --json; equal "$(key status)" '"limit"'; equal "$(key code)" '"DAE_ERR_MAX_STEPS"'
+says '^error DAE_ERR_MAX_STEPS  hires: integration stopped at t = ' err
+for word in what where why try kept; do says "^  $word  " err; done
+says 'part.csv' err
+checks=$((checks + 1)); [ "$(wc -l <part.csv)" -gt 10 ] || wrong 'part.csv is too short'
+
+# ---- run: checkpoint and resume give the same numbers
+expect 0 run rober --json --solver radau5; whole=$(sed 's/"reason".*"rtol"/"rtol"/; s/"cpu_seconds":[^,]*,//' out)
+expect 4 run rober --max-steps 30 --checkpoint r.ckpt --quiet
+expect 0 run rober --resume r.ckpt --json
+equal "$(sed 's/"reason".*"rtol"/"rtol"/; s/"cpu_seconds":[^,]*,//' out)" "$whole"
+expect 2 run rober --resume r.ckpt --rtol 1e-3; says 'was made with --rtol' err
+expect 2 run rober --resume r.ckpt --hmax 1; says 'without --hmax' err
+expect 2 run hires --resume r.ckpt; says 'belongs to the problem rober' err
+head -c 300 r.ckpt >short.ckpt; expect 2 run rober --resume short.ckpt
+echo nonsense >bad.ckpt; expect 2 run rober --resume bad.ckpt; says 'not a checkpoint' err
+expect 2 run rober --resume none.ckpt
+
+# ---- run: interruption
+checks=$((checks + 1))
+daedalus run rober --hmax 1 --max-steps 0 --json >out 2>err </dev/null &
+child=$!
+sleep 1
+kill -TERM $child
+wait $child
+equal $? 130; equal "$(key status)" '"cancelled"'; says 'interrupted DAE_CANCELLED' err
+
+# ---- run: CSV
+expect 0 run andrews --out a.csv --points 31 --quiet
+lines 33 a.csv
+equal "$(sed -n 1p a.csv | cut -d, -f1-3)" 't,q1,q2'
+equal "$(sed -n 2p a.csv | cut -d, -f1-3)" '# s,rad,rad'
+expect 0 run andrews --json; equal "$(sed -n 33p a.csv | cut -d, -f1)" "$(key t)"
+expect 0 run hires --out - --points 3 --solver radau5; lines 5 out
+
+# ---- run: plots
+if command -v gnuplot >/dev/null; then
+    for end in svg png pdf; do
+        expect 0 run andrews --plot "a b.$end" --quiet
+        silent err
+        checks=$((checks + 1)); [ "$(wc -c <"a b.$end")" -gt 5000 ] || wrong "a b.$end is too small"
+    done
+    says '</svg>' 'a b.svg'
+    for problem in hires rober e5; do expect 0 run $problem --plot p.svg --quiet; silent err; says '</svg>' p.svg; done
+    expect 2 run hires --plot no/such/folder/x.svg; says 'No such file' err
+fi
+GNUPLOT=$folder/none expect 2 run hires --plot x.svg; says 'was not found' err
+GNUPLOT=false expect 2 run hires --plot x.svg; says 'failed' err
+checks=$((checks + 1)); [ ! -e x.svg ] || wrong 'x.svg was left behind'
+
+# ---- eval (values in 60 digit arithmetic, rounded)
+echo '{"t":81672.8,"y":[0.796716,3.36172e-05,0.265942]}' >state.json
+expect 0 eval rober --state state.json
+says '"f":\[0.0575336140240[0-9]*,-0.09143709809[0-9]*,0.03390348407[0-9]*\]' out
+checks=$((checks + 1)); daedalus eval rober --state - <state.json >out2 2>err; cmp -s out out2 || wrong 'standard input gives another answer'
+expect 0 eval rober --state state.json --jac; says '"jac":\[\[-0.04' out
+expect 2 eval rober; says 'state is missing' err
+expect 2 eval rober --state none.json; says 'No such file' err
+echo '{"y":[1,2]}' >bad.json; expect 2 eval rober --state bad.json; says '"y" has 2 numbers, expected 3' err
+printf '{"t":0,\n"y":[1,}' >bad.json; expect 2 eval rober --state bad.json --json; says 'line 2' err; equal "$(key status)" '"input"'
+expect 2 eval rober --state .
+
+# ---- completion
+expect 0 completion bash; cp out completion.bash
+if command -v bash >/dev/null; then
+    checks=$((checks + 1))
+    bash -eu -c 'source ./completion.bash
+        COMP_WORDS=(daedalus run hi); COMP_CWORD=2; _daedalus; [ "${COMPREPLY[*]}" = hires ]
+        COMP_WORDS=(daedalus run hires --solver radau5); COMP_CWORD=4; _daedalus; [ "${COMPREPLY[0]}" = radau5 ]
+        COMP_WORDS=(daedalus r); COMP_CWORD=1; _daedalus; [ "${COMPREPLY[*]}" = run ]
+        COMP_WORDS=(daedalus run hires --max-st); COMP_CWORD=3; _daedalus; [ "${COMPREPLY[*]}" = --max-steps ]' >out 2>err \
+        || wrong 'bash completion'
+    silent err
+fi
+expect 0 completion zsh; says '^#compdef daedalus' out
+expect 0 completion fish; says '^complete -c daedalus' out
+
+# ---- the manual names every option; every example of the help pages runs
+sed 's/\\-/-/g; s/^/ /' "$manual" >manual
+for command in run list info eval completion help; do
+    expect 0 help $command; cp out page
+    says "^ \.SS $command\|^ .B daedalus $command" manual
+    for option in $(sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' page); do
+        says "[^a-z-]--$option\\([^a-z0-9-]\\|\$\\)" manual
+    done
+    sed -n 's/^  \$ //p' page >examples
+    while read -r line; do
+        checks=$((checks + 1))
+        sh -c "$line" >out 2>err </dev/null
+        got=$?
+        [ $got -eq 0 ] || { [ $got -eq 4 ] && echo "$line" | grep -q max-steps; } || wrong "example: $line (exit status $got)"
+    done <examples
+done
+
+# ---- a closed standard output is told
+checks=$((checks + 1))
+if [ -e /dev/full ]; then
+    daedalus list >/dev/full 2>err && wrong 'a full device is not told'
+    says 'could not be written' err
+fi
+
+echo "$checks checks, $failures failed"
+[ "$failures" -eq 0 ]
