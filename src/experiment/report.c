@@ -174,6 +174,26 @@ static void put_solution(dae_text *x, const dae_run_result *r, int max)
     free(show);
 }
 
+/* The wanted times as a table: one line per component, as many columns as fit. */
+static void put_samples(dae_text *x, const dae_run_result *r, int max)
+{
+    enum { columns = 4 };
+    int rows = max > 0 && max < r->n ? max : r->n;
+    for (int first = 0; first < r->nat; first += columns) {
+        int last = first + columns < r->nat ? first + columns : r->nat;
+        dae_text_print(x, "\n%-16s", "t =");
+        for (int k = first; k < last; k++) dae_text_print(x, " %20.12g", r->at[k].t);
+        dae_text_put(x, "\n");
+        for (int i = 0; i < rows; i++) {
+            char buffer[24];
+            dae_text_print(x, "%-16s", dae_component_name(r->problem, i, buffer, sizeof buffer));
+            for (int k = first; k < last; k++) dae_text_print(x, " %20.12e", r->at[k].y[i]);
+            dae_text_put(x, "\n");
+        }
+        if (rows < r->n) dae_text_print(x, "... and %d more components (--full shows all)\n", r->n - rows);
+    }
+}
+
 static void count_line(dae_text *x, const char *label, long count)
 {
     dae_text_print(x, "   %-*s%10ld\n", label_width, label, count);
@@ -229,6 +249,7 @@ dae_status dae_run_report(const dae_run_result *r, int max_components, dae_write
         dae_text_put(&x, ", first step chosen by the method\n\n");
     }
     if (r->started && r->last.y) put_solution(&x, r, max_components);
+    put_samples(&x, r, max_components);
     put_characteristics(&x, r);
     return dae_text_end(&x);
 }

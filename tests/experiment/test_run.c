@@ -410,9 +410,12 @@ static void report_has_the_layout_of_the_test_set(void **state)
     (void)state;
     dae_problem *p = dae_problem_create("hires", NULL, 0, NULL);
     dae_run_options o = dae_run_options_default(p);
+    o.at = (double[]){0, 12.5};
+    o.nat = 2;
     dae_run_result *r = dae_run(p, &o, NULL);
     memory m = {0};
     assert_int_equal(dae_run_report(r, 0, remember, &m), DAE_OK);
+    assert_non_null(strstr(m.text, "                 12.5\n"));
     char scd[64];
     snprintf(scd, sizeof scd, "%.2f\n", r->scd);
     const char *parts[] = {"Solving Problem hires using",
