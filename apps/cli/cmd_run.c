@@ -328,7 +328,7 @@ static const cli_option options[] = {
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"opt", "NAME=VALUE", NULL, "an option of the solver (`daedalus info SOLVER` lists them)"},
-    {"at", "T1,T2,...", NULL, "times at which the solution is wanted (in the JSON answer)"},
+    {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
     {"out", "FILE.csv", "file", "write the trajectory with names and units; - is standard output"},
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
     {"points", "N", NULL,
