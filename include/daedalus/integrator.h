@@ -28,6 +28,9 @@ typedef struct dae_stats {
     double linalg_seconds; /* in factorizations and solves (only with options.profile) */
     /* mechanical systems: largest constraint residuals at the accepted points */
     double position_residual, velocity_residual, acceleration_residual;
+    /* Half-explicit methods, as [MEXX] counts them (nstep = accepted): evaluations of (M, G, gI), and
+     * linear solves of steps and projections. */
+    long nfcn, nsol;
 } dae_stats;
 
 /* ---- Life ------------------------------------------------------------------------------------ */

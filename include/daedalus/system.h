@@ -112,6 +112,15 @@ typedef struct dae_mech {
     const int *quaternion;    /* first index in p of each Euler-parameter quadruple, nquaternion of them */
     int nquaternion;
     void *user;
+
+    /* What is known of the structure of large mechanisms; methods made for the descriptor form use it. */
+    const int *G_colptr, *G_rowind; /* pattern of G: compressed columns, nv+1 and G_colptr[nv], rows ascending */
+    /* As constraint, but G is the values of that pattern. Both functions must be given. */
+    int (*constraint_sparse)(const dae_mech_point *x, double *g, double *G, void *user);
+    dae_mech_fn *mass_blocks; /* M(t,p): only its diagonal blocks, column-major, one after another */
+    /* Kinematic tree over the blocks of M (bodies): parent[k] is the block that k hangs on, -1: ground.
+     * row_joint[i] = k: row i of G belongs to the joint of k and its parent; -1: it closes a loop. */
+    const int *parent, *row_joint;
 } dae_mech;
 
 /* ---- The system ------------------------------------------------------------------------------ */

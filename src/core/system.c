@@ -72,6 +72,48 @@ static dae_status check_mass(const dae_matrix *M, int n, const char *what, dae_e
     return DAE_OK;
 }
 
+/* The pattern of G and the kinematic tree, where they are given. */
+static dae_status check_structure(const dae_mech *m, dae_error *err)
+{
+    if (!m->G_colptr != !m->G_rowind || !m->G_colptr != !m->constraint_sparse) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "mechanical system: G_colptr, G_rowind and constraint_sparse must be given together");
+    }
+    for (int j = 0; m->G_colptr && j < m->nv; j++) {
+        int begin = m->G_colptr[j], end = m->G_colptr[j + 1];
+        for (int k = begin; k < end; k++) {
+            if (m->G_rowind[k] < 0 || m->G_rowind[k] >= m->nlambda || (k > begin && m->G_rowind[k] <= m->G_rowind[k - 1])) {
+                return dae_fail(err, DAE_ERR_INPUT, NAN,
+                                "mechanical system: rows of column %d of G must be ascending and between 0 and %d", j,
+                                m->nlambda - 1);
+            }
+        }
+    }
+    if (!m->parent) return DAE_OK;
+    if (!m->mass_block || !m->row_joint) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "mechanical system: a kinematic tree needs mass_block and row_joint");
+    }
+    for (int k = 0; k < m->nblock; k++) {
+        int depth = 0;
+        for (int j = k; j >= 0 && depth <= m->nblock; j = m->parent[j], depth++) {
+            if (m->parent[j] >= m->nblock) {
+                return dae_fail(err, DAE_ERR_INPUT, NAN, "mechanical system: parent of block %d is %d; there are %d blocks",
+                                j, m->parent[j], m->nblock);
+            }
+        }
+        if (depth > m->nblock) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "mechanical system: block %d is its own ancestor", k);
+        }
+    }
+    for (int i = 0; i < m->nlambda; i++) {
+        if (m->row_joint[i] >= m->nblock) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "mechanical system: row %d belongs to joint %d; there are %d blocks", i,
+                            m->row_joint[i], m->nblock);
+        }
+    }
+    return DAE_OK;
+}
+
 static dae_status check_mech(const dae_mech *m, dae_error *err)
 {
     if (m->np < 1 || m->nv < 1 || m->nv > m->np || m->nu < 0 || m->ng < 0 || m->ng > m->nlambda) {
@@ -93,7 +135,8 @@ static dae_status check_mech(const dae_mech *m, dae_error *err)
     if (m->mass_block && sum != m->nv) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "mechanical system: mass blocks add up to %d, nv = %d", sum, m->nv);
     }
-    return check_mass(&m->mass, m->nv, "mass matrix", err);
+    dae_status s = check_structure(m, err);
+    return s ? s : check_mass(&m->mass, m->nv, "mass matrix", err);
 }
 
 dae_status dae_system_check(const dae_system *sys, dae_error *err)

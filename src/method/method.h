@@ -64,6 +64,11 @@ struct dae_method {
     dae_status (*step)(void *self);
     /* The solution and its derivative (NULL: not wanted) at t in the last step. */
     void (*interpolate)(void *self, double t, double *y, double *yp);
+    /* Mechanical methods, NULL elsewhere. Consistent accelerations (nv) and multipliers (nlambda) at t in
+     * the last step (or at the start); 0: fine, > 0: cannot be evaluated there. */
+    int (*multipliers)(void *self, double t, double *a, double *lambda);
+    /* Moves y at t onto the position and velocity constraints, in place; 0: fine, > 0: did not converge. */
+    int (*project)(void *self, double t, double *y);
     void (*destroy)(void *self); /* frees the struct and what is not in the arena */
     /* State outside the arena (sparse factors); NULL: none. save returns the bytes it needs or wrote. */
     size_t (*save)(const void *self, void *buffer);
