@@ -1,0 +1,205 @@
+/* sparse_lu: KLU on the whole matrix [M U^T; G 0]. The pattern holds the blocks of M and all structural
+ * entries of G and U, so it never changes: it is analyzed once, factored with pivoting at the anchor, and
+ * all other matrices are refactored with the anchor's pivots. Where these do not serve (a zero pivot, or
+ * a reciprocal pivot growth below GROWTH) this one matrix is factored with pivots of its own, and the
+ * solver asks for a new anchor. [MEXX] section 4.2 did the same with MA28; 1 to 3 anchors per run are
+ * usual.
+ *
+ * KLU's objects are not in the arena. A checkpoint rebuilds them from the values of the anchor. */
+#include "linalg/saddle/internal.h"
+#include "linalg/saddle/kernel.h"
+
+#include <klu.h>
+
+#define GROWTH 1e-6    /* [MEXX]: the original's threshold for MA28 */
+#define TOLERANCE 1e-2 /* of pivots relative to the largest entry of their column, as the original */
+
+typedef struct sparse_lu {
+    int n, nz;
+    int *colptr, *rowind;      /* pattern: n+1, nz */
+    int *mass_at, *G_at, *U_at; /* where the values of M, G, U go: one for each value */
+    double *base, *a;          /* nz: values of the anchor and of the last matrix */
+    double *x;                 /* n */
+    klu_common common;
+    klu_symbolic *symbolic;
+    klu_numeric *anchored, *own; /* factors with the anchor's pivots, and with pivots of their own */
+    const klu_numeric *now;      /* the one that solve uses */
+} sparse_lu;
+
+static void destroy(void *data)
+{
+    sparse_lu *d = data;
+    klu_free_numeric(&d->own, &d->common);
+    klu_free_numeric(&d->anchored, &d->common);
+    klu_free_symbolic(&d->symbolic, &d->common);
+    free(d);
+}
+
+/* Entries of G in column j: k from begin to end with their rows; dense G has all of them. */
+static int column_begin(const dae_saddle_spec *spec, int j)
+{
+    return spec->colptr ? spec->colptr[j] : j * spec->nl;
+}
+
+static int entry_row(const dae_saddle_spec *spec, int j, int k)
+{
+    return spec->colptr ? spec->rowind[k] : k - j * spec->nl;
+}
+
+/* The pattern column by column: M over G on the left, U^T on the right. */
+static void build_pattern(dae_saddle *s, sparse_lu *d)
+{
+    const dae_saddle_spec *spec = &s->spec;
+    int nz = 0, nv = spec->nv;
+    for (int b = 0; b < spec->nblock; b++) {
+        for (int j = 0; j < s->block[b]; j++) {
+            int col = s->first[b] + j;
+            d->colptr[col] = nz;
+            for (int i = 0; i < s->block[b]; i++) {
+                d->mass_at[s->offset[b] + i + j * s->block[b]] = nz;
+                d->rowind[nz++] = s->first[b] + i;
+            }
+            for (int k = column_begin(spec, col); k < column_begin(spec, col + 1); k++) {
+                d->G_at[k] = nz;
+                d->rowind[nz++] = nv + entry_row(spec, col, k);
+            }
+        }
+    }
+    /* Column nv+i is row i of U: count its entries, then place them by ascending velocity. */
+    int *next = d->colptr + nv + 1; /* while placing: next free place of column nv+i is next[i] */
+    for (int j = 0; j < nv; j++) {
+        for (int k = column_begin(spec, j); k < column_begin(spec, j + 1); k++) next[entry_row(spec, j, k)]++;
+    }
+    d->colptr[nv] = nz;
+    for (int i = 0; i < spec->nl; i++) {
+        int count = next[i];
+        next[i] = nz;
+        nz += count;
+    }
+    for (int j = 0; j < nv; j++) {
+        for (int k = column_begin(spec, j); k < column_begin(spec, j + 1); k++) {
+            int at = next[entry_row(spec, j, k)]++;
+            d->U_at[k] = at;
+            d->rowind[at] = j;
+        }
+    }
+}
+
+static dae_status create(dae_saddle *s, dae_error *err)
+{
+    const dae_saddle_spec *spec = &s->spec;
+    sparse_lu *d = saddle_data(s, sizeof *d);
+    if (!d) return dae_fail(err, DAE_ERR_MEMORY, NAN, "sparse_lu: out of memory");
+    klu_defaults(&d->common);
+    d->common.tol = TOLERANCE;
+    int mass = s->offset[spec->nblock], g = column_begin(spec, spec->nv);
+    d->n = spec->nv + spec->nl;
+    d->nz = mass + 2 * g;
+    d->colptr = dae_arena_ints(s->arena, (size_t)d->n + 1);
+    d->rowind = dae_arena_ints(s->arena, (size_t)d->nz);
+    d->mass_at = dae_arena_ints(s->arena, (size_t)mass);
+    d->G_at = dae_arena_ints(s->arena, (size_t)g);
+    d->U_at = dae_arena_ints(s->arena, (size_t)g);
+    d->base = dae_arena_reals(s->arena, (size_t)d->nz);
+    d->a = dae_arena_reals(s->arena, (size_t)d->nz);
+    d->x = dae_arena_reals(s->arena, (size_t)d->n);
+    if (saddle_memory(s, err)) return DAE_ERR_MEMORY;
+    build_pattern(s, d);
+    d->symbolic = klu_analyze(d->n, d->colptr, d->rowind, &d->common);
+    if (!d->symbolic) {
+        if (d->common.status == KLU_OUT_OF_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, NAN, "sparse_lu: out of memory");
+        return dae_fail(err, DAE_ERR_SINGULAR, NAN, "sparse_lu: the pattern of [M G^T; G 0] is structurally singular");
+    }
+    snprintf(s->text, sizeof s->text, "sparse_lu %d, %d nonzeros (KLU)", d->n, d->nz);
+    return DAE_OK;
+}
+
+static void fill(dae_saddle *s, const double *M, const double *G, const double *U, double *a)
+{
+    const sparse_lu *d = s->data;
+    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv);
+    for (int k = 0; k < mass; k++) a[d->mass_at[k]] = M[k];
+    for (int k = 0; k < g; k++) a[d->G_at[k]] = G[k];
+    for (int k = 0; k < g; k++) a[d->U_at[k]] = U[k];
+}
+
+/* Full factorization with pivoting. */
+static int pivot(sparse_lu *d, double *a, klu_numeric **numeric)
+{
+    klu_free_numeric(numeric, &d->common);
+    *numeric = klu_factor(d->colptr, d->rowind, a, d->symbolic, &d->common);
+    d->now = *numeric;
+    if (*numeric) return 0;
+    return d->common.status == KLU_SINGULAR ? 1 + d->common.singular_col : -1;
+}
+
+static int anchor(dae_saddle *s, const double *M, const double *G, const double *U)
+{
+    sparse_lu *d = s->data;
+    fill(s, M, G, U, d->base);
+    s->state->analyses++;
+    return pivot(d, d->base, &d->anchored);
+}
+
+static int refactor(sparse_lu *d)
+{
+    if (!klu_refactor(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common)) return 1;
+    if (d->common.status != KLU_OK) return 1;
+    klu_rgrowth(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common);
+    return !(d->common.rgrowth > GROWTH);
+}
+
+static int factor(dae_saddle *s, const double *M, const double *G, const double *U)
+{
+    sparse_lu *d = s->data;
+    fill(s, M, G, U, d->a);
+    if (!dae_all_finite(d->nz, d->a)) return 1;
+    if (d->anchored && !refactor(d)) {
+        d->now = d->anchored;
+        return 0;
+    }
+    s->state->stale = 1;
+    s->state->analyses++;
+    return pivot(d, d->a, &d->own);
+}
+
+static void solve(dae_saddle *s, double *w, double *l)
+{
+    sparse_lu *d = s->data;
+    int nv = s->spec.nv, nl = s->spec.nl;
+    dae_copy(nv, w, d->x);
+    dae_copy(nl, l, d->x + nv);
+    klu_solve(d->symbolic, (klu_numeric *)d->now, d->n, 1, d->x, &d->common);
+    dae_copy(nv, d->x, w);
+    dae_copy(nl, d->x + nv, l);
+}
+
+/* The arena has the values of the anchor and of the last matrix; nothing else is needed. */
+static size_t save(const dae_saddle *s, void *buffer)
+{
+    (void)s;
+    (void)buffer;
+    return 0;
+}
+
+static int load(dae_saddle *s, const void *buffer, size_t size)
+{
+    sparse_lu *d = s->data;
+    (void)buffer;
+    if (size) return 1;
+    if (!s->state->anchored) return 0;
+    if (pivot(d, d->base, &d->anchored)) return 1;
+    if (refactor(d)) return pivot(d, d->a, &d->own) < 0;
+    d->now = d->anchored;
+    return 0;
+}
+
+const mode dae_saddle_sparse_lu = {.name = "sparse_lu",
+                                   .unsymmetric = 1,
+                                   .create = create,
+                                   .anchor = anchor,
+                                   .factor = factor,
+                                   .solve = solve,
+                                   .destroy = destroy,
+                                   .save = save,
+                                   .load = load};
