@@ -100,6 +100,11 @@ static dae_status copy_description(dae_integrator *it, const dae_system *sys, co
     if (sys->kind == DAE_KIND_MECH) {
         it->sys.mech.mass = dae_matrix_copy(&sys->mech.mass, a, &ok);
         it->sys.mech.mass_block = dae_arena_copy(a, sys->mech.mass_block, (size_t)sys->mech.nblock, sizeof(int));
+        it->sys.mech.parent = dae_arena_copy(a, sys->mech.parent, (size_t)sys->mech.nblock, sizeof(int));
+        it->sys.mech.row_joint = dae_arena_copy(a, sys->mech.row_joint, (size_t)sys->mech.nlambda, sizeof(int));
+        it->sys.mech.G_colptr = dae_arena_copy(a, sys->mech.G_colptr, (size_t)sys->mech.nv + 1, sizeof(int));
+        size_t entries = sys->mech.G_colptr ? (size_t)sys->mech.G_colptr[sys->mech.nv] : 0;
+        it->sys.mech.G_rowind = dae_arena_copy(a, sys->mech.G_rowind, entries, sizeof(int));
         it->sys.mech.quaternion = dae_arena_copy(a, sys->mech.quaternion, (size_t)sys->mech.nquaternion, sizeof(int));
     }
     double *rtol = dae_arena_reals(a, (size_t)n), *atol = dae_arena_reals(a, (size_t)n);
