@@ -26,6 +26,7 @@ typedef struct dae_stats {
     double cpu_seconds;    /* the whole run */
     double user_seconds;   /* in user functions (only with options.profile) */
     double linalg_seconds; /* in factorizations and solves (only with options.profile) */
+    double profile_seconds; /* spent on measuring that */
     /* mechanical systems: largest constraint residuals at the accepted points */
     double position_residual, velocity_residual, acceleration_residual;
     /* Half-explicit methods, as [MEXX] counts them (nstep = accepted): evaluations of (M, G, gI), and

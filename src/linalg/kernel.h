@@ -7,6 +7,7 @@
 #define DAE_LINALG_KERNEL_H
 
 #if defined(__GNUC__) && defined(__x86_64__)
+#define DAE_KERNEL_WIDE 1
 #define DAE_KERNEL_BODY static inline __attribute__((always_inline))
 #define DAE_KERNEL(type, name, parameters, call)                                                             \
     static type name##_base parameters                                                                       \

@@ -45,6 +45,8 @@ typedef struct dae_ivp {
     dae_rhs *f;
     void *user;
     struct dae_difference *difference;
+    unsigned long long user_ticks, linalg_ticks; /* with options.profile: time, and how often it was taken */
+    long user_timed, linalg_timed;
     int bad_component; /* of the last evaluation that was not finite; -1: the function said so itself */
 } dae_ivp;
 
@@ -89,6 +91,8 @@ dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae
 /* ---- Evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop ------------------------------- */
 
 int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f);
+/* The same without the check that all values are finite: for a caller that sees it by itself. */
+int dae_ivp_f_unchecked(dae_ivp *ivp, double t, const double *y, double *f);
 int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F);
 /* df/dy in the layout of ivp->jacobian: analytic where given, else differences; f = f(t,y) is known. */
 int dae_ivp_jacobian(dae_ivp *ivp, double t, const double *y, const double *f, double *jac);
@@ -108,16 +112,27 @@ int dae_ivp_mech(dae_ivp *ivp, dae_mech_fn *fn, const dae_mech_point *x, int siz
 
 /* ---- Timing (only with options.profile) -------------------------------------------------------- */
 
-double dae_now(void); /* seconds, cheap */
-#define DAE_LINALG(ivp, call)                              \
-    do {                                                   \
-        if ((ivp)->opt->profile) {                         \
-            double t_begin_ = dae_now();                   \
-            call;                                          \
-            (ivp)->stats->linalg_seconds += dae_now() - t_begin_; \
-        } else {                                           \
-            call;                                          \
-        }                                                  \
+unsigned long long dae_clock_ticks(void); /* nanoseconds */
+
+/* A clock as cheap as the machine has; the driver turns ticks into seconds. */
+static inline unsigned long long dae_ticks(void)
+{
+#if defined(__GNUC__) && defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return dae_clock_ticks();
+#endif
+}
+#define DAE_LINALG(ivp, call)                                  \
+    do {                                                       \
+        if ((ivp)->opt->profile) {                             \
+            unsigned long long begin_ = dae_ticks();           \
+            call;                                              \
+            (ivp)->linalg_ticks += dae_ticks() - begin_;       \
+            (ivp)->linalg_timed++;                             \
+        } else {                                               \
+            call;                                              \
+        }                                                      \
     } while (0)
 
 /* A first step after [HNW] section II.4 that respects the tolerances: for methods of the given order;

@@ -17,7 +17,7 @@
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
-#include "method/radau/coefficients.h"
+#include "method/radau/kernels.h"
 
 #include <float.h>
 #include <math.h>
@@ -80,14 +80,17 @@ typedef struct radau {
     dae_matrix mass;
     double *y, *f;               /* last accepted point and its right-hand side */
     double *z, *w, *g;           /* s vectors each: stages, transformed stages, derivatives/right-hand sides */
+    double *stage;               /* s vectors: y + z */
     double *mw;                  /* M w where M is not the identity, else w */
     double *cont;                /* s+1 vectors: divided differences of the last step */
     double *J, *e, *x;           /* Jacobian, error vector, room */
     double *base, *weight;       /* 1/(atol_s + rtol_s |y|), and times h^(index-1) */
     double *rtol[LEVELS], *atol[LEVELS]; /* scaled tolerances for each number of stages */
     double kappa[LEVELS];        /* Newton stops at eta |dW| <= kappa */
+    double inverse_size[LEVELS]; /* 1/(n s) */
     double inverse[LEVELS][S_MAX + 1][S_MAX + 1]; /* of node differences, for cont */
     dae_shifted *real, *complex[S_MAX / 2];
+    const radau_kernels *kernels[LEVELS];
 } radau;
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -148,7 +151,7 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
     size_t ld = (size_t)r->ld;
     dae_arena *a = ivp->arena;
     r->st = dae_arena_take(a, 1, sizeof *r->st);
-    double *block = dae_arena_reals(a, ld * (size_t)(3 * s + s + 1 + 6));
+    double *block = dae_arena_reals(a, ld * (size_t)(4 * s + s + 1 + 6));
     if (r->mass.n) r->mw = dae_arena_reals(a, ld * (size_t)s);
     r->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, n));
     double *tolerances = dae_arena_reals(a, ld * (size_t)(2 * LEVELS));
@@ -162,13 +165,17 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
     r->z = block;
     r->w = r->z + ld * (size_t)s;
     r->g = r->w + ld * (size_t)s;
-    r->cont = r->g + ld * (size_t)s;
+    r->stage = r->g + ld * (size_t)s;
+    r->cont = r->stage + ld * (size_t)s;
     if (!r->mass.n) r->mw = r->w;
+    if (!ivp->index) r->weight = r->base;
     for (int level = 0; level < LEVELS; level++) {
         r->rtol[level] = tolerances + ld * (size_t)(2 * level);
         r->atol[level] = r->rtol[level] + ld;
+        r->kernels[level] = dae_radau_kernels(levels[level]->s);
         scale_tolerances(r, level);
         invert_nodes(r, level);
+        r->inverse_size[level] = 1 / ((double)n * levels[level]->s);
     }
     dae_shifted_spec spec = {.n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = ivp->sys->structure.second_order};
     r->real = dae_shifted_create(&spec, a, err);
@@ -321,23 +328,21 @@ static void set_weights(radau *r)
 {
     double h = fabs(r->st->h);
     const int *index = r->ivp->index;
-    if (!index) {
-        dae_copy(r->n, r->base, r->weight);
-        return;
-    }
+    if (!index) return; /* weight is base */
     double power[4] = {1, 1, h, h * h};
     for (int i = 0; i < r->n; i++) r->weight[i] = r->base[i] * power[index[i]];
 }
 
 /* Stage values from the polynomial of the last step, or zero. */
-static inline void predict(radau *r, const int s)
+static void predict(radau *r)
 {
     radau_state *st = r->st;
     const struct coefficients *m = levels[st->level];
-    int n = r->n, ld = r->ld;
+    int n = r->n, ld = r->ld, s = m->s;
     if (st->first || st->s_cont != s || st->changed_order) {
         dae_zero(s * ld, r->z);
         dae_zero(s * ld, r->w);
+        for (int k = 0; k < s; k++) dae_copy(n, r->y, r->stage + k * ld);
         return;
     }
     double q = st->h / st->h_cont, sigma[S_MAX], shift[S_MAX];
@@ -345,112 +350,80 @@ static inline void predict(radau *r, const int s)
         sigma[k] = m->c[k] * q;
         shift[k] = node(m, k) - 1;
     }
-    for (int i = 0; i < n; i++) {
-        double v[S_MAX];
-        for (int k = 0; k < s; k++) {
-            double p = r->cont[s * ld + i];
-            for (int j = s - 1; j >= 1; j--) p = r->cont[j * ld + i] + (sigma[k] - shift[j]) * p;
-            v[k] = sigma[k] * p;
-            r->z[k * ld + i] = v[k];
-        }
-        for (int k = 0; k < s; k++) {
-            double x = 0;
-            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * v[j];
-            r->w[k * ld + i] = x;
-        }
-    }
+    r->kernels[st->level]->predict(n, ld, m, sigma, shift, r->cont, r->y, r->z, r->w, r->stage);
 }
 
-/* g_j = f(t_n + c_j h, y_n + Z_j). */
-static inline int stages(radau *r, const int s)
+/* g_j = f(t_n + c_j h, y_n + Z_j). Values that are not finite show in |dW|. */
+static int stages(radau *r)
 {
     const struct coefficients *m = levels[r->st->level];
     double h = r->st->h, t = r->ivp->t;
+    int s = m->s;
     for (int j = 0; j < s; j++) {
-        const double *z = r->z + j * r->ld;
-        for (int i = 0; i < r->n; i++) r->x[i] = r->y[i] + z[i];
         double tj = j == s - 1 ? t + h : t + m->c[j] * h;
         if (j == s - 1 && r->st->last) tj = r->ivp->t_stop;
-        int bad = dae_ivp_f(r->ivp, tj, r->x, r->g + j * r->ld);
+        int bad = dae_ivp_f_unchecked(r->ivp, tj, r->stage + j * r->ld, r->g + j * r->ld);
         if (bad) return bad;
     }
     return 0;
 }
 
 /* One iteration: right-hand sides from the stage derivatives, solves, |dW|, new W and Z. */
-static inline double iterate(radau *r, const int s)
+static double iterate(radau *r)
 {
     const struct coefficients *m = levels[r->st->level];
-    int n = r->n, ld = r->ld;
-    double q = 1 / r->st->h, sum = 0;
+    const radau_kernels *kernel = r->kernels[r->st->level];
+    int n = r->n, ld = r->ld, s = m->s;
+    double sum = 0;
     if (r->mass.n) {
         for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
     }
-    double g0 = m->gamma * q, al[S_MAX / 2], be[S_MAX / 2];
-    for (int k = 0; k < s / 2; k++) {
-        al[k] = m->alpha[k] * q;
-        be[k] = m->beta[k] * q;
-    }
-    for (int i = 0; i < n; i++) {
-        double v[S_MAX];
-        for (int k = 0; k < s; k++) {
-            double x = 0;
-            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * r->g[j * ld + i];
-            v[k] = x;
-        }
-        r->g[i] = v[0] - g0 * r->mw[i];
-        for (int k = 0; k < s / 2; k++) {
-            double a = r->mw[(2 * k + 1) * ld + i], b = r->mw[(2 * k + 2) * ld + i];
-            r->g[(2 * k + 1) * ld + i] = v[2 * k + 1] - (al[k] * a - be[k] * b);
-            r->g[(2 * k + 2) * ld + i] = v[2 * k + 2] - (be[k] * a + al[k] * b);
-        }
-    }
+    kernel->right_sides(n, ld, m, 1 / r->st->h, r->mw, r->g);
     DAE_LINALG(r->ivp, {
         dae_shifted_solve(r->real, r->g);
         for (int k = 0; k < s / 2; k++) dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
     });
     r->ivp->stats->solves += 1 + s / 2;
-    for (int i = 0; i < n; i++) {
-        double v[S_MAX];
-        for (int k = 0; k < s; k++) {
-            double dw = r->g[k * ld + i], x = dw * r->weight[i];
-            sum += x * x;
-            v[k] = r->w[k * ld + i] += dw;
-        }
-        for (int k = 0; k < s; k++) {
-            double x = 0;
-            for (int j = 0; j < s; j++) x += m->T[k][j] * v[j];
-            r->z[k * ld + i] = x;
-        }
-    }
-    return sqrt(sum / ((double)n * s));
+    kernel->update(n, ld, m, r->g, r->weight, r->y, r->w, r->z, r->stage, r->x);
+    for (int i = 0; i < n; i++) sum += r->x[i];
+    return sqrt(sum * r->inverse_size[r->st->level]);
+}
+
+static double power(double x, int k) /* x^k, k >= 0 */
+{
+    double p = 1;
+    for (; k > 0; k--) p *= x;
+    return p;
 }
 
 typedef enum outcome { CONVERGED, SLOW, UNEXPECTED, STOP } outcome;
 
 /* [HW96] IV.8: simplified Newton. */
-static inline outcome newton(radau *r, const int s)
+static outcome newton(radau *r)
 {
     radau_state *st = r->st;
     int nit = newton_max[st->level], fixed = r->ivp->opt->fixed_step > 0; /* no smaller step to hope for */
-    double kappa = r->kappa[st->level], delta_old = 0, q_old = 0;
+    double kappa = r->kappa[st->level], inverse_kappa = 1 / kappa, delta_old = 0, q_old = 0;
     st->eta = pow(fmax(st->eta, UROUND), 0.8);
     st->theta = THETA_JAC;
     for (st->newton = 0;;) {
         if (st->newton >= nit) return fixed && delta_old < 1 ? CONVERGED : UNEXPECTED;
-        int bad = stages(r, s);
+        int bad = stages(r);
         if (bad) return bad < 0 ? STOP : UNEXPECTED;
-        double delta = iterate(r, s);
+        double delta = iterate(r);
         int m = ++st->newton;
         r->ivp->stats->newton++;
-        if (!isfinite(delta)) return UNEXPECTED;
+        if (!isfinite(delta)) {
+            r->ivp->stats->undefined++;
+            return UNEXPECTED;
+        }
         if (m > 1 && m < nit) {
             double q = delta / delta_old;
             st->theta = m == 2 ? q : sqrt(q * q_old);
             q_old = q;
             if (!(st->theta < 0.99)) return fixed && delta < 1 ? CONVERGED : UNEXPECTED;
             st->eta = st->theta / (1 - st->theta);
-            double predicted = st->eta * delta * pow(st->theta, nit - 1 - m) / kappa;
+            double predicted = st->eta * delta * power(st->theta, nit - 1 - m) * inverse_kappa;
             if (predicted >= 1 && !fixed) {
                 double factor = 0.8 * pow(fmin(20, fmax(1e-4, predicted)), -1.0 / (4 + nit - 1 - m));
                 st->h *= factor;
@@ -474,17 +447,13 @@ static double error_norm(const radau *r)
 }
 
 /* e = inv(gamma/h M - J) (f_n + M sum dd_i Z_i / h), twice filtered where the first is large. */
-static inline double estimate(radau *r, const int s)
+static double estimate(radau *r)
 {
     radau_state *st = r->st;
     const struct coefficients *m = levels[st->level];
     int n = r->n, ld = r->ld;
-    double q = 1 / st->h, *sum = r->x, *md = r->g; /* md: M sum dd_i Z_i / h */
-    for (int i = 0; i < n; i++) {
-        double v = 0;
-        for (int k = 0; k < s; k++) v += m->dd[k] * r->z[k * ld + i];
-        sum[i] = v * q;
-    }
+    double *sum = r->x, *md = r->g; /* md: M sum dd_i Z_i / h */
+    r->kernels[st->level]->defect(n, ld, m, 1 / st->h, r->z, sum);
     if (r->mass.n) dae_matrix_multiply(&r->mass, n, sum, md);
     else dae_copy(n, sum, md);
     for (int i = 0; i < n; i++) r->e[i] = md[i] + r->f[i];
@@ -500,22 +469,13 @@ static inline double estimate(radau *r, const int s)
     return error_norm(r);
 }
 
-/* Divided differences of (0, Z_1, .., Z_s) on the nodes 1, c_(s-1), .., c_1, 0: the polynomial of this step. */
-static inline void keep_polynomial(radau *r, const int s)
+/* The polynomial of this step, through 0, Z_1, .., Z_s. */
+static void keep_polynomial(radau *r)
 {
-    int n = r->n, ld = r->ld;
-    const double(*inv)[S_MAX + 1] = (const double(*)[S_MAX + 1])r->inverse[r->st->level];
-    for (int i = 0; i < n; i++) {
-        double v[S_MAX + 1];
-        for (int k = 0; k < s; k++) v[k] = r->z[(s - 1 - k) * ld + i];
-        v[s] = 0;
-        for (int k = 1; k <= s; k++) {
-            for (int j = s; j >= k; j--) v[j] = (v[j] - v[j - 1]) * inv[k][j];
-        }
-        for (int k = 1; k <= s; k++) r->cont[k * ld + i] = v[k];
-    }
-    r->st->s_cont = s;
-    r->st->h_cont = r->st->h;
+    radau_state *st = r->st;
+    r->kernels[st->level]->differences(r->n, r->ld, (const double(*)[S_MAX + 1])r->inverse[st->level], r->z, r->cont);
+    st->s_cont = levels[st->level]->s;
+    st->h_cont = st->h;
 }
 
 static double root_of(double x, int k) /* x^(1/k), k = 4, 6, 8 */
@@ -583,15 +543,15 @@ static void prepare_retry(radau *r)
     st->failures++;
 }
 
-/* One attempt with s stages. 1: accepted, 0: try again, < 0: failed. */
-static inline int attempt(radau *r, const int s)
+/* One attempt. 1: accepted, 0: try again, < 0: failed. */
+static int attempt(radau *r)
 {
     radau_state *st = r->st;
     dae_ivp *ivp = r->ivp;
-    int fixed = ivp->opt->fixed_step > 0;
+    int fixed = ivp->opt->fixed_step > 0, s = levels[st->level]->s;
     set_weights(r);
-    predict(r, s);
-    outcome o = newton(r, s);
+    predict(r);
+    outcome o = newton(r);
     if (o == STOP) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", ivp->t);
     if (o != CONVERGED) {
         ivp->stats->newton_failures++;
@@ -604,7 +564,7 @@ static inline int attempt(radau *r, const int s)
         return 0;
     }
     int nit = newton_max[st->level], reject = 0;
-    double err = fixed ? 0 : estimate(r, s), h = st->h, h_new = h;
+    double err = fixed ? 0 : estimate(r), h = st->h, h_new = h;
     if (!fixed) {
         double fac = fmin(SAFETY, SAFETY * (1 + 2 * nit) / (st->newton + 2 * nit));
         double quot = clip(root_of(err, s + 1) / fac, GROW_MAX, SHRINK_MAX);
@@ -624,10 +584,9 @@ static inline int attempt(radau *r, const int s)
         }
     }
     double t_new = st->last ? ivp->t_stop : ivp->t + h;
-    const double *z = r->z + (s - 1) * r->ld;
+    const double *y_new = r->stage + (s - 1) * r->ld;
     if (!reject) { /* f at the new point, before it is taken */
-        for (int i = 0; i < r->n; i++) r->x[i] = r->y[i] + z[i];
-        int bad = dae_ivp_f(ivp, t_new, r->x, r->e);
+        int bad = dae_ivp_f(ivp, t_new, y_new, r->e);
         if (bad < 0) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", t_new);
         if (bad) {
             st->h *= 0.5;
@@ -646,8 +605,8 @@ static inline int attempt(radau *r, const int s)
         prepare_retry(r);
         return 0;
     }
-    keep_polynomial(r, s);
-    dae_copy(r->n, r->x, r->y);
+    keep_polynomial(r);
+    dae_copy(r->n, y_new, r->y);
     dae_copy(r->n, r->e, r->f);
     ivp->t_old = ivp->t;
     ivp->t = t_new;
@@ -704,12 +663,7 @@ static dae_status step(void *self)
                                 "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a row; a singularity or a "
                                 "discontinuity may be near, or the initial values are inconsistent", ivp->t, st->h, least, st->failures);
         }
-        int done;
-        switch (levels[st->level]->s) {
-        case 3: done = attempt(r, 3); break;
-        case 5: done = attempt(r, 5); break;
-        default: done = attempt(r, 7); break;
-        }
+        int done = attempt(r);
         if (done < 0) return (dae_status)done;
         if (done) return DAE_OK;
     }
