@@ -1,10 +1,11 @@
-/* Sparse LU factors through KLU, real and complex.
+/* Sparse LU factors, real and complex: KLU chooses the pivots, own lists factor again.
  *
- * The pattern is analyzed once. The first factorization chooses the pivots; later ones keep them
- * (klu_refactor) as long as they are good, and choose anew where they went bad: KLU's reciprocal pivot growth
- * below DAE_SPARSE_GROWTH, or a pivot that became zero.
+ * The pattern is analyzed once (KLU). The first factorization chooses the pivots; later ones keep them as
+ * long as they are good, as a list of operations (fixed.h), or by klu_refactor where that list would be too
+ * long; and choose anew where they went bad: reciprocal pivot growth below DAE_SPARSE_GROWTH, or a pivot that
+ * became zero.
  *
- * KLU's factors live outside the arena. What is needed to make the same factors again lives in it: the values
+ * The factors live outside the arena. What is needed to make the same factors again lives in it: the values
  * that chose the pivots and the last values. */
 #ifndef DAE_LINALG_SPARSE_H
 #define DAE_LINALG_SPARSE_H
@@ -28,7 +29,10 @@ typedef struct dae_sparse_lu {
     double *chosen;       /* count (pairs): the values that chose the pivots */
     double *work;         /* n pairs */
     dae_sparse_state *state;
-    struct dae_klu *klu; /* KLU's own objects */
+    double flops;            /* of a factorization, estimated by the analysis; < 0: unknown */
+    int klu_only;            /* 1: never make the list (tests and measurements) */
+    struct dae_klu *klu;     /* KLU's own objects */
+    struct dae_fixed *fixed; /* the list, or NULL: KLU's factors are used */
 } dae_sparse_lu;
 
 /* Copies the pattern and analyzes it. 0: fine; < 0: out of memory. */

@@ -65,19 +65,25 @@ static void check_solution(const example *e, sequence *s, dae_sparse_lu *f, doub
     free(y);
 }
 
+/* Dense enough for one block, and so sparse that there are many; with the list of operations and with KLU
+ * alone. */
 static void sparse_solves_and_keeps_its_pivots(void **state)
 {
     (void)state;
-    for (int is_complex = 0; is_complex < 2; is_complex++) {
+    const double density[] = {0.15, 0.02};
+    for (int bits = 0; bits < 8; bits++) {
+        int is_complex = bits & 1, klu_only = bits >> 1 & 1;
         for (int n = 1; n <= 40; n += 13) {
             sequence s = {7};
-            example e = make_example(&s, n, 0.15);
+            example e = make_example(&s, n, density[bits >> 2]);
             dae_arena *arena = dae_arena_create();
             dae_sparse_lu f;
             assert_int_equal(dae_sparse_init(&f, n, e.colptr, e.rowind, is_complex, arena), 0);
+            f.klu_only = klu_only;
             for (int turn = 0; turn < 4; turn++) {
                 fill(&e, &s, &f);
                 assert_int_equal(dae_sparse_factor(&f), 0);
+                assert_int_equal(f.fixed == NULL, klu_only);
                 check_solution(&e, &s, &f, n);
             }
             assert_int_equal(f.state->full, 1);
@@ -89,6 +95,47 @@ static void sparse_solves_and_keeps_its_pivots(void **state)
     }
 }
 
+/* A random permutation matrix plus couplings: no pivot lies on the diagonal. Rows differ by 12 powers of ten.
+ */
+static void sparse_solves_badly_scaled_rows_without_a_diagonal(void **state)
+{
+    (void)state;
+    enum { n = 40 };
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        sequence s = {3};
+        example e = {.n = n, .re = reals(n * n), .im = reals(n * n)};
+        dae_arena *arena = dae_arena_create();
+        dae_sparse_lu f;
+        int count = 0;
+        for (int j = 0; j < n; j++) {
+            int main_row = (7 * j + 3) % n;
+            for (int i = 0; i < n; i++) {
+                if (i != main_row && fabs(next(&s)) > 0.08) continue;
+                double scale = pow(10, (i % 5) * 3 - 6);
+                e.rowind[count++] = i;
+                e.re[i + j * n] = ((i == main_row ? 4 : 0) + next(&s)) * scale;
+                e.im[i + j * n] = next(&s) * scale;
+            }
+            e.colptr[j + 1] = count;
+        }
+        assert_int_equal(dae_sparse_init(&f, n, e.colptr, e.rowind, is_complex, arena), 0);
+        for (int j = 0; j < n; j++) {
+            for (int k = e.colptr[j]; k < e.colptr[j + 1]; k++) {
+                f.value[k * (1 + is_complex)] = e.re[e.rowind[k] + j * n];
+                if (is_complex) f.value[2 * k + 1] = e.im[e.rowind[k] + j * n];
+            }
+        }
+        for (int turn = 0; turn < 2; turn++) {
+            assert_int_equal(dae_sparse_factor(&f), 0);
+            check_solution(&e, &s, &f, n);
+        }
+        assert_non_null(f.fixed);
+        dae_sparse_free(&f);
+        dae_arena_destroy(arena);
+        free_example(&e);
+    }
+}
+
 /* [a 1; 1 1]: a = 1e3 chooses the diagonal; with a = 1e-12 the same pivots would lose 12 digits; a = 0 stops
  * them. Both must end in new pivots and full accuracy. */
 static void sparse_chooses_new_pivots_when_they_go_bad(void **state)
@@ -96,12 +143,14 @@ static void sparse_chooses_new_pivots_when_they_go_bad(void **state)
     (void)state;
     const int colptr[] = {0, 2, 4}, rowind[] = {0, 1, 0, 1};
     const double small[] = {1e-12, 0};
-    for (int is_complex = 0; is_complex < 2; is_complex++) {
+    for (int bits = 0; bits < 4; bits++) {
+        int is_complex = bits & 1;
         for (int k = 0; k < 2; k++) {
             dae_arena *arena = dae_arena_create();
             dae_sparse_lu f;
             int step = 1 + is_complex;
             assert_int_equal(dae_sparse_init(&f, 2, colptr, rowind, is_complex, arena), 0);
+            f.klu_only = bits >> 1;
             for (int i = 0; i < 4; i++) f.value[i * step] = 1;
             f.value[0] = 1e3;
             assert_int_equal(dae_sparse_factor(&f), 0);
@@ -166,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sparse_solves_and_keeps_its_pivots),
+        cmocka_unit_test(sparse_solves_badly_scaled_rows_without_a_diagonal),
         cmocka_unit_test(sparse_chooses_new_pivots_when_they_go_bad),
         cmocka_unit_test(sparse_reports_singular_and_recovers),
         cmocka_unit_test(sparse_reports_structurally_singular),
