@@ -11,6 +11,8 @@
  * many of them. The substitutions go over the same groups of 4 unknowns: first the triangle of the group,
  * then all rows that depend on it. */
 
+#define SMALLEST (DBL_MIN / 4) /* the reciprocals of smaller numbers overflow */
+
 /* ---- Real --------------------------------------------------------------------------------------- */
 
 static inline double *column(double *a, int ld, int j)
@@ -37,37 +39,109 @@ DAE_KERNEL_BODY void update4(int from, int to, const double *restrict l, int ld,
     }
 }
 
-/* Panel k0 .. k0+nb-1: pivot[k-k0] gets the row taken for column k. 0, or the number of the bad pivot. */
-DAE_KERNEL_BODY int panel_real(dae_dense_lu *d, int k0, int nb, int pivot[4])
+/* u -= c t over rows from .. to-1, both multiples of 4 */
+DAE_KERNEL_BODY void update1(int from, int to, const double *restrict c, double t, double *restrict u)
 {
-    const int n = d->n, ld = d->ld, end = k0 + nb;
-    double *a = d->re;
-    for (int k = k0; k < end; k++) {
-        double *restrict c = column(a, ld, k);
-        int p = k;
-        double largest = fabs(c[k]);
-        for (int i = k + 1; i < n; i++) {
-            double v = fabs(c[i]);
-            if (v > largest) {
-                largest = v;
-                p = i;
-            }
-        }
-        pivot[k - k0] = p;
-        double inverse = 1 / c[p];
-        if (!(fabs(inverse) <= DBL_MAX) || !(largest <= DBL_MAX)) return k + 1;
-        d->ire[k] = inverse;
-        if (p != k) {
-            for (int j = k0; j < end; j++) swap(column(a, ld, j), k, p);
-        }
-        for (int i = k + 1; i < n; i++) c[i] *= inverse;
-        for (int j = k + 1; j < end; j++) {
-            double *restrict u = column(a, ld, j);
-            double t = u[k];
-            for (int i = k + 1; i < n; i++) u[i] -= c[i] * t;
+    for (int i = from; i < to; i += 4) {
+        for (int q = 0; q < 4; q++) u[i + q] -= c[i + q] * t;
+    }
+}
+
+/* Step kk of the panel with nb columns that starts at k0, a its first column: pivot of column k0 + kk,
+ * multipliers, update of the panel. kk and nb are constants after inlining. Rows of the group k0 are done one
+ * by one, those below in whole groups. Returns the row taken, or -1 if there is none. */
+DAE_KERNEL_BODY int step_real(int ld, int k0, int kk, int nb, double *restrict a, double *inverse)
+{
+    const int k = k0 + kk, below = k0 + 4;
+    double *c = a + kk * ld, best[4] = {0, 0, 0, 0};
+    for (int q = kk; q < nb; q++) best[q] = fabs(c[k0 + q]);
+    for (int i = below; i < ld; i += 4) {
+        for (int q = 0; q < 4; q++) {
+            double v = fabs(c[i + q]);
+            best[q] = v > best[q] ? v : best[q];
         }
     }
+    double left = best[0] > best[1] ? best[0] : best[1], right = best[2] > best[3] ? best[2] : best[3];
+    double largest = left > right ? left : right;
+    if (!(largest >= SMALLEST) || !(largest <= DBL_MAX)) return -1;
+    int p = k;
+    while (fabs(c[p]) != largest) p++;
+    if (p != k) {
+        for (int q = 0; q < nb; q++) swap(a + q * ld, k, p);
+    }
+    double r = 1 / c[k];
+    *inverse = r;
+    for (int q = kk + 1; q < nb; q++) c[k0 + q] *= r;
+    for (int i = below; i < ld; i += 4) {
+        for (int q = 0; q < 4; q++) c[i + q] *= r;
+    }
+    for (int j = kk + 1; j < nb; j++) {
+        double *u = a + j * ld, t = u[k];
+        for (int q = kk + 1; q < nb; q++) u[k0 + q] -= c[k0 + q] * t;
+        update1(below, ld, c, t, u);
+    }
+    return p;
+}
+
+/* All steps of a panel: pivot[k-k0] gets the row taken for column k. 0, or the number of the bad pivot. */
+DAE_KERNEL_BODY int panel_real(dae_dense_lu *d, int k0, int nb, int pivot[4])
+{
+    double *a = column(d->re, d->ld, k0);
+    double *r = d->ire + k0;
+    /* written out, because the steps are fast only with kk known */
+    if ((pivot[0] = step_real(d->ld, k0, 0, nb, a, r)) < 0) return k0 + 1;
+    if (nb > 1 && (pivot[1] = step_real(d->ld, k0, 1, nb, a, r + 1)) < 0) return k0 + 2;
+    if (nb > 2 && (pivot[2] = step_real(d->ld, k0, 2, nb, a, r + 2)) < 0) return k0 + 3;
+    if (nb > 3 && (pivot[3] = step_real(d->ld, k0, 3, nb, a, r + 3)) < 0) return k0 + 4;
     return 0;
+}
+
+/* Divides the rows of U inside a group by their pivots, which keeps the divisions out of the chain of the
+ * back substitution. */
+static inline void scale_triangle(double *u, int ld, int nb, const double *r)
+{
+    for (int j = 1; j < nb; j++) {
+        for (int i = 0; i < j; i++) u[i + j * ld] *= r[i];
+    }
+}
+
+/* Copies by groups of 4 and sums up x - x on the way, which is 0 where all is finite and NaN elsewhere. */
+DAE_KERNEL_BODY void load_body(dae_dense_lu *d, double sign, const double *restrict a, int stride)
+{
+    const int n = d->n, ld = d->ld, whole = n & ~3;
+    double *restrict c = d->re, sum[4] = {0, 0, 0, 0};
+    for (int j = 0; j < n; j++, a += stride, c += ld) {
+        for (int i = 0; i < whole; i += 4) {
+            for (int q = 0; q < 4; q++) {
+                double v = sign * a[i + q];
+                c[i + q] = v;
+                sum[q] += v - v;
+            }
+        }
+        if (whole < n) { /* the last group, filled up with zeros */
+            double v[4] = {sign * a[whole], 0, 0, 0};
+            if (n - whole > 1) v[1] = sign * a[whole + 1];
+            if (n - whole > 2) v[2] = sign * a[whole + 2];
+            for (int q = 0; q < 4; q++) {
+                c[whole + q] = v[q];
+                sum[q] += v[q] - v[q];
+            }
+        }
+    }
+    d->finite = sum[0] + sum[1] + sum[2] + sum[3] == 0;
+    if (d->is_complex) dae_zero(n * ld, d->im);
+}
+
+DAE_KERNEL(void, load, (dae_dense_lu * d, double sign, const double *a, int stride),
+           load_body(d, sign, a, stride))
+
+/* 1 if the matrix is not finite. */
+static inline int not_finite(dae_dense_lu *d)
+{
+    int finite = d->finite || (dae_all_finite(d->n * d->ld, d->re) &&
+                               (!d->is_complex || dae_all_finite(d->n * d->ld, d->im)));
+    d->finite = 0;
+    return !finite;
 }
 
 DAE_KERNEL_BODY int factor_real_body(dae_dense_lu *d)
@@ -75,11 +149,14 @@ DAE_KERNEL_BODY int factor_real_body(dae_dense_lu *d)
     const int n = d->n, ld = d->ld;
     double *a = d->re;
     int *perm = d->perm;
-    if (!dae_all_finite(n * ld, a)) return 1;
+    if (not_finite(d)) return 1;
     for (int i = 0; i < n; i++) perm[i] = i;
     for (int k = 0; k < n; k += 4) {
         int nb = n - k < 4 ? n - k : 4, pivot[4], swaps = 0;
-        int bad = panel_real(d, k, nb, pivot);
+        int bad = nb == 4   ? panel_real(d, k, 4, pivot)
+                  : nb == 3 ? panel_real(d, k, 3, pivot)
+                  : nb == 2 ? panel_real(d, k, 2, pivot)
+                            : panel_real(d, k, 1, pivot);
         if (bad) return bad;
         for (int q = 0; q < nb; q++) {
             int p = pivot[q], row = perm[p];
@@ -105,6 +182,7 @@ DAE_KERNEL_BODY int factor_real_body(dae_dense_lu *d)
             c[k + 3] = t3;
             update4(k + 4, ld, l, ld, t0, t1, t2, t3, c);
         }
+        scale_triangle(column(a, ld, k) + k, ld, nb, d->ire + k);
     }
     return 0;
 }
@@ -129,10 +207,10 @@ DAE_KERNEL_BODY void solve_real_body(const dae_dense_lu *d, double *x)
     }
     for (int k = ld - 4; k >= 0; k -= 4) {
         const double *u = a + (size_t)k * (size_t)ld;
-        double t3 = w[k + 3] * r[k + 3];
-        double t2 = (w[k + 2] - u[k + 2 + 3 * ld] * t3) * r[k + 2];
-        double t1 = (w[k + 1] - u[k + 1 + 3 * ld] * t3 - u[k + 1 + 2 * ld] * t2) * r[k + 1];
-        double t0 = (w[k] - u[k + 3 * ld] * t3 - u[k + 2 * ld] * t2 - u[k + ld] * t1) * r[k];
+        double t3 = w[k + 3] * r[k + 3], t2 = w[k + 2] * r[k + 2], t1 = w[k + 1] * r[k + 1], t0 = w[k] * r[k];
+        t2 = t2 - u[k + 2 + 3 * ld] * t3;
+        t1 = t1 - u[k + 1 + 3 * ld] * t3 - u[k + 1 + 2 * ld] * t2;
+        t0 = t0 - u[k + 3 * ld] * t3 - u[k + 2 * ld] * t2 - u[k + ld] * t1;
         w[k] = t0;
         w[k + 1] = t1;
         w[k + 2] = t2;
@@ -165,45 +243,82 @@ DAE_KERNEL_BODY void update4_complex(int from, int to, const double *restrict lr
     }
 }
 
-DAE_KERNEL_BODY int panel_complex(dae_dense_lu *d, int k0, int nb, int pivot[4])
+DAE_KERNEL_BODY void update1_complex(int from, int to, const double *restrict cr, const double *restrict ci,
+                                     double tr, double ti, double *restrict ur, double *restrict ui)
 {
-    const int n = d->n, ld = d->ld, end = k0 + nb;
-    for (int k = k0; k < end; k++) {
-        double *restrict cr = column(d->re, ld, k), *restrict ci = column(d->im, ld, k);
-        int p = k;
-        double largest = fabs(cr[k]) + fabs(ci[k]);
-        for (int i = k + 1; i < n; i++) {
-            double v = fabs(cr[i]) + fabs(ci[i]);
-            if (v > largest) {
-                largest = v;
-                p = i;
-            }
-        }
-        pivot[k - k0] = p;
-        double r, m;
-        if (!(largest > 0) || !dae_pair_reciprocal(cr[p], ci[p], &r, &m)) return k + 1;
-        d->ire[k] = r;
-        d->iim[k] = m;
-        if (p != k) {
-            for (int j = k0; j < end; j++) {
-                swap(column(d->re, ld, j), k, p);
-                swap(column(d->im, ld, j), k, p);
-            }
-        }
-        for (int i = k + 1; i < n; i++) {
-            double v = cr[i] * r - ci[i] * m;
-            ci[i] = cr[i] * m + ci[i] * r;
-            cr[i] = v;
-        }
-        for (int j = k + 1; j < end; j++) {
-            double *restrict ur = column(d->re, ld, j), *restrict ui = column(d->im, ld, j);
-            double tr = ur[k], ti = ui[k];
-            for (int i = k + 1; i < n; i++) {
-                ur[i] -= cr[i] * tr - ci[i] * ti;
-                ui[i] -= cr[i] * ti + ci[i] * tr;
-            }
+    for (int i = from; i < to; i += 4) {
+        for (int q = 0; q < 4; q++) {
+            ur[i + q] -= cr[i + q] * tr - ci[i + q] * ti;
+            ui[i + q] -= cr[i + q] * ti + ci[i + q] * tr;
         }
     }
+}
+
+/* c *= r + i m */
+DAE_KERNEL_BODY void scale_complex(int from, int to, double r, double m, double *restrict cr,
+                                   double *restrict ci)
+{
+    for (int i = from; i < to; i += 4) {
+        for (int q = 0; q < 4; q++) {
+            double v = cr[i + q] * r - ci[i + q] * m;
+            ci[i + q] = cr[i + q] * m + ci[i + q] * r;
+            cr[i + q] = v;
+        }
+    }
+}
+
+/* As step_real; the size of a complex number is |re| + |im|. */
+DAE_KERNEL_BODY int step_complex(int ld, int k0, int kk, int nb, double *restrict ar, double *restrict ai,
+                                 double *ire, double *iim)
+{
+    const int k = k0 + kk, below = k0 + 4;
+    double *cr = ar + kk * ld, *ci = ai + kk * ld, best[4] = {0, 0, 0, 0};
+    for (int q = kk; q < nb; q++) best[q] = fabs(cr[k0 + q]) + fabs(ci[k0 + q]);
+    for (int i = below; i < ld; i += 4) {
+        for (int q = 0; q < 4; q++) {
+            double v = fabs(cr[i + q]) + fabs(ci[i + q]);
+            best[q] = v > best[q] ? v : best[q];
+        }
+    }
+    double left = best[0] > best[1] ? best[0] : best[1], right = best[2] > best[3] ? best[2] : best[3];
+    double largest = left > right ? left : right, r, m;
+    if (!(largest > 0)) return -1;
+    int p = k;
+    while (fabs(cr[p]) + fabs(ci[p]) != largest) p++;
+    if (!dae_pair_reciprocal(cr[p], ci[p], &r, &m)) return -1;
+    if (p != k) {
+        for (int q = 0; q < nb; q++) {
+            swap(ar + q * ld, k, p);
+            swap(ai + q * ld, k, p);
+        }
+    }
+    *ire = r;
+    *iim = m;
+    for (int q = kk + 1; q < nb; q++) {
+        double v = cr[k0 + q] * r - ci[k0 + q] * m;
+        ci[k0 + q] = cr[k0 + q] * m + ci[k0 + q] * r;
+        cr[k0 + q] = v;
+    }
+    scale_complex(below, ld, r, m, cr, ci);
+    for (int j = kk + 1; j < nb; j++) {
+        double *ur = ar + j * ld, *ui = ai + j * ld, tr = ur[k], ti = ui[k];
+        for (int q = kk + 1; q < nb; q++) {
+            ur[k0 + q] -= cr[k0 + q] * tr - ci[k0 + q] * ti;
+            ui[k0 + q] -= cr[k0 + q] * ti + ci[k0 + q] * tr;
+        }
+        update1_complex(below, ld, cr, ci, tr, ti, ur, ui);
+    }
+    return p;
+}
+
+DAE_KERNEL_BODY int panel_complex(dae_dense_lu *d, int k0, int nb, int pivot[4])
+{
+    double *ar = column(d->re, d->ld, k0), *ai = column(d->im, d->ld, k0);
+    double *r = d->ire + k0, *m = d->iim + k0;
+    if ((pivot[0] = step_complex(d->ld, k0, 0, nb, ar, ai, r, m)) < 0) return k0 + 1;
+    if (nb > 1 && (pivot[1] = step_complex(d->ld, k0, 1, nb, ar, ai, r + 1, m + 1)) < 0) return k0 + 2;
+    if (nb > 2 && (pivot[2] = step_complex(d->ld, k0, 2, nb, ar, ai, r + 2, m + 2)) < 0) return k0 + 3;
+    if (nb > 3 && (pivot[3] = step_complex(d->ld, k0, 3, nb, ar, ai, r + 3, m + 3)) < 0) return k0 + 4;
     return 0;
 }
 
@@ -211,14 +326,67 @@ DAE_KERNEL_BODY int panel_complex(dae_dense_lu *d, int k0, int nb, int pivot[4])
 DAE_KERNEL_BODY void forward4(const double *lr, const double *li, int ld, int k, double *cr, double *ci,
                               dae_pair t[4])
 {
-    for (int q = 0; q < 4; q++) t[q] = (dae_pair){cr[k + q], ci[k + q]};
-    for (int q = 0; q < 3; q++) {
-        for (int s = q + 1; s < 4; s++)
-            t[s] = dae_pair_minus(t[s], lr[k + s + q * ld], li[k + s + q * ld], t[q]);
-    }
-    for (int q = 0; q < 4; q++) {
-        cr[k + q] = t[q].re;
-        ci[k + q] = t[q].im;
+    dae_pair t0 = {cr[k], ci[k]}, t1 = {cr[k + 1], ci[k + 1]}, t2 = {cr[k + 2], ci[k + 2]},
+             t3 = {cr[k + 3], ci[k + 3]};
+    lr += k;
+    li += k;
+    t1 = dae_pair_minus(t1, lr[1], li[1], t0);
+    t2 = dae_pair_minus(t2, lr[2], li[2], t0);
+    t3 = dae_pair_minus(t3, lr[3], li[3], t0);
+    t2 = dae_pair_minus(t2, lr[2 + ld], li[2 + ld], t1);
+    t3 = dae_pair_minus(t3, lr[3 + ld], li[3 + ld], t1);
+    t3 = dae_pair_minus(t3, lr[3 + 2 * ld], li[3 + 2 * ld], t2);
+    cr[k + 1] = t1.re;
+    ci[k + 1] = t1.im;
+    cr[k + 2] = t2.re;
+    ci[k + 2] = t2.im;
+    cr[k + 3] = t3.re;
+    ci[k + 3] = t3.im;
+    t[0] = t0;
+    t[1] = t1;
+    t[2] = t2;
+    t[3] = t3;
+}
+
+/* The 4 unknowns of group k, through its upper triangle, whose rows are divided by their pivots. */
+DAE_KERNEL_BODY void backward4(const double *ur, const double *ui, int ld, int k, const double *ire,
+                               const double *iim, double *wr, double *wi, dae_pair t[4])
+{
+    dae_pair t0 = dae_pair_times((dae_pair){wr[k], wi[k]}, ire[k], iim[k]);
+    dae_pair t1 = dae_pair_times((dae_pair){wr[k + 1], wi[k + 1]}, ire[k + 1], iim[k + 1]);
+    dae_pair t2 = dae_pair_times((dae_pair){wr[k + 2], wi[k + 2]}, ire[k + 2], iim[k + 2]);
+    dae_pair t3 = dae_pair_times((dae_pair){wr[k + 3], wi[k + 3]}, ire[k + 3], iim[k + 3]);
+    ur += k;
+    ui += k;
+    t2 = dae_pair_minus(t2, ur[2 + 3 * ld], ui[2 + 3 * ld], t3);
+    t1 = dae_pair_minus(t1, ur[1 + 3 * ld], ui[1 + 3 * ld], t3);
+    t0 = dae_pair_minus(t0, ur[3 * ld], ui[3 * ld], t3);
+    t1 = dae_pair_minus(t1, ur[1 + 2 * ld], ui[1 + 2 * ld], t2);
+    t0 = dae_pair_minus(t0, ur[2 * ld], ui[2 * ld], t2);
+    t0 = dae_pair_minus(t0, ur[ld], ui[ld], t1);
+    wr[k] = t0.re;
+    wi[k] = t0.im;
+    wr[k + 1] = t1.re;
+    wi[k + 1] = t1.im;
+    wr[k + 2] = t2.re;
+    wi[k + 2] = t2.im;
+    wr[k + 3] = t3.re;
+    wi[k + 3] = t3.im;
+    t[0] = t0;
+    t[1] = t1;
+    t[2] = t2;
+    t[3] = t3;
+}
+
+static inline void scale_triangle_complex(double *ur, double *ui, int ld, int nb, const double *r,
+                                          const double *m)
+{
+    for (int j = 1; j < nb; j++) {
+        for (int i = 0; i < j; i++) {
+            dae_pair u = dae_pair_times((dae_pair){ur[i + j * ld], ui[i + j * ld]}, r[i], m[i]);
+            ur[i + j * ld] = u.re;
+            ui[i + j * ld] = u.im;
+        }
     }
 }
 
@@ -226,11 +394,14 @@ DAE_KERNEL_BODY int factor_complex_body(dae_dense_lu *d)
 {
     const int n = d->n, ld = d->ld;
     int *perm = d->perm;
-    if (!dae_all_finite(n * ld, d->re) || !dae_all_finite(n * ld, d->im)) return 1;
+    if (not_finite(d)) return 1;
     for (int i = 0; i < n; i++) perm[i] = i;
     for (int k = 0; k < n; k += 4) {
         int nb = n - k < 4 ? n - k : 4, pivot[4], swaps = 0;
-        int bad = panel_complex(d, k, nb, pivot);
+        int bad = nb == 4   ? panel_complex(d, k, 4, pivot)
+                  : nb == 3 ? panel_complex(d, k, 3, pivot)
+                  : nb == 2 ? panel_complex(d, k, 2, pivot)
+                            : panel_complex(d, k, 1, pivot);
         if (bad) return bad;
         for (int q = 0; q < nb; q++) {
             int p = pivot[q], row = perm[p];
@@ -258,6 +429,8 @@ DAE_KERNEL_BODY int factor_complex_body(dae_dense_lu *d)
             forward4(lr, li, ld, k, cr, ci, t);
             update4_complex(k + 4, ld, lr, li, ld, t, cr, ci);
         }
+        scale_triangle_complex(column(d->re, ld, k) + k, column(d->im, ld, k) + k, ld, nb, d->ire + k,
+                               d->iim + k);
     }
     return 0;
 }
@@ -278,16 +451,7 @@ DAE_KERNEL_BODY void solve_complex_body(const dae_dense_lu *d, double *xr, doubl
     }
     for (int k = ld - 4; k >= 0; k -= 4) {
         const double *ur = ar + (size_t)k * (size_t)ld, *ui = ai + (size_t)k * (size_t)ld;
-        for (int q = 0; q < 4; q++) t[q] = (dae_pair){wr[k + q], wi[k + q]};
-        for (int q = 3; q >= 0; q--) {
-            t[q] = dae_pair_times(t[q], d->ire[k + q], d->iim[k + q]);
-            for (int s = 0; s < q; s++)
-                t[s] = dae_pair_minus(t[s], ur[k + s + q * ld], ui[k + s + q * ld], t[q]);
-        }
-        for (int q = 0; q < 4; q++) {
-            wr[k + q] = t[q].re;
-            wi[k + q] = t[q].im;
-        }
+        backward4(ur, ui, ld, k, d->ire, d->iim, wr, wi, t);
         update4_complex(0, k, ur, ui, ld, t, wr, wi);
     }
     for (int i = 0; i < n; i++) xr[i] = wr[i];
@@ -303,7 +467,7 @@ DAE_KERNEL(void, solve_complex, (const dae_dense_lu *d, double *re, double *im),
 static int factor_lapack_real(dae_dense_lu *d)
 {
     int info = 0;
-    if (!dae_all_finite(d->n * d->ld, d->re)) return 1;
+    if (not_finite(d)) return 1;
     dgetrf_(&d->n, &d->n, d->re, &d->ld, d->perm, &info);
     return info;
 }
@@ -318,7 +482,7 @@ static void solve_lapack_real(const dae_dense_lu *d, double *re, double *im)
 static int factor_lapack_complex(dae_dense_lu *d)
 {
     int n = d->n, info = 0;
-    if (!dae_all_finite(n * d->ld, d->re) || !dae_all_finite(n * d->ld, d->im)) return 1;
+    if (not_finite(d)) return 1;
     double *z = d->pack;
     for (int j = 0; j < n; j++) {
         const double *cr = column(d->re, d->ld, j), *ci = column(d->im, d->ld, j);
@@ -348,8 +512,9 @@ static void solve_lapack_complex(const dae_dense_lu *d, double *re, double *im)
 
 /* ---- Set-up ------------------------------------------------------------------------------------- */
 
-void dae_dense_init_with(dae_dense_lu *d, int n, int is_complex, int lapack, dae_arena *arena)
+void dae_dense_init_with(dae_dense_lu *d, int n, int is_complex, dae_dense_kernel kernel, dae_arena *arena)
 {
+    int lapack = kernel == DAE_DENSE_LAPACK, portable = kernel == DAE_DENSE_PORTABLE;
     int ld = (n + 3) & ~3;
     size_t size = (size_t)ld * (size_t)ld, pairs = lapack && is_complex ? 2 * (size_t)n * (size_t)n : 0;
     *d = (dae_dense_lu){.n = n, .ld = ld, .is_complex = is_complex, .lapack = lapack};
@@ -360,20 +525,21 @@ void dae_dense_init_with(dae_dense_lu *d, int n, int is_complex, int lapack, dae
     d->work = dae_arena_reals(arena, 2 * (size_t)ld);
     d->pack = pairs ? dae_arena_reals(arena, pairs) : NULL;
     d->perm = dae_arena_ints(arena, (size_t)ld);
+    d->load = DAE_KERNEL_PICK(load, portable);
     if (lapack) {
         d->factor = is_complex ? factor_lapack_complex : factor_lapack_real;
         d->solve = is_complex ? solve_lapack_complex : solve_lapack_real;
     } else if (is_complex) {
-        d->factor = DAE_KERNEL_PICK(factor_complex);
-        d->solve = DAE_KERNEL_PICK(solve_complex);
+        d->factor = DAE_KERNEL_PICK(factor_complex, portable);
+        d->solve = DAE_KERNEL_PICK(solve_complex, portable);
     } else {
-        d->factor = DAE_KERNEL_PICK(factor_real);
-        d->solve = DAE_KERNEL_PICK(solve_real);
+        d->factor = DAE_KERNEL_PICK(factor_real, portable);
+        d->solve = DAE_KERNEL_PICK(solve_real, portable);
     }
 }
 
 void dae_dense_init(dae_dense_lu *d, int n, int is_complex, dae_arena *arena)
 {
     int own = is_complex ? DAE_DENSE_OWN_COMPLEX : DAE_DENSE_OWN_REAL;
-    dae_dense_init_with(d, n, is_complex, n > own, arena);
+    dae_dense_init_with(d, n, is_complex, n > own ? DAE_DENSE_LAPACK : DAE_DENSE_OWN, arena);
 }

@@ -1,8 +1,8 @@
 /* Kernels compiled twice, for any machine and for AVX2.
  *
  * A kernel is an inline body and two wrappers made by DAE_KERNEL; DAE_KERNEL_PICK takes the AVX2 one where
- * the processor has it. Only the width of the vectors differs, never the order of the operations (and
- * -ffp-contract=off keeps fused multiply-adds out), so both give the same bits. */
+ * the processor has it, unless `portable` is 1. Only the width of the vectors differs, never the order of the
+ * operations (and -ffp-contract=off keeps fused multiply-adds out), so both give the same bits. */
 #ifndef DAE_LINALG_KERNEL_H
 #define DAE_LINALG_KERNEL_H
 
@@ -18,7 +18,8 @@
     {                                                                                                        \
         call;                                                                                                \
     }
-#define DAE_KERNEL_PICK(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_base)
+#define DAE_KERNEL_PICK(name, portable)                                                                      \
+    (!(portable) && __builtin_cpu_supports("avx2") ? name##_avx2 : name##_base)
 #else
 #define DAE_KERNEL_BODY static inline
 #define DAE_KERNEL(type, name, parameters, call)                                                             \
@@ -26,7 +27,7 @@
     {                                                                                                        \
         call;                                                                                                \
     }
-#define DAE_KERNEL_PICK(name) name##_base
+#define DAE_KERNEL_PICK(name, portable) ((void)(portable), name##_base)
 #endif
 
 #endif

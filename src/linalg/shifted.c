@@ -25,8 +25,10 @@
 
 enum kind { DENSE, BANDED, SPARSE };
 
-#define SMALL 20 /* sparse systems up to this size are factored dense; measured with bench_linalg */
-#define NARROW 8 /* sparse systems with lower + upper up to this are factored banded; the same */
+/* Where a sparse or banded J is factored otherwise; read off the tables of bench_linalg. */
+#define SMALL 19 /* sparse systems up to this size: dense */
+#define NARROW 8 /* sparse systems with lower + upper up to this: banded */
+#define FILLED 8 /* sparse systems that need more than 1/FILLED of the operations of a dense one: dense */
 
 /* Values of a matrix with their places, in the order of storage. */
 typedef struct entries {
@@ -317,9 +319,14 @@ static int build(dae_shifted *s, const entries *J, const entries *M, dae_arena *
     s->kind = choose(s, lower, upper);
     if (s->kind == DENSE && (double)s->nr * s->nr > INT_MAX / 2) s->kind = SPARSE;
     if (s->kind == BANDED && (double)s->nr * (2.0 * lower + upper + 1) > INT_MAX / 2) s->kind = SPARSE;
+    if (s->kind == SPARSE && make_sparse(s, J, M, arena) < 0) return -1;
+    if (s->kind == SPARSE && !spec->keep_storage && s->nr <= DAE_DENSE_OWN_REAL &&
+        FILLED * s->sparse.flops > 2.0 / 3 * s->nr * s->nr * s->nr) {
+        dae_sparse_free(&s->sparse);
+        s->kind = DENSE;
+    }
     if (s->kind == DENSE) dae_dense_init(&s->dense, s->nr, spec->complex_shift, arena);
     if (s->kind == BANDED) dae_band_init(&s->band, s->nr, lower, upper, spec->complex_shift, arena);
-    if (s->kind == SPARSE && make_sparse(s, J, M, arena) < 0) return -1;
     s->direct = (s->kind == DENSE && spec->jacobian.storage == DAE_DENSE) ||
                 (s->kind == BANDED && spec->jacobian.storage == DAE_BANDED && m == 0);
     s->wre = dae_arena_reals(arena, (size_t)n);
@@ -418,9 +425,7 @@ static void form_direct(dae_shifted *s, double sign, const double *J, target A)
         }
         return;
     }
-    for (int j = 0; j < nr; j++) {
-        copy_signed(nr, sign, J + (size_t)(m + j) * (size_t)n + m, A.re + (size_t)j * (size_t)s->dense.ld);
-    }
+    dae_dense_load(&s->dense, sign, J + (size_t)m * (size_t)n + m, n);
     for (int j = 0; j < m; j++) {
         double *q = s->q + (size_t)j * (size_t)nr, *column = A.re + (size_t)j * (size_t)s->dense.ld;
         dae_copy(nr, J + (size_t)j * (size_t)n + m, q);
@@ -444,40 +449,51 @@ static void form_list(dae_shifted *s, double sign, const double *J, target A)
     }
 }
 
-/* Imaginary part of -J_rq/lambda. */
+/* The imaginary part of -J_rq/lambda. */
 static void form_imaginary(dae_shifted *s, target A)
 {
-    int m = s->spec.second_order, nr = s->nr;
-    if (A.step == 1) dae_zero((int)A.count, A.im);
-    if (s->direct) {
-        for (int j = 0; j < m; j++) {
-            dae_axpy(nr, -s->state->iim, s->q + (size_t)j * (size_t)nr,
-                     A.im + (size_t)j * (size_t)s->dense.ld);
-        }
-    } else {
-        for (int k = 0; k < s->nq; k++) A.im[s->qslot[k] * A.step] -= s->q[k] * s->state->iim;
+    int m = s->spec.second_order, nr = s->nr, dense = s->direct && s->kind == DENSE;
+    if (A.step == 1 && !dense) dae_zero((int)A.count, A.im); /* done before in the other cases */
+    for (int j = 0; dense && j < m; j++) {
+        dae_axpy(nr, -s->state->iim, s->q + (size_t)j * (size_t)nr, A.im + (size_t)j * (size_t)s->dense.ld);
     }
+    for (int k = 0; k < s->nq; k++) A.im[s->qslot[k] * A.step] -= s->q[k] * s->state->iim;
 }
 
-/* A = lambda M - J, or reduced */
+/* a += x M; 1 if all that is added is finite */
+static int add_mass(const dae_shifted *s, double x, double *a, int step)
+{
+    const double *mass = s->spec.mass.n ? s->spec.mass.a : NULL;
+    const int *slots = s->mslot, *source = s->msource;
+    double sum = 0;
+    if (!mass) {
+        for (int k = 0; k < s->nm; k++) a[slots[k] * step] += x;
+        return 1;
+    }
+    for (int k = 0; k < s->nm; k++) {
+        double v = x * mass[source[k]];
+        a[slots[k] * step] += v;
+        sum += v - v;
+    }
+    return sum == 0;
+}
+
+/* A = lambda M - J, or reduced. */
 static void form(dae_shifted *s, const double *J)
 {
     target A = matrix(s);
-    const shifted_state *state = s->state;
-    const double *mass = s->spec.mass.n ? s->spec.mass.a : NULL;
+    int finite;
     if (s->direct) {
         form_direct(s, -1, J, A);
     } else {
         form_list(s, -1, J, A);
     }
-    for (int k = 0; k < s->nm; k++) {
-        A.re[s->mslot[k] * A.step] += state->re * (mass ? mass[s->msource[k]] : 1);
+    finite = add_mass(s, s->state->re, A.re, A.step);
+    if (A.im) {
+        form_imaginary(s, A);
+        finite &= add_mass(s, s->state->im, A.im, A.step);
     }
-    if (!A.im) return;
-    form_imaginary(s, A);
-    for (int k = 0; k < s->nm; k++) {
-        A.im[s->mslot[k] * A.step] += state->im * (mass ? mass[s->msource[k]] : 1);
-    }
+    if (!finite || s->spec.second_order > 0) s->dense.finite = 0; /* so that factor looks */
 }
 
 /* ---- Factor and solve --------------------------------------------------------------------------- */

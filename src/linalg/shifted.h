@@ -5,9 +5,10 @@
  * with J dense, banded or sparse and M the identity, diagonal, dense, banded or sparse; and general
  * real systems A x = b whose values are filled in by the caller (dae_shifted_factor_values).
  *
- * Dense: own kernels below the measured cross-over, LAPACK above. Banded: own kernels. Sparse: KLU,
- * analyzed once, refactored with the same pivots, factored afresh when the pivots go bad. Small sparse
- * systems and those with a narrow band are factored dense or banded, which is faster.
+ * Dense: own kernels below the measured cross-over, LAPACK above. Banded: own kernels. Sparse: KLU
+ * analyzes once and chooses the pivots, an own list of operations factors again with the same pivots, and
+ * KLU chooses new ones when they go bad. Sparse systems that are small, fill up or have a narrow band are
+ * factored dense or banded, which is faster.
  *
  * second_order = m > 0 uses y'[i] = y[m+i], i < m: rows 0 .. m-1 of J are not read, and only a system
  * of size n - m is factored ([RADAU] IWORK(9)). M must be the identity in its first m rows and columns.

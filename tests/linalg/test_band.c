@@ -56,6 +56,37 @@ static void band_solves_every_shape(void **state)
     }
 }
 
+/* The kernels differ in the width of their vectors only. */
+static void band_kernels_agree_to_the_bit(void **state)
+{
+    (void)state;
+    enum { n = 30 };
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        for (int lower = 0; lower < 10; lower++) {
+            dae_arena *arena = dae_arena_create();
+            dae_band_lu f[2];
+            double x[2][n], y[2][n];
+            for (int k = 0; k < 2; k++) {
+                sequence s = {(uint64_t)lower};
+                dae_band_init(&f[k], n, lower, 3, is_complex, arena);
+                if (k) dae_band_use_portable(&f[k]);
+                double *re = random_reals(&s, n * n), *im = random_reals(&s, n * n);
+                load(&f[k], re, f[k].re);
+                if (is_complex) load(&f[k], im, f[k].im);
+                for (int i = 0; i < n; i++) x[k][i] = y[k][i] = next(&s);
+                assert_int_equal(dae_band_factor(&f[k]), 0);
+                dae_band_solve(&f[k], x[k], is_complex ? y[k] : NULL);
+                free(re);
+                free(im);
+            }
+            assert_memory_equal(f[0].re, f[1].re, (size_t)(f[0].ld * n) * sizeof(double));
+            assert_memory_equal(x[0], x[1], sizeof x[0]);
+            assert_memory_equal(y[0], y[1], sizeof y[0]);
+            dae_arena_destroy(arena);
+        }
+    }
+}
+
 /* -1 2 -1 with a right-hand side of ones: x_i = (i+1)(n-i)/2. */
 static void band_real_solves_the_poisson_equation(void **state)
 {
@@ -113,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(band_solves_every_shape),
+        cmocka_unit_test(band_kernels_agree_to_the_bit),
         cmocka_unit_test(band_real_solves_the_poisson_equation),
         cmocka_unit_test(band_factor_names_the_zero_pivot),
         cmocka_unit_test(band_factor_reports_what_is_not_finite),

@@ -18,12 +18,12 @@ static void load(const dae_dense_lu *d, const double *a, double *to)
 }
 
 /* Solves with a matrix given full and returns the backward error. */
-static double solve_error(int n, int is_complex, int lapack, double density, uint64_t seed)
+static double solve_error(int n, int is_complex, dae_dense_kernel kernel, double density, uint64_t seed)
 {
     sequence s = {seed};
     dae_arena *arena = dae_arena_create();
     dae_dense_lu d;
-    dae_dense_init_with(&d, n, is_complex, lapack, arena);
+    dae_dense_init_with(&d, n, is_complex, kernel, arena);
     double *re = random_matrix(&s, n, density), *im = is_complex ? random_matrix(&s, n, density) : NULL;
     double *b = random_reals(&s, (size_t)n), *c = is_complex ? random_reals(&s, (size_t)n) : NULL;
     double *x = reals((size_t)n), *y = is_complex ? reals((size_t)n) : NULL;
@@ -49,8 +49,8 @@ static void dense_real_solves_every_size(void **state)
     (void)state;
     for (int n = 1; n <= 70; n++) {
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            assert_between(solve_error(n, 0, 0, 1, seed), 0, n);
-            assert_between(solve_error(n, 0, 0, 0.3, seed), 0, n);
+            assert_between(solve_error(n, 0, DAE_DENSE_OWN, 1, seed), 0, n);
+            assert_between(solve_error(n, 0, DAE_DENSE_OWN, 0.3, seed), 0, n);
         }
     }
 }
@@ -60,8 +60,8 @@ static void dense_complex_solves_every_size(void **state)
     (void)state;
     for (int n = 1; n <= 70; n++) {
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            assert_between(solve_error(n, 1, 0, 1, seed), 0, n);
-            assert_between(solve_error(n, 1, 0, 0.3, seed), 0, n);
+            assert_between(solve_error(n, 1, DAE_DENSE_OWN, 1, seed), 0, n);
+            assert_between(solve_error(n, 1, DAE_DENSE_OWN, 0.3, seed), 0, n);
         }
     }
 }
@@ -70,8 +70,39 @@ static void dense_lapack_solves(void **state)
 {
     (void)state;
     for (int n = 1; n <= 40; n += 3) {
-        assert_between(solve_error(n, 0, 1, 1, 5), 0, n);
-        assert_between(solve_error(n, 1, 1, 1, 5), 0, n);
+        assert_between(solve_error(n, 0, DAE_DENSE_LAPACK, 1, 5), 0, n);
+        assert_between(solve_error(n, 1, DAE_DENSE_LAPACK, 1, 5), 0, n);
+    }
+}
+
+/* The kernels differ in the width of their vectors only. */
+static void dense_kernels_agree_to_the_bit(void **state)
+{
+    (void)state;
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        for (int n = 1; n <= 40; n++) {
+            dae_arena *arena = dae_arena_create();
+            dae_dense_lu d[2];
+            double x[2][40], y[2][40];
+            for (int k = 0; k < 2; k++) {
+                sequence s = {(uint64_t)n};
+                dae_dense_init_with(&d[k], n, is_complex, k ? DAE_DENSE_PORTABLE : DAE_DENSE_OWN, arena);
+                double *re = random_matrix(&s, n, 0.7), *im = random_matrix(&s, n, 0.7);
+                load(&d[k], re, d[k].re);
+                if (is_complex) load(&d[k], im, d[k].im);
+                for (int i = 0; i < 40; i++) x[k][i] = y[k][i] = next(&s);
+                assert_int_equal(dae_dense_factor(&d[k]), 0);
+                dae_dense_solve(&d[k], x[k], is_complex ? y[k] : NULL);
+                free(re);
+                free(im);
+            }
+            size_t bytes = (size_t)(d[0].ld * n) * sizeof(double);
+            assert_memory_equal(d[0].re, d[1].re, bytes);
+            if (is_complex) assert_memory_equal(d[0].im, d[1].im, bytes);
+            assert_memory_equal(x[0], x[1], sizeof x[0]);
+            assert_memory_equal(y[0], y[1], sizeof y[0]);
+            dae_arena_destroy(arena);
+        }
     }
 }
 
@@ -132,7 +163,7 @@ static void dense_factor_names_the_zero_pivot(void **state)
         for (int lapack = 0; lapack < 2; lapack++) {
             dae_arena *arena = dae_arena_create();
             dae_dense_lu d;
-            dae_dense_init_with(&d, 6, is_complex, lapack, arena);
+            dae_dense_init_with(&d, 6, is_complex, lapack ? DAE_DENSE_LAPACK : DAE_DENSE_OWN, arena);
             for (int i = 0; i < 6; i++) d.re[i + i * d.ld] = i == 3 ? 0 : 2;
             assert_int_equal(dae_dense_factor(&d), 4);
             for (int k = 0; k < d.ld * d.ld; k++) d.re[k] = 0;
@@ -169,6 +200,7 @@ int main(void)
         cmocka_unit_test(dense_real_solves_every_size),
         cmocka_unit_test(dense_complex_solves_every_size),
         cmocka_unit_test(dense_lapack_solves),
+        cmocka_unit_test(dense_kernels_agree_to_the_bit),
         cmocka_unit_test(dense_init_takes_lapack_above_the_cross_over),
         cmocka_unit_test(dense_real_interchanges_rows),
         cmocka_unit_test(dense_complex_divides_without_overflow),

@@ -326,6 +326,10 @@ static void shifted_picks_the_storage_that_pays(void **state)
     sequence s = {1};
     stored tri = store(200, reals(200 * 200), DAE_SPARSE, 0, 0),
            small = random_stored(&s, 12, DAE_SPARSE, 0, 0), large = random_stored(&s, 200, DAE_SPARSE, 0, 0);
+    double *loops = reals(200 * 200); /* every unknown meets the next, some the one half way round */
+    for (int i = 0; i < 200; i++) loops[i + 200 * i] = loops[i + 200 * ((i + 1) % 200)] = 1;
+    for (int i = 0; i < 200; i += 20) loops[i + 200 * ((i + 100) % 200)] = 1;
+    stored sparse = store(200, loops, DAE_SPARSE, 0, 0);
     const struct {
         dae_shifted_spec spec;
         const char *text;
@@ -337,7 +341,8 @@ static void shifted_picks_the_storage_that_pays(void **state)
          "banded 400, 2 below and 2 above (own kernel)"},
         {{.n = 200, .jacobian = tri.view.pattern}, "banded 200, 0 below and 0 above (own kernel)"},
         {{.n = 12, .jacobian = small.view.pattern}, "dense 12 (own kernel)"},
-        {{.n = 200, .jacobian = large.view.pattern}, "sparse 200, "},
+        {{.n = 200, .jacobian = sparse.view.pattern}, "sparse 200, 410 nonzeros (KLU)"},
+        {{.n = 200, .jacobian = large.view.pattern}, "dense 200 (own kernel)"},
         {{.n = 12, .jacobian = small.view.pattern, .keep_storage = 1}, "sparse 12, "},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -352,6 +357,7 @@ static void shifted_picks_the_storage_that_pays(void **state)
     free_stored(&tri);
     free_stored(&small);
     free_stored(&large);
+    free_stored(&sparse);
 }
 
 /* Two factorizations, then save; load into a new solver; both go on with a solve, a third factorization and a
