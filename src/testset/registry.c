@@ -4,16 +4,28 @@
 
 #define PROBLEMS(X) \
     X(hires)        \
+    X(pollu)        \
+    X(ringmod)      \
+    X(medakzo)      \
+    X(emep)         \
     X(plei)         \
+    X(beam)         \
     X(vdpol_mu)     \
     X(vdpol_eps)    \
     X(orego)        \
     X(rober)        \
     X(e5)           \
+    X(chemakzo)     \
     X(andrews)      \
     X(transamp)     \
+    X(pump)         \
+    X(tba)          \
     X(caraxis)      \
-    X(nand)
+    X(fekete)       \
+    X(crank)        \
+    X(water)        \
+    X(nand)         \
+    X(wheel)
 
 #define X(name) extern const dae_problem_entry dae_problem_##name;
 PROBLEMS(X)
