@@ -201,7 +201,8 @@ void dae_integrator_destroy(dae_integrator *it)
 
 /* ---- Start -------------------------------------------------------------------------------------- */
 
-/* The wall ahead: the next discontinuity inside the interval. */
+/* The wall ahead: the next discontinuity inside the interval or at its end, which is then evaluated from the
+ * inner side. */
 static void set_segment(dae_integrator *it)
 {
     dae_ivp *ivp = &it->ivp;
@@ -210,7 +211,7 @@ static void set_segment(dae_integrator *it)
     ivp->right = NAN;
     if (it->s->segment < o->ndiscontinuity) {
         double td = o->discontinuity[it->s->segment];
-        if (ivp->direction * (it->s->t_end - td) > 0) ivp->t_stop = ivp->right = td;
+        if (ivp->direction * (it->s->t_end - td) >= 0) ivp->t_stop = ivp->right = td;
     }
 }
 
@@ -441,7 +442,7 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         return r;
     }
     move_to(it, out.t);
-    if (s->now == it->ivp.right && it->ivp.t == s->now) { /* a discontinuity: go on from its other side */
+    if (s->now == it->ivp.right && it->ivp.t == s->now && s->now != s->t_end) { /* go on from its other side */
         s->stats.restarts++;
         dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=discontinuity", s->now);
         pass_discontinuities(it, s->now);

@@ -155,6 +155,44 @@ static void every_method_for_odes_finds_20_bounces(void **state)
     }
 }
 
+/* ---- Jumps at both ends of the interval: only the inner sides count --------------------------------- */
+
+static int outside_is_wild(double t, const double *y, double *f, void *user)
+{
+    int *outside = user, inside = t > 0 && t < 1;
+    if (!inside) ++*outside;
+    f[0] = inside ? y[1] : 1e3;
+    f[1] = 0;
+    return 0;
+}
+
+static void every_method_for_odes_stays_between_jumps_at_the_ends(void **state)
+{
+    (void)state;
+    static const double jump[] = {0, 1};
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *method = dae_method_get(k);
+        if (!(method->kinds & 1u << DAE_KIND_ODE)) continue;
+        int outside = 0;
+        dae_system sys = {.kind = DAE_KIND_ODE,
+                          .ode = {.n = 2, .f = outside_is_wild, .user = &outside},
+                          .structure = {.second_order = 1}};
+        dae_options opt = dae_options_default();
+        opt.method = method->name;
+        opt.rtol = opt.atol = 1e-6;
+        opt.discontinuity = jump;
+        opt.ndiscontinuity = 2;
+        dae_error err = {0};
+        dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+        dae_status s = it ? dae_integrator_start(it, 0, 1, (double[]){0, 1}, NULL, &err) : err.status;
+        if (s >= 0) s = dae_integrator_advance(it, 1, &err);
+        if (s < 0) fail_msg("%s: %s: %s", method->name, dae_status_name(s), err.text);
+        if (outside) fail_msg("%s: evaluated %d times outside the interval", method->name, outside);
+        assert_near(dae_integrator_state(it)[0], 1, 1e-6);
+        dae_integrator_destroy(it);
+    }
+}
+
 static void every_method_is_described(void **state)
 {
     (void)state;
@@ -176,6 +214,7 @@ int main(void)
         cmocka_unit_test(every_method_is_described),
         cmocka_unit_test(every_method_integrates_a_rotation),
         cmocka_unit_test(every_method_for_odes_finds_20_bounces),
+        cmocka_unit_test(every_method_for_odes_stays_between_jumps_at_the_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
