@@ -103,6 +103,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->reference_source = "PSIDE in extended precision, tolerances 1e-19 (test set report)";
     p->component = name;
     dae_problem_units(p, 0, N, "mol/l");
+    p->time_unit = "min";
     p->plot = plot;
     p->nplot = N;
     return DAE_OK;

@@ -452,6 +452,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->scored = scored;
     p->component = name;
     p->unit = unit;
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 6;
     return DAE_OK;

@@ -323,6 +323,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->scored = scored;
     p->component = species_name;
     dae_problem_units(p, 0, SPECIES, "1/cm^3");
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 6;
     return DAE_OK;

@@ -153,6 +153,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->reference_source = "RADAU5 in extended precision, tolerances 1.1e-18 (test set report)";
     p->component = name;
     dae_problem_units(p, 0, N, "ppm");
+    p->time_unit = "min";
     p->plot = plot;
     p->nplot = 6;
     return DAE_OK;

@@ -157,6 +157,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_units(p, 0, 5, "C");
     dae_problem_units(p, 5, 3, "V");
     dae_problem_units(p, 8, 1, "A");
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 4;
     return DAE_OK;

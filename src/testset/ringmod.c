@@ -151,6 +151,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_names(p, 7, 8, "I%d");
     dae_problem_units(p, 0, 7, "V");
     dae_problem_units(p, 7, 8, "A");
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 1;
     return DAE_OK;

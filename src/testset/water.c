@@ -162,6 +162,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->component = name;
     dae_problem_units(p, 0, TUBES, "m^3/s");
     dae_problem_units(p, PRESSURE, NODES, "Pa");
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 6;
     return DAE_OK;

@@ -94,8 +94,11 @@ static void creep(const double *u, const axle *a, double Nf, side *s)
     double vr1 = u[XD] - u[THETAD]*(st*(a->sp*Rcq + xi*a->cp) + ct*Rsq) - u[PHID]*ct*arm -
                  spin*(st*Rcq + a->sp*ct*Rsq);
     double vr2 = u[YD] + u[PHID]*(xi*a->cp + a->sp*Rcq) + spin*a->cp*Rsq;
-    double vr3 = u[ZD] + v0 - u[THETAD]*(ct*(xi*a->cp + a->sp*Rcq) - st*Rsq) + u[PHID]*st*arm +
-                 spin*(st*a->sp*Rsq - ct*Rcq);
+    /* slip = v0 - (omega0 + beta) R cos theta cos psi without loss of digits: v0 = omega0 rho0 */
+    double both = ct*s->cq, lag = (st*st + ct*ct*s->sq*s->sq)/(1 + both); /* lag = 1 - both */
+    double slip = omega0*(rho0*lag - tan_delta0*(a0 - fabs(xi))*both) - u[BETA]*ct*Rcq;
+    double vr3 = u[ZD] + slip - u[THETAD]*(ct*(xi*a->cp + a->sp*Rcq) - st*Rsq) + u[PHID]*st*arm +
+                 spin*st*a->sp*Rsq;
     double w1 = vr1 - 2*u[XD], w2 = vr2 - 2*u[YD], w3 = vr3 - 2*u[ZD] - 2*v0;
     double per_roll = 2/sqrt(w1*w1 + w2*w2 + w3*w3);
     double nu1 = (st*vr1 + ct*vr3)*per_roll;
@@ -304,8 +307,13 @@ static void creep_num(const double *u, const axle_num *a, num Nf, side_num *s)
     num vr1 = sub(xd, mul(thetad, add(mul(st, ahead), mul(ct, s->Rsq))));
     vr1 = sub(vr1, add(mul(mul(phid, ct), arm), mul(spin, add(mul(st, s->Rcq), mul(ct, sp_Rsq)))));
     num vr2 = add(yd, add(mul(phid, ahead), mul(mul(spin, a->cp), s->Rsq)));
-    num vr3 = sub(plus(v0, zd), mul(thetad, sub(mul(ct, ahead), mul(st, s->Rsq))));
-    vr3 = add(vr3, add(mul(mul(phid, st), arm), mul(spin, sub(mul(st, sp_Rsq), mul(ct, s->Rcq)))));
+    num both = mul(ct, s->cq), ct_sq = mul(ct, s->sq);
+    num lag = mul(add(mul(st, st), mul(ct_sq, ct_sq)), reciprocal(plus(1, both)));
+    num cone = times(tan_delta0, plus(a0, times(-1, absolute(s->xi))));
+    num slip = times(omega0, sub(times(rho0, lag), mul(cone, both)));
+    slip = sub(slip, mul(variable(u, BETA), mul(ct, s->Rcq)));
+    num vr3 = sub(add(slip, zd), mul(thetad, sub(mul(ct, ahead), mul(st, s->Rsq))));
+    vr3 = add(vr3, add(mul(mul(phid, st), arm), mul(spin, mul(st, sp_Rsq))));
     num w1 = sub(vr1, times(2, xd)), w2 = sub(vr2, times(2, yd)), w3 = plus(-2*v0, sub(vr3, times(2, zd)));
     num per_roll = times(2, reciprocal(root(add(add(mul(w1, w1), mul(w2, w2)), mul(w3, w3)))));
     num signed_sD = times(s->sign, s->sD);
@@ -457,6 +465,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->reference_source = "DASSL, tolerances 1e-9, multipliers without error control (test set report)";
     p->component = name;
     p->unit = unit;
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 4;
     return DAE_OK;
