@@ -334,8 +334,9 @@ static void ida_comes_near_the_rows_of_dassl(void **state)
     assert_row("hires", 1e-7, 3.81 - 0.3, 6.02 - 0.3, 380);
     assert_row("transamp", 1e-4, 3.08 - 0.7, 4.60 - 0.9, 9759);
     assert_row("transamp", 1e-7, 5.49 - 0.7, 7.24 - 0.7, 40810);
-    assert_row("nand", 1e-4, 5.25 - 0.7, 3.69 - 0.7, 1037);
-    /* scd counts only the output voltage here: single runs have 7.0 to 9.2 digits, DASSL's printed run had 8.81. */
+    /* scd counts only the output voltage here: single runs have 4.0 to 6.0 and 7.0 to 9.2 digits; the runs of
+     * DASSL that are printed had 5.25 and 8.81. */
+    assert_row("nand", 1e-4, 4.2, 3.69 - 0.7, 1037);
     assert_row("nand", 1e-7, 7.2, 6.22 - 0.7, 3825);
 }
 
