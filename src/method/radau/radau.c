@@ -375,16 +375,16 @@ static double iterate(radau *r)
     const radau_kernels *kernel = r->kernels[r->st->level];
     int n = r->n, ld = r->ld, s = m->s;
     double sum = 0;
-    if (r->mass.n) {
-        for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
-    }
-    kernel->right_sides(n, ld, m, 1 / r->st->h, r->mw, r->g);
     DAE_LINALG(r->ivp, {
+        if (r->mass.n) {
+            for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
+        }
+        kernel->right_sides(n, ld, m, 1 / r->st->h, r->mw, r->g);
         dae_shifted_solve(r->real, r->g);
         for (int k = 0; k < s / 2; k++) dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
+        kernel->update(n, ld, m, r->g, r->weight, r->y, r->w, r->z, r->stage, r->x);
     });
     r->ivp->stats->solves += 1 + s / 2;
-    kernel->update(n, ld, m, r->g, r->weight, r->y, r->w, r->z, r->stage, r->x);
     for (int i = 0; i < n; i++) sum += r->x[i];
     return sqrt(sum * r->inverse_size[r->st->level]);
 }
