@@ -55,6 +55,10 @@ DAE_API dae_status dae_integrator_step(dae_integrator *it, dae_error *err);
 /* The solution at any t inside the last step; yp may be NULL. */
 DAE_API dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, double *yp);
 
+/* Mechanical systems: consistent accelerations (nv) and multipliers (nlambda) at t inside the last step;
+ * either may be NULL. DAE_ERR_UNSUPPORTED: the method has none (a formulation can tell them). */
+DAE_API dae_status dae_integrator_multipliers(dae_integrator *it, double t, double *a, double *lambda);
+
 DAE_API double dae_integrator_time(const dae_integrator *it);
 DAE_API double dae_integrator_previous_time(const dae_integrator *it); /* where the last step began */
 DAE_API const double *dae_integrator_state(const dae_integrator *it);  /* lives until the next call */

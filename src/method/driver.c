@@ -528,6 +528,14 @@ dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, d
     return DAE_OK;
 }
 
+dae_status dae_integrator_multipliers(dae_integrator *it, double t, double *a, double *lambda)
+{
+    double d = it->ivp.direction;
+    if (!it->started || !it->method->multipliers) return DAE_ERR_UNSUPPORTED;
+    if (d * (t - it->ivp.t_old) < 0 || d * (it->ivp.t - t) < 0) return DAE_ERR_INPUT;
+    return it->method->multipliers(it->self, t, a, lambda) ? DAE_ERR_UNDEFINED : DAE_OK;
+}
+
 /* ---- Looking ------------------------------------------------------------------------------------- */
 
 double dae_integrator_time(const dae_integrator *it)
