@@ -19,6 +19,7 @@
 #define CHECK_POINTS 3     /* inside each step when nothing is said; ours */
 #define MAX_ROOTS 256      /* in one step */
 #define TOUCH (64 * DBL_EPSILON) /* a double root: extremum below this, relative to the ends */
+#define POLISH 4           /* Newton steps on the projected dense output */
 #define ZENO_COUNT 50      /* this many restarts ... */
 #define ZENO_SPAN 1e-9     /* ... within this part of the interval pile up; */
 #define ZENO_LAST 3        /* so do this many in a row ... */
@@ -132,6 +133,35 @@ static double locate(dae_integrator *it, int i, double a, double b, double fa, d
     return b;
 }
 
+/* The state at t on the constraints, with consistent accelerations: mechanical methods. 0: fine. */
+static int on_constraints(dae_integrator *it, double t, double *y, double *yp)
+{
+    const dae_method *m = it->method;
+    const dae_mech *mech = &it->sys.mech;
+    it->method->interpolate(it->self, t, y, yp);
+    if (it->sys.kind != DAE_KIND_MECH || !m->project || !m->multipliers) return 1;
+    return m->project(it->self, t, y) || m->multipliers(it->self, t, yp + mech->np, NULL);
+}
+
+/* Moves a root of function i that was located on the dense output to where the function is zero on the projected
+ * one, [MEXX] section 2.5: Newton's method with the slope of the dense output. Stays within [a,b]. */
+static double polish(dae_integrator *it, int i, double guess, double a, double b)
+{
+    double *y = it->scratch, *yp = y + it->ivp.n, *phi = it->phi + 3 * (size_t)it->events.count;
+    double h = it->ivp.t - it->ivp.t_old, d = 1e-3 * h, tol = 1e-3 * it->ivp.rtol[0] * fabs(h);
+    if (it->sys.kind != DAE_KIND_MECH || !it->method->project) return guess;
+    double lo = (guess - d - a) * h > 0 ? guess - d : a, hi = (b - guess - d) * h > 0 ? guess + d : b;
+    double slope = (value(it, i, hi) - value(it, i, lo)) / (hi - lo), t = guess;
+    for (int k = 0; k < POLISH && isfinite(slope) && slope != 0; k++) {
+        if (on_constraints(it, t, y, yp) || it->events.phi(t, y, yp, phi, it->events.user) || !isfinite(phi[i])) return guess;
+        double next = t - phi[i] / slope;
+        if ((next - a) * h < 0 || (b - next) * h < 0) return t;
+        if (fabs(next - t) <= tol) return next;
+        t = next;
+    }
+    return t;
+}
+
 static void add_root(dae_integrator *it, double t, int i, int rising)
 {
     int d = it->event[i].direction;
@@ -206,7 +236,7 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
             } else if (ff == 0 || (ff > 0) != (s > 0)) {
                 ff = s * DBL_MIN; /* inside the residual band */
             }
-            add_root(it, locate(it, i, from, b, ff, fb[i]), i, now > 0);
+            add_root(it, polish(it, i, locate(it, i, from, b, ff, fb[i]), from, b), i, now > 0);
             it->sign[i] = now;
         } else if (deep && fa[i] != 0) {
             look_for_two(it, i, a, b, fa[i], fb[i], s);
@@ -330,6 +360,7 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
         if (s) return s;
         done = t;
         dae_driver_at(it, t, it->scratch, it->scratch + it->ivp.n);
+        if (it->method->project && t != it->s->now) it->method->project(it->self, t, it->scratch);
         dae_copy(it->ivp.n, it->scratch, it->y);
         dae_copy(it->ivp.n, it->scratch + it->ivp.n, it->yp);
         it->s->now = t;
