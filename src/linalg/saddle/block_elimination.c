@@ -6,14 +6,19 @@
  *
  * In the report z are joint velocities, which have no mass, and A = Jb^T M Jb is the mass matrix of the
  * minimal form. Here the split is found at the anchor, by elimination with complete pivoting that takes
- * a massless velocity into y only if it must; so the mode serves every system. The report's program
- * returned no lambda in this mode. */
+ * a massless velocity into y only if it must; so the mode serves every system. A matrix for which that
+ * K is nearly singular gets a split of its own. The report's program returned no lambda in this mode. */
 #include "linalg/saddle/internal.h"
 #include "linalg/saddle/kernel.h"
 
+#define WORSE 1e-2 /* ours: the anchor is stale if the smallest pivot of K falls below this part of its own there, */
+#define WORST 1e-5 /* and does not serve below this one */
+
 typedef struct block_elimination {
-    int *order; /* nv: velocities, first those of y (nl), then those of z; in the arena */
-    int *place; /* nv: where each velocity is in order */
+    int *order;  /* nv: velocities, first those of y (nl), then those of z */
+    int *place;  /* nv: where each velocity is in order */
+    int *anchor; /* nv: order of the anchor */
+    double *size; /* smallest pivot of K at the anchor; 1 if the present order is not the anchor's */
     double *K;  /* nl x nl, factored */
     int *piv;   /* nl */
     double *J;  /* nl x nz: K^-1 J */
@@ -35,6 +40,8 @@ static dae_status create(dae_saddle *s, dae_error *err)
     size_t nv = (size_t)s->spec.nv, nl = (size_t)s->spec.nl, nz = nv - nl;
     d->order = dae_arena_ints(s->arena, nv);
     d->place = dae_arena_ints(s->arena, nv);
+    d->anchor = dae_arena_ints(s->arena, nv);
+    d->size = dae_arena_reals(s->arena, 2);
     d->piv = dae_arena_ints(s->arena, nl);
     d->K = dae_arena_reals(s->arena, nl * nl);
     d->J = dae_arena_reals(s->arena, nl * nz);
@@ -81,11 +88,11 @@ static void swap_columns(block_elimination *d, int nl, int j, int k)
     }
 }
 
-static int anchor(dae_saddle *s, const double *M, const double *G, const double *U)
+/* Finds the split of this matrix. */
+static int split(dae_saddle *s, const double *M, const double *G)
 {
     block_elimination *d = s->data;
     int nv = s->spec.nv, nl = s->spec.nl;
-    (void)U;
     memset(d->G, 0, (size_t)nl * (size_t)nv * sizeof *d->G);
     dae_saddle_expand(s, G, d->G, nl, 0);
     for (int k = 0; k < s->spec.nblock; k++) { /* c: mass of each velocity, 0 where its row of M is zero */
@@ -114,6 +121,47 @@ static int anchor(dae_saddle *s, const double *M, const double *G, const double 
         }
     }
     for (int j = 0; j < nv; j++) d->place[d->order[j]] = j;
+    return 0;
+}
+
+static void use_order(block_elimination *d, int nv)
+{
+    for (int j = 0; j < nv; j++) d->order[j] = d->anchor[j];
+    for (int j = 0; j < nv; j++) d->place[d->order[j]] = j;
+}
+
+/* K and J of the present order; K factored, J = K^-1 J. */
+static int factor_K(dae_saddle *s, const double *G)
+{
+    block_elimination *d = s->data;
+    int nv = s->spec.nv, nl = s->spec.nl, nz = nv - nl, info;
+    memset(d->G, 0, (size_t)nl * (size_t)nv * sizeof *d->G);
+    dae_saddle_expand(s, G, d->G, nl, 0);
+    for (int j = 0; j < nl; j++) dae_copy(nl, d->G + AT(0, d->order[j], nl), d->K + AT(0, j, nl));
+    for (int j = 0; j < nz; j++) dae_copy(nl, d->G + AT(0, d->order[nl + j], nl), d->J + AT(0, j, nl));
+    if (nl < LARGE) info = kernel_lu(nl, d->K, d->piv);
+    else dgetrf_(&nl, &nl, d->K, &nl, d->piv, &info);
+    return info;
+}
+
+static double smallest_pivot(const block_elimination *d, int nl)
+{
+    double size = INFINITY;
+    for (int k = 0; k < nl; k++) size = fmin(size, fabs(d->K[AT(k, k, nl)]));
+    return size;
+}
+
+static int anchor(dae_saddle *s, const double *M, const double *G, const double *U)
+{
+    block_elimination *d = s->data;
+    int nv = s->spec.nv;
+    (void)U;
+    int info = split(s, M, G);
+    if (!info) info = factor_K(s, G);
+    if (info) return info;
+    for (int j = 0; j < nv; j++) d->anchor[j] = d->order[j];
+    d->size[0] = smallest_pivot(d, s->spec.nl);
+    d->size[1] = 0; /* 1: the present order is not the anchor's */
     return 0;
 }
 
@@ -166,18 +214,22 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
     block_elimination *d = s->data;
     int nv = s->spec.nv, nl = s->spec.nl, nz = nv - nl, info;
     (void)U;
-    memset(d->G, 0, (size_t)nl * (size_t)nv * sizeof *d->G);
-    dae_saddle_expand(s, G, d->G, nl, 0);
-    for (int j = 0; j < nl; j++) dae_copy(nl, d->G + (size_t)d->order[j] * (size_t)nl, d->K + (size_t)j * (size_t)nl);
-    for (int j = 0; j < nz; j++) dae_copy(nl, d->G + (size_t)d->order[nl + j] * (size_t)nl, d->J + (size_t)j * (size_t)nl);
-    if (nl < LARGE) {
-        info = kernel_lu(nl, d->K, d->piv);
-        for (int j = 0; j < nz && !info; j++) kernel_lu_solve(nl, d->K, d->piv, d->J + (size_t)j * (size_t)nl);
-    } else {
-        dgetrf_(&nl, &nl, d->K, &nl, d->piv, &info);
-        if (!info && nz) dgetrs_("N", &nl, &nz, d->K, &nl, d->piv, d->J, &nl, &info);
+    if (d->size[1] != 0) use_order(d, nv);
+    d->size[1] = 0;
+    info = factor_K(s, G);
+    double size = info ? 0 : smallest_pivot(d, nl);
+    if (nl && !(size > WORSE * d->size[0])) s->state->stale = 1;
+    if (nl && !(size > WORST * d->size[0])) {
+        info = split(s, M, G);
+        if (!info) info = factor_K(s, G);
+        d->size[1] = 1;
     }
     if (info) return info;
+    if (nl < LARGE) {
+        for (int j = 0; j < nz; j++) kernel_lu_solve(nl, d->K, d->piv, d->J + AT(0, j, nl));
+    } else if (nz) {
+        dgetrs_("N", &nl, &nz, d->K, &nl, d->piv, d->J, &nl, &info);
+    }
     permuted_mass(s, M);
     return nz ? reduce(s) : 0;
 }

@@ -4,12 +4,13 @@
  *
  * preconditioned by the anchor's matrix: z from [M0 G0^T; G0 0] (., z) = (0, -r) is
  * (G0 M0^-1 G0^T)^-1 r. (The report prints w = M^-1 f - G^T lambda and swaps G0 and its transpose.)
- * M must be definite. The residual is reduced by STOP: an error of the iteration that varies between
+ * M must be definite. The residual is reduced to rounding level: an error of the iteration that varies between
  * the rows of an extrapolation tableau would destroy its expansion in h. Pays for many constraints. */
 #include "linalg/saddle/internal.h"
 #include "linalg/saddle/kernel.h"
 
-#define STOP 1e-13  /* ours: relative residual in the norm of the preconditioner */
+#define STOP 1e-8   /* ours: relative residual of a pass in the norm of the preconditioner */
+#define PASSES 2    /* ours: two passes come down to rounding level */
 #define MOST 200    /* ours: iterations */
 
 typedef struct pcg {
@@ -17,7 +18,7 @@ typedef struct pcg {
     double *L;          /* blocks of M, factored */
     double *G;          /* values */
     int nG;
-    double *b, *r, *z, *p, *q; /* nl each */
+    double *b, *r, *z, *p, *q, *dl; /* nl each */
     double *x;                 /* nv */
 } pcg;
 
@@ -46,6 +47,7 @@ static dae_status create(dae_saddle *s, dae_error *err)
     d->z = dae_arena_reals(s->arena, nl);
     d->p = dae_arena_reals(s->arena, nl);
     d->q = dae_arena_reals(s->arena, nl);
+    d->dl = dae_arena_reals(s->arena, nl);
     d->x = dae_arena_reals(s->arena, (size_t)spec.nv);
     snprintf(s->text, sizeof s->text, "pcg %d, preconditioned by %s", spec.nv + spec.nl, dae_saddle_mode(d->direct));
     return DAE_OK;
@@ -107,15 +109,11 @@ static double dot(int n, const double *x, const double *y)
     return sum;
 }
 
-static void solve(dae_saddle *s, double *w, double *l)
+/* Conjugate gradients for S dl = r, added to l; r is destroyed. */
+static void iterate(dae_saddle *s, double *l)
 {
     pcg *d = s->data;
-    int nv = s->spec.nv, nl = s->spec.nl;
-    dae_copy(nv, w, d->x);
-    mass_solve(s, d->x);
-    for (int i = 0; i < nl; i++) d->r[i] = -l[i];
-    dae_saddle_multiply(&s->spec, d->G, 1, d->x, d->r);
-    dae_zero(nl, l);
+    int nl = s->spec.nl;
     precondition(s, d->r, d->z);
     dae_copy(nl, d->z, d->p);
     double rz = dot(nl, d->r, d->z), stop = STOP * STOP * rz;
@@ -130,8 +128,28 @@ static void solve(dae_saddle *s, double *w, double *l)
         rz = next;
         s->state->analyses++;
     }
-    dae_saddle_multiply_transposed(&s->spec, d->G, -1, l, w);
+}
+
+/* Every pass reduces the residual G w - g by STOP; the second one starts from it, not from a difference
+ * of large numbers. */
+static void solve(dae_saddle *s, double *w, double *l)
+{
+    pcg *d = s->data;
+    int nv = s->spec.nv, nl = s->spec.nl;
+    dae_copy(nl, l, d->b);
+    dae_zero(nl, l);
     mass_solve(s, w);
+    for (int pass = 0; pass < PASSES; pass++) {
+        for (int i = 0; i < nl; i++) d->r[i] = -d->b[i];
+        dae_saddle_multiply(&s->spec, d->G, 1, w, d->r);
+        dae_zero(nl, d->dl);
+        iterate(s, d->dl);
+        dae_zero(nv, d->x);
+        dae_saddle_multiply_transposed(&s->spec, d->G, 1, d->dl, d->x);
+        mass_solve(s, d->x);
+        dae_axpy(nv, -1, d->x, w);
+        dae_axpy(nl, 1, d->dl, l);
+    }
 }
 
 static int load(dae_saddle *s, const void *buffer, size_t size)

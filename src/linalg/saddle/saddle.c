@@ -18,10 +18,10 @@ static const mode *const modes[] = {&dae_saddle_dense_lu,
 
 /* ---- The automatic choice ------------------------------------------------------------------------ */
 
-/* Measured cross-overs, bench_saddle (insulator chains and random trees of planar bodies): a tree is
- * eliminated recursively from TREE unknowns on, other sparse systems by KLU from SPARSE on. */
-#define TREE 12
-#define SPARSE 40
+/* Measured cross-overs, bench_saddle: below SMALL unknowns block elimination is the fastest symmetric mode and
+ * dense LU the fastest unsymmetric one; from there on a tree is eliminated recursively, other sparse
+ * systems by KLU. */
+#define SMALL 30
 
 static int loop_rows(const dae_saddle_spec *spec)
 {
@@ -32,12 +32,10 @@ static int loop_rows(const dae_saddle_spec *spec)
 
 static const mode *choose(const dae_saddle_spec *spec)
 {
-    int n = spec->nv + spec->nl;
-    if (spec->parent && spec->nblock > 1 && n >= TREE && 4 * loop_rows(spec) <= spec->nl) {
-        return &dae_saddle_recursive_constraint;
-    }
-    if (spec->colptr && n >= SPARSE) return &dae_saddle_sparse_lu;
-    return &dae_saddle_dense_lu;
+    int small = spec->nv + spec->nl < SMALL;
+    if (!small && spec->parent && spec->nblock > 1 && 4 * loop_rows(spec) <= spec->nl) return &dae_saddle_recursive_constraint;
+    if (!small && spec->colptr) return &dae_saddle_sparse_lu;
+    return small && !spec->unsymmetric && spec->nl <= spec->nv ? &dae_saddle_block_elimination : &dae_saddle_dense_lu;
 }
 
 static const mode *find(const char *name)
