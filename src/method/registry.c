@@ -8,7 +8,8 @@
     X(radau)        \
     X(dopri5)       \
     X(dop853)       \
-    X(bs23)
+    X(bs23)         \
+    X(mexx)
 
 #ifdef DAE_HAVE_SUNDIALS
 #define SUNDIALS_METHODS(X) \

@@ -25,7 +25,10 @@
     X(crank)        \
     X(water)        \
     X(nand)         \
-    X(wheel)
+    X(wheel)        \
+    X(cable_drum)   \
+    X(seven_body)   \
+    X(insulator_chain)
 
 #define X(name) extern const dae_problem_entry dae_problem_##name;
 PROBLEMS(X)

@@ -1,0 +1,596 @@
+/* mexx: extrapolated half-explicit Euler method for constrained mechanical systems.
+ *
+ * A basic step of size H computes rows j = 1, 2, ... of n_j half-explicit Euler steps (row.c) and
+ * extrapolates x = (p, v, u, a, lambda) to h = 0,
+ *
+ *     T_j,k+1 = T_j,k + (T_j,k - T_j-1,k) / (n_j/n_(j-k) - 1),
+ *
+ * until T_jj - T_j,j-1 is below the tolerance in p, v, u. Then p and v are projected onto the position
+ * and velocity constraints. Order (number of rows) and step size follow Deuflhard's control, as in the
+ * original program; its constants reproduce the counts printed in the report. Dense output: dense.c.
+ *
+ * Sources: [MEXX] Lubich, Engstler, Nowak, Poehle, MEXX - Numerical software for the integration of
+ * constrained mechanical multibody systems, ZIB SC 92-12; control details from a study of the program.
+ * We differ: the mark "last step" does not survive a failed attempt, and F lambda is formed with the
+ * present lambda; both were errors of the original. A failing projection halves the step. */
+#include "method/mexx/mexx.h"
+
+#include "core/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TARGET 0.8      /* [MEXX program] sigma_1: aimed level of the error */
+#define SAFETY 0.93     /* sigma_2: on the predicted step */
+#define UNSTABLE_H 0.5  /* sigma_3: after a stability failure */
+#define PROJECT_H 0.45  /* sigma_4: smallest factor after a projection changed too much */
+#define SHRINK 0.1      /* c_lo, c_hi: limits of step changes */
+#define GROW 4.0
+#define DOWN 0.9        /* order goes down if the work per unit step falls below this part, */
+#define UP 1.0          /* up if below this */
+#define PROJECTION 5.0  /* largest weighted change by projection */
+#define STRETCH ((1 + SAFETY) / 2) /* a step this near to the end goes to the end */
+#define PROJECTION_WORK 4          /* work of a projection, in evaluations */
+#define FIRST_STEP 1e-3 /* default of the original */
+
+/* ---- Life ---------------------------------------------------------------------------------------- */
+
+static void destroy(void *self)
+{
+    mexx *s = self;
+    if (!s) return;
+    if (s->velocity != s->w.saddle) dae_saddle_destroy(s->velocity);
+    if (s->position != s->velocity) dae_saddle_destroy(s->position);
+    dae_saddle_destroy(s->exact);
+    dae_saddle_destroy(s->w.saddle);
+    free(s);
+}
+
+static dae_status create_worker(mexx *s, mexx_worker *w, dae_error *err)
+{
+    dae_arena *a = s->ivp->arena;
+    dae_status status = dae_mechanics_init(&w->x, s->ivp, err);
+    if (status) return status;
+    w->M = dae_arena_reals(a, (size_t)w->x.nM);
+    w->G = dae_arena_reals(a, (size_t)w->x.nG);
+    w->U = s->friction ? dae_arena_reals(a, (size_t)w->x.nG) : NULL;
+    w->gI = dae_arena_reals(a, (size_t)s->nl);
+    w->f = dae_arena_reals(a, (size_t)s->nv);
+    w->pdot = dae_arena_reals(a, (size_t)s->np);
+    w->rhs = dae_arena_reals(a, (size_t)(s->nv + s->nl));
+    w->saddle = dae_mechanics_saddle(&w->x, s->opt.linear_algebra, s->nl, s->friction, err);
+    return w->saddle ? DAE_OK : err ? err->status : DAE_ERR_MEMORY;
+}
+
+/* Projections are symmetric: they share the solver of the steps where that has the same shape. */
+static dae_status create_projections(mexx *s, dae_error *err)
+{
+    const char *mode = s->opt.linear_algebra;
+    s->velocity = s->friction ? dae_mechanics_saddle(&s->w.x, mode, s->nl, 0, err) : s->w.saddle;
+    if (!s->velocity) return err ? err->status : DAE_ERR_MEMORY;
+    s->position = s->velocity;
+    if (s->w.x.ng != s->nl) s->position = dae_mechanics_saddle(&s->w.x, mode, s->w.x.ng, 0, err);
+    if (!s->position) return err ? err->status : DAE_ERR_MEMORY;
+    if (!s->ivp->sys->mech.dfdlambda || s->friction) return DAE_OK;
+    s->exact = dae_mechanics_saddle(&s->w.x, "auto", s->nl, 1, err);
+    return s->exact ? DAE_OK : err ? err->status : DAE_ERR_MEMORY;
+}
+
+static void *create(dae_ivp *ivp, const void *option, dae_error *err)
+{
+    const dae_mech *m = &ivp->sys->mech;
+    dae_arena *a = ivp->arena;
+    mexx *s = calloc(1, sizeof *s);
+    if (!s) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "mexx: out of memory");
+        return NULL;
+    }
+    s->ivp = ivp;
+    s->opt = *(const mexx_options *)option;
+    s->np = m->np;
+    s->nv = m->nv;
+    s->nu = m->nu;
+    s->nl = m->nlambda;
+    s->ny = s->np + s->nv + s->nu;
+    s->ns = s->ny + s->nl;
+    s->nx = s->ns + s->nv;
+    s->friction = m->dfdlambda != NULL && strcmp(s->opt.friction_jacobian, "off") != 0;
+    if (!strcmp(s->opt.friction_jacobian, "on") && !m->dfdlambda) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "mexx: friction_jacobian = on needs dfdlambda, which the system does not give");
+        goto fail;
+    }
+    size_t nx = (size_t)s->nx, ns = (size_t)s->ns, rows = MEXX_ROWS;
+    s->s = dae_arena_take(a, 1, sizeof *s->s);
+    s->x0 = dae_arena_reals(a, nx);
+    s->x1 = dae_arena_reals(a, nx);
+    s->point = dae_arena_reals(a, nx);
+    s->f0 = dae_arena_reals(a, (size_t)s->nv);
+    s->f1 = dae_arena_reals(a, (size_t)s->nv);
+    s->pdot0 = dae_arena_reals(a, (size_t)s->np);
+    s->pdot1 = dae_arena_reals(a, (size_t)s->np);
+    s->u0 = dae_arena_reals(a, 2 * (size_t)s->nu);
+    s->F = s->friction ? dae_arena_reals(a, (size_t)s->nv * (size_t)s->nl) : NULL;
+    s->F1 = s->friction ? dae_arena_reals(a, (size_t)s->nv * (size_t)s->nl) : NULL;
+    s->row = dae_arena_reals(a, rows * nx);
+    s->tableau = dae_arena_reals(a, rows * nx);
+    s->sample = dae_arena_reals(a, dae_mexx_sample_at(s, MEXX_ROWS));
+    s->weight = dae_arena_reals(a, (size_t)s->ny);
+    s->weight0 = dae_arena_reals(a, (size_t)s->ny);
+    s->coefficient = dae_arena_reals(a, (rows + 2) * nx);
+    s->scratch = dae_arena_reals(a, 2 * (rows + 1) * ns);
+    s->A[1] = mexx_steps[0] + PROJECTION_WORK;
+    for (int j = 2; j <= MEXX_ROWS; j++) s->A[j] = s->A[j - 1] + mexx_steps[j - 1];
+    if (create_worker(s, &s->w, err) || create_projections(s, err) || dae_mechanics_init(&s->aux, ivp, err)) goto fail;
+    dae_log(ivp->opt, DAE_LOG_INFO, "method=mexx scheme=%s linear_algebra=\"%s\"", s->friction ? "modified" : "base",
+            dae_saddle_describe(s->w.saddle));
+    return s;
+fail:
+    destroy(s);
+    return NULL;
+}
+
+/* ---- Parts of a step ------------------------------------------------------------------------------ */
+
+static double tolerance_weight(const dae_ivp *ivp, int i, double size)
+{
+    return fmax(ivp->rtol[i] * size + ivp->atol[i], DBL_MIN);
+}
+
+/* Weights before there is a result: s_i = max(|y_i|, atol_i/rtol_i). */
+static void initial_weights(const mexx *s, const double *y, double *weight)
+{
+    for (int i = 0; i < s->ny; i++) {
+        weight[i] = tolerance_weight(s->ivp, i, fmax(fabs(y[i]), s->ivp->atol[i] / s->ivp->rtol[i]));
+    }
+}
+
+/* f, T v and F at the right end: all rows of the next step begin with them. */
+static int evaluate_end(mexx *s, double t)
+{
+    const double *x = s->x1, *p = x, *v = p + s->np, *u = v + s->nv, *lambda = x + s->ny + s->nv;
+    int r = dae_mechanics_force(&s->aux, t, p, v, u, lambda, s->f1);
+    if (!r) r = dae_mechanics_kinematics(&s->aux, t, p, v, s->pdot1);
+    if (!r && s->friction) r = dae_mechanics_friction(&s->aux, t, p, v, u, lambda, s->F1);
+    return r;
+}
+
+/* Adds row j (from 1) to the tableau: T_j1 = row. [MEXX] (2.6); in tableau: T_jk. */
+static void extrapolate(mexx *s, int j)
+{
+    const double *x = s->row + (size_t)(j - 1) * (size_t)s->nx;
+    for (int k = 0; k < j; k++) {
+        double *T = s->tableau + (size_t)k * (size_t)s->nx; /* T_(j-1),(k+1) -> T_j,(k+1) */
+        if (k == 0) {
+            dae_copy(s->nx, T, s->point);
+            dae_copy(s->nx, x, T);
+            continue;
+        }
+        double c = 1 / ((double)mexx_steps[j - 1] / mexx_steps[j - 1 - k] - 1);
+        const double *left = T - s->nx;
+        for (int i = 0; i < s->nx; i++) {
+            double old = s->point[i], above = T[i];
+            T[i] = left[i] + c * (left[i] - old);
+            s->point[i] = above;
+        }
+    }
+}
+
+static double mean_square(int n, const double *x, const double *y, const double *w)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double r = fmin(fabs(x[i] - y[i]) / w[i], 1e20);
+        sum += r * r;
+    }
+    return n ? sum / n : 0;
+}
+
+/* e_j from the last two columns of row j, [MEXX] (2.7), with the weights of this row. */
+static double row_error(mexx *s, int j)
+{
+    const double *T = s->tableau + (size_t)(j - 1) * (size_t)s->nx, *before = T - s->nx, *w = s->weight;
+    for (int i = 0; i < s->ny; i++) s->weight[i] = tolerance_weight(s->ivp, i, fmax(fabs(s->x0[i]), fabs(T[i])));
+    int v = s->np, u = s->np + s->nv;
+    double sum = mean_square(s->np, T, before, w) + mean_square(s->nv, T + v, before + v, w + v) +
+                 mean_square(s->nu, T + u, before + u, w + u);
+    return isfinite(sum) ? sqrt(sum) : 1e20;
+}
+
+static double largest_step(const mexx *s)
+{
+    double room = fabs(s->ivp->t_end - s->s->t_first);
+    return s->ivp->opt->h_max > 0 ? fmin(s->ivp->opt->h_max, room) : room;
+}
+
+/* Computes row j (from 1) and judges it. */
+static int next_row(mexx *s, int j, double H, double *e_old)
+{
+    int r = dae_mexx_row(s, &s->w, j - 1, s->ivp->direction * H);
+    if (r) return r;
+    extrapolate(s, j);
+    if (j == 1) return ROW_FINE;
+    double e = s->e[j] = row_error(s, j), root = 1.0 / (j - 1), limit = pow(SHRINK, root);
+    double phi = fmin(fmax(pow(e / TARGET, root) / SAFETY, limit), GROW / limit);
+    s->Hj[j] = fmin(H / phi, largest_step(s));
+    s->W[j] = s->A[j] / s->Hj[j];
+    dae_log(s->ivp->opt, DAE_LOG_ITER, "t=%.10g H=%.4g row=%d error=%.3g h_optimal=%.4g work=%.4g", s->s->t, H, j, e,
+            s->Hj[j], s->W[j]);
+    if (j >= 3 && e >= *e_old) return ROW_UNSTABLE;
+    *e_old = fmax(e, TARGET);
+    return ROW_FINE;
+}
+
+typedef enum outcome { ACCEPT, REJECT, UNSTABLE, STOP } outcome;
+
+static outcome worse(int r)
+{
+    return r == ROW_STOP ? STOP : UNSTABLE;
+}
+
+/* The tableau of one attempt. *kappa: last row computed. */
+static outcome attempt(mexx *s, double H, int whole, int *kappa)
+{
+    mexx_state *st = s->s;
+    int K = st->K, r, fixed = s->ivp->opt->fixed_step > 0;
+    double e_old = 0;
+    for (int j = 1; fixed && j <= K; j++) { /* order studies: no judgement */
+        r = next_row(s, j, H, &(double){INFINITY});
+        if (r) return worse(r);
+        *kappa = j;
+        if (j == K) return ACCEPT;
+    }
+    for (int j = 1; j <= K; j++) {
+        if (!whole && j == K && K > 2 && !st->rejected) { /* convergence monitor */
+            if (s->e[K - 1] <= 1) return ACCEPT;
+            if (s->e[K - 1] > (double)mexx_steps[K] * mexx_steps[K - 1]) return REJECT;
+        }
+        r = next_row(s, j, H, &e_old);
+        if (r) return worse(r);
+        *kappa = j;
+        if (j >= 2 && (whole || j == K) && s->e[j] <= 1) return ACCEPT;
+    }
+    if (s->e[K] > mexx_steps[K]) return REJECT;
+    r = next_row(s, K + 1, H, &e_old);
+    if (r) return worse(r);
+    *kappa = K + 1;
+    return s->e[K + 1] <= 1 ? ACCEPT : REJECT;
+}
+
+static void after_reject(mexx *s, int kappa)
+{
+    mexx_state *st = s->s;
+    if (st->K > kappa) st->K = kappa;
+    if (st->K > 2 && s->W[st->K - 1] < DOWN * s->W[st->K]) st->K--;
+    st->H = s->Hj[st->K];
+    st->rejected = 1;
+}
+
+/* Order and size of the next step. */
+static void after_accept(mexx *s, int kappa)
+{
+    mexx_state *st = s->s;
+    int best = kappa, most = s->opt.max_rows - 1;
+    const double *W = s->W;
+    if (kappa == 2) {
+        best = st->rejected ? 2 : 3;
+    } else if (kappa <= st->K) {
+        if (W[kappa - 1] < DOWN * W[kappa]) best = kappa - 1;
+        if (W[kappa] < UP * W[kappa - 1]) best = kappa + 1 < most ? kappa + 1 : most;
+    } else {
+        best = kappa - 1;
+        if (kappa > 3 && W[kappa - 2] < DOWN * W[kappa - 1]) best = kappa - 2;
+        if (W[kappa] < UP * W[best]) best = kappa < most ? kappa : most;
+    }
+    if (st->rejected) {
+        st->K = best < kappa ? best : kappa;
+        st->H = fmin(st->H, s->Hj[st->K]);
+        st->rejected = 0;
+    } else {
+        st->H = best <= kappa ? s->Hj[best] : fmin(s->Hj[kappa] * s->A[kappa + 1] / s->A[kappa], largest_step(s));
+        st->K = best;
+    }
+}
+
+/* Projects x1 onto the constraints. */
+static int project_end(mexx *s, double t, dae_projection *change)
+{
+    double *p = s->x1, *v = p + s->np;
+    int r = dae_mechanics_project_position(&s->aux, s->position, t, p, s->weight, change);
+    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, t, p, v, s->weight + s->np, change);
+    return r;
+}
+
+/* ---- Start ---------------------------------------------------------------------------------------- */
+
+static dae_status consistent_start(mexx *s, double t)
+{
+    dae_projection change = {0};
+    int r = project_end(s, t, &change);
+    if (r < 0) return dae_ivp_fail(s->ivp, DAE_ERR_CALLBACK, "t = %g: a user function asked to stop at the initial values", t);
+    if (r > 0 && isnan(change.residual)) {
+        return dae_ivp_fail(s->ivp, DAE_ERR_SINGULAR,
+                            "t = %g: the matrix [M G^T; G 0] is singular at the initial values (%s); redundant constraints, or a "
+                            "mass matrix that is not definite, which range_space and pcg need", t, dae_saddle_describe(s->velocity));
+    }
+    if (r > 0) {
+        return dae_ivp_fail(s->ivp, DAE_ERR_INCONSISTENT,
+                            "t = %g: the initial positions and velocities cannot be projected onto the constraints (constraint %d "
+                            "has the residual %.3g); give values nearer to them, and check for redundant constraints",
+                            t, change.largest + 1, change.residual);
+    }
+    dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g projection position=%.3g velocity=%.3g", t, change.position, change.velocity);
+    return DAE_OK;
+}
+
+/* a and lambda at (t, y): needed at the start by friction, later by dense output and by who asks. */
+static int solve_z(mexx *s, double t, double *x)
+{
+    double *p = x, *v = p + s->np, *u = v + s->nv, *a = x + s->ny, *lambda = a + s->nv;
+    dae_saddle *saddle = s->aux.m->dfdlambda && !s->friction ? s->exact : s->w.saddle;
+    return dae_mechanics_accelerations(&s->aux, saddle, t, s->s->t_first, s->ivp->t_stop, p, v, u, a, lambda);
+}
+
+static int first_order(const mexx *s)
+{
+    double tolerance = INFINITY;
+    for (int i = 0; i < s->ny; i++) tolerance = fmin(tolerance, s->ivp->atol[i] + s->ivp->rtol[i]);
+    int K = (int)floor(1.5 - 0.6 * log10(tolerance)), most = s->opt.max_rows - 2;
+    if (K > most) K = most;
+    if (K < 3) K = 3;
+    return K < s->opt.max_rows ? K : s->opt.max_rows - 1;
+}
+
+static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
+{
+    mexx *s = self;
+    mexx_state *st = s->s;
+    (void)yp;
+    double room = fabs(s->ivp->t_stop - t);
+    *st = (mexx_state){.t = t, .t_first = t, .first = 1};
+    dae_copy(s->ny, y, s->x1);
+    initial_weights(s, y, s->weight);
+    dae_zero(s->nv + s->nl, s->x1 + s->ny);
+    dae_status status = consistent_start(s, t);
+    if (status) return status;
+    int r = 0;
+    if (s->aux.m->dfdlambda) {
+        r = solve_z(s, t, s->x1);
+        st->known_z1 = !r;
+    }
+    if (!r) r = evaluate_end(s, t);
+    dae_mechanics_residuals(&s->aux, t, s->x1, s->x1 + s->np);
+    dae_mechanics_count(&s->aux);
+    if (r) return dae_ivp_fail(s->ivp, r < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, "t = %g: the forces cannot be evaluated at the initial values", t);
+    st->K = s->opt.rows ? s->opt.rows : first_order(s);
+    st->H = fmin(fmin(h > 0 ? h : fmin(FIRST_STEP, 0.01 * room), room), largest_step(s));
+    if (s->ivp->opt->fixed_step > 0) st->H = s->ivp->opt->fixed_step;
+    s->ivp->y = s->x1;
+    s->ivp->h_next = s->ivp->direction * st->H;
+    s->ivp->order = st->K;
+    return DAE_OK;
+}
+
+/* ---- The step ------------------------------------------------------------------------------------- */
+
+/* The left end of the step is the right end of the last one. */
+static void move_left(mexx *s)
+{
+    dae_copy(s->nx, s->x1, s->x0);
+    dae_copy(s->nv, s->f1, s->f0);
+    dae_copy(s->np, s->pdot1, s->pdot0);
+    if (s->friction) dae_copy(s->nv * s->nl, s->F1, s->F);
+    s->s->known_z0 = s->s->known_z1;
+    s->s->dense = 0;
+}
+
+/* A tableau was accepted: project, evaluate the right end. Returns 0, > 0: try a smaller step, < 0: stop. */
+static int finish(mexx *s, double H, int kappa, dae_projection *change)
+{
+    mexx_state *st = s->s;
+    double t = fabs(s->ivp->t_stop - st->t) == H ? s->ivp->t_stop : st->t + s->ivp->direction * H;
+    dae_copy(s->nx, s->tableau + (size_t)(kappa - 1) * (size_t)s->nx, s->x1);
+    int r = project_end(s, t, change);
+    if (r < 0) return r;
+    if (r > 0) {
+        st->H = UNSTABLE_H * H;
+        return 1;
+    }
+    double c = change->position > PROJECTION ? change->position : change->velocity;
+    if (c > PROJECTION && !(s->ivp->opt->fixed_step > 0)) {
+        st->H = H * fmax(PROJECT_H, 0.9 / c);
+        return 1;
+    }
+    r = evaluate_end(s, t);
+    if (r > 0) st->H = UNSTABLE_H * H;
+    if (r) return r;
+    st->H_taken = s->ivp->direction * H;
+    st->kappa = kappa;
+    st->known_z1 = 1;
+    s->ivp->t_old = st->t;
+    s->ivp->t = st->t = t;
+    return 0;
+}
+
+static int anchor(dae_saddle *saddle, const double *M, const double *G, const double *U)
+{
+    return dae_saddle_stale(saddle) && dae_saddle_anchor(saddle, M, G, U);
+}
+
+/* Gives the solvers that ask for it the matrices of the left end to build on. */
+static void renew_anchors(mexx *s)
+{
+    dae_mechanics *x = &s->aux;
+    const double *M;
+    if (!dae_saddle_stale(s->w.saddle) && !dae_saddle_stale(s->velocity) && !dae_saddle_stale(s->position)) return;
+    if (dae_mechanics_mass(x, s->s->t, s->x0, x->M, &M) || dae_mechanics_jacobian(x, s->s->t, s->x0, NULL, x->G)) return;
+    if (s->friction) dae_mechanics_upper(x, x->G, s->F, s->w.U);
+    int bad = anchor(s->w.saddle, M, x->G, s->friction ? s->w.U : NULL);
+    if (s->velocity != s->w.saddle) bad |= anchor(s->velocity, M, x->G, NULL);
+    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
+    if (s->position != s->velocity) bad |= anchor(s->position, M, x->C, NULL);
+    dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g anchor=%s analyses=%ld", s->s->t, bad ? "failed" : "new",
+            dae_saddle_analyses(s->w.saddle));
+}
+
+static dae_status give_up(mexx *s, double H)
+{
+    return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
+                        "t = %.10g: the step fell to %.3g after %ld rejections; a singular position, dry friction without "
+                        "its Jacobian, or a stiff system? (radau5 takes stiff ones)", s->s->t, H, s->ivp->stats->rejected);
+}
+
+static dae_status step(void *self)
+{
+    mexx *s = self;
+    mexx_state *st = s->s;
+    dae_ivp *ivp = s->ivp;
+    double smallest = 10 * DBL_EPSILON * fmax(fabs(st->t), st->H);
+    move_left(s);
+    renew_anchors(s);
+    for (;;) {
+        double room = fabs(ivp->t_stop - st->t), H = st->H;
+        int last = H >= STRETCH * room, kappa = 1;
+        if (last) H = st->H = room;
+        if (!(H > smallest) || H < ivp->opt->h_min) return give_up(s, H);
+        dae_projection change = {0};
+        dae_copy(s->ny, s->weight, s->weight0);
+        ivp->stats->steps++;
+        outcome o = attempt(s, H, st->first || last, &kappa);
+        st->first = 0;
+        int r = o == ACCEPT ? finish(s, H, kappa, &change) : 0;
+        dae_mechanics_count(&s->w.x);
+        dae_mechanics_count(&s->aux);
+        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g H=%.6g rows=%d outcome=%s position_change=%.2g velocity_change=%.2g", st->t,
+                H, kappa, o == ACCEPT ? (r ? "projection" : "accepted") : o == REJECT ? "rejected" : "unstable",
+                change.position, change.velocity);
+        if (o == STOP || r < 0) {
+            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
+        }
+        if (o == ACCEPT && !r) {
+            if (ivp->opt->fixed_step > 0) st->H = ivp->opt->fixed_step;
+            else after_accept(s, kappa);
+            break;
+        }
+        ivp->stats->rejected++;
+        if (o == REJECT) after_reject(s, kappa);
+        if (o == UNSTABLE) st->H = UNSTABLE_H * H;
+        st->rejected = 1;
+    }
+    ivp->stats->accepted++;
+    dae_mechanics_residuals(&s->aux, st->t, s->x1, s->x1 + s->np);
+    ivp->y = s->x1;
+    ivp->h_next = ivp->direction * st->H;
+    ivp->order = st->kappa;
+    return DAE_OK;
+}
+
+/* ---- Dense output, accelerations and multipliers -------------------------------------------------- */
+
+/* Derivatives that only the dense output needs: z at the start of the run, u' at both ends. */
+static void prepare_dense(mexx *s)
+{
+    mexx_state *st = s->s;
+    if (!st->known_z0 && solve_z(s, s->ivp->t_old, s->x0)) { /* not there: the first substeps are near it */
+        dae_copy(s->nv, s->sample + s->np, s->x0 + s->ny);
+        dae_copy(s->nl, s->sample + s->ny, s->x0 + s->ny + s->nv);
+    }
+    st->known_z0 = 1;
+    for (int end = 0; s->nu && end < 2; end++) {
+        const double *x = end ? s->x1 : s->x0;
+        dae_mechanics_dynamics(&s->aux, end ? s->ivp->t : s->ivp->t_old, x, x + s->np, x + s->np + s->nv,
+                               x + s->ny + s->nv, s->u0 + end * s->nu);
+    }
+    dae_mexx_dense_build(s);
+    dae_log(s->ivp->opt, DAE_LOG_STEP, "t=%.10g dense_degree=%d dense_error=%.3g", st->t, st->degree, st->dense_error);
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    mexx *s = self;
+    if (t == s->ivp->t && !yp) {
+        dae_copy(s->ny, s->x1, y);
+        return;
+    }
+    if (!s->s->dense) prepare_dense(s);
+    dae_mexx_dense_at(s, (t - s->ivp->t_old) / s->s->H_taken, y, yp, NULL);
+}
+
+static int project(void *self, double t, double *y)
+{
+    mexx *s = self;
+    dae_projection change;
+    int r = dae_mechanics_project_position(&s->aux, s->position, t, y, s->weight, &change);
+    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, t, y, y + s->np, NULL, &change);
+    s->aux.nfcn = s->aux.nsol = s->aux.lu = s->aux.solves = 0; /* not part of the integration */
+    return r;
+}
+
+static int multipliers(void *self, double t, double *a, double *lambda)
+{
+    mexx *s = self;
+    double *x = s->point;
+    int r = 0;
+    if (t == s->ivp->t || s->ivp->t == s->ivp->t_old) {
+        dae_copy(s->nx, s->x1, x);
+    } else {
+        interpolate(s, t, x, NULL);
+        dae_mexx_dense_at(s, (t - s->ivp->t_old) / s->s->H_taken, x, NULL, x + s->ny + s->nv);
+        r = project(s, t, x);
+    }
+    if (!r) r = solve_z(s, t, x);
+    if (a) dae_copy(s->nv, x + s->ny, a);
+    if (lambda) dae_copy(s->nl, x + s->ny + s->nv, lambda);
+    return r;
+}
+
+/* The solvers rebuild from the arena what they keep outside of it. */
+static int load(void *self, const void *buffer, size_t size)
+{
+    mexx *s = self;
+    (void)buffer;
+    int bad = size != 0 || dae_saddle_load(s->w.saddle, NULL, 0);
+    if (s->velocity != s->w.saddle) bad |= dae_saddle_load(s->velocity, NULL, 0);
+    if (s->position != s->velocity) bad |= dae_saddle_load(s->position, NULL, 0);
+    if (s->exact) bad |= dae_saddle_load(s->exact, NULL, 0);
+    return bad;
+}
+
+/* ---- Descriptor ------------------------------------------------------------------------------------ */
+
+static const dae_option options[] = {
+    {"max_rows", DAE_OPTION_INT, offsetof(mexx_options, max_rows), MEXX_ROWS, NULL, 4, MEXX_ROWS, NULL, "",
+     "rows of the extrapolation tableau at most; the order is at most one more"},
+    {"rows", DAE_OPTION_INT, offsetof(mexx_options, rows), 0, NULL, 0, MEXX_ROWS - 1, NULL, "",
+     "rows to begin with (with fixed_step: always); 0: from the tolerance"},
+    {"dense_max_degree", DAE_OPTION_INT, offsetof(mexx_options, dense_max_degree), 0, NULL, 0, MEXX_ROWS, NULL, "",
+     "degree of the dense output at most (graphics); 0: that of the step"},
+    {"friction_jacobian", DAE_OPTION_NAME, offsetof(mexx_options, friction_jacobian), 0, "auto", 1, 0, "auto|on|off", "",
+     "modified discretization (2.2) with df/dlambda; auto: where the system gives it"},
+    {"linear_algebra", DAE_OPTION_NAME, offsetof(mexx_options, linear_algebra), 0, "auto", 1, 0, DAE_SADDLE_MODES, "",
+     "solver of the saddle-point systems"},
+    {0}};
+
+const dae_method dae_method_mexx = {
+    .info = {.name = "mexx",
+             .title = "extrapolated half-explicit Euler method for constrained mechanical systems",
+             .literature = "Lubich, Engstler, Nowak, Poehle: MEXX, Konrad-Zuse-Zentrum Berlin SC 92-12",
+             .summary = "orders 3 to 13 with order control, projection onto position and velocity constraints, dense output",
+             .order_min = 2,
+             .order_max = 13,
+             .kinds = 1u << DAE_KIND_MECH,
+             .max_index = 3,
+             .checkpoint = 1,
+             .options = options},
+    .option_size = sizeof(mexx_options),
+    .create = create,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .multipliers = multipliers,
+    .project = project,
+    .destroy = destroy,
+    .load = load,
+};

@@ -1,0 +1,85 @@
+/* What the files of the method mexx share: mexx.c (step, order and step size control), row.c (one row of
+ * the tableau), dense.c (continuous representation). */
+#ifndef DAE_METHOD_MEXX_MEXX_H
+#define DAE_METHOD_MEXX_MEXX_H
+
+#include "method/mechanics.h"
+
+enum { MEXX_ROWS = 12 };
+
+/* The step number sequence that produced the tables of the report; what its section 2.2 prints is
+ * another one. n_1 >= 2 is needed by the dense output. */
+static const int mexx_steps[MEXX_ROWS] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 30};
+
+typedef struct mexx_options {
+    int max_rows;
+    int rows;
+    int dense_max_degree;
+    const char *friction_jacobian;
+    const char *linear_algebra;
+} mexx_options;
+
+/* What one thread needs to compute a row. */
+typedef struct mexx_worker {
+    dae_mechanics x;
+    dae_saddle *saddle;    /* systems (2.1b) or (2.2a) */
+    double *M, *G, *U;     /* values */
+    double *gI, *f, *pdot; /* nl, nv, np */
+    double *rhs;           /* nv + nl */
+} mexx_worker;
+
+/* Plain numbers that a checkpoint carries. */
+typedef struct mexx_state {
+    double t, H;         /* step size, > 0, for the next attempt */
+    double t_first;      /* where the method was started */
+    int K;               /* rows aimed at */
+    int first, rejected; /* no step attempted yet; the last attempt failed */
+    int kappa;           /* rows of the last accepted step */
+    double H_taken;      /* its size */
+    int known_z0, known_z1; /* a and lambda at the left and right end are known */
+    int dense;           /* 1: the coefficients belong to the last step */
+    int degree, nL, nR;  /* of the continuous representation */
+    double dense_error;  /* its estimated error, in the weights of the error test */
+} mexx_state;
+
+typedef struct mexx {
+    dae_ivp *ivp;
+    mexx_options opt;
+    int friction; /* (2.2) */
+    int np, nv, nu, nl, ny, nx, ns; /* y = (p,v,u), x = (y,a,lambda), s = (y', lambda) */
+    mexx_worker w;
+    dae_saddle *position, *velocity; /* projections; may be the solver of the worker */
+    dae_saddle *exact;               /* accelerations where f depends on lambda but the steps ignore it */
+
+    mexx_state *s;
+    double *x0;       /* nx: at the left end of the step */
+    double *x1;       /* nx: at its right end; ivp->y */
+    double *f0, *pdot0, *u0; /* at x0: f (nv), T v (np), d (nu, dense output only) */
+    double *F;        /* nv x nl: df/dlambda at the start of the step, friction only */
+    double *pdot1, *f1, *F1; /* at x1 */
+    double *row;      /* rows x nx: T_j1, as the rows come */
+    double *tableau;  /* rows x nx: T_jk of the present row j */
+    double *sample;   /* sum of n_j x ns: differences and multipliers of all substeps */
+    double *weight;   /* ny */
+    double *weight0;  /* ny: at the start of the step, for the check of the first rows */
+    double e[MEXX_ROWS + 1], Hj[MEXX_ROWS + 1], W[MEXX_ROWS + 1], A[MEXX_ROWS + 2]; /* from 1 */
+    double *coefficient; /* (rows+2) x nx: Newton coefficients of Y, and of Z for a and lambda */
+    double *scratch;     /* (rows+2) x 2 x ns */
+    double *point;       /* nx: interpolated point of multipliers */
+    dae_mechanics aux;   /* evaluations outside of the rows */
+} mexx;
+
+enum { ROW_FINE = 0, ROW_UNSTABLE = 1, ROW_STOP = -1 };
+
+/* Row j (from 0): n_j half-explicit Euler steps of size h = H/n_j, [MEXX] (2.1) or (2.2). Writes
+ * T_j1 to row + j nx and the samples. signed H. */
+int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H);
+/* Where the samples of row j begin. */
+size_t dae_mexx_sample_at(const mexx *s, int j);
+
+/* The continuous representation of the last step, [MEXX] (2.13) to (2.15). */
+void dae_mexx_dense_build(mexx *s);
+/* y (ny), y' (ny or NULL; its part v' is a) and lambda (nl or NULL) at theta in [0,1]. */
+void dae_mexx_dense_at(const mexx *s, double theta, double *y, double *yp, double *lambda);
+
+#endif
