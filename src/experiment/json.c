@@ -49,6 +49,11 @@ static void put_counters(json_t *o, const dae_run_result *r)
     put(o, "jac", json_integer(s->jac));
     put(o, "lu", json_integer(s->lu));
     put(o, "solves", json_integer(s->solves));
+    if (s->nfcn) { /* half-explicit methods, as the MEXX report counts */
+        put(o, "nstep", json_integer(s->accepted));
+        put(o, "nfcn", json_integer(s->nfcn));
+        put(o, "nsol", json_integer(s->nsol));
+    }
     put(o, "newton", json_integer(s->newton));
     put(o, "newton_failures", json_integer(s->newton_failures));
     put(o, "restarts", json_integer(s->restarts));

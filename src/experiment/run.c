@@ -81,7 +81,8 @@ static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
         if (known < 0) dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
     } else {
         memcpy(y, z, (size_t)n * sizeof *y);
-        if (x->multiplier) {
+        known = dae_integrator_multipliers(x->it, t, a, lambda);
+        if (known < 0 && x->multiplier) {
             int m = dae_system_size(dae_formulation_system(x->multiplier));
             double *lifted = calloc((size_t)m, sizeof *lifted), *again = calloc((size_t)n, sizeof *again);
             if (lifted && again && dae_formulation_lift(x->multiplier, t, y, lifted, NULL) >= 0) {
