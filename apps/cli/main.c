@@ -145,8 +145,21 @@ static int dispatch(int argc, char **argv)
     return status;
 }
 
+/* The systems here are small or sparse: threads of the BLAS only cost time, unless somebody asked for them. */
+#if defined(__GNUC__)
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+#endif
+
+static void quiet_blas(void)
+{
+#if defined(__GNUC__)
+    if (openblas_set_num_threads && !getenv("OPENBLAS_NUM_THREADS")) openblas_set_num_threads(1);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    quiet_blas();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a silent end */
     int status = dispatch(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {

@@ -374,7 +374,6 @@ static double iterate(radau *r)
     const struct coefficients *m = levels[r->st->level];
     const radau_kernels *kernel = r->kernels[r->st->level];
     int n = r->n, ld = r->ld, s = m->s;
-    double sum = 0;
     DAE_LINALG(r->ivp, {
         if (r->mass.n) {
             for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
@@ -385,8 +384,7 @@ static double iterate(radau *r)
         kernel->update(n, ld, m, r->g, r->weight, r->y, r->w, r->z, r->stage, r->x);
     });
     r->ivp->stats->solves += 1 + s / 2;
-    for (int i = 0; i < n; i++) sum += r->x[i];
-    return sqrt(sum * r->inverse_size[r->st->level]);
+    return sqrt(dae_sum(n, r->x) * r->inverse_size[r->st->level]);
 }
 
 static double power(double x, int k) /* x^k, k >= 0 */
@@ -441,9 +439,7 @@ static outcome newton(radau *r)
 
 static double error_norm(const radau *r)
 {
-    double sum = 0;
-    for (int i = 0; i < r->n; i++) sum += r->e[i] * r->weight[i] * (r->e[i] * r->weight[i]);
-    return fmax(sqrt(sum / r->n), 1e-10);
+    return fmax(sqrt(dae_sum_squares(r->n, r->e, r->weight) / r->n), 1e-10);
 }
 
 /* e = inv(gamma/h M - J) (f_n + M sum dd_i Z_i / h), twice filtered where the first is large. */
