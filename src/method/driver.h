@@ -52,6 +52,7 @@ struct dae_integrator {
     atomic_int cancelled;
     int started;
     double cpu_begin;
+    unsigned long long wall_begin;
 };
 
 /* The solution at t in the last step (or the state where nothing was stepped). */

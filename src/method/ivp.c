@@ -56,22 +56,34 @@ static int judge(dae_ivp *ivp, int r, int n, const double *out)
         }                                                            \
     } while (0)
 
-int dae_ivp_f_unchecked(dae_ivp *ivp, double t, const double *y, double *f)
+int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f)
 {
     int r;
     ivp->stats->f++;
     TIMED(ivp, r, ivp->f(one_sided(ivp, t), y, f, ivp->user));
+    return judge(ivp, r, ivp->n, f);
+}
+
+/* The first failure ends it. */
+static int evaluate_stages(dae_ivp *ivp, int s, int ld, const double *t, const double *y, double *f)
+{
+    int r = 0;
+    for (int k = 0; k < s && !r; k++, y += ld, f += ld) {
+        r = ivp->f(one_sided(ivp, t[k]), y, f, ivp->user);
+        ivp->stats->f++;
+    }
+    return r;
+}
+
+int dae_ivp_f_stages(dae_ivp *ivp, int s, int ld, const double *t, const double *y, double *f)
+{
+    int r;
+    TIMED(ivp, r, evaluate_stages(ivp, s, ld, t, y, f));
     if (r > 0) {
         ivp->stats->undefined++;
         ivp->bad_component = -1;
     }
     return r;
-}
-
-int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f)
-{
-    int r = dae_ivp_f_unchecked(ivp, t, y, f);
-    return r ? r : judge(ivp, r, ivp->n, f);
 }
 
 int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F)

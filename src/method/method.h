@@ -91,8 +91,8 @@ dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae
 /* ---- Evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop ------------------------------- */
 
 int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f);
-/* The same without the check that all values are finite: for a caller that sees it by itself. */
-int dae_ivp_f_unchecked(dae_ivp *ivp, double t, const double *y, double *f);
+/* f at s points, vectors at distance ld; not checked to be finite: for a caller that sees it by itself. */
+int dae_ivp_f_stages(dae_ivp *ivp, int s, int ld, const double *t, const double *y, double *f);
 int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F);
 /* df/dy in the layout of ivp->jacobian: analytic where given, else differences; f = f(t,y) is known. */
 int dae_ivp_jacobian(dae_ivp *ivp, double t, const double *y, const double *f, double *jac);

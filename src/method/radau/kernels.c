@@ -2,6 +2,9 @@
 
 #include "linalg/kernel.h"
 
+#include <float.h>
+#include <math.h>
+
 /* The loops over components carry nothing from one to the next. */
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -108,6 +111,18 @@ DAE_KERNEL_BODY void defect(const int s, int n, int ld, const struct coefficient
     }
 }
 
+DAE_KERNEL_BODY void weights(int n, const double *restrict atol, const double *restrict rtol, const double *restrict y,
+                             double *restrict out)
+{
+    for (int i = 0; i < n; i++) {
+        double w = atol[i] + rtol[i] * fabs(y[i]);
+        out[i] = 1 / (w > DBL_MIN ? w : DBL_MIN);
+    }
+}
+
+DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const double *y, double *out),
+           weights(n, atol, rtol, y, out))
+
 #define KERNELS(s)                                                                                               \
     DAE_KERNEL(void, right_sides##s,                                                                             \
                (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),             \
@@ -131,7 +146,8 @@ KERNELS(5)
 KERNELS(7)
 
 #define SET(s, version) \
-    {right_sides##s##version, update##s##version, predict##s##version, differences##s##version, defect##s##version}
+    {right_sides##s##version, update##s##version,  predict##s##version, differences##s##version, \
+     weights##version,        defect##s##version}
 
 static const radau_kernels base[3] = {SET(3, _base), SET(5, _base), SET(7, _base)};
 #ifdef DAE_KERNEL_WIDE

@@ -17,6 +17,8 @@ typedef struct radau_kernels {
                     const double *cont, const double *y, double *z, double *w, double *stage);
     /* cont := divided differences of (Z_s, .., Z_1, 0); inverse: 1/(x_i - x_(i-k)). */
     void (*differences)(int n, int ld, const double (*inverse)[S_MAX + 1], const double *z, double *cont);
+    /* out := 1/(atol + rtol |y|) */
+    void (*weights)(int n, const double *atol, const double *rtol, const double *y, double *out);
     /* out := q sum dd_k z_k */
     void (*defect)(int n, int ld, const struct coefficients *m, double q, const double *z, double *out);
 } radau_kernels;

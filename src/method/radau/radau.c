@@ -316,11 +316,8 @@ static void control_order(radau *r)
 
 static void set_base_weights(radau *r)
 {
-    const double *rtol = r->rtol[r->st->level], *atol = r->atol[r->st->level];
-    for (int i = 0; i < r->n; i++) {
-        double w = atol[i] + rtol[i] * fabs(r->y[i]);
-        r->base[i] = 1 / (w > 0 ? w : DBL_MIN);
-    }
+    int level = r->st->level;
+    r->kernels[level]->weights(r->n, r->atol[level], r->rtol[level], r->y, r->base);
 }
 
 /* The error of index-2 variables counts times h, of index-3 variables times h^2. */
@@ -357,15 +354,10 @@ static void predict(radau *r)
 static int stages(radau *r)
 {
     const struct coefficients *m = levels[r->st->level];
-    double h = r->st->h, t = r->ivp->t;
-    int s = m->s;
-    for (int j = 0; j < s; j++) {
-        double tj = j == s - 1 ? t + h : t + m->c[j] * h;
-        if (j == s - 1 && r->st->last) tj = r->ivp->t_stop;
-        int bad = dae_ivp_f_unchecked(r->ivp, tj, r->stage + j * r->ld, r->g + j * r->ld);
-        if (bad) return bad;
-    }
-    return 0;
+    double h = r->st->h, t[S_MAX];
+    for (int j = 0; j < m->s; j++) t[j] = r->ivp->t + m->c[j] * h;
+    t[m->s - 1] = r->st->last ? r->ivp->t_stop : r->ivp->t + h;
+    return dae_ivp_f_stages(r->ivp, m->s, r->ld, t, r->stage, r->g);
 }
 
 /* One iteration: right-hand sides from the stage derivatives, solves, |dW|, new W and Z. */
@@ -402,7 +394,7 @@ static outcome newton(radau *r)
     radau_state *st = r->st;
     int nit = newton_max[st->level], fixed = r->ivp->opt->fixed_step > 0; /* no smaller step to hope for */
     double kappa = r->kappa[st->level], inverse_kappa = 1 / kappa, delta_old = 0, q_old = 0;
-    st->eta = pow(fmax(st->eta, UROUND), 0.8);
+    st->eta = exp2(0.8 * log2(fmax(st->eta, UROUND))); /* eta^0.8 */
     st->theta = THETA_JAC;
     for (st->newton = 0;;) {
         if (st->newton >= nit) return fixed && delta_old < 1 ? CONVERGED : UNEXPECTED;
@@ -448,10 +440,9 @@ static double estimate(radau *r)
     radau_state *st = r->st;
     const struct coefficients *m = levels[st->level];
     int n = r->n, ld = r->ld;
-    double *sum = r->x, *md = r->g; /* md: M sum dd_i Z_i / h */
-    r->kernels[st->level]->defect(n, ld, m, 1 / st->h, r->z, sum);
-    if (r->mass.n) dae_matrix_multiply(&r->mass, n, sum, md);
-    else dae_copy(n, sum, md);
+    double *md = r->g; /* M sum dd_i Z_i / h */
+    r->kernels[st->level]->defect(n, ld, m, 1 / st->h, r->z, r->mass.n ? r->x : md);
+    if (r->mass.n) dae_matrix_multiply(&r->mass, n, r->x, md);
     for (int i = 0; i < n; i++) r->e[i] = md[i] + r->f[i];
     DAE_LINALG(r->ivp, dae_shifted_solve(r->real, r->e));
     r->ivp->stats->solves++;
