@@ -1,34 +1,16 @@
-/* All methods, one line each: the descriptor's name. */
+/* The registry of methods; methods.def lists them. */
 #include "method/method.h"
 
 #include <string.h>
 
-#define METHODS(X) \
-    X(radau5)       \
-    X(radau)        \
-    X(dopri5)       \
-    X(dop853)       \
-    X(bs23)         \
-    X(mexx)
-
-#ifdef DAE_HAVE_SUNDIALS
-#define SUNDIALS_METHODS(X) \
-    X(cvode)                \
-    X(cvode_adams)          \
-    X(ida)
-#else
-#define SUNDIALS_METHODS(X)
-#endif
-
-#define X(name) extern const dae_method dae_method_##name;
-METHODS(X)
-SUNDIALS_METHODS(X)
-#undef X
+#define METHOD(name) extern const dae_method dae_method_##name;
+#include "method/methods.def"
+#undef METHOD
 
 static const dae_method *const list[] = {
-#define X(name) &dae_method_##name,
-    METHODS(X) SUNDIALS_METHODS(X)
-#undef X
+#define METHOD(name) &dae_method_##name,
+#include "method/methods.def"
+#undef METHOD
 };
 
 enum { COUNT = sizeof list / sizeof *list };
