@@ -207,7 +207,7 @@ static result run(const row *r)
 
 static void near_count(const row *r, const char *what, long found, long printed)
 {
-    if (labs(found - printed) > r->within * (double)printed) {
+    if ((double)labs(found - printed) > r->within * (double)printed) {
         fail_msg("%s by %s at %g: %s = %ld, printed %ld", r->problem, r->method, r->rtol, what, found, printed);
     }
 }
