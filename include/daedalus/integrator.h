@@ -136,6 +136,23 @@ DAE_API dae_status dae_integrator_set_events(dae_integrator *it, const dae_event
 /* The events found so far, in order of time. */
 DAE_API const dae_event_record *dae_integrator_events(const dae_integrator *it, int *count);
 
+/* ---- Projection ------------------------------------------------------------------------------ */
+
+/* Moves y at time t onto what it has to satisfy (constraints, invariants), in place. Returns 0, > 0 if it
+ * did not succeed (a smaller step is tried), < 0 to stop. */
+typedef int dae_project_fn(double t, double *y, void *user);
+/* Every accepted step ends at the projected point. For one-step methods that say they can
+ * (dae_method_info.projects); NULL: no projection. Call before start. */
+DAE_API dae_status dae_integrator_set_projection(dae_integrator *it, dae_project_fn *project, void *user,
+                                                 dae_error *err);
+
+/* Called between two steps, when all of the last one has been processed. Where the variables should be others
+ * (another chart of the manifold on which the solution lies) it rewrites y and returns 1: the method starts
+ * afresh there. Returns 0 where nothing changes, < 0 to stop. Dense output, events and output of a step
+ * always see the variables with which it was made. */
+typedef int dae_chart_fn(double t, double *y, void *user);
+DAE_API void dae_integrator_set_chart(dae_integrator *it, dae_chart_fn *chart, void *user);
+
 /* ---- Progress -------------------------------------------------------------------------------- */
 
 /* Called after accepted steps. Returns 0 to go on, other values to cancel. */

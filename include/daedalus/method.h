@@ -15,6 +15,7 @@ typedef struct dae_method_info {
     int implicit;    /* made for stiff problems */
     int multistep;
     int checkpoint;  /* save and load give a bit-identical continuation */
+    int projects;    /* takes dae_integrator_set_projection */
     const dae_option *options; /* its own options, ended by name NULL; NULL: none */
 } dae_method_info;
 

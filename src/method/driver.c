@@ -280,6 +280,9 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
 {
     const dae_method_info *info = dae_method_choose(&it->sys, &it->opt, t0, t_end, it->y, it->reason, sizeof it->reason);
     if (!info) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s", it->reason);
+    if (it->ivp.project && !info->projects) {
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);
+    }
     it->method = find_method(info->name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, it->reason);
     return method_options(it, &it->opt, err);
@@ -397,6 +400,18 @@ static int out_of_time(const dae_integrator *it)
     return used + wall > it->opt.max_seconds && used + cpu_seconds() - it->cpu_begin > it->opt.max_seconds;
 }
 
+/* Between two steps: other variables, where they are wanted. */
+static dae_status change_chart(dae_integrator *it, dae_error *err)
+{
+    if (!it->chart || it->ivp.t != it->s->now || it->ivp.t == it->ivp.t_old) return DAE_OK;
+    int r = it->chart(it->s->now, it->y, it->chart_user);
+    if (r == 0) return DAE_OK;
+    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, it->s->now, "t = %.10g: the change of variables asked to stop", it->s->now);
+    dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=chart", it->s->now);
+    dae_status s = initial_derivative(it, it->s->now, 0, err);
+    return s ? s : restart(it, fabs(it->ivp.h_next), err);
+}
+
 /* One accepted step of the method. */
 static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
 {
@@ -498,7 +513,10 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     }
     while (!r && d * (target - s->now) > 0) {
         int stiff = 0;
-        if (d * (it->ivp.t - s->now) <= 0) r = one_step(it, &stiff, err);
+        if (d * (it->ivp.t - s->now) <= 0) {
+            r = change_chart(it, err);
+            if (!r) r = one_step(it, &stiff, err);
+        }
         if (r) break;
         double to = d * (it->ivp.t - target) > 0 ? target : it->ivp.t;
         r = process(it, to, err);
@@ -579,6 +597,31 @@ const char *dae_integrator_reason(const dae_integrator *it)
 void dae_integrator_cancel(dae_integrator *it)
 {
     atomic_store(&it->cancelled, 1);
+}
+
+dae_status dae_integrator_set_projection(dae_integrator *it, dae_project_fn *project, void *user, dae_error *err)
+{
+    if (project && it->method && !it->method->info.projects) {
+        char list[300] = "";
+        for (int i = 0; i < dae_method_count(); i++) {
+            const dae_method_info *m = dae_method_get(i);
+            if (!m->projects || !(m->kinds & 1u << it->sys.kind) || m->max_index < dae_system_index(&it->sys)) continue;
+            if (strlen(list) + strlen(m->name) + 3 > sizeof list) break;
+            if (list[0]) strcat(list, ", ");
+            strcat(list, m->name);
+        }
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s cannot be projected after its steps; these can: %s",
+                        it->method->info.name, list[0] ? list : "none yet");
+    }
+    it->ivp.project = project;
+    it->ivp.project_user = user;
+    return DAE_OK;
+}
+
+void dae_integrator_set_chart(dae_integrator *it, dae_chart_fn *chart, void *user)
+{
+    it->chart = chart;
+    it->chart_user = user;
 }
 
 void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, void *user)

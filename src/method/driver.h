@@ -47,6 +47,9 @@ struct dae_integrator {
     struct root *root; /* found in the present step, grows up to a limit */
     int nroot, root_capacity;
 
+    dae_chart_fn *chart; /* NULL: the variables keep their meaning */
+    void *chart_user;
+
     dae_progress_fn *progress;
     void *progress_user;
     atomic_int cancelled;

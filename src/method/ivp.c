@@ -103,6 +103,14 @@ int dae_ivp_mech(dae_ivp *ivp, dae_mech_fn *fn, const dae_mech_point *x, int siz
     return judge(ivp, r, size, out);
 }
 
+int dae_ivp_project(dae_ivp *ivp, double t, double *y)
+{
+    int r;
+    if (!ivp->project) return 0;
+    TIMED(ivp, r, ivp->project(one_sided(ivp, t), y, ivp->project_user));
+    return judge(ivp, r, ivp->n, y);
+}
+
 dae_matrix dae_ivp_mass(const dae_ivp *ivp)
 {
     return ivp->sys->kind == DAE_KIND_DAE ? ivp->sys->dae.mass : (dae_matrix){0};

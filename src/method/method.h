@@ -48,6 +48,9 @@ typedef struct dae_ivp {
     unsigned long long user_ticks, linalg_ticks; /* with options.profile: time, and how often it was taken */
     long user_timed, linalg_timed;
     int bad_component; /* of the last evaluation that was not finite; -1: the function said so itself */
+
+    dae_project_fn *project; /* NULL, or wanted: accepted points are moved onto the constraints */
+    void *project_user;
 } dae_ivp;
 
 struct dae_method {
@@ -106,6 +109,11 @@ dae_matrix dae_ivp_mass(const dae_ivp *ivp);
 /* y' at (t, y): f for ODEs; M y' = f solved for the rest (least squares where M is singular: the
  * derivatives of algebraic variables are 0). */
 int dae_ivp_derivative(dae_ivp *ivp, double t, const double *y, double *yp);
+
+/* Moves y onto the constraints of the run, in place; without any it does nothing. > 0: did not converge, so
+ * that a smaller step should be tried. Methods with info.projects call it for every point that passed their
+ * error test, before they evaluate there. */
+int dae_ivp_project(dae_ivp *ivp, double t, double *y);
 
 /* ---- For the mechanical methods: counted, timed and checked like the others -------------------- */
 int dae_ivp_mech(dae_ivp *ivp, dae_mech_fn *fn, const dae_mech_point *x, int size, double *out);

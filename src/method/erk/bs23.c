@@ -64,7 +64,7 @@ const dae_method dae_method_bs23 = {
              .title = "Bogacki-Shampine 3(2), explicit Runge-Kutta",
              .literature = "[BS89]",
              .summary = "nonstiff or mildly stiff ODEs at crude tolerances (1e-1 to 1e-4)",
-             .order_min = 3, .order_max = 3, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1,
+             .order_min = 3, .order_max = 3, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1, .projects = 1,
              .options = options},
     .option_size = sizeof(dae_erk_option),
     .create = create, .reset = dae_erk_reset, .step = dae_erk_step, .interpolate = dae_erk_interpolate,

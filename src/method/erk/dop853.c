@@ -159,7 +159,7 @@ const dae_method dae_method_dop853 = {
              .title = "Dormand-Prince 8(5,3), explicit Runge-Kutta",
              .literature = "[HNW] II.5 and II.10, [PD81]",
              .summary = "nonstiff smooth ODEs at tight tolerances (1e-6 to 1e-13); dense output of order 7",
-             .order_min = 8, .order_max = 8, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1,
+             .order_min = 8, .order_max = 8, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1, .projects = 1,
              .options = options},
     .option_size = sizeof(dae_erk_option),
     .create = create, .reset = dae_erk_reset, .step = dae_erk_step, .interpolate = dae_erk_interpolate,

@@ -65,7 +65,7 @@ const dae_method dae_method_dopri5 = {
              .title = "Dormand-Prince 5(4), explicit Runge-Kutta",
              .literature = "[DP80], [HNW] II.5",
              .summary = "nonstiff ODEs at moderate tolerances (1e-3 to 1e-7); dense output of order 4",
-             .order_min = 5, .order_max = 5, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1,
+             .order_min = 5, .order_max = 5, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1, .projects = 1,
              .options = options},
     .option_size = sizeof(dae_erk_option),
     .create = create, .reset = dae_erk_reset, .step = dae_erk_step, .interpolate = dae_erk_interpolate,

@@ -233,7 +233,9 @@ static int attempt(dae_erk *m, double h, double t1, double *err)
     *err = tab->error(m, h);
     if (!isfinite(*err)) return 1;
     if (fixed) *err = 0;
-    if (*err <= 1 && tab->fsal == tab->stages) r = dae_ivp_f(m->ivp, t1, m->y1, m->k[tab->fsal]);
+    if (!(*err <= 1)) return 0;
+    r = dae_ivp_project(m->ivp, t1, m->y1);
+    if (!r && (tab->fsal == tab->stages || m->ivp->project)) r = dae_ivp_f(m->ivp, t1, m->y1, m->k[tab->fsal]);
     return r;
 }
 

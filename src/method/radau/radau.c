@@ -571,9 +571,10 @@ static int attempt(radau *r)
         }
     }
     double t_new = st->last ? ivp->t_stop : ivp->t + h;
-    const double *y_new = r->stage + (s - 1) * r->ld;
+    double *y_new = r->stage + (s - 1) * r->ld;
     if (!reject) { /* f at the new point, before it is taken */
-        int bad = dae_ivp_f(ivp, t_new, y_new, r->e);
+        int bad = dae_ivp_project(ivp, t_new, y_new);
+        if (!bad) bad = dae_ivp_f(ivp, t_new, y_new, r->e);
         if (bad < 0) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", t_new);
         if (bad) {
             st->h *= 0.5;
@@ -726,6 +727,7 @@ const dae_method dae_method_radau5 = {
              .kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_DAE,
              .max_index = 3,
              .implicit = 1,
+             .projects = 1,
              .checkpoint = 1},
     .create = create_radau5,
     .reset = reset,
@@ -746,6 +748,7 @@ const dae_method dae_method_radau = {
              .kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_DAE,
              .max_index = 3,
              .implicit = 1,
+             .projects = 1,
              .checkpoint = 1,
              .options = radau_option_table},
     .option_size = sizeof(radau_options),
