@@ -77,7 +77,7 @@ static int info_problem(cli_args *args, const dae_problem_info *info)
     return EXIT_DONE;
 }
 
-static void print_method_options(const dae_option *o)
+static void print_options(const dae_option *o)
 {
     if (!o || !o->name) return;
     printf("\nOptions (--opt name=value)\n");
@@ -111,7 +111,7 @@ static int info_solver(const dae_method_info *m)
            m->checkpoint ? "yes: a resumed run gives the same numbers, bit for bit" : "no");
     if (m->literature) printf("  literature     %s\n", m->literature);
     if (m->summary) printf("\n%s\n", m->summary);
-    print_method_options(m->options);
+    print_options(m->options);
     const char *doc = dae_method_doc(m->name);
     if (doc) printf("\n%s", doc);
     return EXIT_DONE;
@@ -122,6 +122,7 @@ static int info_formulation(const dae_formulation_info *f)
     printf("%s: %s\n\n  gives          %s of index %d\n", f->name, f->title, dae_kind_name(f->kind),
            f->index);
     if (f->summary) printf("\n%s\n", f->summary);
+    print_options(f->options);
     const char *doc = dae_formulation_doc(f->name);
     if (doc) printf("\n%s", doc);
     return EXIT_DONE;

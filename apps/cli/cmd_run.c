@@ -14,7 +14,7 @@ typedef struct job {
     cli_args *args;
     dae_problem *problem;
     dae_run_options options;
-    dae_setting *setting;
+    dae_setting *setting, *extended; /* --opt; and --project */
     double *at;
     void *resume;
     FILE *csv;
@@ -90,6 +90,19 @@ static int set_options(job *j)
     return status;
 }
 
+/* --project is an option of the formulation. */
+static int set_projection(job *j)
+{
+    dae_options *o = &j->options.options;
+    if (!cli_has(j->args, "project")) return 0;
+    j->extended = malloc(((size_t)o->nsetting + 1) * sizeof *j->extended);
+    if (!j->extended) return cli_wrong(j->args, "out of memory");
+    if (o->nsetting) memcpy(j->extended, o->setting, (size_t)o->nsetting * sizeof *j->extended);
+    j->extended[o->nsetting++] = (dae_setting){"formulation.project", "1"};
+    o->setting = j->extended;
+    return 0;
+}
+
 static int set_formulation(job *j)
 {
     const char *f = cli_value(j->args, "formulation");
@@ -97,7 +110,7 @@ static int set_formulation(job *j)
     for (const dae_parameter *q = j->problem->info->parameter; q && q->name; q++) {
         if (!strcmp(q->name, "formulation")) return 0; /* the problem has taken it */
     }
-    if (strcmp(f, "descriptor") != 0 && !dae_formulation_find(f)) {
+    if (!dae_formulation_find(f)) {
         char near[200];
         cli_nearest(f, cli_formulation_name, near, sizeof near);
         if (near[0]) return cli_wrong(j->args, "there is no formulation \"%s\"; did you mean %s?", f, near);
@@ -223,7 +236,7 @@ static int prepare(job *j)
     if (tend && cli_number(j->args, "tend", tend, &j->options.t_end)) return EXIT_USAGE;
     if (j->options.t_end == j->problem->t0)
         return cli_wrong(j->args, "--tend %s: the interval would be empty, the run starts there", tend);
-    if (set_options(j) || set_formulation(j) || set_at(j) || set_log(j) || set_output(j)) return EXIT_USAGE;
+    if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_log(j) || set_output(j)) return EXIT_USAGE;
     return set_progress(j);
 }
 
@@ -312,6 +325,7 @@ static int run(cli_args *args)
     dae_run_destroy(j.result);
     dae_problem_destroy(j.problem);
     free(j.setting);
+    free(j.extended);
     free(j.at);
     free(j.resume);
     return status;
@@ -320,6 +334,7 @@ static int run(cli_args *args)
 static const cli_option options[] = {
     {"solver", "S", "solvers", "the integrator; auto (default) picks one and says why"},
     {"formulation", "F", "formulations", "form in which a mechanical system is integrated"},
+    {"project", NULL, NULL, "project every accepted point onto the position and velocity constraints"},
     {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
     {"atol", "A", NULL, "absolute tolerance"},
     {"h0", "H", NULL, "first step; 0: the method chooses"},
@@ -327,7 +342,7 @@ static const cli_option options[] = {
     {"tend", "T", NULL, "another end of the interval (there is no score then)"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
-    {"opt", "NAME=VALUE", NULL, "an option of the solver (`daedalus info SOLVER` lists them)"},
+    {"opt", "NAME=VALUE", NULL, "an option of the solver or the formulation (`daedalus info NAME` lists them)"},
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
     {"out", "FILE.csv", "file", "write the trajectory with names and units; - is standard output"},
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},

@@ -28,6 +28,7 @@ typedef struct run {
     double *z0, *zp0;            /* its initial values; zp0 may be NULL */
     double *z;                   /* nz, work */
     double *y;                   /* n, work */
+    double residual[2];          /* formulated systems: largest of position and velocity constraints */
     double *times;               /* the wanted times, sorted */
     dae_sample *at;
     int nat;
@@ -99,23 +100,6 @@ static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
     return DAE_OK;
 }
 
-/* The form in which a method can take a mechanical system: as it stands, or the first of a list of
- * preference. */
-static const char *choose_formulation(const dae_options *o)
-{
-    static const char *const prefer[] = {"ggl", "index2", "index3", "index1", "statespace"};
-    const dae_method_info *m = dae_method_find(o->method);
-    for (int i = 0; !m && i < dae_method_count(); i++) {
-        if (dae_method_get(i)->kinds & 1u << DAE_KIND_MECH) m = dae_method_get(i);
-    }
-    if (!m || m->kinds & 1u << DAE_KIND_MECH) return "descriptor";
-    for (size_t i = 0; i < sizeof prefer / sizeof *prefer; i++) {
-        const dae_formulation_info *f = dae_formulation_find(prefer[i]);
-        if (f && m->kinds & 1u << f->kind && f->index <= m->max_index) return f->name;
-    }
-    return "descriptor";
-}
-
 /* Sets sys, nz, z0, zp0: the system that is integrated and its initial values. */
 static dae_status formulate(run *x, dae_error *err)
 {
@@ -132,14 +116,18 @@ static dae_status formulate(run *x, dae_error *err)
                 name, x->r.name, dae_kind_name(p->system.kind));
         }
     } else {
-        x->r.formulation = any ? choose_formulation(&x->options) : name;
-        if (strcmp(x->r.formulation, "descriptor") != 0) {
-            x->form = dae_formulation_create(&p->system, x->r.formulation, NULL, 0, err);
-            if (!x->form) return err->status;
-            x->sys = dae_formulation_system(x->form);
-            x->nz = dae_system_size(x->sys);
+        dae_options inner;
+        dae_formulation *f = dae_formulation_open(&p->system, &x->options, &inner, err);
+        if (!f) return err->status;
+        const dae_system *formed = dae_formulation_system(f);
+        x->r.formulation = dae_formulation_type_of(f)->name;
+        x->options = inner;
+        if (formed->kind == DAE_KIND_MECH) {
+            x->multiplier = f;
         } else {
-            x->multiplier = dae_formulation_create(&p->system, "index1", NULL, 0, NULL);
+            x->form = f;
+            x->sys = formed;
+            x->nz = dae_system_size(formed);
         }
     }
     x->z0 = dae_arena_reals(x->arena, (size_t)x->nz);
@@ -180,7 +168,6 @@ static void tolerances(run *x)
     }
     x->r.rtol_vec = rtol;
     x->r.atol_vec = atol;
-    if (x->nz != n) return; /* other coordinates: the scalars hold for all */
     if (p->rtol_factor && !x->options.rtol_vec) x->options.rtol_vec = rtol;
     if (p->atol_factor && !x->options.atol_vec) x->options.atol_vec = atol;
 }
@@ -305,9 +292,20 @@ static int put_step(run *x)
     return bad;
 }
 
+/* Largest constraint residuals at the accepted points. */
+static void note_residuals(run *x, double t)
+{
+    double r[3];
+    if (dae_formulation_lower(x->form, t, dae_integrator_state(x->it), x->y, NULL, NULL, NULL) < 0) return;
+    if (dae_formulation_residuals(x->form, t, x->y, NULL, r, NULL) < 0) return;
+    x->residual[0] = fmax(x->residual[0], r[0]);
+    x->residual[1] = fmax(x->residual[1], r[1]);
+}
+
 static int on_step(const dae_integrator *it, double t, double t_end, void *user)
 {
     run *x = user;
+    if (x->form) note_residuals(x, t);
     if (x->opt->trajectory != DAE_TRAJECTORY_NONE && put_step(x) < 0) return -1;
     return x->opt->progress ? x->opt->progress(it, t, t_end, x->opt->progress_user) : 0;
 }
@@ -321,7 +319,9 @@ static double timed(run *x)
     dae_integrator *it = dae_integrator_create(x->sys, &x->options, NULL);
     if (!it) return seconds;
     if (x->opt->running) x->opt->running(it, x->opt->running_user);
-    if ((!x->opt->events || dae_integrator_set_events(it, x->opt->events, NULL) >= 0) &&
+    int ready = !x->form || (dae_formulation_lift(x->form, x->r.t0, x->r.problem->y0, x->z0, NULL) >= 0 &&
+                             dae_formulation_attach(x->form, it, NULL) >= 0);
+    if (ready && (!x->opt->events || dae_integrator_set_events(it, x->opt->events, NULL) >= 0) &&
         dae_integrator_start(it, x->r.t0, x->r.t_end, x->z0, x->zp0, NULL) >= 0) {
         dae_status s = dae_integrator_advance(it, x->r.t_end, NULL);
         if (s >= 0 && s != DAE_CANCELLED) seconds = dae_integrator_stats(it)->cpu_seconds;
@@ -390,22 +390,24 @@ static void keep_checkpoint(run *x)
 static dae_status start(run *x, dae_error *err)
 {
     const dae_run_options *o = x->opt;
+    tolerances(x);
     dae_status s = formulate(x, err);
     if (s < 0) return s;
-    tolerances(x);
     s = wanted_times(x, err);
     if (s >= 0) s = discontinuities(x, err);
     if (s < 0) return s;
     if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     x->it = dae_integrator_create(x->sys, &x->options, err);
     if (!x->it) return err->status;
+    if (x->form) s = dae_formulation_attach(x->form, x->it, err);
+    if (s < 0) return s;
     if (o->nat > 0) {
         dae_output out = {
             .mode = DAE_OUTPUT_TIMES, .times = x->times, .ntimes = o->nat, .write = on_time, .user = x};
         s = dae_integrator_set_output(x->it, &out, err);
     }
     if (s >= 0 && o->events) s = dae_integrator_set_events(x->it, o->events, err);
-    if (o->trajectory != DAE_TRAJECTORY_NONE || o->progress) dae_integrator_set_progress(x->it, on_step, x);
+    if (o->trajectory != DAE_TRAJECTORY_NONE || o->progress || x->form) dae_integrator_set_progress(x->it, on_step, x);
     if (s >= 0) s = dae_integrator_start(x->it, x->r.t0, x->r.t_end, x->z0, x->zp0, err);
     if (s >= 0 && o->resume) {
         s = dae_integrator_load(x->it, o->resume, o->resume_size, err);
@@ -443,6 +445,10 @@ static void finish(run *x)
     if (reason && reason[0]) r->reason = dae_arena_copy(x->arena, reason, strlen(reason) + 1, 1);
     if (!r->reason) r->reason = "";
     r->stats = *dae_integrator_stats(x->it);
+    if (x->form) {
+        r->stats.position_residual = x->residual[0];
+        r->stats.velocity_residual = x->residual[1];
+    }
     r->cpu_seconds = r->stats.cpu_seconds;
     double t = dae_integrator_time(x->it);
     const double *z = dae_integrator_state(x->it);

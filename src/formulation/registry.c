@@ -1,70 +1,328 @@
-/* All formulations, in the order in which `list` shows them. Each entry has the info and a create function;
- * the result carries the functions that lift and lower states. */
-#include <daedalus/formulation.h>
+/* All formulations, in the order in which `list` shows them, what goes with which method, and the life of one. */
+#include "formulation/formulation.h"
 
-#include "core/error.h"
+#include "core/table.h"
+#include "core/vector.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const dae_formulation_info *const list[] = {NULL}; /* ended by NULL */
+static const dae_formulation_type *const list[] = {
+    &dae_formulation_descriptor, &dae_formulation_index3, &dae_formulation_index2,
+    &dae_formulation_ggl,        &dae_formulation_index1, &dae_formulation_baumgarte,
+};
+enum { COUNT = sizeof list / sizeof *list };
 
 int dae_formulation_count(void)
 {
-    int n = 0;
-    while (list[n]) n++;
-    return n;
+    return COUNT;
 }
 
 const dae_formulation_info *dae_formulation_get(int i)
 {
-    return i >= 0 && i < dae_formulation_count() ? list[i] : NULL;
+    return i >= 0 && i < COUNT ? &list[i]->info : NULL;
 }
 
-const dae_formulation_info *dae_formulation_find(const char *name)
+static const dae_formulation_type *find(const char *name)
 {
-    for (int i = 0; name && list[i]; i++) {
-        if (!strcmp(list[i]->name, name)) return list[i];
+    for (int i = 0; name && i < COUNT; i++) {
+        if (!strcmp(list[i]->info.name, name)) return list[i];
     }
     return NULL;
 }
 
+const dae_formulation_info *dae_formulation_find(const char *name)
+{
+    const dae_formulation_type *type = find(name);
+    return type ? &type->info : NULL;
+}
+
+/* ---- Method and formulation ---------------------------------------------------------------------------- */
+
+static int is_auto(const char *name)
+{
+    return !name || !strcmp(name, "auto");
+}
+
+static int goes_with(const dae_formulation_info *f, const dae_method_info *m)
+{
+    return (m->kinds & 1u << f->kind) && (f->kind != DAE_KIND_DAE || f->index <= m->max_index);
+}
+
+/* "a, b" += ", c"; what does not fit is left out. */
+static void append(char *text, size_t size, const char *word)
+{
+    size_t used = strlen(text);
+    if (used + strlen(word) + 3 <= size) snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+}
+
+static dae_status no_formulation(const char *name, dae_error *err)
+{
+    char all[200] = "", near[64];
+    for (int i = 0; i < COUNT; i++) {
+        if (i) strcat(all, "|");
+        strcat(all, list[i]->info.name);
+    }
+    dae_nearest_word(name, all, near, sizeof near);
+    if (near[0]) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no formulation \"%s\"; did you mean \"%s\"?", name, near);
+    }
+    return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no formulation \"%s\"; known: auto|%s", name, all);
+}
+
+dae_status dae_formulation_check(const char *formulation, const char *method, dae_error *err)
+{
+    const dae_formulation_info *f = dae_formulation_find(formulation);
+    const dae_method_info *m = dae_method_find(method);
+    if (!is_auto(formulation) && !f) return no_formulation(formulation, err);
+    if (!is_auto(method) && !m) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"", method);
+    }
+    if (!f || !m || goes_with(f, m)) return DAE_OK;
+    char forms[160] = "", methods[240] = "";
+    for (int i = 0; i < COUNT; i++) {
+        if (goes_with(&list[i]->info, m)) append(forms, sizeof forms, list[i]->info.name);
+    }
+    for (int i = 0; i < dae_method_count(); i++) {
+        if (goes_with(f, dae_method_get(i))) append(methods, sizeof methods, dae_method_get(i)->name);
+    }
+    return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                    "method %s does not take the formulation %s; %s goes with %s; %s is taken by %s", m->name, f->name,
+                    m->name, forms[0] ? forms : "no formulation", f->name, methods[0] ? methods : "no method yet");
+}
+
+const dae_formulation_info *dae_formulation_choose(const char *method)
+{
+    const dae_method_info *m = dae_method_find(method);
+    static const char *const nonstiff[] = {"descriptor", "index1", NULL};
+    static const char *const stiff[] = {"descriptor", "ggl", "index1", NULL};
+    if (!m) { /* open: what the methods made for mechanical systems take, if there is one */
+        for (int i = 0; i < dae_method_count(); i++) {
+            if (dae_method_get(i)->kinds & 1u << DAE_KIND_MECH) return &dae_formulation_descriptor.info;
+        }
+        return &dae_formulation_index1.info;
+    }
+    for (const char *const *name = m->implicit ? stiff : nonstiff; *name; name++) {
+        const dae_formulation_info *f = dae_formulation_find(*name);
+        if (f && goes_with(f, m)) return f;
+    }
+    return NULL;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------------ */
+
 dae_formulation *dae_formulation_create(const dae_system *mech, const char *name, const dae_setting *setting,
                                         int nsetting, dae_error *err)
 {
-    (void)mech;
-    (void)setting;
-    (void)nsetting;
-    dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "there is no formulation \"%s\" in this build", name);
+    const dae_formulation_type *type = find(name);
+    if (!type) {
+        no_formulation(name ? name : "", err);
+        return NULL;
+    }
+    if (mech->kind != DAE_KIND_MECH) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "formulation %s is for mechanical systems, this one is of kind %s", name,
+                 dae_kind_name(mech->kind));
+        return NULL;
+    }
+    if (dae_system_check(mech, err)) return NULL;
+    dae_formulation *f = calloc(1, sizeof *f);
+    if (f) f->arena = dae_arena_create();
+    if (!f || !f->arena) goto memory;
+    f->type = type;
+    dae_table_defaults(type->info.options, &f->option);
+    for (int i = 0; i < nsetting; i++) {
+        char what[64];
+        snprintf(what, sizeof what, "option of formulation %s", name);
+        if (dae_table_set(type->info.options, &f->option, what, setting[i].name, setting[i].value, err)) goto fail;
+    }
+    if (dae_descriptor_init(&f->d, &mech->mech, f->option.saddle, f->arena, err)) goto fail;
+    f->a = dae_arena_reals(f->arena, (size_t)f->d.nv);
+    f->lambda = dae_arena_reals(f->arena, (size_t)f->d.nl);
+    if (dae_arena_failed(f->arena)) goto memory;
+    if (type->create(f, err)) goto fail;
+    return f;
+memory:
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for formulation %s", name);
+fail:
+    dae_formulation_destroy(f);
     return NULL;
 }
 
 void dae_formulation_destroy(dae_formulation *f)
 {
-    (void)f; /* none can exist */
+    if (!f) return;
+    dae_descriptor_free(&f->d);
+    dae_arena_destroy(f->arena);
+    free(f);
+}
+
+const dae_formulation_info *dae_formulation_type_of(const dae_formulation *f)
+{
+    return &f->type->info;
 }
 
 const dae_system *dae_formulation_system(const dae_formulation *f)
 {
-    (void)f;
+    return &f->sys;
+}
+
+const char *dae_formulation_describe(const dae_formulation *f)
+{
+    return f->text;
+}
+
+/* ---- From the options of a run ---------------------------------------------------------------------------- */
+
+static const char prefix[] = "formulation.";
+
+static int has_option(const dae_option *table, const char *name)
+{
+    for (; table && table->name; table++) {
+        if (!strcmp(table->name, name)) return 1;
+    }
+    return 0;
+}
+
+/* The name of a setting as the formulation knows it, or NULL if it is the method's. */
+static const char *own_name(const dae_formulation_info *f, const dae_method_info *m, const char *name)
+{
+    size_t n = sizeof prefix - 1;
+    if (!strncmp(name, prefix, n)) return name + n;
+    if (has_option(f->options, name) && !(m && has_option(m->options, name))) return name;
     return NULL;
+}
+
+/* Tolerances of every variable: those of (p, v, u) first; accelerations get those of the velocities, multipliers
+ * the scalar ones. */
+static dae_status tolerances(dae_formulation *f, const dae_options *opt, dae_options *inner, dae_error *err)
+{
+    const dae_descriptor *d = &f->d;
+    int n = dae_system_size(&f->sys), np = d->np, nv = d->nv, state = np + nv + d->nu;
+    if (!opt->rtol_vec && !opt->atol_vec) return DAE_OK;
+    f->rtol = dae_arena_reals(f->arena, (size_t)n);
+    f->atol = dae_arena_reals(f->arena, (size_t)n);
+    if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for tolerances");
+    for (int i = 0; i < n; i++) {
+        int extended = f->sys.kind == DAE_KIND_DAE && !d->constant;
+        int from = i < state ? i : extended && i < state + nv ? i - state + np : -1;
+        f->rtol[i] = opt->rtol_vec && from >= 0 ? opt->rtol_vec[from] : opt->rtol;
+        f->atol[i] = opt->atol_vec && from >= 0 ? opt->atol_vec[from] : opt->atol;
+    }
+    inner->rtol_vec = opt->rtol_vec ? f->rtol : NULL;
+    inner->atol_vec = opt->atol_vec ? f->atol : NULL;
+    return DAE_OK;
+}
+
+dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options *opt, dae_options *inner,
+                                      dae_error *err)
+{
+    const char *method = opt->method;
+    if (dae_formulation_check(opt->formulation, method, err)) return NULL;
+    const dae_method_info *m = dae_method_find(method);
+    int automatic = is_auto(opt->formulation);
+    const dae_formulation_info *info = automatic ? dae_formulation_choose(method) : dae_formulation_find(opt->formulation);
+    if (!info) {
+        dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s takes no form of mechanical systems", method);
+        return NULL;
+    }
+    dae_setting *own = calloc((size_t)opt->nsetting + 1, sizeof *own);
+    dae_setting *rest = calloc((size_t)opt->nsetting + 1, sizeof *rest);
+    dae_formulation *f = NULL;
+    int nown = 0, nrest = 0;
+    if (!own || !rest) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for settings");
+        goto done;
+    }
+    /* Ours: who leaves the form open gets the constraints kept. */
+    if (automatic && has_option(info->options, "project") && (!m || m->projects)) own[nown++] = (dae_setting){"project", "1"};
+    for (int i = 0; i < opt->nsetting; i++) {
+        const char *name = own_name(info, m, opt->setting[i].name);
+        if (name) own[nown++] = (dae_setting){name, opt->setting[i].value};
+        else rest[nrest++] = opt->setting[i];
+    }
+    f = dae_formulation_create(mech, info->name, own, nown, err);
+    if (!f) goto done;
+    f->rest = dae_arena_copy(f->arena, rest, (size_t)nrest + 1, sizeof *rest);
+    *inner = *opt;
+    inner->setting = f->rest;
+    inner->nsetting = nrest;
+    inner->formulation = NULL;
+    if (!f->rest || tolerances(f, opt, inner, err)) {
+        if (!f->rest) dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for settings");
+        dae_formulation_destroy(f);
+        f = NULL;
+    }
+done:
+    free(own);
+    free(rest);
+    return f;
+}
+
+/* ---- States -------------------------------------------------------------------------------------------------- */
+
+dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu, double *a, double *lambda,
+                                 dae_error *err)
+{
+    dae_descriptor *d = &f->d;
+    int r = dae_descriptor_accelerations(d, t, pvu, pvu + d->np, pvu + d->np + d->nv, 0, 0, a, lambda);
+    if (r == 0) return DAE_OK;
+    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %.10g: a function of the mechanical system asked to stop", t);
+    return dae_fail(err, DAE_ERR_SINGULAR, t,
+                    "t = %.10g: no accelerations and multipliers there: the system of M and G is singular or cannot be "
+                    "evaluated; check for redundant constraints and bodies without mass", t);
 }
 
 dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err)
 {
-    (void)f;
-    (void)pvu;
-    (void)y;
-    return dae_fail(err, DAE_ERR_UNSUPPORTED, t, "no formulation");
+    return f->type->lift(f, t, pvu, y, err);
 }
 
 dae_status dae_formulation_lower(dae_formulation *f, double t, const double *y, double *pvu, double *a,
                                  double *lambda, dae_error *err)
 {
-    (void)f;
-    (void)y;
-    (void)pvu;
-    (void)a;
-    (void)lambda;
-    return dae_fail(err, DAE_ERR_UNSUPPORTED, t, "no formulation");
+    int known = 0;
+    dae_status r = f->type->lower(f, t, y, pvu, a, lambda, &known, err);
+    if (r || known || (!a && !lambda)) return r;
+    return dae_formulation_solve(f, t, pvu, a ? a : f->a, lambda ? lambda : f->lambda, err);
+}
+
+dae_status dae_formulation_project(dae_formulation *f, double t, double *pvu, dae_error *err)
+{
+    dae_descriptor *d = &f->d;
+    dae_residuals left;
+    int r = dae_descriptor_project(d, t, pvu, pvu + d->np);
+    if (r == 0) return DAE_OK;
+    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %.10g: a function of the mechanical system asked to stop", t);
+    r = dae_descriptor_residuals(d, t, pvu, pvu + d->np, NULL, &left);
+    return dae_fail(err, DAE_ERR_INCONSISTENT, t,
+                    "t = %.10g: the projection onto the constraints does not converge; position constraint %d is off by "
+                    "%.3g, velocities by %.3g", t, r ? 0 : left.worst + 1, left.position, left.velocity);
+}
+
+dae_status dae_formulation_residuals(dae_formulation *f, double t, const double *pvu, const double *a,
+                                     double residual[3], dae_error *err)
+{
+    dae_residuals x;
+    int r = dae_descriptor_residuals(&f->d, t, pvu, pvu + f->d.np, a, &x);
+    if (r) return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the constraints cannot be evaluated", t);
+    residual[0] = x.position;
+    residual[1] = x.velocity;
+    residual[2] = x.acceleration;
+    return DAE_OK;
+}
+
+/* ---- With an integrator ----------------------------------------------------------------------------------------- */
+
+/* p and v come first in all forms that can be projected. */
+static int project(double t, double *y, void *user)
+{
+    dae_formulation *f = user;
+    return dae_descriptor_project(&f->d, t, y, y + f->d.np);
+}
+
+dae_status dae_formulation_attach(dae_formulation *f, dae_integrator *it, dae_error *err)
+{
+    return f->option.project ? dae_integrator_set_projection(it, project, f, err) : DAE_OK;
 }

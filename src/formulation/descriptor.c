@@ -1,0 +1,451 @@
+#include "formulation/descriptor.h"
+
+#include "core/error.h"
+#include "core/matrix.h"
+#include "core/vector.h"
+
+#include <float.h>
+#include <math.h>
+
+#define ITERATIONS 20      /* ours: of a projection; two or three are usual */
+#define FRICTION_TRIES 20  /* ours: Newton steps for multipliers on which f depends */
+#define NEAR 1e-2          /* ours: factors of a point this near (relative) start a projection */
+#define FIRST_ENOUGH 1e-9  /* a first correction below this leaves one below 1e-17: convergence is quadratic at first */
+#define SLOW 0.05          /* ours: factors that contract less are made anew */
+
+/* ---- Life ---------------------------------------------------------------------------------------- */
+
+static dae_status copy_mech(dae_descriptor *d, const dae_mech *m, dae_arena *a, dae_error *err)
+{
+    int ok = 1;
+    size_t block = (size_t)m->nblock, nl = (size_t)m->nlambda;
+    d->m = *m;
+    d->m.mass = dae_matrix_copy(&m->mass, a, &ok);
+    d->m.mass_block = dae_arena_copy(a, m->mass_block, block, sizeof(int));
+    d->m.parent = dae_arena_copy(a, m->parent, block, sizeof(int));
+    d->m.row_joint = dae_arena_copy(a, m->row_joint, nl, sizeof(int));
+    d->m.G_colptr = dae_arena_copy(a, m->G_colptr, (size_t)m->nv + 1, sizeof(int));
+    d->m.G_rowind = dae_arena_copy(a, m->G_rowind, m->G_colptr ? (size_t)m->G_colptr[m->nv] : 0, sizeof(int));
+    d->m.quaternion = dae_arena_copy(a, m->quaternion, (size_t)m->nquaternion, sizeof(int));
+    if (ok && !dae_arena_failed(a)) return DAE_OK;
+    return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", m->nv);
+}
+
+/* Blocks of M: as given; a diagonal M has blocks of size 1; else one full block. */
+static void lay_out(dae_descriptor *d, dae_arena *a)
+{
+    const dae_mech *m = &d->m;
+    int diagonal = d->constant && (m->mass.n == 0 || m->mass.pattern.storage == DAE_DIAGONAL);
+    d->spec = (dae_saddle_spec){.nv = d->nv, .nl = d->nl, .block = m->mass_block, .nblock = m->nblock};
+    if (!m->mass_block && diagonal) {
+        d->ones = dae_arena_ints(a, (size_t)d->nv);
+        for (int i = 0; d->ones && i < d->nv; i++) d->ones[i] = 1;
+        d->spec.block = d->ones;
+        d->spec.nblock = d->nv;
+    }
+    for (int k = 0; d->spec.block && k < d->spec.nblock; k++) d->nM += d->spec.block[k] * d->spec.block[k];
+    if (!d->spec.block) d->nM = d->nv * d->nv;
+    if (d->m.mass_block) { /* the kinematic tree is one over the blocks */
+        d->spec.parent = m->parent;
+        d->spec.row_joint = m->row_joint;
+    }
+    int sparse = m->G_colptr && !d->friction;
+    if (sparse) {
+        d->spec.colptr = m->G_colptr;
+        d->spec.rowind = m->G_rowind;
+    }
+    d->nG = sparse ? m->G_colptr[d->nv] : d->nl * d->nv;
+}
+
+static void constant_mass(dae_descriptor *d)
+{
+    double *to = d->M;
+    for (int k = 0, first = 0; first < d->nv; k++) {
+        int n = d->spec.block ? d->spec.block[k] : d->nv;
+        for (int j = 0; j < n; j++) {
+            for (int i = 0; i < n; i++) {
+                *to++ = d->m.mass.n ? dae_matrix_get(&d->m.mass, first + i, first + j) : (double)(i == j);
+            }
+        }
+        first += n;
+    }
+}
+
+dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const char *mode, dae_arena *arena,
+                               dae_error *err)
+{
+    *d = (dae_descriptor){.np = mech->np, .nv = mech->nv, .nu = mech->nu, .ng = mech->ng, .nl = mech->nlambda};
+    dae_status s = copy_mech(d, mech, arena, err);
+    if (s) return s;
+    size_t np = (size_t)d->np, nv = (size_t)d->nv, nl = (size_t)d->nl;
+    d->constant = !mech->mass_fn && !mech->mass_blocks;
+    d->friction = mech->dfdlambda != NULL && d->nl > 0;
+    lay_out(d, arena);
+    d->M = dae_arena_reals(arena, (size_t)d->nM);
+    d->G = dae_arena_reals(arena, (size_t)d->nG);
+    d->scratch_G = dae_arena_reals(arena, (size_t)d->nG);
+    d->F = d->friction ? dae_arena_reals(arena, nv * nl) : NULL;
+    d->U = d->friction ? dae_arena_reals(arena, (size_t)d->nG) : NULL;
+    d->dense = mech->mass_fn && !mech->mass_blocks && d->spec.block ? dae_arena_reals(arena, nv * nv) : NULL;
+    d->at_p = dae_arena_reals(arena, np);
+    d->lambda = dae_arena_reals(arena, nl);
+    d->g = dae_arena_reals(arena, (size_t)d->ng);
+    d->gI = dae_arena_reals(arena, nl);
+    d->low = dae_arena_reals(arena, nl);
+    d->up = dae_arena_reals(arena, nv);
+    d->pdot = dae_arena_reals(arena, np);
+    d->q = dae_arena_reals(arena, np);
+    d->va = dae_arena_reals(arena, nv);
+    d->vb = dae_arena_reals(arena, nv);
+    d->nothing = dae_arena_reals(arena, nl + (size_t)d->nu);
+    if (dae_arena_failed(arena)) {
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", d->nv);
+    }
+    d->at_t = NAN;
+    if (d->constant) constant_mass(d);
+    d->spec.mode = mode;
+    d->spec.unsymmetric = d->friction;
+    d->saddle = dae_saddle_create(&d->spec, arena, err);
+    return d->saddle ? DAE_OK : err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
+}
+
+void dae_descriptor_free(dae_descriptor *d)
+{
+    dae_saddle_destroy(d->saddle);
+    d->saddle = NULL;
+}
+
+/* ---- The parts ----------------------------------------------------------------------------------- */
+
+static int judge(int r, int n, const double *out)
+{
+    if (r) return r;
+    return dae_all_finite(n, out) ? 0 : 1;
+}
+
+/* The diagonal blocks of a dense matrix, one after another. */
+static void gather_blocks(const dae_descriptor *d, const double *dense, double *M)
+{
+    for (int k = 0, first = 0; k < d->spec.nblock; k++) {
+        int n = d->spec.block[k];
+        for (int j = 0; j < n; j++, M += n) dae_copy(n, dense + first + (size_t)(first + j) * (size_t)d->nv, M);
+        first += n;
+    }
+}
+
+int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M)
+{
+    if (d->constant) {
+        if (M != d->M) dae_copy(d->nM, d->M, M);
+        return 0;
+    }
+    dae_mech_point x = {.t = t, .p = p};
+    int r;
+    if (d->m.mass_blocks) {
+        dae_zero(d->nM, M);
+        r = d->m.mass_blocks(&x, M, d->m.user);
+    } else {
+        double *to = d->dense ? d->dense : M;
+        dae_zero(d->nv * d->nv, to);
+        r = d->m.mass_fn(&x, to, d->m.user);
+        if (d->dense && !r) gather_blocks(d, d->dense, M);
+    }
+    return judge(r, d->nM, M);
+}
+
+int dae_descriptor_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G)
+{
+    dae_mech_point x = {.t = t, .p = p};
+    if (!d->nl) return 0;
+    if (G) dae_zero(d->nG, G);
+    int r = d->spec.colptr ? d->m.constraint_sparse(&x, g, G, d->m.user) : d->m.constraint(&x, g, G, d->m.user);
+    r = judge(r, g ? d->ng : 0, g);
+    return judge(r, G ? d->nG : 0, G);
+}
+
+int dae_descriptor_drift(dae_descriptor *d, double t, const double *p, double *gI)
+{
+    if (!d->m.velocity) {
+        dae_zero(d->nl, gI);
+        return 0;
+    }
+    dae_mech_point x = {.t = t, .p = p};
+    return judge(d->m.velocity(&x, gI, d->m.user), d->nl, gI);
+}
+
+int dae_descriptor_kinematics(dae_descriptor *d, double t, const double *p, const double *v, double *pdot)
+{
+    if (!d->m.kinematics) {
+        dae_copy(d->nv, v, pdot);
+        return 0;
+    }
+    dae_mech_point x = {.t = t, .p = p, .v = v};
+    return judge(d->m.kinematics(&x, pdot, d->m.user), d->np, pdot);
+}
+
+int dae_descriptor_force(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
+                         const double *lambda, double *f)
+{
+    dae_mech_point x = {.t = t, .p = p, .v = v, .u = u, .lambda = lambda};
+    return judge(d->m.force(&x, f, d->m.user), d->nv, f);
+}
+
+int dae_descriptor_dynamics(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
+                            const double *lambda, double *du)
+{
+    if (!d->nu) return 0;
+    dae_mech_point x = {.t = t, .p = p, .v = v, .u = u, .lambda = lambda};
+    return judge(d->m.dynamics(&x, du, d->m.user), d->nu, du);
+}
+
+static double largest(int n, const double *x)
+{
+    double m = 0;
+    for (int i = 0; i < n; i++) m = fmax(m, fabs(x[i]));
+    return m;
+}
+
+/* out = G v + gI at (t + s, p + s pdot). */
+static int velocity_residual(dae_descriptor *d, double t, double s, const double *p, const double *v, double *out)
+{
+    for (int i = 0; i < d->np; i++) d->q[i] = p[i] + s * d->pdot[i];
+    int r = dae_descriptor_constraint(d, t + s, d->q, NULL, d->scratch_G);
+    if (!r) r = dae_descriptor_drift(d, t + s, d->q, out);
+    if (!r) dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, out);
+    return r;
+}
+
+int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const double *v, double *gamma)
+{
+    if (!d->nl) return 0;
+    if (d->m.gamma) {
+        dae_mech_point x = {.t = t, .p = p, .v = v};
+        return judge(d->m.gamma(&x, gamma, d->m.user), d->nl, gamma);
+    }
+    int r = dae_descriptor_kinematics(d, t, p, v, d->pdot);
+    if (r) return r;
+    /* A time in which no position moves by more than the cube root of the rounding unit, relative. */
+    double size = fmax(largest(d->np, p), 1e-2), speed = largest(d->np, d->pdot);
+    double s = cbrt(DBL_EPSILON) * fmin(fmax(fabs(t), 1), size / fmax(speed, DBL_MIN));
+    r = velocity_residual(d, t, s, p, v, gamma);
+    if (!r) r = velocity_residual(d, t, -s, p, v, d->low);
+    for (int i = 0; i < d->nl && !r; i++) gamma[i] = (gamma[i] - d->low[i]) / (2 * s);
+    return r;
+}
+
+/* ---- Accelerations and multipliers ---------------------------------------------------------------- */
+
+static int factor(dae_descriptor *d, double t, const double *p)
+{
+    d->at_t = NAN;
+    if (dae_saddle_stale(d->saddle) && dae_saddle_anchor(d->saddle, d->M, d->G, d->U)) return 1;
+    if (dae_saddle_factor(d->saddle, d->M, d->G, d->U)) return 1;
+    d->at_t = t;
+    dae_copy(d->np, p, d->at_p);
+    return 0;
+}
+
+/* The right-hand side for the multipliers. */
+static int lower_side(dae_descriptor *d, double t, const double *p, const double *v, double alpha, double beta,
+                      double *low)
+{
+    int r = dae_descriptor_gamma(d, t, p, v, d->gI);
+    for (int i = 0; i < d->nl; i++) low[i] = -d->gI[i];
+    if (r || (alpha == 0 && beta == 0)) return r;
+    r = dae_descriptor_drift(d, t, p, d->gI);
+    if (!r) r = dae_descriptor_constraint(d, t, p, d->g, d->scratch_G);
+    if (r) return r;
+    dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, d->gI);
+    for (int i = 0; i < d->nl; i++) low[i] -= 2 * alpha * d->gI[i];
+    for (int i = 0; i < d->ng; i++) low[i] -= beta * beta * d->g[i];
+    return 0;
+}
+
+/* U = G - F^T, both dense. */
+static void upper_block(dae_descriptor *d)
+{
+    for (int j = 0; j < d->nv; j++) {
+        for (int i = 0; i < d->nl; i++) d->U[i + j * d->nl] = d->G[i + j * d->nl] - d->F[j + i * d->nv];
+    }
+}
+
+/* Where f depends on lambda: Newton, M a + (G^T - F) lambda = f(lambda_k) - F lambda_k. */
+static int with_friction(dae_descriptor *d, double t, const double *p, const double *v, const double *u, double *a,
+                         double *lambda)
+{
+    dae_copy(d->nl, d->lambda, lambda);
+    for (int k = 0; k < FRICTION_TRIES; k++) {
+        dae_mech_point x = {.t = t, .p = p, .v = v, .u = u, .lambda = lambda};
+        int r = dae_descriptor_force(d, t, p, v, u, lambda, a);
+        dae_zero(d->nv * d->nl, d->F);
+        if (!r) r = judge(d->m.dfdlambda(&x, d->F, d->m.user), d->nv * d->nl, d->F);
+        if (r) return r;
+        upper_block(d);
+        for (int j = 0; j < d->nl; j++) dae_axpy(d->nv, -lambda[j], d->F + (size_t)j * (size_t)d->nv, a);
+        if (factor(d, t, p)) return 1;
+        dae_copy(d->nl, d->low, d->gI);
+        dae_saddle_solve(d->saddle, a, d->gI);
+        if (!dae_all_finite(d->nv, a) || !dae_all_finite(d->nl, d->gI)) return 1;
+        double change = 0, size = largest(d->nl, d->gI);
+        for (int i = 0; i < d->nl; i++) change = fmax(change, fabs(d->gI[i] - lambda[i]));
+        dae_copy(d->nl, d->gI, lambda);
+        if (change <= 1e-13 * size) {
+            dae_copy(d->nl, lambda, d->lambda);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
+                                 double alpha, double beta, double *a, double *lambda)
+{
+    double *low = d->friction ? d->low : lambda;
+    int r = lower_side(d, t, p, v, alpha, beta, low);
+    if (!r) r = dae_descriptor_mass(d, t, p, d->M);
+    if (!r) r = dae_descriptor_constraint(d, t, p, NULL, d->G);
+    if (r) return r;
+    if (d->friction) return with_friction(d, t, p, v, u, a, lambda);
+    r = dae_descriptor_force(d, t, p, v, u, d->nothing, a);
+    if (r) return r;
+    if (factor(d, t, p)) return 1;
+    dae_saddle_solve(d->saddle, a, lambda);
+    return dae_all_finite(d->nv, a) && dae_all_finite(d->nl, lambda) ? 0 : 1;
+}
+
+/* ---- Projection ----------------------------------------------------------------------------------- */
+
+/* Euler parameters: the row of g_p T that belongs to |e| = 1 vanishes, so they are normalized by hand. */
+static void normalize(const dae_descriptor *d, double *p)
+{
+    for (int k = 0; k < d->m.nquaternion; k++) {
+        double *e = p + d->m.quaternion[k];
+        double length = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
+        for (int i = 0; length > 0 && i < 4; i++) e[i] /= length;
+    }
+}
+
+static int factor_here(dae_descriptor *d, double t, const double *p)
+{
+    int r = dae_descriptor_mass(d, t, p, d->M);
+    if (!r) r = dae_descriptor_constraint(d, t, p, NULL, d->G);
+    if (r) return r;
+    if (d->friction) dae_copy(d->nG, d->G, d->U);
+    return factor(d, t, p);
+}
+
+/* 1: the last factors belong to a point that is near enough. */
+static int have_factors(const dae_descriptor *d, double t, const double *p, double size)
+{
+    if (!(fabs(d->at_t - t) <= 8 * DBL_EPSILON * fabs(t))) return 0;
+    for (int i = 0; i < d->np; i++) {
+        if (!(fabs(p[i] - d->at_p[i]) <= NEAR * size)) return 0;
+    }
+    return 1;
+}
+
+/* One least-norm correction: [M G^T; G 0] (w, .) = (0, -r); the first n values of r count. */
+static void correction(dae_descriptor *d, int n, const double *r, double *w)
+{
+    dae_zero(d->nv, w);
+    for (int i = 0; i < d->nl; i++) d->low[i] = i < n ? -r[i] : 0;
+    dae_saddle_solve(d->saddle, w, d->low);
+}
+
+/* 1: the correction of this relative size was the last that matters; -1: it gets nowhere. */
+static int settled(double size, double last, int k)
+{
+    if (!isfinite(size) || (k > 1 && size > DBL_EPSILON && size >= 2 * last)) return -1;
+    if (size <= 4 * DBL_EPSILON) return 1;
+    if (k == 1) return size <= FIRST_ENOUGH;
+    return size * (size / last) <= DBL_EPSILON;
+}
+
+/* Newton with factors that are kept while they contract well. */
+static int project_position(dae_descriptor *d, double t, double *p)
+{
+    double size = fmax(largest(d->np, p), DBL_MIN), last = 0;
+    int renew = !have_factors(d, t, p, size), own = 0; /* own: the factors were made here */
+    for (int total = 1, k = 1; total <= ITERATIONS; total++, k++) {
+        int r = dae_descriptor_constraint(d, t, p, d->g, NULL);
+        if (!r && renew) r = factor_here(d, t, p);
+        if (r) return r;
+        if (renew) {
+            own = k = 1;
+            renew = 0;
+        }
+        correction(d, d->ng, d->g, d->up);
+        r = dae_descriptor_kinematics(d, t, p, d->up, d->pdot);
+        if (r) return r;
+        double change = largest(d->np, d->pdot) / size;
+        int done = settled(change, last, k);
+        if (done < 0 && own) return 1;
+        if (done < 0) { /* factors of another point: once more with those of this one */
+            renew = 1;
+            continue;
+        }
+        dae_axpy(d->np, 1, d->pdot, p);
+        if (done) return 0;
+        renew = k > 1 && change > SLOW * last;
+        last = change;
+    }
+    return 1;
+}
+
+static int project_velocity(dae_descriptor *d, double t, const double *p, double *v)
+{
+    double size = fmax(largest(d->nv, v), DBL_MIN), last = 0;
+    double *residual = d->gI;
+    int r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
+    for (int k = 1; !r && k <= ITERATIONS; k++) {
+        r = dae_descriptor_drift(d, t, p, residual);
+        if (r) return r;
+        dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, residual);
+        correction(d, d->nl, residual, d->up);
+        double change = largest(d->nv, d->up);
+        size = fmax(size, change);
+        int done = settled(change / size, last, k);
+        if (done < 0) return 1;
+        dae_axpy(d->nv, 1, d->up, v);
+        if (done) return 0;
+        last = change / size;
+    }
+    return r ? r : 1;
+}
+
+int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
+{
+    normalize(d, p);
+    if (!d->nl) return 0;
+    int r = 0;
+    if (d->ng) r = project_position(d, t, p);
+    normalize(d, p);
+    if (!r && !have_factors(d, t, p, fmax(largest(d->np, p), DBL_MIN))) r = factor_here(d, t, p);
+    return r ? r : project_velocity(d, t, p, v);
+}
+
+int dae_descriptor_residuals(dae_descriptor *d, double t, const double *p, const double *v, const double *a,
+                             dae_residuals *out)
+{
+    *out = (dae_residuals){.worst = -1};
+    if (!d->nl) return 0;
+    int r = dae_descriptor_constraint(d, t, p, d->g, d->scratch_G);
+    if (!r) r = dae_descriptor_drift(d, t, p, d->gI);
+    if (r) return r;
+    for (int i = 0; i < d->ng; i++) {
+        if (fabs(d->g[i]) >= out->position) {
+            out->position = fabs(d->g[i]);
+            out->worst = i;
+        }
+    }
+    dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, d->gI);
+    out->velocity = largest(d->nl, d->gI);
+    if (!a) return 0;
+    r = dae_descriptor_gamma(d, t, p, v, d->gI);
+    if (r) return r;
+    r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G); /* differences may have used it */
+    if (r) return r;
+    dae_saddle_multiply(&d->spec, d->scratch_G, 1, a, d->gI);
+    out->acceleration = largest(d->nl, d->gI);
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* A mechanical system in descriptor form as the formulations see it: its parts evaluated, consistent
+ * accelerations and multipliers, and the projection onto the constraints.
+ *
+ * M is kept as diagonal blocks, G in its pattern where the system gives one (spec tells the layout). The
+ * factors of the last saddle-point matrix are kept with the point they belong to, so that a projection can
+ * use what the last evaluation left. All evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop. */
+#ifndef DAE_FORMULATION_DESCRIPTOR_H
+#define DAE_FORMULATION_DESCRIPTOR_H
+
+#include <daedalus/system.h>
+
+#include "core/arena.h"
+#include "linalg/saddle.h"
+
+typedef struct dae_descriptor {
+    dae_mech m; /* own copy */
+    int np, nv, nu, ng, nl;
+    dae_saddle_spec spec; /* layout of M and G */
+    dae_saddle *saddle;
+    int nM, nG;       /* numbers of values */
+    int *ones;        /* block sizes of a diagonal M */
+    int constant;     /* M does not depend on t and p */
+    int friction;     /* f depends on lambda */
+
+    /* What the last dae_descriptor_accelerations used. */
+    double *M, *G;    /* nM, nG */
+    double *F, *U;    /* df/dlambda (nv*nl) and G - F^T (nG), where f depends on lambda */
+    double at_t;      /* the factors belong to (at_t, at_p); NAN: none */
+    double *at_p;     /* np */
+    double *lambda;   /* nl: the last multipliers, where the iteration for friction starts */
+
+    double *dense;    /* nv*nv: where M comes dense and is kept in blocks, or NULL */
+    double *scratch_G; /* nG */
+    double *g, *gI, *low; /* ng, nl, nl */
+    double *up;       /* nv */
+    double *pdot, *q; /* np each */
+    double *va, *vb;  /* nv each: unit vectors and forces */
+    double *nothing;  /* nl + nu zeros: multipliers and dynamics that are not known */
+} dae_descriptor;
+
+/* Copies the description. mode: of the saddle-point solver, see linalg/saddle.h. */
+dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const char *mode, dae_arena *arena,
+                               dae_error *err);
+void dae_descriptor_free(dae_descriptor *d); /* what is not in the arena */
+
+/* ---- The parts --------------------------------------------------------------------------------- */
+
+int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M); /* copies a constant M too */
+/* g (ng) and G (layout of spec) may be NULL. */
+int dae_descriptor_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G);
+int dae_descriptor_drift(dae_descriptor *d, double t, const double *p, double *gI); /* gI */
+int dae_descriptor_kinematics(dae_descriptor *d, double t, const double *p, const double *v, double *pdot);
+int dae_descriptor_force(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
+                         const double *lambda, double *f);
+int dae_descriptor_dynamics(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
+                            const double *lambda, double *du);
+/* d/dt (G v + gI) at fixed v: given, or by central differences along the motion. */
+int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const double *v, double *gamma);
+
+/* ---- What is made of them ------------------------------------------------------------------------ */
+
+/* a and lambda of M a = f - G^T lambda, G a + gamma + 2 alpha (G v + gI) + beta^2 g = 0. */
+int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
+                                 double alpha, double beta, double *a, double *lambda);
+/* Moves p onto g = 0 and then v onto G v + gI = 0, both to rounding level and by least corrections in the
+ * metric of M; quaternions are normalized. > 0: no convergence. */
+int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v);
+
+/* Largest |g|, |G v + gI| and, where a is not NULL, |G a + gamma|. */
+typedef struct dae_residuals {
+    double position, velocity, acceleration;
+    int worst; /* position constraint with the largest residual, from 0; -1: none */
+} dae_residuals;
+int dae_descriptor_residuals(dae_descriptor *d, double t, const double *p, const double *v, const double *a,
+                             dae_residuals *out);
+
+#endif

@@ -1,0 +1,59 @@
+/* What a formulation is inside the library: a type in the registry, an object with the system it made. */
+#ifndef DAE_FORMULATION_FORMULATION_H
+#define DAE_FORMULATION_FORMULATION_H
+
+#include <daedalus/formulation.h>
+
+#include "core/error.h"
+#include "formulation/descriptor.h"
+
+typedef struct dae_formulation_type dae_formulation_type;
+
+/* The options of all formulations; each has a table with those that it knows. */
+typedef struct dae_formulation_options {
+    int project;        /* 1: every accepted point is projected */
+    double alpha, beta; /* Baumgarte; < 0: chosen */
+    const char *saddle; /* mode of the saddle-point solver */
+} dae_formulation_options;
+
+struct dae_formulation {
+    const dae_formulation_type *type;
+    dae_formulation_options option;
+    dae_arena *arena;
+    dae_descriptor d;
+    dae_system sys; /* what came out */
+    void *self;     /* of the type, from the arena */
+    double *a, *lambda; /* nv, nl: results that nobody asked for */
+    char text[200]; /* what was decided, in words */
+
+    /* dae_formulation_open: what the options of the integrator point to. */
+    double *rtol, *atol;
+    dae_setting *rest;
+};
+
+struct dae_formulation_type {
+    dae_formulation_info info;
+    /* Sets f->sys (its user is f) and f->self. */
+    dae_status (*create)(dae_formulation *f, dae_error *err);
+    dae_status (*lift)(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err);
+    /* The state of the mechanical system; a and lambda where y has them, else *known stays 0. */
+    dae_status (*lower)(dae_formulation *f, double t, const double *y, double *pvu, double *a, double *lambda,
+                        int *known, dae_error *err);
+};
+
+extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,
+    dae_formulation_ggl, dae_formulation_index1, dae_formulation_baumgarte;
+
+/* (a, lambda) consistent with (p, v, u), or the reason why there are none. */
+dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu, double *a, double *lambda,
+                                 dae_error *err);
+
+/* Lines of the tables of options. */
+#define DAE_FORMULATION_PROJECT                                                                              \
+    {"project", DAE_OPTION_INT, offsetof(dae_formulation_options, project), 0, NULL, 0, 1, NULL, "",         \
+     "1: every accepted point is projected onto the position and velocity constraints"}
+#define DAE_FORMULATION_SADDLE                                                                               \
+    {"saddle", DAE_OPTION_NAME, offsetof(dae_formulation_options, saddle), 0, "auto", 0, 0, DAE_SADDLE_MODES, \
+     "", "how the systems for accelerations and multipliers are solved"}
+
+#endif
