@@ -55,7 +55,7 @@ static block *grow(dae_arena *a, size_t need)
 
 void *dae_arena_take(dae_arena *a, size_t count, size_t size)
 {
-    if (size && count > ((size_t)-1 - ALIGN) / size) {
+    if (size && count > ((size_t)-1 - 2 * ALIGN) / size) { /* room for rounding up here and in grow */
         a->failed = 1;
         return NULL;
     }

@@ -35,6 +35,7 @@ const char *dae_kind_name(dae_kind kind)
 
 static dae_status check_pattern(const dae_pattern *p, int n, const char *what, dae_error *err)
 {
+    if ((unsigned)p->storage > DAE_DIAGONAL) return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: unknown storage %d", what, (int)p->storage);
     if (p->storage == DAE_BANDED && (p->lower < 0 || p->upper < 0 || p->lower >= n || p->upper >= n)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: bandwidths %d, %d must be between 0 and %d", what, p->lower,
                         p->upper, n - 1);
@@ -148,6 +149,9 @@ dae_status dae_system_check(const dae_system *sys, dae_error *err)
     if ((sys->kind == DAE_KIND_ODE && !sys->ode.f) || (sys->kind == DAE_KIND_DAE && !sys->dae.f) ||
         (sys->kind == DAE_KIND_IDE && !sys->ide.residual)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s without a right-hand side", dae_kind_name(sys->kind));
+    }
+    if (sys->structure.jacobian.storage == DAE_DIAGONAL) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "Jacobian pattern: diagonal storage is for mass matrices; use banded with bandwidths 0, 0");
     }
     dae_status s = check_pattern(&sys->structure.jacobian, n, "Jacobian pattern", err);
     if (!s && sys->kind == DAE_KIND_DAE) s = check_mass(&sys->dae.mass, n, "mass matrix", err);

@@ -80,9 +80,23 @@ static dae_status set_number(const dae_option *line, void *object, const char *w
     return DAE_OK;
 }
 
+dae_status dae_table_check_words(const dae_option *table, const void *object, const char *what, dae_error *err)
+{
+    for (const dae_option *line = table; line && line->name; line++) {
+        if (line->type != DAE_OPTION_NAME || !line->choices) continue;
+        const char *word;
+        memcpy(&word, (const char *)object + line->offset, sizeof word);
+        if (word && !is_choice(word, line->choices)) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = \"%s\" is not one of %s", what, line->name, word, line->choices);
+        }
+    }
+    return DAE_OK;
+}
+
 dae_status dae_table_set(const dae_option *table, void *object, const char *what, const char *name,
                          const char *value, dae_error *err)
 {
+    if (!name || !value) return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s has no %s", what, name ? name : "", name ? "value" : "name");
     const dae_option *line = find(table, name);
     if (!line) {
         char all[400], near[64];
