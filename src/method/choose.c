@@ -82,7 +82,9 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
     case DAE_KIND_ODE: {
         double L = lipschitz(&sys->ode, t0, y0), count = L * fabs(t_end - t0);
         int stiff = !(count <= STIFF_LIMIT);
-        m = stiff ? first_of(implicit) : first_of(opt->rtol <= 1e-6 ? tight : loose);
+        double rtol = opt->rtol_vec ? opt->rtol_vec[0] : opt->rtol; /* the smallest decides */
+        for (int i = 1; opt->rtol_vec && i < sys->ode.n; i++) rtol = fmin(rtol, opt->rtol_vec[i]);
+        m = stiff ? first_of(implicit) : first_of(rtol <= 1e-6 ? tight : loose);
         if (!m) m = first_of(implicit);
         snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count, stiff ? "treated as stiff" : "not stiff");
         break;

@@ -216,34 +216,49 @@ static double increment(double x)
     return d > relative ? d : relative;
 }
 
-/* Differences of f (yp NULL) or F with respect to y or y'; base = value at the point. */
+/* The columns column[begin] .. column[end-1], which share no row, from one evaluation. */
+static int difference_columns(dae_ivp *ivp, double t, const double *y, const double *yp, which what, const double *base,
+                              int begin, int end, double *out)
+{
+    struct dae_difference *d = ivp->difference;
+    const double *x = what == WRT_Y ? y : yp;
+    int n = ivp->n, r = 1;
+    double scale = 1;
+    for (int attempt = 0; attempt < SHRINK_TRIES && r > 0; attempt++) {
+        for (int k = begin; k < end; k++) {
+            int j = d->column[k];
+            double dx = scale * increment(x[j]);
+            d->y[j] = x[j] + dx;
+            d->delta[j] = d->y[j] - x[j];
+        }
+        r = what == WRT_Y ? evaluate(ivp, t, d->y, yp, d->f) : evaluate(ivp, t, y, d->y, d->f);
+        scale = scale > 0 ? -scale : -scale / 10; /* the other side first, then nearer */
+    }
+    for (int k = begin; k < end; k++) d->y[d->column[k]] = x[d->column[k]];
+    if (r) return r;
+    for (int i = 0; i < n; i++) d->f[i] -= base[i];
+    for (int k = begin; k < end; k++) {
+        int j = d->column[k];
+        put_column(&ivp->jacobian, n, j, d->f, 1 / d->delta[j], out);
+    }
+    return 0;
+}
+
+/* Differences of f (yp NULL) or F with respect to y or y'; base = value at the point. Where a group cannot
+ * be evaluated (its variables stand at borders of the domain, on different sides) each column goes alone. */
 static int differences(dae_ivp *ivp, double t, const double *y, const double *yp, which what, const double *base,
                        double *out)
 {
     struct dae_difference *d = ivp->difference;
-    const double *x = what == WRT_Y ? y : yp;
-    int n = ivp->n;
-    dae_copy(n, x, d->y);
+    dae_copy(ivp->n, what == WRT_Y ? y : yp, d->y);
     for (int g = 0; g < d->ngroup; g++) {
-        int begin = d->first[g], end = d->first[g + 1], r = 1;
-        double scale = 1;
-        for (int attempt = 0; attempt < SHRINK_TRIES && r > 0; attempt++) {
-            for (int k = begin; k < end; k++) {
-                int j = d->column[k];
-                double dx = scale * increment(x[j]);
-                d->y[j] = x[j] + dx;
-                d->delta[j] = d->y[j] - x[j];
-            }
-            r = what == WRT_Y ? evaluate(ivp, t, d->y, yp, d->f) : evaluate(ivp, t, y, d->y, d->f);
-            scale = scale > 0 ? -scale : -scale / 10; /* the other side first, then nearer */
+        int begin = d->first[g], end = d->first[g + 1];
+        int r = difference_columns(ivp, t, y, yp, what, base, begin, end, out);
+        if (r > 0 && end > begin + 1) {
+            r = 0;
+            for (int k = begin; k < end && !r; k++) r = difference_columns(ivp, t, y, yp, what, base, k, k + 1, out);
         }
-        for (int k = begin; k < end; k++) d->y[d->column[k]] = x[d->column[k]];
         if (r) return r;
-        for (int i = 0; i < n; i++) d->f[i] -= base[i];
-        for (int k = begin; k < end; k++) {
-            int j = d->column[k];
-            put_column(&ivp->jacobian, n, j, d->f, 1 / d->delta[j], out);
-        }
     }
     return 0;
 }
@@ -372,10 +387,12 @@ static double jitter(int i, int round)
 }
 
 /* Finds which entries of the Jacobian can be nonzero by moving one variable at a time from several
- * points near (t, y). An entry that happens to vanish at all of them is missed, so three rounds. */
+ * points near (t, y). An entry that happens to vanish at all of them is missed, so three rounds: at the
+ * point, near it, and farther away, where a product of two variables that start at zero shows too. */
 static int probe(dae_ivp *ivp, double t, const double *y, const double *yp, unsigned char *mark)
 {
     enum { ROUNDS = 3 };
+    static const double away[ROUNDS] = {0, 1e-4, 0.1}, move[ROUNDS] = {1e-3, 1e-3, 0.1};
     int n = ivp->n;
     double *x = calloc(4 * (size_t)n, sizeof *x);
     if (!x) return -1;
@@ -383,7 +400,7 @@ static int probe(dae_ivp *ivp, double t, const double *y, const double *yp, unsi
     int found = 0;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < n; i++) {
-            double d = round ? 1e-4 * jitter(i, round) : 0;
+            double d = away[round] * jitter(i, round);
             x[i] = y[i] + d * (fabs(y[i]) + 1e-3);
             xp[i] = yp ? yp[i] + d * (fabs(yp[i]) + 1e-3) : 0;
         }
@@ -392,7 +409,7 @@ static int probe(dae_ivp *ivp, double t, const double *y, const double *yp, unsi
             double *v = pass ? xp : x;
             for (int j = 0; j < n; j++) {
                 double keep = v[j];
-                v[j] = keep + 1e-3 * jitter(j, round + 7) * (fabs(keep) + 1e-3);
+                v[j] = keep + move[round] * jitter(j, round + 7) * (fabs(keep) + 1e-3);
                 int r = evaluate(ivp, t, x, yp ? xp : NULL, f1);
                 if (r) {
                     v[j] = keep - 1e-5 * (fabs(keep) + 1e-3);
@@ -420,6 +437,20 @@ static void mark_pattern(const dae_pattern *p, int n, unsigned char *mark)
     }
 }
 
+/* The band that holds a sparse pattern. */
+static dae_pattern band_of(const dae_pattern *p, int n)
+{
+    dae_pattern band = {.storage = DAE_BANDED};
+    for (int j = 0; j < n; j++) {
+        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) {
+            int below = p->rowind[k] - j;
+            if (below > band.lower) band.lower = below;
+            if (-below > band.upper) band.upper = -below;
+        }
+    }
+    return band;
+}
+
 static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const double *yp, dae_error *err)
 {
     const dae_pattern *given = &ivp->sys->structure.jacobian;
@@ -436,6 +467,10 @@ static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const 
     }
     if (!strcmp(want, "banded")) {
         if (given->storage == DAE_BANDED) return DAE_OK;
+        if (given->storage == DAE_SPARSE) {
+            ivp->jacobian = band_of(given, n);
+            return DAE_OK;
+        }
         return dae_fail(err, DAE_ERR_INPUT, t, "linear_algebra = banded, but the system gives no bandwidths; use auto, dense or sparse");
     }
     if (given->storage == DAE_SPARSE) return DAE_OK;
@@ -482,20 +517,21 @@ int dae_ivp_derivative(dae_ivp *ivp, double t, const double *y, double *yp)
         return 0;
     }
     double *a = calloc((size_t)n * (size_t)n, sizeof *a);
-    if (!a) return -1;
+    if (!a) return DAE_IVP_NO_MEMORY;
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++) a[(size_t)j * (size_t)n + (size_t)i] = dae_matrix_get(&M, i, j);
     }
     r = dae_least_squares(n, n, a, yp, DBL_EPSILON * n);
     free(a);
-    return r < 0 ? -1 : 0;
+    return r < 0 ? DAE_IVP_NO_MEMORY : 0;
 }
 
 double dae_ivp_first_step(dae_ivp *ivp, double t0, const double *y0, const double *f0, int order)
 {
     int n = ivp->n;
     struct dae_difference *d = ivp->difference;
-    double dy = 0, df = 0, d2 = 0, room = fabs(ivp->t_end - t0);
+    double dy = 0, df = 0, d2 = 0, room = fmin(fabs(ivp->t_end - t0), fabs(ivp->t_stop - t0));
+    if (room == 0) return 0;
     for (int i = 0; i < n; i++) {
         double w = ivp->atol[i] + ivp->rtol[i] * fabs(y0[i]);
         if (!(w > 0)) w = DBL_MIN;
@@ -522,70 +558,121 @@ double dae_ivp_first_step(dae_ivp *ivp, double t0, const double *y0, const doubl
 
 /* ---- Consistent values of an IDE ------------------------------------------------------------------ */
 
+/* Room for Newton's method on F(t,y,y') = 0; all dense. */
+typedef struct consistent {
+    double *vy, *vp; /* dF/dy and dF/dy' in the layout of ivp->jacobian */
+    double *a, *b;   /* the same, dense; a also the matrix of the linear system */
+    double *F, *x, *keep;
+    double *algebraic; /* 1: y_j is sought, 0: y'_j is */
+} consistent;
+
+/* The Jacobians at (t, y, yp), where F is known. */
+static int linearize(dae_ivp *ivp, double t, const double *y, const double *yp, consistent *c)
+{
+    static const dae_pattern dense = {0};
+    int r = dae_ivp_residual_jacobian(ivp, t, y, yp, c->F, c->vy, c->vp);
+    ivp->stats->jac--; /* not one of the method's */
+    if (r) return r;
+    convert(&ivp->jacobian, &dense, ivp->n, c->vy, c->keep, c->a);
+    convert(&ivp->jacobian, &dense, ivp->n, c->vp, c->keep, c->b);
+    return 0;
+}
+
+/* The unknowns: y'_j, but y_j where y'_j does not occur. Their columns go to a. */
+static void pick_unknowns(const dae_ivp *ivp, consistent *c)
+{
+    int n = ivp->n;
+    const int *given = ivp->sys->ide.algebraic;
+    for (int j = 0; j < n; j++) {
+        const double *column = c->b + (size_t)j * (size_t)n;
+        int algebraic = given ? given[j] : 1;
+        for (int i = 0; !given && i < n && algebraic; i++) algebraic = column[i] == 0;
+        c->algebraic[j] = algebraic;
+        if (!algebraic) dae_copy(n, column, c->a + (size_t)j * (size_t)n);
+    }
+}
+
+static double tolerance_of(const dae_ivp *ivp, int j, double y)
+{
+    return ivp->atol[j] + ivp->rtol[j] * fabs(y);
+}
+
+/* Adds the increment, halved while F cannot be evaluated there; *size: of the increment, in tolerances. */
+static int take_increment(dae_ivp *ivp, double t, double *y, double *yp, consistent *c, double *size)
+{
+    enum { HALVINGS = 10 };
+    int n = ivp->n, r = 1;
+    for (int j = 0; j < n; j++) c->keep[j] = c->algebraic[j] != 0 ? y[j] : yp[j];
+    double part = 1;
+    for (int k = 0; k < HALVINGS && r > 0; k++, part /= 2) {
+        *size = 0;
+        for (int j = 0; j < n; j++) {
+            double dx = part * c->x[j], w = tolerance_of(ivp, j, y[j]);
+            if (c->algebraic[j] != 0) y[j] = c->keep[j] + dx;
+            else yp[j] = c->keep[j] + dx;
+            double unit = c->algebraic[j] != 0 ? w : 1e-10 * (fabs(yp[j]) + w);
+            *size = fmax(*size, fabs(dx) / (unit + DBL_MIN));
+        }
+        r = dae_ivp_residual(ivp, t, y, yp, c->F);
+    }
+    return r;
+}
+
+/* What is left must be below what a change of y within its tolerance does. */
+static dae_status check_residual(const dae_ivp *ivp, double t, const double *y, const double *yp, const consistent *c, dae_error *err)
+{
+    int n = ivp->n;
+    for (int i = 0; i < n; i++) {
+        double allowed = DBL_MIN;
+        for (int j = 0; j < n; j++) {
+            size_t ij = (size_t)j * (size_t)n + (size_t)i;
+            allowed += fabs(c->a[ij]) * tolerance_of(ivp, j, y[j]) + fabs(c->b[ij]) * 1e-6 * fabs(yp[j]);
+        }
+        if (fabs(c->F[i]) > 10 * allowed) {
+            return dae_fail(err, DAE_ERR_INCONSISTENT, t,
+                            "t = %g: no consistent initial values: equation %d keeps the residual %.3g (a change of y within the "
+                            "tolerances explains %.3g); check that the algebraic equations hold at the start", t, i + 1, c->F[i], allowed);
+        }
+    }
+    return DAE_OK;
+}
+
+static dae_status consistent_failed(const dae_ivp *ivp, double t, int r, dae_error *err)
+{
+    if (r == DAE_IVP_NO_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent initial values of %d equations", ivp->n);
+    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: the residual asked to stop at the initial values", t);
+    if (ivp->bad_component >= 0) {
+        return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %g: component %d of the residual or its Jacobian is not finite at the initial values; "
+                        "check them and the domain of the equations", t, ivp->bad_component + 1);
+    }
+    return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %g: the residual cannot be evaluated at the initial values", t);
+}
+
 /* Newton's method in least squares for x_j = y'_j (differential) or y_j (algebraic). */
 dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae_error *err)
 {
     enum { TRIES = 12 };
     int n = ivp->n;
-    const int *algebraic = ivp->sys->ide.algebraic;
-    size_t nn = (size_t)n * (size_t)n;
-    dae_pattern dense = {0};
-    size_t stored = (size_t)dae_pattern_count(&ivp->jacobian, n);
-    double *work = calloc(2 * stored + 2 * nn + 3 * (size_t)n, sizeof *work);
-    if (!work) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent initial values of %d equations", n);
-    double *vy = work, *vp = vy + stored, *a = vp + stored, *b = a + nn, *F = b + nn, *x = F + n, *v = x + n;
-    dae_status s = DAE_OK;
-    int r = 0, k;
-    for (k = 0; k < TRIES; k++) {
-        r = dae_ivp_residual(ivp, t, y, yp, F);
-        if (!r) r = dae_ivp_residual_jacobian(ivp, t, y, yp, F, vy, vp);
-        ivp->stats->jac--;
-        if (r) break;
-        convert(&ivp->jacobian, &dense, n, vy, v, a);
-        convert(&ivp->jacobian, &dense, n, vp, v, b);
-        double size = 0; /* of the increment, in the weights of the error test */
-        for (int j = 0; j < n; j++) {
-            int is_algebraic = algebraic ? algebraic[j] : 1;
-            for (int i = 0; !algebraic && i < n && is_algebraic; i++) is_algebraic = b[(size_t)j * (size_t)n + (size_t)i] == 0;
-            v[j] = is_algebraic;
-            if (!is_algebraic) dae_copy(n, b + (size_t)j * (size_t)n, a + (size_t)j * (size_t)n);
-        }
-        for (int i = 0; i < n; i++) x[i] = -F[i];
-        r = dae_least_squares(n, n, a, x, 1e-12);
-        if (r < 0) break;
-        r = 0;
-        for (int j = 0; j < n; j++) {
-            if (v[j] != 0) {
-                y[j] += x[j];
-                size = fmax(size, fabs(x[j]) / (ivp->atol[j] + ivp->rtol[j] * fabs(y[j]) + DBL_MIN));
-            } else {
-                yp[j] += x[j];
-                size = fmax(size, fabs(x[j]) / (1e-10 * fabs(yp[j]) + 1e-10 * (ivp->atol[j] + ivp->rtol[j] * fabs(y[j])) + DBL_MIN));
-            }
-        }
-        if (size < 1e-3) break;
+    size_t size = (size_t)n, nn = size * size, stored = (size_t)dae_pattern_count(&ivp->jacobian, n);
+    double *work = calloc(2 * stored + 2 * nn + 4 * size, sizeof *work);
+    if (!work) return consistent_failed(ivp, t, DAE_IVP_NO_MEMORY, err);
+    consistent c = {.vy = work, .vp = work + stored, .a = work + 2 * stored};
+    c.b = c.a + nn;
+    c.F = c.b + nn;
+    c.x = c.F + n;
+    c.keep = c.x + n;
+    c.algebraic = c.keep + n;
+    double change = INFINITY; /* of the last increment */
+    int r = dae_ivp_residual(ivp, t, y, yp, c.F);
+    if (!r) r = linearize(ivp, t, y, yp, &c);
+    for (int k = 0; k < TRIES && !r && change >= 1e-3; k++) {
+        pick_unknowns(ivp, &c);
+        for (int i = 0; i < n; i++) c.x[i] = -c.F[i];
+        if (dae_least_squares(n, n, c.a, c.x, 1e-12) < 0) r = DAE_IVP_NO_MEMORY;
+        if (!r) r = take_increment(ivp, t, y, yp, &c, &change);
+        if (!r) r = linearize(ivp, t, y, yp, &c);
     }
-    if (!r) r = dae_ivp_residual(ivp, t, y, yp, F);
-    if (!r) r = dae_ivp_residual_jacobian(ivp, t, y, yp, F, vy, vp);
-    ivp->stats->jac--;
-    if (r) {
-        s = dae_fail(err, r < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, t, "the residual cannot be evaluated at the initial values (t = %g)", t);
-    } else { /* what is left must be below what a change of y within its tolerance does */
-        convert(&ivp->jacobian, &dense, n, vy, v, a);
-        convert(&ivp->jacobian, &dense, n, vp, v, b);
-        for (int i = 0; i < n && !s; i++) {
-            double allowed = DBL_MIN;
-            for (int j = 0; j < n; j++) {
-                double w = ivp->atol[j] + ivp->rtol[j] * fabs(y[j]);
-                allowed += fabs(a[(size_t)j * (size_t)n + (size_t)i]) * w + fabs(b[(size_t)j * (size_t)n + (size_t)i]) * 1e-6 * fabs(yp[j]);
-            }
-            if (fabs(F[i]) > 10 * allowed) {
-                s = dae_fail(err, DAE_ERR_INCONSISTENT, t,
-                             "t = %g: no consistent initial values: equation %d keeps the residual %.3g (a change of y within the "
-                             "tolerances explains %.3g); check that the algebraic equations hold at the start", t, i + 1, F[i], allowed);
-            }
-        }
-    }
+    dae_status s = r ? consistent_failed(ivp, t, r, err) : check_residual(ivp, t, y, yp, &c, err);
     free(work);
     return s;
 }

@@ -108,6 +108,7 @@ int dae_ivp_dfdt(dae_ivp *ivp, double t, const double *y, const double *f, doubl
 dae_matrix dae_ivp_mass(const dae_ivp *ivp);
 /* y' at (t, y): f for ODEs; M y' = f solved for the rest (least squares where M is singular: the
  * derivatives of algebraic variables are 0). */
+enum { DAE_IVP_NO_MEMORY = -9999 }; /* what it returns when there is no room for M */
 int dae_ivp_derivative(dae_ivp *ivp, double t, const double *y, double *yp);
 
 /* Moves y onto the constraints of the run, in place; without any it does nothing. > 0: did not converge, so

@@ -1,0 +1,142 @@
+#include "method/runs.h"
+
+static const dae_method_info *choose(const char *problem, double rtol, char *reason, size_t size)
+{
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create(problem, NULL, 0, &err);
+    if (!p) fail_msg("%s: %s", problem, err.text);
+    dae_options opt = dae_options_default();
+    opt.rtol = rtol;
+    const dae_method_info *m = dae_method_choose(&p->system, &opt, p->t0, p->t_end, p->y0, reason, size);
+    dae_problem_destroy(p);
+    return m;
+}
+
+static void stiff_problems_get_an_implicit_method(void **state)
+{
+    (void)state;
+    static const char *const problems[] = {"hires", "vdpol", "rober", "orego", "e5"};
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+        for (double rtol = 1e-3; rtol > 1e-11; rtol /= 1e4) {
+            char reason[256] = "";
+            const dae_method_info *m = choose(problems[k], rtol, reason, sizeof reason);
+            if (!m || !m->implicit) fail_msg("%s at %g: %s: %s", problems[k], rtol, m ? m->name : "none", reason);
+            assert_non_null(strstr(reason, "treated as stiff"));
+        }
+    }
+}
+
+static void nonstiff_problems_get_an_explicit_method_by_tolerance(void **state)
+{
+    (void)state;
+    char reason[256];
+    assert_string_equal(choose("plei", 1e-4, reason, sizeof reason)->name, "dopri5");
+    assert_non_null(strstr(reason, "not stiff"));
+    assert_string_equal(choose("plei", 1e-9, reason, sizeof reason)->name, "dop853");
+    dae_system sys = oscillator(NULL);
+    dae_options opt = dae_options_default();
+    opt.rtol = 1e-3;
+    opt.rtol_vec = (double[]){1e-3, 1e-10}; /* the sharpest component decides */
+    assert_string_equal(dae_method_choose(&sys, &opt, 0, 10, oscillator_y0, reason, sizeof reason)->name, "dop853");
+}
+
+static void daes_and_ides_get_methods_that_take_them(void **state)
+{
+    (void)state;
+    char reason[256];
+    const dae_method_info *m = choose("transamp", 1e-6, reason, sizeof reason);
+    assert_true(m && m->kinds & 1u << DAE_KIND_DAE);
+    assert_non_null(strstr(reason, "index 1"));
+    m = choose("caraxis", 1e-6, reason, sizeof reason);
+    assert_true(m && m->max_index == 3);
+    assert_non_null(strstr(reason, "index 3"));
+    m = choose("nand", 1e-6, reason, sizeof reason);
+    if (m) assert_true(m->kinds & 1u << DAE_KIND_IDE);
+    else assert_string_equal(reason, "no method for IDE systems of index 1");
+}
+
+static void reason_is_cut_to_its_size(void **state)
+{
+    (void)state;
+    char reason[8] = "xxxxxxx";
+    assert_non_null(choose("hires", 1e-6, reason, 6));
+    assert_int_equal(strlen(reason), 5);
+}
+
+static int undefined(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)y, (void)f, (void)user;
+    return 1;
+}
+
+static void system_that_cannot_be_evaluated_still_gets_an_answer(void **state)
+{
+    (void)state;
+    char reason[256];
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = undefined}};
+    dae_options opt = dae_options_default();
+    assert_non_null(dae_method_choose(&sys, &opt, 0, 1, (double[]){1}, reason, sizeof reason));
+    double y = 1;
+    dae_error err = {0};
+    assert_int_equal(dae_solve(&sys, &opt, 0, 1, &y, NULL, &err), DAE_ERR_UNDEFINED);
+    assert_string_equal(err.text, "t = 0: the right-hand side cannot be evaluated at the initial values");
+}
+
+/* From (1, 0), where the damping vanishes, it does not look stiff; a moment later it is. */
+static int van_der_pol(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[1];
+    f[1] = 1000 * (1 - y[0] * y[0]) * y[1] - y[0];
+    return 0;
+}
+
+static void explicit_run_that_meets_stiffness_changes_to_radau5(void **state)
+{
+    (void)state;
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = van_der_pol}};
+    for (double rtol = 1e-4; rtol > 1e-8; rtol /= 1e3) {
+        dae_options opt = with_method("auto", rtol);
+        dae_integrator *it = create(&sys, &opt);
+        start(it, 0, 200, (double[]){1, 0});
+        assert_false(dae_integrator_method(it)->implicit);
+        advance(it, 0.001, DAE_OK);
+        advance(it, 200, DAE_OK);
+        assert_string_equal(dae_integrator_method(it)->name, "radau5");
+        assert_non_null(strstr(dae_integrator_reason(it), rtol > 1e-6 ? "dopri5 met stiffness at t = " : "dop853 met stiffness at t = "));
+        assert_non_null(strstr(dae_integrator_reason(it), "so radau5 goes on from there"));
+        double y[] = {1, 0};
+        dae_options sharp = with_method("radau5", 1e-11);
+        assert_int_equal(dae_solve(&sys, &sharp, 0, 200, y, NULL, NULL), DAE_OK);
+        assert_near(dae_integrator_state(it)[0], y[0], 20 * rtol);
+        assert_near(dae_integrator_state(it)[1], y[1], 20 * rtol);
+        dae_integrator_destroy(it);
+    }
+}
+
+static void named_method_is_never_changed(void **state)
+{
+    (void)state;
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = van_der_pol}};
+    dae_options opt = with_method("dopri5", 1e-4);
+    dae_integrator *it = create(&sys, &opt);
+    start(it, 0, 2, (double[]){1, 0});
+    advance(it, 2, DAE_OK);
+    assert_string_equal(dae_integrator_method(it)->name, "dopri5");
+    assert_string_equal(dae_integrator_reason(it), "");
+    dae_integrator_destroy(it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stiff_problems_get_an_implicit_method),
+        cmocka_unit_test(nonstiff_problems_get_an_explicit_method_by_tolerance),
+        cmocka_unit_test(daes_and_ides_get_methods_that_take_them),
+        cmocka_unit_test(reason_is_cut_to_its_size),
+        cmocka_unit_test(system_that_cannot_be_evaluated_still_gets_an_answer),
+        cmocka_unit_test(explicit_run_that_meets_stiffness_changes_to_radau5),
+        cmocka_unit_test(named_method_is_never_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
