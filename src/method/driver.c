@@ -12,6 +12,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,8 @@ static dae_status check_method(const dae_method *m, const char *name, const dae_
     suitable(sys, list, sizeof list);
     if (!m) {
         for (int i = 0; i < dae_method_count(); i++) {
-            if (i) strcat(all, "|");
-            strncat(all, dae_method_get(i)->name, 32);
+            size_t used = strlen(all);
+            snprintf(all + used, sizeof all - used, "%s%s", i ? "|" : "", dae_method_get(i)->name);
         }
         dae_nearest_word(name, all, near, sizeof near);
         return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s; for this system: auto, %s", name,
@@ -81,10 +82,15 @@ static dae_status check_options(const dae_options *o, int n, dae_error *err)
         return dae_fail(err, DAE_ERR_INPUT, NAN, "step sizes (h0 = %g, h_max = %g, h_min = %g, fixed_step = %g) must not be negative",
                         o->h0, o->h_max, o->h_min, o->fixed_step);
     }
+    if (o->max_steps < 0 || !(o->max_seconds >= 0)) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "limits (max_steps = %ld, max_seconds = %g) must not be negative; 0 means none",
+                        o->max_steps, o->max_seconds);
+    }
     if (o->ndiscontinuity < 0 || (o->ndiscontinuity && !o->discontinuity)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "ndiscontinuity = %d without times", o->ndiscontinuity);
     }
-    return DAE_OK;
+    if (!dae_all_finite(o->ndiscontinuity, o->discontinuity)) return dae_fail(err, DAE_ERR_INPUT, NAN, "a discontinuity time is not finite");
+    return dae_table_check_words(dae_options_table(), o, "option", err);
 }
 
 static dae_status copy_description(dae_integrator *it, const dae_system *sys, const dae_options *opt, dae_error *err)
@@ -174,6 +180,7 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     it->y = dae_arena_reals(it->arena, n);
     it->yp = dae_arena_reals(it->arena, n);
     it->scratch = dae_arena_reals(it->arena, 2 * n);
+    it->reason = dae_arena_take(it->arena, 1, REASON_SIZE);
     it->ivp.arena = it->arena;
     difference = dae_arena_take(it->keep, 1, dae_difference_size());
     if (dae_arena_failed(it->arena) || !difference) goto memory;
@@ -201,17 +208,17 @@ void dae_integrator_destroy(dae_integrator *it)
 
 /* ---- Start -------------------------------------------------------------------------------------- */
 
-/* The wall ahead: the next discontinuity inside the interval or at its end, which is then evaluated from the
- * inner side. */
+/* The wall ahead: the end, where the method must not pass it, or the next discontinuity (also one at the
+ * end, or behind it for a method that may pass the end). */
 static void set_segment(dae_integrator *it)
 {
     dae_ivp *ivp = &it->ivp;
     const dae_options *o = &it->opt;
-    ivp->t_stop = o->stop_at_end || !it->method->soft_end ? it->s->t_end : ivp->direction * INFINITY;
+    ivp->t_stop = o->stop_at_end || !it->method || !it->method->soft_end ? it->s->t_end : ivp->direction * INFINITY;
     ivp->right = NAN;
     if (it->s->segment < o->ndiscontinuity) {
         double td = o->discontinuity[it->s->segment];
-        if (ivp->direction * (it->s->t_end - td) >= 0) ivp->t_stop = ivp->right = td;
+        if (ivp->direction * (ivp->t_stop - td) >= 0) ivp->t_stop = ivp->right = td;
     }
 }
 
@@ -244,8 +251,12 @@ static dae_status initial_derivative(dae_integrator *it, double t, int given, da
     if (it->sys.kind == DAE_KIND_MECH) return DAE_OK;
     if (given && it->sys.kind == DAE_KIND_DAE) return DAE_OK;
     int r = dae_ivp_derivative(ivp, t, it->y, it->yp);
-    ivp->stats->f--; /* methods count the evaluations of their start as their literature does */
+    if (it->sys.kind == DAE_KIND_ODE) { /* a method that uses it counts it in reset */
+        ivp->stats->f--;
+        it->uncounted = 1;
+    }
     if (r == 0) return DAE_OK;
+    if (r == DAE_IVP_NO_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory to solve M y' = f for %d equations", ivp->n);
     if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: the right-hand side asked to stop at the initial values", t);
     if (ivp->bad_component >= 0) {
         return dae_fail(err, DAE_ERR_UNDEFINED, t,
@@ -259,11 +270,16 @@ static dae_status initial_derivative(dae_integrator *it, double t, int given, da
 static dae_status restart(dae_integrator *it, double h, dae_error *err)
 {
     double t = it->s->now;
+    dae_stats *st = &it->s->stats;
+    long counted = st->f;
     it->ivp.err = err;
     it->ivp.t = it->ivp.t_old = t;
     dae_status s = it->method->reset(it->self, t, it->y, it->yp, h);
-    if (s < 0) return s;
+    if (it->uncounted && st->f == counted) st->f++;
+    it->uncounted = 0;
+    if (s < 0) return err->status < 0 ? err->status : dae_fail(err, s, t, "t = %.10g: %s", t, dae_status_text(s));
     it->ivp.t = it->ivp.t_old = t;
+    dae_copy(it->ivp.n, it->ivp.y, it->y); /* the method may have made the values consistent */
     return DAE_OK;
 }
 
@@ -272,13 +288,28 @@ static dae_status make_method(dae_integrator *it, dae_error *err)
     it->ivp.err = err;
     it->self = it->method->create(&it->ivp, it->option, err);
     if (!it->self) return err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
-    if (dae_arena_failed(it->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for method %s", it->method->info.name);
+    if (dae_arena_failed(it->arena)) {
+        it->method->destroy(it->self);
+        it->self = NULL;
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for method %s", it->method->info.name);
+    }
     return DAE_OK;
+}
+
+/* The right-hand side for the judgment of "auto": counted, timed and one-sided like every evaluation. */
+static int counted_f(double t, const double *y, double *f, void *user)
+{
+    return dae_ivp_f(user, t, y, f);
 }
 
 static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae_error *err)
 {
-    const dae_method_info *info = dae_method_choose(&it->sys, &it->opt, t0, t_end, it->y, it->reason, sizeof it->reason);
+    dae_system sys = it->sys;
+    if (sys.kind == DAE_KIND_ODE) {
+        sys.ode.f = counted_f;
+        sys.ode.user = &it->ivp;
+    }
+    const dae_method_info *info = dae_method_choose(&sys, &it->opt, t0, t_end, it->y, it->reason, REASON_SIZE);
     if (!info) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s", it->reason);
     if (it->ivp.project && !info->projects) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);
@@ -295,6 +326,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     if (!err) err = &spare;
     err->status = DAE_OK;
     int n = it->ivp.n;
+    it->started = it->uncounted = 0;
     if (!isfinite(t0) || !isfinite(t_end)) return dae_fail(err, DAE_ERR_INPUT, t0, "t0 = %g and t_end = %g must be finite", t0, t_end);
     for (int i = 0; i < n; i++) {
         if (!isfinite(y0[i])) return dae_fail(err, DAE_ERR_INPUT, t0, "initial value of component %d is %g", i + 1, y0[i]);
@@ -317,20 +349,21 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     dae_copy(n, y0, it->y);
     if (yp0) dae_copy(n, yp0, it->yp);
     else dae_zero(n, it->yp);
-    if (!it->started) {
+    pass_discontinuities(it, t0);
+    if (!it->prepared) {
         dae_status r = dae_ivp_prepare(&it->ivp, t0, it->y, it->sys.kind == DAE_KIND_IDE ? it->yp : NULL, err);
         if (!r && !it->method) r = choose_method(it, t0, t_end, err);
         if (!r) r = make_method(it, err);
         if (r) return r;
-        it->started = 1;
+        it->prepared = 1;
     }
-    s->stats = (dae_stats){.h_smallest = INFINITY};
-    pass_discontinuities(it, t0);
+    set_segment(it); /* now that the method is known */
     dae_status r = initial_derivative(it, t0, yp0 != NULL, err);
     if (r) return r;
     r = restart(it, it->opt.h0, err);
     if (!r) r = dae_driver_events_start(it, err);
     if (!r) r = dae_driver_output_start(it, err);
+    it->started = !r;
     return r;
 }
 
@@ -373,20 +406,29 @@ static void note_step(dae_integrator *it)
             st->h_last, it->ivp.order, st->steps, st->accepted, st->f, st->jac, st->lu);
 }
 
+/* Takes another method in the place of the present one, which is gone then. */
+static dae_status replace_method(dae_integrator *it, const dae_method *method, dae_error *err)
+{
+    it->started = 0;
+    it->method->destroy(it->self);
+    it->self = NULL;
+    it->method = method;
+    dae_status r = method_options(it, &it->opt, err);
+    if (!r) r = make_method(it, err);
+    it->prepared = it->started = !r;
+    return r;
+}
+
 /* "auto" took an explicit method and it met stiffness: go on with an implicit one. */
 static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {
     const dae_method *implicit = find_method("radau5");
     if (!implicit || it->method == implicit) return DAE_OK;
-    snprintf(it->reason, sizeof it->reason, "%s met stiffness at t = %g, so %s goes on from there", it->method->info.name,
+    snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there", it->method->info.name,
              it->ivp.t, implicit->info.name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", implicit->info.name, it->reason);
     move_to(it, it->ivp.t);
-    it->method->destroy(it->self);
-    it->self = NULL;
-    it->method = implicit;
-    dae_status r = method_options(it, &it->opt, err);
-    if (!r) r = make_method(it, err);
+    dae_status r = replace_method(it, implicit, err);
     if (r) return r;
     set_segment(it);
     r = initial_derivative(it, it->s->now, 0, err);
@@ -429,8 +471,12 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
                         it->s->now, it->opt.max_seconds, it->s->t_end);
     }
     it->ivp.err = err;
+    double before = it->ivp.t;
     dae_status r = it->method->step(it->self);
     if (r < 0) return err->status < 0 ? err->status : dae_fail(err, r, it->ivp.t, "t = %.10g: %s", it->ivp.t, dae_status_text(r));
+    if (!(it->ivp.direction * (it->ivp.t - before) > 0)) {
+        return dae_fail(err, DAE_ERR_INTERNAL, before, "t = %.10g: a step of method %s made no headway", before, it->method->info.name);
+    }
     *stiff = r == DAE_STIFF;
     if (*stiff) dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"looks stiff for %s\"", it->ivp.t, it->method->info.name);
     note_step(it);
@@ -499,6 +545,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "call dae_integrator_start first");
     driver_state *s = it->s;
     double d = it->ivp.direction;
+    if (d * (target - s->now) < 0) return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies before the present time %g", target, s->now);
     if (!(d * (s->t_end - target) >= 0)) return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies beyond the end %g that was given to start", target, s->t_end);
     it->cpu_begin = cpu_seconds();
     unsigned long long tick_begin = dae_ticks();
@@ -508,6 +555,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     dae_status r = DAE_OK;
     if (s->stopped) { /* after a terminal event: afresh from there */
         s->stopped = 0;
+        pass_discontinuities(it, s->now);
         r = initial_derivative(it, s->now, 0, err);
         if (!r) r = restart(it, fabs(s->stats.h_last), err);
     }
@@ -544,7 +592,7 @@ dae_status dae_integrator_step(dae_integrator *it, dae_error *err)
 dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, double *yp)
 {
     double d = it->ivp.direction;
-    if (!it->started || d * (t - it->ivp.t_old) < 0 || d * (it->ivp.t - t) < 0) return DAE_ERR_INPUT;
+    if (!it->started || !(d * (t - it->ivp.t_old) >= 0 && d * (it->ivp.t - t) >= 0)) return DAE_ERR_INPUT;
     if (it->ivp.t == it->ivp.t_old) {
         dae_copy(it->ivp.n, it->y, y);
         if (yp) dae_copy(it->ivp.n, it->yp, yp);
@@ -558,7 +606,7 @@ dae_status dae_integrator_multipliers(dae_integrator *it, double t, double *a, d
 {
     double d = it->ivp.direction;
     if (!it->started || !it->method->multipliers) return DAE_ERR_UNSUPPORTED;
-    if (d * (t - it->ivp.t_old) < 0 || d * (it->ivp.t - t) < 0) return DAE_ERR_INPUT;
+    if (!(d * (t - it->ivp.t_old) >= 0 && d * (it->ivp.t - t) >= 0)) return DAE_ERR_INPUT;
     return it->method->multipliers(it->self, t, a, lambda) ? DAE_ERR_UNDEFINED : DAE_OK;
 }
 
@@ -632,16 +680,36 @@ void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, 
 
 /* ---- Checkpoint ----------------------------------------------------------------------------------- */
 
+/* Then nrecord event records, the arena, and what the method keeps outside it. */
 typedef struct checkpoint_head {
     char magic[16];
+    uint64_t checksum; /* of all that follows it */
     char method[32];
     int n, nrecord;
     size_t arena, outside;
 } checkpoint_head;
 
+/* FNV-1a over 8 bytes at a time: finds damage, not malice. */
+static uint64_t checksum(const void *buffer, size_t size)
+{
+    size_t first = offsetof(checkpoint_head, method);
+    const unsigned char *p = (const unsigned char *)buffer + first;
+    uint64_t sum = 14695981039346656037u;
+    for (size_t left = size - first; left > 0;) {
+        uint64_t word = 0;
+        size_t n = left < sizeof word ? left : sizeof word;
+        memcpy(&word, p, n);
+        sum = (sum ^ word) * 1099511628211u;
+        sum ^= sum >> 32;
+        p += n;
+        left -= n;
+    }
+    return sum;
+}
+
 static checkpoint_head head_of(const dae_integrator *it)
 {
-    checkpoint_head h = {.magic = "daedalus state 1", .n = it->ivp.n, .nrecord = it->nrecord};
+    checkpoint_head h = {.magic = "daedalus state 2", .n = it->ivp.n, .nrecord = it->nrecord};
     strncpy(h.method, it->method->info.name, sizeof h.method - 1);
     h.arena = dae_arena_bytes(it->arena);
     h.outside = it->method->save ? it->method->save(it->self, NULL) : 0;
@@ -667,36 +735,62 @@ size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
     if (records) memcpy(out + sizeof h, it->record, records);
     dae_arena_write(it->arena, out + sizeof h + records);
     if (h.outside) it->method->save(it->self, out + sizeof h + records + h.arena);
+    h.checksum = checksum(buffer, need);
+    memcpy(out, &h, sizeof h);
     return need;
+}
+
+/* What is wrong with a checkpoint, or DAE_OK: nothing of the integrator is touched before this is known,
+ * but that "auto" takes the method the checkpoint was made with. */
+static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_t size, checkpoint_head *h, dae_error *err)
+{
+    checkpoint_head mine = head_of(it);
+    if (!buffer || size < sizeof *h || memcmp(buffer, mine.magic, sizeof mine.magic) != 0) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "this is not a checkpoint of this version");
+    }
+    memcpy(h, buffer, sizeof *h);
+    if (h->checksum != checksum(buffer, size)) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is damaged or incomplete (%zu bytes)", size);
+    }
+    h->method[sizeof h->method - 1] = 0;
+    if (strcmp(h->method, mine.method) != 0 && it->automatic && find_method(h->method)) {
+        dae_status r = replace_method(it, find_method(h->method), err);
+        if (r) return r;
+        mine = head_of(it);
+    }
+    if (strcmp(h->method, mine.method) != 0) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of method %s, the integrator uses %s", h->method, mine.method);
+    }
+    size_t rest = size - sizeof *h;
+    if (h->n != mine.n || h->arena != mine.arena || h->arena > rest || h->nrecord < 0 ||
+        (size_t)h->nrecord > (rest - h->arena) / sizeof *it->record ||
+        h->outside != rest - h->arena - (size_t)h->nrecord * sizeof *it->record) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
+                        h->n, h->arena, mine.n, mine.arena);
+    }
+    return DAE_OK;
 }
 
 dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err)
 {
-    checkpoint_head h, mine;
+    dae_error spare;
+    if (!err) err = &spare;
+    err->status = DAE_OK;
     if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "checkpoint: start the integrator with its initial values before loading");
-    mine = head_of(it);
-    if (size < sizeof h || memcmp(buffer, mine.magic, sizeof mine.magic) != 0) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "this is not a checkpoint of this version");
-    }
-    memcpy(&h, buffer, sizeof h);
+    checkpoint_head h;
+    dae_status r = check_checkpoint(it, buffer, size, &h, err);
+    if (r) return r;
+    const unsigned char *in = (const unsigned char *)buffer + sizeof h;
     size_t records = (size_t)h.nrecord * sizeof *it->record;
-    if (strncmp(h.method, mine.method, sizeof h.method) != 0) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of method %.31s, the integrator uses %s", h.method, mine.method);
-    }
-    if (h.n != mine.n || h.arena != mine.arena || h.nrecord < 0 || size != sizeof h + records + h.arena + h.outside) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
-                        h.n, h.arena, mine.n, mine.arena);
-    }
-    const unsigned char *in = buffer;
-    dae_event_record *record = records ? realloc(it->record, records) : it->record;
-    if (records && !record) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory to load a checkpoint");
-    it->record = record;
-    if (records) {
-        memcpy(it->record, in + sizeof h, records);
+    if (h.nrecord > it->capacity) {
+        dae_event_record *record = realloc(it->record, records);
+        if (!record) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory to load a checkpoint");
+        it->record = record;
         it->capacity = h.nrecord;
     }
+    if (records) memcpy(it->record, in, records);
     it->nrecord = h.nrecord;
-    dae_arena_read(it->arena, in + sizeof h + records);
+    dae_arena_read(it->arena, in + records);
     driver_state *s = it->s;
     it->ivp.t_old = s->ivp_t_old;
     it->ivp.t = s->ivp_t;
@@ -707,7 +801,8 @@ dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t si
     it->ivp.order = s->ivp_order;
     it->ivp.t_end = s->t_end;
     it->ivp.direction = s->t_end >= s->t0 ? 1 : -1;
-    if (it->method->load && it->method->load(it->self, in + sizeof h + records + h.arena, h.outside)) {
+    if (it->method->load && it->method->load(it->self, in + records + h.arena, h.outside)) {
+        it->started = 0;
         return dae_fail(err, DAE_ERR_INPUT, NAN, "the factors in the checkpoint could not be restored");
     }
     return DAE_OK;

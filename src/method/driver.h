@@ -21,6 +21,8 @@ typedef struct driver_state {
     dae_stats stats;
 } driver_state;
 
+enum { REASON_SIZE = 256 };
+
 struct dae_integrator {
     dae_ivp ivp;
     dae_system sys;    /* own copy */
@@ -29,14 +31,14 @@ struct dae_integrator {
     dae_arena *arena;  /* state: what a checkpoint holds */
     const dae_method *method; /* NULL: "auto", not chosen yet */
     void *self, *option;
-    char reason[256];
+    char *reason;      /* REASON_SIZE: why "auto" took the method; in the arena */
     int automatic;
     driver_state *s;
     double *y, *yp;    /* at s->now */
     double *scratch;   /* 2n: interpolated points */
 
     dae_output output;
-    double *selected;  /* components handed to output.write */
+    double *selected;  /* components handed to output.write; not part of the state */
 
     dae_events events;
     dae_event *event;
@@ -53,7 +55,9 @@ struct dae_integrator {
     dae_progress_fn *progress;
     void *progress_user;
     atomic_int cancelled;
-    int started;
+    int prepared;      /* the method has been made */
+    int started;       /* a run is under way, and nothing has spoiled it */
+    int uncounted;     /* f(t,y) made for the next reset: counted by the method, or else by the driver */
     double cpu_begin;
     unsigned long long wall_begin;
 };

@@ -45,6 +45,7 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
     it->event = dae_arena_copy(it->keep, events->event, m, sizeof *it->event);
     it->sign = dae_arena_ints(it->arena, m);
     it->phi = dae_arena_reals(it->arena, 6 * m);
+    free(it->root);
     it->root = calloc(MAX_ROOTS, sizeof *it->root);
     if (!it->event || !it->sign || !it->phi || !it->root) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d events", events->count);
     it->events.event = it->event;
@@ -313,8 +314,8 @@ static dae_status act(dae_integrator *it, int first, int last, double t, dae_eve
         const root *r = &it->root[k];
         dae_status s = keep_record(it, r, err);
         if (s) return s;
-        if (it->event[r->index].terminal) out->stop = 1;
-        if (!it->events.action) continue;
+        if (it->event[r->index].terminal) out->stop = 1; /* before any action of its own */
+        if (it->event[r->index].terminal || !it->events.action) continue;
         int answer = it->events.action(r->index, t, r->rising, it->y, it->yp, it->events.user);
         if (answer < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g", r->index, t);
         if (answer == DAE_EVENT_STOP) out->stop = 1;

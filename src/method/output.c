@@ -24,15 +24,19 @@ dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *outpu
     if (o->mode == DAE_OUTPUT_TIMES && (o->ntimes < 1 || !o->times)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "output at given times, but no times were given");
     }
+    if ((unsigned)o->mode > DAE_OUTPUT_TIMES) return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no output mode %d", (int)o->mode);
+    if (o->component && o->ncomponent < 1) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "output of %d components; NULL selects all", o->ncomponent);
+    }
     for (int i = 0; o->component && i < o->ncomponent; i++) {
         if (o->component[i] < 0 || o->component[i] >= it->ivp.n) {
             return dae_fail(err, DAE_ERR_INPUT, NAN, "output component %d does not exist (0 .. %d)", o->component[i], it->ivp.n - 1);
         }
     }
     it->output = *o;
-    it->output.times = dae_arena_copy(it->keep, o->times, (size_t)o->ntimes, sizeof(double));
+    it->output.times = o->mode == DAE_OUTPUT_TIMES ? dae_arena_copy(it->keep, o->times, (size_t)o->ntimes, sizeof(double)) : NULL;
     it->output.component = dae_arena_copy(it->keep, o->component, (size_t)o->ncomponent, sizeof(int));
-    it->selected = dae_arena_reals(it->arena, (size_t)(o->component ? o->ncomponent : it->ivp.n));
+    it->selected = dae_arena_reals(it->keep, (size_t)(o->component ? o->ncomponent : it->ivp.n));
     if (dae_arena_failed(it->keep) || !it->selected) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the output");
     return DAE_OK;
 }
@@ -78,7 +82,8 @@ dae_status dae_driver_output_start(dae_integrator *it, dae_error *err)
     if (o->mode == DAE_OUTPUT_TIMES) {
         double d = it->ivp.direction;
         for (int i = 0; i < o->ntimes; i++) {
-            if (d * (o->times[i] - s->t0) < 0 || d * (s->t_end - o->times[i]) < 0 || (i && d * (o->times[i] - o->times[i - 1]) < 0)) {
+            double before = i ? o->times[i - 1] : s->t0;
+            if (!(d * (o->times[i] - before) >= 0 && d * (s->t_end - o->times[i]) >= 0)) {
                 return dae_fail(err, DAE_ERR_INPUT, s->t0,
                                 "output time %g (number %d) is outside %g .. %g or not in order", o->times[i], i + 1, s->t0, s->t_end);
             }

@@ -221,7 +221,7 @@ static void counts_of_the_test_set_are_reproduced(void **state)
         assert_int_equal(x.status, DAE_OK);
         near_count(r, "steps", x.stats.steps, r->steps);
         near_count(r, "accepted", x.stats.accepted, r->accepted);
-        near_count(r, "f", x.stats.f, r->f);
+        near_count(r, "f", x.stats.f - 1, r->f); /* the original does not count f at the initial values */
         near_count(r, "jac", x.stats.jac, r->jac);
         near_count(r, "lu", x.stats.lu, r->lu);
         if (!isnan(r->scd)) assert_near(x.score.scd, r->scd, 0.1);

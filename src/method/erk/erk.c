@@ -273,7 +273,8 @@ dae_status dae_erk_step(void *self)
             return too_small(m, h, rejected);
         }
         double wanted = h, t1 = s->t + h;
-        int last = LAST_STRETCH * fabs(h) >= fabs(rest);
+        double stretch = ivp->opt->h_max > 0 && fabs(rest) > ivp->opt->h_max ? 1 : LAST_STRETCH;
+        int last = stretch * fabs(h) >= fabs(rest);
         if (last) {
             h = rest;
             t1 = goal;

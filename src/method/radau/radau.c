@@ -231,7 +231,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_ivp *ivp = r->ivp;
     radau_state *st = r->st;
     double room = fabs(ivp->t_stop - t);
-    int level = st->level > r->level_min && st->accepted ? st->level : r->level_min;
+    int level = st->level > r->level_min && st->accepted && ivp->stats->accepted ? st->level : r->level_min; /* a new run: afresh */
     *st = (radau_state){.level = level, .first = 1, .need_jac = 1, .need_lu = 1, .eta = 1};
     dae_copy(r->n, y, r->y);
     int bad = 0;
@@ -239,7 +239,6 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         dae_copy(r->n, yp, r->f);
     } else {
         bad = dae_ivp_f(ivp, t, r->y, r->f);
-        ivp->stats->f--; /* [RADAU5] counts from the first stage on */
     }
     if (bad) return dae_ivp_fail(ivp, bad < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, "t = %.10g: the right-hand side cannot be evaluated at the start", t);
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
@@ -250,7 +249,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     }
     if (ivp->opt->h_max > 0) h = fmin(h, ivp->opt->h_max);
     h = fmin(h, room);
-    if (h * 1.0001 >= room && ivp->opt->fixed_step <= 0) {
+    if (h * (h == ivp->opt->h_max ? 1 : 1.0001) >= room && ivp->opt->fixed_step <= 0) {
         h = room;
         st->last = 1;
     }

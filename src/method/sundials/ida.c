@@ -319,6 +319,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     c->started = c->f_known = 0;
     if (yp) {
         dae_copy(ivp->n, yp, s->yp);
+        if (ivp->sys->kind == DAE_KIND_ODE) ivp->stats->f++; /* f(t,y), made by the driver */
     } else if (ivp->sys->kind == DAE_KIND_IDE) {
         dae_zero(ivp->n, s->yp);
     } else {
