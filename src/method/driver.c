@@ -296,8 +296,8 @@ static dae_status make_method(dae_integrator *it, dae_error *err)
     return DAE_OK;
 }
 
-/* The right-hand side for the judgment of "auto": counted, timed and one-sided like every evaluation. */
-static int counted_f(double t, const double *y, double *f, void *user)
+/* The right-hand side for the judgment of "auto": one-sided like every evaluation. */
+static int judged_f(double t, const double *y, double *f, void *user)
 {
     return dae_ivp_f(user, t, y, f);
 }
@@ -306,10 +306,12 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
 {
     dae_system sys = it->sys;
     if (sys.kind == DAE_KIND_ODE) {
-        sys.ode.f = counted_f;
+        sys.ode.f = judged_f;
         sys.ode.user = &it->ivp;
     }
+    long counted = it->s->stats.f; /* a run by "auto" counts what a run by the method itself does */
     const dae_method_info *info = dae_method_choose(&sys, &it->opt, t0, t_end, it->y, it->reason, REASON_SIZE);
+    it->s->stats.f = counted;
     if (!info) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s", it->reason);
     if (it->ivp.project && !info->projects) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);

@@ -586,18 +586,18 @@ static void every_evaluation_is_counted(void **state)
     }
 }
 
-static void calls_by_auto_and_by_probing_are_counted(void **state)
+static void probing_is_counted_and_the_judgment_of_auto_is_not(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        long calls = 0;
+        long calls = 0, judgment = k ? 0 : 7; /* f at the start, and six steps of the power method */
         dae_system sys = oscillator(&calls);
         dae_options opt = with_method(k ? "radau5" : "auto", 1e-6);
         opt.linear_algebra = "sparse";
         dae_integrator *it = create(&sys, &opt);
         start(it, 0, 3, oscillator_y0);
         advance(it, 3, DAE_OK);
-        assert_int_equal(dae_integrator_stats(it)->f + dae_integrator_stats(it)->f_jac, calls);
+        assert_int_equal(dae_integrator_stats(it)->f + dae_integrator_stats(it)->f_jac + judgment, calls);
         dae_integrator_destroy(it);
     }
 }
@@ -931,7 +931,7 @@ int main(void)
         cmocka_unit_test(progress_can_cancel_and_the_run_goes_on),
         cmocka_unit_test(another_thread_can_cancel_and_the_run_goes_on),
         cmocka_unit_test(every_evaluation_is_counted),
-        cmocka_unit_test(calls_by_auto_and_by_probing_are_counted),
+        cmocka_unit_test(probing_is_counted_and_the_judgment_of_auto_is_not),
         cmocka_unit_test(timers_are_positive_and_below_the_whole),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(methods_that_do_not_fit_name_those_that_do),
