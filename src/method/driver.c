@@ -266,6 +266,12 @@ static dae_status initial_derivative(dae_integrator *it, double t, int given, da
     return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %g: the right-hand side cannot be evaluated at the initial values", t);
 }
 
+/* Not every method passes on what it hears in a first guess, in an iteration or in dense output. */
+static dae_status asked_to_stop(const dae_integrator *it, dae_error *err)
+{
+    return dae_fail(err, DAE_ERR_CALLBACK, it->ivp.t, "t = %.10g: a user function asked to stop", it->ivp.t);
+}
+
 /* (Re)starts the method at (now, y, yp). */
 static dae_status restart(dae_integrator *it, double h, dae_error *err)
 {
@@ -277,6 +283,7 @@ static dae_status restart(dae_integrator *it, double h, dae_error *err)
     dae_status s = it->method->reset(it->self, t, it->y, it->yp, h);
     if (it->uncounted && st->f == counted) st->f++;
     it->uncounted = 0;
+    if (s != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
     if (s < 0) return err->status < 0 ? err->status : dae_fail(err, s, t, "t = %.10g: %s", t, dae_status_text(s));
     it->ivp.t = it->ivp.t_old = t;
     dae_copy(it->ivp.n, it->ivp.y, it->y); /* the method may have made the values consistent */
@@ -328,7 +335,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     if (!err) err = &spare;
     err->status = DAE_OK;
     int n = it->ivp.n;
-    it->started = it->uncounted = 0;
+    it->started = it->uncounted = it->ivp.asked_to_stop = 0;
     if (!isfinite(t0) || !isfinite(t_end)) return dae_fail(err, DAE_ERR_INPUT, t0, "t0 = %g and t_end = %g must be finite", t0, t_end);
     for (int i = 0; i < n; i++) {
         if (!isfinite(y0[i])) return dae_fail(err, DAE_ERR_INPUT, t0, "initial value of component %d is %g", i + 1, y0[i]);
@@ -475,6 +482,7 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     it->ivp.err = err;
     double before = it->ivp.t;
     dae_status r = it->method->step(it->self);
+    if (r != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
     if (r < 0) return err->status < 0 ? err->status : dae_fail(err, r, it->ivp.t, "t = %.10g: %s", it->ivp.t, dae_status_text(r));
     if (!(it->ivp.direction * (it->ivp.t - before) > 0)) {
         return dae_fail(err, DAE_ERR_INTERNAL, before, "t = %.10g: a step of method %s made no headway", before, it->method->info.name);
@@ -555,6 +563,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     it->ivp.user_ticks = it->ivp.linalg_ticks = 0;
     it->ivp.user_timed = it->ivp.linalg_timed = 0;
     dae_status r = DAE_OK;
+    it->ivp.asked_to_stop = 0;
     if (s->stopped) { /* after a terminal event: afresh from there */
         s->stopped = 0;
         pass_discontinuities(it, s->now);
@@ -570,6 +579,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
         if (r) break;
         double to = d * (it->ivp.t - target) > 0 ? target : it->ivp.t;
         r = process(it, to, err);
+        if (r >= 0 && it->ivp.asked_to_stop) r = asked_to_stop(it, err);
         if (!r && stiff && it->automatic && s->now == it->ivp.t) r = switch_to_implicit(it, err);
         if (!r && it->progress && it->progress(it, s->now, s->t_end, it->progress_user)) {
             r = dae_fail(err, DAE_CANCELLED, s->now, "cancelled at t = %.10g", s->now);

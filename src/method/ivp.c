@@ -32,7 +32,10 @@ static double one_sided(const dae_ivp *ivp, double t)
 static int judge(dae_ivp *ivp, int r, int n, const double *out)
 {
     if (r == 0 && dae_all_finite(n, out)) return 0;
-    if (r < 0) return r;
+    if (r < 0) {
+        ivp->asked_to_stop = 1;
+        return r;
+    }
     ivp->bad_component = -1;
     for (int i = 0; r == 0 && i < n; i++) {
         if (!isfinite(out[i])) {
@@ -79,11 +82,7 @@ int dae_ivp_f_stages(dae_ivp *ivp, int s, int ld, const double *t, const double 
 {
     int r;
     TIMED(ivp, r, evaluate_stages(ivp, s, ld, t, y, f));
-    if (r > 0) {
-        ivp->stats->undefined++;
-        ivp->bad_component = -1;
-    }
-    return r;
+    return r ? judge(ivp, r, 0, f) : 0;
 }
 
 int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F)
@@ -127,7 +126,7 @@ dae_matrix dae_ivp_mass(const dae_ivp *ivp)
 struct dae_difference {
     dae_pattern given; /* layout in which analytic Jacobians come */
     int same;          /* given and used layout are the same */
-    double *values;    /* analytic values, where the layouts differ */
+    double *values;    /* analytic values, as they come: a Jacobian that fails leaves the last one whole */
     int ngroup;
     int *first, *column; /* columns of group g: column[first[g]] .. column[first[g+1]-1] */
     double *y, *f, *delta;
@@ -268,10 +267,11 @@ static int jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, w
 {
     struct dae_difference *d = ivp->difference;
     if (!has_analytic) return differences(ivp, t, y, yp, what, base, out);
-    if (d->same) return analytic(ivp, t, y, yp, what, out);
     int r = analytic(ivp, t, y, yp, what, d->values);
-    if (!r) convert(&d->given, &ivp->jacobian, ivp->n, d->values, d->f, out);
-    return r;
+    if (r) return r;
+    if (d->same) memcpy(out, d->values, (size_t)dae_pattern_count(&d->given, ivp->n) * sizeof *out);
+    else convert(&d->given, &ivp->jacobian, ivp->n, d->values, d->f, out);
+    return 0;
 }
 
 static int use_analytic(const dae_ivp *ivp, which what)
@@ -495,7 +495,7 @@ dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double
     const dae_pattern *a = &ivp->sys->structure.jacobian, *b = &ivp->jacobian;
     d->given = *a;
     d->same = a->storage == b->storage;
-    if (!d->same) d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
+    if (use_analytic(ivp, WRT_Y) || (ivp->sys->kind == DAE_KIND_IDE && use_analytic(ivp, WRT_YP))) d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
     d->y = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     d->f = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     d->delta = dae_arena_reals(ivp->arena, (size_t)ivp->n);

@@ -48,6 +48,7 @@ typedef struct dae_ivp {
     unsigned long long user_ticks, linalg_ticks; /* with options.profile: time, and how often it was taken */
     long user_timed, linalg_timed;
     int bad_component; /* of the last evaluation that was not finite; -1: the function said so itself */
+    int asked_to_stop; /* a user function returned < 0: the driver ends the run, whatever the method made of it */
 
     dae_project_fn *project; /* NULL, or wanted: accepted points are moved onto the constraints */
     void *project_user;

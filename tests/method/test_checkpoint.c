@@ -55,7 +55,23 @@ static void make_ring_pattern(void)
     colptr[N] = k;
 }
 
-enum { DENSE, BANDED, SPARSE, WITH_CONSTRAINT, CASES };
+/* A pendulum of length 1 without weight: it turns. */
+static int no_force(const dae_mech_point *x, double *f, void *user)
+{
+    (void)x, (void)user;
+    f[0] = f[1] = 0;
+    return 0;
+}
+
+static int circle(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    (void)user;
+    if (g) g[0] = (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1) / 2;
+    for (int i = 0; G && i < 2; i++) G[i] = x->p[i];
+    return 0;
+}
+
+enum { DENSE, BANDED, SPARSE, WITH_CONSTRAINT, MECHANICAL, CASES };
 
 static dae_system system_of(int which)
 {
@@ -69,12 +85,17 @@ static dae_system system_of(int which)
         sys.structure.jacobian = (dae_pattern){.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind};
     }
     if (which == WITH_CONSTRAINT) sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = 6, .f = dae_f, .mass = dae_diagonal(6, mass)}};
+    if (which == MECHANICAL) {
+        sys = (dae_system){.kind = DAE_KIND_MECH, .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .mass = dae_diagonal(2, mass),
+                                                           .force = no_force, .constraint = circle}};
+    }
     return sys;
 }
 
 static int suits(const dae_method_info *m, int which)
 {
-    return m->checkpoint && !wants_second_order(m) && m->kinds & 1u << (which == WITH_CONSTRAINT ? DAE_KIND_DAE : DAE_KIND_ODE);
+    dae_system sys = system_of(which);
+    return m->checkpoint && !wants_second_order(m) && m->kinds & 1u << sys.kind;
 }
 
 /* ---- A run with output, events that restart, and a jump ------------------------------------------------ */
@@ -103,12 +124,13 @@ static int level(double t, const double *y, const double *yp, double *phi, void 
 
 static int kick(int i, double t, int rising, double *y, double *yp, void *user)
 {
-    (void)t, (void)yp, (void)user;
+    (void)t, (void)yp;
     if (i != 0 || !rising) return DAE_EVENT_GO_ON;
-    y[1] += 0.05;
+    if (*(int *)user != MECHANICAL) y[1] += 0.05; /* a mechanism has to stay on its constraints */
     return DAE_EVENT_RESTART;
 }
 
+static int kicked; /* the case under way */
 static char used[64]; /* linear algebra of the last run */
 
 static void note_linear_algebra(dae_log_level l, const char *text, void *user)
@@ -129,12 +151,14 @@ static dae_integrator *begin(const char *method, int which, record *r)
     dae_integrator *it = create(&sys, &opt);
     dae_output o = {.mode = DAE_OUTPUT_EQUIDISTANT, .count = GRID, .component = (int[]){0}, .ncomponent = 1, .write = keep, .user = r};
     dae_event event[] = {{.name = "clock"}, {.name = "level"}};
-    dae_events events = {.count = 2, .event = event, .phi = level, .action = kick};
+    dae_events events = {.count = 2, .event = event, .phi = level, .action = kick, .user = &kicked};
+    kicked = which;
     assert_int_equal(dae_integrator_set_output(it, &o, NULL), DAE_OK);
     assert_int_equal(dae_integrator_set_events(it, &events, NULL), DAE_OK);
     double y0[N];
     for (int i = 0; i < N; i++) y0[i] = 0.1 + 0.05 * (i % 3);
     if (which == WITH_CONSTRAINT) y0[5] = y0[0] * y0[1];
+    if (which == MECHANICAL) memcpy(y0, (double[]){1, 0, 0, -2}, 4 * sizeof *y0);
     used[0] = 0;
     start(it, 0, 4, y0);
     return it;

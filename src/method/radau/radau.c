@@ -35,6 +35,7 @@
 #define RATIO_LOW 0.8     /* [RADAU] hhou: h ratios between which the order may rise */
 #define RATIO_HIGH 1.2    /* [RADAU] hhod */
 #define ORDER_WAIT 10     /* [RADAU] steps before the order may rise again */
+#define LEAST 1e-100      /* ours: smallest step at t = 0, where rounding sets no limit */
 #define SINGULAR_MAX 5    /* [RADAU5] */
 #define STUCK 4           /* ours: so many rejections in a row that do not lower the error of a DAE ... */
 #define STUCK_ERR 1e3     /* ... of at most this size come from y_n, off its constraints: the step mends that */
@@ -644,7 +645,7 @@ static dae_status step(void *self)
             st->need_lu = 0;
         }
         ivp->stats->steps++;
-        double least = fmax(ivp->opt->h_min, 10 * UROUND * fabs(ivp->t));
+        double least = fmax(ivp->opt->h_min, fmax(10 * UROUND * fabs(ivp->t), LEAST));
         if (fabs(st->h) <= least && !st->last) {
             return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
                                 "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a row; a singularity or a "
