@@ -21,7 +21,8 @@ static void large_pieces_get_blocks_of_their_own(void **state)
 {
     (void)state;
     dae_arena *a = dae_arena_create();
-    double *small = dae_arena_reals(a, 4), *large = dae_arena_reals(a, 100000), *after = dae_arena_reals(a, 4);
+    double *small = dae_arena_reals(a, 4), *large = dae_arena_reals(a, 100000),
+           *after = dae_arena_reals(a, 4);
     for (int i = 0; i < 100000; i++) large[i] = i;
     small[3] = after[3] = -1;
     assert_near(large[99999], 99999, 0);
@@ -32,12 +33,13 @@ static void large_pieces_get_blocks_of_their_own(void **state)
 static void sizes_that_overflow_are_refused_and_remembered(void **state)
 {
     (void)state;
-    const size_t sizes[][2] = {
-        {SIZE_MAX, 1}, {SIZE_MAX - 63, 1}, {SIZE_MAX - 64, 1}, {SIZE_MAX - 127, 1}, {SIZE_MAX / 8, 16}, {SIZE_MAX / 2, 3}};
+    const size_t sizes[][2] = {{SIZE_MAX, 1},       {SIZE_MAX - 63, 1}, {SIZE_MAX - 64, 1},
+                               {SIZE_MAX - 127, 1}, {SIZE_MAX / 8, 16}, {SIZE_MAX / 2, 3}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         dae_arena *a = dae_arena_create();
         assert_false(dae_arena_failed(a));
-        if (dae_arena_take(a, sizes[k][0], sizes[k][1])) fail_msg("%zu times %zu bytes were given", sizes[k][0], sizes[k][1]);
+        if (dae_arena_take(a, sizes[k][0], sizes[k][1]))
+            fail_msg("%zu times %zu bytes were given", sizes[k][0], sizes[k][1]);
         assert_true(dae_arena_failed(a));
         assert_non_null(dae_arena_take(a, 1, 1));
         assert_true(dae_arena_failed(a));
@@ -74,7 +76,8 @@ static void what_is_written_is_read_back(void **state)
     void *buffer = malloc(dae_arena_bytes(one));
     dae_arena_write(one, buffer);
     dae_arena_read(two, buffer);
-    for (size_t k = 0; k < 3; k++) assert_memory_equal(x[0][k], x[1][k], (k == 1 ? 5000 : 17) * sizeof(double));
+    for (size_t k = 0; k < 3; k++)
+        assert_memory_equal(x[0][k], x[1][k], (k == 1 ? 5000 : 17) * sizeof(double));
     free(buffer);
     dae_arena_destroy(one);
     dae_arena_destroy(two);

@@ -31,7 +31,8 @@ static void every_line_is_complete_and_takes_its_own_default(void **state)
         else snprintf(value, sizeof value, "%.17g", line->value);
         dae_options o = dae_options_default(), standard = o;
         dae_error err = {0};
-        if (dae_options_set(&o, line->name, value, &err)) fail_msg("%s = %s: %s", line->name, value, err.text);
+        if (dae_options_set(&o, line->name, value, &err))
+            fail_msg("%s = %s: %s", line->name, value, err.text);
         if (line->type != DAE_OPTION_NAME) assert_memory_equal(&o, &standard, sizeof o);
         for (const dae_option *other = dae_options_table(); other < line; other++) {
             assert_string_not_equal(other->name, line->name);

@@ -81,12 +81,14 @@ static void nearest_word_is_at_most_two_edits_away(void **state)
     (void)state;
     static const char *const list = "radau5|radau|dopri5|dop853|bs23";
     const char *const cases[][2] = {
-        {"radau5", "radau5"}, {"raddau5", "radau5"}, {"rada", "radau"}, {"dopri", "dopri5"}, {"dop583", "dop853"},
-        {"bs32", "bs23"},     {"lsode", ""},         {"", ""},          {"radau7", "radau5"}};
+        {"radau5", "radau5"}, {"raddau5", "radau5"}, {"rada", "radau"}, {"dopri", "dopri5"},
+        {"dop583", "dop853"}, {"bs32", "bs23"},      {"lsode", ""},     {"", ""},
+        {"radau7", "radau5"}};
     char near[64];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         dae_nearest_word(cases[k][0], list, near, sizeof near);
-        if (strcmp(near, cases[k][1]) != 0) fail_msg("\"%s\" is near \"%s\", not \"%s\"", cases[k][0], cases[k][1], near);
+        if (strcmp(near, cases[k][1]) != 0)
+            fail_msg("\"%s\" is near \"%s\", not \"%s\"", cases[k][0], cases[k][1], near);
     }
     dae_nearest_word("a-word-of-more-than-thirty-one-letters", list, near, sizeof near);
     assert_string_equal(near, "");

@@ -74,9 +74,13 @@ static void right_descriptions_pass(void **state)
     assert_int_equal(dae_system_check(&s, NULL), DAE_OK);
     s.structure.second_order = 1;
     assert_int_equal(dae_system_check(&s, NULL), DAE_OK);
-    s = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = 2, .f = f, .mass = dae_diagonal(2, m)}, .structure = {.index = index}};
+    s = (dae_system){.kind = DAE_KIND_DAE,
+                     .dae = {.n = 2, .f = f, .mass = dae_diagonal(2, m)},
+                     .structure = {.index = index}};
     assert_int_equal(dae_system_check(&s, NULL), DAE_OK);
-    s = (dae_system){.kind = DAE_KIND_MECH, .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = force, .constraint = constraint}};
+    s = (dae_system){
+        .kind = DAE_KIND_MECH,
+        .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = force, .constraint = constraint}};
     assert_int_equal(dae_system_check(&s, NULL), DAE_OK);
 }
 

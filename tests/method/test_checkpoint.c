@@ -78,16 +78,25 @@ static dae_system system_of(int which)
     static const double mass[] = {1, 1, 1, 1, 1, 0};
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = N}};
     if (which == DENSE) sys.ode = (dae_ode){.n = 5, .f = small_f};
-    if (which == BANDED) sys.ode.f = chain_f, sys.structure.jacobian = (dae_pattern){.storage = DAE_BANDED, .lower = 1, .upper = 1};
+    if (which == BANDED)
+        sys.ode.f = chain_f,
+        sys.structure.jacobian = (dae_pattern){.storage = DAE_BANDED, .lower = 1, .upper = 1};
     if (which == SPARSE) {
         make_ring_pattern();
         sys.ode.f = ring_f;
         sys.structure.jacobian = (dae_pattern){.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind};
     }
-    if (which == WITH_CONSTRAINT) sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = 6, .f = dae_f, .mass = dae_diagonal(6, mass)}};
+    if (which == WITH_CONSTRAINT)
+        sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = 6, .f = dae_f, .mass = dae_diagonal(6, mass)}};
     if (which == MECHANICAL) {
-        sys = (dae_system){.kind = DAE_KIND_MECH, .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .mass = dae_diagonal(2, mass),
-                                                           .force = no_force, .constraint = circle}};
+        sys = (dae_system){.kind = DAE_KIND_MECH,
+                           .mech = {.np = 2,
+                                    .nv = 2,
+                                    .ng = 1,
+                                    .nlambda = 1,
+                                    .mass = dae_diagonal(2, mass),
+                                    .force = no_force,
+                                    .constraint = circle}};
     }
     return sys;
 }
@@ -130,7 +139,7 @@ static int kick(int i, double t, int rising, double *y, double *yp, void *user)
     return DAE_EVENT_RESTART;
 }
 
-static int kicked; /* the case under way */
+static int kicked;    /* the case under way */
 static char used[64]; /* linear algebra of the last run */
 
 static void note_linear_algebra(dae_log_level l, const char *text, void *user)
@@ -149,7 +158,12 @@ static dae_integrator *begin(const char *method, int which, record *r)
     opt.log = note_linear_algebra;
     opt.log_level = DAE_LOG_INFO;
     dae_integrator *it = create(&sys, &opt);
-    dae_output o = {.mode = DAE_OUTPUT_EQUIDISTANT, .count = GRID, .component = (int[]){0}, .ncomponent = 1, .write = keep, .user = r};
+    dae_output o = {.mode = DAE_OUTPUT_EQUIDISTANT,
+                    .count = GRID,
+                    .component = (int[]){0},
+                    .ncomponent = 1,
+                    .write = keep,
+                    .user = r};
     dae_event event[] = {{.name = "clock"}, {.name = "level"}};
     dae_events events = {.count = 2, .event = event, .phi = level, .action = kick, .user = &kicked};
     kicked = which;
@@ -174,21 +188,26 @@ static void *saved(const dae_integrator *it, size_t *size)
     return buffer;
 }
 
-static void same_end(const char *name, int which, const dae_integrator *a, const dae_integrator *b, const record *ra, const record *rb)
+static void same_end(const char *name, int which, const dae_integrator *a, const dae_integrator *b,
+                     const record *ra, const record *rb)
 {
     dae_system sys = system_of(which);
     int na, nb;
-    if (memcmp(dae_integrator_state(a), dae_integrator_state(b), (size_t)dae_system_size(&sys) * sizeof(double))) fail_msg("%s: the states differ", name);
+    if (memcmp(dae_integrator_state(a), dae_integrator_state(b),
+               (size_t)dae_system_size(&sys) * sizeof(double)))
+        fail_msg("%s: the states differ", name);
     assert_true(dae_integrator_time(a) == dae_integrator_time(b));
     dae_stats x = *dae_integrator_stats(a), y = *dae_integrator_stats(b);
     x.cpu_seconds = y.cpu_seconds = 0;
     if (memcmp(&x, &y, sizeof x)) {
-        fail_msg("%s: steps %ld %ld, f %ld %ld, lu %ld %ld, events %ld %ld", name, x.steps, y.steps, x.f, y.f, x.lu, y.lu, x.events, y.events);
+        fail_msg("%s: steps %ld %ld, f %ld %ld, lu %ld %ld, events %ld %ld", name, x.steps, y.steps, x.f, y.f,
+                 x.lu, y.lu, x.events, y.events);
     }
     const dae_event_record *ea = dae_integrator_events(a, &na), *eb = dae_integrator_events(b, &nb);
     assert_int_equal(na, nb);
     assert_true(na >= 3);
-    for (int i = 0; i < na; i++) assert_true(ea[i].t == eb[i].t && ea[i].index == eb[i].index && ea[i].rising == eb[i].rising);
+    for (int i = 0; i < na; i++)
+        assert_true(ea[i].t == eb[i].t && ea[i].index == eb[i].index && ea[i].rising == eb[i].rising);
     assert_int_equal(ra->count, GRID);
     assert_memory_equal(ra, rb, sizeof *ra);
 }
@@ -209,7 +228,8 @@ static void resumed_runs_end_in_the_same_bits(void **state)
                 void *buffer = saved(one, &size);
                 parts = whole;
                 advance(one, 4, DAE_OK);
-                if (which == SPARSE && m->implicit && used[0] && !strstr(used, "KLU")) fail_msg("%s: %s", m->name, used);
+                if (which == SPARSE && m->implicit && used[0] && !strstr(used, "KLU"))
+                    fail_msg("%s: %s", m->name, used);
                 record first = {0};
                 dae_integrator *two = begin(m->name, which, &first);
                 advance(two, 0.5 * stops[k] + 0.5, DAE_OK); /* what it did before does not matter */
@@ -317,7 +337,8 @@ static void wrong_method_size_and_options_are_named(void **state)
     dae_integrator *fresh = create(&sys, &opt);
     refused(fresh, buffer, size, "start the integrator with its initial values before loading");
     start(fresh, 0, 4, (double[]){0, 0, 0, 0, 0});
-    refused(fresh, buffer, size, "the checkpoint is of another system or of other options"); /* no events there */
+    refused(fresh, buffer, size,
+            "the checkpoint is of another system or of other options"); /* no events there */
     dae_integrator *order[] = {it, dopri5, large, fresh};
     for (int k = 0; k < 4; k++) dae_integrator_destroy(order[k]);
     free(buffer);

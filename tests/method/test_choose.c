@@ -20,7 +20,8 @@ static void stiff_problems_get_an_implicit_method(void **state)
         for (double rtol = 1e-3; rtol > 1e-11; rtol /= 1e4) {
             char reason[256] = "";
             const dae_method_info *m = choose(problems[k], rtol, reason, sizeof reason);
-            if (!m || !m->implicit) fail_msg("%s at %g: %s: %s", problems[k], rtol, m ? m->name : "none", reason);
+            if (!m || !m->implicit)
+                fail_msg("%s at %g: %s: %s", problems[k], rtol, m ? m->name : "none", reason);
             assert_non_null(strstr(reason, "treated as stiff"));
         }
     }
@@ -37,7 +38,8 @@ static void nonstiff_problems_get_an_explicit_method_by_tolerance(void **state)
     dae_options opt = dae_options_default();
     opt.rtol = 1e-3;
     opt.rtol_vec = (double[]){1e-3, 1e-10}; /* the sharpest component decides */
-    assert_string_equal(dae_method_choose(&sys, &opt, 0, 10, oscillator_y0, reason, sizeof reason)->name, "dop853");
+    assert_string_equal(dae_method_choose(&sys, &opt, 0, 10, oscillator_y0, reason, sizeof reason)->name,
+                        "dop853");
 }
 
 static void daes_and_ides_get_methods_that_take_them(void **state)
@@ -103,7 +105,8 @@ static void explicit_run_that_meets_stiffness_changes_to_radau5(void **state)
         advance(it, 0.001, DAE_OK);
         advance(it, 200, DAE_OK);
         assert_string_equal(dae_integrator_method(it)->name, "radau5");
-        assert_non_null(strstr(dae_integrator_reason(it), rtol > 1e-6 ? "dopri5 met stiffness at t = " : "dop853 met stiffness at t = "));
+        assert_non_null(strstr(dae_integrator_reason(it), rtol > 1e-6 ? "dopri5 met stiffness at t = "
+                                                                      : "dop853 met stiffness at t = "));
         assert_non_null(strstr(dae_integrator_reason(it), "so radau5 goes on from there"));
         double y[] = {1, 0};
         dae_options sharp = with_method("radau5", 1e-11);

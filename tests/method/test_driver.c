@@ -5,7 +5,7 @@
 #include <float.h>
 #include <pthread.h>
 
-#define EACH_ODE_METHOD(m) \
+#define EACH_ODE_METHOD(m)    \
     const dae_method_info *m; \
     for (int next_ = 0; (m = next_ode_method(&next_));)
 
@@ -24,7 +24,8 @@ static dae_integrator *oscillate(const dae_method_info *m, dae_options opt, long
 static void pieces_and_steps_give_the_same_end_bit_for_bit(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         double end[3][2];
         for (int way = 0; way < 3; way++) { /* at once, in pieces, step by step */
             dae_integrator *it = oscillate(m, with_method(NULL, 1e-6), NULL, 7);
@@ -55,7 +56,8 @@ static void pieces_and_steps_give_the_same_end_bit_for_bit(void **state)
 static void dense_output_follows_the_solution_inside_the_last_step_only(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         dae_integrator *it = oscillate(m, with_method(NULL, 1e-7), NULL, 7);
         double y[2], yp[2];
         assert_int_equal(dae_integrator_interpolate(it, 0, y, yp), DAE_OK); /* before any step: the start */
@@ -66,8 +68,10 @@ static void dense_output_follows_the_solution_inside_the_last_step_only(void **s
         for (int k = 0; k <= 16; k++) {
             double t = k == 16 ? b : a + (b - a) * k / 16;
             assert_int_equal(dae_integrator_interpolate(it, t, y, yp), DAE_OK);
-            if (!(fabs(y[0] - cos(t)) < 1e-4 && fabs(y[1] + sin(t)) < 1e-4)) fail_msg("%s: y at %g is off", m->name, t);
-            if (!(fabs(yp[0] + sin(t)) < 1e-2 && fabs(yp[1] + cos(t)) < 1e-2)) fail_msg("%s: y' at %g is off", m->name, t);
+            if (!(fabs(y[0] - cos(t)) < 1e-4 && fabs(y[1] + sin(t)) < 1e-4))
+                fail_msg("%s: y at %g is off", m->name, t);
+            if (!(fabs(yp[0] + sin(t)) < 1e-2 && fabs(yp[1] + cos(t)) < 1e-2))
+                fail_msg("%s: y' at %g is off", m->name, t);
             assert_int_equal(dae_integrator_interpolate(it, t, y, NULL), DAE_OK);
         }
         assert_near(y[0], dae_integrator_state(it)[0], 1e-12); /* its end is the state */
@@ -100,7 +104,8 @@ static void targets_behind_and_beyond_are_refused(void **state)
 static void an_integrator_can_start_again(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         long calls = 0;
         dae_integrator *it = oscillate(m, with_method(NULL, 1e-6), &calls, 3);
         advance(it, 3, DAE_OK);
@@ -113,7 +118,8 @@ static void an_integrator_can_start_again(void **state)
         calls = 0;
         start(it, 0, 3, oscillator_y0);
         advance(it, 3, DAE_OK);
-        if (memcmp(first, dae_integrator_state(it), sizeof first)) fail_msg("%s: the second run differs", m->name);
+        if (memcmp(first, dae_integrator_state(it), sizeof first))
+            fail_msg("%s: the second run differs", m->name);
         assert_int_equal(dae_integrator_stats(it)->accepted, stats.accepted);
         assert_int_equal(dae_integrator_stats(it)->f, stats.f);
         assert_int_equal(stats.f + stats.f_jac, calls);
@@ -138,10 +144,13 @@ static int watched(double t, const double *y, double *f, void *user)
 static void nothing_is_evaluated_beyond_the_end_with_stop_at_end(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         for (int stop = 0; stop < 2; stop++) {
             watch w = {0};
-            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = watched, .user = &w}, .structure = {.second_order = wants_second_order(m)}};
+            dae_system sys = {.kind = DAE_KIND_ODE,
+                              .ode = {.n = 2, .f = watched, .user = &w},
+                              .structure = {.second_order = wants_second_order(m)}};
             dae_options opt = with_method(m->name, 1e-6);
             opt.stop_at_end = stop;
             dae_integrator *it = create(&sys, &opt);
@@ -150,9 +159,11 @@ static void nothing_is_evaluated_beyond_the_end_with_stop_at_end(void **state)
             assert_true(dae_integrator_time(it) == 3);
             assert_near(dae_integrator_state(it)[0], cos(3), 1e-3);
             int soft = 0;
-            for (int i = 0; i < dae_method_count(); i++) soft |= &dae_method_at(i)->info == m && dae_method_at(i)->soft_end;
+            for (int i = 0; i < dae_method_count(); i++)
+                soft |= &dae_method_at(i)->info == m && dae_method_at(i)->soft_end;
             if ((stop || !soft) && w.largest > 3) fail_msg("%s: evaluated at %.17g", m->name, w.largest);
-            if (!stop && soft) assert_true(w.largest > 3); /* the last step went beyond, and came back by interpolation */
+            if (!stop && soft)
+                assert_true(w.largest > 3); /* the last step went beyond, and came back by interpolation */
             dae_integrator_destroy(it);
         }
     }
@@ -189,7 +200,8 @@ static void jumps_are_never_seen_from_the_wrong_side(void **state)
 {
     (void)state;
     static const double at[] = {0.5, 1.25, 2, 2.75};
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         jumps j = {.at = at, .count = 4};
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = jumping, .user = &j}};
@@ -202,7 +214,9 @@ static void jumps_are_never_seen_from_the_wrong_side(void **state)
         dae_integrator *it = create(&sys, &opt);
         start(it, 0, 2.5, (double[]){0, 1});
         advance(it, 2.5, DAE_OK);
-        if (j.wrong) fail_msg("%s: %d evaluations on the wrong side, the last at t = %.17g", m->name, j.wrong, j.wrong_t);
+        if (j.wrong)
+            fail_msg("%s: %d evaluations on the wrong side, the last at t = %.17g", m->name, j.wrong,
+                     j.wrong_t);
         assert_int_equal(dae_integrator_stats(it)->restarts, 3);
         assert_near(dae_integrator_state(it)[0], 0.5 + 2 * 0.75 + 3 * 0.75 + 4 * 0.5, 1e-10);
         assert_near(dae_integrator_state(it)[1], exp(-2.5), 1e-7);
@@ -225,7 +239,8 @@ static void jumps_work_backward_and_at_both_ends(void **state)
 {
     (void)state;
     static const double at[] = {3, 2, 1};
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         jumps j = {.at = at, .count = 3, .now = 1};
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = falling_back, .user = &j}};
@@ -238,7 +253,9 @@ static void jumps_work_backward_and_at_both_ends(void **state)
         dae_integrator *it = create(&sys, &opt);
         start(it, 3, 1, (double[]){0, 1}); /* jumps at the start and at the end */
         advance(it, 1, DAE_OK);
-        if (j.wrong) fail_msg("%s: %d evaluations on the wrong side, the last at t = %.17g", m->name, j.wrong, j.wrong_t);
+        if (j.wrong)
+            fail_msg("%s: %d evaluations on the wrong side, the last at t = %.17g", m->name, j.wrong,
+                     j.wrong_t);
         assert_int_equal(dae_integrator_stats(it)->restarts, 1);
         assert_near(dae_integrator_state(it)[0], -2 - 3, 1e-10);
         assert_near(dae_integrator_state(it)[1], exp(-2), 1e-7);
@@ -275,7 +292,8 @@ static void jump_behind_the_end_is_not_stepped_over(void **state)
 {
     (void)state;
     static const double at[] = {2 + 1e-9};
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         jumps j = {.at = at, .count = 1};
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = jumping, .user = &j}};
@@ -327,7 +345,8 @@ static void terminal_event_at_a_jump_can_be_passed(void **state)
 {
     (void)state;
     static const double at[] = {1};
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         jumps j = {.at = at, .count = 1};
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = jumping, .user = &j}};
@@ -355,13 +374,15 @@ static void terminal_event_at_a_jump_can_be_passed(void **state)
 static void steps_are_limited(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         dae_options opt = with_method(NULL, 1e-8);
         dae_error err = {0};
         opt.max_steps = 20;
         dae_integrator *it = oscillate(m, opt, NULL, 1000);
         assert_int_equal(dae_integrator_advance(it, 1000, &err), DAE_ERR_MAX_STEPS);
-        assert_between((double)dae_integrator_stats(it)->steps, 20, 40); /* the last step may have been tried often */
+        assert_between((double)dae_integrator_stats(it)->steps, 20,
+                       40); /* the last step may have been tried often */
         assert_non_null(strstr(err.text, "raise max_steps"));
         assert_true(err.t == dae_integrator_time(it) && err.t > 0);
         dae_integrator_destroy(it);
@@ -371,14 +392,16 @@ static void steps_are_limited(void **state)
 static void seconds_are_limited(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         dae_options opt = with_method(NULL, 1e-8);
         dae_error err = {0};
         opt.max_steps = 0;
         opt.max_seconds = 0.02;
         dae_integrator *it = oscillate(m, opt, NULL, 1e9);
         assert_int_equal(dae_integrator_advance(it, 1e9, &err), DAE_ERR_MAX_SECONDS);
-        assert_non_null(strstr(err.text, "0.02 s of CPU time are used up before 1e+09 was reached; raise max_seconds"));
+        assert_non_null(
+            strstr(err.text, "0.02 s of CPU time are used up before 1e+09 was reached; raise max_seconds"));
         assert_true(dae_integrator_stats(it)->cpu_seconds >= 0.02);
         dae_integrator_destroy(it);
     }
@@ -397,7 +420,8 @@ static void no_step_is_longer_than_h_max(void **state)
 {
     (void)state;
     static const double ends[] = {2, 2.0001, 2.0009}; /* a last step must not be stretched either */
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         for (int k = 0; k < 3; k++) {
             dae_options opt = with_method(NULL, 1e-2);
             opt.h_max = 0.02;
@@ -426,8 +450,11 @@ static int blows_up(double t, const double *y, double *f, void *user)
 static void no_step_is_shorter_than_h_min(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
-        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = blows_up}, .structure = {.second_order = wants_second_order(m)}};
+    EACH_ODE_METHOD(m)
+    {
+        dae_system sys = {.kind = DAE_KIND_ODE,
+                          .ode = {.n = 2, .f = blows_up},
+                          .structure = {.second_order = wants_second_order(m)}};
         dae_options opt = with_method(m->name, 1e-8);
         dae_error err = {0};
         opt.h_min = 1e-3;
@@ -435,7 +462,8 @@ static void no_step_is_shorter_than_h_min(void **state)
         dae_integrator *it = create(&sys, &opt);
         start(it, 0, 2, (double[]){1, 1});
         dae_status s = dae_integrator_advance(it, 2, &err);
-        if (s >= 0 || s == DAE_ERR_INTERNAL || !err.text[0]) fail_msg("%s: %s: %s", m->name, dae_status_name(s), err.text);
+        if (s >= 0 || s == DAE_ERR_INTERNAL || !err.text[0])
+            fail_msg("%s: %s: %s", m->name, dae_status_name(s), err.text);
         const dae_stats *st = dae_integrator_stats(it);
         if (st->h_smallest < 1e-3 * (1 - 1e-9)) fail_msg("%s: a step of %g", m->name, st->h_smallest);
         dae_integrator_destroy(it);
@@ -451,9 +479,11 @@ static int cancel_after(const dae_integrator *it, double t, double t_end, void *
 static void progress_can_cancel_and_the_run_goes_on(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         dae_error err = {0};
-        dae_integrator *it = oscillate(m, with_method(NULL, 1e-6), NULL, 7), *other = oscillate(m, with_method(NULL, 1e-6), NULL, 7);
+        dae_integrator *it = oscillate(m, with_method(NULL, 1e-6), NULL, 7),
+                       *other = oscillate(m, with_method(NULL, 1e-6), NULL, 7);
         int left = 5;
         dae_integrator_set_progress(it, cancel_after, &left);
         assert_int_equal(dae_integrator_advance(it, 7, &err), DAE_CANCELLED);
@@ -503,7 +533,8 @@ static void another_thread_can_cancel_and_the_run_goes_on(void **state)
     (void)state;
     dae_options opt = with_method(NULL, 1e-8);
     opt.max_steps = 0;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         canceller c = {.lock = PTHREAD_MUTEX_INITIALIZER, .begun = PTHREAD_COND_INITIALIZER};
         c.it = oscillate(m, opt, NULL, 1e9);
         dae_integrator_set_progress(c.it, tell_running, &c);
@@ -562,7 +593,9 @@ static void every_evaluation_is_counted(void **state)
                 long calls = 0;
                 dae_system sys = {.kind = (dae_kind)kind};
                 if (kind == DAE_KIND_ODE) sys.ode = (dae_ode){.n = 2, .f = van_der_pol, .user = &calls};
-                if (kind == DAE_KIND_DAE) sys.dae = (dae_dae){.n = 3, .f = algebraic, .mass = dae_diagonal(3, mass), .user = &calls};
+                if (kind == DAE_KIND_DAE)
+                    sys.dae =
+                        (dae_dae){.n = 3, .f = algebraic, .mass = dae_diagonal(3, mass), .user = &calls};
                 if (kind == DAE_KIND_IDE) sys.ide = (dae_ide){.n = 3, .residual = implicit, .user = &calls};
                 dae_options opt = with_method(m->name, 1e-5);
                 opt.discontinuity = at;
@@ -573,8 +606,8 @@ static void every_evaluation_is_counted(void **state)
                 const dae_stats *st = dae_integrator_stats(it);
                 assert_int_equal(st->restarts, 2 * jump);
                 if (st->f + st->f_jac != calls) {
-                    fail_msg("%s, %s, %d restarts: f = %ld and f_jac = %ld, but %ld calls", m->name, dae_kind_name((dae_kind)kind),
-                             2 * jump, st->f, st->f_jac, calls);
+                    fail_msg("%s, %s, %d restarts: f = %ld and f_jac = %ld, but %ld calls", m->name,
+                             dae_kind_name((dae_kind)kind), 2 * jump, st->f, st->f_jac, calls);
                 }
                 assert_true(st->steps >= st->accepted && st->accepted > 0);
                 assert_true(st->h_smallest > 0 && st->h_smallest <= st->h_largest);
@@ -605,7 +638,8 @@ static void probing_is_counted_and_the_judgment_of_auto_is_not(void **state)
 static void timers_are_positive_and_below_the_whole(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         long calls = 0;
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = van_der_pol, .user = &calls}};
@@ -622,7 +656,8 @@ static void timers_are_positive_and_below_the_whole(void **state)
         it = create(&sys, &opt);
         start(it, 0, 1, (double[]){2, 0});
         advance(it, 1, DAE_OK);
-        assert_true(dae_integrator_stats(it)->user_seconds == 0 && dae_integrator_stats(it)->linalg_seconds == 0);
+        assert_true(dae_integrator_stats(it)->user_seconds == 0 &&
+                    dae_integrator_stats(it)->linalg_seconds == 0);
         dae_integrator_destroy(it);
     }
 }
@@ -657,37 +692,46 @@ static void wrong_options_are_refused(void **state)
     o = opt, o.rtol_vec = good, o.atol_vec = bad;
     create_fails(&sys, &o, DAE_ERR_INPUT, "atol of component 2 is -1; it must not be negative");
     o = opt, o.h_max = -1;
-    create_fails(&sys, &o, DAE_ERR_INPUT, "step sizes (h0 = 0, h_max = -1, h_min = 0, fixed_step = 0) must not be negative");
+    create_fails(&sys, &o, DAE_ERR_INPUT,
+                 "step sizes (h0 = 0, h_max = -1, h_min = 0, fixed_step = 0) must not be negative");
     o = opt, o.max_steps = -1;
     create_fails(&sys, &o, DAE_ERR_INPUT, "limits (max_steps = -1, max_seconds = 0) must not be negative");
     o = opt, o.linear_algebra = "sprase";
-    create_fails(&sys, &o, DAE_ERR_INPUT, "option linear_algebra = \"sprase\" is not one of auto|dense|banded|sparse");
+    create_fails(&sys, &o, DAE_ERR_INPUT,
+                 "option linear_algebra = \"sprase\" is not one of auto|dense|banded|sparse");
     o = opt, o.jacobian = "analytic";
     create_fails(&sys, &o, DAE_ERR_INPUT, "option jacobian = \"analytic\" is not one of auto|difference");
     o = opt, o.method = "dorpi5";
-    create_fails(&sys, &o, DAE_ERR_INPUT, "there is no method \"dorpi5\"; did you mean \"dopri5\"?; for this system: auto, radau5");
+    create_fails(&sys, &o, DAE_ERR_INPUT,
+                 "there is no method \"dorpi5\"; did you mean \"dopri5\"?; for this system: auto, radau5");
     dae_setting setting = {"order_max", "9"};
     o = opt, o.method = "auto", o.setting = &setting, o.nsetting = 1;
-    create_fails(&sys, &o, DAE_ERR_INPUT, "option \"order_max\" belongs to a method, but the method is auto; name the method");
+    create_fails(&sys, &o, DAE_ERR_INPUT,
+                 "option \"order_max\" belongs to a method, but the method is auto; name the method");
     o.method = "dopri5";
     create_fails(&sys, &o, DAE_ERR_INPUT, "there is no option of method dopri5 \"order_max\"; known: ");
     setting.name = "ordermax", o.method = "radau";
-    create_fails(&sys, &o, DAE_ERR_INPUT, "there is no option of method radau \"ordermax\"; did you mean \"order_max\"?");
+    create_fails(&sys, &o, DAE_ERR_INPUT,
+                 "there is no option of method radau \"ordermax\"; did you mean \"order_max\"?");
 }
 
 static void methods_that_do_not_fit_name_those_that_do(void **state)
 {
     (void)state;
     static const double mass[] = {1, 0};
-    dae_system sys = {.kind = DAE_KIND_DAE, .dae = {.n = 2, .f = oscillator_f, .mass = dae_diagonal(2, mass)}};
+    dae_system sys = {.kind = DAE_KIND_DAE,
+                      .dae = {.n = 2, .f = oscillator_f, .mass = dae_diagonal(2, mass)}};
     dae_options opt = with_method("dopri5", 1e-6);
-    create_fails(&sys, &opt, DAE_ERR_UNSUPPORTED, "method dopri5 does not take systems of kind DAE; these do: radau5, radau");
+    create_fails(&sys, &opt, DAE_ERR_UNSUPPORTED,
+                 "method dopri5 does not take systems of kind DAE; these do: radau5, radau");
     sys.structure.index = (int[]){1, 3};
     for (int i = 0; i < dae_method_count(); i++) { /* whoever takes DAEs, but of a low index only */
         const dae_method_info *m = dae_method_get(i);
         if (!(m->kinds & 1u << DAE_KIND_DAE) || m->max_index >= 3) continue;
         char text[128];
-        snprintf(text, sizeof text, "method %s takes index %d at most, the system has index 3; these do: radau5, radau", m->name, m->max_index);
+        snprintf(text, sizeof text,
+                 "method %s takes index %d at most, the system has index 3; these do: radau5, radau", m->name,
+                 m->max_index);
         opt.method = m->name;
         create_fails(&sys, &opt, DAE_ERR_UNSUPPORTED, text);
     }
@@ -703,7 +747,8 @@ static void wrong_initial_values_are_refused(void **state)
     assert_int_equal(dae_integrator_advance(it, 1, &err), DAE_ERR_INPUT);
     assert_string_equal(err.text, "call dae_integrator_start first");
     assert_int_equal(dae_integrator_step(it, &err), DAE_ERR_INPUT);
-    assert_int_equal(dae_integrator_interpolate(it, 0, err.text[0] ? (double[2]){0} : NULL, NULL), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_interpolate(it, 0, err.text[0] ? (double[2]){0} : NULL, NULL),
+                     DAE_ERR_INPUT);
     assert_int_equal(dae_integrator_start(it, 0, 1, (double[]){0, NAN}, NULL, &err), DAE_ERR_INPUT);
     assert_string_equal(err.text, "initial value of component 2 is nan");
     assert_int_equal(dae_integrator_start(it, 0, 1, (double[]){INFINITY, 0}, NULL, &err), DAE_ERR_INPUT);
@@ -730,15 +775,18 @@ static int needs_positive(double t, const double *y, double *f, void *user)
 static void start_that_fails_leaves_nothing_running(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = needs_positive}};
         dae_options opt = with_method(m->name, 1e-6);
         dae_integrator *it = create(&sys, &opt);
         dae_error err = {0};
         assert_int_equal(dae_integrator_start(it, 0.5, 1, (double[]){-1, 0}, NULL, &err), DAE_ERR_UNDEFINED);
-        assert_string_equal(err.text, "t = 0.5: component 2 of the right-hand side is not finite at the initial values; check them "
-                                      "and the domain of the equations");
+        assert_string_equal(
+            err.text,
+            "t = 0.5: component 2 of the right-hand side is not finite at the initial values; check them "
+            "and the domain of the equations");
         assert_near(err.t, 0.5, 0);
         assert_int_equal(dae_integrator_advance(it, 1, &err), DAE_ERR_INPUT);
         assert_int_equal(dae_integrator_save(it, NULL, 0), 0);
@@ -752,7 +800,8 @@ static void start_that_fails_leaves_nothing_running(void **state)
 static void leaving_the_domain_ends_with_a_message(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = needs_positive}};
         dae_options opt = with_method(m->name, 1e-6);
@@ -760,7 +809,8 @@ static void leaving_the_domain_ends_with_a_message(void **state)
         dae_error err = {0};
         start(it, 0, 2, (double[]){1, 0});
         dae_status s = dae_integrator_advance(it, 2, &err);
-        if (s != DAE_ERR_STEP_TOO_SMALL && s != DAE_ERR_UNDEFINED) fail_msg("%s: %s: %s", m->name, dae_status_name(s), err.text);
+        if (s != DAE_ERR_STEP_TOO_SMALL && s != DAE_ERR_UNDEFINED)
+            fail_msg("%s: %s: %s", m->name, dae_status_name(s), err.text);
         assert_between(dae_integrator_time(it), 0.9, 1 + 1e-9);
         assert_near(err.t, 1, 0.1);
         assert_true(dae_integrator_stats(it)->undefined > 0);
@@ -778,7 +828,8 @@ static int decay(double t, const double *y, double *f, void *user)
 static void one_equation_and_no_time_at_all(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = decay}};
         dae_options opt = with_method(m->name, 1e-8);
@@ -804,7 +855,8 @@ static int linear(double t, const double *y, double *f, void *user)
 static void zero_tolerance_at_zero_ends(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = linear}};
         dae_options opt = with_method(m->name, 1e-6);
@@ -814,7 +866,8 @@ static void zero_tolerance_at_zero_ends(void **state)
         dae_error err = {0};
         dae_status s = dae_solve(&sys, &opt, 0, 1, &y, NULL, &err);
         if (s == DAE_OK) assert_near(y, 0.5, 1e-3);
-        else if (s >= 0 || s == DAE_ERR_INTERNAL || !err.text[0]) fail_msg("%s: %s: %s", m->name, dae_status_name(s), err.text);
+        else if (s >= 0 || s == DAE_ERR_INTERNAL || !err.text[0])
+            fail_msg("%s: %s: %s", m->name, dae_status_name(s), err.text);
     }
 }
 
@@ -857,7 +910,8 @@ static void corrected_initial_values_are_shown(void **state)
     (void)state;
     if (!dae_method_find("ida")) skip();
     static const double mass[] = {1, 0};
-    dae_system sys = {.kind = DAE_KIND_DAE, .dae = {.n = 2, .f = constraint_f, .mass = dae_diagonal(2, mass)}};
+    dae_system sys = {.kind = DAE_KIND_DAE,
+                      .dae = {.n = 2, .f = constraint_f, .mass = dae_diagonal(2, mass)}};
     dae_options opt = with_method("ida", 1e-6);
     double first[2] = {NAN, NAN};
     dae_integrator *it = create(&sys, &opt);
@@ -894,7 +948,8 @@ static void *run_job(void *user)
 static void two_threads_give_what_one_gives(void **state)
 {
     (void)state;
-    EACH_ODE_METHOD(m) {
+    EACH_ODE_METHOD(m)
+    {
         if (wants_second_order(m)) continue;
         job alone = {.method = m}, pair[2] = {{.method = m}, {.method = m}};
         run_job(&alone);

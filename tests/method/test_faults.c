@@ -41,7 +41,8 @@ enum { N = 40 };
 static int cells(double t, const double *y, double *f, void *user)
 {
     (void)t, (void)user;
-    for (int i = 0; i < N; i++) f[i] = 20 * ((i ? y[i - 1] : 0) - 2 * y[i] + (i + 1 < N ? y[i + 1] : 1)) + y[i] * y[i];
+    for (int i = 0; i < N; i++)
+        f[i] = 20 * ((i ? y[i - 1] : 0) - 2 * y[i] + (i + 1 < N ? y[i + 1] : 1)) + y[i] * y[i];
     return 0;
 }
 
@@ -81,12 +82,14 @@ static dae_system system_of(int which)
 {
     static const double mass[] = {1, 1, 0}, full[] = {1, 0, 0, 0, 1, 0, 0, 0, 0};
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = N, .f = cells}};
-    if (which == BANDED) sys.structure.jacobian = (dae_pattern){.storage = DAE_BANDED, .lower = 1, .upper = 1};
+    if (which == BANDED)
+        sys.structure.jacobian = (dae_pattern){.storage = DAE_BANDED, .lower = 1, .upper = 1};
     if (which == MASS || which == FULL_MASS) {
         dae_matrix M = which == MASS ? dae_diagonal(3, mass) : dae_dense(3, full);
         sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = 3, .f = constrained, .mass = M}};
     }
-    if (which == IMPLICIT) sys = (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = 3, .residual = constrained_implicit}};
+    if (which == IMPLICIT)
+        sys = (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = 3, .residual = constrained_implicit}};
     return sys;
 }
 
@@ -107,7 +110,11 @@ static dae_status live(const char *method, int which, dae_error *err)
     if (which == PROBED) opt.linear_algebra = "sparse";
     dae_event event = {.name = "clock"};
     dae_events events = {.count = 1, .event = &event, .phi = height};
-    dae_output output = {.mode = DAE_OUTPUT_EQUIDISTANT, .count = 5, .component = (int[]){0}, .ncomponent = 1, .write = nothing};
+    dae_output output = {.mode = DAE_OUTPUT_EQUIDISTANT,
+                         .count = 5,
+                         .component = (int[]){0},
+                         .ncomponent = 1,
+                         .write = nothing};
     dae_integrator *it = dae_integrator_create(&sys, &opt, err);
     dae_status s = it ? dae_integrator_set_events(it, &events, err) : err->status;
     if (!s) s = dae_integrator_set_output(it, &output, err);
@@ -147,7 +154,8 @@ static void every_allocation_may_fail(void **state)
                 fail_at = 0;
                 if (s == DAE_OK) continue; /* it could do without (the judgment of auto, a factor) */
                 if (s != DAE_ERR_MEMORY || err.status != s || !err.text[0]) {
-                    fail_msg("%s, case %d, allocation %ld of %ld: %s: %s", name, which, k, all, dae_status_name(s), err.text);
+                    fail_msg("%s, case %d, allocation %ld of %ld: %s: %s", name, which, k, all,
+                             dae_status_name(s), err.text);
                 }
             }
         }
@@ -171,7 +179,9 @@ static void steps_allocate_nothing(void **state)
             start(it, 0, 1, y0);
             allocations = 0;
             advance(it, 1, DAE_OK);
-            if (allocations) fail_msg("%s, case %d: %ld allocations in %ld steps", m->name, which, allocations, dae_integrator_stats(it)->steps);
+            if (allocations)
+                fail_msg("%s, case %d: %ld allocations in %ld steps", m->name, which, allocations,
+                         dae_integrator_stats(it)->steps);
             dae_integrator_destroy(it);
         }
     }
@@ -231,7 +241,8 @@ static int faithful(double t, const double *y, double *f, void *user)
     return faulty(t, y, f, &none);
 }
 
-static void outcome_is_documented(const char *name, const char *what, const fault *x, dae_status s, const dae_error *err, const double *y, const double *right)
+static void outcome_is_documented(const char *name, const char *what, const fault *x, dae_status s,
+                                  const dae_error *err, const double *y, const double *right)
 {
     int fine = 0;
     if (x->calls < x->at) fine = s == DAE_OK;
@@ -241,8 +252,11 @@ static void outcome_is_documented(const char *name, const char *what, const faul
     if (s == DAE_OK && !(fabs(y[0] - right[0]) < 2e-2)) fine = 0;
     if (s < 0 && (err->status != s || !err->text[0])) fine = 0;
     if (!fine) {
-        fail_msg("%s, %s: %s at call %ld%s: %s: %s (y = %g, right %g)", name, what, x->kind < 0 ? "-1" : x->kind ? "+1" : "NaN", x->at,
-                 x->lasting ? " and on" : "", dae_status_name(s), err->text, y[0], right[0]);
+        fail_msg("%s, %s: %s at call %ld%s: %s: %s (y = %g, right %g)", name, what,
+                 x->kind < 0 ? "-1"
+                 : x->kind   ? "+1"
+                             : "NaN",
+                 x->at, x->lasting ? " and on" : "", dae_status_name(s), err->text, y[0], right[0]);
     }
 }
 
@@ -264,7 +278,9 @@ static void faults_of_the_right_hand_side_have_a_documented_end(void **state)
                     fault x = {.at = k, .kind = mode % 3 - 1, .lasting = mode / 3};
                     dae_system sys = {.kind = (dae_kind)kind};
                     if (kind == DAE_KIND_ODE) sys.ode = (dae_ode){.n = 2, .f = faulty, .user = &x};
-                    if (kind == DAE_KIND_DAE) sys.dae = (dae_dae){.n = 3, .f = faulty_dae, .mass = dae_diagonal(3, mass), .user = &x};
+                    if (kind == DAE_KIND_DAE)
+                        sys.dae =
+                            (dae_dae){.n = 3, .f = faulty_dae, .mass = dae_diagonal(3, mass), .user = &x};
                     if (kind == DAE_KIND_IDE) sys.ide = (dae_ide){.n = 3, .residual = faulty_ide, .user = &x};
                     dae_options opt = with_method(m->name, 1e-5);
                     opt.max_steps = 20000;
@@ -292,7 +308,8 @@ static void faults_of_the_jacobian_have_a_documented_end(void **state)
             for (int mode = 0; mode < 6; mode++) {
                 fault x = {.at = k, .kind = mode % 3 - 1, .lasting = mode / 3}, none = {.kind = 1};
                 (void)none;
-                dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = faithful, .jac = faulty_jac, .user = &x}};
+                dae_system sys = {.kind = DAE_KIND_ODE,
+                                  .ode = {.n = 2, .f = faithful, .jac = faulty_jac, .user = &x}};
                 dae_options opt = with_method(m->name, 1e-5);
                 opt.max_steps = 20000;
                 double y[] = {2, 0};
@@ -332,8 +349,10 @@ static void faults_of_switching_functions_have_a_documented_end(void **state)
             else assert_int_equal(s, DAE_OK);
             if (!s) {
                 s = dae_integrator_advance(it, 2, &err);
-                if (s != DAE_OK && s != DAE_ERR_CALLBACK) fail_msg("call %d, mode %d: %s: %s", k, mode, dae_status_name(s), err.text);
-                if (x.kind >= 0) assert_int_equal(s, DAE_OK); /* points that cannot be evaluated are left out */
+                if (s != DAE_OK && s != DAE_ERR_CALLBACK)
+                    fail_msg("call %d, mode %d: %s: %s", k, mode, dae_status_name(s), err.text);
+                if (x.kind >= 0)
+                    assert_int_equal(s, DAE_OK); /* points that cannot be evaluated are left out */
             }
             dae_integrator_destroy(it);
         }

@@ -23,9 +23,19 @@ static void open(bench *b, dae_system sys)
     b->sys = sys;
     b->opt = dae_options_default();
     b->arena = dae_arena_create();
-    b->ivp = (dae_ivp){.sys = &b->sys, .opt = &b->opt, .n = dae_system_size(&sys), .rtol = b->rtol, .atol = b->atol,
-                       .arena = b->arena, .stats = &b->stats, .t_end = 1, .t_stop = 1, .direction = 1, .left = NAN,
-                       .right = NAN, .err = &b->err};
+    b->ivp = (dae_ivp){.sys = &b->sys,
+                       .opt = &b->opt,
+                       .n = dae_system_size(&sys),
+                       .rtol = b->rtol,
+                       .atol = b->atol,
+                       .arena = b->arena,
+                       .stats = &b->stats,
+                       .t_end = 1,
+                       .t_stop = 1,
+                       .direction = 1,
+                       .left = NAN,
+                       .right = NAN,
+                       .err = &b->err};
     for (int i = 0; i < N; i++) b->rtol[i] = b->atol[i] = 1e-6;
     if (sys.kind == DAE_KIND_ODE) b->ivp.f = sys.ode.f, b->ivp.user = sys.ode.user;
     if (sys.kind == DAE_KIND_DAE) b->ivp.f = sys.dae.f, b->ivp.user = sys.dae.user;
@@ -127,7 +137,9 @@ static void differences_agree_with_the_derivative_in_every_layout(void **state)
     for (int storage = DAE_DENSE; storage <= DAE_SPARSE; storage++) {
         bench b;
         double y[N], f[N], jac[N * N];
-        open(&b, (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = N, .f = chain}, .structure = {.jacobian = chain_pattern((dae_storage)storage)}});
+        open(&b, (dae_system){.kind = DAE_KIND_ODE,
+                              .ode = {.n = N, .f = chain},
+                              .structure = {.jacobian = chain_pattern((dae_storage)storage)}});
         chain_state(y);
         prepare(&b, "auto", y, NULL);
         assert_int_equal(b.ivp.jacobian.storage, storage);
@@ -151,7 +163,8 @@ static void analytic_jacobians_are_converted_to_the_wanted_layout(void **state)
             if (from == DAE_DENSE && to == DAE_BANDED) continue; /* nobody knows the bandwidths */
             bench b;
             double y[N], jac[N * N];
-            open(&b, (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = N, .f = chain, .jac = given[from]},
+            open(&b, (dae_system){.kind = DAE_KIND_ODE,
+                                  .ode = {.n = N, .f = chain, .jac = given[from]},
                                   .structure = {.jacobian = chain_pattern((dae_storage)from)}});
             chain_state(y);
             prepare(&b, wanted[to], y, NULL);
@@ -190,7 +203,8 @@ static void banded_without_bandwidths_is_refused(void **state)
     b.opt.linear_algebra = "banded";
     chain_state(y);
     assert_int_equal(dae_ivp_prepare(&b.ivp, 0, y, NULL, &b.err), DAE_ERR_INPUT);
-    assert_string_equal(b.err.text, "linear_algebra = banded, but the system gives no bandwidths; use auto, dense or sparse");
+    assert_string_equal(
+        b.err.text, "linear_algebra = banded, but the system gives no bandwidths; use auto, dense or sparse");
     dae_arena_destroy(b.arena);
 }
 
@@ -271,7 +285,9 @@ static void jacobian_at_the_border_of_the_domain_is_found_from_inside(void **sta
         bench b;
         double y[] = {1, 0}, f[2], jac[4];
         dae_pattern p = {.storage = DAE_SPARSE, .colptr = diagonal_cp, .rowind = diagonal_ri};
-        open(&b, (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = bounded}, .structure = {.jacobian = grouped ? p : (dae_pattern){0}}});
+        open(&b, (dae_system){.kind = DAE_KIND_ODE,
+                              .ode = {.n = 2, .f = bounded},
+                              .structure = {.jacobian = grouped ? p : (dae_pattern){0}}});
         prepare(&b, grouped ? "sparse" : "auto", y, NULL);
         bounded(0, y, f, NULL);
         assert_int_equal(dae_ivp_jacobian(&b.ivp, 0, y, f, jac), 0);
@@ -449,7 +465,8 @@ static void derivative_solves_with_the_mass_matrix(void **state)
     static const double full[] = {2, 0, 0, 1, 2, 0, 0, 0, 0}; /* [2 1 0; 0 2 0; 0 0 0] */
     static const int cp[] = {0, 1, 3, 3}, ri[] = {0, 0, 1};
     static const double values[] = {2, 1, 2};
-    const dae_matrix masses[] = {dae_diagonal(3, diagonal), dae_dense(3, full), dae_sparse(3, cp, ri, values), {0}};
+    const dae_matrix masses[] = {
+        dae_diagonal(3, diagonal), dae_dense(3, full), dae_sparse(3, cp, ri, values), {0}};
     static const double expected[][3] = {{3, 1, 0}, {2, 2, 0}, {2, 2, 0}, {6, 4, 5}};
     for (int k = 0; k < 4; k++) {
         bench b;
@@ -508,7 +525,8 @@ static void differential_values_off_their_equation_are_inconsistent(void **state
     bench b;
     double y[] = {1, 0}, yp[] = {0, 0};
     assert_int_equal(consistent(&b, fixed, y, yp), DAE_ERR_INCONSISTENT);
-    assert_memory_equal(b.err.text, "t = 0.5: no consistent initial values: equation 2 keeps the residual -1 ", 72);
+    assert_memory_equal(b.err.text,
+                        "t = 0.5: no consistent initial values: equation 2 keeps the residual -1 ", 72);
     assert_near(b.err.t, 0.5, 0);
     y[0] = 2;
     assert_int_equal(consistent(&b, fixed, y, yp), DAE_OK);
@@ -535,7 +553,9 @@ static void residuals_that_fail_say_where(void **state)
     bench b;
     double y[] = {1, -1}, yp[] = {0, 0};
     assert_int_equal(consistent(&b, bad_residual, y, yp), DAE_ERR_UNDEFINED);
-    assert_memory_equal(b.err.text, "t = 0.5: component 2 of the residual or its Jacobian is not finite at the initial values", 84);
+    assert_memory_equal(
+        b.err.text,
+        "t = 0.5: component 2 of the residual or its Jacobian is not finite at the initial values", 84);
     assert_int_equal(b.stats.jac, 0);
     assert_int_equal(consistent(&b, stopping_residual, y, yp), DAE_ERR_CALLBACK);
     assert_string_equal(b.err.text, "t = 0.5: the residual asked to stop at the initial values");
@@ -563,7 +583,8 @@ static void increments_that_leave_the_domain_are_shortened(void **state)
 static int coupled(double t, const double *y, const double *yp, double *F, void *user)
 {
     (void)t, (void)user;
-    for (int i = 0; i < N; i++) F[i] = (1 + i) * yp[i] - y[i] * (i ? y[i - 1] : 1) + (i ? yp[i] * y[i - 1] : 0);
+    for (int i = 0; i < N; i++)
+        F[i] = (1 + i) * yp[i] - y[i] * (i ? y[i - 1] : 1) + (i ? yp[i] * y[i - 1] : 0);
     return 0;
 }
 
@@ -573,7 +594,9 @@ static void residual_jacobians_agree_with_the_derivatives(void **state)
     for (int storage = DAE_DENSE; storage <= DAE_SPARSE; storage++) {
         bench b;
         double y[N], yp[N], F[N], dy[N * N], dyp[N * N];
-        open(&b, (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = N, .residual = coupled}, .structure = {.jacobian = chain_pattern((dae_storage)storage)}});
+        open(&b, (dae_system){.kind = DAE_KIND_IDE,
+                              .ide = {.n = N, .residual = coupled},
+                              .structure = {.jacobian = chain_pattern((dae_storage)storage)}});
         chain_state(y);
         for (int i = 0; i < N; i++) yp[i] = cos(i);
         prepare(&b, "auto", y, yp);

@@ -58,7 +58,8 @@ static void equidistant_points_hold_both_ends_in_both_directions(void **state)
             dae_system sys = oscillator(NULL);
             sys.structure.second_order = wants_second_order(m);
             dae_options opt = with_method(m->name, 1e-8);
-            dae_integrator *it = with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_EQUIDISTANT, .count = 31});
+            dae_integrator *it =
+                with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_EQUIDISTANT, .count = 31});
             start(it, t0, t_end, y0);
             assert_int_equal(seen.count, 1);
             advance(it, t_end, DAE_OK);
@@ -82,7 +83,8 @@ static void points_per_step_are_count_times_the_steps(void **state)
             dae_system sys = oscillator(NULL);
             sys.structure.second_order = wants_second_order(m);
             dae_options opt = with_method(m->name, 1e-6);
-            dae_integrator *it = with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_STEPS, .count = count});
+            dae_integrator *it =
+                with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_STEPS, .count = count});
             start(it, 0, 2, oscillator_y0);
             advance(it, 2, DAE_OK);
             long expected = 1 + (count ? count : 1) * dae_integrator_stats(it)->accepted;
@@ -116,7 +118,8 @@ static void largest_interval_bounds_the_gaps_and_keeps_the_step_ends(void **stat
         dae_system sys = oscillator(NULL);
         sys.structure.second_order = wants_second_order(m);
         dae_options opt = with_method(m->name, 1e-6);
-        dae_integrator *it = with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_MAX_INTERVAL, .interval = 0.03});
+        dae_integrator *it =
+            with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_MAX_INTERVAL, .interval = 0.03});
         step_ends = 0;
         dae_integrator_set_progress(it, note_step_end, NULL);
         start(it, 0, 2, oscillator_y0);
@@ -144,7 +147,8 @@ static void given_times_are_met_exactly(void **state)
             dae_system sys = oscillator(NULL);
             sys.structure.second_order = wants_second_order(m);
             dae_options opt = with_method(m->name, 1e-8);
-            dae_integrator *it = with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_TIMES, .times = list, .ntimes = 6});
+            dae_integrator *it =
+                with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_TIMES, .times = list, .ntimes = 6});
             double end = list[5];
             memset(list, 0, sizeof list); /* the integrator has its own copy */
             start(it, 0, end, oscillator_y0);
@@ -164,7 +168,8 @@ static void times_that_leave_out_the_ends_write_only_themselves(void **state)
     static const double times[] = {0.5, 0.75};
     dae_system sys = oscillator(NULL);
     dae_options opt = with_method("dopri5", 1e-8);
-    dae_integrator *it = with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_TIMES, .times = times, .ntimes = 2});
+    dae_integrator *it =
+        with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_TIMES, .times = times, .ntimes = 2});
     start(it, 0, 1, oscillator_y0);
     advance(it, 1, DAE_OK);
     assert_int_equal(seen.count, 2);
@@ -177,7 +182,9 @@ static void components_are_selected_in_the_given_order(void **state)
     int list[] = {1, 0, 1};
     dae_system sys = oscillator(NULL);
     dae_options opt = with_method("radau5", 1e-8);
-    dae_integrator *it = with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_EQUIDISTANT, .count = 3, .component = list, .ncomponent = 3});
+    dae_integrator *it = with_output(
+        &sys, &opt,
+        (dae_output){.mode = DAE_OUTPUT_EQUIDISTANT, .count = 3, .component = list, .ncomponent = 3});
     list[0] = 0;
     start(it, 0, 1, oscillator_y0);
     advance(it, 1, DAE_OK);
@@ -202,7 +209,8 @@ static void grid_points_do_not_depend_on_the_pieces(void **state)
         sys.structure.second_order = wants_second_order(m);
         dae_options opt = with_method(m->name, 1e-6);
         for (int pieces = 1; pieces <= 7; pieces += 6) {
-            dae_integrator *it = with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_EQUIDISTANT, .count = 41});
+            dae_integrator *it =
+                with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_EQUIDISTANT, .count = 41});
             start(it, 0, 4, oscillator_y0);
             for (int k = 1; k <= pieces; k++) advance(it, k == pieces ? 4 : 4.0 * k / pieces, DAE_OK);
             assert_int_equal(seen.count, 41);
@@ -240,24 +248,39 @@ static void write_function_can_stop_the_run(void **state)
 static void wrong_output_is_refused(void **state)
 {
     (void)state;
-    static const double unsorted[] = {0.5, 0.25}, outside[] = {0.5, 1.5}, before[] = {-0.5, 0.5}, not_a_time[] = {0.5, NAN, 0.75};
+    static const double unsorted[] = {0.5, 0.25}, outside[] = {0.5, 1.5}, before[] = {-0.5, 0.5},
+                        not_a_time[] = {0.5, NAN, 0.75};
     static const int two[] = {0, 2};
     const struct {
         dae_output output;
         const char *text;
         int at_start;
     } cases[] = {
-        {{.mode = DAE_OUTPUT_EQUIDISTANT, .count = 1}, "equidistant output needs at least 2 points, not 1", 0},
+        {{.mode = DAE_OUTPUT_EQUIDISTANT, .count = 1},
+         "equidistant output needs at least 2 points, not 1",
+         0},
         {{.mode = DAE_OUTPUT_MAX_INTERVAL, .interval = -1}, "output interval -1 must be positive", 0},
         {{.mode = DAE_OUTPUT_MAX_INTERVAL, .interval = NAN}, "output interval nan must be positive", 0},
         {{.mode = DAE_OUTPUT_TIMES}, "output at given times, but no times were given", 0},
         {{.mode = (dae_output_mode)9}, "there is no output mode 9", 0},
-        {{.mode = DAE_OUTPUT_STEPS, .component = two, .ncomponent = 2}, "output component 2 does not exist (0 .. 1)", 0},
-        {{.mode = DAE_OUTPUT_STEPS, .component = two, .ncomponent = -1}, "output of -1 components; NULL selects all", 0},
-        {{.mode = DAE_OUTPUT_TIMES, .times = unsorted, .ntimes = 2}, "output time 0.25 (number 2) is outside 0 .. 1 or not in order", 1},
-        {{.mode = DAE_OUTPUT_TIMES, .times = outside, .ntimes = 2}, "output time 1.5 (number 2) is outside 0 .. 1 or not in order", 1},
-        {{.mode = DAE_OUTPUT_TIMES, .times = before, .ntimes = 2}, "output time -0.5 (number 1) is outside 0 .. 1 or not in order", 1},
-        {{.mode = DAE_OUTPUT_TIMES, .times = not_a_time, .ntimes = 3}, "output time nan (number 2) is outside 0 .. 1 or not in order", 1},
+        {{.mode = DAE_OUTPUT_STEPS, .component = two, .ncomponent = 2},
+         "output component 2 does not exist (0 .. 1)",
+         0},
+        {{.mode = DAE_OUTPUT_STEPS, .component = two, .ncomponent = -1},
+         "output of -1 components; NULL selects all",
+         0},
+        {{.mode = DAE_OUTPUT_TIMES, .times = unsorted, .ntimes = 2},
+         "output time 0.25 (number 2) is outside 0 .. 1 or not in order",
+         1},
+        {{.mode = DAE_OUTPUT_TIMES, .times = outside, .ntimes = 2},
+         "output time 1.5 (number 2) is outside 0 .. 1 or not in order",
+         1},
+        {{.mode = DAE_OUTPUT_TIMES, .times = before, .ntimes = 2},
+         "output time -0.5 (number 1) is outside 0 .. 1 or not in order",
+         1},
+        {{.mode = DAE_OUTPUT_TIMES, .times = not_a_time, .ntimes = 3},
+         "output time nan (number 2) is outside 0 .. 1 or not in order",
+         1},
     };
     dae_system sys = oscillator(NULL);
     dae_options opt = with_method("dopri5", 1e-6);
@@ -279,7 +302,8 @@ static void wrong_output_is_refused(void **state)
     }
     dae_integrator *it = create(&sys, &opt);
     dae_error err = {0};
-    assert_int_equal(dae_integrator_set_output(it, &(dae_output){.mode = DAE_OUTPUT_STEPS}, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_set_output(it, &(dae_output){.mode = DAE_OUTPUT_STEPS}, &err),
+                     DAE_ERR_INPUT);
     assert_string_equal(err.text, "output without a write function");
     start(it, 0, 1, oscillator_y0);
     assert_int_equal(dae_integrator_set_output(it, NULL, &err), DAE_ERR_INPUT);
@@ -321,7 +345,9 @@ static double bouncing(double t)
 
 static dae_integrator *ball(const dae_method_info *m, dae_output o, int terminal)
 {
-    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = fall}, .structure = {.second_order = wants_second_order(m)}};
+    dae_system sys = {.kind = DAE_KIND_ODE,
+                      .ode = {.n = 2, .f = fall},
+                      .structure = {.second_order = wants_second_order(m)}};
     dae_event event = {.name = "ground", .direction = DAE_FALLING, .terminal = terminal};
     dae_events events = {.count = 1, .event = &event, .phi = height, .action = terminal ? NULL : bounce};
     dae_options opt = with_method(m->name, 1e-9);
@@ -349,7 +375,8 @@ static void restarts_neither_lose_nor_double_points(void **state)
             if (k == 0) assert_int_equal(seen.count, 201);
             for (int p = 0; p < seen.count; p++) {
                 double e = fabs(seen.y[p][0] - bouncing(seen.t[p]));
-                if (!(e < 1e-4)) fail_msg("%s, mode %zu: point %d at %.10g is off by %.2e", m->name, k, p, seen.t[p], e);
+                if (!(e < 1e-4))
+                    fail_msg("%s, mode %zu: point %d at %.10g is off by %.2e", m->name, k, p, seen.t[p], e);
                 if (k == 2 && p) assert_true(seen.t[p] - seen.t[p - 1] <= 0.05 * (1 + 1e-10));
             }
             dae_integrator_destroy(it);
