@@ -62,9 +62,9 @@ struct dae_method {
     /* The method's struct (from calloc; arrays and plain state from ivp->arena), NULL: see *err.
      * option: the filled options struct, lives as long as the integrator. */
     void *(*create)(dae_ivp *ivp, const void *option, dae_error *err);
-    /* Starts afresh at (t, y) with first step h, 0: choose one. yp: f(t,y) for ODEs (not counted yet), the
-     * consistent derivative for IDEs, an estimate that only serves to choose a step for DAEs; zero for
-     * mechanical systems. */
+    /* Starts afresh at (t, y) with first step h, 0: choose one. yp: f(t,y) for ODEs (a method that
+     * evaluates anything here counts it with stats->f++, else the driver does), the consistent derivative for
+     * IDEs, an estimate that only serves to choose a step for DAEs (both counted); zero for mechanical systems. */
     dae_status (*reset)(void *self, double t, const double *y, const double *yp, double h);
     /* One accepted step. DAE_OK, DAE_STIFF (accepted; with news), or an error with ivp->err filled. */
     dae_status (*step)(void *self);

@@ -974,7 +974,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     st->h_min = h;
     dae_copy(m->n, y, m->D[0]);
     for (int i = 0; i < m->n; i++) m->D[1][i] = st->h * yp[i];
-    ivp->stats->f++; /* f(t0,y0), made by the driver */
+    if (ivp->sys->kind == DAE_KIND_ODE) ivp->stats->f++; /* f(t0,y0), made by the driver; for the others it counts itself */
     ivp->h_next = st->h;
     ivp->order = 2;
     return DAE_OK;
