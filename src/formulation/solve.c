@@ -85,6 +85,7 @@ dae_status dae_solve(const dae_system *sys, const dae_options *opt, double t0, d
     if (!err) err = &spare;
     if (!opt) opt = &standard;
     err->status = DAE_OK;
+    if (dae_system_check(sys, err)) return err->status;
     if (sys->kind == DAE_KIND_MECH) return solve_mech(sys, opt, t0, t1, y, stats, err);
     dae_integrator *it = dae_integrator_create(sys, opt, err);
     if (!it) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
