@@ -1,7 +1,7 @@
 /* Radau IIA: coefficients, orders, published counts, DAEs of index 1 to 3, failures. */
 #include "test.h"
 
-#include <daedalus/problem.h>
+#include <daedalus/experiment.h>
 
 #include "method/radau/coefficients.h"
 
@@ -265,6 +265,67 @@ static void transamp_where_the_original_failed(void **state)
     }
 }
 
+/* Tolerances of the test set's diagrams at which the iteration stalled before it could renew its Jacobian. */
+static void pump_passes_the_kinks_of_its_charges(void **state)
+{
+    (void)state; /* [TESTSET] lists RADAU and RADAU5 as failed at all of them */
+    for (int k = 0; k < 30; k++) {
+        double rtol = pow(10, -(1 + 0.5 * (k % 15)));
+        dae_error err = {0};
+        dae_problem *p = dae_problem_create("pump", NULL, 0, &err);
+        assert_non_null(p);
+        dae_run_options o = dae_run_options_default(p);
+        o.options.method = k < 15 ? "radau5" : "radau";
+        o.options.rtol = o.options.atol = rtol;
+        o.options.h0 = 1e-6 * rtol;
+        o.options.max_steps = 5000;
+        dae_run_result *r = dae_run(p, &o, &err);
+        assert_non_null(r);
+        if (r->status != DAE_OK) fail_msg("%s at rtol %g: %s", r->solver, rtol, r->error.text);
+        if (rtol < 2e-3) assert_true(r->scd > 9);
+        dae_run_destroy(r);
+        dae_problem_destroy(p);
+    }
+}
+
+static void tba_starts_with_the_lowest_order_after_each_jump(void **state)
+{
+    (void)state; /* order 9 from the last segment led to 80000 steps and no end at t = 290 */
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("tba", NULL, 0, &err);
+    assert_non_null(p);
+    dae_run_options o = dae_run_options_default(p);
+    o.options.method = "radau";
+    o.options.rtol = o.options.atol = pow(10, -5.25);
+    o.options.h0 = 10 * o.options.rtol;
+    o.options.max_steps = 5000;
+    dae_run_result *r = dae_run(p, &o, &err);
+    assert_non_null(r);
+    assert_int_equal(r->status, DAE_OK);
+    assert_true(r->scd > 5.5);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
+static void ringmod_without_capacitance_at_loose_tolerance(void **state)
+{
+    (void)state; /* index 2: where diodes block, the Jacobian of the last point is wrong by powers of ten */
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("ringmod", &(dae_setting){"Cs", "0"}, 1, &err);
+    assert_non_null(p);
+    dae_run_options o = dae_run_options_default(p);
+    o.options.method = "radau5";
+    o.options.rtol = pow(10, -4);
+    o.options.atol = o.options.rtol * 1e-6;
+    o.options.h0 = o.options.rtol * 1e-2;
+    dae_run_result *r = dae_run(p, &o, &err);
+    assert_non_null(r);
+    assert_int_equal(r->status, DAE_OK);
+    assert_near(r->last.y[0], -0.0233991, 1e-4);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
 /* ---- Pendulum: orders on index 3 and 2 -------------------------------------------------------------- */
 
 /* p' = v, v' = -lambda p - (0,1), |p|^2 = 1 (index 3) or p.v = 0 (index 2). */
@@ -400,6 +461,9 @@ int main(void)
         cmocka_unit_test(andrews_by_radau5_keeps_its_digits),
         cmocka_unit_test(caraxis_needs_no_hint_for_its_first_step),
         cmocka_unit_test(transamp_where_the_original_failed),
+        cmocka_unit_test(pump_passes_the_kinks_of_its_charges),
+        cmocka_unit_test(tba_starts_with_the_lowest_order_after_each_jump),
+        cmocka_unit_test(ringmod_without_capacitance_at_loose_tolerance),
         cmocka_unit_test(pendulum_orders_are_those_of_theory),
         cmocka_unit_test(stiff_order_is_the_stage_order),
         cmocka_unit_test(singularity_gives_a_message_with_its_time),

@@ -11,7 +11,8 @@
  * Sources: [HW96] sections IV.8 and IV.10, [HW99] (order control). Where we differ: "cannot be
  * evaluated" cuts the step; the weights of index-2 and index-3 variables are formed anew in every
  * attempt; with vector tolerances the iteration stops by the smallest; the first step is chosen here
- * when none is given; an increment of exactly zero ends the iteration. */
+ * when none is given; an increment of exactly zero ends the iteration; where the iteration fails again and
+ * again on a DAE it becomes a damped Newton method (newton_careful). */
 #include "method/method.h"
 
 #include "core/matrix.h"
@@ -39,6 +40,9 @@
 #define SINGULAR_MAX 5    /* [RADAU5] */
 #define STUCK 4           /* ours: so many rejections in a row that do not lower the error of a DAE ... */
 #define STUCK_ERR 1e3     /* ... of at most this size come from y_n, off its constraints: the step mends that */
+#define CAREFUL 4         /* ours: after so many failures in a row a DAE iterates with the Jacobian of the iterate */
+#define CAREFUL_MAX 25    /* ... so often at most */
+#define LAMBDA_MIN 1e-4   /* ... and moves by at least this part of the increment */
 #define TINY_LAST 0.1     /* ours: a tiny last step spoils index-3 variables (rounding/h^2); halve the rest instead */
 #define INDEX3_SHARP 1e-6 /* ours: with index-3 variables and fixed order the iteration error dominates at tight
                              tolerances; below this rtol_s the iteration stops later (Andrews, radau5, rtol
@@ -82,6 +86,7 @@ typedef struct radau {
     double *y, *f;               /* last accepted point and its right-hand side */
     double *z, *w, *g;           /* s vectors each: stages, transformed stages, derivatives/right-hand sides */
     double *stage;               /* s vectors: y + z */
+    double *dw;                  /* DAEs only: s vectors: an increment of w */
     double *mw;                  /* M w where M is not the identity, else w */
     double *cont;                /* s+1 vectors: divided differences of the last step */
     double *J, *e, *x;           /* Jacobian, error vector, room */
@@ -153,7 +158,10 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
     dae_arena *a = ivp->arena;
     r->st = dae_arena_take(a, 1, sizeof *r->st);
     double *block = dae_arena_reals(a, ld * (size_t)(4 * s + s + 1 + 6));
-    if (r->mass.n) r->mw = dae_arena_reals(a, ld * (size_t)s);
+    if (r->mass.n) {
+        r->mw = dae_arena_reals(a, ld * (size_t)s);
+        r->dw = dae_arena_reals(a, ld * (size_t)s);
+    }
     r->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, n));
     double *tolerances = dae_arena_reals(a, ld * (size_t)(2 * LEVELS));
     if (dae_arena_failed(a)) {
@@ -232,8 +240,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_ivp *ivp = r->ivp;
     radau_state *st = r->st;
     double room = fabs(ivp->t_stop - t);
-    int level = st->level > r->level_min && st->accepted && ivp->stats->accepted ? st->level : r->level_min; /* a new run: afresh */
-    *st = (radau_state){.level = level, .first = 1, .need_jac = 1, .need_lu = 1, .eta = 1};
+    *st = (radau_state){.level = r->level_min, .first = 1, .need_jac = 1, .need_lu = 1, .eta = 1};
     dae_copy(r->n, y, r->y);
     int bad = 0;
     if (ivp->sys->kind == DAE_KIND_ODE) {
@@ -330,13 +337,20 @@ static void set_weights(radau *r)
     for (int i = 0; i < r->n; i++) r->weight[i] = r->base[i] * power[index[i]];
 }
 
+/* Where the right-hand side of a DAE has a kink, the Jacobian of y_n can be wrong for every step, however small:
+ * the algebraic equations do not feel h. Then each iteration takes that of its own last stage. */
+static int careful(const radau *r)
+{
+    return r->mass.n && r->st->failures >= CAREFUL && r->ivp->opt->fixed_step <= 0;
+}
+
 /* Stage values from the polynomial of the last step, or zero. */
 static void predict(radau *r)
 {
     radau_state *st = r->st;
     const struct coefficients *m = levels[st->level];
     int n = r->n, ld = r->ld, s = m->s;
-    if (st->first || st->s_cont != s || st->changed_order) {
+    if (st->first || st->s_cont != s || st->changed_order || careful(r)) {
         dae_zero(s * ld, r->z);
         dae_zero(s * ld, r->w);
         for (int k = 0; k < s; k++) dae_copy(n, r->y, r->stage + k * ld);
@@ -360,23 +374,34 @@ static int stages(radau *r)
     return dae_ivp_f_stages(r->ivp, m->s, r->ld, t, r->stage, r->g);
 }
 
-/* One iteration: right-hand sides from the stage derivatives, solves, |dW|, new W and Z. */
-static double iterate(radau *r)
+/* g = dW, the increment of an iteration, from the stage derivatives in g. */
+static inline void increment(radau *r)
 {
     const struct coefficients *m = levels[r->st->level];
-    const radau_kernels *kernel = r->kernels[r->st->level];
     int n = r->n, ld = r->ld, s = m->s;
-    DAE_LINALG(r->ivp, {
-        if (r->mass.n) {
-            for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
-        }
-        kernel->right_sides(n, ld, m, 1 / r->st->h, r->mw, r->g);
-        dae_shifted_solve(r->real, r->g);
-        for (int k = 0; k < s / 2; k++) dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
-        kernel->update(n, ld, m, r->g, r->weight, r->y, r->w, r->z, r->stage, r->x);
-    });
+    if (r->mass.n) {
+        for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
+    }
+    r->kernels[r->st->level]->right_sides(n, ld, m, 1 / r->st->h, r->mw, r->g);
+    dae_shifted_solve(r->real, r->g);
+    for (int k = 0; k < s / 2; k++) dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
     r->ivp->stats->solves += 1 + s / 2;
-    return sqrt(dae_sum(n, r->x) * r->inverse_size[r->st->level]);
+}
+
+/* W and Z with the increment in g added; its squares in x. */
+static inline void update(radau *r)
+{
+    r->kernels[r->st->level]->update(r->n, r->ld, levels[r->st->level], r->g, r->weight, r->y, r->w, r->z, r->stage, r->x);
+}
+
+/* One iteration: |dW|, new W and Z. */
+static double iterate(radau *r)
+{
+    DAE_LINALG(r->ivp, {
+        increment(r);
+        update(r);
+    });
+    return sqrt(dae_sum(r->n, r->x) * r->inverse_size[r->st->level]);
 }
 
 static double power(double x, int k) /* x^k, k >= 0 */
@@ -387,6 +412,76 @@ static double power(double x, int k) /* x^k, k >= 0 */
 }
 
 typedef enum outcome { CONVERGED, SLOW, UNEXPECTED, STOP } outcome;
+
+static double norm_of_increment(const radau *r)
+{
+    double sum = 0;
+    for (int k = 0; k < levels[r->st->level]->s; k++) {
+        const double *dw = r->g + k * r->ld;
+        for (int i = 0; i < r->n; i++) sum += dw[i] * r->weight[i] * (dw[i] * r->weight[i]);
+    }
+    return sqrt(sum * r->inverse_size[r->st->level]);
+}
+
+/* W and Z moved by c dW. */
+static void move(radau *r, double c)
+{
+    int size = levels[r->st->level]->s * r->ld;
+    for (int i = 0; i < size; i++) r->g[i] = c * r->dw[i];
+    update(r);
+}
+
+/* The Jacobian of the last stage, factored, and with it the increment in g. */
+static outcome renew(radau *r)
+{
+    radau_state *st = r->st;
+    int last = (levels[st->level]->s - 1) * r->ld;
+    double t = st->last ? r->ivp->t_stop : r->ivp->t + st->h;
+    int bad = stages(r);
+    if (!bad) bad = dae_ivp_jacobian(r->ivp, t, r->stage + last, r->g + last, r->J);
+    if (bad) return bad < 0 ? STOP : UNEXPECTED;
+    if (factor(r)) return UNEXPECTED;
+    DAE_LINALG(r->ivp, increment(r));
+    return CONVERGED;
+}
+
+/* Newton's method with the Jacobian of the last stage, renewed in every iteration, and damped: a part lambda of dW
+ * is taken such that the increment that would follow with the same Jacobian is smaller (natural monotonicity,
+ * Deuflhard: Newton Methods for Nonlinear Problems, 2004, section 3.3). */
+static outcome newton_careful(radau *r)
+{
+    radau_state *st = r->st;
+    double kappa = r->kappa[st->level], lambda = 1;
+    int size = levels[st->level]->s * r->ld;
+    st->jac_here = 0;
+    for (st->newton = 0; st->newton < CAREFUL_MAX;) {
+        outcome o = renew(r);
+        if (o != CONVERGED) return o;
+        double delta = norm_of_increment(r), follow = 0, taken = 0;
+        if (!isfinite(delta)) return UNEXPECTED;
+        dae_copy(size, r->g, r->dw);
+        for (lambda = fmin(1, 4 * lambda);; lambda *= 0.5) {
+            if (lambda < LAMBDA_MIN) return UNEXPECTED;
+            move(r, lambda - taken);
+            taken = lambda;
+            int bad = stages(r);
+            if (bad < 0) return STOP;
+            if (bad) continue;
+            DAE_LINALG(r->ivp, increment(r));
+            follow = norm_of_increment(r);
+            if (follow <= (1 - 0.25 * lambda) * delta) break;
+        }
+        st->newton++;
+        r->ivp->stats->newton++;
+        st->theta = delta > 0 ? follow / delta : 0;
+        dae_log(r->ivp->opt, DAE_LOG_ITER, "careful=%d delta=%.3g lambda=%.3g theta=%.3g", st->newton, delta, lambda, st->theta);
+        if (lambda < 1) continue;
+        update(r);
+        st->eta = st->theta / (1 - st->theta);
+        if (st->eta * follow <= kappa) return CONVERGED;
+    }
+    return UNEXPECTED;
+}
 
 /* [HW96] IV.8: simplified Newton. */
 static outcome newton(radau *r)
@@ -423,8 +518,9 @@ static outcome newton(radau *r)
         }
         delta_old = fmax(delta, UROUND);
         dae_log(r->ivp->opt, DAE_LOG_ITER, "newton=%d delta=%.3g theta=%.3g", m, delta, st->theta);
-        /* Ours: eta of an earlier step does not vouch for a large first increment where constraints hang on it. */
-        if (m == 1 && delta > 1 && r->ivp->index) continue;
+        /* Ours: eta of an earlier step does not vouch for a first increment where constraints hang on it and it is
+         * large, or an attempt has just failed. */
+        if (m == 1 && (delta > 1 || st->failures > 0) && r->ivp->index) continue;
         if (st->eta * delta <= kappa || delta == 0) return CONVERGED;
     }
 }
@@ -538,7 +634,7 @@ static int attempt(radau *r)
     int fixed = ivp->opt->fixed_step > 0, s = levels[st->level]->s;
     set_weights(r);
     predict(r);
-    outcome o = newton(r);
+    outcome o = careful(r) ? newton_careful(r) : newton(r);
     if (o == STOP) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", ivp->t);
     if (o != CONVERGED) {
         ivp->stats->newton_failures++;
