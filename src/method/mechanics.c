@@ -103,17 +103,17 @@ dae_status dae_mechanics_init(dae_mechanics *x, dae_ivp *ivp, dae_error *err)
 void dae_mechanics_count(dae_mechanics *x)
 {
     dae_stats *st = x->ivp->stats;
-    st->nfcn += x->nfcn;
-    st->nsol += x->nsol;
-    st->f += x->f;
-    st->lu += x->lu;
-    st->solves += x->solves;
-    st->undefined += x->undefined;
+    st->nfcn += x->n.nfcn;
+    st->nsol += x->n.nsol;
+    st->f += x->n.f;
+    st->lu += x->n.lu;
+    st->solves += x->n.solves;
+    st->undefined += x->n.undefined;
     x->ivp->user_ticks += x->user_ticks;
     x->ivp->linalg_ticks += x->linalg_ticks;
     x->ivp->user_timed += x->user_timed;
     x->ivp->linalg_timed += x->linalg_timed;
-    x->nfcn = x->nsol = x->f = x->lu = x->solves = x->undefined = 0;
+    x->n = (dae_mechanics_counters){0};
     x->user_ticks = x->linalg_ticks = 0;
     x->user_timed = x->linalg_timed = 0;
 }
@@ -157,7 +157,7 @@ static int judge(dae_mechanics *x, int r, int n, const double *out)
 {
     if (r < 0) return r;
     if (r == 0 && dae_all_finite(n, out)) return 0;
-    x->undefined++;
+    x->n.undefined++;
     return 1;
 }
 
@@ -185,7 +185,7 @@ int dae_mechanics_mass(dae_mechanics *x, double t, const double *p, double *buff
             first += n;
         }
     }
-    if (r > 0) x->undefined++;
+    if (r > 0) x->n.undefined++;
     return r; /* a value that is not finite shows in the factors */
 }
 
@@ -229,7 +229,7 @@ int dae_mechanics_force(dae_mechanics *x, double t, const double *p, const doubl
 {
     dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
-    x->f++;
+    x->n.f++;
     TIMED(x, r, x->m->force(&at, f, x->m->user));
     return judge(x, r, x->nv, f);
 }
@@ -264,7 +264,7 @@ void dae_mechanics_upper(const dae_mechanics *x, const double *G, const double *
 int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U)
 {
     unsigned long long begin = x->ivp->opt->profile ? dae_ticks() : 0;
-    x->lu++;
+    x->n.lu++;
     int bad = dae_saddle_factor(s, M, G, U);
     if (x->ivp->opt->profile) {
         x->linalg_ticks += dae_ticks() - begin;
@@ -276,7 +276,7 @@ int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const
 int dae_mechanics_solve(dae_mechanics *x, dae_saddle *s, double *w, double *l)
 {
     unsigned long long begin = x->ivp->opt->profile ? dae_ticks() : 0;
-    x->solves++;
+    x->n.solves++;
     dae_saddle_solve(s, w, l);
     if (x->ivp->opt->profile) {
         x->linalg_ticks += dae_ticks() - begin;
@@ -309,21 +309,21 @@ static void worst_residual(const dae_mechanics *x, dae_projection *out)
     }
 }
 
-int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, double t, double *p, const double *w,
+int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p, const double *w,
                                    dae_projection *out)
 {
-    const double *M;
+    const double *M = x->constant ? x->constant : x->M;
     double *nu = x->vec, *dv = nu + x->nv, *mu = dv + x->nv, *dp = mu + x->nl, *p0 = dp + x->np, last = 0;
     out->position = 0;
     out->iterations = 0;
     normalize(x, p);
     if (!x->ng) return 0;
-    int r = dae_mechanics_jacobian(x, t, p, x->g, x->G);
-    if (!r) r = dae_mechanics_mass(x, t, p, x->M, &M);
+    int r = dae_mechanics_jacobian(x, t, p, x->g, factored ? NULL : x->G);
+    if (!r && !factored) r = dae_mechanics_mass(x, t, p, x->M, &M);
     if (r) return r;
     for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
     worst_residual(x, out);
-    if (dae_mechanics_factor(x, s, M, x->C, NULL)) {
+    if (!factored && dae_mechanics_factor(x, s, M, x->C, NULL)) {
         out->residual = NAN;
         return 1;
     }
@@ -334,7 +334,7 @@ int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, double t, do
         dae_saddle_multiply_mass(x->nv, x->spec.block, x->spec.nblock, M, -1, nu, dv);
         for (int i = 0; i < x->ng; i++) mu[i] = -x->g[i];
         if (dae_mechanics_solve(x, s, dv, mu)) return 1;
-        x->nsol++;
+        x->n.nsol++;
         out->iterations = k;
         r = dae_mechanics_kinematics(x, t, p0, dv, dp);
         if (r) return r;
@@ -356,17 +356,56 @@ int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, double t, do
     return 1;
 }
 
-int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, double t, const double *p, double *v,
+static void note_residuals(dae_mechanics *x, const double *r)
+{
+    dae_stats *st = x->ivp->stats;
+    for (int i = 0; i < x->ng; i++) st->position_residual = fmax(st->position_residual, fabs(x->g[i]));
+    for (int i = 0; i < x->nl; i++) st->velocity_residual = fmax(st->velocity_residual, fabs(r[i]));
+}
+
+/* v by simplified Newton steps with factors from nearby; M is those factors' and needs no evaluation. */
+static int correct_velocity(dae_mechanics *x, dae_saddle *s, double t, const double *p, double *v, const double *w,
+                            dae_projection *out)
+{
+    double *dv = x->vec, *mu = dv + x->nv, *r = mu + x->nl, *v0 = r + x->nl, last = 0;
+    int bad = dae_mechanics_jacobian(x, t, p, x->g, x->G);
+    if (!bad) bad = dae_mechanics_drift(x, t, p, x->gI);
+    if (bad) return bad;
+    x->n.nfcn++;
+    dae_copy(x->nv, v, v0);
+    for (int k = 1; k <= ITERATIONS; k++) {
+        dae_copy(x->nl, x->gI, r);
+        dae_saddle_multiply(&x->spec, x->G, 1, v, r);
+        if (k > 1 && last < CONVERGED) { /* r: what is left */
+            note_residuals(x, r);
+            for (int i = 0; i < x->nv; i++) dv[i] = v[i] - v0[i];
+            out->velocity = dae_wrms(x->nv, dv, w);
+            return 0;
+        }
+        dae_zero(x->nv, dv);
+        for (int i = 0; i < x->nl; i++) mu[i] = -r[i];
+        if (dae_mechanics_solve(x, s, dv, mu)) return 1;
+        x->n.nsol++;
+        dae_axpy(x->nv, 1, dv, v);
+        double change = dae_wrms(x->nv, dv, w);
+        if (!isfinite(change) || (k > 1 && change >= DIVERGED * last)) return 1;
+        last = change;
+    }
+    return 1;
+}
+
+int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored, double t, const double *p, double *v,
                                    const double *w, dae_projection *out)
 {
+    if (factored) return correct_velocity(x, s, t, p, v, w, out);
     const double *M;
     double *rhs = x->vec, *mu = rhs + x->nv;
     int r = dae_mechanics_mass(x, t, p, x->M, &M);
     if (!r) r = dae_mechanics_jacobian(x, t, p, NULL, x->G);
     if (!r) r = dae_mechanics_drift(x, t, p, x->gI);
     if (r) return r;
-    x->nfcn++;
-    x->nsol++;
+    x->n.nfcn++;
+    x->n.nsol++;
     if (dae_mechanics_factor(x, s, M, x->G, NULL)) {
         out->residual = NAN;
         return 1;
@@ -382,14 +421,26 @@ int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, double t, co
     return 0;
 }
 
+dae_status dae_mechanics_bad_start(dae_mechanics *x, const dae_saddle *s, int r, double t, const dae_projection *out)
+{
+    if (r < 0) return dae_ivp_fail(x->ivp, DAE_ERR_CALLBACK, "t = %g: a user function asked to stop at the initial values", t);
+    if (isnan(out->residual)) {
+        return dae_ivp_fail(x->ivp, DAE_ERR_SINGULAR,
+                            "t = %g: the matrix [M G^T; G 0] is singular at the initial values (%s); redundant constraints, or a "
+                            "mass matrix that is not definite, which range_space and pcg need", t, dae_saddle_describe(s));
+    }
+    return dae_ivp_fail(x->ivp, DAE_ERR_INCONSISTENT,
+                        "t = %g: the initial positions and velocities cannot be projected onto the constraints (constraint %d "
+                        "has the residual %.3g); give values nearer to them, and check for redundant constraints",
+                        t, out->largest + 1, out->residual);
+}
+
 void dae_mechanics_residuals(dae_mechanics *x, double t, const double *p, const double *v)
 {
-    dae_stats *st = x->ivp->stats;
     double *r = x->vec;
     if (!x->nl || dae_mechanics_jacobian(x, t, p, x->g, x->G) || dae_mechanics_drift(x, t, p, r)) return;
     dae_saddle_multiply(&x->spec, x->G, 1, v, r);
-    for (int i = 0; i < x->ng; i++) st->position_residual = fmax(st->position_residual, fabs(x->g[i]));
-    for (int i = 0; i < x->nl; i++) st->velocity_residual = fmax(st->velocity_residual, fabs(r[i]));
+    note_residuals(x, r);
 }
 
 /* ---- Consistent accelerations and multipliers ---------------------------------------------------- */
@@ -452,18 +503,20 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
     enum { TRIES = 20 };
     const double *M;
     double *gamma = x->gI, *F = NULL, *U = NULL, *fa = x->vec, *fl = fa + x->nv;
+    double *residual = &x->ivp->stats->acceleration_residual;
     int friction = x->m->dfdlambda != NULL;
     int r = dae_mechanics_gamma(x, t, t_first, t_last, p, v, gamma);
     if (!r) r = dae_mechanics_mass(x, t, p, x->M, &M);
     if (!r) r = dae_mechanics_jacobian(x, t, p, NULL, x->G);
     if (r) return r;
+    x->n.nfcn++;
+    x->n.nsol++;
     if (friction) {
         F = x->friction;
         U = F + x->nv * x->nl;
     }
     for (int k = 0; k < TRIES; k++) { /* M a + (G^T - F) lambda = f(lambda_old) - F lambda_old */
         r = dae_mechanics_force(x, t, p, v, u, lambda, fa);
-        x->f--; /* not part of the integration */
         if (!r && friction) r = dae_mechanics_friction(x, t, p, v, u, lambda, F);
         if (r) return r;
         if (friction) {
@@ -471,9 +524,7 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
             for (int j = 0; j < x->nl; j++) dae_axpy(x->nv, -lambda[j], F + (size_t)j * (size_t)x->nv, fa);
         }
         for (int i = 0; i < x->nl; i++) fl[i] = -gamma[i];
-        if (dae_saddle_factor(s, M, x->G, U)) return 1;
-        dae_saddle_solve(s, fa, fl);
-        if (!dae_all_finite(x->nv, fa)) return 1;
+        if (dae_mechanics_factor(x, s, M, x->G, U) || dae_mechanics_solve(x, s, fa, fl)) return 1;
         double change = 0, size = 0;
         for (int i = 0; i < x->nl; i++) {
             change = fmax(change, fabs(fl[i] - lambda[i]));
@@ -481,7 +532,10 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
         }
         dae_copy(x->nv, fa, a);
         dae_copy(x->nl, fl, lambda);
-        if (!friction || change <= 1e-13 * size) return 0;
+        if (friction && change > 1e-13 * size) continue;
+        dae_saddle_multiply(&x->spec, x->G, 1, a, gamma); /* G a + gII */
+        for (int i = 0; i < x->nl; i++) *residual = fmax(*residual, fabs(gamma[i]));
+        return 0;
     }
     return 1;
 }

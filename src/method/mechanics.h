@@ -9,6 +9,12 @@
 #include "linalg/saddle.h"
 #include "method/method.h"
 
+/* What was done, until dae_mechanics_count adds it to the statistics. */
+typedef struct dae_mechanics_counters {
+    long nfcn, nsol; /* as [MEXX] counts */
+    long f, lu, solves, undefined;
+} dae_mechanics_counters;
+
 typedef struct dae_mechanics {
     dae_ivp *ivp;
     const dae_mech *m;
@@ -29,8 +35,7 @@ typedef struct dae_mechanics {
     double *vec;       /* 2 np + 3 nv + 2 nl: scratch */
     double *friction;  /* 2 nv nl: F and U, where f depends on lambda */
 
-    long nfcn, nsol;   /* as [MEXX] counts */
-    long f, lu, solves, undefined;
+    dae_mechanics_counters n;
     unsigned long long user_ticks, linalg_ticks; /* options.profile */
     long user_timed, linalg_timed;
 } dae_mechanics;
@@ -71,13 +76,18 @@ typedef struct dae_projection {
     double residual;           /* and that residual; NAN: the matrix is singular */
 } dae_projection;
 
-/* Moves p onto g = 0 (in the metric of M), w: weights of p (np). 0: fine, > 0: did not converge or
- * cannot be evaluated, < 0: stop. */
-int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, double t, double *p, const double *w,
+/* Moves p onto g = 0 (in the metric of M), w: weights of p (np). factored: s has the factors that
+ * dae_mechanics_accelerations left there for (t, p). 0: fine, > 0: did not converge or cannot be
+ * evaluated, < 0: stop. */
+int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p, const double *w,
                                    dae_projection *out);
-/* Moves v onto G v + gI = 0 at p. w: weights of v, NULL: the change is not wanted. */
-int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, double t, const double *p, double *v,
+/* Moves v onto G v + gI = 0 at p. w: weights of v, NULL: the change is not wanted. factored: s has the factors
+ * of a point near to (t, p), with which v is corrected by iteration; the residuals that are left go to the
+ * statistics. */
+int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored, double t, const double *p, double *v,
                                    const double *w, dae_projection *out);
+/* r: what a projection of the initial values returned (not 0). Fills the error. */
+dae_status dae_mechanics_bad_start(dae_mechanics *x, const dae_saddle *s, int r, double t, const dae_projection *out);
 /* Largest |g| and |G v + gI| at (t, p, v), into the statistics of the run. */
 void dae_mechanics_residuals(dae_mechanics *x, double t, const double *p, const double *v);
 

@@ -298,8 +298,8 @@ static void after_accept(mexx *s, int kappa)
 static int project_end(mexx *s, double t, dae_projection *change)
 {
     double *p = s->x1, *v = p + s->np;
-    int r = dae_mechanics_project_position(&s->aux, s->position, t, p, s->weight, change);
-    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, t, p, v, s->weight + s->np, change);
+    int r = dae_mechanics_project_position(&s->aux, s->position, 0, t, p, s->weight, change);
+    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, 0, t, p, v, s->weight + s->np, change);
     return r;
 }
 
@@ -309,18 +309,7 @@ static dae_status consistent_start(mexx *s, double t)
 {
     dae_projection change = {0};
     int r = project_end(s, t, &change);
-    if (r < 0) return dae_ivp_fail(s->ivp, DAE_ERR_CALLBACK, "t = %g: a user function asked to stop at the initial values", t);
-    if (r > 0 && isnan(change.residual)) {
-        return dae_ivp_fail(s->ivp, DAE_ERR_SINGULAR,
-                            "t = %g: the matrix [M G^T; G 0] is singular at the initial values (%s); redundant constraints, or a "
-                            "mass matrix that is not definite, which range_space and pcg need", t, dae_saddle_describe(s->velocity));
-    }
-    if (r > 0) {
-        return dae_ivp_fail(s->ivp, DAE_ERR_INCONSISTENT,
-                            "t = %g: the initial positions and velocities cannot be projected onto the constraints (constraint %d "
-                            "has the residual %.3g); give values nearer to them, and check for redundant constraints",
-                            t, change.largest + 1, change.residual);
-    }
+    if (r) return dae_mechanics_bad_start(&s->aux, s->velocity, r, t, &change);
     dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g projection position=%.3g velocity=%.3g", t, change.position, change.velocity);
     return DAE_OK;
 }
@@ -330,7 +319,10 @@ static int solve_z(mexx *s, double t, double *x)
 {
     double *p = x, *v = p + s->np, *u = v + s->nv, *a = x + s->ny, *lambda = a + s->nv;
     dae_saddle *saddle = s->aux.m->dfdlambda && !s->friction ? s->exact : s->w.saddle;
-    return dae_mechanics_accelerations(&s->aux, saddle, t, s->s->t_first, s->ivp->t_stop, p, v, u, a, lambda);
+    dae_mechanics_counters before = s->aux.n;
+    int r = dae_mechanics_accelerations(&s->aux, saddle, t, s->s->t_first, s->ivp->t_stop, p, v, u, a, lambda);
+    s->aux.n = before; /* not part of the integration */
+    return r;
 }
 
 static int first_order(const mexx *s)
@@ -522,9 +514,10 @@ static int project(void *self, double t, double *y)
 {
     mexx *s = self;
     dae_projection change;
-    int r = dae_mechanics_project_position(&s->aux, s->position, t, y, s->weight, &change);
-    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, t, y, y + s->np, NULL, &change);
-    s->aux.nfcn = s->aux.nsol = s->aux.lu = s->aux.solves = 0; /* not part of the integration */
+    dae_mechanics_counters before = s->aux.n;
+    int r = dae_mechanics_project_position(&s->aux, s->position, 0, t, y, s->weight, &change);
+    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, 0, t, y, y + s->np, NULL, &change);
+    s->aux.n = before; /* not part of the integration */
     return r;
 }
 

@@ -34,7 +34,7 @@ static int solve_velocities(const mexx *s, mexx_worker *w, double t, double h, c
     if (!r) r = dae_mechanics_jacobian(x, t, p, NULL, w->G);
     if (!r) r = dae_mechanics_drift(x, t, p, w->gI);
     if (r) return r;
-    x->nfcn++;
+    x->n.nfcn++;
     for (int i = 0; i < s->nv; i++) wv[i] = h * f[i];
     if (s->friction) {
         dae_mechanics_upper(x, w->G, s->F, w->U);
@@ -43,7 +43,7 @@ static int solve_velocities(const mexx *s, mexx_worker *w, double t, double h, c
     for (int i = 0; i < s->nl; i++) wl[i] = -w->gI[i];
     dae_saddle_multiply(&x->spec, w->G, -1, v, wl);
     if (dae_mechanics_factor(x, w->saddle, M, w->G, s->friction ? w->U : NULL)) return 1;
-    x->nsol++;
+    x->n.nsol++;
     if (dae_mechanics_solve(x, w->saddle, wv, wl)) return 1;
     double r_h = 1 / h;
     for (int i = 0; i < s->nv; i++) a[i] = wv[i] * r_h;

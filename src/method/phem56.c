@@ -1,0 +1,579 @@
+/* phem56: partitioned half-explicit Runge-Kutta method of order 5 for constrained mechanical systems.
+ *
+ * Two sets of coefficients: those of Dormand and Prince, a_ij, for the motion, and abar_ij for the
+ * constraint. With V'_1 = a_n, the acceleration at t_n, for i = 2 .. 6
+ *
+ *     Y_i = y_n + h sum_(j<i) a_ij Y'_j,   Q'_i = T(Q_i) V_i,   Qb_i = q_n + h sum_(j<=i) abar_ij Q'_j
+ *     w_i = v_n + h sum_(j<i) abar_ij V'_j
+ *     [ M(Q_i)   G(Q_i)^T ] [ V'_i ]   [ f(Q_i, V_i, U_i)                        ]
+ *     [ G(Qb_i)  0        ] [ L_i  ] = [ -(G(Qb_i) w_i + gI(Qb_i)) / (h abar_ii) ]
+ *     U'_i = d(Q_i, V_i, L_i, U_i)
+ *     q_(n+1) = Qb_6,   v_(n+1) = w_6 + h abar_66 V'_6,   u_(n+1) = u_n + h sum b_j U'_j
+ *
+ * so that G v + gI = 0 holds at the end to rounding. The acceleration at the end, stage 1 of the next step, comes
+ * from the constraint on accelerations where the system gives gamma (order 5), else from a seventh row of
+ * the same form (order 4). After the step the position is projected onto g = 0.
+ *
+ * Sources: [Mur97] A. Murua, Partitioned half-explicit Runge-Kutta methods for differential-algebraic systems of
+ * index 2, Computing 59 (1997) 43-61; [BH93] Brasey, Hairer, Half-explicit Runge-Kutta methods for differential-
+ * algebraic systems of index 2, SIAM J. Numer. Anal. 30 (1993) 538-552. Step control, embedded solution and
+ * projection as in the code PHEM56 as far as they are published; the rest is ours. */
+#include "method/mechanics.h"
+
+#include "core/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Coefficients, [Mur97]; rows from 0 ----------------------------------------------------------- */
+
+enum { STAGES = 6, END = 6 }; /* END: the derivatives at the end of the step, stage 7 */
+
+static const double c[STAGES] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1};
+static const double a[STAGES][STAGES] = {{0},
+                                         {1.0 / 5},
+                                         {3.0 / 40, 9.0 / 40},
+                                         {44.0 / 45, -56.0 / 15, 32.0 / 9},
+                                         {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+                                         {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656}};
+static const double cbar[STAGES + 1] = {0, 3.0 / 10, 3.0 / 8, 5.0 / 7, 1, 1, 19.0 / 30};
+static const double abar[STAGES + 1][STAGES + 1] = {
+    {0},
+    {3.0 / 40, 9.0 / 40},
+    {21.0 / 256, 45.0 / 256, 15.0 / 128},
+    {19235.0 / 98784, -225.0 / 392, 6235.0 / 6174, 2755.0 / 32928},
+    {-293.0 / 1152, 85.0 / 48, -2275.0 / 1908, 35.0 / 32, -2835.0 / 6784},
+    {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}, /* b */
+    {10752038939.0 / 66307507200, -19259.0 / 50160, 19581770468.0 / 24023520675, 9941999.0 / 650073600,
+     180060831.0 / 4820710400, -11331659.0 / 439538400, 1.0 / 76}};
+static const double embedded[STAGES + 1] = {5179.0 / 57600,    0,            7571.0 / 16695, 393.0 / 640,
+                                            -92097.0 / 339200, 187.0 / 2100, 1.0 / 40}; /* order 4 */
+/* Weights of the value at theta = MIDDLE, order 4, for the dense output. */
+#define MIDDLE (19.0 / 30)
+static const double middle[STAGES + 1] = {1812923.0 / 20736000,    0,
+                                          45847.0 / 100170,        56677.0 / 414720,
+                                          -289161.0 / 13568000,    -67507.0 / 4536000,
+                                          -3971.0 / 324000};
+
+/* ---- Control -------------------------------------------------------------------------------------- */
+
+#define SAFETY 0.9
+#define SHRINK 0.2
+#define GROW 10.0
+#define FAILED 0.5     /* factor on h where the system cannot be evaluated; ours */
+#define DIVERGED 0.7   /* where the projection does not converge, */
+#define REPEAT 1e-2    /* and above this weighted change by it the acceleration is computed anew */
+#define STRETCH 1.01   /* a step that would end this near to the end goes to the end */
+
+typedef struct phem56_options {
+    int project;
+    const char *acceleration;
+    const char *linear_algebra;
+} phem56_options;
+
+/* Plain numbers that a checkpoint carries. */
+typedef struct phem56_state {
+    double t, h;    /* h > 0: size of the next attempt */
+    double t_first; /* where the method was started */
+    double h_taken; /* signed size of the last step */
+    int rejected;   /* the last attempt failed */
+    int unprojected; /* accepted steps since the last projection */
+    int dense;      /* 1: star belongs to the last step */
+} phem56_state;
+
+typedef struct phem56 {
+    dae_ivp *ivp;
+    phem56_options opt;
+    int np, nv, nu, nl, ny;
+    int solved; /* 1: acceleration at the end from gamma; 0: from row 7 */
+    dae_mechanics x;
+    dae_saddle *saddle;   /* stages, accelerations, velocities */
+    dae_saddle *position; /* projection of q; the same where all constraints are holonomic */
+
+    phem56_state *s;
+    double t1;         /* end of the present attempt */
+    double *y0, *y1;   /* ny: the ends of the step */
+    double *l0, *l1;   /* nl: multipliers there */
+    double *k;         /* (STAGES + 1) x ny: Y'_1 .. Y'_7 */
+    double *Y;         /* ny: stage values */
+    double *q;         /* np: Qb_i, also qhat */
+    double *w;         /* ny: w_i, and the embedded solution */
+    double *rhs;       /* nv + nl */
+    double *M, *G, *U; /* matrices of a stage */
+    double *gI;        /* nl */
+    double *weight;    /* ny */
+    double *star;      /* ny: the value at MIDDLE */
+} phem56;
+
+/* ---- Life ----------------------------------------------------------------------------------------- */
+
+static void destroy(void *self)
+{
+    phem56 *s = self;
+    if (!s) return;
+    if (s->position != s->saddle) dae_saddle_destroy(s->position);
+    dae_saddle_destroy(s->saddle);
+    free(s);
+}
+
+static dae_status create_solvers(phem56 *s, dae_error *err)
+{
+    s->saddle = dae_mechanics_saddle(&s->x, s->opt.linear_algebra, s->nl, 1, err);
+    if (!s->saddle) return err ? err->status : DAE_ERR_MEMORY;
+    s->position = s->x.ng == s->nl ? s->saddle : dae_mechanics_saddle(&s->x, "auto", s->x.ng, 0, err);
+    return s->position ? DAE_OK : err ? err->status : DAE_ERR_MEMORY;
+}
+
+static void *create(dae_ivp *ivp, const void *option, dae_error *err)
+{
+    const dae_mech *m = &ivp->sys->mech;
+    dae_arena *arena = ivp->arena;
+    if (m->dfdlambda) {
+        dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "phem56: the forces depend on the multipliers (dry friction); mexx takes that");
+        return NULL;
+    }
+    phem56 *s = calloc(1, sizeof *s);
+    if (!s) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "phem56: out of memory");
+        return NULL;
+    }
+    s->ivp = ivp;
+    s->opt = *(const phem56_options *)option;
+    s->np = m->np;
+    s->nv = m->nv;
+    s->nu = m->nu;
+    s->nl = m->nlambda;
+    s->ny = s->np + s->nv + s->nu;
+    s->solved = strcmp(s->opt.acceleration, "stage") != 0 && (m->gamma || !strcmp(s->opt.acceleration, "solved"));
+    size_t ny = (size_t)s->ny, nl = (size_t)s->nl;
+    if (dae_mechanics_init(&s->x, ivp, err)) goto fail;
+    s->s = dae_arena_take(arena, 1, sizeof *s->s);
+    s->y0 = dae_arena_reals(arena, ny);
+    s->y1 = dae_arena_reals(arena, ny);
+    s->l0 = dae_arena_reals(arena, nl);
+    s->l1 = dae_arena_reals(arena, nl);
+    s->k = dae_arena_reals(arena, (STAGES + 1) * ny);
+    s->Y = dae_arena_reals(arena, ny);
+    s->q = dae_arena_reals(arena, (size_t)s->np);
+    s->w = dae_arena_reals(arena, ny);
+    s->rhs = dae_arena_reals(arena, (size_t)s->nv + nl);
+    s->M = dae_arena_reals(arena, (size_t)s->x.nM);
+    s->G = dae_arena_reals(arena, (size_t)s->x.nG);
+    s->U = dae_arena_reals(arena, (size_t)s->x.nG);
+    s->gI = dae_arena_reals(arena, nl);
+    s->weight = dae_arena_reals(arena, ny);
+    s->star = dae_arena_reals(arena, ny);
+    if (create_solvers(s, err)) goto fail;
+    dae_log(ivp->opt, DAE_LOG_INFO, "method=phem56 acceleration=%s linear_algebra=\"%s\"", s->solved ? "solved" : "stage",
+            dae_saddle_describe(s->saddle));
+    return s;
+fail:
+    destroy(s);
+    return NULL;
+}
+
+/* ---- Stages --------------------------------------------------------------------------------------- */
+
+static double *derivative(const phem56 *s, int stage)
+{
+    return s->k + (size_t)stage * (size_t)s->ny;
+}
+
+/* out = y + h sum over j < count of coefficient_j times Y'_j, components first .. first + n - 1. */
+static void combine(const phem56 *s, double h, const double *coefficient, int count, const double *y, int first, int n,
+                    double *out)
+{
+    dae_copy(n, y + first, out);
+    for (int j = 0; j < count; j++) {
+        if (coefficient[j] != 0) dae_axpy(n, h * coefficient[j], derivative(s, j) + first, out);
+    }
+}
+
+/* t_n + fraction h, which never lies beyond the end of the step. */
+static double time_at(const phem56 *s, double fraction, double h)
+{
+    return fraction == 1 ? s->t1 : s->s->t + fraction * h;
+}
+
+/* V'_i and the multipliers of row i (abar) at the point (t, Y); Q'_i is known. k: in q', out v'. */
+static int solve_row(phem56 *s, int row, double h, double t, const double *Y, double *k, double *lambda)
+{
+    dae_mechanics *x = &s->x;
+    const double *M, *Q = Y, *V = Y + s->np, *u = V + s->nv;
+    double tb = time_at(s, cbar[row], h);
+    double *f = s->rhs, *g = f + s->nv, scale = 1 / (h * abar[row][row]);
+    combine(s, h, abar[row], row, s->y0, 0, s->np, s->q);
+    dae_axpy(s->np, h * abar[row][row], k, s->q);
+    combine(s, h, abar[row], row, s->y0, s->np, s->nv, s->w);
+    int r = dae_mechanics_force(x, t, Q, V, u, s->l0, f);
+    if (!r) r = dae_mechanics_mass(x, t, Q, s->M, &M);
+    if (!r) r = dae_mechanics_jacobian(x, t, Q, NULL, s->U);
+    if (!r) r = dae_mechanics_jacobian(x, tb, s->q, NULL, s->G);
+    if (!r) r = dae_mechanics_drift(x, tb, s->q, s->gI);
+    if (r) return r;
+    x->n.nfcn++;
+    x->n.nsol++;
+    dae_zero(s->nl, g);
+    dae_saddle_multiply(&x->spec, s->G, -1, s->w, g);
+    for (int i = 0; i < s->nl; i++) g[i] = (g[i] - s->gI[i]) * scale;
+    if (dae_mechanics_factor(x, s->saddle, M, s->G, s->U) || dae_mechanics_solve(x, s->saddle, f, g)) return 1;
+    dae_copy(s->nv, f, k + s->np);
+    dae_copy(s->nl, g, lambda);
+    return 0;
+}
+
+/* Stages 2 .. 6 and the end of the step: y1 and the multipliers of the last stage in l1. */
+static int stages(phem56 *s, double h)
+{
+    int v = s->np, u = s->np + s->nv, r = 0;
+    for (int i = 1; i < STAGES && !r; i++) {
+        double t = time_at(s, c[i], h), *k = derivative(s, i);
+        combine(s, h, a[i], i, s->y0, 0, s->ny, s->Y);
+        r = dae_mechanics_kinematics(&s->x, t, s->Y, s->Y + v, k);
+        if (!r) r = solve_row(s, i, h, t, s->Y, k, s->l1);
+        if (!r) r = dae_mechanics_dynamics(&s->x, t, s->Y, s->Y + v, s->Y + u, s->l1, k + u);
+    }
+    if (r) return r;
+    dae_copy(s->np, s->q, s->y1);
+    dae_copy(s->nv, s->w, s->y1 + v);
+    dae_axpy(s->nv, h * abar[STAGES - 1][STAGES - 1], derivative(s, STAGES - 1) + v, s->y1 + v);
+    combine(s, h, abar[STAGES - 1], STAGES, s->y0, u, s->nu, s->y1 + u);
+    return 0;
+}
+
+/* a, lambda and u' at the end of the step: they begin the next one. The solver keeps the factors. */
+static int end_derivatives(phem56 *s, double h)
+{
+    dae_mechanics *x = &s->x;
+    int v = s->np, u = s->np + s->nv;
+    double t = s->t1, *y = s->y1, *k = derivative(s, END);
+    int r = dae_mechanics_kinematics(x, t, y, y + v, k);
+    if (r) return r;
+    if (s->solved) {
+        r = dae_mechanics_accelerations(x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u, k + v, s->l1);
+    } else {
+        r = solve_row(s, STAGES, h, t, y, k, s->l1);
+    }
+    return r ? r : dae_mechanics_dynamics(x, t, y, y + v, y + u, s->l1, k + u);
+}
+
+/* ---- Error estimate ------------------------------------------------------------------------------- */
+
+static void set_weights(phem56 *s, const double *y)
+{
+    const dae_ivp *ivp = s->ivp;
+    for (int i = 0; i < s->ny; i++) {
+        s->weight[i] = fmax(ivp->atol[i] + ivp->rtol[i] * fmax(fabs(s->y0[i]), fabs(y[i])), DBL_MIN);
+    }
+}
+
+/* The embedded solution of order 4: its velocities are moved onto the constraint with the last factors, and
+ * u' at the end is taken with the multipliers that belong to that. */
+static int error_estimate(phem56 *s, double h, double *error)
+{
+    dae_mechanics *x = &s->x;
+    int v = s->np, u = s->np + s->nv;
+    double t = s->t1, *y = s->w, *f = s->rhs, *g = f + s->nv, *k = derivative(s, END);
+    combine(s, h, embedded, STAGES + 1, s->y0, 0, s->ny, y);
+    int r = dae_mechanics_jacobian(x, t, y, NULL, s->G);
+    if (!r) r = dae_mechanics_drift(x, t, y, s->gI);
+    if (r) return r;
+    dae_zero(s->nv + s->nl, f);
+    dae_saddle_multiply(&x->spec, s->G, -1, y + v, g);
+    dae_axpy(s->nl, -1, s->gI, g);
+    if (dae_mechanics_solve(x, s->saddle, f, g)) return 1;
+    dae_axpy(s->nv, 1, f, y + v);
+    if (s->nu) {
+        double scale = h * embedded[END];
+        for (int i = 0; i < s->nl; i++) g[i] = s->l1[i] + g[i] / scale;
+        r = dae_mechanics_dynamics(x, t, s->y1, s->y1 + v, s->y1 + u, g, s->Y);
+        if (r) return r;
+        for (int i = 0; i < s->nu; i++) y[u + i] += scale * (s->Y[i] - k[u + i]);
+    }
+    set_weights(s, s->y1);
+    for (int i = 0; i < s->ny; i++) y[i] -= s->y1[i];
+    *error = dae_wrms(s->ny, y, s->weight);
+    return isfinite(*error) ? 0 : 1;
+}
+
+/* ---- Projection ----------------------------------------------------------------------------------- */
+
+/* Moves the end of the step onto the constraints. 0, > 0: did not converge, < 0: stop. Where the factors of the
+ * acceleration are those of the end they serve for both parts. */
+static int project_end(phem56 *s, double *change)
+{
+    dae_projection out = {0};
+    double t = s->t1, *q = s->y1, *v = q + s->np;
+    int keep = s->solved && s->position == s->saddle;
+    int r = dae_mechanics_project_position(&s->x, s->position, keep, t, q, s->weight, &out);
+    if (!r) r = dae_mechanics_project_velocity(&s->x, s->saddle, keep, t, q, v, s->weight + s->np, &out);
+    *change = fmax(out.position, out.velocity);
+    return r;
+}
+
+/* ---- Start ---------------------------------------------------------------------------------------- */
+
+/* Initial values on the constraints. */
+static dae_status consistent_start(phem56 *s, double t)
+{
+    dae_projection change = {0};
+    double *q = s->y1, *v = q + s->np;
+    int r = dae_mechanics_project_position(&s->x, s->position, 0, t, q, s->weight, &change);
+    if (!r) r = dae_mechanics_project_velocity(&s->x, s->saddle, 0, t, q, v, NULL, &change);
+    return r ? dae_mechanics_bad_start(&s->x, s->saddle, r, t, &change) : DAE_OK;
+}
+
+static int start_derivatives(phem56 *s, double t, double *y, double *k, double *lambda)
+{
+    int v = s->np, u = s->np + s->nv;
+    int r = dae_mechanics_kinematics(&s->x, t, y, y + v, k);
+    if (!r) r = dae_mechanics_accelerations(&s->x, s->saddle, t, t, s->ivp->t_stop, y, y + v, y + u, k + v, lambda);
+    return r ? r : dae_mechanics_dynamics(&s->x, t, y, y + v, y + u, lambda, k + u);
+}
+
+/* [HNW] section II.4: from the sizes of y, y' and a difference for y''. */
+static double first_step(phem56 *s, double t, double room)
+{
+    const double *k = derivative(s, END);
+    double d0 = dae_wrms(s->ny, s->y1, s->weight), d1 = dae_wrms(s->ny, k, s->weight), d2 = 0;
+    double h = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, room), *k2 = derivative(s, 0);
+    for (int i = 0; i < s->ny; i++) s->Y[i] = s->y1[i] + s->ivp->direction * h * k[i];
+    dae_copy(s->nl, s->l1, s->l0);
+    if (start_derivatives(s, t + s->ivp->direction * h, s->Y, k2, s->l0)) return h;
+    for (int i = 0; i < s->ny; i++) k2[i] -= k[i];
+    d2 = dae_wrms(s->ny, k2, s->weight) / h;
+    double d = fmax(d1, d2), next = d <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / d, 0.2);
+    return fmin(fmin(100 * h, next), room);
+}
+
+static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
+{
+    phem56 *s = self;
+    phem56_state *st = s->s;
+    dae_ivp *ivp = s->ivp;
+    (void)yp;
+    double room = fabs(ivp->t_stop - t);
+    *st = (phem56_state){.t = t, .t_first = t};
+    dae_copy(s->ny, y, s->y0);
+    dae_copy(s->ny, y, s->y1);
+    set_weights(s, y);
+    dae_status status = consistent_start(s, t);
+    if (status) return status;
+    int r = start_derivatives(s, t, s->y1, derivative(s, END), s->l1);
+    if (r) {
+        return dae_ivp_fail(ivp, r < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED,
+                            "t = %g: the accelerations cannot be computed at the initial values", t);
+    }
+    dae_mechanics_residuals(&s->x, t, s->y1, s->y1 + s->np);
+    st->h = h > 0 ? fmin(h, room) : first_step(s, t, room);
+    if (ivp->opt->h_max > 0) st->h = fmin(st->h, ivp->opt->h_max);
+    if (ivp->opt->fixed_step > 0) st->h = ivp->opt->fixed_step;
+    dae_mechanics_count(&s->x);
+    ivp->y = s->y1;
+    ivp->h_next = ivp->direction * st->h;
+    ivp->order = 5;
+    return DAE_OK;
+}
+
+/* ---- The step ------------------------------------------------------------------------------------- */
+
+/* The left end of the step is the right end of the last one. */
+static void move_left(phem56 *s)
+{
+    dae_copy(s->ny, s->y1, s->y0);
+    dae_copy(s->nl, s->l1, s->l0);
+    dae_copy(s->ny, derivative(s, END), derivative(s, 0));
+    s->s->dense = 0;
+}
+
+/* Gives the solvers that ask for it the matrices of the left end to build on. */
+static void renew_anchors(phem56 *s)
+{
+    dae_mechanics *x = &s->x;
+    const double *M;
+    if (!dae_saddle_stale(s->saddle) && !dae_saddle_stale(s->position)) return;
+    if (dae_mechanics_mass(x, s->s->t, s->y0, x->M, &M) || dae_mechanics_jacobian(x, s->s->t, s->y0, NULL, x->G)) return;
+    if (dae_saddle_stale(s->saddle)) dae_saddle_anchor(s->saddle, M, x->G, NULL);
+    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
+    if (s->position != s->saddle && dae_saddle_stale(s->position)) dae_saddle_anchor(s->position, M, x->C, NULL);
+}
+
+static dae_status give_up(phem56 *s, double h)
+{
+    return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
+                        "t = %.10g: the step fell to %.3g after %ld rejections; a singular position, or a stiff system? (radau5 "
+                        "takes stiff ones)", s->s->t, h, s->ivp->stats->rejected);
+}
+
+/* One attempt from y0 to s->t1. *factor: of the step size, for the next attempt or step. Returns 0: accepted;
+ * > 0: rejected; < 0: stop. */
+static int attempt(phem56 *s, double h, double *error, double *factor)
+{
+    int fixed = s->ivp->opt->fixed_step > 0;
+    double change = 0;
+    *error = 0;
+    *factor = FAILED;
+    int r = stages(s, h);
+    if (!r) r = end_derivatives(s, h);
+    if (!r) r = error_estimate(s, h, error);
+    if (r) return r;
+    *factor = *error > 0 ? fmin(fmax(SAFETY * pow(*error, -0.2), SHRINK), GROW) : GROW;
+    if (*error > 1 && !fixed) return 1;
+    if (s->opt.project == 0 || ++s->s->unprojected < s->opt.project) return 0;
+    double keep = *factor;
+    *factor = DIVERGED;
+    r = project_end(s, &change);
+    if (r) return r;
+    s->s->unprojected = 0;
+    *factor = keep;
+    if (change > REPEAT) r = end_derivatives(s, h);
+    else r = dae_mechanics_kinematics(&s->x, s->t1, s->y1, s->y1 + s->np, derivative(s, END));
+    return r;
+}
+
+static dae_status step(void *self)
+{
+    phem56 *s = self;
+    phem56_state *st = s->s;
+    dae_ivp *ivp = s->ivp;
+    double smallest = 10 * DBL_EPSILON * fmax(fabs(st->t), st->h), error, factor;
+    move_left(s);
+    renew_anchors(s);
+    for (;;) {
+        double room = fabs(ivp->t_stop - st->t);
+        int last = STRETCH * st->h >= room;
+        double h = last ? room : st->h;
+        if (!(h > smallest) || h < ivp->opt->h_min) return give_up(s, h);
+        s->t1 = last ? ivp->t_stop : st->t + ivp->direction * h;
+        ivp->stats->steps++;
+        int r = attempt(s, ivp->direction * h, &error, &factor);
+        dae_mechanics_count(&s->x);
+        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.6g error=%.3g outcome=%s", st->t, h, error, r ? "rejected" : "accepted");
+        if (r < 0) return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
+        if (r == 0) {
+            st->h_taken = ivp->direction * h;
+            st->h = st->rejected ? fmin(factor, 1) * h : factor * h;
+            st->rejected = 0;
+            break;
+        }
+        ivp->stats->rejected++;
+        st->h = fmin(factor, 1) * h;
+        st->rejected = 1;
+    }
+    if (ivp->opt->fixed_step > 0) st->h = ivp->opt->fixed_step;
+    else if (ivp->opt->h_max > 0) st->h = fmin(st->h, ivp->opt->h_max);
+    ivp->stats->accepted++;
+    ivp->t_old = st->t;
+    ivp->t = st->t = s->t1;
+    ivp->y = s->y1;
+    ivp->h_next = ivp->direction * st->h;
+    ivp->order = 5;
+    return DAE_OK;
+}
+
+/* ---- Dense output, accelerations and multipliers -------------------------------------------------- */
+
+/* The quartic through both ends with their slopes and through the value at MIDDLE. */
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    phem56 *s = self;
+    double h = s->s->h_taken, x = (t - s->ivp->t_old) / h, m = MIDDLE;
+    const double *k0 = derivative(s, 0), *k1 = derivative(s, END);
+    if (t == s->ivp->t) {
+        dae_copy(s->ny, s->y1, y);
+        if (yp) dae_copy(s->ny, k1, yp);
+        return;
+    }
+    if (!s->s->dense) combine(s, h, middle, STAGES + 1, s->y0, 0, s->ny, s->star);
+    s->s->dense = 1;
+    double z = 1 - x, m1 = (1 - m) * (1 - m);
+    double slope0 = h * x * z * z * (m - x) / m, slope1 = h * x * x * z * (m - x) / (1 - m);
+    double star = x * x * z * z / (m * m * m1), end = x * x * (m * (3 * m - 4) + x * (4 - 2 * m * m + x * (2 * m - 3))) / m1;
+    for (int i = 0; i < s->ny; i++) {
+        y[i] = s->y0[i] + slope0 * k0[i] + slope1 * k1[i] + star * (s->star[i] - s->y0[i]) + end * (s->y1[i] - s->y0[i]);
+    }
+    if (!yp) return;
+    slope0 = (z * z * (m - x) - 2 * x * z * (m - x) - x * z * z) / m;
+    slope1 = (2 * x * z * (m - x) - x * x * (m - x) - x * x * z) / (1 - m);
+    star = (2 * x * z * z - 2 * x * x * z) / (m * m * m1 * h);
+    end = x * (2 * m * (3 * m - 4) + x * (3 * (4 - 2 * m * m) + x * 4 * (2 * m - 3))) / (m1 * h);
+    for (int i = 0; i < s->ny; i++) {
+        yp[i] = slope0 * k0[i] + slope1 * k1[i] + star * (s->star[i] - s->y0[i]) + end * (s->y1[i] - s->y0[i]);
+    }
+}
+
+static int project(void *self, double t, double *y)
+{
+    phem56 *s = self;
+    dae_projection change;
+    dae_mechanics_counters before = s->x.n;
+    int r = dae_mechanics_project_position(&s->x, s->position, 0, t, y, s->weight, &change);
+    if (!r) r = dae_mechanics_project_velocity(&s->x, s->saddle, 0, t, y, y + s->np, NULL, &change);
+    s->x.n = before; /* not part of the integration */
+    return r;
+}
+
+static int multipliers(void *self, double t, double *acceleration, double *lambda)
+{
+    phem56 *s = self;
+    double *y = s->Y, *accel = s->w;
+    int v = s->np, u = s->np + s->nv, r = 0;
+    dae_mechanics_counters before = s->x.n;
+    if (t == s->ivp->t) {
+        dae_copy(s->ny, s->y1, y);
+    } else {
+        interpolate(s, t, y, NULL);
+        r = project(s, t, y);
+    }
+    if (!r) r = dae_mechanics_accelerations(&s->x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u, accel, s->gI);
+    s->x.n = before;
+    if (acceleration) dae_copy(s->nv, accel, acceleration);
+    if (lambda) dae_copy(s->nl, s->gI, lambda);
+    return r;
+}
+
+/* The solvers rebuild from the arena what they keep outside of it. */
+static int load(void *self, const void *buffer, size_t size)
+{
+    phem56 *s = self;
+    (void)buffer;
+    int bad = size != 0 || dae_saddle_load(s->saddle, NULL, 0);
+    if (s->position != s->saddle) bad |= dae_saddle_load(s->position, NULL, 0);
+    return bad;
+}
+
+/* ---- Descriptor ------------------------------------------------------------------------------------ */
+
+static const dae_option options[] = {
+    {"project", DAE_OPTION_INT, offsetof(phem56_options, project), 1, NULL, 0, 1000, NULL, "",
+     "project onto the constraints after every so many steps; 0: never"},
+    {"acceleration", DAE_OPTION_NAME, offsetof(phem56_options, acceleration), 0, "auto", 1, 0, "auto|solved|stage", "",
+     "at the end of a step: solved from the constraint (order 5) or a seventh stage (order 4); auto: solved where gamma is given"},
+    {"linear_algebra", DAE_OPTION_NAME, offsetof(phem56_options, linear_algebra), 0, "auto", 1, 0, DAE_SADDLE_MODES, "",
+     "solver of the saddle-point systems, one that takes unsymmetric ones"},
+    {0}};
+
+const dae_method dae_method_phem56 = {
+    .info = {.name = "phem56",
+             .title = "partitioned half-explicit Runge-Kutta method for constrained mechanical systems",
+             .literature = "Murua, Computing 59 (1997) 43-61; Brasey, Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552",
+             .summary = "order 5 with error estimate, projection onto position and velocity constraints, dense output of order 4",
+             .order_min = 5,
+             .order_max = 5,
+             .kinds = 1u << DAE_KIND_MECH,
+             .max_index = 3,
+             .checkpoint = 1,
+             .options = options},
+    .option_size = sizeof(phem56_options),
+    .create = create,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .multipliers = multipliers,
+    .project = project,
+    .destroy = destroy,
+    .load = load,
+};
