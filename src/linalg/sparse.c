@@ -1,10 +1,7 @@
 #include "linalg/sparse.h"
 
 #include "core/vector.h"
-#include "linalg/fixed.h"
-
-#include <klu.h>
-#include <stdlib.h>
+#include "linalg/klu_list.h"
 
 /* How much smaller than the largest in its column a pivot on the diagonal may be. Ours: KLU's 0.001 was
  * measured to lose 4 digits on a matrix with rows of very different size. */
@@ -64,23 +61,7 @@ void dae_sparse_free(dae_sparse_lu *s)
 static void make_list(dae_sparse_lu *s, const double *value)
 {
     struct dae_klu *k = s->klu;
-    size_t n = (size_t)s->n, lnz = (size_t)k->numeric->lnz, unz = (size_t)k->numeric->unz;
-    int *ints = calloc(5 * n + 5 + lnz + unz, sizeof *ints);
-    double *unused =
-        calloc(lnz + unz + 1, sizeof *unused); /* klu_extract gives patterns only with the values */
-    if (ints && unused) {
-        int *Lp = ints, *Up = Lp + n + 1, *P = Up + n + 1, *Q = P + n, *R = Q + n, *Li = R + n + 1,
-            *Ui = Li + lnz;
-        int ok = s->is_complex
-                     ? klu_z_extract(k->numeric, k->symbolic, Lp, Li, unused, unused, Up, Ui, unused, unused,
-                                     NULL, NULL, NULL, NULL, P, Q, NULL, R, &k->common)
-                     : klu_extract(k->numeric, k->symbolic, Lp, Li, unused, Up, Ui, unused, NULL, NULL, NULL,
-                                   P, Q, NULL, R, &k->common);
-        dae_fixed_order order = {P, Q, R, k->symbolic->nblocks, Lp, Li, Up, Ui};
-        if (ok) s->fixed = dae_fixed_create(s->n, s->colptr, s->rowind, value, s->is_complex, &order);
-    }
-    free(ints);
-    free(unused);
+    s->fixed = dae_klu_list(k->numeric, k->symbolic, &k->common, s->n, s->colptr, s->rowind, value, s->is_complex);
 }
 
 /* Chooses pivots for these values. */

@@ -1,6 +1,6 @@
 /* sparse_lu: KLU on the whole matrix [M U^T; G 0]. The pattern holds the blocks of M and all structural
  * entries of G and U, so it never changes: it is analyzed once, factored with pivoting at the anchor, and
- * all other matrices are refactored with the anchor's pivots. Where these do not serve (a zero pivot, or
+ * all other matrices are refactored with the anchor's pivots, along a list of operations (fixed.h). Where these do not serve (a zero pivot, or
  * a reciprocal pivot growth below GROWTH) this one matrix is factored with pivots of its own, and the
  * solver asks for a new anchor. [MEXX] section 4.2 did the same with MA28; 1 to 3 anchors per run are
  * usual.
@@ -9,7 +9,7 @@
 #include "linalg/saddle/internal.h"
 #include "linalg/saddle/kernel.h"
 
-#include <klu.h>
+#include "linalg/klu_list.h"
 
 #define GROWTH 1e-3    /* ours; the original's 1e-6 for MA28 cost five digits on the seven body mechanism */
 #define TOLERANCE 1e-2 /* of pivots relative to the largest entry of their column, as the original */
@@ -23,12 +23,14 @@ typedef struct sparse_lu {
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *anchored, *own; /* factors with the anchor's pivots, and with pivots of their own */
-    const klu_numeric *now;      /* the one that solve uses */
+    klu_numeric *now;            /* the one that solve uses, NULL: */
+    dae_fixed *list;             /* the anchor's pivots as a list of operations, NULL: it is too long */
 } sparse_lu;
 
 static void destroy(void *data)
 {
     sparse_lu *d = data;
+    dae_fixed_destroy(d->list);
     klu_free_numeric(&d->own, &d->common);
     klu_free_numeric(&d->anchored, &d->common);
     klu_free_symbolic(&d->symbolic, &d->common);
@@ -133,16 +135,27 @@ static int pivot(sparse_lu *d, double *a, klu_numeric **numeric)
     return d->common.status == KLU_SINGULAR ? 1 + d->common.singular_col : -1;
 }
 
+static int make_anchor(sparse_lu *d)
+{
+    dae_fixed_destroy(d->list);
+    d->list = NULL;
+    int bad = pivot(d, d->base, &d->anchored);
+    if (!bad) d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
+    return bad;
+}
+
 static int anchor(dae_saddle *s, const double *M, const double *G, const double *U)
 {
     sparse_lu *d = s->data;
     fill(s, M, G, U, d->base);
     s->state->analyses++;
-    return pivot(d, d->base, &d->anchored);
+    return make_anchor(d);
 }
 
 static int refactor(sparse_lu *d)
 {
+    d->now = d->list ? NULL : d->anchored;
+    if (d->list) return dae_fixed_factor(d->list, d->a, GROWTH);
     if (!klu_refactor(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common)) return 1;
     if (d->common.status != KLU_OK) return 1;
     klu_rgrowth(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common);
@@ -153,11 +166,8 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
 {
     sparse_lu *d = s->data;
     fill(s, M, G, U, d->a);
+    if (d->anchored && !refactor(d)) return 0;
     if (!dae_all_finite(d->nz, d->a)) return 1;
-    if (d->anchored && !refactor(d)) {
-        d->now = d->anchored;
-        return 0;
-    }
     s->state->stale = 1;
     s->state->analyses++;
     return pivot(d, d->a, &d->own);
@@ -169,7 +179,8 @@ static void solve(dae_saddle *s, double *w, double *l)
     int nv = s->spec.nv, nl = s->spec.nl;
     dae_copy(nv, w, d->x);
     dae_copy(nl, l, d->x + nv);
-    klu_solve(d->symbolic, (klu_numeric *)d->now, d->n, 1, d->x, &d->common);
+    if (d->now) klu_solve(d->symbolic, d->now, d->n, 1, d->x, &d->common);
+    else dae_fixed_solve(d->list, d->x, NULL);
     dae_copy(nv, d->x, w);
     dae_copy(nl, d->x + nv, l);
 }
@@ -188,10 +199,8 @@ static int load(dae_saddle *s, const void *buffer, size_t size)
     (void)buffer;
     if (size) return 1;
     if (!s->state->anchored) return 0;
-    if (pivot(d, d->base, &d->anchored)) return 1;
-    if (refactor(d)) return pivot(d, d->a, &d->own) < 0;
-    d->now = d->anchored;
-    return 0;
+    if (make_anchor(d)) return 1;
+    return refactor(d) ? pivot(d, d->a, &d->own) < 0 : 0;
 }
 
 const mode dae_saddle_sparse_lu = {.name = "sparse_lu",
