@@ -9,6 +9,7 @@
 #define DAEDALUS_SYSTEM_H
 
 #include <daedalus/status.h>
+#include <stddef.h>
 
 DAE_BEGIN_DECLS
 
@@ -90,6 +91,7 @@ typedef struct dae_ide {
 typedef struct dae_mech_point {
     double t;
     const double *p, *v, *u, *lambda; /* v, u, lambda NULL where the function must not depend on it */
+    void *cache; /* dae_mech.cache_size bytes that the functions may use as they like, or NULL */
 } dae_mech_point;
 
 typedef int dae_mech_fn(const dae_mech_point *x, double *out, void *user);
@@ -121,6 +123,9 @@ typedef struct dae_mech {
     /* Kinematic tree over the blocks of M (bodies): parent[k] is the block that k hangs on, -1: ground.
      * row_joint[i] = k: row i of G belongs to the joint of k and its parent; -1: it closes a loop. */
     const int *parent, *row_joint;
+    /* > 0: methods that can hand every function so many bytes (zero at first, one piece for each thread), where the
+     * functions can keep what they share: sines and cosines, positions of bodies at the last p. */
+    size_t cache_size;
 } dae_mech;
 
 /* ---- The system ------------------------------------------------------------------------------ */

@@ -95,6 +95,7 @@ dae_status dae_mechanics_init(dae_mechanics *x, dae_ivp *ivp, dae_error *err)
     x->gI = dae_arena_reals(a, (size_t)x->nl);
     x->g = dae_arena_reals(a, (size_t)x->ng);
     x->vec = dae_arena_reals(a, (size_t)(2 * x->np + 3 * x->nv + 2 * x->nl));
+    if (m->cache_size) x->cache = dae_arena_take(a, 1, m->cache_size);
     if (m->dfdlambda) x->friction = dae_arena_reals(a, 2 * (size_t)x->nv * (size_t)x->nl);
     if (!dae_arena_failed(a)) return DAE_OK;
     return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", x->nv);
@@ -168,7 +169,7 @@ int dae_mechanics_mass(dae_mechanics *x, double t, const double *p, double *buff
         *M = x->constant;
         return 0;
     }
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p};
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
     int r;
     if (x->m->mass_blocks) {
         dae_zero(x->nM, buffer);
@@ -191,7 +192,7 @@ int dae_mechanics_mass(dae_mechanics *x, double t, const double *p, double *buff
 
 int dae_mechanics_jacobian(dae_mechanics *x, double t, const double *p, double *g, double *G)
 {
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p};
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
     int r;
     if (!x->nl) return 0;
     if (G) memset(G, 0, (size_t)x->nG * sizeof *G);
@@ -206,7 +207,7 @@ int dae_mechanics_drift(dae_mechanics *x, double t, const double *p, double *gI)
         dae_zero(x->nl, gI);
         return 0;
     }
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p};
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
     int r;
     TIMED(x, r, x->m->velocity(&at, gI, x->m->user));
     return judge(x, r, x->nl, gI);
@@ -218,7 +219,7 @@ int dae_mechanics_kinematics(dae_mechanics *x, double t, const double *p, const 
         dae_copy(x->nv, v, pdot);
         return 0;
     }
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p, .v = v};
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v};
     int r;
     TIMED(x, r, x->m->kinematics(&at, pdot, x->m->user));
     return judge(x, r, x->np, pdot);
@@ -227,7 +228,7 @@ int dae_mechanics_kinematics(dae_mechanics *x, double t, const double *p, const 
 int dae_mechanics_force(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                         const double *lambda, double *f)
 {
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
     x->n.f++;
     TIMED(x, r, x->m->force(&at, f, x->m->user));
@@ -238,7 +239,7 @@ int dae_mechanics_dynamics(dae_mechanics *x, double t, const double *p, const do
                            const double *lambda, double *d)
 {
     if (!x->nu) return 0;
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
     TIMED(x, r, x->m->dynamics(&at, d, x->m->user));
     return judge(x, r, x->nu, d);
@@ -247,7 +248,7 @@ int dae_mechanics_dynamics(dae_mechanics *x, double t, const double *p, const do
 int dae_mechanics_friction(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                            const double *lambda, double *F)
 {
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
     dae_zero(x->nv * x->nl, F);
     TIMED(x, r, x->m->dfdlambda(&at, F, x->m->user));
@@ -469,7 +470,7 @@ int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_las
 {
     if (!x->nl) return 0;
     if (x->m->gamma) {
-        dae_mech_point at = {.t = one_sided(x->ivp, t), .p = p, .v = v};
+        dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v};
         int r;
         TIMED(x, r, x->m->gamma(&at, gamma, x->m->user));
         return judge(x, r, x->nl, gamma);

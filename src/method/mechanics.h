@@ -33,6 +33,7 @@ typedef struct dae_mechanics {
     double *M, *G, *C; /* scratch of the functions below */
     double *gI, *g;    /* nl, ng */
     double *vec;       /* 2 np + 3 nv + 2 nl: scratch */
+    void *cache;       /* for the user functions, or NULL */
     double *friction;  /* 2 nv nl: F and U, where f depends on lambda */
 
     dae_mechanics_counters n;

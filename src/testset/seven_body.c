@@ -11,6 +11,7 @@
 #include "testset/testset.h"
 
 #include <math.h>
+#include <string.h>
 
 #define N 14
 
@@ -22,12 +23,44 @@ static const double d = 0.028, da = 0.0115, e = 0.02, ea = 0.01421, rr = 0.007, 
 static const double sa = 0.01874, sb = 0.01043, sc = 0.018, sd = 0.02, ta = 0.02308, tb = 0.00916, u = 0.04;
 static const double ua = 0.01228, ub = 0.00449, zf = 0.02, zt = 0.04, fa = 0.01421;
 
+/* ---- The mechanism at one position ----------------------------------------------------------------- */
+
+/* Sines and cosines of the angles; sums by the addition theorems. Kept in the cache for the functions of the same q. */
+typedef struct position {
+    double q[7], s[7], c[7];
+    double s12, c12, s45, c45, s67, c67;
+    int valid;
+} position;
+
+static const position *locate(const dae_mech_point *x, position *spare)
+{
+    position *at = x->cache ? x->cache : spare;
+    const double *q = x->p, *s = at->s, *c = at->c;
+    if (x->cache && at->valid && !memcmp(at->q, q, sizeof at->q)) return at;
+    for (int i = 0; i < 7; i++) {
+        double angle = at->q[i] = q[i];
+        at->s[i] = sin(angle);
+        at->c[i] = cos(angle);
+    }
+    at->s12 = s[0] * c[1] + c[0] * s[1];
+    at->c12 = c[0] * c[1] - s[0] * s[1];
+    at->s45 = s[3] * c[4] + c[3] * s[4];
+    at->c45 = c[3] * c[4] - s[3] * s[4];
+    at->s67 = s[5] * c[6] + c[5] * s[6];
+    at->c67 = c[5] * c[6] - s[5] * s[6];
+    at->valid = 1;
+    return at;
+}
+
+/* ---- Its functions --------------------------------------------------------------------------------- */
+
 /* The blocks (q1,q2), (q3), (q4,q5), (q6,q7) of M. */
 static int mass_blocks(const dae_mech_point *x, double *M, void *user)
 {
-    const double *q = x->p;
+    position spare;
+    const position *at = locate(x, &spare);
     (void)user;
-    double c2 = da * rr * cos(q[1]), s4 = zt * (e - ea) * sin(q[3]), s6 = u * (zf - fa) * sin(q[5]);
+    double c2 = da * rr * at->c[1], s4 = zt * (e - ea) * at->s[3], s6 = u * (zf - fa) * at->s[5];
     double a4 = (e - ea) * (e - ea), a6 = (zf - fa) * (zf - fa);
     M[0] = m1 * ra * ra + m2 * (rr * rr - 2 * c2 + da * da) + I1 + I2;
     M[1] = M[2] = m2 * (da * da - c2) + I2;
@@ -58,9 +91,11 @@ static int mass(const dae_mech_point *x, double *M, void *user)
 
 static int force(const dae_mech_point *x, double *f, void *user)
 {
-    const double *q = x->p, *v = x->v, *torque = user;
-    double c3 = cos(q[2]), s3 = sin(q[2]), s2 = m2 * da * rr * sin(q[1]);
-    double k4 = m4 * zt * (e - ea) * cos(q[3]), k6 = m6 * u * (zf - fa) * cos(q[5]);
+    position spare;
+    const position *at = locate(x, &spare);
+    const double *v = x->v, *torque = user;
+    double c3 = at->c[2], s3 = at->s[2], s2 = m2 * da * rr * at->s[1];
+    double k4 = m4 * zt * (e - ea) * at->c[3], k6 = m6 * u * (zf - fa) * at->c[5];
     double dx = sd * c3 + sc * s3 + xb - xc, dy = sd * s3 - sc * c3 + yb - yc, length = sqrt(dx * dx + dy * dy);
     double pull = -c0 * (length - l0) / length;
     f[0] = *torque - s2 * v[1] * (v[1] + 2 * v[0]);
@@ -81,12 +116,13 @@ static const int row_joint[6] = {1, -1, 2, 2, 3, 3};
 
 static int constraint_sparse(const dae_mech_point *x, double *g, double *G, void *user)
 {
-    const double *q = x->p;
+    position spare;
+    const position *at = locate(x, &spare);
     (void)user;
-    double c1 = cos(q[0]), s1 = sin(q[0]), c12 = d * cos(q[0] + q[1]), s12 = d * sin(q[0] + q[1]);
-    double c3 = ss * cos(q[2]), s3 = ss * sin(q[2]), c45 = e * cos(q[3] + q[4]), s45 = e * sin(q[3] + q[4]);
-    double c5 = zt * cos(q[4]), s5 = zt * sin(q[4]), c67 = zf * cos(q[5] + q[6]), s67 = zf * sin(q[5] + q[6]);
-    double c7 = u * cos(q[6]), s7 = u * sin(q[6]), X = rr * c1 - c12, Y = rr * s1 - s12;
+    double c12 = d * at->c12, s12 = d * at->s12, c3 = ss * at->c[2], s3 = ss * at->s[2];
+    double c45 = e * at->c45, s45 = e * at->s45, c5 = zt * at->c[4], s5 = zt * at->s[4];
+    double c67 = zf * at->c67, s67 = zf * at->s67, c7 = u * at->c[6], s7 = u * at->s[6];
+    double X = rr * at->c[0] - c12, Y = rr * at->s[0] - s12;
     if (g) {
         g[0] = X - s3 - xb;
         g[1] = Y + c3 - yb;
@@ -127,20 +163,24 @@ static int constraint(const dae_mech_point *x, double *g, double *G, void *user)
 /* d/dt (G v) at fixed v. */
 static int gamma_term(const dae_mech_point *x, double *out, void *user)
 {
-    const double *q = x->p, *v = x->v;
+    position spare;
+    const position *at = locate(x, &spare);
+    const double *v = x->v;
     (void)user;
     double w12 = v[0] + v[1], w45 = v[3] + v[4], w67 = v[5] + v[6];
     double a = rr * v[0] * v[0], b = d * w12 * w12, c = ss * v[2] * v[2], f = e * w45 * w45, k = zt * v[4] * v[4];
     double h = zf * w67 * w67, l = u * v[6] * v[6];
-    double X = -a * cos(q[0]) + b * cos(q[0] + q[1]), Y = -a * sin(q[0]) + b * sin(q[0] + q[1]);
-    out[0] = X + c * sin(q[2]);
-    out[1] = Y - c * cos(q[2]);
-    out[2] = X + f * sin(q[3] + q[4]) + k * cos(q[4]);
-    out[3] = Y - f * cos(q[3] + q[4]) + k * sin(q[4]);
-    out[4] = X + h * cos(q[5] + q[6]) + l * sin(q[6]);
-    out[5] = Y + h * sin(q[5] + q[6]) - l * cos(q[6]);
+    double X = -a * at->c[0] + b * at->c12, Y = -a * at->s[0] + b * at->s12;
+    out[0] = X + c * at->s[2];
+    out[1] = Y - c * at->c[2];
+    out[2] = X + f * at->s45 + k * at->c[4];
+    out[3] = Y - f * at->c45 + k * at->s[4];
+    out[4] = X + h * at->c67 + l * at->s[6];
+    out[5] = Y + h * at->s67 - l * at->c[6];
     return 0;
 }
+
+/* ---- The problem ----------------------------------------------------------------------------------- */
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
@@ -161,7 +201,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
                                       .constraint = constraint, .gamma = gamma_term, .mass_block = block, .nblock = 4,
                                       .G_colptr = colptr, .G_rowind = rowind, .constraint_sparse = constraint_sparse,
                                       .mass_blocks = mass_blocks, .parent = parent, .row_joint = row_joint,
-                                      .user = p->parameter}};
+                                      .cache_size = sizeof(position), .user = p->parameter}};
     p->t_end = 0.03;
     p->y0 = y0;
     p->rtol = p->atol = 1e-5;

@@ -18,9 +18,9 @@ static const mode *const modes[] = {&dae_saddle_dense_lu,
 
 /* ---- The automatic choice ------------------------------------------------------------------------ */
 
-/* Measured cross-overs, bench_saddle: below SMALL unknowns block elimination is the fastest symmetric mode and
- * dense LU the fastest unsymmetric one; from there on a tree is eliminated recursively, other sparse
- * systems by KLU. */
+/* Measured cross-overs, bench_mechanics. Below SMALL unknowns: block elimination for symmetric systems (sparse_lu with
+ * its list of operations is as fast, but loses a digit of the multipliers), sparse_lu for unsymmetric ones with a
+ * pattern, else dense LU. From there on a tree is eliminated recursively, others with a pattern by sparse_lu. */
 #define SMALL 30
 
 static int loop_rows(const dae_saddle_spec *spec)
@@ -33,9 +33,9 @@ static int loop_rows(const dae_saddle_spec *spec)
 static const mode *choose(const dae_saddle_spec *spec)
 {
     int small = spec->nv + spec->nl < SMALL;
+    if (small && !spec->unsymmetric && spec->nl <= spec->nv) return &dae_saddle_block_elimination;
     if (!small && spec->parent && spec->nblock > 1 && 4 * loop_rows(spec) <= spec->nl) return &dae_saddle_recursive_constraint;
-    if (!small && spec->colptr) return &dae_saddle_sparse_lu;
-    return small && !spec->unsymmetric && spec->nl <= spec->nv ? &dae_saddle_block_elimination : &dae_saddle_dense_lu;
+    return spec->colptr ? &dae_saddle_sparse_lu : &dae_saddle_dense_lu;
 }
 
 static const mode *find(const char *name)
