@@ -181,6 +181,7 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     it->yp = dae_arena_reals(it->arena, n);
     it->scratch = dae_arena_reals(it->arena, 2 * n);
     it->reason = dae_arena_take(it->arena, 1, REASON_SIZE);
+    if (sys->kind == DAE_KIND_MECH) it->lambda = dae_arena_reals(it->arena, (size_t)sys->mech.nlambda);
     it->ivp.arena = it->arena;
     difference = dae_arena_take(it->keep, 1, dae_difference_size());
     if (dae_arena_failed(it->arena) || !difference) goto memory;
@@ -272,6 +273,21 @@ static dae_status asked_to_stop(const dae_integrator *it, dae_error *err)
     return dae_fail(err, DAE_ERR_CALLBACK, it->ivp.t, "t = %.10g: a user function asked to stop", it->ivp.t);
 }
 
+/* Mechanical systems: y' = (T v, a, d) with the accelerations and multipliers of the method. */
+static dae_status mechanical_start(dae_integrator *it, double t, dae_error *err)
+{
+    const dae_mech *m = &it->sys.mech;
+    double *yp = it->yp, *y = it->y, *lambda = it->lambda;
+    if (!it->method->multipliers) return DAE_OK;
+    dae_mech_point x = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = lambda};
+    int r = it->method->multipliers(it->self, t, yp + m->np, lambda);
+    if (!m->kinematics) dae_copy(m->np, x.v, yp);
+    else if (!r) r = dae_ivp_mech(&it->ivp, m->kinematics, &(dae_mech_point){.t = t, .p = x.p, .v = x.v}, m->np, yp);
+    if (!r && m->nu) r = dae_ivp_mech(&it->ivp, m->dynamics, &x, m->nu, yp + m->np + m->nv);
+    if (r >= 0) return DAE_OK; /* singular there: events that use it will see */
+    return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: a user function asked to stop at the initial values", t);
+}
+
 /* (Re)starts the method at (now, y, yp). */
 static dae_status restart(dae_integrator *it, double h, dae_error *err)
 {
@@ -287,7 +303,7 @@ static dae_status restart(dae_integrator *it, double h, dae_error *err)
     if (s < 0) return err->status < 0 ? err->status : dae_fail(err, s, t, "t = %.10g: %s", t, dae_status_text(s));
     it->ivp.t = it->ivp.t_old = t;
     dae_copy(it->ivp.n, it->ivp.y, it->y); /* the method may have made the values consistent */
-    return DAE_OK;
+    return it->sys.kind == DAE_KIND_MECH ? mechanical_start(it, t, err) : DAE_OK;
 }
 
 static dae_status make_method(dae_integrator *it, dae_error *err)
@@ -367,6 +383,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
         it->prepared = 1;
     }
     set_segment(it); /* now that the method is known */
+    if (it->sys.kind == DAE_KIND_MECH) s->stats.acceleration_residual = NAN; /* until a method tells it */
     dae_status r = initial_derivative(it, t0, yp0 != NULL, err);
     if (r) return r;
     r = restart(it, it->opt.h0, err);

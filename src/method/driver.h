@@ -36,6 +36,7 @@ struct dae_integrator {
     driver_state *s;
     double *y, *yp;    /* at s->now */
     double *scratch;   /* 2n: interpolated points */
+    double *lambda;    /* mechanical systems: multipliers at a start */
 
     dae_output output;
     double *selected;  /* components handed to output.write; not part of the state */

@@ -4,6 +4,7 @@
 
 #include <daedalus/daedalus.h>
 
+#include "method/mechanisms.h"
 #include "method/mexx/mexx.h"
 
 #if defined(__GLIBC__)
@@ -270,26 +271,6 @@ static void insulator_chain_swings_back_at_0_1283(void **state)
 
 /* ---- Small systems ------------------------------------------------------------------------------- */
 
-static int weight(const dae_mech_point *x, double *f, void *user)
-{
-    (void)x, (void)user;
-    f[0] = 0;
-    f[1] = -1;
-    return 0;
-}
-
-static int circle(const dae_mech_point *x, double *g, double *G, void *user)
-{
-    (void)user;
-    if (g) g[0] = (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1) / 2;
-    for (int i = 0; G && i < 2; i++) G[i] = x->p[i];
-    return 0;
-}
-
-static const dae_system pendulum = {
-    .kind = DAE_KIND_MECH,
-    .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = circle}};
-
 static dae_integrator *start(const dae_system *sys, dae_options opt, double t0, double t_end, const double *y0, const char *rows)
 {
     dae_error err = {0};
@@ -430,75 +411,28 @@ static void inconsistent_start_is_projected_or_refused(void **state)
     dae_integrator_destroy(it);
 }
 
-/* A skate on an inclined plane, nonholonomic: x' sin phi - y' cos phi = 0, phi = omega t. */
-static int incline(const dae_mech_point *x, double *f, void *user)
-{
-    (void)x, (void)user;
-    f[0] = 1;
-    f[1] = f[2] = 0;
-    return 0;
-}
-
-static int blade(const dae_mech_point *x, double *g, double *G, void *user)
-{
-    (void)g, (void)user;
-    if (G) {
-        G[0] = sin(x->p[2]);
-        G[1] = -cos(x->p[2]);
-    }
-    return 0;
-}
-
 static void nonholonomic_skate_follows_its_cycloid(void **state)
 {
     (void)state;
-    dae_system sys = {.kind = DAE_KIND_MECH,
-                      .mech = {.np = 3, .nv = 3, .ng = 0, .nlambda = 1, .force = incline, .constraint = blade}};
     double omega = 1.3, t = 4, y[6] = {0, 0, 0, 0, 0, 1.3};
     dae_options opt = dae_options_default();
     opt.rtol = opt.atol = 1e-9;
     opt.method = "mexx";
-    assert_int_equal(dae_solve(&sys, &opt, 0, t, y, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solve(&skate, &opt, 0, t, y, NULL, NULL), DAE_OK);
     double c = 1 / (2 * omega * omega);
     assert_near(y[0], c * sin(omega * t) * sin(omega * t), 1e-8);
     assert_near(y[1], c * (omega * t - sin(2 * omega * t) / 2), 1e-8);
     assert_near(y[2], omega * t, 1e-10);
 }
 
-/* x = sin t prescribed, y falls, u' = lambda: lambda = sin t, u = 1 - cos t. */
-static int track(const dae_mech_point *x, double *g, double *G, void *user)
-{
-    (void)user;
-    if (g) g[0] = x->p[0] - sin(x->t);
-    if (G) G[0] = 1;
-    return 0;
-}
-
-static int track_velocity(const dae_mech_point *x, double *gI, void *user)
-{
-    (void)user;
-    gI[0] = -cos(x->t);
-    return 0;
-}
-
-static int memory(const dae_mech_point *x, double *d, void *user)
-{
-    (void)user;
-    d[0] = x->lambda[0];
-    return 0;
-}
-
 static void moving_constraint_and_external_dynamics(void **state)
 {
     (void)state;
-    dae_system sys = {.kind = DAE_KIND_MECH,
-                      .mech = {.np = 2, .nv = 2, .nu = 1, .ng = 1, .nlambda = 1, .force = weight, .constraint = track,
-                               .velocity = track_velocity, .dynamics = memory}};
     double a[2], lambda[1], y[5], yp[5];
     dae_options opt = dae_options_default();
     opt.rtol = opt.atol = 1e-9;
     opt.h_max = 0.2; /* x is exact at the ends of steps of any size, but not between them */
-    dae_integrator *it = start(&sys, opt, 0, 3, (double[]){0, 0, 1, 0, 0}, NULL);
+    dae_integrator *it = start(&driven, opt, 0, 3, (double[]){0, 0, 1, 0, 0}, NULL);
     double t = 0;
     while (dae_integrator_time(it) < 3) {
         assert_int_equal(dae_integrator_step(it, NULL), DAE_OK);
@@ -516,78 +450,9 @@ static void moving_constraint_and_external_dynamics(void **state)
     dae_integrator_destroy(it);
 }
 
-/* Heavy top in absolute coordinates with Euler parameters: p = (r, e), v = (r', omega'), r = A(e) X. */
-static const double top_J[3] = {0.234375, 0.46875, 0.234375}, top_m = 15;
-
-static void rotation(const double *e, double A[9]) /* column-major */
-{
-    double a = e[0], b = e[1], c = e[2], d = e[3];
-    A[0] = a * a + b * b - c * c - d * d;
-    A[1] = 2 * (b * c + a * d);
-    A[2] = 2 * (b * d - a * c);
-    A[3] = 2 * (b * c - a * d);
-    A[4] = a * a - b * b + c * c - d * d;
-    A[5] = 2 * (c * d + a * b);
-    A[6] = 2 * (b * d + a * c);
-    A[7] = 2 * (c * d - a * b);
-    A[8] = a * a - b * b - c * c + d * d;
-}
-
-static int top_kinematics(const dae_mech_point *x, double *pdot, void *user)
-{
-    const double *e = x->p + 3, *w = x->v + 3;
-    (void)user;
-    for (int i = 0; i < 3; i++) pdot[i] = x->v[i];
-    pdot[3] = -(e[1] * w[0] + e[2] * w[1] + e[3] * w[2]) / 2;
-    pdot[4] = (e[0] * w[0] + e[2] * w[2] - e[3] * w[1]) / 2;
-    pdot[5] = (e[0] * w[1] + e[3] * w[0] - e[1] * w[2]) / 2;
-    pdot[6] = (e[0] * w[2] + e[1] * w[1] - e[2] * w[0]) / 2;
-    return 0;
-}
-
-static int top_force(const dae_mech_point *x, double *f, void *user)
-{
-    const double *w = x->v + 3, *J = top_J;
-    (void)user;
-    f[0] = f[1] = 0;
-    f[2] = -9.81 * top_m;
-    f[3] = -(J[2] - J[1]) * w[1] * w[2];
-    f[4] = -(J[0] - J[2]) * w[2] * w[0];
-    f[5] = -(J[1] - J[0]) * w[0] * w[1];
-    return 0;
-}
-
-static int top_constraint(const dae_mech_point *x, double *g, double *G, void *user)
-{
-    double A[9];
-    (void)user;
-    rotation(x->p + 3, A);
-    for (int i = 0; i < 3; i++) {
-        if (g) g[i] = x->p[i] - A[i + 3];
-        if (!G) continue;
-        G[i + 3 * i] = 1;
-        G[i + 9] = -A[i + 6]; /* -A (omega x e_y): omega_x turns e_y to e_z, omega_z to -e_x */
-        G[i + 15] = A[i];
-    }
-    return 0;
-}
-
-static double top_energy(const double *y)
-{
-    double e = top_m * 9.81 * y[2];
-    for (int i = 0; i < 3; i++) e += top_m / 2 * y[7 + i] * y[7 + i] + top_J[i] / 2 * y[10 + i] * y[10 + i];
-    return e;
-}
-
 static void heavy_top_with_euler_parameters(void **state)
 {
-    static const double mass[6] = {15, 15, 15, 0.234375, 0.46875, 0.234375};
-    static const int quaternion[1] = {3};
     (void)state;
-    dae_system sys = {.kind = DAE_KIND_MECH,
-                      .mech = {.np = 7, .nv = 6, .ng = 3, .nlambda = 3, .mass = dae_diagonal(6, mass), .force = top_force,
-                               .constraint = top_constraint, .kinematics = top_kinematics, .quaternion = quaternion,
-                               .nquaternion = 1}};
     /* A y0 = e_y: r = (0, 1, 0); omega' = (0, 150, -4.61538); r' = A (omega' x e_y) */
     double y[13] = {0, 1, 0, 1, 0, 0, 0, 4.61538, 0, 0, 0, 150, -4.61538}, energy = top_energy(y), A[9];
     dae_options opt = dae_options_default();
@@ -595,7 +460,7 @@ static void heavy_top_with_euler_parameters(void **state)
     opt.rtol = opt.atol = 1e-9;
     dae_stats stats;
     dae_error err = {0};
-    if (dae_solve(&sys, &opt, 0, 0.5, y, &stats, &err)) fail_msg("%s", err.text);
+    if (dae_solve(&heavy_top, &opt, 0, 0.5, y, &stats, &err)) fail_msg("%s", err.text);
     assert_near(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6], 1, 1e-14);
     rotation(y + 3, A);
     for (int i = 0; i < 3; i++) assert_near(y[i], A[i + 3], 1e-13);

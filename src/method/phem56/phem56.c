@@ -18,6 +18,8 @@
  * index 2, Computing 59 (1997) 43-61; [BH93] Brasey, Hairer, Half-explicit Runge-Kutta methods for differential-
  * algebraic systems of index 2, SIAM J. Numer. Anal. 30 (1993) 538-552. Step control, embedded solution and
  * projection as in the code PHEM56 as far as they are published; the rest is ours. */
+#include "method/phem56/coefficients.h"
+
 #include "method/mechanics.h"
 
 #include "core/vector.h"
@@ -28,45 +30,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Coefficients, [Mur97]; rows from 0 ----------------------------------------------------------- */
-
-enum { STAGES = 6, END = 6 }; /* END: the derivatives at the end of the step, stage 7 */
-
-static const double c[STAGES] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1};
-static const double a[STAGES][STAGES] = {{0},
-                                         {1.0 / 5},
-                                         {3.0 / 40, 9.0 / 40},
-                                         {44.0 / 45, -56.0 / 15, 32.0 / 9},
-                                         {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-                                         {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656}};
-static const double cbar[STAGES + 1] = {0, 3.0 / 10, 3.0 / 8, 5.0 / 7, 1, 1, 19.0 / 30};
-static const double abar[STAGES + 1][STAGES + 1] = {
-    {0},
-    {3.0 / 40, 9.0 / 40},
-    {21.0 / 256, 45.0 / 256, 15.0 / 128},
-    {19235.0 / 98784, -225.0 / 392, 6235.0 / 6174, 2755.0 / 32928},
-    {-293.0 / 1152, 85.0 / 48, -2275.0 / 1908, 35.0 / 32, -2835.0 / 6784},
-    {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}, /* b */
-    {10752038939.0 / 66307507200, -19259.0 / 50160, 19581770468.0 / 24023520675, 9941999.0 / 650073600,
-     180060831.0 / 4820710400, -11331659.0 / 439538400, 1.0 / 76}};
-static const double embedded[STAGES + 1] = {5179.0 / 57600,    0,            7571.0 / 16695, 393.0 / 640,
-                                            -92097.0 / 339200, 187.0 / 2100, 1.0 / 40}; /* order 4 */
-/* Weights of the value at theta = MIDDLE, order 4, for the dense output. */
-#define MIDDLE (19.0 / 30)
-static const double middle[STAGES + 1] = {1812923.0 / 20736000,    0,
-                                          45847.0 / 100170,        56677.0 / 414720,
-                                          -289161.0 / 13568000,    -67507.0 / 4536000,
-                                          -3971.0 / 324000};
-
 /* ---- Control -------------------------------------------------------------------------------------- */
 
 #define SAFETY 0.9
 #define SHRINK 0.2
 #define GROW 10.0
-#define FAILED 0.5     /* factor on h where the system cannot be evaluated; ours */
-#define DIVERGED 0.7   /* where the projection does not converge, */
-#define REPEAT 1e-2    /* and above this weighted change by it the acceleration is computed anew */
-#define STRETCH 1.01   /* a step that would end this near to the end goes to the end */
+#define FAILED 0.5   /* factor on h where the system cannot be evaluated; ours */
+#define DIVERGED 0.7 /* where the projection does not converge, */
+#define REPEAT 1e-2  /* and above this weighted change by it the acceleration is computed anew */
+#define STRETCH 1.01 /* a step that would end this near to the end goes to the end */
 
 typedef struct phem56_options {
     int project;
@@ -76,12 +48,12 @@ typedef struct phem56_options {
 
 /* Plain numbers that a checkpoint carries. */
 typedef struct phem56_state {
-    double t, h;    /* h > 0: size of the next attempt */
-    double t_first; /* where the method was started */
-    double h_taken; /* signed size of the last step */
-    int rejected;   /* the last attempt failed */
+    double t, h;     /* h > 0: size of the next attempt */
+    double t_first;  /* where the method was started */
+    double h_taken;  /* signed size of the last step */
+    int rejected;    /* the last attempt failed */
     int unprojected; /* accepted steps since the last projection */
-    int dense;      /* 1: star belongs to the last step */
+    int dense;       /* 1: star belongs to the last step */
 } phem56_state;
 
 typedef struct phem56 {
@@ -105,7 +77,7 @@ typedef struct phem56 {
     double *M, *G, *U; /* matrices of a stage */
     double *gI;        /* nl */
     double *weight;    /* ny */
-    double *star;      /* ny: the value at MIDDLE */
+    double *star;      /* ny: the value at PHEM56_MIDDLE */
 } phem56;
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
@@ -132,7 +104,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     const dae_mech *m = &ivp->sys->mech;
     dae_arena *arena = ivp->arena;
     if (m->dfdlambda) {
-        dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "phem56: the forces depend on the multipliers (dry friction); mexx takes that");
+        dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                 "phem56: the forces depend on the multipliers (dry friction); mexx takes that");
         return NULL;
     }
     phem56 *s = calloc(1, sizeof *s);
@@ -147,7 +120,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->nu = m->nu;
     s->nl = m->nlambda;
     s->ny = s->np + s->nv + s->nu;
-    s->solved = strcmp(s->opt.acceleration, "stage") != 0 && (m->gamma || !strcmp(s->opt.acceleration, "solved"));
+    s->solved =
+        strcmp(s->opt.acceleration, "stage") != 0 && (m->gamma || !strcmp(s->opt.acceleration, "solved"));
     size_t ny = (size_t)s->ny, nl = (size_t)s->nl;
     if (dae_mechanics_init(&s->x, ivp, err)) goto fail;
     s->s = dae_arena_take(arena, 1, sizeof *s->s);
@@ -167,8 +141,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->weight = dae_arena_reals(arena, ny);
     s->star = dae_arena_reals(arena, ny);
     if (create_solvers(s, err)) goto fail;
-    dae_log(ivp->opt, DAE_LOG_INFO, "method=phem56 acceleration=%s linear_algebra=\"%s\"", s->solved ? "solved" : "stage",
-            dae_saddle_describe(s->saddle));
+    dae_log(ivp->opt, DAE_LOG_INFO, "method=phem56 acceleration=%s linear_algebra=\"%s\"",
+            s->solved ? "solved" : "stage", dae_saddle_describe(s->saddle));
     return s;
 fail:
     destroy(s);
@@ -183,8 +157,8 @@ static double *derivative(const phem56 *s, int stage)
 }
 
 /* out = y + h sum over j < count of coefficient_j times Y'_j, components first .. first + n - 1. */
-static void combine(const phem56 *s, double h, const double *coefficient, int count, const double *y, int first, int n,
-                    double *out)
+static void combine(const phem56 *s, double h, const double *coefficient, int count, const double *y,
+                    int first, int n, double *out)
 {
     dae_copy(n, y + first, out);
     for (int j = 0; j < count; j++) {
@@ -203,11 +177,11 @@ static int solve_row(phem56 *s, int row, double h, double t, const double *Y, do
 {
     dae_mechanics *x = &s->x;
     const double *M, *Q = Y, *V = Y + s->np, *u = V + s->nv;
-    double tb = time_at(s, cbar[row], h);
-    double *f = s->rhs, *g = f + s->nv, scale = 1 / (h * abar[row][row]);
-    combine(s, h, abar[row], row, s->y0, 0, s->np, s->q);
-    dae_axpy(s->np, h * abar[row][row], k, s->q);
-    combine(s, h, abar[row], row, s->y0, s->np, s->nv, s->w);
+    double tb = time_at(s, phem56_cbar[row], h);
+    double *f = s->rhs, *g = f + s->nv, scale = 1 / (h * phem56_abar[row][row]);
+    combine(s, h, phem56_abar[row], row, s->y0, 0, s->np, s->q);
+    dae_axpy(s->np, h * phem56_abar[row][row], k, s->q);
+    combine(s, h, phem56_abar[row], row, s->y0, s->np, s->nv, s->w);
     int r = dae_mechanics_force(x, t, Q, V, u, s->l0, f);
     if (!r) r = dae_mechanics_mass(x, t, Q, s->M, &M);
     if (!r) r = dae_mechanics_jacobian(x, t, Q, NULL, s->U);
@@ -219,7 +193,8 @@ static int solve_row(phem56 *s, int row, double h, double t, const double *Y, do
     dae_zero(s->nl, g);
     dae_saddle_multiply(&x->spec, s->G, -1, s->w, g);
     for (int i = 0; i < s->nl; i++) g[i] = (g[i] - s->gI[i]) * scale;
-    if (dae_mechanics_factor(x, s->saddle, M, s->G, s->U) || dae_mechanics_solve(x, s->saddle, f, g)) return 1;
+    if (dae_mechanics_factor(x, s->saddle, M, s->G, s->U) || dae_mechanics_solve(x, s->saddle, f, g))
+        return 1;
     dae_copy(s->nv, f, k + s->np);
     dae_copy(s->nl, g, lambda);
     return 0;
@@ -230,8 +205,8 @@ static int stages(phem56 *s, double h)
 {
     int v = s->np, u = s->np + s->nv, r = 0;
     for (int i = 1; i < STAGES && !r; i++) {
-        double t = time_at(s, c[i], h), *k = derivative(s, i);
-        combine(s, h, a[i], i, s->y0, 0, s->ny, s->Y);
+        double t = time_at(s, phem56_c[i], h), *k = derivative(s, i);
+        combine(s, h, phem56_a[i], i, s->y0, 0, s->ny, s->Y);
         r = dae_mechanics_kinematics(&s->x, t, s->Y, s->Y + v, k);
         if (!r) r = solve_row(s, i, h, t, s->Y, k, s->l1);
         if (!r) r = dae_mechanics_dynamics(&s->x, t, s->Y, s->Y + v, s->Y + u, s->l1, k + u);
@@ -239,8 +214,8 @@ static int stages(phem56 *s, double h)
     if (r) return r;
     dae_copy(s->np, s->q, s->y1);
     dae_copy(s->nv, s->w, s->y1 + v);
-    dae_axpy(s->nv, h * abar[STAGES - 1][STAGES - 1], derivative(s, STAGES - 1) + v, s->y1 + v);
-    combine(s, h, abar[STAGES - 1], STAGES, s->y0, u, s->nu, s->y1 + u);
+    dae_axpy(s->nv, h * phem56_abar[STAGES - 1][STAGES - 1], derivative(s, STAGES - 1) + v, s->y1 + v);
+    combine(s, h, phem56_abar[STAGES - 1], STAGES, s->y0, u, s->nu, s->y1 + u);
     return 0;
 }
 
@@ -253,7 +228,8 @@ static int end_derivatives(phem56 *s, double h)
     int r = dae_mechanics_kinematics(x, t, y, y + v, k);
     if (r) return r;
     if (s->solved) {
-        r = dae_mechanics_accelerations(x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u, k + v, s->l1);
+        r = dae_mechanics_accelerations(x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u,
+                                        k + v, s->l1);
     } else {
         r = solve_row(s, STAGES, h, t, y, k, s->l1);
     }
@@ -277,7 +253,7 @@ static int error_estimate(phem56 *s, double h, double *error)
     dae_mechanics *x = &s->x;
     int v = s->np, u = s->np + s->nv;
     double t = s->t1, *y = s->w, *f = s->rhs, *g = f + s->nv, *k = derivative(s, END);
-    combine(s, h, embedded, STAGES + 1, s->y0, 0, s->ny, y);
+    combine(s, h, phem56_embedded, STAGES + 1, s->y0, 0, s->ny, y);
     int r = dae_mechanics_jacobian(x, t, y, NULL, s->G);
     if (!r) r = dae_mechanics_drift(x, t, y, s->gI);
     if (r) return r;
@@ -287,7 +263,7 @@ static int error_estimate(phem56 *s, double h, double *error)
     if (dae_mechanics_solve(x, s->saddle, f, g)) return 1;
     dae_axpy(s->nv, 1, f, y + v);
     if (s->nu) {
-        double scale = h * embedded[END];
+        double scale = h * phem56_embedded[END];
         for (int i = 0; i < s->nl; i++) g[i] = s->l1[i] + g[i] / scale;
         r = dae_mechanics_dynamics(x, t, s->y1, s->y1 + v, s->y1 + u, g, s->Y);
         if (r) return r;
@@ -330,7 +306,9 @@ static int start_derivatives(phem56 *s, double t, double *y, double *k, double *
 {
     int v = s->np, u = s->np + s->nv;
     int r = dae_mechanics_kinematics(&s->x, t, y, y + v, k);
-    if (!r) r = dae_mechanics_accelerations(&s->x, s->saddle, t, t, s->ivp->t_stop, y, y + v, y + u, k + v, lambda);
+    if (!r)
+        r = dae_mechanics_accelerations(&s->x, s->saddle, t, t, s->ivp->t_stop, y, y + v, y + u, k + v,
+                                        lambda);
     return r ? r : dae_mechanics_dynamics(&s->x, t, y, y + v, y + u, lambda, k + u);
 }
 
@@ -395,17 +373,22 @@ static void renew_anchors(phem56 *s)
     dae_mechanics *x = &s->x;
     const double *M;
     if (!dae_saddle_stale(s->saddle) && !dae_saddle_stale(s->position)) return;
-    if (dae_mechanics_mass(x, s->s->t, s->y0, x->M, &M) || dae_mechanics_jacobian(x, s->s->t, s->y0, NULL, x->G)) return;
+    if (dae_mechanics_mass(x, s->s->t, s->y0, x->M, &M) ||
+        dae_mechanics_jacobian(x, s->s->t, s->y0, NULL, x->G))
+        return;
     if (dae_saddle_stale(s->saddle)) dae_saddle_anchor(s->saddle, M, x->G, NULL);
     for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
-    if (s->position != s->saddle && dae_saddle_stale(s->position)) dae_saddle_anchor(s->position, M, x->C, NULL);
+    if (s->position != s->saddle && dae_saddle_stale(s->position))
+        dae_saddle_anchor(s->position, M, x->C, NULL);
 }
 
 static dae_status give_up(phem56 *s, double h)
 {
     return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
-                        "t = %.10g: the step fell to %.3g after %ld rejections; a singular position, or a stiff system? (radau5 "
-                        "takes stiff ones)", s->s->t, h, s->ivp->stats->rejected);
+                        "t = %.10g: the step fell to %.3g after %ld rejections; a singular position, or a "
+                        "stiff system? (radau5 "
+                        "takes stiff ones)",
+                        s->s->t, h, s->ivp->stats->rejected);
 }
 
 /* One attempt from y0 to s->t1. *factor: of the step size, for the next attempt or step. Returns 0: accepted;
@@ -451,8 +434,10 @@ static dae_status step(void *self)
         ivp->stats->steps++;
         int r = attempt(s, ivp->direction * h, &error, &factor);
         dae_mechanics_count(&s->x);
-        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.6g error=%.3g outcome=%s", st->t, h, error, r ? "rejected" : "accepted");
-        if (r < 0) return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
+        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.6g error=%.3g outcome=%s", st->t, h, error,
+                r ? "rejected" : "accepted");
+        if (r < 0)
+            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
         if (r == 0) {
             st->h_taken = ivp->direction * h;
             st->h = st->rejected ? fmin(factor, 1) * h : factor * h;
@@ -476,24 +461,26 @@ static dae_status step(void *self)
 
 /* ---- Dense output, accelerations and multipliers -------------------------------------------------- */
 
-/* The quartic through both ends with their slopes and through the value at MIDDLE. */
+/* The quartic through both ends with their slopes and through the value at PHEM56_MIDDLE. */
 static void interpolate(void *self, double t, double *y, double *yp)
 {
     phem56 *s = self;
-    double h = s->s->h_taken, x = (t - s->ivp->t_old) / h, m = MIDDLE;
+    double h = s->s->h_taken, x = (t - s->ivp->t_old) / h, m = PHEM56_MIDDLE;
     const double *k0 = derivative(s, 0), *k1 = derivative(s, END);
     if (t == s->ivp->t) {
         dae_copy(s->ny, s->y1, y);
         if (yp) dae_copy(s->ny, k1, yp);
         return;
     }
-    if (!s->s->dense) combine(s, h, middle, STAGES + 1, s->y0, 0, s->ny, s->star);
+    if (!s->s->dense) combine(s, h, phem56_middle, STAGES + 1, s->y0, 0, s->ny, s->star);
     s->s->dense = 1;
     double z = 1 - x, m1 = (1 - m) * (1 - m);
     double slope0 = h * x * z * z * (m - x) / m, slope1 = h * x * x * z * (m - x) / (1 - m);
-    double star = x * x * z * z / (m * m * m1), end = x * x * (m * (3 * m - 4) + x * (4 - 2 * m * m + x * (2 * m - 3))) / m1;
+    double star = x * x * z * z / (m * m * m1),
+           end = x * x * (m * (3 * m - 4) + x * (4 - 2 * m * m + x * (2 * m - 3))) / m1;
     for (int i = 0; i < s->ny; i++) {
-        y[i] = s->y0[i] + slope0 * k0[i] + slope1 * k1[i] + star * (s->star[i] - s->y0[i]) + end * (s->y1[i] - s->y0[i]);
+        y[i] = s->y0[i] + slope0 * k0[i] + slope1 * k1[i] + star * (s->star[i] - s->y0[i]) +
+               end * (s->y1[i] - s->y0[i]);
     }
     if (!yp) return;
     slope0 = (z * z * (m - x) - 2 * x * z * (m - x) - x * z * z) / m;
@@ -501,7 +488,8 @@ static void interpolate(void *self, double t, double *y, double *yp)
     star = (2 * x * z * z - 2 * x * x * z) / (m * m * m1 * h);
     end = x * (2 * m * (3 * m - 4) + x * (3 * (4 - 2 * m * m) + x * 4 * (2 * m - 3))) / (m1 * h);
     for (int i = 0; i < s->ny; i++) {
-        yp[i] = slope0 * k0[i] + slope1 * k1[i] + star * (s->star[i] - s->y0[i]) + end * (s->y1[i] - s->y0[i]);
+        yp[i] =
+            slope0 * k0[i] + slope1 * k1[i] + star * (s->star[i] - s->y0[i]) + end * (s->y1[i] - s->y0[i]);
     }
 }
 
@@ -528,7 +516,9 @@ static int multipliers(void *self, double t, double *acceleration, double *lambd
         interpolate(s, t, y, NULL);
         r = project(s, t, y);
     }
-    if (!r) r = dae_mechanics_accelerations(&s->x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u, accel, s->gI);
+    if (!r)
+        r = dae_mechanics_accelerations(&s->x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u,
+                                        accel, s->gI);
     s->x.n = before;
     if (acceleration) dae_copy(s->nv, accel, acceleration);
     if (lambda) dae_copy(s->nl, s->gI, lambda);
@@ -550,17 +540,21 @@ static int load(void *self, const void *buffer, size_t size)
 static const dae_option options[] = {
     {"project", DAE_OPTION_INT, offsetof(phem56_options, project), 1, NULL, 0, 1000, NULL, "",
      "project onto the constraints after every so many steps; 0: never"},
-    {"acceleration", DAE_OPTION_NAME, offsetof(phem56_options, acceleration), 0, "auto", 1, 0, "auto|solved|stage", "",
-     "at the end of a step: solved from the constraint (order 5) or a seventh stage (order 4); auto: solved where gamma is given"},
-    {"linear_algebra", DAE_OPTION_NAME, offsetof(phem56_options, linear_algebra), 0, "auto", 1, 0, DAE_SADDLE_MODES, "",
-     "solver of the saddle-point systems, one that takes unsymmetric ones"},
+    {"acceleration", DAE_OPTION_NAME, offsetof(phem56_options, acceleration), 0, "auto", 1, 0,
+     "auto|solved|stage", "",
+     "at the end of a step: solved from the constraint (order 5) or a seventh stage (order 4); auto: solved "
+     "where gamma is given"},
+    {"linear_algebra", DAE_OPTION_NAME, offsetof(phem56_options, linear_algebra), 0, "auto", 1, 0,
+     DAE_SADDLE_MODES, "", "solver of the saddle-point systems, one that takes unsymmetric ones"},
     {0}};
 
 const dae_method dae_method_phem56 = {
     .info = {.name = "phem56",
              .title = "partitioned half-explicit Runge-Kutta method for constrained mechanical systems",
-             .literature = "Murua, Computing 59 (1997) 43-61; Brasey, Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552",
-             .summary = "order 5 with error estimate, projection onto position and velocity constraints, dense output of order 4",
+             .literature =
+                 "Murua, Computing 59 (1997) 43-61; Brasey, Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552",
+             .summary = "order 5 with error estimate, projection onto position and velocity constraints, "
+                        "dense output of order 4",
              .order_min = 5,
              .order_max = 5,
              .kinds = 1u << DAE_KIND_MECH,
