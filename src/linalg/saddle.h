@@ -62,6 +62,9 @@ void dae_saddle_solve(dae_saddle *s, double *w, double *l);
 
 /* 1: the anchor no longer serves well (bad pivots); a new one should be set at the next occasion. */
 int dae_saddle_stale(const dae_saddle *s);
+/* Sets that mark (a mode that wants an anchor at every occasion stays stale) and returns the old one: for
+ * several solvers that work for one run. */
+int dae_saddle_mark(dae_saddle *s, int stale);
 
 const char *dae_saddle_mode(const dae_saddle *s); /* the mode in use: what "auto" took */
 /* In words: "sparse_lu 5129, 18474 nonzeros". */

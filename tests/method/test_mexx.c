@@ -22,6 +22,7 @@ typedef struct result {
 } result;
 
 static result res, other; /* large */
+static int threads = 1;
 
 /* Runs a problem to its end with mexx. par, mode, friction: NULL for the default. */
 static dae_problem *run(const char *name, const char *par, const char *value, double tol, const char *mode,
@@ -36,6 +37,7 @@ static dae_problem *run(const char *name, const char *par, const char *value, do
     opt.rtol = opt.atol = tol;
     opt.h0 = 1e-3;
     opt.max_steps = 3000;
+    opt.threads = threads;
     opt.setting = setting;
     opt.nsetting = 2;
     r->n = dae_system_size(&p->system);
@@ -195,6 +197,33 @@ static void all_linear_algebra_gives_the_same_trajectory(void **state)
     dae_problem *p = run("cable-drum", "mu", "1.25", 1e-10, "sparse_lu", "on", &res);
     assert_near(res.y[0], p->reference[0], 1e-8);
     dae_problem_destroy(p);
+}
+
+/* The rows of the tableau on several threads: the same bits and counts. */
+static void threads_give_the_same_bits(void **state)
+{
+    static const struct {
+        const char *name, *par, *value, *mode;
+        double tol;
+    } row[] = {{"seven-body", NULL, NULL, NULL, 1e-5},      {"seven-body", NULL, NULL, "sparse_lu", 1e-9},
+               {"seven-body", NULL, NULL, "pcg", 1e-7},     {"cable-drum", "mu", "0.75", NULL, 1e-5},
+               {"cable-drum", "mu", "1.25", "sparse_lu", 1e-7}, {"insulator-chain", "N", "32", NULL, 1e-7},
+               {"insulator-chain", "N", "32", "block_elimination", 1e-5}, {"truck", NULL, NULL, NULL, 1e-4}};
+    (void)state;
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        dae_problem_destroy(run(row[k].name, row[k].par, row[k].value, row[k].tol, row[k].mode, NULL, &other));
+        for (threads = 2; threads <= 3; threads++) {
+            dae_problem_destroy(run(row[k].name, row[k].par, row[k].value, row[k].tol, row[k].mode, NULL, &res));
+            assert_int_equal(res.status, other.status);
+            if (memcmp(res.y, other.y, sizeof res.y) != 0) fail_msg("%s %s: other bits", row[k].name, row[k].mode ? row[k].mode : "auto");
+            assert_memory_equal(res.lambda, other.lambda, sizeof res.lambda);
+            assert_int_equal(res.stats.nfcn, other.stats.nfcn);
+            assert_int_equal(res.stats.f, other.stats.f);
+            assert_int_equal(res.stats.lu, other.stats.lu);
+            assert_int_equal(res.stats.steps, other.stats.steps);
+        }
+        threads = 1;
+    }
 }
 
 static void unfit_linear_algebra_is_named(void **state)
@@ -601,6 +630,7 @@ int main(void)
         cmocka_unit_test(insulator_chain_counts_are_those_of_the_report),
         cmocka_unit_test(experiments_meet_their_references),
         cmocka_unit_test(all_linear_algebra_gives_the_same_trajectory),
+        cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(unfit_linear_algebra_is_named),
         cmocka_unit_test(seven_body_has_five_roots),
         cmocka_unit_test(insulator_chain_swings_back_at_0_1283),

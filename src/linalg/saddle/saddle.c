@@ -140,6 +140,13 @@ int dae_saddle_stale(const dae_saddle *s)
     return s->state->stale || !s->state->anchored || s->mode->renew;
 }
 
+int dae_saddle_mark(dae_saddle *s, int stale)
+{
+    int old = s->state->stale;
+    s->state->stale = stale;
+    return old;
+}
+
 const char *dae_saddle_mode(const dae_saddle *s)
 {
     return s->mode->name;

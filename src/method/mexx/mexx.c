@@ -42,10 +42,12 @@ static void destroy(void *self)
 {
     mexx *s = self;
     if (!s) return;
-    if (s->velocity != s->w.saddle) dae_saddle_destroy(s->velocity);
+    if (s->w && s->velocity != s->w->saddle) dae_saddle_destroy(s->velocity);
     if (s->position != s->velocity) dae_saddle_destroy(s->position);
     dae_saddle_destroy(s->exact);
-    dae_saddle_destroy(s->w.saddle);
+    dae_pool_destroy(s->pool);
+    for (int k = 0; s->w && k < s->threads; k++) dae_saddle_destroy(s->w[k].saddle);
+    free(s->w);
     free(s);
 }
 
@@ -65,17 +67,29 @@ static dae_status create_worker(mexx *s, mexx_worker *w, dae_error *err)
     return w->saddle ? DAE_OK : err ? err->status : DAE_ERR_MEMORY;
 }
 
+/* Without threads to be had the run goes on with one. */
+static dae_status create_workers(mexx *s, dae_error *err)
+{
+    s->pool = dae_pool_create(s->ivp->opt->threads < MEXX_ROWS ? s->ivp->opt->threads : MEXX_ROWS);
+    s->threads = dae_pool_threads(s->pool);
+    s->w = calloc((size_t)s->threads, sizeof *s->w);
+    if (!s->w) return dae_fail(err, DAE_ERR_MEMORY, NAN, "mexx: out of memory");
+    dae_status status = DAE_OK;
+    for (int k = 0; k < s->threads && !status; k++) status = create_worker(s, &s->w[k], err);
+    return status;
+}
+
 /* Projections are symmetric: they share the solver of the steps where that has the same shape. */
 static dae_status create_projections(mexx *s, dae_error *err)
 {
     const char *mode = s->opt.linear_algebra;
-    s->velocity = s->friction ? dae_mechanics_saddle(&s->w.x, mode, s->nl, 0, err) : s->w.saddle;
+    s->velocity = s->friction ? dae_mechanics_saddle(&s->w->x, mode, s->nl, 0, err) : s->w->saddle;
     if (!s->velocity) return err ? err->status : DAE_ERR_MEMORY;
     s->position = s->velocity;
-    if (s->w.x.ng != s->nl) s->position = dae_mechanics_saddle(&s->w.x, mode, s->w.x.ng, 0, err);
+    if (s->w->x.ng != s->nl) s->position = dae_mechanics_saddle(&s->w->x, mode, s->w->x.ng, 0, err);
     if (!s->position) return err ? err->status : DAE_ERR_MEMORY;
     if (!s->ivp->sys->mech.dfdlambda || s->friction) return DAE_OK;
-    s->exact = dae_mechanics_saddle(&s->w.x, "auto", s->nl, 1, err);
+    s->exact = dae_mechanics_saddle(&s->w->x, "auto", s->nl, 1, err);
     return s->exact ? DAE_OK : err ? err->status : DAE_ERR_MEMORY;
 }
 
@@ -123,9 +137,9 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->scratch = dae_arena_reals(a, 2 * (rows + 1) * ns);
     s->A[1] = mexx_steps[0] + PROJECTION_WORK;
     for (int j = 2; j <= MEXX_ROWS; j++) s->A[j] = s->A[j - 1] + mexx_steps[j - 1];
-    if (create_worker(s, &s->w, err) || create_projections(s, err) || dae_mechanics_init(&s->aux, ivp, err)) goto fail;
+    if (create_workers(s, err) || create_projections(s, err) || dae_mechanics_init(&s->aux, ivp, err)) goto fail;
     dae_log(ivp->opt, DAE_LOG_INFO, "method=mexx scheme=%s linear_algebra=\"%s\"", s->friction ? "modified" : "base",
-            dae_saddle_describe(s->w.saddle));
+            dae_saddle_describe(s->w->saddle));
     return s;
 fail:
     destroy(s);
@@ -205,10 +219,53 @@ static double largest_step(const mexx *s)
     return s->ivp->opt->h_max > 0 ? fmin(s->ivp->opt->h_max, room) : room;
 }
 
+/* One row as a task: from the last of those aimed at to the first, since the last take longest; then one more, which is
+ * wanted if the aim was too low. */
+static void row_task(void *object, int task, int thread)
+{
+    mexx *s = object;
+    mexx_worker *w = &s->w[thread];
+    int j = task < s->aim ? s->aim - task : task + 1; /* from 1 */
+    mexx_row *row = &s->result[j - 1];
+    dae_mechanics_counters before = w->x.n;
+    int stale = dae_saddle_mark(w->saddle, 0);
+    w->x.n = (dae_mechanics_counters){0};
+    row->outcome = dae_mexx_row(s, w, j - 1, s->H);
+    row->stale = dae_saddle_mark(w->saddle, stale);
+    row->n = w->x.n;
+    row->done = 1;
+    w->x.n = before;
+    int failed = atomic_load(&s->failed);
+    while (row->outcome != ROW_FINE && j - 1 < failed && !atomic_compare_exchange_weak(&s->failed, &failed, j - 1)) {}
+}
+
+/* Row j (from 1): computed now, or among those that several threads computed ahead. */
+static int take_row(mexx *s, int j)
+{
+    mexx_row *row = &s->result[j - 1];
+    if (s->pool && j == 1) dae_pool_run(s->pool, s->aim, s->aim + 1, row_task, s);
+    if (s->pool && j > s->aim) dae_pool_settle(s->pool); /* it runs, or has not begun */
+    if (!row->done) {
+        int aim = s->aim;
+        s->aim = j;
+        row_task(s, 0, 0);
+        s->aim = aim;
+    }
+    dae_mechanics_counters *n = &s->w->x.n;
+    n->nfcn += row->n.nfcn;
+    n->nsol += row->n.nsol;
+    n->f += row->n.f;
+    n->lu += row->n.lu;
+    n->solves += row->n.solves;
+    n->undefined += row->n.undefined;
+    if (row->stale) dae_saddle_mark(s->w->saddle, 1);
+    return row->outcome;
+}
+
 /* Computes row j (from 1) and judges it. */
 static int next_row(mexx *s, int j, double H, double *e_old)
 {
-    int r = dae_mexx_row(s, &s->w, j - 1, s->ivp->direction * H);
+    int r = take_row(s, j);
     if (r) return r;
     extrapolate(s, j);
     if (j == 1) return ROW_FINE;
@@ -230,8 +287,8 @@ static outcome worse(int r)
     return r == ROW_STOP ? STOP : UNSTABLE;
 }
 
-/* The tableau of one attempt. *kappa: last row computed. */
-static outcome attempt(mexx *s, double H, int whole, int *kappa)
+/* The tableau of one attempt. *kappa: last row used. */
+static outcome fill_tableau(mexx *s, double H, int whole, int *kappa)
 {
     mexx_state *st = s->s;
     int K = st->K, r, fixed = s->ivp->opt->fixed_step > 0;
@@ -257,6 +314,18 @@ static outcome attempt(mexx *s, double H, int whole, int *kappa)
     if (r) return worse(r);
     *kappa = K + 1;
     return s->e[K + 1] <= 1 ? ACCEPT : REJECT;
+}
+
+static outcome attempt(mexx *s, double H, int whole, int *kappa)
+{
+    memset(s->result, 0, sizeof s->result);
+    atomic_store(&s->failed, MEXX_ROWS);
+    s->aim = s->s->K;
+    s->H = s->ivp->direction * H;
+    outcome o = fill_tableau(s, H, whole, kappa);
+    atomic_store(&s->failed, -1); /* a row that still runs is not wanted */
+    dae_pool_settle(s->pool);
+    return o;
 }
 
 static void after_reject(mexx *s, int kappa)
@@ -303,6 +372,22 @@ static int project_end(mexx *s, double t, dae_projection *change)
     return r;
 }
 
+/* Gives all solvers the matrices of (t, p) to build on: those of all threads the same. */
+static void set_anchors(mexx *s, double t, const double *p, const double *F)
+{
+    dae_mechanics *x = &s->aux;
+    const double *M;
+    if (dae_mechanics_mass(x, t, p, x->M, &M) || dae_mechanics_jacobian(x, t, p, NULL, x->G)) return;
+    if (s->friction) dae_mechanics_upper(x, x->G, F, s->w->U);
+    int bad = 0;
+    for (int k = 0; k < s->threads; k++) bad |= dae_saddle_anchor(s->w[k].saddle, M, x->G, s->friction ? s->w->U : NULL);
+    if (s->velocity != s->w->saddle) bad |= dae_saddle_anchor(s->velocity, M, x->G, NULL);
+    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
+    if (s->position != s->velocity) bad |= dae_saddle_anchor(s->position, M, x->C, NULL);
+    dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g anchor=%s analyses=%ld", t, bad ? "failed" : "new",
+            dae_saddle_analyses(s->w->saddle));
+}
+
 /* ---- Start ---------------------------------------------------------------------------------------- */
 
 static dae_status consistent_start(mexx *s, double t)
@@ -318,7 +403,7 @@ static dae_status consistent_start(mexx *s, double t)
 static int solve_z(mexx *s, double t, double *x)
 {
     double *p = x, *v = p + s->np, *u = v + s->nv, *a = x + s->ny, *lambda = a + s->nv;
-    dae_saddle *saddle = s->aux.m->dfdlambda && !s->friction ? s->exact : s->w.saddle;
+    dae_saddle *saddle = s->aux.m->dfdlambda && !s->friction ? s->exact : s->w->saddle;
     dae_mechanics_counters before = s->aux.n;
     int r = dae_mechanics_accelerations(&s->aux, saddle, t, s->s->t_first, s->ivp->t_stop, p, v, u, a, lambda);
     s->aux.n = before; /* not part of the integration */
@@ -345,6 +430,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_copy(s->ny, y, s->x1);
     initial_weights(s, y, s->weight);
     dae_zero(s->nv + s->nl, s->x1 + s->ny);
+    if (!s->friction) set_anchors(s, t, s->x1, NULL); /* one beginning for all threads */
     dae_status status = consistent_start(s, t);
     if (status) return status;
     int r = 0;
@@ -353,6 +439,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         st->known_z1 = !r;
     }
     if (!r) r = evaluate_end(s, t);
+    if (!r && s->friction) set_anchors(s, t, s->x1, s->F1);
     dae_mechanics_residuals(&s->aux, t, s->x1, s->x1 + s->np);
     dae_mechanics_count(&s->aux);
     if (r) return dae_ivp_fail(s->ivp, r < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, "t = %g: the forces cannot be evaluated at the initial values", t);
@@ -406,25 +493,10 @@ static int finish(mexx *s, double H, int kappa, dae_projection *change)
     return 0;
 }
 
-static int anchor(dae_saddle *saddle, const double *M, const double *G, const double *U)
-{
-    return dae_saddle_stale(saddle) && dae_saddle_anchor(saddle, M, G, U);
-}
-
-/* Gives the solvers that ask for it the matrices of the left end to build on. */
 static void renew_anchors(mexx *s)
 {
-    dae_mechanics *x = &s->aux;
-    const double *M;
-    if (!dae_saddle_stale(s->w.saddle) && !dae_saddle_stale(s->velocity) && !dae_saddle_stale(s->position)) return;
-    if (dae_mechanics_mass(x, s->s->t, s->x0, x->M, &M) || dae_mechanics_jacobian(x, s->s->t, s->x0, NULL, x->G)) return;
-    if (s->friction) dae_mechanics_upper(x, x->G, s->F, s->w.U);
-    int bad = anchor(s->w.saddle, M, x->G, s->friction ? s->w.U : NULL);
-    if (s->velocity != s->w.saddle) bad |= anchor(s->velocity, M, x->G, NULL);
-    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
-    if (s->position != s->velocity) bad |= anchor(s->position, M, x->C, NULL);
-    dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g anchor=%s analyses=%ld", s->s->t, bad ? "failed" : "new",
-            dae_saddle_analyses(s->w.saddle));
+    if (!dae_saddle_stale(s->w->saddle) && !dae_saddle_stale(s->velocity) && !dae_saddle_stale(s->position)) return;
+    set_anchors(s, s->s->t, s->x0, s->F);
 }
 
 static dae_status give_up(mexx *s, double H)
@@ -444,7 +516,7 @@ static dae_status step(void *self)
     renew_anchors(s);
     for (;;) {
         double room = fabs(ivp->t_stop - st->t), H = st->H;
-        int last = H >= STRETCH * room, kappa = 1;
+        int last = H >= STRETCH * room, kappa = 1, K = st->K;
         if (last) H = st->H = room;
         if (!(H > smallest) || H < ivp->opt->h_min) return give_up(s, H);
         dae_projection change = {0};
@@ -453,10 +525,10 @@ static dae_status step(void *self)
         outcome o = attempt(s, H, st->first || last, &kappa);
         st->first = 0;
         int r = o == ACCEPT ? finish(s, H, kappa, &change) : 0;
-        dae_mechanics_count(&s->w.x);
+        for (int k = 0; k < s->threads; k++) dae_mechanics_count(&s->w[k].x);
         dae_mechanics_count(&s->aux);
-        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g H=%.6g rows=%d outcome=%s position_change=%.2g velocity_change=%.2g", st->t,
-                H, kappa, o == ACCEPT ? (r ? "projection" : "accepted") : o == REJECT ? "rejected" : "unstable",
+        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g H=%.6g aim=%d rows=%d outcome=%s position_change=%.2g velocity_change=%.2g", st->t,
+                H, K, kappa, o == ACCEPT ? (r ? "projection" : "accepted") : o == REJECT ? "rejected" : "unstable",
                 change.position, change.velocity);
         if (o == STOP || r < 0) {
             return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
@@ -544,8 +616,9 @@ static int load(void *self, const void *buffer, size_t size)
 {
     mexx *s = self;
     (void)buffer;
-    int bad = size != 0 || dae_saddle_load(s->w.saddle, NULL, 0);
-    if (s->velocity != s->w.saddle) bad |= dae_saddle_load(s->velocity, NULL, 0);
+    int bad = size != 0;
+    for (int k = 0; k < s->threads; k++) bad |= dae_saddle_load(s->w[k].saddle, NULL, 0);
+    if (s->velocity != s->w->saddle) bad |= dae_saddle_load(s->velocity, NULL, 0);
     if (s->position != s->velocity) bad |= dae_saddle_load(s->position, NULL, 0);
     if (s->exact) bad |= dae_saddle_load(s->exact, NULL, 0);
     return bad;

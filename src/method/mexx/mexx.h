@@ -3,7 +3,10 @@
 #ifndef DAE_METHOD_MEXX_MEXX_H
 #define DAE_METHOD_MEXX_MEXX_H
 
+#include "core/pool.h"
 #include "method/mechanics.h"
+
+#include <stdatomic.h>
 
 enum { MEXX_ROWS = 12 };
 
@@ -28,6 +31,13 @@ typedef struct mexx_worker {
     double *rhs;           /* nv + nl */
 } mexx_worker;
 
+/* What became of a row. */
+typedef struct mexx_row {
+    int done, outcome;
+    int stale;                /* the solver asks for an anchor */
+    dae_mechanics_counters n; /* counted when the row is used, so that rows ahead of need do not show */
+} mexx_row;
+
 /* Plain numbers that a checkpoint carries. */
 typedef struct mexx_state {
     double t, H;         /* step size, > 0, for the next attempt */
@@ -47,8 +57,10 @@ typedef struct mexx {
     mexx_options opt;
     int friction; /* (2.2) */
     int np, nv, nu, nl, ny, nx, ns; /* y = (p,v,u), x = (y,a,lambda), s = (y', lambda) */
-    mexx_worker w;
-    dae_saddle *position, *velocity; /* projections; may be the solver of the worker */
+    mexx_worker *w; /* one for each thread; w[0] is the caller's */
+    int threads;
+    dae_pool *pool; /* NULL: one thread */
+    dae_saddle *position, *velocity; /* projections; may be the solver of w[0] */
     dae_saddle *exact;               /* accelerations where f depends on lambda but the steps ignore it */
 
     mexx_state *s;
@@ -57,6 +69,10 @@ typedef struct mexx {
     double *f0, *pdot0, *u0; /* at x0: f (nv), T v (np), d (nu, dense output only) */
     double *F;        /* nv x nl: df/dlambda at the start of the step, friction only */
     double *pdot1, *f1, *F1; /* at x1 */
+    mexx_row result[MEXX_ROWS];
+    int aim;           /* rows that the present attempt will need, as far as known */
+    double H;          /* its signed size */
+    atomic_int failed; /* first row that failed: those after it need not go on */
     double *row;      /* rows x nx: T_j1, as the rows come */
     double *tableau;  /* rows x nx: T_jk of the present row j */
     double *sample;   /* sum of n_j x ns: differences and multipliers of all substeps */

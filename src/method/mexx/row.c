@@ -74,6 +74,7 @@ int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H)
     double *p = out, *v = p + np, *u = v + nv, *a = u + nu, *lambda = a + nv;
     dae_copy(s->nx, s->x0, out);
     for (int i = 0; i < n; i++, sample += s->ns) {
+        if (atomic_load_explicit(&s->failed, memory_order_relaxed) < j) return ROW_UNSTABLE; /* nobody will look */
         const double *f = s->f0, *pdot = s->pdot0;
         double t = t0 + i * h, t_next = i + 1 < n ? t0 + (i + 1) * h : t0 + H;
         int r = 0;
