@@ -16,8 +16,11 @@
  * spectral radius at most 0.45 on the imaginary axis, 0.22 on the negative real axis, 0 at infinity.
  *
  * Sources: [PSIDE], [PILSRK]. Where we differ (the option classic = 1 takes the mends back): the step controller
- * falls back to the elementary formula where an error is at rounding level; the growth test is off; a singular
- * matrix halves the step; the Jacobian that cannot be evaluated is replaced by the last one; dense output. */
+ * never shortens the step while the error is far below the tolerance (errors at rounding level mislead its
+ * prediction); growth of a component is suspicious only where the iteration converges slowly; where it fails
+ * again and again the Jacobian is renewed between iterations (Newton's method proper), which finds the right side
+ * of a kink. Always: a singular
+ * matrix halves the step; a Jacobian that cannot be evaluated is replaced by the last one; dense output. */
 #include "method/method.h"
 
 #include "core/matrix.h"
@@ -36,10 +39,11 @@
 #define KAPPA 100.0       /* ... or at this many rounding units of y_n */
 #define NEWTON_MAX 15
 #define NEWTON_FIXED 60   /* ours: with fixed_step there is no smaller step to hope for */
-#define GROWTH 100.0      /* largest growth of a component in a step (classic) */
+#define GROWTH 100        /* largest growth of a component in a step */
 #define ALPHA_START 0.1   /* contractivity assumed after the first iteration */
 #define ALPHA_REF 0.15    /* contractivity that steps aim at */
 #define ALPHA_JAC 0.1     /* above it the Jacobian is evaluated anew */
+#define ALPHA_TRUST 0.5   /* ours: growth is looked at where the iteration contracts worse than this */
 #define ALPHA_LU 0.2      /* relative change of h that is factored anew */
 #define XI 1.2            /* slow above XI*ALPHA_REF: the step is to blame */
 #define SHRINK_MIN 0.2    /* h_new >= 0.2 h */
@@ -50,7 +54,9 @@
 #define P_MAX 5.0
 #define START_CHANGE 0.5  /* first step: |h y'| */
 #define START_PART 1e-5   /* first step: part of the interval, and absolute */
-#define ERROR_FLOOR 1e-3  /* ours: below it errors may be rounding, and their ratio tells nothing */
+#define ERROR_FLOOR 1e-3  /* ours: an error below it is no reason for a smaller step, whatever its history says */
+#define PATIENCE 3        /* ours: after so many failures in a row the Jacobian follows the iterates, */
+#define FOLLOW 5          /* ours: so many of them */
 #define SINGULAR_MAX 5    /* ours */
 #define PARALLEL_MIN 100  /* ours: systems below this size are not worth a thread (bench_pside) */
 
@@ -146,7 +152,6 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     }
     p->ivp = ivp;
     p->option = *(const pside_options *)option;
-    if (p->option.classic) p->option.growth = GROWTH;
     p->kind = ivp->sys->kind;
     p->n = ivp->n;
     p->ld = (p->n + 7) / 8 * 8;
@@ -265,25 +270,47 @@ static int uses_differences(const dae_ivp *ivp)
     return !ivp->sys->ide.dfdy || !ivp->sys->ide.dfdyp;
 }
 
-/* J (and K) at the present point; > 0: cannot be evaluated. */
-static int evaluate_jacobian(pside *p)
+/* J (and K) at a point; > 0: cannot be evaluated. */
+static int evaluate_jacobian(pside *p, double t, const double *y, const double *yp)
 {
     dae_ivp *ivp = p->ivp;
     int ide = p->kind == DAE_KIND_IDE, bad = 0;
     if (uses_differences(ivp)) { /* D_4 is not f(t,y) to all digits, and differences would show that */
-        bad = ide ? dae_ivp_residual(ivp, ivp->t, p->y, p->yp, p->x) : dae_ivp_f(ivp, ivp->t, p->y, p->x);
+        bad = ide ? dae_ivp_residual(ivp, t, y, yp, p->x) : dae_ivp_f(ivp, t, y, p->x);
         ivp->stats->f--;
         ivp->stats->f_jac++;
     }
     if (bad) return bad;
-    if (ide) return dae_ivp_residual_jacobian(ivp, ivp->t, p->y, p->yp, p->x, p->J, p->Kvalues);
-    return dae_ivp_jacobian(ivp, ivp->t, p->y, p->x, p->J);
+    if (ide) return dae_ivp_residual_jacobian(ivp, t, y, yp, p->x, p->J, p->Kvalues);
+    return dae_ivp_jacobian(ivp, t, y, p->x, p->J);
+}
+
+static double stage_time(const pside *p, int k)
+{
+    const pside_state *st = p->st;
+    if (k == S - 1) return st->last ? p->ivp->t_stop : p->ivp->t + st->h;
+    return p->ivp->t + pside_c[k] * st->h;
+}
+
+/* D and Y from the polynomial of the last step. */
+static void predict(pside *p, double hA[S][S])
+{
+    const pside_state *st = p->st;
+    double q = st->h / st->h_acc, W[S][S];
+    for (int i = 0; i < S; i++) {
+        double z = q * pside_c[i];
+        for (int j = 0; j < S; j++) {
+            W[i][j] = pside_Uinv[0][j] + z * (pside_Uinv[1][j] + z * (pside_Uinv[2][j] + z * pside_Uinv[3][j]));
+            hA[i][j] = st->h * pside_A[i][j];
+        }
+    }
+    p->kernels->predict(p->n, p->ld, (const double(*)[S])W, (const double(*)[S])hA, p->D_old, p->y, p->D, p->Y);
 }
 
 static dae_status jacobian(pside *p)
 {
     pside_state *st = p->st;
-    int bad = evaluate_jacobian(p);
+    int bad = evaluate_jacobian(p, p->ivp->t, p->y, p->yp);
     if (bad < 0) return dae_ivp_fail(p->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", p->ivp->t);
     if (bad > 0 && !st->have_jac) {
         return dae_ivp_fail(p->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated", p->ivp->t);
@@ -300,13 +327,6 @@ static double one_sided(const dae_ivp *ivp, double t)
     if (t == ivp->left) return nextafter(t, ivp->direction * INFINITY);
     if (t == ivp->right) return nextafter(t, -ivp->direction * INFINITY);
     return t;
-}
-
-static double stage_time(const pside *p, int k)
-{
-    const pside_state *st = p->st;
-    if (k == S - 1) return st->last ? p->ivp->t_stop : p->ivp->t + st->h;
-    return p->ivp->t + pside_c[k] * st->h;
 }
 
 static void evaluate_stage(void *self, int k)
@@ -427,21 +447,6 @@ static void correct(pside *p)
 
 /* ---- Newton's method ----------------------------------------------------------------------------------- */
 
-/* D and Y from the polynomial of the last step. */
-static void predict(pside *p, double hA[S][S])
-{
-    const pside_state *st = p->st;
-    double q = st->h / st->h_acc, W[S][S];
-    for (int i = 0; i < S; i++) {
-        double z = q * pside_c[i];
-        for (int j = 0; j < S; j++) {
-            W[i][j] = pside_Uinv[0][j] + z * (pside_Uinv[1][j] + z * (pside_Uinv[2][j] + z * pside_Uinv[3][j]));
-            hA[i][j] = st->h * pside_A[i][j];
-        }
-    }
-    p->kernels->predict(p->n, p->ld, (const double(*)[S])W, (const double(*)[S])hA, p->D_old, p->y, p->D, p->Y);
-}
-
 /* One iteration from the evaluations in F: new D and Y, |dY|. */
 static double iterate(pside *p, double hA[S][S])
 {
@@ -466,15 +471,26 @@ static int grows(const pside *p)
 
 typedef enum outcome { SOLVED, EXACT, GROWS, UNDEFINED, DIVERGED, SLOW, STOP } outcome;
 
+/* Jacobian and factors at the present iterate. */
+static outcome follow(pside *p)
+{
+    int last = (S - 1) * p->ld;
+    int bad = evaluate_jacobian(p, stage_time(p, S - 1), p->Y + last, p->D + last);
+    p->st->need_jac = 1; /* for the next attempt or step */
+    if (bad < 0) return STOP;
+    return bad || factor(p) ? UNDEFINED : SOLVED;
+}
+
 static outcome newton(pside *p)
 {
     pside_state *st = p->st;
     dae_ivp *ivp = p->ivp;
+    int proper = st->failures >= PATIENCE && !p->option.classic;
     int fixed = ivp->opt->fixed_step > 0, most = fixed ? NEWTON_FIXED : NEWTON_MAX;
     double hA[S][S], u_old = 0, floor = KAPPA * UROUND * norm(p, p->y);
     predict(p, hA);
     st->alpha = ALPHA_START; 
-    if (grows(p)) return GROWS;
+    if (p->option.classic && grows(p)) return GROWS;
     for (int k = 1;; k++) {
         int bad = evaluate_stages(p);
         if (bad) return bad < 0 ? STOP : UNDEFINED;
@@ -484,17 +500,21 @@ static outcome newton(pside *p)
             ivp->stats->undefined++;
             return UNDEFINED;
         }
-        if (grows(p)) return GROWS;
+        if (p->option.classic && grows(p)) return GROWS;
         if (k == 1) {
             if (u == 0) return EXACT;
         } else {
             st->alpha = sqrt(st->alpha * (u / u_old));
+            if (!p->option.classic && !proper && st->alpha > ALPHA_TRUST && grows(p)) return GROWS;
             if (fixed && (k == most || st->alpha >= 1)) return u < 1 ? SOLVED : DIVERGED;
-            if (st->alpha >= 1) return DIVERGED;
+            if (st->alpha >= 1 && !(proper && k <= FOLLOW)) return DIVERGED;
             if (u < floor || u * st->alpha < TAU * (1 - st->alpha)) return SOLVED;
-            if (k == most || u * pow(st->alpha, most - k) > TAU * (1 - st->alpha)) return SLOW;
+            if (proper && k <= FOLLOW) st->alpha = fmin(st->alpha, 0.9);
+            else if (k == most || u * pow(st->alpha, most - k) > TAU * (1 - st->alpha)) return SLOW;
         }
         u_old = u;
+        outcome o = proper && k <= FOLLOW ? follow(p) : SOLVED;
+        if (o != SOLVED) return o;
     }
 }
 
@@ -541,9 +561,9 @@ static double step_after(const pside *p, double e)
     const pside_state *st = p->st;
     double h = fabs(st->h), h_acc = fabs(st->h_acc);
     if (e == 0) return GROW_MAX * h;
-    int rounding = !p->option.classic && fmin(e, st->e_acc) < ERROR_FLOOR;
-    if (st->first || st->rejected || rounding) return SAFETY * h / fifth_root(e);
-    return SAFETY * h * (h / h_acc) * fifth_root(st->e_acc / (e * e));
+    if (st->first || st->rejected) return SAFETY * h / fifth_root(e);
+    double predicted = SAFETY * h * (h / h_acc) * fifth_root(st->e_acc / (e * e));
+    return e < ERROR_FLOOR && !p->option.classic ? fmax(h, predicted) : predicted;
 }
 
 /* |h_r| after a rejected step. */
@@ -583,12 +603,12 @@ static void plan(pside *p, outcome o, double h_r)
         break;
     case DIVERGED:
         h_new = h_alpha;
-        st->need_jac = !st->jac_here;
+        st->need_jac |= !st->jac_here;
         break;
     case SLOW:
         if (!st->jac_here) h_new = h;
         else if (alpha > XI * ALPHA_REF) h_new = h_alpha;
-        st->need_jac = !st->jac_here;
+        st->need_jac |= !st->jac_here;
         break;
     default: break; /* half the step */
     }
@@ -767,8 +787,8 @@ static int load(void *self, const void *buffer, size_t size)
     {#field, type, offsetof(pside_options, field), standard, NULL, low, high, NULL, "", text}
 
 static const dae_option option_table[] = {
-    OPTION(classic, DAE_OPTION_INT, 0, 0, 1, "1: step control and growth test of the original program"),
-    OPTION(growth, DAE_OPTION_REAL, 0, 0, 1e300, "a step in which a component grows by more than this factor is halved; 0: no such test"),
+    OPTION(classic, DAE_OPTION_INT, 0, 0, 1, "1: step control and growth test as in the original program"),
+    OPTION(growth, DAE_OPTION_REAL, GROWTH, 0, 1e300, "a step that makes a component so many times larger is halved; 0: no such test"),
     OPTION(parallel_f, DAE_OPTION_INT, 0, 0, 1, "1: the stages are evaluated on the threads too; the functions must allow that"),
     OPTION(parallel_min, DAE_OPTION_INT, PARALLEL_MIN, 1, 1e9, "smallest system that is worth the threads"),
     {.name = NULL},
