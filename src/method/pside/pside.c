@@ -19,7 +19,7 @@
  * never shortens the step while the error is far below the tolerance (errors at rounding level mislead its
  * prediction); growth of a component is suspicious only where the iteration converges slowly; where it fails
  * again and again the Jacobian is renewed between iterations (Newton's method proper), which finds the right side
- * of a kink. Always: a singular
+ * of a kink; a prediction that is corrected by the size of the solution is replaced by D = y'_n. Always: a singular
  * matrix halves the step; a Jacobian that cannot be evaluated is replaced by the last one; dense output. */
 #include "method/method.h"
 
@@ -55,6 +55,7 @@
 #define START_CHANGE 0.5  /* first step: |h y'| */
 #define START_PART 1e-5   /* first step: part of the interval, and absolute */
 #define ERROR_FLOOR 1e-3  /* ours: an error below it is no reason for a smaller step, whatever its history says */
+#define FAR 0.3           /* ours: a first correction of more than this times y_n shows a bad prediction (index 1) */
 #define PATIENCE 3        /* ours: after so many failures in a row the Jacobian follows the iterates, */
 #define FOLLOW 5          /* ours: so many of them */
 #define SINGULAR_MAX 5    /* ours */
@@ -292,13 +293,13 @@ static double stage_time(const pside *p, int k)
     return p->ivp->t + pside_c[k] * st->h;
 }
 
-/* D and Y from the polynomial of the last step. */
-static void predict(pside *p, double hA[S][S])
+/* D and Y from the polynomial of the last step, extended to `ratio` times its length; 0: D = y'_n. */
+static void predict(pside *p, double ratio, double hA[S][S])
 {
     const pside_state *st = p->st;
-    double q = st->h / st->h_acc, W[S][S];
+    double W[S][S];
     for (int i = 0; i < S; i++) {
-        double z = q * pside_c[i];
+        double z = ratio * pside_c[i];
         for (int j = 0; j < S; j++) {
             W[i][j] = pside_Uinv[0][j] + z * (pside_Uinv[1][j] + z * (pside_Uinv[2][j] + z * pside_Uinv[3][j]));
             hA[i][j] = st->h * pside_A[i][j];
@@ -487,8 +488,9 @@ static outcome newton(pside *p)
     dae_ivp *ivp = p->ivp;
     int proper = st->failures >= PATIENCE && !p->option.classic;
     int fixed = ivp->opt->fixed_step > 0, most = fixed ? NEWTON_FIXED : NEWTON_MAX;
-    double hA[S][S], u_old = 0, floor = KAPPA * UROUND * norm(p, p->y);
-    predict(p, hA);
+    double hA[S][S], u_old = 0, size = norm(p, p->y), floor = KAPPA * UROUND * size;
+    int flat = p->inner > 1 || p->option.classic;
+    predict(p, st->h / st->h_acc, hA);
     st->alpha = ALPHA_START; 
     if (p->option.classic && grows(p)) return GROWS;
     for (int k = 1;; k++) {
@@ -503,6 +505,12 @@ static outcome newton(pside *p)
         if (p->option.classic && grows(p)) return GROWS;
         if (k == 1) {
             if (u == 0) return EXACT;
+            if (u > FAR * size && !flat) { /* the prediction was worth nothing: D = y'_n instead */
+                flat = 1;
+                predict(p, 0, hA);
+                k = 0;
+                continue;
+            }
         } else {
             st->alpha = sqrt(st->alpha * (u / u_old));
             if (!p->option.classic && !proper && st->alpha > ALPHA_TRUST && grows(p)) return GROWS;
