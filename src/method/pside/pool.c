@@ -5,26 +5,26 @@
 #include <stdlib.h>
 
 enum { THREADS_MAX = 4 };
-#define SPINS 4000 /* ours: some 20 to 50 microseconds, the time between two solves; then the thread sleeps */
+#define SPINS 2000 /* ours: some 20 to 100 microseconds, the time between two solves; then a thread sleeps */
 
-typedef struct worker {
-    struct pside_pool *pool;
-    pthread_t thread;
-    int number; /* 1 .. threads-1 */
-} worker;
+/* The ticket holds the number of the call, the number of its tasks and the next task that nobody has taken, so
+ * that a thread that comes late cannot take a task of a later call by mistake. */
+#define TICKET(call, count) (((unsigned long long)(call) << 16) | (unsigned long long)(count) << 8)
+#define TASKS(ticket) ((int)((ticket) >> 8 & 255))
+#define NEXT(ticket) ((int)((ticket) & 255))
 
 struct pside_pool {
-    int threads; /* with the caller */
-    worker worker[THREADS_MAX];
+    int workers;
+    pthread_t worker[THREADS_MAX];
     pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    atomic_uint call;    /* counts the calls of run */
+    pthread_cond_t wake, finished;
+    atomic_ullong ticket;
     atomic_int sleeping; /* workers that wait for `wake` */
-    atomic_int busy;     /* workers that have not finished this call */
-    atomic_int waiting;  /* the caller waits for `done` */
-    int stop;
-    int count;
-    pside_task *task;
+    atomic_int done;     /* tasks of this call that are done */
+    atomic_int waiting;  /* the caller waits for `finished` */
+    atomic_int stop;
+    unsigned long long calls;
+    pside_task *task; /* these two are read only by who has a task of this call */
     void *object;
 };
 
@@ -35,48 +35,59 @@ static void pause_briefly(void)
 #endif
 }
 
-/* Waits until the call counter leaves `seen`. */
-static unsigned next_call(pside_pool *pool, unsigned seen)
+/* Takes a task: its number, or -1 if none is left. */
+static int take(pside_pool *pool)
 {
-    unsigned call = seen;
-    for (int k = 0; k < SPINS && call == seen; k++) {
-        pause_briefly();
-        call = atomic_load(&pool->call);
+    unsigned long long ticket = atomic_load(&pool->ticket);
+    while (NEXT(ticket) < TASKS(ticket)) {
+        if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket + 1)) return NEXT(ticket);
     }
-    if (call != seen) return call;
+    return -1;
+}
+
+static int idle(pside_pool *pool)
+{
+    unsigned long long ticket = atomic_load(&pool->ticket);
+    return NEXT(ticket) >= TASKS(ticket) && !atomic_load(&pool->stop);
+}
+
+static void wait_for_work(pside_pool *pool)
+{
+    for (int k = 0; k < SPINS && idle(pool); k++) pause_briefly();
+    if (!idle(pool)) return;
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleeping, 1);
-    while ((call = atomic_load(&pool->call)) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+    while (idle(pool)) pthread_cond_wait(&pool->wake, &pool->lock);
     atomic_fetch_sub(&pool->sleeping, 1);
     pthread_mutex_unlock(&pool->lock);
-    return call;
+}
+
+static void wake_sleepers(pside_pool *pool)
+{
+    if (!atomic_load(&pool->sleeping)) return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static void *work(void *argument)
 {
-    worker *w = argument;
-    pside_pool *pool = w->pool;
-    for (unsigned seen = 0;;) {
-        seen = next_call(pool, seen);
-        if (pool->stop) return NULL;
-        for (int k = w->number; k < pool->count; k += pool->threads) pool->task(pool->object, k);
-        if (atomic_fetch_sub(&pool->busy, 1) == 1 && atomic_load(&pool->waiting)) {
+    pside_pool *pool = argument;
+    while (!atomic_load(&pool->stop)) {
+        int k = take(pool);
+        if (k < 0) {
+            wait_for_work(pool);
+            continue;
+        }
+        pool->task(pool->object, k);
+        atomic_fetch_add(&pool->done, 1);
+        if (atomic_load(&pool->waiting)) {
             pthread_mutex_lock(&pool->lock);
-            pthread_cond_signal(&pool->done);
+            pthread_cond_signal(&pool->finished);
             pthread_mutex_unlock(&pool->lock);
         }
     }
-}
-
-static void begin_call(pside_pool *pool)
-{
-    atomic_store(&pool->busy, pool->threads - 1);
-    atomic_fetch_add(&pool->call, 1);
-    if (atomic_load(&pool->sleeping)) {
-        pthread_mutex_lock(&pool->lock);
-        pthread_cond_broadcast(&pool->wake);
-        pthread_mutex_unlock(&pool->lock);
-    }
+    return NULL;
 }
 
 pside_pool *dae_pside_pool_create(int threads)
@@ -87,17 +98,11 @@ pside_pool *dae_pside_pool_create(int threads)
     if (!pool) return NULL;
     if (pthread_mutex_init(&pool->lock, NULL)) goto no_lock;
     if (pthread_cond_init(&pool->wake, NULL)) goto no_wake;
-    if (pthread_cond_init(&pool->done, NULL)) goto no_done;
-    /* The workers read `threads` only after the first call, when it is final. */
-    for (pool->threads = 1; pool->threads < threads; pool->threads++) {
-        worker *w = &pool->worker[pool->threads];
-        w->pool = pool;
-        w->number = pool->threads;
-        if (pthread_create(&w->thread, NULL, work, w)) break;
-    }
-    if (pool->threads > 1) return pool;
-    pthread_cond_destroy(&pool->done);
-no_done:
+    if (pthread_cond_init(&pool->finished, NULL)) goto no_finished;
+    while (pool->workers < threads - 1 && !pthread_create(&pool->worker[pool->workers], NULL, work, pool)) pool->workers++;
+    if (pool->workers > 0) return pool;
+    pthread_cond_destroy(&pool->finished);
+no_finished:
     pthread_cond_destroy(&pool->wake);
 no_wake:
     pthread_mutex_destroy(&pool->lock);
@@ -109,10 +114,10 @@ no_lock:
 void dae_pside_pool_destroy(pside_pool *pool)
 {
     if (!pool) return;
-    pool->stop = 1;
-    begin_call(pool);
-    for (int k = 1; k < pool->threads; k++) pthread_join(pool->worker[k].thread, NULL);
-    pthread_cond_destroy(&pool->done);
+    atomic_store(&pool->stop, 1);
+    wake_sleepers(pool);
+    for (int k = 0; k < pool->workers; k++) pthread_join(pool->worker[k], NULL);
+    pthread_cond_destroy(&pool->finished);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
@@ -124,16 +129,17 @@ void dae_pside_pool_run(pside_pool *pool, int count, pside_task *task, void *obj
         for (int k = 0; k < count; k++) task(object, k);
         return;
     }
-    pool->count = count;
     pool->task = task;
     pool->object = object;
-    begin_call(pool);
-    for (int k = 0; k < count; k += pool->threads) task(object, k);
-    for (int k = 0; k < SPINS && atomic_load(&pool->busy); k++) pause_briefly();
-    if (!atomic_load(&pool->busy)) return;
+    atomic_store(&pool->done, 0);
+    atomic_store(&pool->ticket, TICKET(++pool->calls, count));
+    wake_sleepers(pool);
+    for (int k; (k = take(pool)) >= 0; atomic_fetch_add(&pool->done, 1)) task(object, k);
+    for (int k = 0; k < SPINS && atomic_load(&pool->done) < count; k++) pause_briefly();
+    if (atomic_load(&pool->done) == count) return;
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->waiting, 1);
-    while (atomic_load(&pool->busy)) pthread_cond_wait(&pool->done, &pool->lock);
+    while (atomic_load(&pool->done) < count) pthread_cond_wait(&pool->finished, &pool->lock);
     atomic_store(&pool->waiting, 0);
     pthread_mutex_unlock(&pool->lock);
 }
