@@ -187,29 +187,35 @@ static void pendulum_at_2(int index, dae_kind kind, const char *method, double h
     dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
     assert_non_null(it);
     assert_int_equal(dae_integrator_start(it, 0, 2, (double[]){1, 0, 0, 0, 0}, yp, &err), DAE_OK);
-    assert_int_equal(dae_integrator_advance(it, 2, &err), DAE_OK);
+    dae_status s = dae_integrator_advance(it, 2, &err);
+    if (s) fail_msg("%s, h = %g, index %d: %s", method, h, index, err.text);
     memcpy(y, dae_integrator_state(it), 5 * sizeof *y);
     dae_integrator_destroy(it);
 }
 
-static void pendulum_orders(int index, dae_kind kind, double h, double position, double velocity, double multiplier)
+/* Observed between h and h/2: what = 0 position, 1 velocity, 2 multiplier. */
+static double pendulum_order(int index, dae_kind kind, double h, int what)
 {
-    double ref[5], a[5], b[5];
+    double ref[5], y[5], e[2];
     pendulum_at_2(2, DAE_KIND_DAE, "radau", 0.01, ref);
-    pendulum_at_2(index, kind, "pside", h, a);
-    pendulum_at_2(index, kind, "pside", h / 2, b);
-    assert_near(log2(hypot(a[0] - ref[0], a[1] - ref[1]) / hypot(b[0] - ref[0], b[1] - ref[1])), position, 0.3);
-    assert_near(log2(hypot(a[2] - ref[2], a[3] - ref[3]) / hypot(b[2] - ref[2], b[3] - ref[3])), velocity, 0.3);
-    assert_near(log2(fabs(a[4] - ref[4]) / fabs(b[4] - ref[4])), multiplier, 0.3);
+    for (int k = 0; k < 2; k++) {
+        pendulum_at_2(index, kind, "pside", k ? h / 2 : h, y);
+        e[k] = what == 2 ? fabs(y[4] - ref[4]) : hypot(y[2 * what] - ref[2 * what], y[2 * what + 1] - ref[2 * what + 1]);
+    }
+    return log2(e[0] / e[1]);
 }
 
 static void pendulum_orders_are_those_of_theory(void **state)
 {
-    (void)state; /* index 2: 7, 7, 4; index 3: 7, 4, 3 */
-    pendulum_orders(2, DAE_KIND_DAE, 0.2, 7, 7, 4);
-    pendulum_orders(2, DAE_KIND_IDE, 0.2, 7, 7, 4);
-    pendulum_orders(3, DAE_KIND_DAE, 0.2, 7, 4, 3);
-    pendulum_orders(3, DAE_KIND_IDE, 0.2, 7, 4, 3);
+    (void)state; /* index 2: 7, 7, 4; index 3: 7, 4, 3, the last two from smaller steps on */
+    for (dae_kind kind = DAE_KIND_DAE; kind <= DAE_KIND_IDE; kind++) {
+        assert_near(pendulum_order(2, kind, 0.2, 0), 7, 0.3);
+        assert_near(pendulum_order(2, kind, 0.2, 1), 7, 0.3);
+        assert_near(pendulum_order(2, kind, 0.2, 2), 4, 0.3);
+        assert_near(pendulum_order(3, kind, 0.2, 0), 7, 0.3);
+        assert_near(pendulum_order(3, kind, 0.05, 1), 4, 0.3);
+        assert_near(pendulum_order(3, kind, 0.05, 2), 3, 0.3);
+    }
 }
 
 /* ---- The published runs ----------------------------------------------------------------------------------- */
@@ -576,7 +582,7 @@ static void function_that_fails_cuts_the_step_or_stops(void **state)
     dae_error err;
     double y = 0;
     opt.method = "pside";
-    opt.h0 = 0.02; /* the solution 1 - (1 - 25 t)^2 touches 1 at t = 0.04 */
+    opt.h0 = 0.036; /* the solution 1 - (1 - 25 t)^2 touches 1 at t = 0.04, the prediction 50 t passes it */
     assert_int_equal(dae_solve(&sys, &opt, 0, 0.038, &y, &stats, &err), DAE_OK);
     assert_near(y, 1 - 0.05 * 0.05, 1e-4);
     assert_true(stats.undefined > 0);

@@ -514,11 +514,11 @@ static outcome newton(pside *p)
         } else {
             st->alpha = sqrt(st->alpha * (u / u_old));
             if (!p->option.classic && !proper && st->alpha > ALPHA_TRUST && grows(p)) return GROWS;
-            if (fixed && (k == most || st->alpha >= 1)) return u < 1 ? SOLVED : DIVERGED;
-            if (st->alpha >= 1 && !(proper && k <= FOLLOW)) return DIVERGED;
+            if (fixed && st->alpha >= 1 && u < 1) return SOLVED; /* rounding */
+            if (st->alpha >= 1 && !(proper && k <= FOLLOW) && !fixed) return DIVERGED;
             if (u < floor || u * st->alpha < TAU * (1 - st->alpha)) return SOLVED;
             if (proper && k <= FOLLOW) st->alpha = fmin(st->alpha, 0.9);
-            else if (k == most || u * pow(st->alpha, most - k) > TAU * (1 - st->alpha)) return SLOW;
+            else if (k == most || (!fixed && u * pow(st->alpha, most - k) > TAU * (1 - st->alpha))) return SLOW;
         }
         u_old = u;
         outcome o = proper && k <= FOLLOW ? follow(p) : SOLVED;
