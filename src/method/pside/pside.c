@@ -35,6 +35,7 @@
 
 /* All constants are those of [PSIDE] unless marked. */
 #define UROUND (DBL_EPSILON / 2)
+#define LEAST 1e-100 /* ours: smallest step at t = 0, where rounding sets no limit */
 #define TAU 0.01          /* the iteration stops at a predicted error of this */
 #define KAPPA 100.0       /* ... or at this many rounding units of y_n */
 #define NEWTON_MAX 15
@@ -735,7 +736,7 @@ static dae_status step(void *self)
         dae_status s = st->need_jac ? jacobian(p) : DAE_OK;
         if (!s) s = prepare(p);
         if (s) return s;
-        double least = fmax(ivp->opt->h_min, 10 * UROUND * fabs(ivp->t));
+        double least = fmax(ivp->opt->h_min, fmax(10 * UROUND * fabs(ivp->t), LEAST));
         if (fabs(st->h) < least && !st->last) {
             return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
                                 "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a row; a singularity or a "
