@@ -61,7 +61,7 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
                                          const double *y0, char *reason, size_t size)
 {
     static const char *const implicit[] = {"radau5", NULL};
-    static const char *const ide[] = {"ida", NULL};
+    static const char *const ide[] = {"dassl", "ida", NULL};
     static const char *const loose[] = {"dopri5", "dop853", NULL}, *const tight[] = {"dop853", "dopri5", NULL};
     static const char *const mechanical[] = {"mexx", NULL};
     const dae_method_info *m = NULL;
