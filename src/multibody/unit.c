@@ -1,0 +1,145 @@
+/* Units in brackets: products and quotients of names with whole powers, "kg m^2", "N*m/rad", "mm/s^2". */
+#include "multibody/expression.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct unit {
+    const char *name;
+    double factor;
+    signed char power[5]; /* m, kg, s, A, K */
+    int prefix;           /* 1: takes metric prefixes */
+} unit;
+
+static const unit units[] = {
+    {"m", 1, {1, 0, 0, 0, 0}, 1},
+    {"g", 1e-3, {0, 1, 0, 0, 0}, 1},
+    {"s", 1, {0, 0, 1, 0, 0}, 1},
+    {"A", 1, {0, 0, 0, 1, 0}, 1},
+    {"K", 1, {0, 0, 0, 0, 1}, 1},
+    {"rad", 1, {0, 0, 0, 0, 0}, 1},
+    {"deg", 0.017453292519943295769, {0, 0, 0, 0, 0}, 0},
+    {"rev", 6.2831853071795864769, {0, 0, 0, 0, 0}, 0},
+    {"rpm", 0.10471975511965977462, {0, 0, -1, 0, 0}, 0},
+    {"min", 60, {0, 0, 1, 0, 0}, 0},
+    {"h", 3600, {0, 0, 1, 0, 0}, 0},
+    {"d", 86400, {0, 0, 1, 0, 0}, 0},
+    {"t", 1000, {0, 1, 0, 0, 0}, 0},
+    {"in", 0.0254, {1, 0, 0, 0, 0}, 0},
+    {"ft", 0.3048, {1, 0, 0, 0, 0}, 0},
+    {"lb", 0.45359237, {0, 1, 0, 0, 0}, 0},
+    {"lbf", 4.4482216152605, {1, 1, -2, 0, 0}, 0},
+    {"N", 1, {1, 1, -2, 0, 0}, 1},
+    {"J", 1, {2, 1, -2, 0, 0}, 1},
+    {"W", 1, {2, 1, -3, 0, 0}, 1},
+    {"Pa", 1, {-1, 1, -2, 0, 0}, 1},
+    {"bar", 1e5, {-1, 1, -2, 0, 0}, 1},
+    {"Hz", 1, {0, 0, -1, 0, 0}, 1},
+    {"V", 1, {2, 1, -3, -1, 0}, 1},
+    {"Ohm", 1, {2, 1, -3, -2, 0}, 1},
+    {"H", 1, {2, 1, -2, -2, 0}, 1},
+    {"F", 1, {-2, -1, 4, 2, 0}, 1},
+    {"l", 1e-3, {3, 0, 0, 0, 0}, 1},
+    {"%", 1e-2, {0, 0, 0, 0, 0}, 0},
+};
+static const struct {
+    char letter;
+    double factor;
+} prefixes[] = {{'n', 1e-9}, {'u', 1e-6}, {'m', 1e-3}, {'c', 1e-2},
+                {'d', 1e-1}, {'k', 1e3},  {'M', 1e6},  {'G', 1e9}};
+
+static const unit *find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].name) == length && !memcmp(units[i].name, name, length)) return &units[i];
+    }
+    return NULL;
+}
+
+/* The plain name first, then with a prefix. */
+static const unit *read_name(const char *name, size_t length, double *factor)
+{
+    const unit *u = find(name, length);
+    *factor = 1;
+    if (u || length < 2) return u;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (prefixes[i].letter != name[0]) continue;
+        u = find(name + 1, length - 1);
+        *factor = prefixes[i].factor;
+        return u && u->prefix ? u : NULL;
+    }
+    return NULL;
+}
+
+/* ^2, ^-1, 2 (as in s2): a whole number up to 9. */
+static int read_power(const char *text, size_t length, size_t *k)
+{
+    size_t i = *k;
+    int sign = 1;
+    if (i < length && text[i] == '^') i++;
+    if (i < length && text[i] == '-') {
+        sign = -1;
+        i++;
+    }
+    if (i >= length || !isdigit((unsigned char)text[i])) return text[*k == length ? 0 : *k] == '^' ? 0 : 1;
+    *k = i + 1;
+    return sign * (text[i] - '0');
+}
+
+int dae_unit_read(const char *text, size_t length, double *factor, dae_dimension *dimension)
+{
+    int divide = 0, expect = 1;
+    *factor = 1;
+    memset(dimension, 0, sizeof *dimension);
+    for (size_t k = 0; k < length;) {
+        char c = text[k];
+        if (c == ' ' || ((c == '*' || c == '.') && !expect)) {
+            if (c != ' ') expect = 1;
+            k++;
+        } else if (c == '/' && !expect) {
+            divide = expect = 1;
+            k++;
+        } else if (c == '1' && expect) { /* 1/s */
+            expect = 0;
+            k++;
+        } else if (isalpha((unsigned char)c) || c == '%') {
+            size_t begin = k;
+            double prefix;
+            while (k < length && (isalpha((unsigned char)text[k]) || text[k] == '%')) k++;
+            const unit *u = read_name(text + begin, k - begin, &prefix);
+            if (!u) return (int)begin + 1;
+            size_t at = k;
+            int power = k < length ? read_power(text, length, &k) : 1;
+            if (power == 0) return (int)at + 1;
+            if (divide) power = -power;
+            *factor *= pow(prefix * u->factor, power);
+            for (int i = 0; i < 5; i++) {
+                int sum = dimension->power[i] + power * u->power[i];
+                if (sum < -60 || sum > 60) return (int)at + 1;
+                dimension->power[i] = (signed char)sum;
+            }
+            divide = expect = 0;
+        } else {
+            return (int)k + 1;
+        }
+    }
+    if (expect) return (int)length + 1;
+    return isfinite(*factor) && *factor > 0 ? 0 : 1;
+}
+
+void dae_dimension_text(const dae_dimension *d, char *out, size_t size)
+{
+    static const char *const name[5] = {"m", "kg", "s", "A", "K"};
+    size_t used = 0;
+    if (size) out[0] = 0;
+    for (int i = 0; i < 5 && used < size; i++) {
+        if (!d->power[i]) continue;
+        int n = d->power[i] == 1
+                    ? snprintf(out + used, size - used, "%s%s", used ? " " : "", name[i])
+                    : snprintf(out + used, size - used, "%s%s^%d", used ? " " : "", name[i], d->power[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (!used) snprintf(out, size, "1");
+}
