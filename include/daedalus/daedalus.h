@@ -7,6 +7,7 @@
 #include <daedalus/formulation.h>
 #include <daedalus/integrator.h>
 #include <daedalus/method.h>
+#include <daedalus/multibody.h>
 #include <daedalus/options.h>
 #include <daedalus/problem.h>
 #include <daedalus/status.h>

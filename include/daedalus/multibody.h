@@ -1,0 +1,143 @@
+/* Mechanisms: bodies, points, joints, forces, drivers, sensors, events; from a JSON file or built by calls.
+ * docs/modelling.md explains every field; the names here are those of the file.
+ *
+ * A model is what the engineer described. A mechanism is compiled from it: a mechanical system that every
+ * method can integrate, with its names, its consistent start and its reaction forces.
+ *
+ * SI units, radians. Planar models use x, y and the angle about z (inertia[2], omega[2], angle). Bodies are
+ * numbered from 1 in the order in which they are added; 0 is the ground. */
+#ifndef DAEDALUS_MULTIBODY_H
+#define DAEDALUS_MULTIBODY_H
+
+#include <daedalus/problem.h>
+
+DAE_BEGIN_DECLS
+
+typedef struct mbs_model mbs_model;         /* opaque: what was described */
+typedef struct mbs_mechanism mbs_mechanism; /* opaque: compiled, constant, shared by threads */
+
+enum { MBS_GROUND = 0, MBS_PLANAR = 2, MBS_SPATIAL = 3 };
+
+/* ---- Description ------------------------------------------------------------------------------- */
+
+typedef struct mbs_body {
+    const char *name;
+    double mass;
+    double inertia[6]; /* about the center of mass, body axes: xx, yy, zz, xy, xz, yz (products of inertia) */
+    double center[3];  /* initial position of the center of mass, which is the origin of the body */
+    double angle;      /* planar: initial angle */
+    double q[4];       /* spatial: initial orientation w, x, y, z; zero: the identity */
+    double v[3];       /* initial velocity of the center of mass */
+    double omega[3];   /* initial angular velocity, body axes */
+    const char *fix;   /* what assembly must not change, words of: x y z angle q vx vy vz omega */
+} mbs_body;
+
+typedef struct mbs_point {
+    const char *name;
+    int body;    /* its number, or MBS_GROUND */
+    double r[3]; /* in the axes of the body */
+    double angle, q[4]; /* orientation of the point's frame in the body; zero: as the body */
+} mbs_point;
+
+typedef struct mbs_joint {
+    const char *name, *type; /* revolute, prismatic, ...: mbs_joint_type_name lists them */
+    int a, b;                /* bodies; or the points below */
+    double at[3];            /* where they meet, in global coordinates of the initial pose */
+    double axis[3];          /* of rotation or sliding, in the frame of a; zero: local x (planar: of sliding) */
+    const char *point_a, *point_b; /* names of points instead of a, b, at */
+    double length;                 /* distance */
+    double ratio;                  /* gear: q1 + ratio*q2 = constant */
+    double pitch;                  /* screw: travel per radian */
+    double radius;                 /* rolling */
+    const char *joint_1, *joint_2; /* gear: the joints that it couples */
+    double mu, friction_radius, friction_speed; /* dry friction, its lever, the speed at which it is full */
+} mbs_joint;
+
+/* Numbers of forces are texts: expressions of t, parameters, body.x, joint.value, ...; NULL: zero. */
+typedef struct mbs_force {
+    const char *name, *type; /* spring, torsion, force, ...: mbs_force_type_name lists them */
+    const char *point_a, *point_b; /* where it acts */
+    const char *joint;             /* torsion, torque, motor, stop: on the coordinate of this joint */
+    const char *body;              /* force, torque on one body */
+    const char *value[3];          /* its law, or the components of a vector */
+    int count;                     /* of values given */
+    int in_body;                   /* 1: the vector is in the axes of the body */
+    double k, c, l0;               /* stiffness, damping, free length or angle */
+    double k_angular, c_angular;   /* bushing */
+    double mu, radius, speed;      /* contact: friction, sphere; speed at which friction is full */
+    double min, max;               /* stop */
+    double resistance, inductance, constant; /* motor: Ohm, H, N m/A */
+} mbs_force;
+
+typedef struct mbs_driver {
+    const char *name, *joint;
+    const char *quantity; /* NULL or "position" */
+    const char *value;    /* expression of t */
+} mbs_driver;
+
+typedef struct mbs_sensor {
+    const char *name, *value, *unit;
+} mbs_sensor;
+
+typedef struct mbs_event {
+    const char *name, *when;
+    dae_direction direction;
+    int stop;                  /* 1: ends the run */
+    const char *impact;        /* name of a joint or contact pair: see docs; NULL: none */
+    const char *point_a, *point_b; /* impact of these two points along the axis of a */
+    double restitution;
+} mbs_event;
+
+DAE_API mbs_model *mbs_model_create(const char *name, int space);
+DAE_API void mbs_model_destroy(mbs_model *m);
+DAE_API void mbs_model_set_gravity(mbs_model *m, double x, double y, double z);
+DAE_API void mbs_model_set_parameter(mbs_model *m, const char *name, double value);
+/* The number of what was added (bodies from 1, others from 0), or < 0. The model keeps its first error, and
+ * mbs_mechanism_create tells it: building needs no checks. */
+DAE_API int mbs_model_add_body(mbs_model *m, const mbs_body *body);
+DAE_API int mbs_model_add_point(mbs_model *m, const mbs_point *point);
+DAE_API int mbs_model_add_joint(mbs_model *m, const mbs_joint *joint);
+DAE_API int mbs_model_add_force(mbs_model *m, const mbs_force *force);
+DAE_API int mbs_model_add_driver(mbs_model *m, const mbs_driver *driver);
+DAE_API int mbs_model_add_sensor(mbs_model *m, const mbs_sensor *sensor);
+DAE_API int mbs_model_add_event(mbs_model *m, const mbs_event *event);
+
+DAE_API const char *mbs_joint_type_name(int i); /* NULL past the end */
+DAE_API const char *mbs_force_type_name(int i);
+
+/* ---- Mechanism --------------------------------------------------------------------------------- */
+
+DAE_API mbs_mechanism *mbs_mechanism_create(const mbs_model *m, dae_error *err);
+DAE_API void mbs_mechanism_destroy(mbs_mechanism *c);
+DAE_API const dae_system *mbs_mechanism_system(const mbs_mechanism *c); /* lives as long as c */
+/* Consistent initial values y = (p, v, u): the described pose, moved as little as possible. */
+DAE_API dae_status mbs_mechanism_initial(const mbs_mechanism *c, double *y, dae_error *err);
+/* Accelerations (nv) and multipliers (nlambda) at a state; least ones where they are not unique. */
+DAE_API dae_status mbs_mechanism_acceleration(const mbs_mechanism *c, double t, const double *y, double *a,
+                                              double *lambda, dae_error *err);
+/* d(G^T lambda)/dp: nv*np column-major, exact. */
+DAE_API dae_status mbs_mechanism_constraint_stiffness(const mbs_mechanism *c, double t, const double *y,
+                                                      const double *lambda, double *K);
+
+typedef struct mbs_energy {
+    double kinetic, potential; /* gravity, springs */
+    double power;              /* of all that is in neither: motors, dampers, friction, drivers */
+} mbs_energy;
+DAE_API dae_status mbs_mechanism_energy(const mbs_mechanism *c, double t, const double *y, mbs_energy *out);
+
+/* What is known of its structure. */
+typedef struct mbs_topology {
+    int bodies, joints, loops;
+    int coordinates; /* velocities of all bodies */
+    int constraints; /* rows as described */
+    int independent; /* rank */
+    int freedom;     /* coordinates - independent */
+    int redundant;   /* rows that follow from others; left out of the system */
+} mbs_topology;
+DAE_API mbs_topology mbs_mechanism_topology(const mbs_mechanism *c);
+/* Name of the joint that redundant row i (from 0) belongs to, and which of its rows (from 0). */
+DAE_API const char *mbs_mechanism_redundant(const mbs_mechanism *c, int i, int *row);
+
+DAE_END_DECLS
+
+#endif

@@ -1,0 +1,274 @@
+/* Consistent start: positions, velocities, accelerations and multipliers.
+ *
+ * Positions: Gauss-Newton steps of least size, G d = -g, in small rotations and translations of the bodies; what
+ * is fixed has no column. Velocities: the least change with G v = -gI. Both are least-squares problems of least
+ * norm, so that redundant constraints and singular poses do no harm. */
+#include "multibody/mechanism.h"
+
+#include "linalg/least_squares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { max_iterations = 60 };
+#define TOLERANCE 1e-12  /* of residuals, absolute in SI units; ours */
+#define ACCEPTABLE 1e-9  /* if rounding stops the iteration before; ours */
+#define LARGEST_MOVE 0.3 /* of one step, m and rad; ours */
+#define RANK 1e-10       /* relative size of a pivot that counts as zero */
+
+typedef struct assembly {
+    const mbs_mechanism *m;
+    double t;
+    const unsigned char *fixed; /* 2*nv: positions, velocities; NULL: none */
+    double *g, *G, *A, *b;
+} assembly;
+
+/* ---- Small steps ------------------------------------------------------------------------------------- */
+
+/* p moved by small translations and rotations d (body axes). */
+static void move(const mbs_mechanism *m, const double *d, double *p)
+{
+    for (int k = 0; k < m->nbody; k++, p += m->bp, d += m->bv) {
+        for (int i = 0; i < 3; i++) p[i] += d[i];
+        if (m->planar) continue;
+        const double *w = d + 3;
+        double e[4] = {p[3], p[4], p[5], p[6]}, half = mbs_norm(w) / 2,
+               s = half > 1e-8 ? sin(half) / (2 * half) : 0.5;
+        double q[4] = {cos(half), s * w[0], s * w[1], s * w[2]};
+        double out[4] = {e[0] * q[0] - e[1] * q[1] - e[2] * q[2] - e[3] * q[3],
+                         e[0] * q[1] + e[1] * q[0] + e[2] * q[3] - e[3] * q[2],
+                         e[0] * q[2] - e[1] * q[3] + e[2] * q[0] + e[3] * q[1],
+                         e[0] * q[3] + e[1] * q[2] - e[2] * q[1] + e[3] * q[0]};
+        double n = sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2] + out[3] * out[3]);
+        for (int i = 0; i < 4; i++) p[3 + i] = out[i] / n;
+    }
+}
+
+/* Least d with G d = b, fixed columns left at 0; b (nrow) -> d (nv). */
+static int least_step(const assembly *x, int part, double *d)
+{
+    const mbs_mechanism *m = x->m;
+    int nrow = m->nrow, nv = m->nv, n = 0;
+    for (int c = 0; c < nv; c++) {
+        if (x->fixed && x->fixed[part * nv + c]) continue;
+        memcpy(x->A + (size_t)n++ * (size_t)nrow, x->G + (size_t)c * (size_t)nrow,
+               (size_t)nrow * sizeof *x->A);
+    }
+    if (n == 0) return -1;
+    if (dae_least_squares(nrow, n, x->A, x->b, RANK) < 0) return -1;
+    n = 0;
+    for (int c = 0; c < nv; c++) d[c] = x->fixed && x->fixed[part * nv + c] ? 0 : x->b[n++];
+    return 0;
+}
+
+/* g, G and, if wanted, gI at (t, p); the largest |g|. */
+static double rows_at(const assembly *x, const double *p, double *gI)
+{
+    mbs_context c = mbs_begin(x->m, x->t, p, NULL);
+    memset(x->G, 0, (size_t)x->m->nrow * (size_t)x->m->nv * sizeof *x->G);
+    mbs_all_rows(&c, x->g, x->G, gI, NULL);
+    mbs_end(&c);
+    double worst = 0;
+    for (int i = 0; i < x->m->nrow; i++) worst = fabs(x->g[i]) > worst ? fabs(x->g[i]) : worst;
+    return worst;
+}
+
+/* The row with the largest residual, for the message. */
+static const char *worst_joint(const mbs_mechanism *m, const double *g, double *value)
+{
+    const char *name = "";
+    *value = -1;
+    for (int k = 0; k < m->nrows; k++) {
+        const mbs_row *r = &m->row[k];
+        for (int i = 0; i < r->count; i++) {
+            if (!(fabs(g[r->first + i]) > *value)) continue;
+            *value = fabs(g[r->first + i]);
+            name = r->joint >= 0 ? m->joint[r->joint].model->name : m->model->driver[r->driver].name;
+        }
+    }
+    return name;
+}
+
+/* ---- Positions and velocities -------------------------------------------------------------------------- */
+
+static dae_status positions(assembly *x, double *p, dae_error *err)
+{
+    const mbs_mechanism *m = x->m;
+    double worst = rows_at(x, p, NULL), last = INFINITY, *d = x->b + m->nrow + m->nv;
+    for (int k = 0; k < max_iterations && worst > TOLERANCE; k++) {
+        if (worst <= ACCEPTABLE && worst > 0.5 * last) break; /* rounding */
+        for (int i = 0; i < m->nrow; i++) x->b[i] = -x->g[i];
+        if (least_step(x, 0, d)) break;
+        double largest = 0;
+        for (int c = 0; c < m->nv; c++) largest = fabs(d[c]) > largest ? fabs(d[c]) : largest;
+        if (!isfinite(largest)) break;
+        if (largest > LARGEST_MOVE) {
+            for (int c = 0; c < m->nv; c++) d[c] *= LARGEST_MOVE / largest;
+        }
+        move(m, d, p);
+        last = worst;
+        worst = rows_at(x, p, NULL);
+    }
+    if (worst <= ACCEPTABLE) return DAE_OK;
+    double value;
+    const char *name = worst_joint(m, x->g, &value);
+    return dae_fail(err, DAE_ERR_INCONSISTENT, x->t,
+                    "the mechanism cannot be assembled: \"%s\" stays open by %.3g; check lengths and the "
+                    "described poses, or "
+                    "free what is fixed",
+                    name, value);
+}
+
+static dae_status velocities(assembly *x, const double *p, double *v, dae_error *err)
+{
+    const mbs_mechanism *m = x->m;
+    double *gI = x->b + 2 * m->nv + m->nrow, *d = x->b + m->nrow + m->nv, worst = 0, size = 1;
+    for (int pass = 0; pass < 2; pass++) {
+        rows_at(x, p, gI);
+        worst = 0;
+        for (int i = 0; i < m->nrow; i++) {
+            double r = gI[i];
+            for (int c = 0; c < m->nv; c++) r += x->G[(size_t)c * (size_t)m->nrow + (size_t)i] * v[c];
+            x->b[i] = -r;
+            worst = fabs(r) > worst ? fabs(r) : worst;
+        }
+        for (int c = 0; c < m->nv; c++) size = fabs(v[c]) > size ? fabs(v[c]) : size;
+        if (worst <= TOLERANCE) return DAE_OK;
+        if (pass == 1) break;
+        if (least_step(x, 1, d)) break;
+        for (int c = 0; c < m->nv; c++) v[c] += d[c];
+    }
+    if (worst <= ACCEPTABLE * size) return DAE_OK;
+    return dae_fail(err, DAE_ERR_INCONSISTENT, x->t,
+                    "no consistent velocities: a constraint keeps a rate of %.3g; free a fixed velocity or "
+                    "check the drivers",
+                    worst);
+}
+
+dae_status mbs_assemble(const mbs_mechanism *m, double t, double *y, const unsigned char *fixed,
+                        dae_error *err)
+{
+    size_t nrow = (size_t)m->nrow, nv = (size_t)m->nv;
+    assembly x = {.m = m, .t = t, .fixed = fixed};
+    if (!nrow) return DAE_OK;
+    x.g = malloc(nrow * sizeof *x.g);
+    x.G = malloc(nrow * nv * sizeof *x.G);
+    x.A = malloc(nrow * nv * sizeof *x.A);
+    x.b = malloc((2 * nrow + 2 * nv + nv) * sizeof *x.b);
+    dae_status s;
+    if (!x.g || !x.G || !x.A || !x.b) {
+        s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    } else {
+        s = positions(&x, y, err);
+        if (!s) s = velocities(&x, y, y + m->np, err);
+    }
+    free(x.g);
+    free(x.G);
+    free(x.A);
+    free(x.b);
+    return s;
+}
+
+/* ---- What must not move -------------------------------------------------------------------------------- */
+
+static int fix_word(const mbs_mechanism *m, int body, const char *w, size_t n, unsigned char *fixed)
+{
+    static const char *const planar[] = {"x", "y", "angle", "vx", "vy", "omega"};
+    static const char *const spatial[] = {"x", "y", "z", "vx", "vy", "vz"};
+    int base = body * m->bv;
+    for (int k = 0; k < 6; k++) {
+        const char *word = m->planar ? planar[k] : spatial[k];
+        if (strlen(word) != n || memcmp(word, w, n) != 0) continue;
+        fixed[k < 3 ? base + k : m->nv + base + k - 3] = 1;
+        return 0;
+    }
+    if (!m->planar && n == 1 && *w == 'q') {
+        for (int k = 3; k < 6; k++) fixed[base + k] = 1;
+        return 0;
+    }
+    if (!m->planar && n == 5 && !memcmp(w, "omega", 5)) {
+        for (int k = 3; k < 6; k++) fixed[m->nv + base + k] = 1;
+        return 0;
+    }
+    return -1;
+}
+
+dae_status mbs_mechanism_initial(const mbs_mechanism *m, double *y, dae_error *err)
+{
+    size_t n = (size_t)(m->np + m->nv + m->nu);
+    unsigned char *fixed = calloc(2 * (size_t)m->nv, 1);
+    if (!fixed) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    dae_status s = DAE_OK;
+    memcpy(y, m->p0, n * sizeof *y);
+    for (int k = 0; !s && k < m->nbody; k++) {
+        for (const char *w = m->model->body[k].fix; w && *w && !s;) {
+            size_t length = strcspn(w, " ");
+            if (length && fix_word(m, k, w, length, fixed)) {
+                s = dae_fail(err, DAE_ERR_INPUT, NAN, "bodies[%d].fix: \"%.*s\" cannot be fixed; expected %s",
+                             k, (int)length, w,
+                             m->planar ? "x, y, angle, vx, vy or omega" : "x, y, z, q, vx, vy, vz or omega");
+            }
+            w += length + (w[length] == ' ');
+        }
+    }
+    if (!s) s = mbs_assemble(m, m->model->simulation.t0, y, fixed, err);
+    free(fixed);
+    return s;
+}
+
+/* ---- Accelerations and multipliers --------------------------------------------------------------------- */
+
+/* [M G^T - F; G 0] (a; lambda) = (f - F lambda0; -gamma): once, or until the friction forces agree. */
+dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const double *y, double *a,
+                                      double *lambda, dae_error *err)
+{
+    const dae_mech *s = &m->system.mech;
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
+    double *K = calloc(n * n, sizeof *K), *b = calloc(n + 1, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
+    double *F = calloc(nl * nv + 1, sizeof *F), *l = calloc(nl + 1, sizeof *l), change = INFINITY;
+    dae_mech_point x = {t, y, y + m->np, y + m->np + m->nv, l};
+    dae_status status = DAE_OK;
+    if (!K || !b || !G || !F || !l) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    if (!status && nl) s->constraint(&x, NULL, G, s->user);
+    for (int pass = 0; !status && pass < 30 && change > 1e-11; pass++) {
+        memset(K, 0, n * n * sizeof *K);
+        memset(b, 0, n * sizeof *b);
+        s->force(&x, b, s->user);
+        if (nl) s->gamma(&x, b + nv, s->user);
+        if (m->friction && s->dfdlambda) s->dfdlambda(&x, F, s->user);
+        for (size_t i = 0; i < nl; i++) b[nv + i] = -b[nv + i];
+        for (int k = 0; k < m->nbody; k++) {
+            for (int i = 0; i < m->bv * m->bv; i++) {
+                size_t r = (size_t)(k * m->bv + i % m->bv), c = (size_t)(k * m->bv + i / m->bv);
+                K[c * n + r] = m->blocks[k * m->bv * m->bv + i];
+            }
+        }
+        for (size_t c = 0; c < nv; c++) {
+            for (size_t r = 0; r < nl; r++) {
+                K[c * n + nv + r] = G[c * nl + r];
+                K[(nv + r) * n + c] = G[c * nl + r] - F[r * nv + c];
+                b[c] -= F[r * nv + c] * l[r];
+            }
+        }
+        if (dae_least_squares((int)n, (int)n, K, b, 1e-13) < 0 || !isfinite(b[0])) {
+            status = dae_fail(err, DAE_ERR_SINGULAR, t, "accelerations cannot be computed");
+            break;
+        }
+        change = 0;
+        for (size_t i = 0; i < nl; i++) {
+            change = fmax(change, fabs(b[nv + i] - l[i]) / (1 + fabs(b[nv + i])));
+            l[i] = b[nv + i];
+        }
+        if (!m->friction) change = 0;
+    }
+    if (!status) {
+        if (a) memcpy(a, b, nv * sizeof *a);
+        if (lambda) memcpy(lambda, l, nl * sizeof *l);
+    }
+    free(K);
+    free(b);
+    free(G);
+    free(F);
+    free(l);
+    return status;
+}

@@ -1,0 +1,274 @@
+/* Kinematics of one evaluation: poses of the bodies, points, axes, coordinates of joints. */
+#include "multibody/mechanism.h"
+
+#include <string.h>
+
+/* ---- Poses ------------------------------------------------------------------------------------------- */
+
+void mbs_set_poses(const mbs_mechanism *m, const double *p, const double *v, mbs_pose *pose)
+{
+    static const double none[6];
+    for (int k = 1; k <= m->nbody; k++, pose++) {
+        mbs_pose *x = pose + 1;
+        if (m->planar) {
+            x->r[0] = p[0], x->r[1] = p[1], x->r[2] = 0;
+            x->angle = p[2];
+            mbs_plane_matrix(p[2], x->A);
+            const double *w = v ? v : none;
+            x->v[0] = w[0], x->v[1] = w[1], x->v[2] = 0;
+            x->w[0] = x->w[1] = 0, x->w[2] = w[2];
+        } else {
+            mbs_set(x->r, p);
+            mbs_quaternion_matrix(p + 3, x->A);
+            x->angle = 0;
+            x->e = p + 3;
+            mbs_set(x->v, v ? v : none);
+            mbs_set(x->w, v ? v + 3 : none);
+        }
+        p += m->bp;
+        if (v) v += m->bv;
+    }
+}
+
+/* The first slot that no other thread uses. */
+static mbs_slot *take_slot(const mbs_mechanism *m)
+{
+    mbs_slot *slot = ((mbs_mechanism *)m)->slot; /* the only part of a mechanism that changes */
+    for (int k = 0;; k = (k + 1) % MBS_SLOTS) {
+        int idle = 0;
+        if (atomic_compare_exchange_strong_explicit(&slot[k].busy, &idle, 1, memory_order_acquire,
+                                                    memory_order_relaxed)) {
+            return &slot[k];
+        }
+    }
+}
+
+mbs_context mbs_begin(const mbs_mechanism *m, double t, const double *p, const double *v)
+{
+    mbs_slot *s = take_slot(m);
+    mbs_set_poses(m, p, v, s->pose);
+    return (mbs_context){.m = m, .t = t, .v = v, .pose = s->pose, .work = s->work, .slot = s};
+}
+
+mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v)
+{
+    mbs_slot *s = &((mbs_mechanism *)m)->slot[MBS_SLOTS];
+    int idle = 0;
+    while (!atomic_compare_exchange_weak_explicit(&s->busy, &idle, 1, memory_order_acquire,
+                                                  memory_order_relaxed)) {
+        idle = 0;
+    }
+    mbs_set_poses(m, p, v, s->pose);
+    memset(s->f, 0, (size_t)m->nv * sizeof *s->f);
+    memset(s->J, 0, (size_t)m->nv * (size_t)m->nz * sizeof *s->J);
+    return (mbs_context){.m = m,
+                         .t = t,
+                         .v = v,
+                         .pose = s->pose,
+                         .work = s->work,
+                         .slot = s,
+                         .f = s->f,
+                         .J = s->J,
+                         .nz = m->nz,
+                         .heap = s->heap};
+}
+
+void mbs_end(mbs_context *x)
+{
+    atomic_store_explicit(&x->slot->busy, 0, memory_order_release);
+}
+
+/* ---- Points and axes --------------------------------------------------------------------------------- */
+
+void mbs_column(const double *C, int k, double *out)
+{
+    for (int i = 0; i < 3; i++) out[i] = C[3 * i + k];
+}
+
+void mbs_axis(const mbs_context *x, int body, const double *a, double *out)
+{
+    mbs_rotate(x->pose[body].A, a, out);
+}
+
+void mbs_axis_rate(const mbs_context *x, int body, const double *a, double *out)
+{
+    double c[3];
+    mbs_cross(x->pose[body].w, a, c);
+    mbs_rotate(x->pose[body].A, c, out);
+}
+
+void mbs_axis_bias(const mbs_context *x, int body, const double *a, double *out)
+{
+    double c[3], cc[3];
+    mbs_cross(x->pose[body].w, a, c);
+    mbs_cross(x->pose[body].w, c, cc);
+    mbs_rotate(x->pose[body].A, cc, out);
+}
+
+void mbs_point_position(const mbs_context *x, const mbs_frame *f, double *out)
+{
+    mbs_axis(x, f->body, f->s, out);
+    for (int k = 0; k < 3; k++) out[k] += x->pose[f->body].r[k];
+}
+
+void mbs_point_velocity(const mbs_context *x, const mbs_frame *f, double *out)
+{
+    mbs_axis_rate(x, f->body, f->s, out);
+    for (int k = 0; k < 3; k++) out[k] += x->pose[f->body].v[k];
+}
+
+void mbs_point_bias(const mbs_context *x, const mbs_frame *f, double *out)
+{
+    mbs_axis_bias(x, f->body, f->s, out);
+}
+
+typedef void point_fn(const mbs_context *x, const mbs_frame *f, double *out);
+
+static void difference(point_fn *fn, const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d)
+{
+    double a[3];
+    fn(x, i, a);
+    fn(x, j, d);
+    for (int k = 0; k < 3; k++) d[k] -= a[k];
+}
+
+void mbs_separation(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d)
+{
+    difference(mbs_point_position, x, i, j, d);
+}
+
+void mbs_separation_rate(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d)
+{
+    difference(mbs_point_velocity, x, i, j, d);
+}
+
+void mbs_separation_bias(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d)
+{
+    difference(mbs_point_bias, x, i, j, d);
+}
+
+/* w . (v + A (omega x s)) = w . v + (s x A^T w) . omega */
+void mbs_row_of_point(const mbs_context *x, const mbs_frame *f, const double *w, double sign, double *row6)
+{
+    double b[3], c[3];
+    mbs_rotate_back(x->pose[f->body].A, w, b);
+    mbs_cross(f->s, b, c);
+    for (int k = 0; k < 3; k++) {
+        row6[k] += sign * w[k];
+        row6[3 + k] += sign * c[k];
+    }
+}
+
+void mbs_row_of_rotation(const mbs_context *x, int body, const double *n, double sign, double *row6)
+{
+    double b[3];
+    mbs_rotate_back(x->pose[body].A, n, b);
+    for (int k = 0; k < 3; k++) row6[3 + k] += sign * b[k];
+}
+
+/* ---- Coordinates of joints --------------------------------------------------------------------------- */
+
+/* The global axis of an angle or slide. */
+static void coordinate_axis(const mbs_context *x, const mbs_coordinate *q, double *h)
+{
+    double local[3] = {0, 0, 1};
+    if (q->kind == MBS_ANGLE && x->m->planar) {
+        mbs_set(h, local);
+        return;
+    }
+    mbs_column(q->i.C, 2, local);
+    mbs_axis(x, q->i.body, local, h);
+}
+
+static double spatial_angle(const mbs_context *x, const mbs_coordinate *q)
+{
+    double c[3], fi[3], gi[3], fj[3];
+    mbs_column(q->i.C, 0, c);
+    mbs_axis(x, q->i.body, c, fi);
+    mbs_column(q->i.C, 1, c);
+    mbs_axis(x, q->i.body, c, gi);
+    mbs_column(q->j.C, 0, c);
+    mbs_axis(x, q->j.body, c, fj);
+    return atan2(mbs_dot(gi, fj), mbs_dot(fi, fj));
+}
+
+double mbs_coordinate_value(const mbs_context *x, const mbs_coordinate *q)
+{
+    double d[3], h[3];
+    if (q->kind == MBS_ANGLE && x->m->planar)
+        return x->pose[q->j.body].angle - x->pose[q->i.body].angle - q->offset;
+    if (q->kind == MBS_ANGLE) return spatial_angle(x, q);
+    mbs_separation(x, &q->i, &q->j, d);
+    if (q->kind == MBS_LENGTH) return mbs_norm(d);
+    coordinate_axis(x, q, h);
+    return mbs_dot(h, d);
+}
+
+/* Angle: h . (omega_j - omega_i). Slide: d/dt (h . d). Length: u . d'. */
+void mbs_coordinate_row(const mbs_context *x, const mbs_coordinate *q, double factor, double *row_i,
+                        double *row_j)
+{
+    double d[3], h[3], n[3];
+    if (q->kind == MBS_ANGLE) {
+        coordinate_axis(x, q, h);
+        mbs_row_of_rotation(x, q->j.body, h, factor, row_j);
+        mbs_row_of_rotation(x, q->i.body, h, -factor, row_i);
+        return;
+    }
+    mbs_separation(x, &q->i, &q->j, d);
+    if (q->kind == MBS_LENGTH) {
+        double length = mbs_norm(d);
+        for (int k = 0; k < 3; k++) h[k] = d[k] / length;
+    } else {
+        coordinate_axis(x, q, h);
+        mbs_cross(h, d, n);
+        mbs_row_of_rotation(x, q->i.body, n, factor, row_i);
+    }
+    mbs_row_of_point(x, &q->j, h, factor, row_j);
+    mbs_row_of_point(x, &q->i, h, -factor, row_i);
+}
+
+double mbs_coordinate_rate(const mbs_context *x, const mbs_coordinate *q)
+{
+    double rows[12] = {0}, sum = 0;
+    const mbs_pose *i = &x->pose[q->i.body], *j = &x->pose[q->j.body];
+    mbs_coordinate_row(x, q, 1, rows, rows + 6);
+    for (int k = 0; k < 3; k++) {
+        sum += rows[k] * i->v[k] + rows[3 + k] * i->w[k] + rows[6 + k] * j->v[k] + rows[9 + k] * j->w[k];
+    }
+    return sum;
+}
+
+double mbs_coordinate_bias(const mbs_context *x, const mbs_coordinate *q)
+{
+    double d[3], d1[3], d2[3], h[3], c[3], w[3];
+    const mbs_pose *i = &x->pose[q->i.body], *j = &x->pose[q->j.body];
+    if (q->kind == MBS_ANGLE) {
+        if (x->m->planar) return 0;
+        mbs_column(q->i.C, 2, c);
+        mbs_axis_rate(x, q->i.body, c, h);
+        mbs_rotate(j->A, j->w, w);
+        return mbs_dot(h, w);
+    }
+    (void)i;
+    mbs_separation(x, &q->i, &q->j, d);
+    mbs_separation_rate(x, &q->i, &q->j, d1);
+    mbs_separation_bias(x, &q->i, &q->j, d2);
+    if (q->kind == MBS_LENGTH) {
+        double length = mbs_norm(d), rate = mbs_dot(d, d1) / length;
+        return (mbs_dot(d1, d1) - rate * rate + mbs_dot(d, d2)) / length;
+    }
+    double h1[3], h2[3];
+    mbs_column(q->i.C, 2, c);
+    mbs_axis(x, q->i.body, c, h);
+    mbs_axis_rate(x, q->i.body, c, h1);
+    mbs_axis_bias(x, q->i.body, c, h2);
+    return mbs_dot(h2, d) + 2 * mbs_dot(h1, d1) + mbs_dot(h, d2);
+}
+
+void mbs_motion(const mbs_context *x, int expression, double c[3])
+{
+    const dae_expression *e = x->m->expression[expression];
+    double t = x->t, one = 1, zero = 0;
+    c[0] = dae_expression_curve(e, &t, &one, &zero, c + 1, x->work);
+}

@@ -1,0 +1,54 @@
+/* Values with their exact derivatives by all positions (as small rotations and translations of the bodies),
+ * velocities, states u and multipliers: forward differentiation, so that every force is written once.
+ *
+ * The gradient of a value has x->nz numbers: nv by positions, nv by velocities, nu, nlambda. With x->nz = 0
+ * (only forces are wanted) there are none and the operations cost next to nothing. Memory comes from the
+ * context and is given back with mbs_dual_reset. */
+#ifndef MBS_DUAL_H
+#define MBS_DUAL_H
+
+#include "multibody/mechanism.h"
+
+struct mbs_dual {
+    double x;
+    double *g; /* nz, or NULL: constant */
+};
+typedef struct mbs_dual3 {
+    mbs_dual c[3];
+} mbs_dual3;
+
+void mbs_dual_reset(mbs_context *x);
+mbs_dual mbs_constant(double value);
+mbs_dual mbs_fresh(mbs_context *x, double value);                              /* with a gradient of zeros */
+void mbs_accumulate(mbs_context *x, double factor, mbs_dual a, mbs_dual *sum); /* to the gradient of sum */
+mbs_dual mbs_sum(mbs_context *x, double p, mbs_dual a, double q, mbs_dual b);  /* p a + q b */
+mbs_dual mbs_product(mbs_context *x, mbs_dual a, mbs_dual b);
+mbs_dual mbs_chain(mbs_context *x, mbs_dual a, double value, double derivative); /* f(a) */
+mbs_dual3 mbs_constant3(const double *v);
+mbs_dual3 mbs_sum3(mbs_context *x, double p, mbs_dual3 a, double q, mbs_dual3 b);
+mbs_dual3 mbs_scale3(mbs_context *x, mbs_dual a, mbs_dual3 v);
+mbs_dual mbs_dot3(mbs_context *x, mbs_dual3 a, mbs_dual3 b);
+mbs_dual3 mbs_cross3(mbs_context *x, mbs_dual3 a, mbs_dual3 b);
+mbs_dual mbs_norm3(mbs_context *x, mbs_dual3 a);
+
+/* Kinematics. */
+mbs_dual3 mbs_axis3(mbs_context *x, int body, const double *axis); /* A a */
+mbs_dual3 mbs_to_global3(mbs_context *x, int body, mbs_dual3 a);   /* A a */
+mbs_dual3 mbs_to_body3(mbs_context *x, int body, mbs_dual3 a);     /* A^T a */
+mbs_dual3 mbs_position3(mbs_context *x, const mbs_frame *f);
+mbs_dual3 mbs_velocity3(mbs_context *x, const mbs_frame *f);
+mbs_dual3 mbs_omega3(mbs_context *x, int body); /* global axes */
+mbs_dual3 mbs_separation3(mbs_context *x, const mbs_frame *i, const mbs_frame *j);
+mbs_dual3 mbs_separation_rate3(mbs_context *x, const mbs_frame *i, const mbs_frame *j);
+void mbs_coordinate_dual(mbs_context *x, const mbs_coordinate *q, mbs_dual *value, mbs_dual *rate);
+mbs_dual mbs_state_dual(mbs_context *x, int k);      /* u_k */
+mbs_dual mbs_multiplier_dual(mbs_context *x, int k); /* lambda_k; k < 0: 0 */
+mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *local);
+mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *local);
+
+/* Forces: F at the origin of the frame, n on the body (both global), the force along a coordinate. */
+void mbs_apply_force(mbs_context *x, const mbs_frame *f, mbs_dual3 F, double sign);
+void mbs_apply_torque(mbs_context *x, int body, mbs_dual3 n, double sign);
+void mbs_apply_coordinate(mbs_context *x, const mbs_coordinate *q, mbs_dual force);
+
+#endif

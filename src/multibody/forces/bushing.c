@@ -1,0 +1,88 @@
+/* Bushing: springs and dampers in the three directions and three rotations between the frames of two points.
+ *
+ *     D = C_i^T A_i^T d, psi the rotation vector of j against i in the frame of i:
+ *     force on j  F = -A_i C_i (k D + c D'),   torque on j  n = -A_i C_i (k_r psi + c_r omega_r)
+ *
+ * The opposite force acts on i at the same place (P_j), so that a bushing without damping conserves energy. */
+#include "multibody/dual.h"
+
+static dae_status build(mbs_builder *b, mbs_force_data *f)
+{
+    if (f->model->count) return mbs_wrong(b, "a bushing takes k, c, k_angular, c_angular and no value");
+    return DAE_OK;
+}
+
+static mbs_dual3 frame_axis(mbs_context *x, const mbs_frame *f, int column)
+{
+    double c[3];
+    mbs_column(f->C, column, c);
+    return mbs_axis3(x, f->body, c);
+}
+
+/* The rotation vector in global axes: with w = sum_k (axis k of i) x (axis k of j) = 2 sin(theta) n and
+ * cos(theta) = (trace - 1)/2,  psi = theta n = w theta/|w|. For theta below pi. */
+static mbs_dual3 rotation_vector(mbs_context *x, const mbs_frame *i, const mbs_frame *j)
+{
+    static const double zero[3];
+    mbs_dual3 w = mbs_constant3(zero);
+    mbs_dual trace = mbs_constant(0);
+    for (int k = 0; k < 3; k++) {
+        mbs_dual3 a = frame_axis(x, i, k), b = frame_axis(x, j, k);
+        w = mbs_sum3(x, 1, w, 1, mbs_cross3(x, a, b));
+        trace = mbs_sum(x, 1, trace, 1, mbs_dot3(x, a, b));
+    }
+    mbs_dual length = mbs_norm3(x, w), factor;
+    double s = length.x / 2, c = (trace.x - 1) / 2;
+    if (c > 0 && s < 1e-4) { /* theta/(2 s) = 1/2 + s^2/12 + ... */
+        factor = mbs_chain(x, length, 0.5 + s * s / 12, s / 12);
+    } else { /* d theta = c ds - s dc */
+        double theta = atan2(s, c);
+        factor = mbs_sum(x, (c - theta / s) / (4 * s), length, -0.25, trace);
+        factor.x = theta / (2 * s);
+    }
+    return mbs_scale3(x, factor, w);
+}
+
+static void apply(const mbs_force_data *f, mbs_context *x)
+{
+    const mbs_force *m = f->model;
+    mbs_dual3 d = mbs_separation3(x, &f->i, &f->j), d1 = mbs_separation_rate3(x, &f->i, &f->j);
+    mbs_dual3 wi = mbs_omega3(x, f->i.body);
+    d1 = mbs_sum3(x, 1, d1, -1, mbs_cross3(x, wi, d)); /* as seen from i */
+    mbs_dual3 F = mbs_sum3(x, -m->k, d, -m->c, d1);
+    mbs_apply_force(x, &f->j, F, 1);
+    mbs_apply_force(x, &f->i, F, -1);
+    mbs_apply_torque(x, f->i.body, mbs_cross3(x, d, F), -1);
+    if (m->k_angular == 0 && m->c_angular == 0) return;
+    mbs_dual3 n;
+    if (x->m->planar) {
+        mbs_coordinate q = {.kind = MBS_ANGLE, .i = f->i, .j = f->j, .offset = f->q.offset};
+        mbs_dual a, a1;
+        mbs_coordinate_dual(x, &q, &a, &a1);
+        n.c[0] = n.c[1] = mbs_constant(0);
+        n.c[2] = mbs_sum(x, -m->k_angular, a, -m->c_angular, a1);
+    } else {
+        mbs_dual3 w = mbs_sum3(x, 1, mbs_omega3(x, f->j.body), -1, wi);
+        n = mbs_sum3(x, -m->k_angular, rotation_vector(x, &f->i, &f->j), -m->c_angular, w);
+    }
+    mbs_apply_torque(x, f->j.body, n, 1);
+    mbs_apply_torque(x, f->i.body, n, -1);
+}
+
+static double potential(const mbs_force_data *f, mbs_context *x)
+{
+    double d[3], angle2 = 0;
+    mbs_separation(x, &f->i, &f->j, d);
+    if (x->m->planar) {
+        double a = x->pose[f->j.body].angle - x->pose[f->i.body].angle - f->q.offset;
+        angle2 = a * a;
+    } else if (f->model->k_angular != 0) {
+        mbs_context y = *x;
+        y.nz = 0;
+        mbs_dual3 psi = rotation_vector(&y, &f->i, &f->j);
+        for (int k = 0; k < 3; k++) angle2 += psi.c[k].x * psi.c[k].x;
+    }
+    return 0.5 * (f->model->k * mbs_dot(d, d) + f->model->k_angular * angle2);
+}
+
+const mbs_force_type mbs_force_bushing = {"bushing", "", 0, build, apply, potential, NULL};

@@ -1,0 +1,37 @@
+/* Dry friction in a joint. It depends on the reaction force, so on the multipliers:
+ *     revolute:   torque -mu r N tanh(w/speed),   prismatic: force -mu N tanh(v/speed),
+ * N the magnitude of the multipliers that carry the normal force. */
+#include "multibody/forces/friction.h"
+
+#include "multibody/dual.h"
+
+/* sqrt(sum lambda^2 + small^2): smooth where the force passes through zero. */
+static mbs_dual normal_force(mbs_context *x, const mbs_joint_data *j)
+{
+    const double small = 1e-9;
+    mbs_dual sum = mbs_constant(small * small);
+    for (int k = j->first; k < j->first + j->count; k++) {
+        const mbs_row *r = &x->m->row[k];
+        if (r->type != &mbs_row_coincide && r->type != &mbs_row_dot2) continue;
+        for (int i = 0; i < r->count; i++) {
+            mbs_dual l = mbs_multiplier_dual(x, r->system[i]);
+            sum = mbs_sum(x, 1, sum, 1, mbs_product(x, l, l));
+        }
+    }
+    double N = sqrt(sum.x);
+    return mbs_chain(x, sum, N, 0.5 / N);
+}
+
+void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x)
+{
+    const mbs_joint *m = j->model;
+    if (!x->lambda) return;
+    const mbs_coordinate *q = j->main == MBS_ANGLE ? &j->angle : &j->slide;
+    double lever = j->main == MBS_ANGLE ? m->friction_radius : 1,
+           s = m->friction_speed > 0 ? m->friction_speed : 1e-3;
+    mbs_dual value, rate, N = normal_force(x, j);
+    mbs_coordinate_dual(x, q, &value, &rate);
+    double th = tanh(rate.x / s);
+    mbs_dual F = mbs_product(x, N, mbs_chain(x, rate, th, (1 - th * th) / s));
+    mbs_apply_coordinate(x, q, mbs_sum(x, -m->mu * lever, F, 0, F));
+}

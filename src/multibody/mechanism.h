@@ -1,0 +1,309 @@
+/* The compiled mechanism: frames, rows of constraints, forces, and the context of one evaluation.
+ *
+ * All geometry is in three dimensions. In planar models only the velocities vx, vy and omega_z exist: slot()
+ * maps the six velocities of a body to those of the system, and rows and forces are restricted to them. */
+#ifndef MBS_MECHANISM_H
+#define MBS_MECHANISM_H
+
+#include <daedalus/multibody.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "multibody/model.h"
+#include "multibody/vector3.h"
+
+#include <stdatomic.h>
+
+/* A frame fixed in a body: origin s and columns f, g, h of C (by rows), in body axes. h is the axis. */
+typedef struct mbs_frame {
+    int body; /* 0: ground */
+    double s[3], C[9];
+} mbs_frame;
+
+/* Position and velocity of a body. */
+typedef struct mbs_pose {
+    double r[3], A[9]; /* A: body axes to global ones */
+    double v[3], w[3]; /* w in body axes */
+    double angle;      /* planar */
+    const double *e;   /* space: Euler parameters */
+} mbs_pose;
+
+/* ---- Coordinates of joints --------------------------------------------------------------------------- */
+
+typedef enum mbs_coordinate_kind {
+    MBS_NO_COORDINATE = 0,
+    MBS_ANGLE, /* of j against i about h; spatial: -pi .. pi */
+    MBS_SLIDE, /* h_i . d */
+    MBS_LENGTH /* |d| */
+} mbs_coordinate_kind;
+
+typedef struct mbs_coordinate {
+    mbs_coordinate_kind kind;
+    mbs_frame i, j;
+    double offset; /* planar angle: subtracted */
+} mbs_coordinate;
+
+/* ---- Rows of constraints ------------------------------------------------------------------------------ */
+
+typedef struct mbs_context mbs_context;
+typedef struct mbs_row mbs_row;
+typedef struct mbs_dual mbs_dual;
+
+/* A group of up to three scalar constraints between bodies. */
+typedef struct mbs_row_class {
+    const char *name;
+    int holonomic;
+    void (*residual)(const mbs_row *r, const mbs_context *x, double *g);
+    /* G[k*24 + 6*b + c]: row k, body r->body[b], velocity c (three of the center, three of rotation). */
+    void (*jacobian)(const mbs_row *r, const mbs_context *x, double *G);
+    void (*gamma)(const mbs_row *r, const mbs_context *x, double *gamma);    /* d/dt (G v + gI) at fixed v */
+    void (*force)(const mbs_row *r, mbs_context *x, const mbs_dual *lambda); /* adds -G^T lambda */
+} mbs_row_class;
+
+struct mbs_row {
+    const mbs_row_class *type;
+    int count; /* scalar rows */
+    int nbody; /* bodies that take part; the ground may be among them */
+    int body[4];
+    mbs_frame i, j;
+    double a[3], b[3];       /* axes in i and j, body axes */
+    mbs_coordinate q[2];     /* coordinate rows: factor[0] q[0] + factor[1] q[1] - c(t) */
+    double factor[2], value; /* value: c where it is constant */
+    double period;           /* of the residual, 0: none */
+    int motion;              /* number of the expression c(t), -1: none */
+    double radius;
+    int joint;     /* it belongs to, -1: a driver */
+    int driver;    /* it belongs to, -1: none */
+    int first;     /* number of its first scalar row among all rows as described */
+    int system[3]; /* row of the system, -1: left out (redundant) */
+    int *place;    /* positions of the values in the pattern of G: [k][b][c], -1: none */
+};
+
+extern const mbs_row_class mbs_row_coincide, mbs_row_dot1, mbs_row_dot2, mbs_row_coordinate,
+    mbs_row_coupling_rate, mbs_row_roll_normal, mbs_row_roll_slip, mbs_row_knife;
+
+/* ---- Joints and forces ------------------------------------------------------------------------------- */
+
+typedef struct mbs_joint_data {
+    const mbs_joint *model;
+    const struct mbs_joint_type *type;
+    mbs_frame i, j;   /* j stands as i in the described pose, unless its point has a frame */
+    double axis_j[3]; /* local x of the point on j, body axes: discs, universal joints */
+    int oriented;     /* 1: the point on j has a frame of its own */
+    mbs_coordinate angle, slide, length; /* what its signals show */
+    mbs_coordinate_kind main;            /* which of them is joint.value */
+    int first, count;                    /* its groups of rows */
+} mbs_joint_data;
+
+typedef struct mbs_builder mbs_builder;
+
+typedef struct mbs_joint_type {
+    const char *name;
+    int planar, spatial; /* 1: exists there */
+    int planar_rows, spatial_rows;
+    mbs_coordinate_kind main; /* joint.value */
+    dae_status (*build)(mbs_builder *b, mbs_joint_data *j);
+} mbs_joint_type;
+
+const mbs_joint_type *mbs_joint_type_at(int i);
+const mbs_joint_type *mbs_joint_type_find(const char *name);
+
+typedef struct mbs_force_data {
+    const mbs_force *model;
+    const struct mbs_force_type *type;
+    mbs_frame i, j;
+    mbs_coordinate q;
+    int body;
+    int value[3]; /* expressions, -1: none */
+    int u;        /* its first state, -1: none */
+    int joint;
+} mbs_force_data;
+
+typedef struct mbs_force_type {
+    const char *name;
+    const char *locals; /* names that its expressions may use besides the signals, separated by spaces */
+    int states;         /* of u */
+    dae_status (*build)(mbs_builder *b, mbs_force_data *f);
+    void (*apply)(const mbs_force_data *f, mbs_context *x);
+    double (*potential)(const mbs_force_data *f, mbs_context *x);          /* NULL: none */
+    void (*dynamics)(const mbs_force_data *f, mbs_context *x, double *du); /* NULL: none */
+} mbs_force_type;
+
+const mbs_force_type *mbs_force_type_at(int i);
+const mbs_force_type *mbs_force_type_find(const char *name);
+
+/* ---- Signals: what expressions can name --------------------------------------------------------------- */
+
+typedef enum mbs_signal_kind {
+    MBS_TIME,
+    MBS_BODY_POSITION,
+    MBS_BODY_ANGLE,
+    MBS_BODY_QUATERNION,
+    MBS_BODY_VELOCITY,
+    MBS_BODY_OMEGA,
+    MBS_JOINT_COORDINATE, /* component: mbs_coordinate_kind */
+    MBS_JOINT_RATE,
+    MBS_STATE,             /* u */
+    MBS_LOCAL,             /* of a force */
+    MBS_BODY_ACCELERATION, /* from here on: sensors only */
+    MBS_BODY_ALPHA,
+    MBS_JOINT_REACTION, /* component 0..2 force, 3..5 torque, 6 and 7 their magnitudes */
+    MBS_ENERGY,         /* component 0 kinetic, 1 potential, 2 both */
+    MBS_DRIVER_FORCE,
+    MBS_SENSOR /* one that was declared before */
+} mbs_signal_kind;
+
+typedef struct mbs_signal {
+    mbs_signal_kind kind;
+    int object, component;
+} mbs_signal;
+
+/* ---- The mechanism ------------------------------------------------------------------------------------- */
+
+enum { MBS_SLOTS = 8 }; /* evaluations at the same time; a ninth thread waits */
+
+typedef struct mbs_slot {
+    _Atomic int busy;
+    mbs_pose *pose; /* nbody+1 */
+    double *work;   /* of expressions */
+    double *f;      /* nv */
+    double *heap;   /* for duals, or NULL */
+    double *J;      /* nv * nz, or NULL */
+} mbs_slot;
+
+struct mbs_mechanism {
+    const mbs_model *model; /* a copy of its own */
+    mbs_model *owned;
+    dae_arena *arena;
+    dae_system system;
+    int planar, nbody, bp, bv; /* bp, bv: positions and velocities per body */
+    int np, nv, nu, nrow, nlambda, ng;
+    double gravity[3];
+    double *mass, *inertia; /* per body: mass; 9 numbers by rows */
+    double *blocks;         /* M in blocks */
+    mbs_row *row;
+    int nrows; /* groups */
+    mbs_joint_data *joint;
+    int njoint;
+    mbs_force_data *force;
+    int nforce;
+    dae_expression **expression;
+    int nexpression, expression_capacity;
+    mbs_signal *signal;
+    int nsignal, signal_capacity;
+    int *sensor, *event; /* their expressions */
+    size_t work_size;
+    int nz; /* numbers of a gradient: nv positions, nv velocities, nu, nlambda */
+    size_t heap_size;
+    double *p0;     /* initial values as described, (p, v, u) */
+    int *redundant; /* scalar rows left out, among all as described */
+    int nredundant, loops;
+    int *parent, *row_joint;
+    int friction;                 /* 1: forces depend on lambda */
+    mbs_slot slot[MBS_SLOTS + 1]; /* the last one is for derivatives */
+};
+
+/* One evaluation. Duals (values with gradients) are made only if nz > 0. */
+struct mbs_context {
+    const mbs_mechanism *m;
+    double t;
+    const double *v, *u, *lambda;
+    const double *a;      /* accelerations, for sensors, or NULL */
+    const double *sensor; /* values of the sensors so far, or NULL */
+    mbs_pose *pose;
+    double *work;
+    double *f; /* nv */
+    double *J; /* nv rows of nz, or NULL */
+    int nz;
+    double *heap;
+    size_t used;
+    mbs_slot *slot;
+};
+
+/* Position in v of velocity c (0..2 of the center, 3..5 of rotation) of a body, -1: there is none. */
+static inline int mbs_slot_of(const mbs_mechanism *m, int body, int c)
+{
+    if (body == 0) return -1;
+    if (!m->planar) return 6 * (body - 1) + c;
+    if (c < 2) return 3 * (body - 1) + c;
+    return c == 5 ? 3 * (body - 1) + 2 : -1;
+}
+
+/* ---- context.c: kinematics --------------------------------------------------------------------------- */
+
+mbs_context mbs_begin(const mbs_mechanism *m, double t, const double *p, const double *v);
+/* With room for duals; x.f and x.J must not be changed by the caller. */
+mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v);
+void mbs_end(mbs_context *x);
+void mbs_set_poses(const mbs_mechanism *m, const double *p, const double *v, mbs_pose *pose);
+void mbs_point_position(const mbs_context *x, const mbs_frame *f, double *out);
+void mbs_point_velocity(const mbs_context *x, const mbs_frame *f, double *out);
+void mbs_point_bias(const mbs_context *x, const mbs_frame *f, double *out); /* acceleration at fixed v */
+/* An axis fixed in a body: itself, its derivative, its second one at fixed v. */
+void mbs_axis(const mbs_context *x, int body, const double *a, double *out);
+void mbs_axis_rate(const mbs_context *x, int body, const double *a, double *out);
+void mbs_axis_bias(const mbs_context *x, int body, const double *a, double *out);
+void mbs_separation(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d);
+void mbs_separation_rate(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d);
+void mbs_separation_bias(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d);
+/* Rows: adds the velocity row of w . (velocity of the point) and of n . (angular velocity of the body). */
+void mbs_row_of_point(const mbs_context *x, const mbs_frame *f, const double *w, double sign, double *row6);
+void mbs_row_of_rotation(const mbs_context *x, int body, const double *n, double sign, double *row6);
+void mbs_column(const double *C, int k, double *out); /* column k of a 3x3 */
+
+double mbs_coordinate_value(const mbs_context *x, const mbs_coordinate *q);
+double mbs_coordinate_rate(const mbs_context *x, const mbs_coordinate *q);
+void mbs_coordinate_row(const mbs_context *x, const mbs_coordinate *q, double factor, double *row_i,
+                        double *row_j);
+double mbs_coordinate_bias(const mbs_context *x, const mbs_coordinate *q);
+/* c(t), its first and second derivative. */
+void mbs_motion(const mbs_context *x, int expression, double c[3]);
+
+/* ---- Building ------------------------------------------------------------------------------------------ */
+
+struct mbs_builder {
+    mbs_mechanism *m;
+    dae_error *err;
+    char path[96]; /* "joints[3]", for messages */
+    int row_capacity;
+    const char *locals;      /* names of the local variables of the force being built */
+    const mbs_pose *initial; /* poses as described */
+};
+
+/* A new group of rows between the bodies of i and j; NULL: out of memory. */
+mbs_row *mbs_add_row(mbs_builder *b, const mbs_row_class *type, int count, const mbs_frame *i,
+                     const mbs_frame *j);
+int mbs_add_coincide(mbs_builder *b, const mbs_frame *i, const mbs_frame *j);
+/* axis: 0 f, 1 g, 2 h of the frame. */
+int mbs_add_dot1(mbs_builder *b, const mbs_frame *i, int axis_i, const mbs_frame *j, int axis_j);
+int mbs_add_dot2(mbs_builder *b, const mbs_frame *i, int axis_i, const mbs_frame *j, double value);
+mbs_row *mbs_add_coordinate(mbs_builder *b, const mbs_coordinate *q, double value);
+/* factor1 q1 + factor2 q2 = value */
+mbs_row *mbs_add_coupling(mbs_builder *b, const mbs_coordinate *q1, double factor1, const mbs_coordinate *q2,
+                          double factor2, double value);
+double mbs_initial_value(const mbs_builder *b, const mbs_coordinate *q); /* in the described pose */
+dae_status mbs_wrong(mbs_builder *b, const char *format, ...) DAE_PRINTF(2, 3);
+
+/* signal.c: number of a new expression, -1 after an error (field: "value" for the message). */
+enum { MBS_FOR_MOTION, MBS_FOR_FORCE, MBS_FOR_SENSOR };
+int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose);
+double mbs_signal_value(mbs_context *x, const mbs_signal *s);
+double mbs_expression_at(mbs_context *x, int expression);
+
+/* Adds all applied forces, gyroscopic ones and friction to x->f. */
+void mbs_apply_forces(mbs_context *x);
+/* Kinetic and potential energy. */
+void mbs_energies(mbs_context *x, double *kinetic, double *potential);
+
+/* topology.c */
+dae_status mbs_build_tree(mbs_builder *b);
+/* Marks rows of the system that follow from others at y and at a consistent state near it. */
+dae_status mbs_find_redundant(mbs_builder *b, const double *y);
+
+/* assemble.c */
+dae_status mbs_assemble(const mbs_mechanism *m, double t, double *y, const unsigned char *fixed,
+                        dae_error *err);
+/* All rows as described: g, G (nrow*nv column-major), gI, gamma; any may be NULL. */
+void mbs_all_rows(const mbs_context *x, double *g, double *G, double *gI, double *gamma);
+
+#endif

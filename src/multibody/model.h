@@ -1,0 +1,48 @@
+/* The model as it was described: copies of the public structs, in the order in which they were added. */
+#ifndef MBS_MODEL_H
+#define MBS_MODEL_H
+
+#include <daedalus/multibody.h>
+
+#include "core/arena.h"
+#include "multibody/expression.h"
+
+typedef struct mbs_parameter {
+    const char *name;
+    double value;
+    dae_dimension dimension;
+    int used;
+} mbs_parameter;
+
+/* What the section "simulation" of a file says; NULL or 0: not given. */
+typedef struct mbs_simulation {
+    double t0, t1, rtol, atol, h0, h_max, every;
+    const char *solver, *formulation;
+} mbs_simulation;
+
+struct mbs_model {
+    dae_arena *arena;
+    const char *name, *doc;
+    int space; /* MBS_PLANAR or MBS_SPATIAL */
+    double gravity[3];
+    mbs_parameter *parameter;
+    mbs_body *body; /* body[k-1] is body k */
+    mbs_point *point;
+    mbs_joint *joint;
+    mbs_force *force;
+    mbs_driver *driver;
+    mbs_sensor *sensor;
+    mbs_event *event;
+    int nparameter, nbody, npoint, njoint, nforce, ndriver, nsensor, nevent;
+    mbs_simulation simulation;
+    dae_error first; /* the first error of building; status 0: none */
+};
+
+mbs_model *mbs_model_copy(const mbs_model *m); /* NULL: out of memory */
+const char *mbs_copy_text(mbs_model *m, const char *text);
+int mbs_find_body(const mbs_model *m, const char *name); /* number, -1: none; "ground" is 0 */
+int mbs_find_point(const mbs_model *m, const char *name);
+int mbs_find_joint(const mbs_model *m, const char *name);
+int mbs_find_parameter(const mbs_model *m, const char *name);
+
+#endif

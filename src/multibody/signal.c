@@ -1,0 +1,384 @@
+/* Signals: what expressions of a model can name, their values and derivatives.
+ *
+ *   t, parameters
+ *   body.x .y .z .angle .vx .vy .vz .omega (space: .omega.x ...), .q.w .q.x .q.y .q.z
+ *   joint.value .speed .angle .slide .length .angle_rate .slide_rate .length_rate
+ *   motor.current; local names of a force (length, rate, ...)
+ *   sensors only: body.ax .ay .az .alpha, joint.reaction.x ..., .force, .torque, driver.force,
+ *                 energy.kinetic .potential .total, sensors declared before */
+#include "multibody/dual.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Names ------------------------------------------------------------------------------------------- */
+
+typedef struct lookup {
+    mbs_builder *b;
+    int purpose;
+    int refused; /* 1: a signal that this purpose may not use was named */
+} lookup;
+
+static int axis_of(const char *s)
+{
+    return s[0] && !s[1] && s[0] >= 'x' && s[0] <= 'z' ? s[0] - 'x' : -1;
+}
+
+static int body_signal(const mbs_mechanism *m, const char *field, mbs_signal *s)
+{
+    int k = axis_of(field);
+    if (k >= 0 && (k < 2 || !m->planar)) {
+        s->kind = MBS_BODY_POSITION;
+    } else if (field[0] == 'v' && (k = axis_of(field + 1)) >= 0 && (k < 2 || !m->planar)) {
+        s->kind = MBS_BODY_VELOCITY;
+    } else if (field[0] == 'a' && (k = axis_of(field + 1)) >= 0 && (k < 2 || !m->planar)) {
+        s->kind = MBS_BODY_ACCELERATION;
+    } else if (!strcmp(field, "angle") && m->planar) {
+        s->kind = MBS_BODY_ANGLE, k = 0;
+    } else if (!strcmp(field, "omega") && m->planar) {
+        s->kind = MBS_BODY_OMEGA, k = 2;
+    } else if (!strcmp(field, "alpha") && m->planar) {
+        s->kind = MBS_BODY_ALPHA, k = 2;
+    } else if (!strncmp(field, "omega.", 6) && !m->planar && (k = axis_of(field + 6)) >= 0) {
+        s->kind = MBS_BODY_OMEGA;
+    } else if (!strncmp(field, "alpha.", 6) && !m->planar && (k = axis_of(field + 6)) >= 0) {
+        s->kind = MBS_BODY_ALPHA;
+    } else if (!strncmp(field, "q.", 2) && !m->planar) {
+        k = !strcmp(field, "q.w") ? 0 : axis_of(field + 2) + 1;
+        s->kind = MBS_BODY_QUATERNION;
+        if (k == 0 && strcmp(field, "q.w") != 0) return 0;
+    } else {
+        return 0;
+    }
+    s->component = k;
+    return 1;
+}
+
+static int joint_signal(const mbs_mechanism *m, const mbs_joint_data *j, const char *field, mbs_signal *s)
+{
+    static const struct {
+        const char *name;
+        mbs_signal_kind kind;
+        int component;
+    } list[] = {{"angle", MBS_JOINT_COORDINATE, MBS_ANGLE},   {"slide", MBS_JOINT_COORDINATE, MBS_SLIDE},
+                {"length", MBS_JOINT_COORDINATE, MBS_LENGTH}, {"angle_rate", MBS_JOINT_RATE, MBS_ANGLE},
+                {"slide_rate", MBS_JOINT_RATE, MBS_SLIDE},    {"length_rate", MBS_JOINT_RATE, MBS_LENGTH},
+                {"reaction.x", MBS_JOINT_REACTION, 0},        {"reaction.y", MBS_JOINT_REACTION, 1},
+                {"reaction.z", MBS_JOINT_REACTION, 2},        {"reaction.mx", MBS_JOINT_REACTION, 3},
+                {"reaction.my", MBS_JOINT_REACTION, 4},       {"reaction.mz", MBS_JOINT_REACTION, 5},
+                {"reaction.force", MBS_JOINT_REACTION, 6},    {"reaction.torque", MBS_JOINT_REACTION, 7}};
+    (void)m;
+    if (!strcmp(field, "value") || !strcmp(field, "speed")) {
+        if (j->main == MBS_NO_COORDINATE) return 0;
+        s->kind = field[0] == 'v' ? MBS_JOINT_COORDINATE : MBS_JOINT_RATE;
+        s->component = (int)j->main;
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        if (strcmp(list[i].name, field) != 0) continue;
+        s->kind = list[i].kind;
+        s->component = list[i].component;
+        return 1;
+    }
+    return 0;
+}
+
+static int local_number(const char *names, const char *name)
+{
+    int k = 0;
+    for (const char *w = names; w && *w; k++) {
+        size_t n = strcspn(w, " ");
+        if (strlen(name) == n && !memcmp(w, name, n)) return k;
+        w += n + (w[n] == ' ');
+    }
+    return -1;
+}
+
+static int named_signal(const lookup *l, const char *name, mbs_signal *s)
+{
+    const mbs_mechanism *m = l->b->m;
+    const char *dot = strchr(name, '.');
+    char head[64];
+    if (!strcmp(name, "t")) {
+        s->kind = MBS_TIME;
+        return 1;
+    }
+    int k = local_number(l->b->locals, name);
+    if (k >= 0) {
+        *s = (mbs_signal){MBS_LOCAL, k, 0};
+        return 1;
+    }
+    if (!dot) {
+        for (k = 0; l->purpose == MBS_FOR_SENSOR && k < m->model->nsensor && m->sensor && m->sensor[k] >= 0;
+             k++) {
+            if (strcmp(m->model->sensor[k].name, name) != 0) continue;
+            *s = (mbs_signal){MBS_SENSOR, k, 0};
+            return 1;
+        }
+        return 0;
+    }
+    snprintf(head, sizeof head, "%.*s", (int)(dot - name), name);
+    if ((s->object = mbs_find_body(m->model, head)) > 0) return body_signal(m, dot + 1, s);
+    s->object = mbs_find_joint(m->model, head);
+    if (s->object >= 0 && s->object < m->njoint) return joint_signal(m, &m->joint[s->object], dot + 1, s);
+    for (k = 0; k < m->nforce; k++) {
+        if (m->force[k].u < 0 || strcmp(m->force[k].model->name, head) != 0 || strcmp(dot, ".current") != 0)
+            continue;
+        *s = (mbs_signal){MBS_STATE, m->force[k].u, 0};
+        return 1;
+    }
+    for (k = 0; k < m->model->ndriver; k++) {
+        if (strcmp(m->model->driver[k].name, head) != 0 || strcmp(dot, ".force") != 0) continue;
+        *s = (mbs_signal){MBS_DRIVER_FORCE, k, 0};
+        return 1;
+    }
+    if (!strcmp(head, "energy")) {
+        static const char *const part[] = {".kinetic", ".potential", ".total"};
+        for (k = 0; k < 3; k++) {
+            if (strcmp(part[k], dot) != 0) continue;
+            *s = (mbs_signal){MBS_ENERGY, 0, k};
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The number of a signal in the table of the mechanism, -1: out of memory. */
+static int signal_number(mbs_mechanism *m, const mbs_signal *s)
+{
+    for (int k = 0; k < m->nsignal; k++) {
+        const mbs_signal *o = &m->signal[k];
+        if (o->kind == s->kind && o->object == s->object && o->component == s->component) return k;
+    }
+    if (m->nsignal == m->signal_capacity) {
+        int capacity = m->signal_capacity ? 2 * m->signal_capacity : 16;
+        mbs_signal *longer = realloc(m->signal, (size_t)capacity * sizeof *longer);
+        if (!longer) return -1;
+        m->signal = longer;
+        m->signal_capacity = capacity;
+    }
+    m->signal[m->nsignal] = *s;
+    return m->nsignal++;
+}
+
+static int look_up(const char *name, dae_symbol *out, void *user)
+{
+    lookup *l = user;
+    mbs_signal s = {MBS_TIME, 0, 0};
+    int k = mbs_find_parameter(l->b->m->model, name);
+    *out = (dae_symbol){.variable = -1};
+    if (k >= 0) {
+        mbs_parameter *p = &((mbs_model *)l->b->m->model)->parameter[k];
+        p->used = 1;
+        out->value = p->value;
+        out->dimension = p->dimension;
+        return 1;
+    }
+    if (!named_signal(l, name, &s)) return 0;
+    if ((l->purpose == MBS_FOR_MOTION && s.kind != MBS_TIME) ||
+        (l->purpose == MBS_FOR_FORCE && (s.kind >= MBS_BODY_ACCELERATION || s.kind == MBS_BODY_QUATERNION))) {
+        l->refused = 1;
+        return 0;
+    }
+    out->dimension.soft = 1;
+    out->variable = signal_number(l->b->m, &s);
+    return out->variable >= 0;
+}
+
+/* ---- Spelling hints ---------------------------------------------------------------------------------- */
+
+/* Names that could have been meant, separated by '|'. */
+static void candidates(const mbs_builder *b, char *list, size_t size)
+{
+    const mbs_model *m = b->m->model;
+    size_t used =
+        (size_t)snprintf(list, size, "t|pi|sin|cos|tan|exp|log|sqrt|abs|min|max|atan2|table|if|sum");
+    for (int i = 0; i < m->nparameter && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "|%s", m->parameter[i].name);
+    static const char *const fields[] = {"x", "y", "angle", "vx", "vy", "omega", "z", "vz"};
+    for (int i = 0; i < m->nbody; i++) {
+        for (int k = 0; k < (m->space == MBS_PLANAR ? 6 : 8) && used < size; k++)
+            used += (size_t)snprintf(list + used, size - used, "|%s.%s", m->body[i].name, fields[k]);
+    }
+    for (int i = 0; i < m->njoint && used < size; i++) {
+        used += (size_t)snprintf(list + used, size - used, "|%s.value|%s.speed|%s.reaction.x",
+                                 m->joint[i].name, m->joint[i].name, m->joint[i].name);
+    }
+    if (used >= size) list[size - 1] = 0;
+}
+
+int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose)
+{
+    mbs_mechanism *m = b->m;
+    lookup l = {b, purpose, 0};
+    dae_expression_error err;
+    if (m->nexpression == m->expression_capacity) {
+        int capacity = m->expression_capacity ? 2 * m->expression_capacity : 16;
+        dae_expression **longer = realloc(m->expression, (size_t)capacity * sizeof *longer);
+        if (!longer) {
+            dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");
+            return -1;
+        }
+        m->expression = longer;
+        m->expression_capacity = capacity;
+    }
+    dae_expression *e = dae_expression_create(text, look_up, &l, &err);
+    if (!e) {
+        char hint[64] = "", list[4096];
+        if (l.refused) {
+            mbs_wrong(b, "%s: \"%s\" at column %d: %s", field, text, err.column + 1,
+                      purpose == MBS_FOR_MOTION ? "a motion may depend on t only"
+                                                : "a force may not depend on accelerations and reactions");
+            return -1;
+        }
+        if (err.name[0]) {
+            candidates(b, list, sizeof list);
+            dae_nearest_word(err.name, list, hint, sizeof hint);
+        }
+        mbs_wrong(b, "%s: \"%.80s\" at column %d: %s%s%s%s", field, text, err.column + 1, err.text,
+                  hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        return -1;
+    }
+    if (dae_expression_work(e) + 300 > m->work_size) m->work_size = dae_expression_work(e) + 300;
+    m->expression[m->nexpression] = e;
+    return m->nexpression++;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------ */
+
+static const mbs_coordinate *joint_coordinate(const mbs_context *x, const mbs_signal *s)
+{
+    const mbs_joint_data *j = &x->m->joint[s->object];
+    return s->component == MBS_ANGLE ? &j->angle : s->component == MBS_SLIDE ? &j->slide : &j->length;
+}
+
+/* Force (0..2) and torque about the point on b (3..5) that joint j exerts on body b, global axes. */
+static void joint_reaction(const mbs_context *x, const mbs_joint_data *j, double *out)
+{
+    double row6[6] = {0}, A0[3];
+    for (int k = j->first; k < j->first + j->count; k++) {
+        const mbs_row *r = &x->m->row[k];
+        double G[72] = {0};
+        r->type->jacobian(r, x, G);
+        for (int i = 0; i < r->count; i++) {
+            if (r->system[i] < 0) continue;
+            for (int n = 0; n < r->nbody; n++) {
+                if (r->body[n] != j->j.body || (n == 0 && r->nbody > 1 && r->body[1] == j->j.body)) continue;
+                for (int c = 0; c < 6; c++) row6[c] -= G[24 * i + 6 * n + c] * x->lambda[r->system[i]];
+            }
+        }
+    }
+    mbs_rotate(x->pose[j->j.body].A, row6 + 3, out + 3); /* about the center */
+    mbs_axis(x, j->j.body, j->j.s, A0);
+    double moment[3];
+    mbs_cross(A0, row6, moment);
+    for (int k = 0; k < 3; k++) {
+        out[k] = row6[k];
+        out[3 + k] -= moment[k];
+    }
+}
+
+static double driver_force(const mbs_context *x, int driver)
+{
+    for (int k = 0; k < x->m->nrows; k++) {
+        const mbs_row *r = &x->m->row[k];
+        if (r->driver == driver && r->system[0] >= 0) return -x->lambda[r->system[0]];
+    }
+    return 0;
+}
+
+double mbs_signal_value(mbs_context *x, const mbs_signal *s)
+{
+    const mbs_mechanism *m = x->m;
+    const mbs_pose *b = &x->pose[s->kind <= MBS_BODY_OMEGA ? s->object : 0];
+    double out[6], kinetic, potential;
+    switch (s->kind) {
+    case MBS_TIME: return x->t;
+    case MBS_BODY_POSITION: return b->r[s->component];
+    case MBS_BODY_ANGLE: return b->angle;
+    case MBS_BODY_QUATERNION: return b->e[s->component];
+    case MBS_BODY_VELOCITY: return b->v[s->component];
+    case MBS_BODY_OMEGA: return b->w[s->component];
+    case MBS_JOINT_COORDINATE: return mbs_coordinate_value(x, joint_coordinate(x, s));
+    case MBS_JOINT_RATE: return mbs_coordinate_rate(x, joint_coordinate(x, s));
+    case MBS_STATE: return x->u ? x->u[s->object] : 0;
+    case MBS_BODY_ACCELERATION: return x->a ? x->a[mbs_slot_of(m, s->object, s->component)] : NAN;
+    case MBS_BODY_ALPHA: return x->a ? x->a[mbs_slot_of(m, s->object, 3 + s->component)] : NAN;
+    case MBS_JOINT_REACTION:
+        if (!x->lambda) return NAN;
+        joint_reaction(x, &m->joint[s->object], out);
+        if (s->component < 6) return out[s->component];
+        return mbs_norm(out + (s->component == 6 ? 0 : 3));
+    case MBS_ENERGY:
+        mbs_energies(x, &kinetic, &potential);
+        return s->component == 0 ? kinetic : s->component == 1 ? potential : kinetic + potential;
+    case MBS_DRIVER_FORCE: return x->lambda ? driver_force(x, s->object) : NAN;
+    case MBS_SENSOR: return x->sensor ? x->sensor[s->object] : NAN;
+    default: return NAN;
+    }
+}
+
+/* The variables of an expression stand at the end of the work array. */
+double mbs_expression_at(mbs_context *x, int expression)
+{
+    const dae_expression *e = x->m->expression[expression];
+    const int *variable;
+    int n = dae_expression_variables(e, &variable);
+    double *values = x->work + (x->m->work_size - 300);
+    for (int k = 0; k < n; k++) values[k] = mbs_signal_value(x, &x->m->signal[variable[k]]);
+    return dae_expression_value(e, values, x->work);
+}
+
+/* ---- With derivatives -------------------------------------------------------------------------------- */
+
+mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *local)
+{
+    static const double origin[3];
+    mbs_frame f = {.body = s->object};
+    mbs_dual value, rate;
+    mbs_set(f.s, origin);
+    switch (s->kind) {
+    case MBS_BODY_POSITION: return mbs_position3(x, &f).c[s->component];
+    case MBS_BODY_VELOCITY: return mbs_velocity3(x, &f).c[s->component];
+    case MBS_BODY_ANGLE: {
+        mbs_coordinate q = {.kind = MBS_ANGLE, .j = f};
+        mbs_coordinate_dual(x, &q, &value, &rate);
+        return value;
+    }
+    case MBS_BODY_OMEGA: return mbs_to_body3(x, s->object, mbs_omega3(x, s->object)).c[s->component];
+    case MBS_JOINT_COORDINATE:
+    case MBS_JOINT_RATE:
+        mbs_coordinate_dual(x, joint_coordinate(x, s), &value, &rate);
+        return s->kind == MBS_JOINT_RATE ? rate : value;
+    case MBS_STATE: return mbs_state_dual(x, s->object);
+    case MBS_LOCAL: return local[s->object];
+    default: return mbs_constant(mbs_signal_value(x, s));
+    }
+}
+
+mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *local)
+{
+    const dae_expression *e = x->m->expression[expression];
+    const int *variable;
+    int n = dae_expression_variables(e, &variable);
+    double *values = x->work + (x->m->work_size - 300), gradient[256];
+    mbs_dual out = mbs_fresh(x, 0);
+    for (int k = 0; k < n; k++) {
+        size_t mark = x->used;
+        values[k] = mbs_signal_dual(x, &x->m->signal[variable[k]], local).x;
+        x->used = mark;
+    }
+    if (!x->nz) {
+        out.x = dae_expression_value(e, values, x->work);
+        return out;
+    }
+    out.x = dae_expression_gradient(e, values, gradient, x->work);
+    for (int k = 0; k < n; k++) {
+        size_t mark = x->used;
+        mbs_dual v = mbs_signal_dual(x, &x->m->signal[variable[k]], local);
+        mbs_accumulate(x, gradient[k], v, &out);
+        x->used = mark;
+    }
+    return out;
+}

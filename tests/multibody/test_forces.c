@@ -1,0 +1,207 @@
+/* Every force type, planar and spatial: df/dp, df/dv, df/dlambda against differences; power against potential. */
+#include "mechanics.h"
+
+static mbs_model *two_bodies(int space)
+{
+    mbs_model *m = mbs_model_create("pair", space);
+    int s = space == 3;
+    mbs_model_set_gravity(m, 0.3, -9.81, s ? 1 : 0);
+    mbs_model_set_parameter(m, "k0", 3);
+    mbs_model_add_body(
+        m, &(mbs_body){"one", 2, {1, 1.2, 0.9, 0.1, 0.05, -0.02}, .center = {0.1, -0.2, s ? 0.3 : 0}});
+    mbs_model_add_body(m, &(mbs_body){"two", 1, {1, 1.1, 0.8}, .center = {0.5, 0.4, s ? -0.3 : 0}});
+    mbs_model_add_point(
+        m, &(mbs_point){"A", 1, {0.3, -0.2, s ? 0.4 : 0}, .angle = s ? 0 : 0.3, .q = {0.8, 0.3, 0.2, -0.4}});
+    mbs_model_add_point(
+        m, &(mbs_point){"B", 2, {-0.1, 0.5, s ? 0.2 : 0}, .angle = s ? 0 : -0.4, .q = {0.6, -0.3, 0.5, 0.4}});
+    mbs_model_add_point(m, &(mbs_point){"O", 0, .r = {0.2, 0.1, 0}});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "J", .type = "revolute", .point_a = "A", .point_b = "B"});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "K", .type = "prismatic", .point_a = "O", .point_b = "A"});
+    return m;
+}
+
+static void check(mbs_model *m, const char *type, int space)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%s in %dD", type, space);
+    mbs_mechanism *c = compile(m);
+    const dae_system *sys = mbs_mechanism_system(c);
+    double *y = calloc((size_t)dae_system_size(sys), sizeof *y);
+    for (int k = 0; k < 6; k++) {
+        random_state(&sys->mech, y);
+        for (int i = 0; i < sys->mech.nquaternion && !strcmp(type, "bushing"); i++)
+            y[sys->mech.quaternion[i]] += 2; /* away from half a turn, where it has its kink */
+        check_forces(c, what, y, 1e-6);
+    }
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+static void every_force_matches_differences(void **state)
+{
+    (void)state;
+    for (int space = 2; space <= 3; space++) {
+        int n = space;
+        const mbs_force list[] = {
+            {.name = "F", .type = "spring", .point_a = "A", .point_b = "B", .k = 5, .c = 0.7, .l0 = 0.3},
+            {.name = "F",
+             .type = "spring",
+             .point_a = "O",
+             .point_b = "B",
+             .value = {"k0*(length-0.2)^3 + 0.1*rate*abs(rate)"},
+             .count = 1},
+            {.name = "F",
+             .type = "spring",
+             .point_a = "O",
+             .point_b = "B",
+             .value = {"table(length, 0,-1, 0.5,0, 2,4)"},
+             .count = 1},
+            {.name = "F", .type = "torsion", .joint = "J", .k = 2, .c = 0.3, .l0 = 0.1},
+            {.name = "F",
+             .type = "torsion",
+             .joint = "K",
+             .k = 2,
+             .c = 0.3,
+             .value = {"angle^2*rate"},
+             .count = 1},
+            {.name = "F",
+             .type = "bushing",
+             .point_a = "A",
+             .point_b = "B",
+             .k = 5,
+             .c = 0.7,
+             .k_angular = 2,
+             .c_angular = 0.4},
+            {.name = "F",
+             .type = "force",
+             .point_b = "B",
+             .value = {"sin(t)*one.x", "two.vy*J.speed", "K.value"},
+             .count = n},
+            {.name = "F",
+             .type = "force",
+             .point_b = "B",
+             .value = {"1", "2*t", "3"},
+             .count = n,
+             .in_body = 1},
+            {.name = "F",
+             .type = "force",
+             .point_a = "A",
+             .point_b = "B",
+             .value = {"1", "2*t", "3"},
+             .count = n},
+            {.name = "F", .type = "force", .joint = "K", .value = {"-4*K.value - two.x*two.y"}, .count = 1},
+            {.name = "F", .type = "torque", .joint = "J", .value = {"k0*exp(-t)*J.angle"}, .count = 1},
+            {.name = "F",
+             .type = "torque",
+             .body = "two",
+             .value = {"two.x", "1", "t"},
+             .count = space == 2 ? 1 : 3,
+             .in_body = 1},
+            {.name = "F",
+             .type = "motor",
+             .joint = "J",
+             .value = {"12"},
+             .count = 1,
+             .resistance = 1,
+             .inductance = 0.1,
+             .constant = 0.4},
+            {.name = "F",
+             .type = "contact",
+             .point_a = "O",
+             .point_b = "B",
+             .k = 100,
+             .c = 3,
+             .mu = 0.4,
+             .radius = 0.8,
+             .speed = 0.5},
+            {.name = "F", .type = "stop", .joint = "J", .k = 10, .c = 1, .min = -0.3, .max = 0.3},
+            {.name = "F",
+             .type = "tire",
+             .point_b = "B",
+             .k = 100,
+             .c = 3,
+             .radius = 1.5,
+             .value = {"0.1*sin(x)"},
+             .count = 1},
+        };
+        for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+            mbs_model *m = two_bodies(space);
+            mbs_model_add_force(m, &list[i]);
+            check(m, list[i].type, space);
+        }
+    }
+}
+
+static void friction_matches_differences(void **state)
+{
+    (void)state;
+    for (int space = 2; space <= 3; space++) {
+        mbs_model *m = two_bodies(space);
+        mbs_model_add_joint(m, &(mbs_joint){.name = "L",
+                                            .type = "revolute",
+                                            .point_a = "A",
+                                            .point_b = "B",
+                                            .mu = 0.3,
+                                            .friction_radius = 0.2,
+                                            .friction_speed = 0.7});
+        mbs_model_add_joint(m, &(mbs_joint){.name = "M",
+                                            .type = "prismatic",
+                                            .point_a = "O",
+                                            .point_b = "B",
+                                            .mu = 0.4,
+                                            .friction_speed = 0.7});
+        check(m, "friction", space);
+    }
+}
+
+/* f . v = -dV/dt for the conservative ones. */
+static void potentials_match_power(void **state)
+{
+    (void)state;
+    for (int space = 2; space <= 3; space++) {
+        const mbs_force list[] = {
+            {.name = "F", .type = "spring", .point_a = "A", .point_b = "B", .k = 5, .l0 = 0.3},
+            {.name = "F", .type = "bushing", .point_a = "A", .point_b = "B", .k = 5, .k_angular = 2},
+            {.name = "F", .type = "contact", .point_a = "O", .point_b = "B", .k = 100, .radius = 0.8},
+            {.name = "F", .type = "torsion", .joint = "K", .k = 2, .l0 = 0.1},
+            {.name = "F", .type = "stop", .joint = "K", .k = 10, .min = -0.1, .max = 0.1},
+        };
+        for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+            mbs_model *m = two_bodies(space);
+            mbs_model_add_force(m, &list[i]);
+            mbs_mechanism *c = compile(m);
+            const dae_mech *s = &mbs_mechanism_system(c)->mech;
+            double *y = calloc((size_t)(s->np + s->nv), sizeof *y),
+                   *z = calloc((size_t)(s->np + s->nv), sizeof *z);
+            double *f = calloc((size_t)s->nv, sizeof *f), h = 1e-6;
+            for (int k = 0; k < 5; k++) {
+                mbs_energy up, down;
+                double power = 0;
+                random_state(s, y);
+                dae_mech_point x = {0, y, y + s->np, NULL, NULL};
+                s->force(&x, f, s->user);
+                for (int r = 0; r < s->nv; r++) power += f[r] * y[s->np + r];
+                memcpy(z + s->np, y + s->np, (size_t)s->nv * sizeof *z);
+                flow(s, 0, y, y + s->np, h, z);
+                assert_int_equal(mbs_mechanism_energy(c, 0, z, &up), DAE_OK);
+                flow(s, 0, y, y + s->np, -h, z);
+                assert_int_equal(mbs_mechanism_energy(c, 0, z, &down), DAE_OK);
+                double rate = (up.potential - down.potential) / (2 * h);
+                if (fabs(power + rate) > 1e-6 * (1 + fabs(power)))
+                    fail_msg("%s in %dD: power %.10g, -dV/dt %.10g", list[i].type, space, power, -rate);
+            }
+            free(y), free(z), free(f);
+            mbs_mechanism_destroy(c);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_force_matches_differences),
+        cmocka_unit_test(friction_matches_differences),
+        cmocka_unit_test(potentials_match_power),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
