@@ -80,15 +80,23 @@ typedef struct mbs_sensor {
 } mbs_sensor;
 
 typedef struct mbs_event {
-    const char *name, *when;
+    const char *name, *when; /* an expression of t, bodies and joints; the event is where it passes zero */
     dae_direction direction;
-    int stop;                  /* 1: ends the run */
-    const char *impact;        /* name of a joint or contact pair: see docs; NULL: none */
-    const char *point_a, *point_b; /* impact of these two points along the axis of a */
-    double restitution;
+    int stop;                      /* 1: ends the run */
+    int impact;                    /* 1: velocities jump, with the restitution, along */
+    const char *joint;             /* the coordinate of this joint, or */
+    const char *point_a, *point_b; /* the line from a to b, or */
+    double axis[3];                /* this direction in the frame of a, if it is not zero */
+    double restitution;            /* 0: no rebound, 1: no loss */
 } mbs_event;
 
 DAE_API mbs_model *mbs_model_create(const char *name, int space);
+/* From a JSON file or text; settings replace parameters ({"L1", "200[mm]"}). NULL: *err names the place in the file
+ * ("joints[2].type: ..."). */
+DAE_API mbs_model *mbs_model_load(const char *json_path, dae_error *err);
+DAE_API mbs_model *mbs_model_load_with(const char *json_path, const dae_setting *setting, int nsetting, dae_error *err);
+DAE_API mbs_model *mbs_model_parse(const char *json, size_t length, const dae_setting *setting, int nsetting,
+                                   dae_error *err);
 DAE_API void mbs_model_destroy(mbs_model *m);
 DAE_API void mbs_model_set_gravity(mbs_model *m, double x, double y, double z);
 DAE_API void mbs_model_set_parameter(mbs_model *m, const char *name, double value);

@@ -156,7 +156,7 @@ int mbs_model_add_event(mbs_model *m, const mbs_event *event)
     *x = *event;
     x->name = mbs_copy_text(m, event->name);
     x->when = mbs_copy_text(m, event->when);
-    x->impact = mbs_copy_text(m, event->impact);
+    x->joint = mbs_copy_text(m, event->joint);
     x->point_a = mbs_copy_text(m, event->point_a);
     x->point_b = mbs_copy_text(m, event->point_b);
     return m->nevent - 1;

@@ -1,0 +1,662 @@
+/* Model files: JSON -> model. Every mistake is told with its place in the file ("joints[2].type"), what was expected and,
+ * for names, what was probably meant. The JSON Schema of the format is docs/model.schema.json. */
+#include "multibody/model.h"
+
+#include "core/error.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { max_file = 16 << 20, max_items = 20000 };
+
+typedef struct loader {
+    mbs_model *m;
+    dae_error *err;
+    int failed;
+    char path[128]; /* of the object being read */
+    const dae_setting *setting;
+    int nsetting;
+} loader;
+
+/* Dimensions that fields expect, as exponents of m, kg, s, A, K. */
+static const dae_dimension any = {{0}, 1}, one = {{0}, 0}, length_unit = {{1, 0, 0, 0, 0}, 0},
+                           mass_unit = {{0, 1, 0, 0, 0}, 0}, inertia_unit = {{2, 1, 0, 0, 0}, 0},
+                           speed_unit = {{1, 0, -1, 0, 0}, 0}, rate_unit = {{0, 0, -1, 0, 0}, 0},
+                           acceleration_unit = {{1, 0, -2, 0, 0}, 0}, time_unit = {{0, 0, 1, 0, 0}, 0};
+
+/* ---- Mistakes ---------------------------------------------------------------------------------------- */
+
+static void wrong(loader *l, const char *field, const char *format, ...) DAE_PRINTF(3, 4);
+static void wrong(loader *l, const char *field, const char *format, ...)
+{
+    char text[380];
+    va_list args;
+    if (l->failed) return;
+    l->failed = 1;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    dae_fail(l->err, DAE_ERR_INPUT, NAN, "%s%s%s: %s", l->path,
+             l->path[0] && field[0] && field[0] != '[' ? "." : "", field, text);
+}
+
+static const char *kind_of(const json_t *j)
+{
+    switch (json_typeof(j)) {
+    case JSON_OBJECT: return "an object";
+    case JSON_ARRAY: return "a list";
+    case JSON_STRING: return "a text";
+    case JSON_NULL: return "null";
+    case JSON_TRUE:
+    case JSON_FALSE: return "true or false";
+    default: return "a number";
+    }
+}
+
+/* Every key must be one of the list. */
+static void check_keys(loader *l, json_t *object, const char *list)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        size_t n = strlen(key);
+        int known = 0;
+        for (const char *w = list; *w && !known;) {
+            size_t k = strcspn(w, "|");
+            known = k == n && !memcmp(w, key, n);
+            w += k + (w[k] == '|');
+        }
+        if (known) continue;
+        char hint[64];
+        dae_nearest_word(key, list, hint, sizeof hint);
+        wrong(l, key, "unknown key%s%s%s", hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        return;
+    }
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------ */
+
+static int parameter_lookup(const char *name, dae_symbol *out, void *user)
+{
+    const mbs_model *m = user;
+    int k = mbs_find_parameter(m, name);
+    if (k < 0) return 0;
+    m->parameter[k].used = 1;
+    *out = (dae_symbol){-1, m->parameter[k].value, m->parameter[k].dimension};
+    return 1;
+}
+
+static void parameter_hint(const mbs_model *m, const char *name, char *hint, size_t size)
+{
+    char list[2048] = "pi";
+    for (int i = 0; i < m->nparameter; i++) {
+        size_t n = strlen(list);
+        if (n + strlen(m->parameter[i].name) + 2 < sizeof list)
+            snprintf(list + n, sizeof list - n, "|%s", m->parameter[i].name);
+    }
+    dae_nearest_word(name, list, hint, size);
+}
+
+/* A constant expression of the parameters. */
+static double constant(loader *l, const char *field, const char *text, const dae_dimension *expected,
+                       dae_dimension *found)
+{
+    dae_expression_error err;
+    double value = 0;
+    dae_expression *e = dae_expression_create(text, parameter_lookup, l->m, &err);
+    if (!e) {
+        char hint[64] = "";
+        if (err.name[0]) parameter_hint(l->m, err.name, hint, sizeof hint);
+        wrong(l, field, "\"%.80s\" at column %d: %s%s%s%s", text, err.column + 1, err.text,
+              hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        return 0;
+    }
+    dae_expression_constant(e, &value);
+    dae_dimension d = dae_expression_dimension(e);
+    dae_expression_destroy(e);
+    if (found) *found = d;
+    if (!isfinite(value)) wrong(l, field, "\"%.80s\" is not a finite number", text);
+    if (!d.soft && !expected->soft && memcmp(d.power, expected->power, sizeof d.power)) {
+        char a[48], b[48];
+        dae_dimension_text(&d, a, sizeof a);
+        dae_dimension_text(expected, b, sizeof b);
+        wrong(l, field, "\"%.80s\" has the unit [%s], expected [%s]", text, a, b);
+    }
+    return value;
+}
+
+static double number_of(loader *l, const char *field, const json_t *j, const dae_dimension *expected)
+{
+    if (json_is_number(j)) {
+        double value = json_number_value(j);
+        if (!isfinite(value)) wrong(l, field, "not a finite number");
+        return value;
+    }
+    if (json_is_string(j)) return constant(l, field, json_string_value(j), expected, NULL);
+    wrong(l, field, "expected a number or an expression in quotes, found %s", kind_of(j));
+    return 0;
+}
+
+static double number(loader *l, json_t *object, const char *key, double missing,
+                     const dae_dimension *expected)
+{
+    json_t *j = json_object_get(object, key);
+    return j ? number_of(l, key, j, expected) : missing;
+}
+
+static double needed(loader *l, json_t *object, const char *key, const dae_dimension *expected)
+{
+    json_t *j = json_object_get(object, key);
+    if (!j) wrong(l, key, "missing");
+    return j ? number_of(l, key, j, expected) : 0;
+}
+
+static const char *text(loader *l, json_t *object, const char *key, int required)
+{
+    json_t *j = json_object_get(object, key);
+    if (!j && required) wrong(l, key, "missing");
+    if (j && !json_is_string(j)) wrong(l, key, "expected a text, found %s", kind_of(j));
+    return j && json_is_string(j) ? json_string_value(j) : NULL;
+}
+
+static json_t *child(loader *l, json_t *object, const char *key, int list)
+{
+    json_t *j = json_object_get(object, key);
+    if (j && (list ? !json_is_array(j) : !json_is_object(j))) {
+        wrong(l, key, "expected %s, found %s", list ? "a list" : "an object", kind_of(j));
+        return NULL;
+    }
+    return j;
+}
+
+/* A list of the given length. */
+static void numbers(loader *l, json_t *object, const char *key, int least, int most, double *out,
+                    const dae_dimension *expected)
+{
+    json_t *j = child(l, object, key, 1);
+    if (!j) return;
+    int n = (int)json_array_size(j);
+    if (n < least || n > most) {
+        if (least == most) wrong(l, key, "expected %d numbers, found %d", least, n);
+        else wrong(l, key, "expected %d to %d numbers, found %d", least, most, n);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        char field[48];
+        snprintf(field, sizeof field, "%s[%d]", key, i);
+        out[i] = number_of(l, field, json_array_get(j, (size_t)i), expected);
+    }
+}
+
+static void vector(loader *l, json_t *object, const char *key, double *out, const dae_dimension *expected)
+{
+    numbers(l, object, key, l->m->space, l->m->space, out, expected);
+}
+
+/* A number or expression that is kept as text. */
+static const char *law(loader *l, const char *field, const json_t *j)
+{
+    char buffer[40];
+    if (json_is_string(j)) return json_string_value(j);
+    if (!json_is_number(j)) {
+        wrong(l, field, "expected a number or an expression in quotes, found %s", kind_of(j));
+        return NULL;
+    }
+    snprintf(buffer, sizeof buffer, "(%.17g)",
+             json_number_value(j)); /* parentheses: -1 ^ 2 stays what it says */
+    return mbs_copy_text(l->m, buffer);
+}
+
+/* Words of a list joined by spaces. */
+static const char *words(loader *l, json_t *object, const char *key)
+{
+    char buffer[200] = "";
+    json_t *j = child(l, object, key, 1);
+    if (!j) return NULL;
+    for (size_t i = 0; i < json_array_size(j); i++) {
+        const char *w = json_string_value(json_array_get(j, i));
+        size_t n = strlen(buffer);
+        if (!w || strchr(w, ' ') || n + strlen(w) + 2 > sizeof buffer) {
+            wrong(l, key, "expected a short list of words");
+            return NULL;
+        }
+        snprintf(buffer + n, sizeof buffer - n, "%s%s", n ? " " : "", w);
+    }
+    return mbs_copy_text(l->m, buffer);
+}
+
+/* ---- Sections ---------------------------------------------------------------------------------------- */
+
+static const dae_setting *setting_of(const loader *l, const char *name)
+{
+    for (int i = l->nsetting - 1; i >= 0; i--) {
+        if (!strcmp(l->setting[i].name, name)) return &l->setting[i];
+    }
+    return NULL;
+}
+
+static void read_parameters(loader *l, json_t *root)
+{
+    const char *key;
+    json_t *value, *section = child(l, root, "parameters", 0);
+    snprintf(l->path, sizeof l->path, "parameters");
+    if (section) {
+        json_object_foreach(section, key, value)
+        {
+            const dae_setting *s = setting_of(l, key);
+            dae_dimension d = {{0}, 1};
+            double x = 0;
+            if (strlen(key) > 60 || strpbrk(key, " .()[]+-*/^,") || !key[0] ||
+                (key[0] >= '0' && key[0] <= '9')) {
+                wrong(l, key, "is no name (letters, digits and _)");
+            } else if (!strcmp(key, "t") || !strcmp(key, "pi") || !strcmp(key, "e")) {
+                wrong(l, key, "this name has a meaning of its own");
+            } else if (s) {
+                x = constant(l, key, s->value, &any, &d);
+            } else if (json_is_string(value)) {
+                x = constant(l, key, json_string_value(value), &any, &d);
+            } else {
+                x = number_of(l, key, value, &any);
+            }
+            if (l->failed) return;
+            mbs_model_set_parameter(l->m, key, x);
+            if (l->m->nparameter) l->m->parameter[mbs_find_parameter(l->m, key)].dimension = d;
+        }
+    }
+    for (int i = 0; i < l->nsetting && !l->failed; i++) {
+        char hint[64];
+        if (mbs_find_parameter(l->m, l->setting[i].name) >= 0) continue;
+        parameter_hint(l->m, l->setting[i].name, hint, sizeof hint);
+        wrong(l, l->setting[i].name, "the model has no such parameter%s%s%s",
+              hint[0] && strcmp(hint, "pi") ? "; did you mean \"" : "", strcmp(hint, "pi") ? hint : "",
+              hint[0] && strcmp(hint, "pi") ? "\"?" : "");
+    }
+    l->path[0] = 0;
+}
+
+static void read_body(loader *l, json_t *o)
+{
+    mbs_body b = {.name = text(l, o, "name", 1)};
+    check_keys(l, o, "name|mass|inertia|r|angle|q|v|omega|fix|shapes|doc");
+    b.mass = needed(l, o, "mass", &mass_unit);
+    json_t *inertia = json_object_get(o, "inertia");
+    if (!inertia) {
+        wrong(l, "inertia", "missing");
+    } else if (l->m->space == MBS_PLANAR) {
+        b.inertia[2] = number_of(l, "inertia", inertia, &inertia_unit);
+    } else if (json_is_array(inertia)) {
+        if (json_array_size(inertia) != 3 && json_array_size(inertia) != 6)
+            wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %d",
+                  (int)json_array_size(inertia));
+        else numbers(l, o, "inertia", 3, 6, b.inertia, &inertia_unit);
+    } else {
+        wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %s",
+              kind_of(inertia));
+    }
+    vector(l, o, "r", b.center, &length_unit);
+    vector(l, o, "v", b.v, &speed_unit);
+    if (l->m->space == MBS_PLANAR) {
+        if (json_object_get(o, "q")) wrong(l, "q", "a planar body has an angle instead");
+        b.angle = number(l, o, "angle", 0, &one);
+        b.omega[2] = number(l, o, "omega", 0, &rate_unit);
+    } else {
+        if (json_object_get(o, "angle"))
+            wrong(l, "angle", "a spatial body has a quaternion q = [w, x, y, z] instead");
+        numbers(l, o, "q", 4, 4, b.q, &one);
+        if (json_object_get(o, "q") && b.q[0] == 0 && b.q[1] == 0 && b.q[2] == 0 && b.q[3] == 0)
+            wrong(l, "q", "a quaternion must not be zero");
+        vector(l, o, "omega", b.omega, &rate_unit);
+    }
+    b.fix = words(l, o, "fix");
+    child(l, o, "shapes", 1);
+    if (!l->failed) mbs_model_add_body(l->m, &b);
+}
+
+static void read_point(loader *l, json_t *o)
+{
+    mbs_point p = {.name = text(l, o, "name", 1)};
+    const char *body = text(l, o, "body", 1);
+    check_keys(l, o, "name|body|r|angle|q|doc");
+    if (!json_object_get(o, "r")) wrong(l, "r", "missing");
+    vector(l, o, "r", p.r, &length_unit);
+    if (l->m->space == MBS_PLANAR && json_object_get(o, "q"))
+        wrong(l, "q", "a planar point has an angle instead");
+    if (l->m->space == MBS_SPATIAL && json_object_get(o, "angle"))
+        wrong(l, "angle", "a spatial point has a quaternion q instead");
+    p.angle = number(l, o, "angle", 0, &one);
+    numbers(l, o, "q", 4, 4, p.q, &one);
+    if (l->failed) return;
+    p.body = mbs_find_body(l->m, body);
+    if (p.body < 0) {
+        char list[4096] = "ground", hint[64];
+        for (int i = 0; i < l->m->nbody; i++) {
+            size_t n = strlen(list);
+            if (n + 70 < sizeof list) snprintf(list + n, sizeof list - n, "|%.60s", l->m->body[i].name);
+        }
+        dae_nearest_word(body, list, hint, sizeof hint);
+        wrong(l, "body", "there is no body \"%s\"%s%s%s", body, hint[0] ? "; did you mean \"" : "", hint,
+              hint[0] ? "\"?" : "");
+        return;
+    }
+    mbs_model_add_point(l->m, &p);
+}
+
+static void read_joint(loader *l, json_t *o)
+{
+    mbs_joint j = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
+    check_keys(l, o, "name|type|a|b|axis|length|ratio|pitch|radius|joints|friction|doc");
+    int gear = j.type && !strcmp(j.type, "gear");
+    j.point_a = text(l, o, "a", !gear);
+    j.point_b = text(l, o, "b", !gear);
+    vector(l, o, "axis", j.axis, &one);
+    if (json_object_get(o, "axis") && j.axis[0] == 0 && j.axis[1] == 0 && j.axis[2] == 0)
+        wrong(l, "axis", "must not be zero");
+    j.length = number(l, o, "length", 0, &length_unit);
+    if (json_object_get(o, "length") && !(j.length > 0)) wrong(l, "length", "must be positive");
+    j.ratio = number(l, o, "ratio", 1, &any);
+    j.pitch = number(l, o, "pitch", 0, &length_unit);
+    j.radius = number(l, o, "radius", 0, &length_unit);
+    json_t *joints = child(l, o, "joints", 1);
+    if (joints) {
+        if (json_array_size(joints) != 2) wrong(l, "joints", "expected the names of two joints");
+        j.joint_1 = json_string_value(json_array_get(joints, 0));
+        j.joint_2 = json_string_value(json_array_get(joints, 1));
+        if (!j.joint_1 || !j.joint_2) wrong(l, "joints", "expected the names of two joints");
+    }
+    json_t *friction = child(l, o, "friction", 0);
+    if (friction) {
+        size_t n = strlen(l->path);
+        snprintf(l->path + n, sizeof l->path - n, ".friction");
+        check_keys(l, friction, "mu|radius|v_s");
+        j.mu = needed(l, friction, "mu", &one);
+        j.friction_radius = number(l, friction, "radius", 0, &length_unit);
+        j.friction_speed = number(l, friction, "v_s", 1e-3, &any);
+        if (!l->failed && !(j.friction_speed > 0)) wrong(l, "v_s", "must be positive");
+        l->path[n] = 0;
+    }
+    if (!l->failed) mbs_model_add_joint(l->m, &j);
+}
+
+static void read_force(loader *l, json_t *o)
+{
+    mbs_force f = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
+    check_keys(l, o,
+               "name|type|a|b|joint|body|k|c|l0|value|frame|k_angular|c_angular|mu|radius|v_s|min|max|"
+               "resistance|inductance|"
+               "constant|doc");
+    f.point_a = text(l, o, "a", 0);
+    f.point_b = text(l, o, "b", 0);
+    f.joint = text(l, o, "joint", 0);
+    f.body = text(l, o, "body", 0);
+    const char *frame = text(l, o, "frame", 0);
+    if (frame && strcmp(frame, "world") != 0 && strcmp(frame, "body") != 0)
+        wrong(l, "frame", "expected \"world\" or \"body\", found \"%s\"", frame);
+    f.in_body = frame && !strcmp(frame, "body");
+    json_t *value = json_object_get(o, "value");
+    if (json_is_array(value)) {
+        f.count = (int)json_array_size(value);
+        if (f.count < 1 || f.count > 3) wrong(l, "value", "expected 1 to 3 numbers or expressions");
+        for (int i = 0; i < f.count && !l->failed; i++) {
+            char field[16];
+            snprintf(field, sizeof field, "value[%d]", i);
+            f.value[i] = law(l, field, json_array_get(value, (size_t)i));
+        }
+    } else if (value) {
+        f.count = 1;
+        f.value[0] = law(l, "value", value);
+    }
+    f.k = number(l, o, "k", 0, &any);
+    f.c = number(l, o, "c", 0, &any);
+    f.l0 = number(l, o, "l0", 0, &any);
+    f.k_angular = number(l, o, "k_angular", 0, &any);
+    f.c_angular = number(l, o, "c_angular", 0, &any);
+    f.mu = number(l, o, "mu", 0, &one);
+    f.radius = number(l, o, "radius", 0, &length_unit);
+    f.speed = number(l, o, "v_s", 0, &any);
+    f.min = number(l, o, "min", -INFINITY, &any);
+    f.max = number(l, o, "max", INFINITY, &any);
+    f.resistance = number(l, o, "resistance", 0, &any);
+    f.inductance = number(l, o, "inductance", 0, &any);
+    f.constant = number(l, o, "constant", 0, &any);
+    if (!l->failed) mbs_model_add_force(l->m, &f);
+}
+
+static void read_driver(loader *l, json_t *o)
+{
+    mbs_driver d = {.name = text(l, o, "name", 1),
+                    .joint = text(l, o, "joint", 1),
+                    .quantity = text(l, o, "quantity", 0)};
+    check_keys(l, o, "name|joint|quantity|value|doc");
+    json_t *value = json_object_get(o, "value");
+    if (!value) wrong(l, "value", "missing");
+    else d.value = law(l, "value", value);
+    if (!l->failed) mbs_model_add_driver(l->m, &d);
+}
+
+static void read_sensor(loader *l, json_t *o)
+{
+    mbs_sensor s = {
+        .name = text(l, o, "name", 1), .value = text(l, o, "value", 1), .unit = text(l, o, "unit", 0)};
+    check_keys(l, o, "name|value|unit|doc");
+    if (!l->failed) mbs_model_add_sensor(l->m, &s);
+}
+
+static void read_impact(loader *l, json_t *o, mbs_event *e)
+{
+    check_keys(l, o, "joint|a|b|axis|restitution");
+    e->impact = 1;
+    e->joint = text(l, o, "joint", 0);
+    e->point_a = text(l, o, "a", !e->joint);
+    e->point_b = text(l, o, "b", !e->joint);
+    vector(l, o, "axis", e->axis, &one);
+    e->restitution = number(l, o, "restitution", 0, &one);
+    if (!l->failed && !(e->restitution >= 0 && e->restitution <= 1))
+        wrong(l, "restitution", "must be between 0 and 1");
+}
+
+static void read_event(loader *l, json_t *o)
+{
+    mbs_event e = {.name = text(l, o, "name", 1), .when = text(l, o, "when", 1)};
+    const char *direction = text(l, o, "direction", 0);
+    check_keys(l, o, "name|when|direction|do|doc");
+    if (direction && !strcmp(direction, "rising")) e.direction = DAE_RISING;
+    else if (direction && !strcmp(direction, "falling")) e.direction = DAE_FALLING;
+    else if (direction && strcmp(direction, "both") != 0)
+        wrong(l, "direction", "expected \"rising\", \"falling\" or \"both\", found \"%s\"", direction);
+    json_t *list = child(l, o, "do", 1);
+    size_t length = strlen(l->path);
+    for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
+        json_t *action = json_array_get(list, i);
+        snprintf(l->path + length, sizeof l->path - length, ".do[%d]", (int)i);
+        if (!json_is_object(action)) {
+            wrong(l, "", "expected an object such as {\"stop\": true}, found %s", kind_of(action));
+            break;
+        }
+        check_keys(l, action, "record|stop|impact");
+        if (json_is_true(json_object_get(action, "stop"))) e.stop = 1;
+        json_t *impact = child(l, action, "impact", 0);
+        if (impact) read_impact(l, impact, &e);
+    }
+    l->path[length] = 0;
+    if (!l->failed) mbs_model_add_event(l->m, &e);
+}
+
+static void read_section(loader *l, json_t *root, const char *key, void (*read)(loader *, json_t *))
+{
+    json_t *list = child(l, root, key, 1);
+    if (list && json_array_size(list) > max_items) wrong(l, key, "more than %d items", max_items);
+    for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
+        json_t *o = json_array_get(list, i);
+        snprintf(l->path, sizeof l->path, "%s[%d]", key, (int)i);
+        if (!json_is_object(o)) wrong(l, "", "expected an object, found %s", kind_of(o));
+        else read(l, o);
+    }
+    l->path[0] = 0;
+}
+
+/* "bob.omega" -> fix of the body. */
+static void read_initial(loader *l, json_t *root)
+{
+    json_t *o = child(l, root, "initial", 0);
+    if (!o) return;
+    snprintf(l->path, sizeof l->path, "initial");
+    check_keys(l, o, "policy|fix");
+    const char *policy = text(l, o, "policy", 0);
+    if (policy && strcmp(policy, "assemble") != 0)
+        wrong(l, "policy", "expected \"assemble\", found \"%s\"", policy);
+    json_t *list = child(l, o, "fix", 1);
+    for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
+        const char *word = json_string_value(json_array_get(list, i)), *dot = word ? strchr(word, '.') : NULL;
+        char field[24], name[64], fix[256];
+        snprintf(field, sizeof field, "fix[%d]", (int)i);
+        snprintf(name, sizeof name, "%.*s", dot ? (int)(dot - word) : 0, word ? word : "");
+        int body = dot ? mbs_find_body(l->m, name) : -1;
+        if (body < 1) {
+            wrong(l, field, "expected \"body.quantity\", for instance \"crank.angle\"");
+            break;
+        }
+        mbs_body *b = &l->m->body[body - 1];
+        snprintf(fix, sizeof fix, "%s%s%s", b->fix ? b->fix : "", b->fix ? " " : "", dot + 1);
+        b->fix = mbs_copy_text(l->m, fix);
+    }
+    l->path[0] = 0;
+}
+
+static void read_simulation(loader *l, json_t *root)
+{
+    json_t *o = child(l, root, "simulation", 0);
+    mbs_simulation *s = &l->m->simulation;
+    s->t1 = 1;
+    if (!o) return;
+    snprintf(l->path, sizeof l->path, "simulation");
+    check_keys(l, o, "t0|t1|solver|formulation|rtol|atol|h0|hmax|output");
+    s->t0 = number(l, o, "t0", 0, &time_unit);
+    s->t1 = needed(l, o, "t1", &time_unit);
+    if (!l->failed && !(s->t1 > s->t0)) wrong(l, "t1", "%g must be after t0 = %g", s->t1, s->t0);
+    s->rtol = number(l, o, "rtol", 0, &one);
+    s->atol = number(l, o, "atol", 0, &any);
+    if (json_object_get(o, "rtol") && !(s->rtol > 0)) wrong(l, "rtol", "must be positive");
+    if (json_object_get(o, "atol") && !(s->atol > 0)) wrong(l, "atol", "must be positive");
+    s->h0 = number(l, o, "h0", 0, &time_unit);
+    s->h_max = number(l, o, "hmax", 0, &time_unit);
+    s->solver = mbs_copy_text(l->m, text(l, o, "solver", 0));
+    s->formulation = mbs_copy_text(l->m, text(l, o, "formulation", 0));
+    json_t *output = child(l, o, "output", 0);
+    if (output) {
+        snprintf(l->path, sizeof l->path, "simulation.output");
+        check_keys(l, output, "every");
+        s->every = number(l, output, "every", 0, &time_unit);
+        if (json_object_get(output, "every") && !(s->every > 0)) wrong(l, "every", "must be positive");
+    }
+    l->path[0] = 0;
+}
+
+static void read_head(loader *l, json_t *root)
+{
+    json_t *version = json_object_get(root, "daedalus"), *dimension = json_object_get(root, "dimension");
+    const char *kind = text(l, root, "kind", 1);
+    check_keys(l, root,
+               "$schema|daedalus|kind|name|doc|dimension|parameters|gravity|bodies|points|joints|forces|"
+               "drivers|sensors|events|"
+               "initial|simulation");
+    if (!version) wrong(l, "daedalus", "missing (the version of the format: 1)");
+    else if (!json_is_integer(version) || json_integer_value(version) != 1)
+        wrong(l, "daedalus", "expected 1, the version of the format");
+    if (kind && strcmp(kind, "mechanism") != 0)
+        wrong(l, "kind", "expected \"mechanism\", found \"%s\"", kind);
+    if (!dimension) wrong(l, "dimension", "missing: 2 (planar) or 3 (spatial)");
+    else if (!json_is_integer(dimension) ||
+             (json_integer_value(dimension) != 2 && json_integer_value(dimension) != 3))
+        wrong(l, "dimension", "expected 2 or 3");
+}
+
+mbs_model *mbs_model_parse(const char *json, size_t length, const dae_setting *setting, int nsetting,
+                           dae_error *err)
+{
+    json_error_t where;
+    dae_error own = {0};
+    loader l = {.err = err ? err : &own, .setting = setting, .nsetting = nsetting};
+    json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &where);
+    if (!root) {
+        dae_fail(l.err, DAE_ERR_INPUT, NAN, "line %d, column %d: no JSON: %s", where.line, where.column,
+                 where.text);
+        return NULL;
+    }
+    if (!json_is_object(root)) wrong(&l, "file", "expected an object { ... }, found %s", kind_of(root));
+    if (!l.failed) read_head(&l, root);
+    const char *name = l.failed ? NULL : text(&l, root, "name", 1);
+    if (!l.failed) {
+        l.m = mbs_model_create(name, (int)json_integer_value(json_object_get(root, "dimension")));
+        if (!l.m) wrong(&l, "file", "out of memory");
+    }
+    if (!l.failed) {
+        l.m->doc = mbs_copy_text(l.m, text(&l, root, "doc", 0));
+        read_parameters(&l, root);
+        if (!l.failed) vector(&l, root, "gravity", l.m->gravity, &acceleration_unit);
+        read_section(&l, root, "bodies", read_body);
+        if (!l.failed) read_section(&l, root, "points", read_point);
+        if (!l.failed) read_section(&l, root, "joints", read_joint);
+        if (!l.failed) read_section(&l, root, "forces", read_force);
+        if (!l.failed) read_section(&l, root, "drivers", read_driver);
+        if (!l.failed) read_section(&l, root, "sensors", read_sensor);
+        if (!l.failed) read_section(&l, root, "events", read_event);
+        if (!l.failed) read_initial(&l, root);
+        if (!l.failed) read_simulation(&l, root);
+    }
+    json_decref(root);
+    if (l.failed) {
+        mbs_model_destroy(l.m);
+        return NULL;
+    }
+    return l.m;
+}
+
+/* The whole file, NULL after a message. */
+static char *read_file(const char *path, size_t *length, dae_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        dae_fail(err, DAE_ERR_FILE, NAN, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    size_t capacity = 65536, used = 0;
+    char *data = malloc(capacity);
+    while (data) {
+        used += fread(data + used, 1, capacity - used, file);
+        if (used < capacity) break;
+        char *longer = capacity < max_file ? realloc(data, capacity *= 2) : NULL;
+        if (!longer) free(data);
+        data = longer;
+    }
+    int bad = !data || ferror(file);
+    fclose(file);
+    if (bad) {
+        free(data);
+        dae_fail(err, DAE_ERR_FILE, NAN, "%s: cannot be read (or is larger than %d MB)", path,
+                 max_file >> 20);
+        return NULL;
+    }
+    *length = used;
+    return data;
+}
+
+mbs_model *mbs_model_load_with(const char *path, const dae_setting *setting, int nsetting, dae_error *err)
+{
+    size_t length;
+    char *data = read_file(path, &length, err);
+    if (!data) return NULL;
+    mbs_model *m = mbs_model_parse(data, length, setting, nsetting, err);
+    free(data);
+    return m;
+}
+
+mbs_model *mbs_model_load(const char *path, dae_error *err)
+{
+    return mbs_model_load_with(path, NULL, 0, err);
+}

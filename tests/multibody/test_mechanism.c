@@ -1,0 +1,259 @@
+/* Mechanisms in motion: published and analytic solutions, conserved quantities, redundant constraints. */
+#include "mechanics.h"
+
+static mbs_mechanism *model(const char *name)
+{
+    char path[256];
+    dae_error err = {0};
+    snprintf(path, sizeof path, "models/%s.json", name);
+    mbs_model *m = mbs_model_load(path, &err);
+    if (!m) fail_msg("%s: %s", path, err.text);
+    return compile(m);
+}
+
+static double *start(const mbs_mechanism *c)
+{
+    dae_error err = {0};
+    double *y = calloc((size_t)dae_system_size(mbs_mechanism_system(c)), sizeof *y);
+    if (mbs_mechanism_initial(c, y, &err) < 0) fail_msg("%s", err.text);
+    return y;
+}
+
+static void integrate(const mbs_mechanism *c, double t1, double tol, double *y)
+{
+    dae_error err = {0};
+    dae_options o = dae_options_default();
+    o.method = "mexx";
+    o.rtol = o.atol = tol;
+    if (dae_solve(mbs_mechanism_system(c), &o, 0, t1, y, NULL, &err) < 0) fail_msg("%s", err.text);
+}
+
+static double total_energy(const mbs_mechanism *c, double t, const double *y)
+{
+    mbs_energy e;
+    assert_int_equal(mbs_mechanism_energy(c, t, y, &e), DAE_OK);
+    return e.kinetic + e.potential;
+}
+
+/* q(0.03) of the test set (reference of src/testset/andrews.c), to 1e-8 at tolerance 1e-10. */
+static void andrews_from_bodies_reaches_the_reference(void **state)
+{
+    (void)state;
+    static const double q[7] = {15.810771195153707,  -15.756371058411839, 0.0408222401196458,
+                                -0.5347301163420796, 0.524409965879954,   0.5347301163420796,
+                                1.048080741041938};
+    mbs_mechanism *c = model("andrews");
+    mbs_topology top = mbs_mechanism_topology(c);
+    assert_int_equal(top.freedom, 1);
+    assert_int_equal(top.loops, 3);
+    assert_int_equal(top.redundant, 0);
+    double *y = start(c);
+    integrate(c, 0.03, 1e-10, y);
+    double angle[7];
+    for (int k = 0; k < 7; k++) angle[k] = y[3 * k + 2];
+    assert_near(angle[0], q[0], 1e-8);
+    assert_near(angle[1] - angle[0], q[1], 1e-8);
+    assert_near(angle[2], q[2], 1e-8);
+    assert_near(angle[3] - angle[4], q[3], 1e-8);
+    assert_near(angle[4], q[4], 1e-8);
+    assert_near(angle[5] - angle[6], q[5], 1e-8);
+    assert_near(angle[6], q[6], 1e-8);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* The first line of the tour in the style guide, from an independent integrator. */
+static void double_pendulum_agrees_with_the_tour(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = model("double_pendulum");
+    double *y = start(c);
+    integrate(c, 1, 1e-9, y);
+    assert_near(y[0], -4.67404e-01, 1e-6);
+    assert_near(y[1], -1.77578e-01, 1e-6);
+    assert_near(total_energy(c, 1, y), 0, 1e-7);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* r(0.2) of the heavy top, from an independent implementation of the same formulas (7 digits). */
+static void heavy_top_reaches_the_known_place(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = model("spinning_top");
+    double *y = start(c);
+    integrate(c, 0.2, 1e-10, y);
+    assert_near(y[0], 0.6055506, 1e-6);
+    assert_near(y[1], 0.5989577, 1e-6);
+    assert_near(y[2], -0.5239830, 1e-6);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* A free symmetric body: its axis precesses about the angular momentum with |H|/J1; H, v are constant. */
+static void free_body_obeys_euler(void **state)
+{
+    (void)state;
+    const double J1 = 0.4, J3 = 1, w0[3] = {0.3, 0, 2}, t1 = 3;
+    mbs_model *m = mbs_model_create("free", MBS_SPATIAL);
+    mbs_model_add_body(
+        m,
+        &(mbs_body){
+            .name = "body", .mass = 2, .inertia = {J1, J1, J3 / 1.3}, .v = {1, 2, 3}, .omega = {0.3, 0, 2}});
+    mbs_mechanism *c = compile(m);
+    double *y = start(c);
+    double J3m = J3 / 1.3, slip = (J3m - J1) / J1 * w0[2];
+    integrate(c, t1, 1e-11, y);
+    const double *w = y + 10;
+    assert_near(w[0], w0[0] * cos(slip * t1), 1e-8);
+    assert_near(w[1], w0[0] * sin(slip * t1), 1e-8);
+    assert_near(w[2], w0[2], 1e-10);
+    assert_near(y[0], t1, 1e-9);
+    assert_near(y[2], 3 * t1, 1e-9);
+    /* angular momentum in global axes */
+    double H[3] = {J1 * w[0], J1 * w[1], J3m * w[2]}, A[9], e[4];
+    memcpy(e, y + 3, sizeof e);
+    A[0] = 1 - 2 * (e[2] * e[2] + e[3] * e[3]), A[1] = 2 * (e[1] * e[2] - e[0] * e[3]),
+    A[2] = 2 * (e[1] * e[3] + e[0] * e[2]);
+    A[3] = 2 * (e[1] * e[2] + e[0] * e[3]), A[4] = 1 - 2 * (e[1] * e[1] + e[3] * e[3]),
+    A[5] = 2 * (e[2] * e[3] - e[0] * e[1]);
+    A[6] = 2 * (e[1] * e[3] - e[0] * e[2]), A[7] = 2 * (e[2] * e[3] + e[0] * e[1]),
+    A[8] = 1 - 2 * (e[1] * e[1] + e[2] * e[2]);
+    assert_near(A[0] * H[0] + A[1] * H[1] + A[2] * H[2], J1 * w0[0], 1e-8);
+    assert_near(A[3] * H[0] + A[4] * H[1] + A[5] * H[2], 0, 1e-8);
+    assert_near(A[6] * H[0] + A[7] * H[1] + A[8] * H[2], J3m * w0[2], 1e-8);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* Small swings of a rod: period 2 pi sqrt(2 L/(3 g)); bearing force at rest is the weight. */
+static void pendulum_period_and_reaction(void **state)
+{
+    (void)state;
+    mbs_model *m = mbs_model_create("rod", MBS_PLANAR);
+    mbs_model_set_gravity(m, 0, -9.81, 0);
+    mbs_model_add_body(m, &(mbs_body){.name = "rod",
+                                      .mass = 3,
+                                      .inertia = {0, 0, 3 / 12.0},
+                                      .center = {0.5 * sin(1e-3), -0.5 * cos(1e-3)},
+                                      .angle = 1e-3});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "pin", .type = "revolute", .a = MBS_GROUND, .b = 1});
+    mbs_mechanism *c = compile(m);
+    double *y = start(c), a[3], lambda[2];
+    assert_int_equal(mbs_mechanism_acceleration(c, 0, y, a, lambda, NULL), DAE_OK);
+    assert_near(a[2], -1.5 * 9.81 * sin(1e-3), 1e-12);
+    assert_near(-lambda[1], 3 * 9.81, 1e-4);
+    integrate(c, 6.283185307179586 * sqrt(2 / (3 * 9.81)), 1e-11, y);
+    assert_near(y[2], 1e-3, 1e-8);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+static void conservative_mechanisms_keep_their_energy(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"four_bar", "spherical_pendulum", "double_pendulum", "pendulum"};
+    for (int k = 0; k < 4; k++) {
+        mbs_mechanism *c = model(names[k]);
+        double *y = start(c), before = total_energy(c, 0, y), tol = 1e-8;
+        integrate(c, 1, tol, y);
+        assert_near(total_energy(c, 1, y), before, 100 * tol * (1 + fabs(before)));
+        free(y);
+        mbs_mechanism_destroy(c);
+    }
+}
+
+/* A four-bar described in space: three of the constraints of a planar loop are superfluous. */
+static void planar_loop_in_space_has_three_redundant_rows(void **state)
+{
+    (void)state;
+    static const double x[4][2] = {{0, 0}, {0, 1}, {2, 1.5}, {3, 0}};
+    static const char *const names[] = {"crank", "coupler", "rocker"};
+    mbs_model *m = mbs_model_create("loop", MBS_SPATIAL);
+    mbs_model_set_gravity(m, 0, -9.81, 0);
+    for (int k = 0; k < 3; k++) {
+        mbs_model_add_body(m,
+                           &(mbs_body){.name = names[k],
+                                       .mass = 1,
+                                       .inertia = {0.1, 0.1, 0.1},
+                                       .center = {(x[k][0] + x[k + 1][0]) / 2, (x[k][1] + x[k + 1][1]) / 2}});
+    }
+    for (int k = 0; k < 4; k++) {
+        static const char *const joint[] = {"J1", "J2", "J3", "J4"};
+        mbs_model_add_joint(m, &(mbs_joint){.name = joint[k],
+                                            .type = "revolute",
+                                            .a = k,
+                                            .b = k == 3 ? MBS_GROUND : k + 1,
+                                            .at = {x[k][0], x[k][1]},
+                                            .axis = {0, 0, 1}});
+    }
+    mbs_mechanism *c = compile(m);
+    mbs_topology top = mbs_mechanism_topology(c);
+    assert_int_equal(top.constraints, 20);
+    assert_int_equal(top.redundant, 3);
+    assert_int_equal(top.freedom, 1);
+    for (int k = 0; k < 3; k++)
+        assert_string_equal(mbs_mechanism_redundant(c, k, NULL), mbs_mechanism_redundant(c, 0, NULL));
+    double *y = start(c), before = total_energy(c, 0, y);
+    integrate(c, 0.5, 1e-9, y);
+    assert_near(total_energy(c, 0.5, y), before, 1e-6);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+static void friction_slows_a_sliding_block(void **state)
+{
+    (void)state;
+    mbs_model *m = mbs_model_create("block", MBS_PLANAR);
+    mbs_model_set_gravity(m, 0, -9.81, 0);
+    mbs_model_add_body(m, &(mbs_body){.name = "block", .mass = 2, .inertia = {0, 0, 1}, .v = {3, 0}});
+    mbs_model_add_point(m, &(mbs_point){.name = "O"});
+    mbs_model_add_point(m, &(mbs_point){.name = "S", .body = 1});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "slide",
+                                        .type = "prismatic",
+                                        .point_a = "O",
+                                        .point_b = "S",
+                                        .mu = 0.2,
+                                        .friction_speed = 1e-3});
+    mbs_mechanism *c = compile(m);
+    double *y = start(c), a[3];
+    assert_int_equal(mbs_mechanism_acceleration(c, 0, y, a, NULL, NULL), DAE_OK);
+    assert_near(a[0], -0.2 * 9.81, 1e-9);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+static void impossible_assembly_names_the_joint(void **state)
+{
+    (void)state;
+    mbs_model *m = mbs_model_create("rod", MBS_PLANAR);
+    mbs_model_add_body(m, &(mbs_body){.name = "rod", .mass = 1, .inertia = {0, 0, 1}});
+    mbs_model_add_point(m, &(mbs_point){.name = "O"});
+    mbs_model_add_point(m, &(mbs_point){.name = "Q", .r = {5, 0, 0}});
+    mbs_model_add_point(m, &(mbs_point){.name = "A", .body = 1, .r = {-0.5, 0, 0}});
+    mbs_model_add_point(m, &(mbs_point){.name = "B", .body = 1, .r = {0.5, 0, 0}});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "left", .type = "revolute", .point_a = "O", .point_b = "A"});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "right", .type = "revolute", .point_a = "Q", .point_b = "B"});
+    mbs_mechanism *c = compile(m);
+    double y[6];
+    dae_error err = {0};
+    assert_int_equal(mbs_mechanism_initial(c, y, &err), DAE_ERR_INCONSISTENT);
+    assert_non_null(strstr(err.text, "stays open by 2"));
+    mbs_mechanism_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(andrews_from_bodies_reaches_the_reference),
+        cmocka_unit_test(double_pendulum_agrees_with_the_tour),
+        cmocka_unit_test(heavy_top_reaches_the_known_place),
+        cmocka_unit_test(free_body_obeys_euler),
+        cmocka_unit_test(pendulum_period_and_reaction),
+        cmocka_unit_test(conservative_mechanisms_keep_their_energy),
+        cmocka_unit_test(planar_loop_in_space_has_three_redundant_rows),
+        cmocka_unit_test(friction_slows_a_sliding_block),
+        cmocka_unit_test(impossible_assembly_names_the_joint),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
