@@ -46,7 +46,7 @@ typedef struct cli_command {
     int (*run)(cli_args *args);  /* the exit status */
 } cli_command;
 
-extern const cli_command cli_list, cli_info, cli_run, cli_eval, cli_completion, cli_help;
+extern const cli_command cli_check, cli_list, cli_info, cli_run, cli_eval, cli_completion, cli_help;
 const cli_command *cli_command_at(int i); /* NULL past the end */
 const cli_command *cli_command_find(const char *name);
 void cli_print_help(const cli_command *command, FILE *out); /* NULL: of the program */
@@ -65,6 +65,8 @@ struct cli_args {
     cli_given *given;
     int ngiven;
     int json;
+    mbs_problem *model; /* where the problem is a model file */
+    int status;         /* exit status of a problem that could not be opened */
 };
 
 /* 0, or EXIT_USAGE after a message. Free with cli_args_free in both cases. */
@@ -94,8 +96,12 @@ const char *cli_formulation_name(int i);
 
 /* ---- Shared by commands -------------------------------------------------------------------------- */
 
-/* The problem named by the first argument with its --set values; NULL after a message. */
+/* The problem or model file named by the first argument with its --set values; NULL after a message (args->status). */
 dae_problem *cli_open_problem(cli_args *args);
+void cli_close_problem(cli_args *args, dae_problem *p);
+int cli_is_model(const char *name); /* 1: the name of a model file */
+/* The model file, with a message if it is wrong (args->status). */
+mbs_model *cli_load_model(cli_args *args);
 int cli_write_file(const char *text, size_t length, void *file); /* a dae_write_fn for FILE * */
 
 /* gnuplot.c: 0 or EXIT_USAGE after a message. */

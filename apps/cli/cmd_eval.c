@@ -47,7 +47,7 @@ static char *read_state(const cli_args *args, size_t *length)
 static int run(cli_args *args)
 {
     dae_problem *p = cli_open_problem(args);
-    if (!p) return EXIT_USAGE;
+    if (!p) return args->status;
     size_t length;
     int status = EXIT_USAGE;
     char *state = read_state(args, &length);
@@ -64,7 +64,7 @@ static int run(cli_args *args)
         }
     }
     free(state);
-    dae_problem_destroy(p);
+    cli_close_problem(args, p);
     return status;
 }
 

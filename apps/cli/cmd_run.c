@@ -161,6 +161,13 @@ static int whole(const job *j, const char *name, long least, long most, long *ou
     return 0;
 }
 
+/* The number of points with a given distance. */
+static long every_points(const job *j, double every)
+{
+    double n = 1 + floor((j->options.t_end - j->problem->t0) / every + 0.5);
+    return n < 2 ? 2 : n > 1e6 ? 1000000 : (long)n;
+}
+
 static int set_output(job *j)
 {
     dae_run_options *o = &j->options;
@@ -168,7 +175,11 @@ static int set_output(job *j)
     long points = 0, repeat = 1;
     if (whole(j, "points", 2, 10000000, &points) || whole(j, "repeat", 1, 1000000, &repeat))
         return EXIT_USAGE;
-    if (out || plot) o->trajectory = points ? DAE_TRAJECTORY_EQUIDISTANT : DAE_TRAJECTORY_STEPS;
+    const char *animate = cli_value(j->args, "animate");
+    if (animate && !j->args->model) return cli_wrong(j->args, "--animate: only model files have something to show");
+    double every = j->args->model ? mbs_problem_every(j->args->model) : 0;
+    if (every > 0 && !points && (out || plot || animate)) points = every_points(j, every);
+    if (out || plot || animate || j->args->model) o->trajectory = points ? DAE_TRAJECTORY_EQUIDISTANT : DAE_TRAJECTORY_STEPS;
     if (points) o->points = (int)points;
     o->repeat = (int)repeat;
     o->checkpoint = cli_has(j->args, "checkpoint");
@@ -219,6 +230,15 @@ static int set_progress(job *j)
     return 0;
 }
 
+/* What a model file says about its run. */
+static void set_model(job *j)
+{
+    const mbs_problem *p = j->args->model;
+    j->options.events = mbs_problem_events(p);
+    if (mbs_problem_solver(p)) j->options.options.method = mbs_problem_solver(p);
+    if (mbs_problem_formulation(p)) j->options.options.formulation = mbs_problem_formulation(p);
+}
+
 static int prepare(job *j)
 {
     const char *resume = cli_value(j->args, "resume"), *tend = cli_value(j->args, "tend");
@@ -226,8 +246,9 @@ static int prepare(job *j)
     size_t size = 0;
     if (resume && cli_checkpoint_read(j->args, resume, &j->resume, &bytes, &size)) return EXIT_USAGE;
     j->problem = cli_open_problem(j->args);
-    if (!j->problem) return EXIT_USAGE;
+    if (!j->problem) return j->args->status;
     j->options = dae_run_options_default(j->problem);
+    if (j->args->model) set_model(j);
     j->options.resume = bytes;
     j->options.resume_size = size;
     j->options.running = on_running;
@@ -266,10 +287,14 @@ static void note_kept(job *j, const char *path)
 static int write_files(job *j)
 {
     const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"),
-               *checkpoint = cli_value(j->args, "checkpoint");
+               *checkpoint = cli_value(j->args, "checkpoint"), *animate = cli_value(j->args, "animate");
     int status = 0;
     if (j->csv) {
-        int bad = dae_run_csv(j->result, cli_write_file, j->csv) < 0 || fflush(j->csv) != 0;
+        const dae_run_result *r = j->result;
+        dae_status s = j->args->model
+                           ? mbs_write_csv(j->args->model, r->npoint, r->point_t, r->point_y, cli_write_file, j->csv)
+                           : dae_run_csv(r, cli_write_file, j->csv);
+        int bad = s < 0 || fflush(j->csv) != 0;
         if (j->csv != stdout) bad |= fclose(j->csv) != 0;
         j->csv = NULL;
         if (bad) status = cli_wrong(j->args, "--out %s: could not be written", out);
@@ -279,11 +304,34 @@ static int write_files(job *j)
         if (cli_plot(j->args, j->result, plot)) status = EXIT_USAGE;
         else note_kept(j, plot);
     }
+    if (animate && j->result->npoint > 0) {
+        FILE *page = fopen(animate, "w");
+        int bad = !page || mbs_write_html(j->args->model, j->result->npoint, j->result->point_t, j->result->point_y,
+                                          cli_write_file, page) < 0;
+        if (page) bad |= fclose(page) != 0;
+        if (bad) status = cli_wrong(j->args, "--animate %s: could not be written", animate);
+        else note_kept(j, animate);
+    }
     if (checkpoint && j->result->started) {
         if (cli_checkpoint_write(j->args, j->result, checkpoint)) status = EXIT_USAGE;
         else note_kept(j, checkpoint);
     }
     return status;
+}
+
+/* Structure and balance of energy of a mechanism. */
+static void report_mechanism(const job *j)
+{
+    const dae_run_result *r = j->result;
+    const mbs_mechanism *c = mbs_problem_mechanism(j->args->model);
+    mbs_topology top = mbs_mechanism_topology(c);
+    mbs_balance b;
+    printf("\n   mechanism   %d bodies, %d joints, %d loop%s, %d degree%s of freedom", top.bodies, top.joints, top.loops,
+           top.loops == 1 ? "" : "s", top.freedom, top.freedom == 1 ? "" : "s");
+    if (top.redundant) printf(", %d redundant constraints left out", top.redundant);
+    printf("\n");
+    if (r->npoint > 1 && mbs_energy_balance(j->args->model, r->npoint, r->point_t, r->point_y, &b) == DAE_OK)
+        printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b.start, b.end, b.work, b.largest);
 }
 
 static int finish(job *j)
@@ -300,6 +348,7 @@ static int finish(job *j)
         dae_run_json(r, cli_write_file, stdout);
     } else if (!quiet && !to_csv && (r->status >= 0 || r->stats.accepted > 0)) {
         dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout);
+        if (j->args->model) report_mechanism(j);
         fflush(stdout);
     }
     if (r->status < 0 || r->status == DAE_CANCELLED) {
@@ -323,7 +372,7 @@ static int run(cli_args *args)
     }
     if (j.csv && j.csv != stdout) fclose(j.csv);
     dae_run_destroy(j.result);
-    dae_problem_destroy(j.problem);
+    cli_close_problem(args, j.problem);
     free(j.setting);
     free(j.extended);
     free(j.at);
@@ -353,6 +402,7 @@ static const cli_option options[] = {
     {"quiet", NULL, NULL, "no report, no progress; failures are still told"},
     {"progress", "MODE", "auto|json|none",
      "auto: a line on a terminal; json: objects on standard error; none"},
+    {"animate", "FILE", "file", "model files: a page that shows the motion (HTML, nothing else needed)"},
     {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},
     {"max-steps", "N", NULL, "limit on step attempts; 0: none"},
     {"max-seconds", "S", NULL, "limit on CPU time; 0: none"},
@@ -384,7 +434,7 @@ static const char *const examples[] = {"run andrews",
                                        "... and go on from there",
                                        NULL};
 const cli_command cli_run = {"run",     "integrate a problem: report, plot, CSV, JSON",
-                             "PROBLEM", "problems",
+                             "PROBLEM|MODEL.json", "problems",
                              1,         1,
                              options,   examples,
                              notes,     run};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_run,  &cli_list,       &cli_info,
+static const cli_command *const commands[] = {&cli_run, &cli_check,  &cli_list,       &cli_info,
                                               &cli_eval, &cli_completion, &cli_help};
 
 const cli_command *cli_command_at(int i)

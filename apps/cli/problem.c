@@ -36,9 +36,53 @@ static void add_formulation(cli_args *args, const dae_problem_info *info, dae_se
     if (f && has_parameter(info, "formulation")) extra[(*count)++] = (dae_setting){"formulation", f};
 }
 
+int cli_is_model(const char *name)
+{
+    size_t n = strlen(name);
+    return (n > 5 && !strcmp(name + n - 5, ".json")) || strchr(name, '/') != NULL;
+}
+
+mbs_model *cli_load_model(cli_args *args)
+{
+    dae_setting *setting;
+    int count;
+    dae_error err = {0};
+    args->status = EXIT_USAGE;
+    if (cli_settings(args, "set", &setting, &count)) return NULL;
+    mbs_model *m = mbs_model_load_with(args->argument[0], setting, count, &err);
+    free(setting);
+    if (!m) {
+        if (err.status == DAE_ERR_FILE) cli_wrong(args, "%s", err.text);
+        else cli_wrong(args, "%s: %s", args->argument[0], err.text);
+    }
+    return m;
+}
+
+static dae_problem *open_model(cli_args *args)
+{
+    dae_error err = {0};
+    mbs_model *m = cli_load_model(args);
+    if (!m) return NULL;
+    args->model = mbs_problem_create(m, &err);
+    mbs_model_destroy(m);
+    if (args->model) return (dae_problem *)mbs_problem_get(args->model);
+    cli_wrong(args, "%s: %s", args->argument[0], err.text);
+    if (err.status == DAE_ERR_INCONSISTENT) args->status = EXIT_INCONSISTENT;
+    return NULL;
+}
+
+void cli_close_problem(cli_args *args, dae_problem *p)
+{
+    if (args->model) mbs_problem_destroy(args->model);
+    else dae_problem_destroy(p);
+    args->model = NULL;
+}
+
 dae_problem *cli_open_problem(cli_args *args)
 {
     const char *name = args->argument[0];
+    args->status = EXIT_USAGE;
+    if (cli_is_model(name)) return open_model(args);
     const dae_problem_info *info = dae_problem_find(name);
     if (!info) {
         char near[200];

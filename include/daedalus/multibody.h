@@ -120,6 +120,8 @@ DAE_API void mbs_mechanism_destroy(mbs_mechanism *c);
 DAE_API const dae_system *mbs_mechanism_system(const mbs_mechanism *c); /* lives as long as c */
 /* Consistent initial values y = (p, v, u): the described pose, moved as little as possible. */
 DAE_API dae_status mbs_mechanism_initial(const mbs_mechanism *c, double *y, dae_error *err);
+/* The values as described, before assembly. */
+DAE_API void mbs_mechanism_described(const mbs_mechanism *c, double *y);
 /* Accelerations (nv) and multipliers (nlambda) at a state; least ones where they are not unique. */
 DAE_API dae_status mbs_mechanism_acceleration(const mbs_mechanism *c, double t, const double *y, double *a,
                                               double *lambda, dae_error *err);
@@ -145,6 +147,67 @@ typedef struct mbs_topology {
 DAE_API mbs_topology mbs_mechanism_topology(const mbs_mechanism *c);
 /* Name of the joint that redundant row i (from 0) belongs to, and which of its rows (from 0). */
 DAE_API const char *mbs_mechanism_redundant(const mbs_mechanism *c, int i, int *row);
+/* Things that are allowed but look like mistakes, in words; NULL past the end. */
+DAE_API const char *mbs_mechanism_warning(const mbs_mechanism *c, int i);
+
+/* ---- Sensors and reactions ---------------------------------------------------------------------- */
+
+DAE_API int mbs_mechanism_sensor_count(const mbs_mechanism *c);
+DAE_API const char *mbs_mechanism_sensor_name(const mbs_mechanism *c, int i);
+DAE_API const char *mbs_mechanism_sensor_unit(const mbs_mechanism *c, int i); /* "" if none was given */
+/* Values of all sensors; a and lambda as mbs_mechanism_acceleration gives them, or NULL: they are computed. */
+DAE_API dae_status mbs_mechanism_sensors(const mbs_mechanism *c, double t, const double *y, const double *a,
+                                         const double *lambda, double *value, dae_error *err);
+DAE_API int mbs_mechanism_joint_count(const mbs_mechanism *c);
+DAE_API const char *mbs_mechanism_joint_name(const mbs_mechanism *c, int i);
+/* Force and torque of joint i on its body b, about its point on b, in global axes. */
+DAE_API dae_status mbs_mechanism_reaction(const mbs_mechanism *c, int i, double t, const double *y, const double *lambda,
+                                          double force[3], double torque[3]);
+DAE_API int mbs_mechanism_body_count(const mbs_mechanism *c);
+DAE_API const char *mbs_mechanism_body_name(const mbs_mechanism *c, int i); /* from 1; 0: "ground" */
+
+/* ---- Analyses ------------------------------------------------------------------------------------ */
+
+/* Moves y (in: a guess) to a state of rest in which all forces balance: velocities zero, constraints kept. */
+DAE_API dae_status mbs_mechanism_equilibrium(const mbs_mechanism *c, double t, double *y, dae_error *err);
+/* Kinematics of a fully driven mechanism at time t: y (in: a guess) becomes position and velocity. The drivers' forces
+ * (inverse dynamics) are then the sensors "driver.force". */
+DAE_API dae_status mbs_mechanism_kinematics(const mbs_mechanism *c, double t, double *y, dae_error *err);
+/* Small motions about a state: x' = A x in independent coordinates and their rates (and u), 2*freedom + nu numbers;
+ * eigenvalues as re, im. *size: how many there are; arrays have room for 2*nv + nu. */
+DAE_API dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *c, double t, const double *y, double *re, double *im,
+                                             int *size, dae_error *err);
+
+/* ---- A model as a problem ------------------------------------------------------------------------- */
+
+typedef struct mbs_problem mbs_problem; /* opaque */
+
+/* The assembled mechanism with initial values, interval and tolerances of the model. */
+DAE_API mbs_problem *mbs_problem_create(const mbs_model *m, dae_error *err);
+DAE_API void mbs_problem_destroy(mbs_problem *p);
+DAE_API const dae_problem *mbs_problem_get(const mbs_problem *p); /* lives as long as p */
+DAE_API const mbs_mechanism *mbs_problem_mechanism(const mbs_problem *p);
+DAE_API const dae_events *mbs_problem_events(const mbs_problem *p); /* NULL: none */
+/* What the file says about the run; NULL or 0: nothing. */
+DAE_API const char *mbs_problem_solver(const mbs_problem *p);
+DAE_API const char *mbs_problem_formulation(const mbs_problem *p);
+DAE_API double mbs_problem_every(const mbs_problem *p); /* interval of output */
+
+/* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
+typedef int mbs_write_fn(const char *text, size_t length, void *user);
+
+/* A trajectory: n points (t, y), y one after another. Written as CSV: names, a line "# units", states, sensors and reactions. */
+DAE_API dae_status mbs_write_csv(const mbs_problem *p, int n, const double *t, const double *y, mbs_write_fn *write,
+                                 void *user);
+/* A self-contained page that shows the motion: play, scrub, zoom. */
+DAE_API dae_status mbs_write_html(const mbs_problem *p, int n, const double *t, const double *y, mbs_write_fn *write,
+                                  void *user);
+typedef struct mbs_balance {
+    double start, end;  /* kinetic and potential energy */
+    double work;        /* of all other forces and of drivers, between */
+    double largest;     /* |energy - start - work| along the trajectory */
+} mbs_balance;
+DAE_API dae_status mbs_energy_balance(const mbs_problem *p, int n, const double *t, const double *y, mbs_balance *out);
 
 DAE_END_DECLS
 

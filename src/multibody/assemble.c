@@ -3,7 +3,7 @@
  * Positions: Gauss-Newton steps of least size, G d = -g, in small rotations and translations of the bodies; what
  * is fixed has no column. Velocities: the least change with G v = -gI. Both are least-squares problems of least
  * norm, so that redundant constraints and singular poses do no harm. */
-#include "multibody/mechanism.h"
+#include "multibody/analyses.h"
 
 #include "linalg/least_squares.h"
 
@@ -25,13 +25,12 @@ typedef struct assembly {
 
 /* ---- Small steps ------------------------------------------------------------------------------------- */
 
-/* p moved by small translations and rotations d (body axes). */
-static void move(const mbs_mechanism *m, const double *d, double *p)
+void mbs_move(const mbs_mechanism *m, const double *d, double factor, double *p)
 {
     for (int k = 0; k < m->nbody; k++, p += m->bp, d += m->bv) {
-        for (int i = 0; i < 3; i++) p[i] += d[i];
+        for (int i = 0; i < 3; i++) p[i] += factor * d[i];
         if (m->planar) continue;
-        const double *w = d + 3;
+        const double w[3] = {factor * d[3], factor * d[4], factor * d[5]};
         double e[4] = {p[3], p[4], p[5], p[6]}, half = mbs_norm(w) / 2,
                s = half > 1e-8 ? sin(half) / (2 * half) : 0.5;
         double q[4] = {cos(half), s * w[0], s * w[1], s * w[2]};
@@ -105,7 +104,7 @@ static dae_status positions(assembly *x, double *p, dae_error *err)
         if (largest > LARGEST_MOVE) {
             for (int c = 0; c < m->nv; c++) d[c] *= LARGEST_MOVE / largest;
         }
-        move(m, d, p);
+        mbs_move(m, d, 1, p);
         last = worst;
         worst = rows_at(x, p, NULL);
     }
@@ -191,6 +190,11 @@ static int fix_word(const mbs_mechanism *m, int body, const char *w, size_t n, u
         return 0;
     }
     return -1;
+}
+
+void mbs_mechanism_described(const mbs_mechanism *m, double *y)
+{
+    memcpy(y, m->p0, (size_t)(m->np + m->nv + m->nu) * sizeof *y);
 }
 
 dae_status mbs_mechanism_initial(const mbs_mechanism *m, double *y, dae_error *err)

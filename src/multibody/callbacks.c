@@ -1,6 +1,7 @@
 /* The mechanical system [MEXX] (1.1) of a mechanism: f, g, G, T, gI, gamma, d and their derivatives. */
 #include "multibody/callbacks.h"
 
+#include "multibody/analyses.h"
 #include "multibody/dual.h"
 #include "multibody/forces/friction.h"
 
@@ -150,21 +151,38 @@ static int dfdlambda(const dae_mech_point *y, double *out, void *user)
     return 0;
 }
 
+/* Adds factor G^T lambda as a force. */
+static void apply_constraints(mbs_context *x, double factor, const double *lambda)
+{
+    for (int k = 0; k < x->m->nrows; k++) {
+        const mbs_row *r = &x->m->row[k];
+        mbs_dual l[3];
+        mbs_dual_reset(x);
+        for (int i = 0; i < r->count; i++)
+            l[i] = mbs_constant(r->system[i] >= 0 ? -factor * lambda[r->system[i]] : 0);
+        r->type->force(r, x, l);
+    }
+}
+
 dae_status mbs_mechanism_constraint_stiffness(const mbs_mechanism *m, double t, const double *y,
                                               const double *lambda, double *K)
 {
     if (!m->slot[MBS_SLOTS].J) return DAE_ERR_UNSUPPORTED;
     mbs_context x = mbs_begin_derivatives(m, t, y, y + m->np);
-    for (int k = 0; k < m->nrows; k++) {
-        const mbs_row *r = &m->row[k];
-        mbs_dual l[3];
-        mbs_dual_reset(&x);
-        for (int i = 0; i < r->count; i++) l[i] = mbs_constant(r->system[i] >= 0 ? -lambda[r->system[i]] : 0);
-        r->type->force(r, &x, l); /* adds -G^T (-lambda) */
-    }
+    apply_constraints(&x, 1, lambda);
     by_position(&x, y, K);
     mbs_end(&x);
     return DAE_OK;
+}
+
+void mbs_force_stiffness(const mbs_mechanism *m, double t, const double *y, const double *lambda, double *K)
+{
+    dae_mech_point at = {t, y, y + m->np, y + m->np + m->nv, lambda};
+    mbs_context x = differentiated(&at, m);
+    apply_constraints(&x, -1, lambda);
+    for (int r = 0; r < m->nv; r++)
+        memcpy(K + r * m->nv, x.J + (size_t)r * (size_t)x.nz, (size_t)m->nv * sizeof *K);
+    mbs_end(&x);
 }
 
 /* ---- Constraints ------------------------------------------------------------------------------------- */

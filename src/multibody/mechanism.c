@@ -502,6 +502,33 @@ static dae_status add_force_values(mbs_builder *b, int k)
     return DAE_OK;
 }
 
+/* The coordinate along which an event has its impact. */
+static dae_status event_impact(mbs_builder *b, const mbs_event *e, mbs_coordinate *q)
+{
+    mbs_mechanism *m = b->m;
+    if (e->joint) {
+        int k = mbs_find_joint(m->model, e->joint);
+        if (k < 0) {
+            char hint[64];
+            nearest(e->joint, m->model->joint, m->model->njoint, sizeof(mbs_joint), hint, sizeof hint);
+            return mbs_wrong(b, "impact.joint: there is no joint \"%s\"%s%s%s", e->joint,
+                             hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        }
+        const mbs_joint_data *j = &m->joint[k];
+        if (j->main == MBS_NO_COORDINATE)
+            return mbs_wrong(b, "impact.joint: \"%s\" (%s) has no coordinate", e->joint, j->type->name);
+        *q = j->main == MBS_ANGLE ? j->angle : j->main == MBS_SLIDE ? j->slide : j->length;
+        return DAE_OK;
+    }
+    if (!e->point_a || !e->point_b) return mbs_wrong(b, "impact: needs a joint, or the points a and b");
+    dae_status s = point_frame(b, "impact.a", e->point_a, &q->i, NULL);
+    if (!s) s = point_frame(b, "impact.b", e->point_b, &q->j, NULL);
+    if (s) return s;
+    if (q->i.body == q->j.body) return mbs_wrong(b, "impact: a and b are on the same body");
+    q->kind = mbs_norm(e->axis) > 0 ? MBS_SLIDE : MBS_LENGTH;
+    return q->kind == MBS_SLIDE ? set_axis(b, &q->i, e->axis) : DAE_OK;
+}
+
 static dae_status add_sensors(mbs_builder *b)
 {
     mbs_mechanism *m = b->m;
@@ -518,6 +545,8 @@ static dae_status add_sensors(mbs_builder *b)
         if (!model->event[k].when) return mbs_wrong(b, "when: missing");
         m->event[k] = mbs_add_expression(b, "when", model->event[k].when, MBS_FOR_FORCE);
         if (m->event[k] < 0) return b->err ? b->err->status : DAE_ERR_INPUT;
+        dae_status s = model->event[k].impact ? event_impact(b, &model->event[k], &m->impact[k]) : DAE_OK;
+        if (s) return s;
     }
     return DAE_OK;
 }
@@ -683,6 +712,7 @@ static dae_status allocate(mbs_builder *b)
     m->force = dae_arena_take(m->arena, (size_t)model->nforce + 1, sizeof *m->force);
     m->sensor = dae_arena_ints(m->arena, (size_t)model->nsensor + 1);
     m->event = dae_arena_ints(m->arena, (size_t)model->nevent + 1);
+    m->impact = dae_arena_take(m->arena, (size_t)model->nevent + 1, sizeof *m->impact);
     m->work_size = 400;
     return dae_arena_failed(m->arena) ? no_memory(b) : DAE_OK;
 }
@@ -755,6 +785,38 @@ static dae_status finish(mbs_builder *b)
     return dae_system_check(&m->system, b->err);
 }
 
+static void warn(mbs_mechanism *m, const char *format, const char *name)
+{
+    char text[200];
+    if (m->nwarning == (int)(sizeof m->warning / sizeof *m->warning)) return;
+    snprintf(text, sizeof text, format, name);
+    const char *copy = mbs_copy_text(m->owned, text);
+    if (copy) m->warning[m->nwarning++] = copy;
+}
+
+/* What is allowed but looks like a mistake. */
+static void look_for_mistakes(mbs_mechanism *m)
+{
+    for (int k = 0; k < m->model->nparameter; k++) {
+        if (!m->model->parameter[k].used)
+            warn(m, "parameter \"%s\" is not used", m->model->parameter[k].name);
+    }
+    for (int k = 1; k <= m->nbody; k++) {
+        int held = 0;
+        for (int r = 0; r < m->nrows; r++) {
+            for (int i = 0; i < m->row[r].nbody; i++) held |= m->row[r].body[i] == k;
+        }
+        for (int f = 0; f < m->nforce; f++) held |= m->force[f].i.body == k || m->force[f].j.body == k;
+        if (!held && m->nbody > 1) warn(m, "body \"%s\" is connected to nothing", m->model->body[k - 1].name);
+        if (m->mass[k - 1] == 0) warn(m, "body \"%s\" has no mass", m->model->body[k - 1].name);
+    }
+}
+
+const char *mbs_mechanism_warning(const mbs_mechanism *m, int i)
+{
+    return i >= 0 && i < m->nwarning ? m->warning[i] : NULL;
+}
+
 mbs_mechanism *mbs_mechanism_create(const mbs_model *model, dae_error *err)
 {
     dae_error own = {0};
@@ -777,6 +839,7 @@ mbs_mechanism *mbs_mechanism_create(const mbs_model *model, dae_error *err)
     b.m = m;
     dae_status s = build(&b);
     if (!s) s = finish(&b);
+    if (!s) look_for_mistakes(m);
     if (s) {
         mbs_mechanism_destroy(m);
         return NULL;

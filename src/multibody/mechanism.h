@@ -191,7 +191,8 @@ struct mbs_mechanism {
     int nexpression, expression_capacity;
     mbs_signal *signal;
     int nsignal, signal_capacity;
-    int *sensor, *event; /* their expressions */
+    int *sensor, *event;    /* their expressions */
+    mbs_coordinate *impact; /* of the events; kind none: no impact */
     size_t work_size;
     int nz; /* numbers of a gradient: nv positions, nv velocities, nu, nlambda */
     size_t heap_size;
@@ -199,7 +200,9 @@ struct mbs_mechanism {
     int *redundant; /* scalar rows left out, among all as described */
     int nredundant, loops;
     int *parent, *row_joint;
-    int friction;                 /* 1: forces depend on lambda */
+    int friction; /* 1: forces depend on lambda */
+    const char *warning[16];
+    int nwarning;
     mbs_slot slot[MBS_SLOTS + 1]; /* the last one is for derivatives */
 };
 
@@ -294,6 +297,12 @@ double mbs_expression_at(mbs_context *x, int expression);
 void mbs_apply_forces(mbs_context *x);
 /* Kinetic and potential energy. */
 void mbs_energies(mbs_context *x, double *kinetic, double *potential);
+
+/* Force (0..2) and torque about the point on b (3..5) of a joint on body b; x->lambda must be set. */
+void mbs_joint_reaction(const mbs_context *x, const mbs_joint_data *j, double *out);
+/* An impact along coordinate q: velocities after it. */
+dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coordinate *q,
+                      double restitution, double *rebound);
 
 /* topology.c */
 dae_status mbs_build_tree(mbs_builder *b);

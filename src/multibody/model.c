@@ -170,8 +170,8 @@ mbs_model *mbs_model_copy(const mbs_model *m)
     memcpy(c->gravity, m->gravity, sizeof c->gravity);
     for (int i = 0; i < m->nparameter; i++) {
         mbs_model_set_parameter(c, m->parameter[i].name, m->parameter[i].value);
-        c->parameter[i] =
-            (mbs_parameter){c->parameter[i].name, m->parameter[i].value, m->parameter[i].dimension, 0};
+        c->parameter[i] = (mbs_parameter){c->parameter[i].name, m->parameter[i].value,
+                                          m->parameter[i].dimension, m->parameter[i].used};
     }
     for (int i = 0; i < m->nbody; i++) mbs_model_add_body(c, &m->body[i]);
     for (int i = 0; i < m->npoint; i++) mbs_model_add_point(c, &m->point[i]);

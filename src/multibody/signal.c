@@ -253,8 +253,7 @@ static const mbs_coordinate *joint_coordinate(const mbs_context *x, const mbs_si
     return s->component == MBS_ANGLE ? &j->angle : s->component == MBS_SLIDE ? &j->slide : &j->length;
 }
 
-/* Force (0..2) and torque about the point on b (3..5) that joint j exerts on body b, global axes. */
-static void joint_reaction(const mbs_context *x, const mbs_joint_data *j, double *out)
+void mbs_joint_reaction(const mbs_context *x, const mbs_joint_data *j, double *out)
 {
     double row6[6] = {0}, A0[3];
     for (int k = j->first; k < j->first + j->count; k++) {
@@ -307,7 +306,7 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
     case MBS_BODY_ALPHA: return x->a ? x->a[mbs_slot_of(m, s->object, 3 + s->component)] : NAN;
     case MBS_JOINT_REACTION:
         if (!x->lambda) return NAN;
-        joint_reaction(x, &m->joint[s->object], out);
+        mbs_joint_reaction(x, &m->joint[s->object], out);
         if (s->component < 6) return out[s->component];
         return mbs_norm(out + (s->component == 6 ? 0 : 3));
     case MBS_ENERGY:
@@ -381,4 +380,82 @@ mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *loc
         x->used = mark;
     }
     return out;
+}
+
+/* ---- Sensors and reactions ----------------------------------------------------------------------------- */
+
+int mbs_mechanism_sensor_count(const mbs_mechanism *m)
+{
+    return m->model->nsensor;
+}
+
+const char *mbs_mechanism_sensor_name(const mbs_mechanism *m, int i)
+{
+    return i >= 0 && i < m->model->nsensor ? m->model->sensor[i].name : NULL;
+}
+
+const char *mbs_mechanism_sensor_unit(const mbs_mechanism *m, int i)
+{
+    return i >= 0 && i < m->model->nsensor && m->model->sensor[i].unit ? m->model->sensor[i].unit : "";
+}
+
+dae_status mbs_mechanism_sensors(const mbs_mechanism *m, double t, const double *y, const double *a,
+                                 const double *lambda, double *value, dae_error *err)
+{
+    double *own = NULL;
+    if (!a || !lambda) {
+        own = calloc((size_t)(m->nv + m->nlambda) + 1, sizeof *own);
+        if (!own) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        dae_status s = mbs_mechanism_acceleration(m, t, y, own, own + m->nv, err);
+        if (s) {
+            free(own);
+            return s;
+        }
+        a = own;
+        lambda = own + m->nv;
+    }
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    x.u = y + m->np + m->nv;
+    x.a = a;
+    x.lambda = lambda;
+    x.sensor = value;
+    for (int k = 0; k < m->model->nsensor; k++) value[k] = mbs_expression_at(&x, m->sensor[k]);
+    mbs_end(&x);
+    free(own);
+    return DAE_OK;
+}
+
+int mbs_mechanism_joint_count(const mbs_mechanism *m)
+{
+    return m->njoint;
+}
+
+const char *mbs_mechanism_joint_name(const mbs_mechanism *m, int i)
+{
+    return i >= 0 && i < m->njoint ? m->joint[i].model->name : NULL;
+}
+
+dae_status mbs_mechanism_reaction(const mbs_mechanism *m, int i, double t, const double *y,
+                                  const double *lambda, double force[3], double torque[3])
+{
+    double out[6];
+    if (i < 0 || i >= m->njoint) return DAE_ERR_INPUT;
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    x.lambda = lambda;
+    mbs_joint_reaction(&x, &m->joint[i], out);
+    mbs_end(&x);
+    mbs_set(force, out);
+    mbs_set(torque, out + 3);
+    return DAE_OK;
+}
+
+int mbs_mechanism_body_count(const mbs_mechanism *m)
+{
+    return m->nbody;
+}
+
+const char *mbs_mechanism_body_name(const mbs_mechanism *m, int i)
+{
+    if (i == 0) return "ground";
+    return i > 0 && i <= m->nbody ? m->model->body[i - 1].name : NULL;
 }

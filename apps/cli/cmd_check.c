@@ -1,0 +1,113 @@
+/* daedalus check: what is in a model file, and what is wrong with it. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How far assembly moved a coordinate at most, and which. */
+static double largest_move(const dae_problem *p, const mbs_mechanism *c, int *which)
+{
+    double worst = 0;
+    int n = p->system.mech.np;
+    double *described = calloc((size_t)dae_system_size(&p->system), sizeof *described);
+    *which = 0;
+    if (!described) return 0;
+    mbs_mechanism_described(c, described);
+    for (int i = 0; i < n; i++) {
+        double moved = fabs(p->y0[i] - described[i]);
+        if (moved > worst) {
+            worst = moved;
+            *which = i;
+        }
+    }
+    free(described);
+    return worst;
+}
+
+static json_t *json_of(const mbs_problem *q, double moved, const char *which, const char *method,
+                       const char *reason)
+{
+    const mbs_mechanism *c = mbs_problem_mechanism(q);
+    mbs_topology top = mbs_mechanism_topology(c);
+    json_t *redundant = json_array(), *warnings = json_array();
+    for (int i = 0, row; i < top.redundant; i++) {
+        const char *name = mbs_mechanism_redundant(c, i, &row);
+        json_array_append_new(redundant, json_pack("{s:s,s:i}", "joint", name, "row", row));
+    }
+    for (int i = 0; mbs_mechanism_warning(c, i); i++)
+        json_array_append_new(warnings, json_string(mbs_mechanism_warning(c, i)));
+    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s}", "status", "ok", "model",
+                     mbs_problem_get(q)->info->name, "bodies", top.bodies, "joints", top.joints, "loops",
+                     top.loops, "coordinates", top.coordinates, "constraints", top.constraints, "independent",
+                     top.independent, "freedom", top.freedom, "redundant", redundant, "warnings", warnings,
+                     "moved", moved, "moved_most", which, "solver", method, "reason", reason);
+}
+
+static void print_text(const cli_args *args, const mbs_problem *q, double moved, const char *which,
+                       const char *method, const char *reason)
+{
+    const mbs_mechanism *c = mbs_problem_mechanism(q);
+    const dae_problem *p = mbs_problem_get(q);
+    mbs_topology top = mbs_mechanism_topology(c);
+    printf("%s: %s, %d bodies, %d joints, %s\n", args->argument[0], p->info->name, top.bodies, top.joints,
+           p->system.mech.nquaternion ? "spatial" : "planar");
+    printf("  mobility      %d coordinates - %d independent constraints = %d degree%s of freedom\n",
+           top.coordinates, top.independent, top.freedom, top.freedom == 1 ? "" : "s");
+    if (!top.redundant) printf("  redundant     none\n");
+    for (int i = 0, row; i < top.redundant; i++) {
+        const char *name = mbs_mechanism_redundant(c, i, &row);
+        printf("  redundant     row %d of joint %s follows from the others; its reactions are not unique\n",
+               row + 1, name);
+    }
+    printf("  structure     %d loop%s%s\n", top.loops, top.loops == 1 ? "" : "s",
+           p->system.mech.nlambda ? ", index 3" : "");
+    if (moved < 1e-12) printf("  initial       consistent as described\n");
+    else printf("  initial       assembled; %s moved most, by %.3g\n", which, moved);
+    printf("  suggestion    solver %s%s%s\n", method, reason[0] ? ": " : "", reason);
+    for (int i = 0; mbs_mechanism_warning(c, i); i++)
+        printf("  warning       %s\n", mbs_mechanism_warning(c, i));
+}
+
+static int run(cli_args *args)
+{
+    dae_problem *p = cli_open_problem(args);
+    if (!p) return args->status;
+    if (!args->model) {
+        cli_close_problem(args, p);
+        return cli_wrong(args, "%s is a problem of the test set; check is for model files",
+                         args->argument[0]);
+    }
+    char reason[256] = "", buffer[16];
+    int which;
+    double moved = largest_move(p, mbs_problem_mechanism(args->model), &which);
+    dae_options o = dae_options_default();
+    const dae_method_info *m =
+        dae_method_choose(&p->system, &o, p->t0, p->t_end, p->y0, reason, sizeof reason);
+    const char *name = dae_component_name(p, which, buffer, sizeof buffer), *method = m ? m->name : "none";
+    if (args->json) {
+        json_t *j = json_of(args->model, moved, name, method, reason);
+        if (j) json_dumpf(j, stdout, JSON_REAL_PRECISION(17));
+        putchar('\n');
+        json_decref(j);
+    } else {
+        print_text(args, args->model, moved, name, method, reason);
+    }
+    cli_close_problem(args, p);
+    return EXIT_DONE;
+}
+
+static const cli_option options[] = {
+    {"set", "NAME=VALUE", NULL, "a parameter of the model; can be given more than once"},
+    {"json", NULL, NULL, "one JSON object on standard output"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes[] =
+    "A mistake is told with its place in the file (joints[2].type), what was expected and what was probably\n"
+    "meant; exit status 2. A mechanism that cannot be assembled: exit status 3.\n";
+static const char *const examples[] = {"check models/four_bar.json",
+                                       "bodies, freedom, redundant constraints, start", NULL};
+const cli_command cli_check = {
+    "check", "look at a model file without running it", "MODEL.json", "file", 1, 1, options, examples, notes,
+    run};

@@ -1,0 +1,237 @@
+/* Static equilibrium, kinematics of driven mechanisms, small motions about a state. */
+#include "multibody/analyses.h"
+
+#include "linalg/eigenvalues.h"
+#include "linalg/least_squares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Kinematics -------------------------------------------------------------------------------------- */
+
+dae_status mbs_mechanism_kinematics(const mbs_mechanism *m, double t, double *y, dae_error *err)
+{
+    if (m->nv != m->nlambda)
+        return dae_fail(
+            err, DAE_ERR_INPUT, t,
+            "the mechanism has %d degree%s of freedom that no driver moves: kinematics needs none",
+            m->nv - m->nlambda, m->nv - m->nlambda == 1 ? "" : "s");
+    return mbs_assemble(m, t, y, NULL, err);
+}
+
+/* ---- Equilibrium --------------------------------------------------------------------------------------- */
+
+enum { max_newton = 100 };
+#define BALANCED 1e-10   /* of forces, relative to their size; ours */
+#define LARGEST_TURN 0.2 /* of one Newton step, m and rad; ours */
+
+typedef struct rest {
+    const mbs_mechanism *m;
+    double t;
+    double *y, *f, *lambda, *g, *G, *J, *A, *b;
+} rest;
+
+/* f(p, 0) and G, g; returns the size of f - G^T lambda relative to |f| + 1, with the best lambda. */
+static double imbalance(rest *x)
+{
+    const mbs_mechanism *m = x->m;
+    const dae_mech *s = &m->system.mech;
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda;
+    dae_mech_point at = {x->t, x->y, x->y + m->np, x->y + m->np + m->nv, x->lambda};
+    s->force(&at, x->f, s->user);
+    memset(x->G, 0, nl * nv * sizeof *x->G);
+    if (nl) s->constraint(&at, x->g, x->G, s->user);
+    double worst = 0, size = 1;
+    if (nl) { /* least squares G^T lambda = f */
+        for (size_t c = 0; c < nv; c++) {
+            for (size_t r = 0; r < nl; r++) x->A[r * nv + c] = x->G[c * nl + r];
+        }
+        memcpy(x->b, x->f, nv * sizeof *x->b);
+        if (dae_least_squares((int)nv, (int)nl, x->A, x->b, 1e-12) < 0) return INFINITY;
+        memcpy(x->lambda, x->b, nl * sizeof *x->lambda);
+    }
+    for (size_t c = 0; c < nv; c++) {
+        double r = x->f[c];
+        size = fmax(size, fabs(r));
+        for (size_t i = 0; i < nl; i++) r -= x->G[c * nl + i] * x->lambda[i];
+        worst = fmax(worst, fabs(r));
+    }
+    return worst / size;
+}
+
+/* One Newton step for f - G^T lambda = 0, G d = 0 in small motions d; 0: fine. */
+static int newton_step(rest *x, double *d)
+{
+    const mbs_mechanism *m = x->m;
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
+    mbs_force_stiffness(m, x->t, x->y, x->lambda, x->J);
+    memset(x->A, 0, n * n * sizeof *x->A);
+    for (size_t c = 0; c < nv; c++) {
+        for (size_t r = 0; r < nv; r++) x->A[c * n + r] = x->J[r * nv + c];
+        for (size_t i = 0; i < nl; i++) {
+            x->A[c * n + nv + i] = x->G[c * nl + i];
+            x->A[(nv + i) * n + c] = -x->G[c * nl + i];
+        }
+    }
+    memset(x->b, 0, n * sizeof *x->b);
+    for (size_t c = 0; c < nv; c++) {
+        x->b[c] = -x->f[c];
+        for (size_t i = 0; i < nl; i++) x->b[c] += x->G[c * nl + i] * x->lambda[i];
+    }
+    if (dae_least_squares((int)n, (int)n, x->A, x->b, 1e-12) < 0) return -1;
+    memcpy(d, x->b, nv * sizeof *d);
+    return 0;
+}
+
+/* Newton steps that lower the imbalance; where they do not, a step downhill in the potential (along the free force). */
+static dae_status relax(rest *x, double *d, double *trial, dae_error *err)
+{
+    const mbs_mechanism *m = x->m;
+    size_t n = (size_t)(m->np + m->nv + m->nu);
+    double off = imbalance(x);
+    for (int k = 0; k < max_newton && off > BALANCED; k++) {
+        double largest = 0, factor = 1, best = off;
+        if (newton_step(x, d)) break;
+        for (int c = 0; c < m->nv; c++) largest = fmax(largest, fabs(d[c]));
+        if (!isfinite(largest)) break;
+        if (largest > LARGEST_TURN) factor = LARGEST_TURN / largest;
+        memcpy(trial, x->y, n * sizeof *trial);
+        for (int half = 0; half < 8; half++, factor /= 2) {
+            memcpy(x->y, trial, n * sizeof *trial);
+            mbs_move(m, d, factor, x->y);
+            if (mbs_assemble(m, x->t, x->y, NULL, NULL) == DAE_OK) {
+                memset(x->y + m->np, 0, (size_t)m->nv * sizeof *x->y);
+                best = imbalance(x);
+                if (best < off || half == 7) break;
+            }
+        }
+        off = best;
+    }
+    if (off <= 1e3 * BALANCED) return DAE_OK;
+    return dae_fail(err, DAE_ERR_CONVERGENCE, x->t,
+                    "no equilibrium was found near the given pose (forces out of balance by %.2g of their "
+                    "size); start nearer to it",
+                    off);
+}
+
+dae_status mbs_mechanism_equilibrium(const mbs_mechanism *m, double t, double *y, dae_error *err)
+{
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl, all = (size_t)(m->np + m->nv + m->nu);
+    if (!m->system.mech.dfdp)
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, t, "equilibrium: the mechanism is too large");
+    double *work = calloc(3 * nv + 2 * nl + nl * nv + nv * nv + n * n + 2 * n + all + 8, sizeof *work);
+    if (!work) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+    rest x = {.m = m, .t = t, .y = y, .f = work};
+    x.lambda = x.f + nv;
+    x.g = x.lambda + nl;
+    x.G = x.g + nl;
+    x.J = x.G + nl * nv;
+    x.A = x.J + nv * nv;
+    x.b = x.A + n * n;
+    double *d = x.b + 2 * n, *trial = d + nv;
+    memset(y + m->np, 0, nv * sizeof *y);
+    dae_status s = mbs_assemble(m, t, y, NULL, err);
+    memset(y + m->np, 0, nv * sizeof *y);
+    if (!s) s = relax(&x, d, trial, err);
+    free(work);
+    return s;
+}
+
+/* ---- Small motions ------------------------------------------------------------------------------------- */
+
+#define DISTURBANCE 1e-6
+
+/* Orthonormal vectors (columns of N, nv each) that no row of the first `rows` of G sees; their number. */
+static int null_space(int nv, int nl, int rows, const double *G, double *basis, double *N)
+{
+    int n = 0, count = 0;
+    for (int k = 0; k < rows + nv; k++) {
+        double *x = basis + (size_t)n * (size_t)nv, norm = 0, left = 0;
+        for (int c = 0; c < nv; c++) {
+            x[c] = k < rows ? G[(size_t)c * (size_t)nl + (size_t)k] : k - rows == c;
+            norm += x[c] * x[c];
+        }
+        for (int pass = 0; pass < 2; pass++) {
+            for (int i = 0; i < n; i++) {
+                double dot = 0;
+                for (int c = 0; c < nv; c++) dot += basis[i * nv + c] * x[c];
+                for (int c = 0; c < nv; c++) x[c] -= dot * basis[i * nv + c];
+            }
+        }
+        for (int c = 0; c < nv; c++) left += x[c] * x[c];
+        if (n == nv || !(left > (k < rows ? 1e-18 : 1e-8) * norm)) continue;
+        left = 1 / sqrt(left);
+        for (int c = 0; c < nv; c++) x[c] *= left;
+        if (k >= rows) memcpy(N + (size_t)count++ * (size_t)nv, x, (size_t)nv * sizeof *x);
+        n++;
+    }
+    return count;
+}
+
+typedef struct small {
+    const mbs_mechanism *m;
+    double t;
+    const double *y;
+    int np, nv; /* independent positions and velocities */
+    double *P, *V;
+    double *z, *a, *lambda, *d;
+} small;
+
+/* Rates of (positions, velocities, u) when coordinate k is moved by h. */
+static dae_status rates(small *s, int k, double h, double *out, dae_error *err)
+{
+    const mbs_mechanism *m = s->m;
+    size_t all = (size_t)(m->np + m->nv + m->nu);
+    memcpy(s->z, s->y, all * sizeof *s->z);
+    if (k < s->np) mbs_move(m, s->P + k * m->nv, h, s->z);
+    else if (k < s->np + s->nv) {
+        for (int c = 0; c < m->nv; c++) s->z[m->np + c] += h * s->V[(k - s->np) * m->nv + c];
+    } else s->z[m->np + m->nv + k - s->np - s->nv] += h;
+    dae_status status = mbs_assemble(m, s->t, s->z, NULL, err);
+    if (!status) status = mbs_mechanism_acceleration(m, s->t, s->z, s->a, s->lambda, err);
+    for (int i = 0; i < s->np; i++) {
+        out[i] = 0;
+        for (int c = 0; c < m->nv; c++) out[i] += s->P[i * m->nv + c] * s->z[m->np + c];
+    }
+    for (int i = 0; i < s->nv; i++) {
+        out[s->np + i] = 0;
+        for (int c = 0; c < m->nv; c++) out[s->np + i] += s->V[i * m->nv + c] * s->a[c];
+    }
+    dae_mech_point x = {s->t, s->z, s->z + m->np, s->z + m->np + m->nv, s->lambda};
+    if (m->nu) m->system.mech.dynamics(&x, out + s->np + s->nv, m->system.mech.user);
+    return status;
+}
+
+dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *m, double t, const double *y, double *re,
+                                     double *im, int *size, dae_error *err)
+{
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, all = (size_t)(m->np + m->nv + m->nu),
+           most = 2 * nv + (size_t)m->nu;
+    double *work = calloc(
+        nl * nv + (nv + 1) * nv + 2 * nv * nv + 2 * nv + nl + all + most * most + 2 * most + 8, sizeof *work);
+    if (!work) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+    double *G = work, *basis = G + nl * nv;
+    small s = {.m = m, .t = t, .y = y, .P = basis + (nv + 1) * nv};
+    s.V = s.P + nv * nv;
+    s.a = s.V + nv * nv;
+    s.d = s.a + nv;
+    s.lambda = s.d + nv;
+    s.z = s.lambda + nl;
+    double *A = s.z + all, *up = A + most * most, *down = up + most;
+    dae_mech_point x = {t, y, NULL, NULL, NULL};
+    if (nl) m->system.mech.constraint(&x, NULL, G, m->system.mech.user);
+    s.np = null_space(m->nv, m->nlambda, m->ng, G, basis, s.P);
+    s.nv = null_space(m->nv, m->nlambda, m->nlambda, G, basis, s.V);
+    int n = s.np + s.nv + m->nu;
+    dae_status status = DAE_OK;
+    for (int k = 0; k < n && !status; k++) {
+        status = rates(&s, k, DISTURBANCE, up, err);
+        if (!status) status = rates(&s, k, -DISTURBANCE, down, err);
+        for (int i = 0; i < n; i++) A[k * n + i] = (up[i] - down[i]) / (2 * DISTURBANCE);
+    }
+    if (!status && dae_eigenvalues(n, A, re, im))
+        status = dae_fail(err, DAE_ERR_CONVERGENCE, t, "the eigenvalues did not converge");
+    *size = n;
+    free(work);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* What a trajectory says: CSV with sensors and reactions, and the balance of energy. */
+#include "multibody/mechanism.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct writer {
+    mbs_write_fn *write;
+    void *user;
+    int bad;
+} writer;
+
+static void put(writer *w, const char *format, ...) DAE_PRINTF(2, 3);
+static void put(writer *w, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n > 0 && !w->bad &&
+        w->write(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1, w->user) < 0)
+        w->bad = 1;
+}
+
+/* Which of fx fy fz mx my mz a reaction has. */
+static int shown(const mbs_mechanism *m, int c)
+{
+    return !m->planar || c < 2 || c == 5;
+}
+
+static void heads(writer *w, const mbs_problem *p)
+{
+    static const char *const part[] = {"fx", "fy", "fz", "mx", "my", "mz"};
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    const dae_problem *q = mbs_problem_get(p);
+    int n = dae_system_size(&m->system);
+    put(w, "t");
+    for (int i = 0; i < n; i++) put(w, ",%s", q->component[i]);
+    for (int i = 0; i < m->model->nsensor; i++) put(w, ",%s", m->model->sensor[i].name);
+    for (int k = 0; k < m->njoint; k++) {
+        for (int c = 0; c < 6; c++) {
+            if (shown(m, c)) put(w, ",%s.reaction.%s", m->joint[k].model->name, part[c]);
+        }
+    }
+    put(w, "\n# units: s");
+    for (int i = 0; i < n; i++) put(w, ",%s", q->unit[i]);
+    for (int i = 0; i < m->model->nsensor; i++) put(w, ",%s", mbs_mechanism_sensor_unit(m, i));
+    for (int k = 0; k < m->njoint; k++) {
+        for (int c = 0; c < 6; c++) {
+            if (shown(m, c)) put(w, ",%s", c < 3 ? "N" : "N m");
+        }
+    }
+    put(w, "\n");
+}
+
+dae_status mbs_write_csv(const mbs_problem *p, int npoint, const double *t, const double *y,
+                         mbs_write_fn *write, void *user)
+{
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    writer w = {write, user, 0};
+    int n = dae_system_size(&m->system);
+    double *work = calloc((size_t)(m->nv + m->nlambda + m->model->nsensor) + 1, sizeof *work);
+    if (!work) return DAE_ERR_MEMORY;
+    double *a = work, *lambda = a + m->nv, *sensor = lambda + m->nlambda;
+    heads(&w, p);
+    for (int i = 0; i < npoint && !w.bad; i++, y += n) {
+        int known = mbs_mechanism_acceleration(m, t[i], y, a, lambda, NULL) == DAE_OK;
+        if (known) mbs_mechanism_sensors(m, t[i], y, a, lambda, sensor, NULL);
+        put(&w, "%.17g", t[i]);
+        for (int k = 0; k < n; k++) put(&w, ",%.17g", y[k]);
+        for (int k = 0; k < m->model->nsensor; k++) put(&w, ",%.17g", known ? sensor[k] : NAN);
+        for (int k = 0; k < m->njoint; k++) {
+            double r[6];
+            mbs_mechanism_reaction(m, k, t[i], y, lambda, r, r + 3);
+            for (int c = 0; c < 6; c++) {
+                if (shown(m, c)) put(&w, ",%.17g", known ? r[c] : NAN);
+            }
+        }
+        put(&w, "\n");
+    }
+    free(work);
+    return w.bad ? DAE_ERR_FILE : DAE_OK;
+}
+
+/* ---- Balance of energy ---------------------------------------------------------------------------------- */
+
+/* Integral over [t1,t2] of the parabola through three points. */
+static double segment(const double *t, const double *f)
+{
+    double h0 = t[1] - t[0], h = t[2] - t[1];
+    if (!(h0 > 0)) return h * (f[1] + f[2]) / 2;
+    double slope0 = (f[1] - f[0]) / h0, slope = (f[2] - f[1]) / h, curve = (slope - slope0) / (h + h0);
+    return h * (f[1] + f[2]) / 2 - curve * h * h * h / 6;
+}
+
+dae_status mbs_energy_balance(const mbs_problem *p, int npoint, const double *t, const double *y,
+                              mbs_balance *out)
+{
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    size_t n = (size_t)dae_system_size(&m->system);
+    double power[3] = {0, 0, 0}, time[3] = {0, 0, 0};
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < npoint; i++) {
+        mbs_energy e;
+        dae_status s = mbs_mechanism_energy(m, t[i], y + (size_t)i * n, &e);
+        if (s) return s;
+        memmove(power, power + 1, 2 * sizeof *power);
+        memmove(time, time + 1, 2 * sizeof *time);
+        power[2] = e.power;
+        time[2] = t[i];
+        out->end = e.kinetic + e.potential;
+        if (i == 0) {
+            out->start = out->end;
+            continue;
+        }
+        if (i == 1) time[0] = time[1];
+        out->work += segment(time, power);
+        double off = fabs(out->end - out->start - out->work);
+        if (off > out->largest) out->largest = off;
+    }
+    return DAE_OK;
+}

@@ -1,0 +1,185 @@
+/* A model as a problem: initial values, interval, tolerances, names, events. */
+#include "multibody/mechanism.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rebound slower than this (m/s, rad/s) ends the run: the next ones would come closer and closer; ours. */
+#define SLOWEST_REBOUND 1e-6
+
+struct mbs_problem {
+    dae_problem problem;
+    dae_problem_info info;
+    dae_arena *arena;
+    mbs_mechanism *c;
+    double *y0;
+    dae_events events;
+    dae_event *event;
+};
+
+/* ---- Names ------------------------------------------------------------------------------------------- */
+
+static const char *joined(mbs_problem *p, const char *a, const char *b)
+{
+    size_t n = strlen(a) + strlen(b) + 2;
+    char *s = dae_arena_take(p->arena, n, 1);
+    if (s) snprintf(s, n, "%s.%s", a, b);
+    return s;
+}
+
+static dae_status set_names(mbs_problem *p)
+{
+    static const char *const planar[] = {"x", "y", "angle", "vx", "vy", "omega"};
+    static const char *const planar_unit[] = {"m", "m", "rad", "m/s", "m/s", "rad/s"};
+    static const char *const spatial[] = {"x",  "y",  "z",  "q.w",     "q.x",     "q.y",    "q.z",
+                                          "vx", "vy", "vz", "omega.x", "omega.y", "omega.z"};
+    static const char *const spatial_unit[] = {"m",   "m",   "m",   "",      "",      "",     "",
+                                               "m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"};
+    const mbs_mechanism *m = p->c;
+    size_t n = (size_t)(m->np + m->nv + m->nu);
+    const char **name = dae_arena_take(p->arena, n, sizeof *name),
+               **unit = dae_arena_take(p->arena, n, sizeof *unit);
+    int *plot = dae_arena_ints(p->arena, (size_t)m->nbody * 3);
+    if (!name || !unit || !plot) return DAE_ERR_MEMORY;
+    for (int k = 0; k < m->nbody; k++) {
+        for (int i = 0; i < m->bp + m->bv; i++) {
+            int at = i < m->bp ? k * m->bp + i : m->np + k * m->bv + i - m->bp;
+            name[at] = joined(p, m->model->body[k].name, m->planar ? planar[i] : spatial[i]);
+            unit[at] = m->planar ? planar_unit[i] : spatial_unit[i];
+        }
+        for (int i = 0; i < 3 && k < 4; i++) plot[p->problem.nplot++] = k * m->bp + i;
+    }
+    for (int k = 0; k < m->nforce; k++) {
+        if (m->force[k].u < 0) continue;
+        name[m->np + m->nv + m->force[k].u] = joined(p, m->force[k].model->name, "current");
+        unit[m->np + m->nv + m->force[k].u] = "A";
+    }
+    p->problem.component = name;
+    p->problem.unit = unit;
+    p->problem.time_unit = "s";
+    p->problem.plot = plot;
+    return dae_arena_failed(p->arena) ? DAE_ERR_MEMORY : DAE_OK;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------ */
+
+static int switching(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    const mbs_mechanism *m = ((const mbs_problem *)user)->c;
+    (void)yp;
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    x.u = y + m->np + m->nv;
+    for (int k = 0; k < m->model->nevent; k++) phi[k] = mbs_expression_at(&x, m->event[k]);
+    mbs_end(&x);
+    return 0;
+}
+
+static int on_event(int i, double t, int rising, double *y, double *yp, void *user)
+{
+    const mbs_mechanism *m = ((const mbs_problem *)user)->c;
+    double rebound;
+    (void)rising;
+    (void)yp;
+    if (m->impact[i].kind == MBS_NO_COORDINATE) return DAE_EVENT_GO_ON;
+    if (mbs_impact(m, t, y, &m->impact[i], m->model->event[i].restitution, &rebound) < 0) return -1;
+    return rebound < SLOWEST_REBOUND && m->model->event[i].restitution > 0 ? DAE_EVENT_STOP
+                                                                           : DAE_EVENT_RESTART;
+}
+
+static dae_status set_events(mbs_problem *p)
+{
+    const mbs_model *model = p->c->model;
+    if (!model->nevent) return DAE_OK;
+    p->event = dae_arena_take(p->arena, (size_t)model->nevent, sizeof *p->event);
+    if (!p->event) return DAE_ERR_MEMORY;
+    for (int k = 0; k < model->nevent; k++) {
+        const mbs_event *e = &model->event[k];
+        p->event[k] =
+            (dae_event){.name = e->name, .direction = e->direction, .terminal = e->stop && !e->impact};
+    }
+    p->events = (dae_events){.count = model->nevent,
+                             .event = p->event,
+                             .phi = switching,
+                             .action = on_event,
+                             .check_points = 3,
+                             .user = p};
+    return DAE_OK;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------- */
+
+mbs_problem *mbs_problem_create(const mbs_model *model, dae_error *err)
+{
+    mbs_problem *p = calloc(1, sizeof *p);
+    if (p) p->arena = dae_arena_create();
+    if (!p || !p->arena) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        goto fail;
+    }
+    p->c = mbs_mechanism_create(model, err);
+    if (!p->c) goto fail;
+    const mbs_mechanism *m = p->c;
+    const mbs_simulation *s = &m->model->simulation;
+    p->y0 = dae_arena_reals(p->arena, (size_t)dae_system_size(&m->system));
+    if (!p->y0 || set_names(p) || set_events(p)) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        goto fail;
+    }
+    if (mbs_mechanism_initial(m, p->y0, err) < 0) goto fail;
+    p->info = (dae_problem_info){.name = m->model->name,
+                                 .title = m->model->doc ? m->model->doc : m->model->name,
+                                 .kind = DAE_KIND_MECH,
+                                 .n = dae_system_size(&m->system),
+                                 .index = m->nlambda ? 3 : 0};
+    p->problem.info = &p->info;
+    p->problem.system = m->system;
+    p->problem.t0 = s->t0;
+    p->problem.t_end = s->t1 > s->t0 ? s->t1 : s->t0 + 1;
+    p->problem.y0 = p->y0;
+    p->problem.rtol = s->rtol > 0 ? s->rtol : 1e-6;
+    p->problem.atol = s->atol > 0 ? s->atol : s->rtol > 0 ? s->rtol : 1e-6;
+    p->problem.h0 = s->h0;
+    return p;
+fail:
+    mbs_problem_destroy(p);
+    return NULL;
+}
+
+void mbs_problem_destroy(mbs_problem *p)
+{
+    if (!p) return;
+    mbs_mechanism_destroy(p->c);
+    dae_arena_destroy(p->arena);
+    free(p);
+}
+
+const dae_problem *mbs_problem_get(const mbs_problem *p)
+{
+    return p ? &p->problem : NULL;
+}
+
+const mbs_mechanism *mbs_problem_mechanism(const mbs_problem *p)
+{
+    return p ? p->c : NULL;
+}
+
+const dae_events *mbs_problem_events(const mbs_problem *p)
+{
+    return p && p->events.count ? &p->events : NULL;
+}
+
+const char *mbs_problem_solver(const mbs_problem *p)
+{
+    return p->c->model->simulation.solver;
+}
+
+const char *mbs_problem_formulation(const mbs_problem *p)
+{
+    return p->c->model->simulation.formulation;
+}
+
+double mbs_problem_every(const mbs_problem *p)
+{
+    return p->c->model->simulation.every;
+}

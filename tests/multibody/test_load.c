@@ -1,0 +1,217 @@
+/* Model files: what is read, and that every mistake is told with its place. */
+#include "mechanics.h"
+
+#include <dirent.h>
+
+#define HEAD "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2"
+#define BODY "{\"name\":\"rod\",\"mass\":1,\"inertia\":0.1,\"r\":[0.5,0]}"
+#define POINTS                                                                                               \
+    "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},{\"name\":\"A\",\"body\":\"rod\",\"r\":[-" \
+    "0.5,0]}]"
+#define JOINTS "\"joints\":[{\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\"}]"
+#define GOOD HEAD ",\"bodies\":[" BODY "]," POINTS "," JOINTS
+#define WITH(section) GOOD "," section "}"
+#define JOINT(fields) HEAD ",\"bodies\":[" BODY "]," POINTS ",\"joints\":[{" fields "}]}"
+#define FIRST_BODY(fields) HEAD ",\"bodies\":[{" fields "}]}"
+#define FORCE(fields) WITH("\"forces\":[{" fields "}]")
+#define SPACE                                                                                            \
+    "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":3,\"bodies\":[{\"name\":\"b\"," \
+    "\"mass\":1,"
+
+static dae_status read(const char *json, dae_error *err)
+{
+    *err = (dae_error){0};
+    mbs_model *m = mbs_model_parse(json, strlen(json), NULL, 0, err);
+    if (!m) return err->status;
+    mbs_problem *p = mbs_problem_create(m, err);
+    mbs_model_destroy(m);
+    dae_status s = p ? DAE_OK : err->status;
+    mbs_problem_destroy(p);
+    return s;
+}
+
+static void mistakes_are_told_with_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *place, *what;
+    } list[] = {
+        {"", "line 1", "no JSON"},
+        {"{\"daedalus\":1,}", "line 1, column", "no JSON"},
+        {"[1,2]", "file", "expected an object"},
+        {"{\"daedalus\":1,\"daedalus\":1}", "line 1", "duplicate"},
+        {"{}", "kind", "missing"},
+        {"{\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2}", "daedalus", "missing"},
+        {"{\"daedalus\":2,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2}", "daedalus", "expected 1"},
+        {"{\"daedalus\":1,\"kind\":\"robot\",\"name\":\"m\",\"dimension\":2}", "kind",
+         "expected \"mechanism\""},
+        {"{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\"}", "dimension", "missing"},
+        {"{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":4}", "dimension", "2 or 3"},
+        {"{\"daedalus\":1,\"kind\":\"mechanism\",\"dimension\":2}", "name", "missing"},
+        {HEAD "}", "bodies", "at least one body"},
+        {HEAD ",\"bodys\":[]}", "bodys", "did you mean \"bodies\"?"},
+        {HEAD ",\"bodies\":{}}", "bodies", "expected a list, found an object"},
+        {HEAD ",\"bodies\":[1]}", "bodies[0]", "expected an object"},
+        {HEAD ",\"gravity\":[0,0,-9.81],\"bodies\":[" BODY "]}", "gravity", "expected 2 numbers, found 3"},
+        {HEAD ",\"gravity\":[0,\"-9.81[m]\"],\"bodies\":[" BODY "]}", "gravity[1]", "expected [m s^-2]"},
+        {FIRST_BODY("\"mass\":1,\"inertia\":1"), "bodies[0].name", "missing"},
+        {FIRST_BODY("\"name\":\"b\",\"inertia\":1"), "bodies[0].mass", "missing"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":-1,\"inertia\":1"), "bodies[0]", "must not be negative"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":1"), "bodies[0].inertia", "missing"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":1,\"inertia\":-2"), "bodies[0]", "inertia"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":\"2[m]\",\"inertia\":1"), "bodies[0].mass",
+         "has the unit [m], expected [kg]"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":\"2*L\",\"inertia\":1"), "bodies[0].mass", "unknown name \"L\""},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":\"1+\",\"inertia\":1"), "bodies[0].mass", "column 3"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":\"1/0\",\"inertia\":1"), "bodies[0].mass", "finite"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":1,\"inertia\":1,\"q\":[1,0,0,0]"), "bodies[0].q", "angle"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":1,\"inertia\":1,\"r\":[1]"), "bodies[0].r",
+         "expected 2 numbers"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":1,\"inertia\":1,\"masss\":1"), "bodies[0].masss",
+         "did you mean \"mass\"?"},
+        {FIRST_BODY("\"name\":\"1b\",\"mass\":1,\"inertia\":1"), "bodies[0].name", "is no name"},
+        {FIRST_BODY("\"name\":\"ground\",\"mass\":1,\"inertia\":1"), "bodies[0].name", "meaning of its own"},
+        {FIRST_BODY("\"name\":\"b\",\"mass\":1,\"inertia\":1,\"fix\":[\"phi\"]"), "bodies[0].fix",
+         "cannot be fixed"},
+        {HEAD ",\"bodies\":[" BODY "," BODY "]}", "bodies[1].name", "also the name of bodies[0]"},
+        {SPACE "\"inertia\":[1,1]}]}", "bodies[0].inertia", "3 or 6"},
+        {SPACE "\"inertia\":[1,1,5]}]}", "bodies[0]", "larger than the sum"},
+        {SPACE "\"inertia\":[1,1,1,5,0,0]}]}", "bodies[0]", "not positive definite"},
+        {SPACE "\"inertia\":[1,1,1],\"q\":[0,0,0,0]}]}", "bodies[0].q", "must not be zero"},
+        {HEAD ",\"bodies\":[" BODY "],\"points\":[{\"name\":\"A\",\"body\":\"rot\",\"r\":[0,0]}]}",
+         "points[0].body", "did you mean \"rod\"?"},
+        {HEAD ",\"bodies\":[" BODY "],\"points\":[{\"name\":\"A\",\"body\":\"rod\"}]}", "points[0].r",
+         "missing"},
+        {JOINT("\"name\":\"J\",\"type\":\"revolut\",\"a\":\"O\",\"b\":\"A\""), "joints[0]",
+         "did you mean \"revolute\"?"},
+        {JOINT("\"name\":\"J\",\"type\":\"cylindrical\",\"a\":\"O\",\"b\":\"A\""), "joints[0]",
+         "spatial models only"},
+        {JOINT("\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"B\""), "joints[0]",
+         "there is no point \"B\""},
+        {JOINT("\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\""), "joints[0].b", "missing"},
+        {JOINT("\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"O\""), "joints[0]", "same body"},
+        {JOINT("\"name\":\"J\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"A\",\"axis\":[0,0]"),
+         "joints[0].axis", "must not be zero"},
+        {JOINT("\"name\":\"J\",\"type\":\"distance\",\"a\":\"O\",\"b\":\"A\",\"length\":-1"),
+         "joints[0].length", "positive"},
+        {JOINT("\"name\":\"J\",\"type\":\"gear\",\"joints\":[\"K\",\"L\"]"), "joints[0]",
+         "there is no joint \"K\""},
+        {JOINT("\"name\":\"J\",\"type\":\"rolling\",\"a\":\"O\",\"b\":\"A\""), "joints[0]", "radius"},
+        {JOINT("\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\",\"friction\":{\"mu\":0.1}"),
+         "joints[0]", "radius of its bearing"},
+        {JOINT("\"name\":\"rod\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\""), "joints[0].name",
+         "name of a body"},
+        {FORCE("\"name\":\"F\",\"type\":\"sprong\",\"a\":\"O\",\"b\":\"A\""), "forces[0]",
+         "did you mean \"spring\"?"},
+        {FORCE("\"name\":\"F\",\"type\":\"spring\",\"a\":\"O\""), "forces[0]", "points a and b"},
+        {FORCE("\"name\":\"F\",\"type\":\"torque\",\"joint\":\"K\",\"value\":1"), "forces[0]",
+         "there is no joint \"K\""},
+        {FORCE("\"name\":\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":\"sin(tt)\""), "forces[0]",
+         "unknown name \"tt\"; did you mean \"t\"?"},
+        {FORCE("\"name\":\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":\"J.reaction.x\""), "forces[0]",
+         "may not depend on accelerations"},
+        {FORCE("\"name\":\"F\",\"type\":\"force\",\"b\":\"A\",\"value\":[1]"), "forces[0]", "list of 2"},
+        {FORCE("\"name\":\"F\",\"type\":\"force\",\"b\":\"A\",\"value\":true"), "forces[0].value",
+         "true or false"},
+        {WITH("\"drivers\":[{\"name\":\"D\",\"joint\":\"J\",\"value\":\"rod.x\"}]"), "drivers[0]",
+         "depend on t only"},
+        {WITH("\"drivers\":[{\"name\":\"D\",\"joint\":\"K\",\"value\":\"t\"}]"), "drivers[0]",
+         "there is no joint"},
+        {WITH("\"sensors\":[{\"name\":\"s\",\"value\":\"rod.z\"}]"), "sensors[0]", "unknown name \"rod.z\""},
+        {WITH("\"events\":[{\"name\":\"e\",\"when\":\"rod.angle\",\"direction\":\"up\"}]"),
+         "events[0].direction", "expected \"rising\""},
+        {WITH("\"events\":[{\"name\":\"e\",\"when\":\"rod.angle\",\"do\":[{\"jump\":1}]}]"),
+         "events[0].do[0].jump", "unknown key"},
+        {WITH("\"simulation\":{\"t1\":-1}"), "simulation.t1", "after t0"},
+        {WITH("\"simulation\":{\"t1\":1,\"rtol\":-1}"), "simulation.rtol", "positive"},
+        {WITH("\"simulation\":{\"t1\":\"1[m]\"}"), "simulation.t1", "expected [s]"},
+        {WITH("\"initial\":{\"fix\":[\"angle\"]}"), "initial.fix[0]", "body.quantity"},
+        {WITH("\"parameters\":{\"t\":1}"), "parameters.t", "meaning of its own"},
+        {WITH("\"parameters\":{\"a\":\"b\"}"), "parameters.a", "unknown name"},
+    };
+    int count = (int)(sizeof list / sizeof *list);
+    assert_true(count >= 40);
+    for (int i = 0; i < count; i++) {
+        dae_error err;
+        dae_status s = read(list[i].json, &err);
+        if (s != DAE_ERR_INPUT || strncmp(err.text, list[i].place, strlen(list[i].place)) != 0 ||
+            !strstr(err.text, list[i].what))
+            fail_msg("%s\ngives %d \"%s\",\nexpected \"%s ... %s\"", list[i].json, s, err.text, list[i].place,
+                     list[i].what);
+    }
+}
+
+static void good_files_are_read(void **state)
+{
+    (void)state;
+    dae_error err;
+    assert_int_equal(read(GOOD "}", &err), DAE_OK);
+    assert_int_equal(
+        read(WITH("\"forces\":[{\"name\":\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":\"2*t\"}]"),
+             &err),
+        DAE_OK);
+}
+
+static void settings_replace_parameters(void **state)
+{
+    (void)state;
+    static const char json[] = "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2,"
+                               "\"parameters\":{\"m0\":\"2[kg]\"},"
+                               "\"bodies\":[{\"name\":\"b\",\"mass\":\"m0\",\"inertia\":1}]}";
+    dae_error err = {0};
+    dae_setting good = {"m0", "5[kg]"}, bad = {"m1", "5"};
+    mbs_model *m = mbs_model_parse(json, strlen(json), &good, 1, &err);
+    assert_non_null(m);
+    mbs_mechanism *c = compile(m);
+    assert_near(mbs_mechanism_system(c)->mech.mass.a[0], 5, 0);
+    mbs_mechanism_destroy(c);
+    assert_null(mbs_model_parse(json, strlen(json), &bad, 1, &err));
+    assert_non_null(strstr(err.text, "no such parameter; did you mean \"m0\"?"));
+}
+
+/* Every model of the library assembles, and moves for a short time. */
+static void models_of_the_library_run(void **state)
+{
+    (void)state;
+    DIR *folder = opendir("models");
+    assert_non_null(folder);
+    int count = 0;
+    for (struct dirent *e; (e = readdir(folder));) {
+        char path[300];
+        dae_error err = {0};
+        if (!strstr(e->d_name, ".json")) continue;
+        snprintf(path, sizeof path, "models/%s", e->d_name);
+        mbs_model *m = mbs_model_load(path, &err);
+        if (!m) fail_msg("%s: %s", path, err.text);
+        mbs_problem *p = mbs_problem_create(m, &err);
+        if (!p) fail_msg("%s: %s", path, err.text);
+        mbs_model_destroy(m);
+        const dae_problem *q = mbs_problem_get(p);
+        dae_run_options o = dae_run_options_default(q);
+        o.t_end = q->t0 + fmin(0.05, q->t_end - q->t0);
+        o.trajectory = DAE_TRAJECTORY_STEPS;
+        if (mbs_problem_solver(p)) o.options.method = mbs_problem_solver(p);
+        if (mbs_problem_formulation(p)) o.options.formulation = mbs_problem_formulation(p);
+        dae_run_result *r = dae_run(q, &o, &err);
+        assert_non_null(r);
+        if (r->status < 0) fail_msg("%s: %s", path, r->error.text);
+        mbs_balance b;
+        assert_int_equal(mbs_energy_balance(p, r->npoint, r->point_t, r->point_y, &b), DAE_OK);
+        dae_run_destroy(r);
+        mbs_problem_destroy(p);
+        count++;
+    }
+    closedir(folder);
+    assert_true(count >= 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_are_told_with_their_place),
+        cmocka_unit_test(good_files_are_read),
+        cmocka_unit_test(settings_replace_parameters),
+        cmocka_unit_test(models_of_the_library_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
