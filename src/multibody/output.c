@@ -87,10 +87,11 @@ dae_status mbs_write_csv(const mbs_problem *p, int npoint, const double *t, cons
 
 /* ---- Balance of energy ---------------------------------------------------------------------------------- */
 
-/* Integral over [t1,t2] of the parabola through three points. */
+/* Integral over [t1,t2] of the parabola through three points; a time twice is a jump: nothing before it counts. */
 static double segment(const double *t, const double *f)
 {
     double h0 = t[1] - t[0], h = t[2] - t[1];
+    if (!(h > 0)) return 0;
     if (!(h0 > 0)) return h * (f[1] + f[2]) / 2;
     double slope0 = (f[1] - f[0]) / h0, slope = (f[2] - f[1]) / h, curve = (slope - slope0) / (h + h0);
     return h * (f[1] + f[2]) / 2 - curve * h * h * h / 6;

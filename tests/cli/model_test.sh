@@ -1,0 +1,45 @@
+#!/bin/sh
+# usage: model_test.sh DAEDALUS SOURCE_DIR
+# Model files on the command line: the examples of docs/modelling.md, exit status and messages of mistakes, files written.
+daedalus=$1 source=$2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+
+# The models of the documentation run as they stand there.
+awk -v dir="$work" '/^```json/ {n++; file = dir "/doc" n ".json"; next} /^```/ {file = ""; next} file {print > file}' "$source/docs/modelling.md"
+[ -s "$work/doc1.json" ] && [ -s "$work/doc2.json" ] || fail "docs/modelling.md has no models"
+for model in "$work"/doc*.json; do
+    "$daedalus" check "$model" >"$work/out" 2>&1 || { fail "check $model"; cat "$work/out"; }
+    "$daedalus" run "$model" --out "$work/m.csv" --animate "$work/m.html" --json >"$work/out" 2>"$work/err" || { fail "run $model"; cat "$work/err"; }
+    grep -q '"status":"\(ok\|event\)"' "$work/out" || fail "run $model: no status"
+    grep -q 'J1.reaction.fx' "$work/m.csv" || fail "no reactions in the CSV"
+    grep -q 'requestAnimationFrame' "$work/m.html" || fail "no animation"
+done
+"$daedalus" check "$work/doc1.json" | grep -q '9 coordinates - 8 independent constraints = 1 degree of freedom' || fail "mobility of the four-bar"
+"$daedalus" check "$work/doc2.json" | grep -q '= 0 degrees of freedom' || fail "mobility of the driven four-bar"
+
+# Redundant constraints are named.
+"$daedalus" check "$source/models/bricard.json" | grep -q 'row 5 of joint J6 follows from the others' || fail "bricard"
+"$daedalus" check "$source/models/bricard.json" --json | grep -q '"freedom": 1' || fail "bricard --json"
+
+# Mistakes: exit status 2 and the place; no assembly: 3.
+expect() { # status, text, file
+    "$daedalus" run "$3" >"$work/out" 2>&1
+    status=$?
+    [ $status -eq "$1" ] || fail "$3: exit status $status, expected $1"
+    grep -qF "$2" "$work/out" || { fail "$3: no \"$2\" in"; cat "$work/out"; }
+}
+sed 's/"revolute", "a": "Q"/"revolut", "a": "Q"/' "$work/doc1.json" >"$work/bad1.json"
+expect 2 'joints[3]: type: there is no joint type "revolut"; did you mean "revolute"?' "$work/bad1.json"
+sed 's/"r": \[3, 0\]/"r": [30, 0]/' "$work/doc1.json" >"$work/bad2.json"
+expect 3 'cannot be assembled' "$work/bad2.json"
+printf '{ "daedalus": 1,\n "kind" }' >"$work/bad3.json"
+expect 2 'line 2' "$work/bad3.json"
+expect 2 'No such file' "$work/none.json"
+
+# Parameters.
+"$daedalus" run "$source/models/pendulum.json" --set 'L=2[m]' --json | grep -q '"status":"ok"' || fail "--set"
+"$daedalus" run "$source/models/pendulum.json" --set 'X=2' >/dev/null 2>&1 && fail "--set of an unknown parameter"
+exit $bad
