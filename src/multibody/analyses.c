@@ -37,7 +37,7 @@ static double imbalance(rest *x)
     const mbs_mechanism *m = x->m;
     const dae_mech *s = &m->system.mech;
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda;
-    dae_mech_point at = {x->t, x->y, x->y + m->np, x->y + m->np + m->nv, x->lambda};
+    dae_mech_point at = {.t = x->t, .p = x->y, .v = x->y + m->np, .u = x->y + m->np + m->nv, .lambda = x->lambda};
     s->force(&at, x->f, s->user);
     memset(x->G, 0, nl * nv * sizeof *x->G);
     if (nl) s->constraint(&at, x->g, x->G, s->user);
@@ -197,7 +197,7 @@ static dae_status rates(small *s, int k, double h, double *out, dae_error *err)
         out[s->np + i] = 0;
         for (int c = 0; c < m->nv; c++) out[s->np + i] += s->V[i * m->nv + c] * s->a[c];
     }
-    dae_mech_point x = {s->t, s->z, s->z + m->np, s->z + m->np + m->nv, s->lambda};
+    dae_mech_point x = {.t = s->t, .p = s->z, .v = s->z + m->np, .u = s->z + m->np + m->nv, .lambda = s->lambda};
     if (m->nu) m->system.mech.dynamics(&x, out + s->np + s->nv, m->system.mech.user);
     return status;
 }
@@ -218,7 +218,7 @@ dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *m, double t, const dou
     s.lambda = s.d + nv;
     s.z = s.lambda + nl;
     double *A = s.z + all, *up = A + most * most, *down = up + most;
-    dae_mech_point x = {t, y, NULL, NULL, NULL};
+    dae_mech_point x = {.t = t, .p = y};
     if (nl) m->system.mech.constraint(&x, NULL, G, m->system.mech.user);
     s.np = null_space(m->nv, m->nlambda, m->ng, G, basis, s.P);
     s.nv = null_space(m->nv, m->nlambda, m->nlambda, G, basis, s.V);

@@ -230,7 +230,7 @@ dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const do
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
     double *K = calloc(n * n, sizeof *K), *b = calloc(n + 1, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
     double *F = calloc(nl * nv + 1, sizeof *F), *l = calloc(nl + 1, sizeof *l), change = INFINITY;
-    dae_mech_point x = {t, y, y + m->np, y + m->np + m->nv, l};
+    dae_mech_point x = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = l};
     dae_status status = DAE_OK;
     if (!K || !b || !G || !F || !l) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (!status && nl) s->constraint(&x, NULL, G, s->user);

@@ -177,7 +177,7 @@ dae_status mbs_mechanism_constraint_stiffness(const mbs_mechanism *m, double t, 
 
 void mbs_force_stiffness(const mbs_mechanism *m, double t, const double *y, const double *lambda, double *K)
 {
-    dae_mech_point at = {t, y, y + m->np, y + m->np + m->nv, lambda};
+    dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = lambda};
     mbs_context x = differentiated(&at, m);
     apply_constraints(&x, -1, lambda);
     for (int r = 0; r < m->nv; r++)

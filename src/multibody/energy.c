@@ -26,7 +26,7 @@ static dae_status power(const mbs_mechanism *m, double t, const double *y, doubl
     dae_status status = DAE_OK;
     if (m->nlambda && (m->friction || s->velocity))
         status = mbs_mechanism_acceleration(m, t, y, NULL, lambda, NULL);
-    dae_mech_point x = {t, y, v, v + m->nv, lambda};
+    dae_mech_point x = {.t = t, .p = y, .v = v, .u = v + m->nv, .lambda = lambda};
     s->force(&x, f, s->user);
     for (int i = 0; i < m->nv; i++) sum += f[i] * v[i];
     if (s->velocity) s->velocity(&x, gI, s->user);

@@ -40,7 +40,7 @@ dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coo
             if (j >= 0) r[j] += rows[6 + c];
         }
         memcpy(b, r, nv * sizeof *b);
-        dae_mech_point point = {t, y, NULL, NULL, NULL};
+        dae_mech_point point = {.t = t, .p = y};
         if (nl) m->system.mech.constraint(&point, NULL, G, m->system.mech.user);
         system_matrix(m, G, n, K);
         if (dae_least_squares((int)n, (int)n, K, b, 1e-13) < 0) status = DAE_ERR_SINGULAR;

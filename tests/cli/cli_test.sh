@@ -37,7 +37,7 @@ expect 0 --help; says 'First steps' out
 expect 2; says 'Commands' err; silent out
 expect 2 rnu; says 'did you mean run?' err
 expect 2 andrews; says 'daedalus run andrews' err
-expect 2 run; says 'PROBLEM is missing' err
+expect 2 run; says 'is missing; usage' err
 expect 2 run hirse; says 'did you mean hires?' err; silent out
 expect 2 run elephant; says 'list problems' err
 expect 2 run hires --rtl 1e-4; says 'did you mean --rtol?' err
