@@ -580,6 +580,12 @@ static int implicit(double t, const double *y, const double *yp, double *F, void
     return 0;
 }
 
+/* Factors matrices on a problem that is not stiff: all made for stiff ones but lsoda, which sees that it is not. */
+static int always_factors(const dae_method_info *m)
+{
+    return m->implicit && strcmp(m->name, "lsoda") != 0;
+}
+
 static void every_evaluation_is_counted(void **state)
 {
     (void)state;
@@ -612,7 +618,7 @@ static void every_evaluation_is_counted(void **state)
                 assert_true(st->steps >= st->accepted && st->accepted > 0);
                 assert_true(st->h_smallest > 0 && st->h_smallest <= st->h_largest);
                 assert_between(st->order_last, m->order_min, m->order_max);
-                if (m->implicit) assert_true(st->jac > 0 && st->lu > 0 && st->solves > 0 && st->f_jac > 0);
+                if (always_factors(m)) assert_true(st->jac > 0 && st->lu > 0 && st->solves > 0 && st->f_jac > 0);
                 dae_integrator_destroy(it);
             }
         }
@@ -650,7 +656,7 @@ static void timers_are_positive_and_below_the_whole(void **state)
         advance(it, 30, DAE_OK);
         const dae_stats *st = dae_integrator_stats(it);
         assert_true(st->user_seconds > 0 && st->cpu_seconds > 0);
-        if (m->implicit) assert_true(st->linalg_seconds > 0);
+        if (always_factors(m)) assert_true(st->linalg_seconds > 0);
         dae_integrator_destroy(it);
         opt.profile = 0;
         it = create(&sys, &opt);
