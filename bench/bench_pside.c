@@ -1,6 +1,6 @@
 /* What threads bring pside: wall time of a run with 1, 2 and 4 threads, best of several runs, for systems of
- * growing size. The threads share out the four factorizations and the four solves of every iteration, and with
- * parallel_f the four evaluations. The last column says whether all final values agree in every bit.
+ * growing size. The threads share out the four factorizations and the four solves of every iteration, and
+ * with parallel_f the four evaluations. The last column says whether all final values agree in every bit.
  *
  *     bench_pside */
 #include <daedalus/problem.h>
@@ -67,8 +67,8 @@ static double measure(const dae_problem *p, const job *j, int threads, double *y
 int main(void)
 {
     static const int threads[] = {1, 2, 4};
-    printf("%-8s %5s %10s %10s %10s %10s %8s %8s  %s\n", "problem", "n", "parallel_f", "1 thread", "2", "4", "gain 2", "gain 4",
-           "same bits");
+    printf("%-8s %5s %10s %10s %10s %10s %8s %8s  %s\n", "problem", "n", "parallel_f", "1 thread", "2", "4",
+           "gain 2", "gain 4", "same bits");
     for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++) {
         const job *j = &jobs[k];
         dae_error err;
@@ -89,8 +89,9 @@ int main(void)
             }
             if (i) same &= !memcmp(first, y, bytes);
         }
-        printf("%-8s %5d %10s %7.2f ms %7.2f ms %7.2f ms %8.2f %8.2f  %s\n", j->problem, dae_system_size(&p->system), j->parallel_f,
-               1e3 * time[0], 1e3 * time[1], 1e3 * time[2], time[0] / time[1], time[0] / time[2], same ? "yes" : "NO");
+        printf("%-8s %5d %10s %7.2f ms %7.2f ms %7.2f ms %8.2f %8.2f  %s\n", j->problem,
+               dae_system_size(&p->system), j->parallel_f, 1e3 * time[0], 1e3 * time[1], 1e3 * time[2],
+               time[0] / time[1], time[0] / time[2], same ? "yes" : "NO");
         fflush(stdout);
         free(first);
         free(y);

@@ -6,7 +6,11 @@
 
 #include "method/pside/coefficients.h"
 
-/* ---- Coefficients ------------------------------------------------------------------------------------ */
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+/* ---- Coefficients ----------------------------------------------------------------------------- */
 
 static void coefficients_satisfy_their_order_conditions(void **state)
 {
@@ -16,7 +20,8 @@ static void coefficients_satisfy_their_order_conditions(void **state)
         for (int j = 0; j < S; j++) sum += pside_A[S - 1][j] * pow(pside_c[j], q - 1);
         assert_near(sum, 1.0 / q, 1e-15);
     }
-    for (int q = 1; q <= S; q++) { /* C(4), the error weights, and the values of a polynomial from its coefficients */
+    for (int q = 1; q <= S;
+         q++) { /* C(4), the error weights, and the values of a polynomial from its coefficients */
         double error = 0;
         for (int i = 0; i < S; i++) {
             double sum = 0, power = 0;
@@ -56,7 +61,7 @@ static void transformation_splits_the_matrix(void **state)
     }
 }
 
-/* ---- Orders -------------------------------------------------------------------------------------------- */
+/* ---- Orders ----------------------------------------------------------------------------------- */
 
 static int swing(double t, const double *y, double *f, void *user)
 {
@@ -200,7 +205,8 @@ static double pendulum_order(int index, dae_kind kind, double h, int what)
     pendulum_at_2(2, DAE_KIND_DAE, "radau", 0.01, ref);
     for (int k = 0; k < 2; k++) {
         pendulum_at_2(index, kind, "pside", k ? h / 2 : h, y);
-        e[k] = what == 2 ? fabs(y[4] - ref[4]) : hypot(y[2 * what] - ref[2 * what], y[2 * what + 1] - ref[2 * what + 1]);
+        e[k] = what == 2 ? fabs(y[4] - ref[4])
+                         : hypot(y[2 * what] - ref[2 * what], y[2 * what + 1] - ref[2 * what + 1]);
     }
     return log2(e[0] / e[1]);
 }
@@ -218,7 +224,7 @@ static void pendulum_orders_are_those_of_theory(void **state)
     }
 }
 
-/* ---- The published runs ----------------------------------------------------------------------------------- */
+/* ---- The published runs ----------------------------------------------------------------------- */
 
 enum { EXACT = 1, DEVIATES = 2 };
 
@@ -226,7 +232,7 @@ typedef struct row {
     const char *problem;
     double rtol, atol, mescd, scd;
     long steps, accepted, f, jac, lu;
-    int what; /* EXACT: classic gives these counts; DEVIATES: less accurate than printed by default, see below */
+    int what; /* EXACT: classic gives these counts; DEVIATES: less accurate than printed, see below */
 } row;
 
 /* [TESTSET], run characteristics of PSIDE-1. */
@@ -364,9 +370,9 @@ static void counts_of_the_test_set_are_reproduced(void **state)
     assert_int_equal(exact, 25);
 }
 
-/* By default every run is as accurate as printed (but for half a digit) and needs at most 1.3 times the steps and
- * evaluations. Three single runs fall short of an accuracy that was luck: vdpol at 1e-4 and nand at 1e-7, where
- * neighboring tolerances give 5.3 to 5.5. */
+/* By default every run is as accurate as printed (but for half a digit) and needs at most 1.3 times the steps
+ * and evaluations. Three single runs fall short of an accuracy that was luck: vdpol-mu (mescd 5.6, printed 6.4)
+ * and vdpol-eps (5.1, 5.7) at 1e-4 and nand at 1e-7 (4.5, 5.3), where 0.8 and 1.2 times this tolerance give 5.3. */
 static void runs_of_the_test_set_are_as_good_as_printed(void **state)
 {
     (void)state;
@@ -376,10 +382,14 @@ static void runs_of_the_test_set_are_as_good_as_printed(void **state)
         result x = run(r, "0");
         double slack = r->what & DEVIATES ? 2 : 0.5;
         assert_int_equal(x.status, DAE_OK);
-        if (!x.no_scd && !(x.score.scd >= r->scd - slack)) fail_msg("%s at %g: scd %.2f", r->problem, r->rtol, x.score.scd);
-        if (!(x.score.mescd >= r->mescd - slack)) fail_msg("%s at %g: mescd %.2f", r->problem, r->rtol, x.score.mescd);
-        if ((double)x.stats.steps > 1.3 * (double)r->steps) fail_msg("%s at %g: %ld steps", r->problem, r->rtol, x.stats.steps);
-        if ((double)x.stats.f > 1.3 * (double)r->f) fail_msg("%s at %g: f = %ld", r->problem, r->rtol, x.stats.f);
+        if (!x.no_scd && !(x.score.scd >= r->scd - slack))
+            fail_msg("%s at %g: scd %.2f", r->problem, r->rtol, x.score.scd);
+        if (!(x.score.mescd >= r->mescd - slack))
+            fail_msg("%s at %g: mescd %.2f", r->problem, r->rtol, x.score.mescd);
+        if ((double)x.stats.steps > 1.3 * (double)r->steps)
+            fail_msg("%s at %g: %ld steps", r->problem, r->rtol, x.stats.steps);
+        if ((double)x.stats.f > 1.3 * (double)r->f)
+            fail_msg("%s at %g: f = %ld", r->problem, r->rtol, x.stats.f);
     }
 }
 
@@ -392,14 +402,17 @@ static void failed_runs_of_the_test_set_end_well(void **state)
         double a, b;
         int first, last, every;
         double least; /* mescd */
-    } list[] = {{"chemakzo", 8, 0.25, 14, 20, 1, 12.4}, {"pump", 1, 0.5, 0, 14, 1, 1.1},
-                {"crank", 4, 0.25, 17, 24, 4, 1.9}, {"tba", 2, 0.125, 0, 24, 6, 2.5}};
+    } list[] = {{"chemakzo", 8, 0.25, 14, 20, 1, 12.4},
+                {"pump", 1, 0.5, 0, 14, 1, 1.1},
+                {"crank", 4, 0.25, 17, 24, 4, 1.9},
+                {"tba", 2, 0.125, 0, 24, 6, 2.5}};
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         for (int m = list[k].first; m <= list[k].last; m += list[k].every) {
             double tol = pow(10, -(list[k].a + m * list[k].b));
             result x = run(&(row){.problem = list[k].problem, .rtol = tol, .atol = tol}, "0");
             assert_int_equal(x.status, DAE_OK);
-            if (!(x.score.mescd > list[k].least)) fail_msg("%s, m = %d: mescd %.2f", list[k].problem, m, x.score.mescd);
+            if (!(x.score.mescd > list[k].least))
+                fail_msg("%s, m = %d: mescd %.2f", list[k].problem, m, x.score.mescd);
         }
     }
 }
@@ -415,15 +428,15 @@ static void classic_control_stalls_where_the_default_does_not(void **state)
     assert_true(classic.status == DAE_ERR_STEP_TOO_SMALL || classic.stats.steps > mended.stats.steps);
 }
 
-/* ---- Threads and checkpoints -------------------------------------------------------------------------------- */
+/* ---- Threads and checkpoints ------------------------------------------------------------------ */
 
 typedef struct finish {
     double y[400];
     dae_stats stats;
 } finish;
 
-static dae_integrator *begin(const dae_problem *p, const char *method, double tol, int threads, const char *parallel_f,
-                             double t_end)
+static dae_integrator *begin(const dae_problem *p, const char *method, double tol, int threads,
+                             const char *parallel_f, double t_end)
 {
     dae_setting setting[] = {{"parallel_min", "1"}, {"parallel_f", parallel_f}};
     dae_options opt = dae_options_default();
@@ -469,7 +482,11 @@ static void assert_same(const finish *a, const finish *b)
 static const struct {
     const char *problem;
     double tol, part; /* of the interval */
-} cases[] = {{"fekete", 1e-3, 1}, {"tba", 1e-4, 0.1}, {"medakzo", 1e-4, 1}, {"transamp", 1e-4, 0.2}, {"nand", 1e-4, 0.2}};
+} cases[] = {{"fekete", 1e-3, 1},
+             {"tba", 1e-4, 0.1},
+             {"medakzo", 1e-4, 1},
+             {"transamp", 1e-4, 0.2},
+             {"nand", 1e-4, 0.2}};
 
 static void threads_change_no_bit(void **state)
 {
@@ -480,7 +497,8 @@ static void threads_change_no_bit(void **state)
         double t_end = p->t0 + cases[k].part * (p->t_end - p->t0);
         finish serial = end(p, begin(p, "pside", cases[k].tol, 1, "0", t_end), t_end);
         for (int threads = 2; threads <= 4; threads++) {
-            finish parallel = end(p, begin(p, "pside", cases[k].tol, threads, threads == 3 ? "0" : "1", t_end), t_end);
+            finish parallel =
+                end(p, begin(p, "pside", cases[k].tol, threads, threads == 3 ? "0" : "1", t_end), t_end);
             assert_same(&serial, &parallel);
         }
         dae_problem_destroy(p);
@@ -511,7 +529,24 @@ static void checkpoint_goes_on_bit_for_bit(void **state)
     }
 }
 
-/* ---- Ends, limits, failures ------------------------------------------------------------------------------------ */
+static void step_allocates_nothing(void **state)
+{
+    (void)state;
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+    dae_problem *p = dae_problem_create("medakzo", NULL, 0, NULL);
+    for (int threads = 1; threads <= 2; threads++) {
+        dae_integrator *it = begin(p, "pside", 1e-4, threads, "1", p->t_end);
+        struct mallinfo2 before = mallinfo2();
+        for (int i = 0; i < 40; i++) assert_int_equal(dae_integrator_step(it, NULL), DAE_OK);
+        struct mallinfo2 after = mallinfo2();
+        assert_int_equal(before.uordblks, after.uordblks);
+        dae_integrator_destroy(it);
+    }
+    dae_problem_destroy(p);
+#endif
+}
+
+/* ---- Ends, limits, failures ------------------------------------------------------------------- */
 
 static int decay(double t, const double *y, double *f, void *user)
 {
@@ -627,7 +662,8 @@ static int redundant(double t, const double *y, double *f, void *user)
 static void redundant_equations_are_called_singular(void **state)
 {
     (void)state;
-    dae_system sys = {.kind = DAE_KIND_DAE, .dae = {.n = 3, .mass = dae_diagonal(3, (double[]){1, 0, 0}), .f = redundant}};
+    dae_system sys = {.kind = DAE_KIND_DAE,
+                      .dae = {.n = 3, .mass = dae_diagonal(3, (double[]){1, 0, 0}), .f = redundant}};
     dae_options opt = dae_options_default();
     dae_error err;
     double y[3] = {1, 1, 0};
@@ -651,6 +687,7 @@ int main(void)
         cmocka_unit_test(classic_control_stalls_where_the_default_does_not),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(checkpoint_goes_on_bit_for_bit),
+        cmocka_unit_test(step_allocates_nothing),
         cmocka_unit_test(steps_respect_h_max_and_the_end_and_go_backward),
         cmocka_unit_test(tolerances_count_per_component),
         cmocka_unit_test(function_that_fails_cuts_the_step_or_stops),

@@ -15,8 +15,9 @@
 #define INDEPENDENT
 #endif
 
-DAE_KERNEL_BODY void predict(int n, int ld, const double (*W)[S], const double (*hA)[S], const double *restrict P,
-                             const double *restrict y, double *restrict D, double *restrict Y)
+DAE_KERNEL_BODY void predict(int n, int ld, const double (*W)[S], const double (*hA)[S],
+                             const double *restrict P, const double *restrict y, double *restrict D,
+                             double *restrict Y)
 {
     INDEPENDENT
     for (int i = 0; i < n; i++) {
@@ -32,8 +33,9 @@ DAE_KERNEL_BODY void predict(int n, int ld, const double (*W)[S], const double (
     }
 }
 
-DAE_KERNEL_BODY void transform_difference(int n, int ld, const double *restrict scale, const double *restrict F,
-                                          const double *restrict K, double *restrict X)
+DAE_KERNEL_BODY void transform_difference(int n, int ld, const double *restrict scale,
+                                          const double *restrict F, const double *restrict K,
+                                          double *restrict X)
 {
     INDEPENDENT
     for (int i = 0; i < n; i++) {
@@ -60,7 +62,8 @@ DAE_KERNEL_BODY void transform_only(int n, int ld, const double *restrict scale,
     }
 }
 
-DAE_KERNEL_BODY void transform(int n, int ld, const double *scale, const double *F, const double *K, double *X)
+DAE_KERNEL_BODY void transform(int n, int ld, const double *scale, const double *F, const double *K,
+                               double *X)
 {
     if (K) {
         transform_difference(n, ld, scale, F, K, X);
@@ -96,7 +99,8 @@ DAE_KERNEL_BODY void update(int n, int ld, const double (*hA)[S], const double *
             D[k * ld + i] += d[k];
         }
         for (int k = 0; k < S; k++) {
-            double dy = hA[k][0] * d[0] + hA[k][1] * d[1] + hA[k][2] * d[2] + hA[k][3] * d[3], e = dy * weight[i];
+            double dy = hA[k][0] * d[0] + hA[k][1] * d[1] + hA[k][2] * d[2] + hA[k][3] * d[3],
+                   e = dy * weight[i];
             Y[k * ld + i] += dy;
             sum += e * e;
         }
@@ -113,8 +117,8 @@ DAE_KERNEL_BODY void combine(int n, int ld, const double *restrict v, const doub
     }
 }
 
-DAE_KERNEL_BODY void weights(int n, const double *restrict atol, const double *restrict rtol, const double *restrict y,
-                             double *restrict out)
+DAE_KERNEL_BODY void weights(int n, const double *restrict atol, const double *restrict rtol,
+                             const double *restrict y, double *restrict out)
 {
     for (int i = 0; i < n; i++) {
         double w = atol[i] + rtol[i] * fabs(y[i]);
@@ -130,21 +134,27 @@ DAE_KERNEL_BODY int exceeding(int n, const double *restrict x, const double *res
 }
 
 DAE_KERNEL(void, predict,
-           (int n, int ld, const double (*W)[S], const double (*hA)[S], const double *P, const double *y, double *D, double *Y),
+           (int n, int ld, const double (*W)[S], const double (*hA)[S], const double *P, const double *y,
+            double *D, double *Y),
            predict(n, ld, W, hA, P, y, D, Y))
 DAE_KERNEL(void, transform, (int n, int ld, const double *scale, const double *F, const double *K, double *X),
            transform(n, ld, scale, F, K, X))
 DAE_KERNEL(void, couple, (int n, int ld, const double *X, double *R), couple(n, ld, X, R))
 DAE_KERNEL(void, update,
-           (int n, int ld, const double (*hA)[S], const double *X, const double *weight, double *D, double *Y, double *square),
+           (int n, int ld, const double (*hA)[S], const double *X, const double *weight, double *D, double *Y,
+            double *square),
            update(n, ld, hA, X, weight, D, Y, square))
-DAE_KERNEL(void, combine, (int n, int ld, const double *v, const double *D, double w, const double *p, double *yp),
+DAE_KERNEL(void, combine,
+           (int n, int ld, const double *v, const double *D, double w, const double *p, double *yp),
            combine(n, ld, v, D, w, p, yp))
 DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const double *y, double *out),
            weights(n, atol, rtol, y, out))
 DAE_KERNEL(int, exceeding, (int n, const double *x, const double *limit), return exceeding(n, x, limit))
 
-#define SET(v) {predict##v, transform##v, couple##v, update##v, combine##v, weights##v, exceeding##v}
+#define SET(v)                                                                               \
+    {                                                                                        \
+        predict##v, transform##v, couple##v, update##v, combine##v, weights##v, exceeding##v \
+    }
 
 static const pside_kernels base = SET(_base);
 #ifdef DAE_KERNEL_WIDE

@@ -7,11 +7,11 @@
 enum { THREADS_MAX = 4 };
 #define SPINS 2000 /* ours: some 20 to 100 microseconds, the time between two solves; then a thread sleeps */
 
-/* The ticket holds the number of the call, the number of its tasks and the next task that nobody has taken, so
- * that a thread that comes late cannot take a task of a later call by mistake. */
+/* The ticket holds the number of the call, the number of its tasks and the next task that nobody has taken,
+ * so that a thread that comes late cannot take a task of a later call by mistake. */
 #define TICKET(call, count) (((unsigned long long)(call) << 16) | (unsigned long long)(count) << 8)
 #define TASKS(ticket) ((int)((ticket) >> 8 & 255))
-#define NEXT(ticket) ((int)((ticket) & 255))
+#define NEXT(ticket) ((int)((ticket)&255))
 
 struct pside_pool {
     int workers;
@@ -99,7 +99,8 @@ pside_pool *dae_pside_pool_create(int threads)
     if (pthread_mutex_init(&pool->lock, NULL)) goto no_lock;
     if (pthread_cond_init(&pool->wake, NULL)) goto no_wake;
     if (pthread_cond_init(&pool->finished, NULL)) goto no_finished;
-    while (pool->workers < threads - 1 && !pthread_create(&pool->worker[pool->workers], NULL, work, pool)) pool->workers++;
+    while (pool->workers < threads - 1 && !pthread_create(&pool->worker[pool->workers], NULL, work, pool))
+        pool->workers++;
     if (pool->workers > 0) return pool;
     pthread_cond_destroy(&pool->finished);
 no_finished:

@@ -5,22 +5,25 @@
  *     g(t_n + c_i h, Y_i, D_i) = 0,   Y_i = y_n + h sum_j a_ij D_j,   i = 1 .. 4,
  *     y_(n+1) = Y_4,   y'_(n+1) = D_4
  *
- * with g = y' - f (ODE), M y' - f (DAE) or F (IDE). Newton's method would need K (x) I + h A (x) J, K = dg/dy',
- * J = dg/dy. With inv(Q) A Q = D (I - B), B nilpotent, it is replaced by four real systems of size n that do
- * not depend on each other (one inner iteration, two where a variable has an index above 1):
+ * with g = y' - f (ODE), M y' - f (DAE) or F (IDE). Newton's method would need I (x) K + h A (x) J,
+ * K = dg/dy', J = dg/dy. With inv(Q) A Q = D (I - B), B nilpotent, it is replaced by four real systems of
+ * size n that do not depend on each other, solved once, or twice where a variable has an index above 1:
  *
- *     x_i = inv(K + h d_i J) t_i,   t = -inv(Q) G,        [b = B x,  x_i = inv(K + h d_i J)(t_i - K b_i) + b_i]
+ *     t = -inv(Q) G,   x_i = inv(K + h d_i J) t_i,   [b = B x,   x_i = inv(K + h d_i J)(t_i - K b_i) + b_i]
  *     dD = Q x,   dY = h A dD
  *
- * so that factorizations, solves and evaluations can run on four threads. Iteration matrix for y' = lambda y:
- * spectral radius at most 0.45 on the imaginary axis, 0.22 on the negative real axis, 0 at infinity.
+ * so that factorizations, solves and evaluations can run on four threads. Iteration matrix for
+ * y' = lambda y: spectral radius at most 0.45 on the imaginary axis, 0.22 on the negative real axis, 0 at
+ * infinity.
  *
- * Sources: [PSIDE], [PILSRK]. Where we differ (the option classic = 1 takes the mends back): the step controller
- * never shortens the step while the error is far below the tolerance (errors at rounding level mislead its
- * prediction); growth of a component is suspicious only where the iteration converges slowly; where it fails
- * again and again the Jacobian is renewed between iterations (Newton's method proper), which finds the right side
- * of a kink; a prediction that is corrected by the size of the solution is replaced by D = y'_n. Always: a singular
- * matrix halves the step; a Jacobian that cannot be evaluated is replaced by the last one; dense output. */
+ * Sources: [PSIDE], [PILSRK]. Where we differ (classic = 1 takes the first four back):
+ * - no smaller step after an error far below the tolerance: errors at rounding level mislead the controller;
+ * - growth of a component is suspicious only where the iteration converges slowly;
+ * - after several failures in a row the Jacobian is renewed between iterations (Newton's method proper),
+ *   which finds the right side of a kink;
+ * - a prediction that is corrected by the size of the solution is replaced by D = y'_n;
+ * - a singular matrix halves the step, a Jacobian that cannot be evaluated is replaced by the last one, and
+ *   there is dense output. */
 #include "method/method.h"
 
 #include "core/matrix.h"
@@ -36,31 +39,32 @@
 /* All constants are those of [PSIDE] unless marked. */
 #define UROUND (DBL_EPSILON / 2)
 #define LEAST 1e-100 /* ours: smallest step at t = 0, where rounding sets no limit */
-#define TAU 0.01          /* the iteration stops at a predicted error of this */
-#define KAPPA 100.0       /* ... or at this many rounding units of y_n */
+#define TAU 0.01     /* the iteration stops at a predicted error of this */
+#define KAPPA 100.0  /* ... or at this many rounding units of y_n */
 #define NEWTON_MAX 15
-#define NEWTON_FIXED 60   /* ours: with fixed_step there is no smaller step to hope for */
-#define GROWTH 100        /* largest growth of a component in a step */
-#define ALPHA_START 0.1   /* contractivity assumed after the first iteration */
-#define ALPHA_REF 0.15    /* contractivity that steps aim at */
-#define ALPHA_JAC 0.1     /* above it the Jacobian is evaluated anew */
-#define ALPHA_TRUST 0.5   /* ours: growth is looked at where the iteration contracts worse than this */
-#define ALPHA_LU 0.2      /* relative change of h that is factored anew */
-#define XI 1.2            /* slow above XI*ALPHA_REF: the step is to blame */
-#define SHRINK_MIN 0.2    /* h_new >= 0.2 h */
-#define GROW_MAX 2.0      /* h_new <= 2 h */
-#define OMEGA 0.05        /* the rest of the interval is shared out in steps up to so much too long */
+#define NEWTON_FIXED 60 /* ours: with fixed_step there is no smaller step to hope for */
+#define GROWTH 100      /* largest growth of a component in a step */
+#define ALPHA_START 0.1 /* contractivity assumed after the first iteration */
+#define ALPHA_REF 0.15  /* contractivity that steps aim at */
+#define ALPHA_JAC 0.1   /* above it the Jacobian is evaluated anew */
+#define ALPHA_TRUST 0.5 /* ours: growth is looked at where the iteration contracts worse than this */
+#define ALPHA_LU 0.2    /* relative change of h that is factored anew */
+#define XI 1.2          /* slow above XI*ALPHA_REF: the step is to blame */
+#define SHRINK_MIN 0.2  /* h_new >= 0.2 h */
+#define GROW_MAX 2.0    /* h_new <= 2 h */
+#define OMEGA 0.05      /* the rest of the interval is shared out in steps up to so much too long */
 #define SAFETY 0.8
-#define P_MIN 0.1         /* estimated order after repeated rejections */
+#define P_MIN 0.1 /* estimated order after repeated rejections */
 #define P_MAX 5.0
-#define START_CHANGE 0.5  /* first step: |h y'| */
-#define START_PART 1e-5   /* first step: part of the interval, and absolute */
-#define ERROR_FLOOR 1e-3  /* ours: an error below it is no reason for a smaller step, whatever its history says */
-#define FAR 0.3           /* ours: a first correction of more than this times y_n shows a bad prediction (index 1) */
-#define PATIENCE 3        /* ours: after so many failures in a row the Jacobian follows the iterates, */
-#define FOLLOW 5          /* ours: so many of them */
-#define SINGULAR_MAX 5    /* ours */
-#define PARALLEL_MIN 64   /* ours: smaller systems are not worth a thread (bench_pside) */
+#define START_CHANGE 0.5 /* first step: |h y'| */
+#define START_PART 1e-5  /* first step: part of the interval, and absolute */
+#define ERROR_FLOOR \
+    1e-3           /* ours: an error below it is no reason for a smaller step, whatever its history says */
+#define FAR 0.3    /* ours: a first correction of more than this times y_n shows a bad prediction (index 1) */
+#define PATIENCE 3 /* ours: after so many failures in a row the Jacobian follows the iterates, */
+#define FOLLOW 5   /* ours: so many of them */
+#define SINGULAR_MAX 5  /* ours */
+#define PARALLEL_MIN 64 /* ours: smaller systems are not worth a thread (bench_pside) */
 
 typedef struct pside_options {
     int classic, parallel_f, parallel_min;
@@ -111,7 +115,7 @@ static double clip(double x, double lo, double hi)
     return x < lo ? lo : x > hi ? hi : x;
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------- */
+/* ---- Life ------------------------------------------------------------------------------------- */
 
 static void destroy(void *self)
 {
@@ -133,7 +137,8 @@ static void take_arrays(pside *p)
     p->st = dae_arena_take(a, 1, sizeof *p->st);
     for (size_t k = 0; k < sizeof single / sizeof *single; k++) *single[k] = dae_arena_reals(a, ld);
     for (size_t k = 0; k < sizeof group / sizeof *group; k++) *group[k] = dae_arena_reals(a, S * ld);
-    for (size_t k = 0; p->inner > 1 && k < sizeof more / sizeof *more; k++) *more[k] = dae_arena_reals(a, S * ld);
+    for (size_t k = 0; p->inner > 1 && k < sizeof more / sizeof *more; k++)
+        *more[k] = dae_arena_reals(a, S * ld);
     p->J = dae_arena_reals(a, stored);
     if (p->kind == DAE_KIND_IDE) {
         p->Kvalues = dae_arena_reals(a, stored);
@@ -189,7 +194,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     return p;
 }
 
-/* ---- Norms ----------------------------------------------------------------------------------------- */
+/* ---- Norms ------------------------------------------------------------------------------------ */
 
 /* After y_n has changed. */
 static void set_base_weights(pside *p)
@@ -215,9 +220,9 @@ static double norm(const pside *p, const double *v)
     return sqrt(dae_sum_squares(p->n, v, p->weight) / p->n);
 }
 
-/* ---- Start ----------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------ */
 
-/* At most the largest h with |h y'| <= START_CHANGE, [PSIDE]: relative to y', not to y, and all indices alike. */
+/* At most the largest h with |h y'| <= START_CHANGE, [PSIDE]: relative to y', not to y, all indices alike. */
 static double first_step(const pside *p, double room)
 {
     const dae_ivp *ivp = p->ivp;
@@ -262,7 +267,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     return DAE_OK;
 }
 
-/* ---- Evaluations ------------------------------------------------------------------------------------- */
+/* ---- Evaluations ------------------------------------------------------------------------------ */
 
 static int uses_differences(const dae_ivp *ivp)
 {
@@ -302,20 +307,24 @@ static void predict(pside *p, double ratio, double hA[S][S])
     for (int i = 0; i < S; i++) {
         double z = ratio * pside_c[i];
         for (int j = 0; j < S; j++) {
-            W[i][j] = pside_Uinv[0][j] + z * (pside_Uinv[1][j] + z * (pside_Uinv[2][j] + z * pside_Uinv[3][j]));
+            W[i][j] =
+                pside_Uinv[0][j] + z * (pside_Uinv[1][j] + z * (pside_Uinv[2][j] + z * pside_Uinv[3][j]));
             hA[i][j] = st->h * pside_A[i][j];
         }
     }
-    p->kernels->predict(p->n, p->ld, (const double(*)[S])W, (const double(*)[S])hA, p->D_old, p->y, p->D, p->Y);
+    p->kernels->predict(p->n, p->ld, (const double(*)[S])W, (const double(*)[S])hA, p->D_old, p->y, p->D,
+                        p->Y);
 }
 
 static dae_status jacobian(pside *p)
 {
     pside_state *st = p->st;
     int bad = evaluate_jacobian(p, p->ivp->t, p->y, p->yp);
-    if (bad < 0) return dae_ivp_fail(p->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", p->ivp->t);
+    if (bad < 0)
+        return dae_ivp_fail(p->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", p->ivp->t);
     if (bad > 0 && !st->have_jac) {
-        return dae_ivp_fail(p->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated", p->ivp->t);
+        return dae_ivp_fail(p->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated",
+                            p->ivp->t);
     }
     st->need_jac = 0;
     st->have_jac = st->jac_here = 1; /* where it could not be evaluated the last one must do */
@@ -375,7 +384,7 @@ static int evaluate_stages(pside *p)
     return 0;
 }
 
-/* ---- Linear algebra ---------------------------------------------------------------------------------- */
+/* ---- Linear algebra --------------------------------------------------------------------------- */
 
 /* K + hlu d_k J; for ODEs and DAEs (M/(hlu d_k) - df/dy), scale_k = 1/(hlu d_k) times that. */
 static void factor_one(void *self, int k)
@@ -447,7 +456,7 @@ static void correct(pside *p)
     }
 }
 
-/* ---- Newton's method ----------------------------------------------------------------------------------- */
+/* ---- Newton's method -------------------------------------------------------------------------- */
 
 /* One iteration from the evaluations in F: new D and Y, |dY|. */
 static double iterate(pside *p, double hA[S][S])
@@ -492,7 +501,7 @@ static outcome newton(pside *p)
     double hA[S][S], u_old = 0, size = norm(p, p->y), floor = KAPPA * UROUND * size;
     int flat = p->inner > 1 || p->option.classic;
     predict(p, st->h / st->h_acc, hA);
-    st->alpha = ALPHA_START; 
+    st->alpha = ALPHA_START;
     if (p->option.classic && grows(p)) return GROWS;
     for (int k = 1;; k++) {
         int bad = evaluate_stages(p);
@@ -519,7 +528,8 @@ static outcome newton(pside *p)
             if (st->alpha >= 1 && !(proper && k <= FOLLOW) && !fixed) return DIVERGED;
             if (u < floor || u * st->alpha < TAU * (1 - st->alpha)) return SOLVED;
             if (proper && k <= FOLLOW) st->alpha = fmin(st->alpha, 0.9);
-            else if (k == most || (!fixed && u * pow(st->alpha, most - k) > TAU * (1 - st->alpha))) return SLOW;
+            else if (k == most || (!fixed && u * pow(st->alpha, most - k) > TAU * (1 - st->alpha)))
+                return SLOW;
         }
         u_old = u;
         outcome o = proper && k <= FOLLOW ? follow(p) : SOLVED;
@@ -527,9 +537,9 @@ static outcome newton(pside *p)
     }
 }
 
-/* ---- Error and step size -------------------------------------------------------------------------------- */
+/* ---- Error and step size ---------------------------------------------------------------------- */
 
-/* e = -h d_4 inv(K + hlu d_4 J) g(t_(n+1), Y_4, (sum v_i D_i - b0 y'_n)/d_4); 0: fine, else as an evaluation. */
+/* e = -h d_4 inv(K + hlu d_4 J) g(t_(n+1), Y_4, (sum v_i D_i - b0 y'_n)/d_4); returns what g returned. */
 static int estimate(pside *p, double *error)
 {
     dae_ivp *ivp = p->ivp;
@@ -658,7 +668,8 @@ static int attempt_fixed(pside *p)
     if (o == STOP) return call_failed(p);
     if (o != SOLVED && o != EXACT) {
         p->ivp->stats->newton_failures++;
-        return (int)dae_ivp_fail(p->ivp, DAE_ERR_CONVERGENCE, "t = %.10g: the iteration does not converge with the fixed step %g",
+        return (int)dae_ivp_fail(p->ivp, DAE_ERR_CONVERGENCE,
+                                 "t = %.10g: the iteration does not converge with the fixed step %g",
                                  p->ivp->t, st->h);
     }
     accept(p, 1);
@@ -704,7 +715,7 @@ static int attempt(pside *p)
     return accepted;
 }
 
-/* ---- The step ------------------------------------------------------------------------------------------ */
+/* ---- The step --------------------------------------------------------------------------------- */
 
 /* Factors what has to be; a singular matrix halves the step. */
 static dae_status prepare(pside *p)
@@ -713,13 +724,17 @@ static dae_status prepare(pside *p)
     dae_ivp *ivp = p->ivp;
     while (st->need_lu) {
         int bad = factor(p);
-        if (bad < 0) return dae_ivp_fail(ivp, DAE_ERR_MEMORY, "t = %.10g: no memory to factor the iteration matrix", ivp->t);
+        if (bad < 0)
+            return dae_ivp_fail(ivp, DAE_ERR_MEMORY, "t = %.10g: no memory to factor the iteration matrix",
+                                ivp->t);
         if (!bad) {
             st->need_lu = 0;
         } else if (++st->singular >= SINGULAR_MAX) {
             return dae_ivp_fail(ivp, DAE_ERR_SINGULAR,
-                                "t = %.10g: the iteration matrix is singular (row %d of its elimination), also with h = %.3g; the index "
-                                "may be above 3, equations redundant, or a variable may not occur", ivp->t, bad, st->h);
+                                "t = %.10g: the iteration matrix is singular (row %d of its elimination), "
+                                "also with h = %.3g; the index "
+                                "may be above 3, equations redundant, or a variable may not occur",
+                                ivp->t, bad, st->h);
         } else if (ivp->opt->fixed_step <= 0) {
             set_step(p, fabs(st->h) / 2);
         }
@@ -739,8 +754,10 @@ static dae_status step(void *self)
         double least = fmax(ivp->opt->h_min, fmax(10 * UROUND * fabs(ivp->t), LEAST));
         if (fabs(st->h) < least && !st->last) {
             return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
-                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a row; a singularity or a "
-                                "discontinuity may be near, or the initial values are inconsistent", ivp->t, st->h, least, st->failures);
+                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a "
+                                "row; a singularity or a "
+                                "discontinuity may be near, or the initial values are inconsistent",
+                                ivp->t, st->h, least, st->failures);
         }
         ivp->stats->steps++;
         int done = attempt(p);
@@ -749,7 +766,7 @@ static dae_status step(void *self)
     }
 }
 
-/* ---- Dense output: the integral of the polynomial through the D_i, and that polynomial ------------------- */
+/* ---- Dense output: the integral of the polynomial through the D_i, and that polynomial -------- */
 
 static void interpolate(void *self, double t, double *y, double *yp)
 {
@@ -765,7 +782,7 @@ static void interpolate(void *self, double t, double *y, double *yp)
     if (yp) p->kernels->combine(p->n, p->ld, v, p->D_old, 0, p->y, yp);
 }
 
-/* ---- Checkpoint: the sparse factors ------------------------------------------------------------------------ */
+/* ---- Checkpoint: the sparse factors ----------------------------------------------------------- */
 
 static size_t save(const void *self, void *buffer)
 {
@@ -790,15 +807,19 @@ static int load(void *self, const void *buffer, size_t size)
     return 0;
 }
 
-/* ---- Descriptor ---------------------------------------------------------------------------------------------- */
+/* ---- Descriptor ------------------------------------------------------------------------------- */
 
-#define OPTION(field, type, standard, low, high, text) \
-    {#field, type, offsetof(pside_options, field), standard, NULL, low, high, NULL, "", text}
+#define OPTION(field, type, standard, low, high, text)                                          \
+    {                                                                                           \
+#field, type, offsetof(pside_options, field), standard, NULL, low, high, NULL, "", text \
+    }
 
 static const dae_option option_table[] = {
     OPTION(classic, DAE_OPTION_INT, 0, 0, 1, "1: step control and growth test as in the original program"),
-    OPTION(growth, DAE_OPTION_REAL, GROWTH, 0, 1e300, "a step that makes a component so many times larger is halved; 0: no such test"),
-    OPTION(parallel_f, DAE_OPTION_INT, 0, 0, 1, "1: the stages are evaluated on the threads too; the functions must allow that"),
+    OPTION(growth, DAE_OPTION_REAL, GROWTH, 0, 1e300,
+           "a step that makes a component so many times larger is halved; 0: no such test"),
+    OPTION(parallel_f, DAE_OPTION_INT, 0, 0, 1,
+           "1: the stages are evaluated on the threads too; the functions must allow that"),
     OPTION(parallel_min, DAE_OPTION_INT, PARALLEL_MIN, 1, 1e9, "smallest system that is worth the threads"),
     {.name = NULL},
 };
@@ -807,7 +828,8 @@ const dae_method dae_method_pside = {
     .info = {.name = "pside",
              .title = "four-stage Radau IIA of order 7, parallel over the stages",
              .literature = "de Swart, Lioen, van der Veen: Specification of PSIDE, 1998",
-             .summary = "stiff ODEs, DAEs and implicit equations of index 1, 2, 3; uses up to four threads on large ones",
+             .summary = "stiff ODEs, DAEs and implicit equations of index 1, 2, 3; uses up to four threads "
+                        "on large ones",
              .order_min = 7,
              .order_max = 7,
              .kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_DAE | 1u << DAE_KIND_IDE,
