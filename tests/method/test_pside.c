@@ -371,8 +371,9 @@ static void counts_of_the_test_set_are_reproduced(void **state)
 }
 
 /* By default every run is as accurate as printed (but for half a digit) and needs at most 1.3 times the steps
- * and evaluations. Three single runs fall short of an accuracy that was luck: vdpol-mu (mescd 5.6, printed 6.4)
- * and vdpol-eps (5.1, 5.7) at 1e-4 and nand at 1e-7 (4.5, 5.3), where 0.8 and 1.2 times this tolerance give 5.3. */
+ * and evaluations. Three single runs fall short of an accuracy that was luck: vdpol-mu (mescd 5.6, printed
+ * 6.4) and vdpol-eps (5.1, printed 5.7) at 1e-4, and nand at 1e-7 (4.5, printed 5.3; 0.8 and 1.2 times this
+ * tolerance give 5.3). */
 static void runs_of_the_test_set_are_as_good_as_printed(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* A few threads that wait for small pieces of work: tasks 0 .. count-1 of a call, each done once, by the
- * caller or by whoever is free. Tasks must not depend on each other; the results are then those of a plain loop. A
- * thread that the system does not let run delays nobody: the caller takes what is left. */
+ * caller or by whoever is free. Tasks must not depend on each other; the results are then those of a plain
+ * loop. A thread that the system does not let run delays nobody: the caller takes what is left. */
 #ifndef DAE_METHOD_PSIDE_POOL_H
 #define DAE_METHOD_PSIDE_POOL_H
 

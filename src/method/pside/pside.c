@@ -827,7 +827,7 @@ static const dae_option option_table[] = {
 const dae_method dae_method_pside = {
     .info = {.name = "pside",
              .title = "four-stage Radau IIA of order 7, parallel over the stages",
-             .literature = "de Swart, Lioen, van der Veen: Specification of PSIDE, 1998",
+             .literature = "de Swart, Lioen, van der Veen: Specification of PSIDE, CWI 1997",
              .summary = "stiff ODEs, DAEs and implicit equations of index 1, 2, 3; uses up to four threads "
                         "on large ones",
              .order_min = 7,
