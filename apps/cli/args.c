@@ -242,3 +242,28 @@ int cli_settings(cli_args *args, const char *option, dae_setting **list, int *co
     *count = n;
     return 0;
 }
+
+int cli_times(const cli_args *args, double t0, double t_end, double **times, int *count)
+{
+    const char *text = cli_value(args, "at");
+    *count = 0;
+    if (!text) return 0;
+    int most = 1;
+    for (const char *c = text; *c; c++) most += *c == ',';
+    double *t = *times = calloc((size_t)most, sizeof *t), lo = fmin(t0, t_end), hi = fmax(t0, t_end);
+    if (!t) return cli_wrong(args, "out of memory");
+    for (int i = 0; i < most; i++) {
+        char word[64];
+        size_t n = strcspn(text, ",");
+        if (n == 0 || n >= sizeof word)
+            return cli_wrong(args, "--at: time %d is empty or too long; expected t1,t2,...", i + 1);
+        memcpy(word, text, n);
+        word[n] = 0;
+        if (cli_number(args, "at", word, &t[i])) return EXIT_USAGE;
+        if (t[i] < lo || t[i] > hi)
+            return cli_wrong(args, "--at %s: outside the interval %g .. %g of the run", word, t0, t_end);
+        text += n + 1;
+    }
+    *count = most;
+    return 0;
+}

@@ -1,6 +1,6 @@
 /* The command line program: what its files share. It uses the installed headers only, like any user.
  *
- * A command is one file with one cli_command and one line in main.c. Its option table serves parsing, help,
+ * A command is one file with one cli_command and one line in commands.def. Its option table serves parsing, help,
  * shell completion and the check that the manual names every option. */
 #ifndef DAEDALUS_CLI_H
 #define DAEDALUS_CLI_H
@@ -46,7 +46,9 @@ typedef struct cli_command {
     int (*run)(cli_args *args);  /* the exit status */
 } cli_command;
 
-extern const cli_command cli_check, cli_list, cli_info, cli_run, cli_eval, cli_completion, cli_help;
+#define COMMAND(name) extern const cli_command cli_##name;
+#include "commands.def"
+#undef COMMAND
 const cli_command *cli_command_at(int i); /* NULL past the end */
 const cli_command *cli_command_find(const char *name);
 void cli_print_help(const cli_command *command, FILE *out); /* NULL: of the program */
@@ -84,6 +86,8 @@ int cli_add(cli_args *args, const char *name, const char *value);
 int cli_wrong(const cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
 /* "name=value": splits a copy, kept until the program ends with the args. 0 or EXIT_USAGE. */
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count);
+/* The times of --at, each between t0 and t_end; the caller frees them. Without --at count is 0. */
+int cli_times(const cli_args *args, double t0, double t_end, double **times, int *count);
 /* A finite number, with a message naming the option. */
 int cli_number(const cli_args *args, const char *option, const char *text, double *out);
 
@@ -102,6 +106,7 @@ void cli_close_problem(cli_args *args, dae_problem *p);
 int cli_is_model(const char *name); /* 1: the name of a model file */
 /* The model file, with a message if it is wrong (args->status). */
 mbs_model *cli_load_model(cli_args *args);
+char *cli_read_all(FILE *file, size_t *length); /* the whole of it, to be freed; NULL with errno set */
 int cli_write_file(const char *text, size_t length, void *file); /* a dae_write_fn for FILE * */
 
 /* gnuplot.c: 0 or EXIT_USAGE after a message. */

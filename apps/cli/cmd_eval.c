@@ -5,26 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole of a file; NULL with errno set. */
-static char *read_all(FILE *file, size_t *length)
-{
-    size_t capacity = 4096;
-    char *text = malloc(capacity);
-    *length = 0;
-    while (text) {
-        *length += fread(text + *length, 1, capacity - *length, file);
-        if (*length < capacity) break;
-        char *longer = realloc(text, capacity *= 2);
-        if (!longer) free(text);
-        text = longer;
-    }
-    if (text && ferror(file)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 static char *read_state(const cli_args *args, size_t *length)
 {
     const char *path = cli_value(args, "state");
@@ -38,7 +18,7 @@ static char *read_state(const cli_args *args, size_t *length)
         return NULL;
     }
     errno = 0;
-    char *text = read_all(file, length);
+    char *text = cli_read_all(file, length);
     if (!text) cli_wrong(args, "--state %s: %s", path, errno ? strerror(errno) : "cannot be read");
     if (file != stdin) fclose(file);
     return text;

@@ -17,7 +17,7 @@ typedef struct job {
     dae_setting *setting, *extended; /* --opt; and --project */
     double *at;
     void *resume;
-    FILE *csv;
+    FILE *csv, *dump;
     cli_progress progress;
     dae_run_result *result;
     char kept[1024];
@@ -123,29 +123,10 @@ static int set_formulation(job *j)
 
 static int set_at(job *j)
 {
-    const char *text = cli_value(j->args, "at");
-    if (!text) return 0;
-    int count = 1;
-    for (const char *c = text; *c; c++) count += *c == ',';
-    j->at = calloc((size_t)count, sizeof *j->at);
-    if (!j->at) return cli_wrong(j->args, "out of memory");
-    for (int i = 0; i < count; i++) {
-        char word[64];
-        size_t n = strcspn(text, ",");
-        if (n == 0 || n >= sizeof word)
-            return cli_wrong(j->args, "--at: time %d is empty or too long; expected t1,t2,...", i + 1);
-        memcpy(word, text, n);
-        word[n] = 0;
-        if (cli_number(j->args, "at", word, &j->at[i])) return EXIT_USAGE;
-        double lo = fmin(j->problem->t0, j->options.t_end), hi = fmax(j->problem->t0, j->options.t_end);
-        if (j->at[i] < lo || j->at[i] > hi)
-            return cli_wrong(j->args, "--at %s: outside the interval %g .. %g of the run", word,
-                             j->problem->t0, j->options.t_end);
-        text += n + 1;
-    }
-    j->options.at = j->at;
-    j->options.nat = count;
-    return 0;
+    dae_run_options *o = &j->options;
+    int status = cli_times(j->args, j->problem->t0, o->t_end, &j->at, &o->nat);
+    o->at = j->at;
+    return status;
 }
 
 static int whole(const job *j, const char *name, long least, long most, long *out)
@@ -171,7 +152,7 @@ static long every_points(const job *j, double every)
 static int set_output(job *j)
 {
     dae_run_options *o = &j->options;
-    const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot");
+    const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"), *dump = cli_value(j->args, "dump");
     long points = 0, repeat = 1;
     if (whole(j, "points", 2, 10000000, &points) || whole(j, "repeat", 1, 1000000, &repeat))
         return EXIT_USAGE;
@@ -190,6 +171,12 @@ static int set_output(job *j)
     } else if (out) {
         j->csv = fopen(out, "w");
         if (!j->csv) return cli_wrong(j->args, "--out %s: %s", out, strerror(errno));
+    }
+    if (dump) {
+        j->dump = fopen(dump, "wb");
+        if (!j->dump) return cli_wrong(j->args, "--dump %s: %s", dump, strerror(errno));
+        o->solution = cli_write_file;
+        o->solution_user = j->dump;
     }
     return 0;
 }
@@ -300,6 +287,12 @@ static int write_files(job *j)
         if (bad) status = cli_wrong(j->args, "--out %s: could not be written", out);
         else note_kept(j, out);
     }
+    if (j->dump) {
+        int bad = fclose(j->dump) != 0;
+        j->dump = NULL;
+        if (bad) status = cli_wrong(j->args, "--dump %s: could not be written", cli_value(j->args, "dump"));
+        else note_kept(j, cli_value(j->args, "dump"));
+    }
     if (plot && (j->result->npoint > 1 || j->result->status >= 0)) {
         if (cli_plot(j->args, j->result, plot)) status = EXIT_USAGE;
         else note_kept(j, plot);
@@ -354,7 +347,8 @@ static int finish(job *j)
     if (r->status < 0 || r->status == DAE_CANCELLED) {
         dae_run_failure(r, j->kept, cli_write_file, stderr);
     } else if (j->kept[0] && !quiet) {
-        fprintf(stderr, "wrote %s (%d points)\n", j->kept, r->npoint);
+        if (r->npoint > 0) fprintf(stderr, "wrote %s (%d points)\n", j->kept, r->npoint);
+        else fprintf(stderr, "wrote %s\n", j->kept);
     }
     return status ? status : files;
 }
@@ -371,6 +365,7 @@ static int run(cli_args *args)
         status = j.result ? finish(&j) : cli_wrong(args, "%s", err.text);
     }
     if (j.csv && j.csv != stdout) fclose(j.csv);
+    if (j.dump) fclose(j.dump);
     dae_run_destroy(j.result);
     cli_close_problem(args, j.problem);
     free(j.setting);
@@ -397,6 +392,7 @@ static const cli_option options[] = {
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
     {"points", "N", NULL,
      "N equidistant points in --out and --plot instead of every step and 3 points between"},
+    {"dump", "FILE", "file", "write the continuous solution, for `daedalus sample`"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"full", NULL, NULL, "all components in the report, however many"},
     {"quiet", NULL, NULL, "no report, no progress; failures are still told"},

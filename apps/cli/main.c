@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_run, &cli_check,  &cli_list,       &cli_info,
-                                              &cli_eval, &cli_completion, &cli_help};
+static const cli_command *const commands[] = {
+#define COMMAND(name) &cli_##name,
+#include "commands.def"
+#undef COMMAND
+};
 
 const cli_command *cli_command_at(int i)
 {
@@ -107,6 +110,25 @@ const cli_command cli_help = {"help",      "what a command does, its options, ex
 int cli_write_file(const char *text, size_t length, void *file)
 {
     return fwrite(text, 1, length, file) == length ? 0 : -1;
+}
+
+char *cli_read_all(FILE *file, size_t *length)
+{
+    size_t capacity = 4096;
+    char *text = malloc(capacity);
+    *length = 0;
+    while (text) {
+        *length += fread(text + *length, 1, capacity - *length, file);
+        if (*length < capacity) break;
+        char *longer = realloc(text, capacity *= 2);
+        if (!longer) free(text);
+        text = longer;
+    }
+    if (text && ferror(file)) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 static int unknown_command(const char *word)

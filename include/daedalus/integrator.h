@@ -94,6 +94,11 @@ typedef struct dae_output {
     void *user;
 } dae_output;
 
+/* Receives every piece [from, to] of the solution while dae_integrator_interpolate is valid on it, before the method
+ * goes on or restarts. The dense output there is a polynomial of this degree at most. Returns 0, or < 0 to stop. */
+typedef int dae_piece_fn(dae_integrator *it, double from, double to, int degree, void *user);
+DAE_API void dae_integrator_set_pieces(dae_integrator *it, dae_piece_fn *piece, void *user);
+
 /* Call before start. */
 DAE_API dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *output, dae_error *err);
 

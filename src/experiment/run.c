@@ -6,6 +6,8 @@
  * problem. */
 #include <daedalus/experiment.h>
 
+#include "experiment/solution.h"
+
 #include "core/arena.h"
 #include "core/error.h"
 
@@ -33,6 +35,7 @@ typedef struct run {
     dae_sample *at;
     int nat;
 
+    dae_solution_writer solution;
     double *point_t, *point_y; /* trajectory: npoint, n*npoint */
     size_t capacity;           /* in points */
     long seen, stride;
@@ -302,6 +305,20 @@ static void note_residuals(run *x, double t)
     x->residual[1] = fmax(x->residual[1], r[1]);
 }
 
+/* A piece of the solution in the coordinates of the problem. */
+static int on_piece(dae_integrator *it, double from, double to, int degree, void *user)
+{
+    run *x = user;
+    if (dae_solution_begin(&x->solution, from, to, degree) < 0) return -1;
+    for (int k = 0; k <= degree; k++) {
+        double t = dae_solution_node(from, to, degree, k), *y = x->z;
+        if (dae_integrator_interpolate(it, t, x->z, NULL) < 0) return -1;
+        if (x->form) dae_formulation_lower(x->form, t, x->z, y = x->y, NULL, NULL, NULL);
+        if (dae_solution_state(&x->solution, y) < 0) return -1;
+    }
+    return 0;
+}
+
 static int on_step(const dae_integrator *it, double t, double t_end, void *user)
 {
     run *x = user;
@@ -408,6 +425,11 @@ static dae_status start(run *x, dae_error *err)
     }
     if (s >= 0 && o->events) s = dae_integrator_set_events(x->it, o->events, err);
     if (o->trajectory != DAE_TRAJECTORY_NONE || o->progress || x->form) dae_integrator_set_progress(x->it, on_step, x);
+    if (s >= 0 && o->solution) {
+        x->solution = (dae_solution_writer){.write = o->solution, .user = o->solution_user, .n = x->r.n};
+        s = dae_solution_head(&x->solution, &x->r, dae_integrator_method(x->it), err);
+        dae_integrator_set_pieces(x->it, on_piece, x);
+    }
     if (s >= 0) s = dae_integrator_start(x->it, x->r.t0, x->r.t_end, x->z0, x->zp0, err);
     if (s >= 0 && o->resume) {
         s = dae_integrator_load(x->it, o->resume, o->resume_size, err);
@@ -522,6 +544,7 @@ dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_er
         if (x->out_of_memory)
             r->status = dae_fail(e, DAE_ERR_MEMORY, dae_integrator_time(x->it), "out of memory");
     }
+    if (x->solution.failed) r->status = dae_fail(e, DAE_ERR_FILE, NAN, "the continuous solution could not be written");
     if (x->it && (r->started || r->status >= 0)) finish(x);
     if (opt->running) opt->running(NULL, opt->running_user);
     r->at = x->at;

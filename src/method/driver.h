@@ -38,6 +38,8 @@ struct dae_integrator {
     double *scratch;   /* 2n: interpolated points */
     double *lambda;    /* mechanical systems: multipliers at a start */
 
+    dae_piece_fn *piece; /* or NULL */
+    void *piece_user;
     dae_output output;
     double *selected;  /* components handed to output.write; not part of the state */
 

@@ -41,6 +41,12 @@ dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *outpu
     return DAE_OK;
 }
 
+void dae_integrator_set_pieces(dae_integrator *it, dae_piece_fn *piece, void *user)
+{
+    it->piece = piece;
+    it->piece_user = user;
+}
+
 /* Writes the point at t: y of length n. */
 static dae_status write_point(dae_integrator *it, double t, const double *y, dae_error *err)
 {
@@ -114,6 +120,10 @@ dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_err
     dae_status r = DAE_OK;
     double d = it->ivp.direction;
     if (to == from) return DAE_OK;
+    /* No dense output here has a degree above its order by more than one. */
+    if (it->piece && it->piece(it, from, to, it->ivp.order + 1, it->piece_user) < 0) {
+        return dae_fail(err, DAE_ERR_CALLBACK, to, "the function that takes the pieces of the solution asked to stop at t = %.10g", to);
+    }
     switch (o->mode) {
     case DAE_OUTPUT_NONE: break;
     case DAE_OUTPUT_EQUIDISTANT:

@@ -177,7 +177,7 @@ expect 0 completion fish; says '^complete -c daedalus' out
 
 # ---- the manual names every option; every example of the help pages runs
 sed 's/\\-/-/g; s/^/ /' "$manual" >manual
-for command in run list info eval completion help; do
+for command in run sample list info eval completion help; do
     expect 0 help $command; cp out page
     says "^ \.SS $command\|^ .B daedalus $command" manual
     for option in $(sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' page); do
