@@ -58,6 +58,10 @@ typedef struct dae_problem {
     int nplot;
     int plot_log_t;               /* logarithmic time axis */
 
+    /* DAEs that are a mechanism with accelerations and multipliers, y = (p, v, a, lambda): the same as a mechanical
+     * system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
+    const dae_system *mechanism;
+
     dae_problem_data *data; /* owned */
 } dae_problem;
 

@@ -2,7 +2,8 @@
  *
  * The wanted times go through the driver's output; the trajectory is taken after every accepted step from the
  * dense output, so that one run can serve both. Mechanical systems are integrated as they stand by methods
- * made for them, and through a formulation by all others; results are always in the coordinates of the
+ * made for them, and through a formulation by all others. A DAE that is a mechanism in disguise is integrated as the
+ * mechanism by "auto" and by methods for mechanical systems. Results are always in the coordinates of the
  * problem. */
 #include <daedalus/experiment.h>
 
@@ -26,6 +27,7 @@ typedef struct run {
     dae_formulation *form;       /* NULL: the system is integrated as it stands */
     dae_formulation *multiplier; /* descriptor form: for accelerations and multipliers; or NULL */
     const dae_system *sys;       /* what is integrated */
+    int as_mechanism;            /* 1: that is problem->mechanism */
     int nz;                      /* its size */
     double *z0, *zp0;            /* its initial values; zp0 may be NULL */
     double *z;                   /* nz, work */
@@ -60,6 +62,20 @@ dae_run_options dae_run_options_default(const dae_problem *p)
 
 /* ---- Coordinates ------------------------------------------------------------------------------- */
 
+/* The state of the problem from that of what is integrated, where no accelerations are asked for. */
+static void plain_state(run *x, double t, const double *z, double *y)
+{
+    if (x->form) {
+        dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
+        return;
+    }
+    memcpy(y, z, (size_t)x->nz * sizeof *y);
+    if (!x->as_mechanism) return;
+    double *a = y + x->nz, *lambda = a + x->sys->mech.nv;
+    if (dae_integrator_multipliers(x->it, t, a, lambda) >= 0) return;
+    for (int i = x->nz; i < x->r.n; i++) y[i] = NAN;
+}
+
 /* A sample in the coordinates of the problem, in memory of the run. */
 static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
 {
@@ -74,7 +90,7 @@ static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
     }
     *out = (dae_sample){.t = t, .y = y};
     if (!mech) {
-        memcpy(y, z, (size_t)n * sizeof *y);
+        plain_state(x, t, z, y);
         return DAE_OK;
     }
     out->p = y;
@@ -103,6 +119,17 @@ static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
     return DAE_OK;
 }
 
+/* A DAE with a mechanism behind it is left to methods that were made for DAEs if one of them is named. */
+static int wants_mechanism(const run *x)
+{
+    const dae_problem *p = x->r.problem;
+    const char *method = x->options.method, *form = x->options.formulation;
+    if (!p->mechanism || (form && strcmp(form, "auto") != 0 && strcmp(form, "descriptor") != 0)) return 0;
+    if (!method || !strcmp(method, "auto")) return 1;
+    const dae_method_info *m = dae_method_find(method);
+    return m && (m->kinds & 1u << DAE_KIND_MECH) && !(m->kinds & 1u << p->system.kind);
+}
+
 /* Sets sys, nz, z0, zp0: the system that is integrated and its initial values. */
 static dae_status formulate(run *x, dae_error *err)
 {
@@ -111,7 +138,13 @@ static dae_status formulate(run *x, dae_error *err)
     int any = !name || !strcmp(name, "auto");
     x->sys = &p->system;
     x->nz = x->r.n;
-    if (p->system.kind != DAE_KIND_MECH) {
+    if (wants_mechanism(x)) {
+        x->as_mechanism = 1;
+        x->sys = p->mechanism;
+        x->nz = dae_system_size(x->sys);
+        x->r.formulation = "descriptor";
+        if (x->options.h0 == p->h0) x->options.h0 = 0; /* meant for the DAE */
+    } else if (p->system.kind != DAE_KIND_MECH) {
         if (!any) {
             return dae_fail(
                 err, DAE_ERR_INPUT, NAN,
@@ -139,7 +172,7 @@ static dae_status formulate(run *x, dae_error *err)
     if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (x->form) return dae_formulation_lift(x->form, p->t0, p->y0, x->z0, err);
     memcpy(x->z0, p->y0, (size_t)x->nz * sizeof *x->z0);
-    x->zp0 = p->yp0 ? dae_arena_copy(x->arena, p->yp0, (size_t)x->nz, sizeof(double)) : NULL;
+    x->zp0 = p->yp0 && !x->as_mechanism ? dae_arena_copy(x->arena, p->yp0, (size_t)x->nz, sizeof(double)) : NULL;
     return DAE_OK;
 }
 
@@ -257,11 +290,7 @@ static int put(run *x, double t, const double *z, int forced)
     if (!forced && x->seen++ % x->stride != 0) return 0;
     if ((size_t)x->r.npoint >= x->capacity && grow(x) < 0) return -1;
     double *y = x->point_y + (size_t)x->r.npoint * (size_t)x->r.n;
-    if (x->form) {
-        dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
-    } else {
-        memcpy(y, z, (size_t)x->r.n * sizeof *y);
-    }
+    plain_state(x, t, z, y);
     x->point_t[x->r.npoint++] = t;
     return 0;
 }
@@ -311,10 +340,10 @@ static int on_piece(dae_integrator *it, double from, double to, int degree, void
     run *x = user;
     if (dae_solution_begin(&x->solution, from, to, degree) < 0) return -1;
     for (int k = 0; k <= degree; k++) {
-        double t = dae_solution_node(from, to, degree, k), *y = x->z;
+        double t = dae_solution_node(from, to, degree, k);
         if (dae_integrator_interpolate(it, t, x->z, NULL) < 0) return -1;
-        if (x->form) dae_formulation_lower(x->form, t, x->z, y = x->y, NULL, NULL, NULL);
-        if (dae_solution_state(&x->solution, y) < 0) return -1;
+        plain_state(x, t, x->z, x->y);
+        if (dae_solution_state(&x->solution, x->y) < 0) return -1;
     }
     return 0;
 }

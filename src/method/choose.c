@@ -57,19 +57,37 @@ static const dae_method_info *first_of(const char *const *names)
     return NULL;
 }
 
+static double smallest_rtol(const dae_options *opt, int n)
+{
+    double rtol = opt->rtol_vec ? opt->rtol_vec[0] : opt->rtol;
+    for (int i = 1; opt->rtol_vec && i < n; i++) rtol = fmin(rtol, opt->rtol_vec[i]);
+    return rtol;
+}
+
+/* Half-explicit Runge-Kutta between 1e-4 and 1e-9, extrapolation elsewhere: bench_mechanics, seven bodies. */
+static const dae_method_info *choose_mechanical(const dae_mech *mech, double rtol, char *reason, size_t size)
+{
+    static const char *const runge_kutta[] = {"phem56", "mexx", NULL}, *const extrapolation[] = {"mexx", "phem56", NULL};
+    int middle = rtol >= 0.99e-9 && rtol <= 1.01e-4;
+    if (mech->dfdlambda) {
+        snprintf(reason, size, "mechanical system whose forces depend on the multipliers: half-explicit extrapolation");
+        return dae_method_find("mexx");
+    }
+    snprintf(reason, size, "mechanical system, rtol %.2g: half-explicit %s", rtol, middle ? "Runge-Kutta" : "extrapolation");
+    return first_of(middle ? runge_kutta : extrapolation);
+}
+
 const dae_method_info *dae_method_choose(const dae_system *sys, const dae_options *opt, double t0, double t_end,
                                          const double *y0, char *reason, size_t size)
 {
     static const char *const implicit[] = {"radau5", NULL};
     static const char *const ide[] = {"dassl", "ida", NULL};
     static const char *const loose[] = {"dopri5", "dop853", NULL}, *const tight[] = {"dop853", "dopri5", NULL};
-    static const char *const mechanical[] = {"mexx", NULL};
     const dae_method_info *m = NULL;
     int index = dae_system_index(sys);
     switch (sys->kind) {
     case DAE_KIND_MECH:
-        m = first_of(mechanical);
-        snprintf(reason, size, "mechanical system in descriptor form");
+        m = choose_mechanical(&sys->mech, smallest_rtol(opt, dae_system_size(sys)), reason, size);
         break;
     case DAE_KIND_IDE:
         m = first_of(ide);
@@ -82,9 +100,7 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
     case DAE_KIND_ODE: {
         double L = lipschitz(&sys->ode, t0, y0), count = L * fabs(t_end - t0);
         int stiff = !(count <= STIFF_LIMIT);
-        double rtol = opt->rtol_vec ? opt->rtol_vec[0] : opt->rtol; /* the smallest decides */
-        for (int i = 1; opt->rtol_vec && i < sys->ode.n; i++) rtol = fmin(rtol, opt->rtol_vec[i]);
-        m = stiff ? first_of(implicit) : first_of(rtol <= 1e-6 ? tight : loose);
+        m = stiff ? first_of(implicit) : first_of(smallest_rtol(opt, sys->ode.n) <= 1e-6 ? tight : loose);
         if (!m) m = first_of(implicit);
         snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count, stiff ? "treated as stiff" : "not stiff");
         break;

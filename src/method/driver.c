@@ -388,6 +388,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     if (r) return r;
     r = restart(it, it->opt.h0, err);
     if (!r) r = dae_driver_events_start(it, err);
+    it->started = !r; /* the output of the start may ask for more than y */
     if (!r) r = dae_driver_output_start(it, err);
     it->started = !r;
     return r;

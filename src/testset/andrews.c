@@ -16,6 +16,7 @@
  *
  * D. Giles 1978, D. Manning 1981; Hairer, Wanner, Solving ODEs II, VII.7; Test Set for IVP Solvers,
  * release 2.4, section II.13, whose Jacobian neglects the derivatives of M, G and f: here it is exact. */
+#include "testset/seven_body.h"
 #include "testset/testset.h"
 
 #include <math.h>
@@ -435,6 +436,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
         p->system.dae.f = rhs_index3;
         p->system.dae.jac = dae_problem_parameter(p, "jacobian") == 0 ? jacobian_index3 : jacobian_published;
         p->system.structure.index = index3;
+        dae_system *mechanism = dae_problem_take(p, 1, sizeof *mechanism);
+        if (mechanism) *mechanism = dae_seven_body(&mom);
+        p->mechanism = mechanism;
     } else if (index == 2) {
         p->system.dae.f = rhs_index2;
         p->system.dae.jac = jacobian_index2;

@@ -8,6 +8,8 @@
  *
  * The same mechanism as `andrews`, which is its index 3 form. As a tree: the crank with its rod (q1, q2) carries the
  * three other parts (q3), (q4, q5), (q6, q7) at one point; g2 closes a loop. */
+#include "testset/seven_body.h"
+
 #include "testset/testset.h"
 
 #include <math.h>
@@ -180,6 +182,15 @@ static int gamma_term(const dae_mech_point *x, double *out, void *user)
     return 0;
 }
 
+dae_system dae_seven_body(const double *torque)
+{
+    return (dae_system){.kind = DAE_KIND_MECH,
+                        .mech = {.np = 7, .nv = 7, .ng = 6, .nlambda = 6, .mass_fn = mass, .force = force, .constraint = constraint,
+                                 .gamma = gamma_term, .mass_block = block, .nblock = 4, .G_colptr = colptr, .G_rowind = rowind,
+                                 .constraint_sparse = constraint_sparse, .mass_blocks = mass_blocks, .parent = parent,
+                                 .row_joint = row_joint, .cache_size = sizeof(position), .user = (void *)torque}};
+}
+
 /* ---- The problem ----------------------------------------------------------------------------------- */
 
 static dae_status setup(dae_problem *p, dae_error *err)
@@ -196,12 +207,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
                                          "vbeta", "vTheta", "vgamma", "vPhi", "vdelta", "vOmega", "vepsilon"};
     static const int plot[] = {0, 2, 3, 6};
     (void)err;
-    p->system = (dae_system){.kind = DAE_KIND_MECH,
-                             .mech = {.np = 7, .nv = 7, .ng = 6, .nlambda = 6, .mass_fn = mass, .force = force,
-                                      .constraint = constraint, .gamma = gamma_term, .mass_block = block, .nblock = 4,
-                                      .G_colptr = colptr, .G_rowind = rowind, .constraint_sparse = constraint_sparse,
-                                      .mass_blocks = mass_blocks, .parent = parent, .row_joint = row_joint,
-                                      .cache_size = sizeof(position), .user = p->parameter}};
+    p->system = dae_seven_body(p->parameter);
     p->t_end = 0.03;
     p->y0 = y0;
     p->rtol = p->atol = 1e-5;

@@ -486,6 +486,45 @@ static void plot_groups_by_unit_and_size_and_quotes_names(void **state)
     dae_run_destroy(r);
 }
 
+/* "auto" takes the mechanism behind andrews; the answer has the components of the DAE, consistent at all outputs. */
+static void andrews_is_run_as_a_mechanism(void **state)
+{
+    static const struct {
+        double rtol;
+        const char *solver;
+        double scd;
+    } row[] = {{1e-3, "mexx", 2}, {1e-5, "phem56", 4}, {1e-7, "phem56", 6}, {1e-11, "mexx", 9.5}};
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("andrews", NULL, 0, &err);
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        dae_run_options o = dae_run_options_default(p);
+        o.options.rtol = o.options.atol = row[k].rtol;
+        o.at = (double[]){0, 0.011, 0.03};
+        o.nat = 3;
+        o.trajectory = DAE_TRAJECTORY_STEPS;
+        dae_run_result *r = dae_run(p, &o, &err);
+        assert_int_equal(r->status, DAE_OK);
+        assert_string_equal(r->solver, row[k].solver);
+        assert_string_equal(r->formulation, "descriptor");
+        assert_int_equal(r->n, 27);
+        assert_true(r->scd > row[k].scd);
+        for (int i = 0; i < 27; i++) assert_near(r->at[0].y[i], p->y0[i], 1e-7 * (1 + fabs(p->y0[i])));
+        for (int j = 0; j < 3; j++) { /* the DAE itself: all rows but q' and v' vanish */
+            double f[27];
+            p->system.dae.f(r->at[j].t, r->at[j].y, f, p->system.dae.user);
+            for (int i = 14; i < 21; i++) assert_near(f[i], 0, row[k].rtol + 1e-9);
+            for (int i = 21; i < 27; i++) assert_near(f[i], 0, row[k].rtol);
+        }
+        assert_near(r->point_y[(r->npoint - 1) * 27 + 26], r->last.y[26], 0);
+        dae_run_destroy(r);
+    }
+    dae_problem_destroy(p);
+    p = dae_problem_create("andrews", &(dae_setting){"index", "2"}, 1, &err);
+    assert_null(p->mechanism); /* the form was asked for */
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +547,7 @@ int main(void)
         cmocka_unit_test(report_has_the_layout_of_the_test_set),
         cmocka_unit_test(report_of_many_components_shows_the_worst),
         cmocka_unit_test(plot_groups_by_unit_and_size_and_quotes_names),
+        cmocka_unit_test(andrews_is_run_as_a_mechanism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
