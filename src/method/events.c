@@ -149,7 +149,7 @@ static int on_constraints(dae_integrator *it, double t, double *y, double *yp)
 static double polish(dae_integrator *it, int i, double guess, double a, double b)
 {
     double *y = it->scratch, *yp = y + it->ivp.n, *phi = it->phi + 3 * (size_t)it->events.count;
-    double h = it->ivp.t - it->ivp.t_old, d = 1e-3 * h, tol = 1e-3 * it->ivp.rtol[0] * fabs(h);
+    double h = it->ivp.t - it->ivp.t_old, d = 1e-3 * h, tol = it->ivp.rtol[0] * fmax(fabs(h), fabs(guess));
     if (it->sys.kind != DAE_KIND_MECH || !it->method->project) return guess;
     double lo = (guess - d - a) * h > 0 ? guess - d : a, hi = (b - guess - d) * h > 0 ? guess + d : b;
     double slope = (value(it, i, hi) - value(it, i, lo)) / (hi - lo), t = guess;

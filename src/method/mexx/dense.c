@@ -149,7 +149,7 @@ static void horner(const mexx *s, int first, int count, int n0, int n1, double t
 void dae_mexx_dense_at(const mexx *s, double theta, double *y, double *yp, double *lambda)
 {
     const mexx_state *st = s->s;
-    horner(s, 0, s->ny, st->nL + 1, st->nR + 1, theta, y, yp);
+    if (y) horner(s, 0, s->ny, st->nL + 1, st->nR + 1, theta, y, yp);
     for (int i = 0; yp && i < s->ny; i++) yp[i] /= st->H_taken;
     if (yp) horner(s, s->ny, s->nv, st->nL, st->nR + 1, theta, yp + s->np, NULL);
     if (lambda && s->nl) horner(s, s->ny + s->nv, s->nl, st->nL, st->nR + 1, theta, lambda, NULL);

@@ -427,6 +427,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     (void)yp;
     double room = fabs(s->ivp->t_stop - t);
     *st = (mexx_state){.t = t, .t_first = t, .first = 1};
+    s->t_projected = NAN;
     dae_copy(s->ny, y, s->x1);
     initial_weights(s, y, s->weight);
     dae_zero(s->nv + s->nl, s->x1 + s->ny);
@@ -463,6 +464,7 @@ static void move_left(mexx *s)
     if (s->friction) dae_copy(s->nv * s->nl, s->F1, s->F);
     s->s->known_z0 = s->s->known_z1;
     s->s->dense = 0;
+    s->t_projected = NAN;
 }
 
 /* A tableau was accepted: project, evaluate the right end. Returns 0, > 0: try a smaller step, < 0: stop. */
@@ -590,24 +592,29 @@ static int project(void *self, double t, double *y)
     int r = dae_mechanics_project_position(&s->aux, s->position, 0, t, y, s->weight, &change);
     if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, 0, t, y, y + s->np, NULL, &change);
     s->aux.n = before; /* not part of the integration */
+    if (y != s->point) dae_copy(s->ny, y, s->point);
+    s->t_projected = r ? NAN : t;
     return r;
 }
 
 static int multipliers(void *self, double t, double *a, double *lambda)
 {
     mexx *s = self;
-    double *x = s->point;
+    double *x = s->point, *z = x + s->ny;
     int r = 0;
     if (t == s->ivp->t || s->ivp->t == s->ivp->t_old) {
         dae_copy(s->nx, s->x1, x);
     } else {
-        interpolate(s, t, x, NULL);
-        dae_mexx_dense_at(s, (t - s->ivp->t_old) / s->s->H_taken, x, NULL, x + s->ny + s->nv);
-        r = project(s, t, x);
+        double theta = (t - s->ivp->t_old) / s->s->H_taken;
+        int known = t == s->t_projected;
+        if (!known) interpolate(s, t, x, NULL);
+        dae_mexx_dense_at(s, theta, known ? NULL : x, NULL, z + s->nv); /* lambda: a guess */
+        if (!known) r = project(s, t, x);
     }
     if (!r) r = solve_z(s, t, x);
-    if (a) dae_copy(s->nv, x + s->ny, a);
-    if (lambda) dae_copy(s->nl, x + s->ny + s->nv, lambda);
+    s->t_projected = NAN;
+    if (a) dae_copy(s->nv, z, a);
+    if (lambda) dae_copy(s->nl, z + s->nv, lambda);
     return r;
 }
 
@@ -616,6 +623,7 @@ static int load(void *self, const void *buffer, size_t size)
 {
     mexx *s = self;
     (void)buffer;
+    s->t_projected = NAN;
     int bad = size != 0;
     for (int k = 0; k < s->threads; k++) bad |= dae_saddle_load(s->w[k].saddle, NULL, 0);
     if (s->velocity != s->w->saddle) bad |= dae_saddle_load(s->velocity, NULL, 0);

@@ -82,6 +82,7 @@ typedef struct mexx {
     double *coefficient; /* (rows+2) x nx: Newton coefficients of Y, and of Z for a and lambda */
     double *scratch;     /* (rows+2) x 2 x ns */
     double *point;       /* nx: interpolated point of multipliers */
+    double t_projected;  /* point is the solution at this time, projected; NAN: it is not */
     dae_mechanics aux;   /* evaluations outside of the rows */
 } mexx;
 
@@ -95,7 +96,7 @@ size_t dae_mexx_sample_at(const mexx *s, int j);
 
 /* The continuous representation of the last step, [MEXX] (2.13) to (2.15). */
 void dae_mexx_dense_build(mexx *s);
-/* y (ny), y' (ny or NULL; its part v' is a) and lambda (nl or NULL) at theta in [0,1]. */
+/* y (ny or NULL), y' (ny or NULL, then y too; its part v' is a) and lambda (nl or NULL) at theta in [0,1]. */
 void dae_mexx_dense_at(const mexx *s, double theta, double *y, double *yp, double *lambda);
 
 #endif

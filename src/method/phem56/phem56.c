@@ -67,6 +67,7 @@ typedef struct phem56 {
 
     phem56_state *s;
     double t1;         /* end of the present attempt */
+    double t_projected; /* Y is the solution at this time, projected (NAN: it is not) */
     double *y0, *y1;   /* ny: the ends of the step */
     double *l0, *l1;   /* nl: multipliers there */
     double *k;         /* (STAGES + 1) x ny: Y'_1 .. Y'_7 */
@@ -335,6 +336,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     (void)yp;
     double room = fabs(ivp->t_stop - t);
     *st = (phem56_state){.t = t, .t_first = t};
+    s->t_projected = NAN;
     dae_copy(s->ny, y, s->y0);
     dae_copy(s->ny, y, s->y1);
     set_weights(s, y);
@@ -365,6 +367,7 @@ static void move_left(phem56 *s)
     dae_copy(s->nl, s->l1, s->l0);
     dae_copy(s->ny, derivative(s, END), derivative(s, 0));
     s->s->dense = 0;
+    s->t_projected = NAN;
 }
 
 /* Gives the solvers that ask for it the matrices of the left end to build on. */
@@ -501,6 +504,8 @@ static int project(void *self, double t, double *y)
     int r = dae_mechanics_project_position(&s->x, s->position, 0, t, y, s->weight, &change);
     if (!r) r = dae_mechanics_project_velocity(&s->x, s->saddle, 0, t, y, y + s->np, NULL, &change);
     s->x.n = before; /* not part of the integration */
+    if (y != s->Y) dae_copy(s->ny, y, s->Y);
+    s->t_projected = r ? NAN : t;
     return r;
 }
 
@@ -509,17 +514,16 @@ static int multipliers(void *self, double t, double *acceleration, double *lambd
     phem56 *s = self;
     double *y = s->Y, *accel = s->w;
     int v = s->np, u = s->np + s->nv, r = 0;
-    dae_mechanics_counters before = s->x.n;
     if (t == s->ivp->t) {
         dae_copy(s->ny, s->y1, y);
-    } else {
+    } else if (t != s->t_projected) {
         interpolate(s, t, y, NULL);
         r = project(s, t, y);
     }
-    if (!r)
-        r = dae_mechanics_accelerations(&s->x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u,
-                                        accel, s->gI);
+    dae_mechanics_counters before = s->x.n;
+    if (!r) r = dae_mechanics_accelerations(&s->x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u, accel, s->gI);
     s->x.n = before;
+    s->t_projected = NAN;
     if (acceleration) dae_copy(s->nv, accel, acceleration);
     if (lambda) dae_copy(s->nl, s->gI, lambda);
     return r;
@@ -530,6 +534,7 @@ static int load(void *self, const void *buffer, size_t size)
 {
     phem56 *s = self;
     (void)buffer;
+    s->t_projected = NAN;
     int bad = size != 0 || dae_saddle_load(s->saddle, NULL, 0);
     if (s->position != s->saddle) bad |= dae_saddle_load(s->position, NULL, 0);
     return bad;
