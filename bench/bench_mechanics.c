@@ -238,7 +238,7 @@ static void bench_dense(void)
 
 /* ---- andrews ---------------------------------------------------------------------------------------- */
 
-enum { TOLERANCES = 17 };
+enum { TOLERANCES = 16 };
 
 /* Times for whole digits of q from runs at many tolerances: that of the loosest one from which on all reach them, so
  * that a lucky run does not count. */

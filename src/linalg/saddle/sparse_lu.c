@@ -10,6 +10,7 @@
 #include "linalg/saddle/kernel.h"
 
 #include "linalg/klu_list.h"
+#include "linalg/saddle/program.h"
 
 #define GROWTH 1e-3    /* ours; the original's 1e-6 for MA28 cost five digits on the seven body mechanism */
 #define TOLERANCE 0.1  /* of pivots relative to the largest entry of their column; ours, the original had 1e-2 */
@@ -25,12 +26,14 @@ typedef struct sparse_lu {
     klu_numeric *anchored, *own; /* factors with the anchor's pivots, and with pivots of their own */
     klu_numeric *now;            /* the one that solve uses, NULL: */
     dae_fixed *list;             /* the anchor's pivots as a list of operations, NULL: it is too long */
+    program *small;              /* the same for small matrices, NULL: it is not */
 } sparse_lu;
 
 static void destroy(void *data)
 {
     sparse_lu *d = data;
     dae_fixed_destroy(d->list);
+    dae_program_destroy(d->small);
     klu_free_numeric(&d->own, &d->common);
     klu_free_numeric(&d->anchored, &d->common);
     klu_free_symbolic(&d->symbolic, &d->common);
@@ -135,13 +138,37 @@ static int pivot(sparse_lu *d, double *a, klu_numeric **numeric)
     return d->common.status == KLU_SINGULAR ? 1 + d->common.singular_col : -1;
 }
 
+/* The program for the pivots of the anchor. */
+static program *make_program(sparse_lu *d)
+{
+    int P[PROGRAM_LARGEST], Q[PROGRAM_LARGEST];
+    if (d->n > PROGRAM_LARGEST) return NULL;
+    if (!klu_extract(d->anchored, d->symbolic, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, P, Q, NULL, NULL, &d->common)) {
+        return NULL;
+    }
+    program *p = dae_program_create(d->n, d->colptr, d->rowind, P, Q);
+    if (!p) return NULL;
+    double *a = dae_program_clear(p);
+    for (int k = 0; k < d->nz; k++) a[dae_program_places(p)[k]] = d->base[k];
+    if (dae_program_factor(p, 0)) {
+        dae_program_destroy(p);
+        return NULL;
+    }
+    dae_program_keep(p);
+    return p;
+}
+
 static int make_anchor(sparse_lu *d)
 {
     dae_fixed_destroy(d->list);
+    dae_program_destroy(d->small);
     d->list = NULL;
+    d->small = NULL;
     int bad = pivot(d, d->base, &d->anchored);
-    if (!bad) d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
-    return bad;
+    if (bad) return bad;
+    d->small = make_program(d);
+    if (!d->small) d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
+    return 0;
 }
 
 static int anchor(dae_saddle *s, const double *M, const double *G, const double *U)
@@ -154,7 +181,13 @@ static int anchor(dae_saddle *s, const double *M, const double *G, const double 
 
 static int refactor(sparse_lu *d)
 {
-    d->now = d->list ? NULL : d->anchored;
+    d->now = d->list || d->small ? NULL : d->anchored;
+    if (d->small) {
+        double *a = dae_program_clear(d->small);
+        const int *place = dae_program_places(d->small);
+        for (int k = 0; k < d->nz; k++) a[place[k]] = d->a[k];
+        return dae_program_factor(d->small, GROWTH);
+    }
     if (d->list) return dae_fixed_factor(d->list, d->a, GROWTH);
     if (!klu_refactor(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common)) return 1;
     if (d->common.status != KLU_OK) return 1;
@@ -180,6 +213,7 @@ static void solve(dae_saddle *s, double *w, double *l)
     dae_copy(nv, w, d->x);
     dae_copy(nl, l, d->x + nv);
     if (d->now) klu_solve(d->symbolic, d->now, d->n, 1, d->x, &d->common);
+    else if (d->small) dae_program_solve(d->small, d->x);
     else dae_fixed_solve(d->list, d->x, NULL);
     dae_copy(nv, d->x, w);
     dae_copy(nl, d->x + nv, l);
