@@ -10,6 +10,7 @@
  * three other parts (q3), (q4, q5), (q6, q7) at one point; g2 closes a loop. */
 #include "testset/seven_body.h"
 
+#include "core/trig.h"
 #include "testset/testset.h"
 
 #include <math.h>
@@ -39,11 +40,8 @@ static const position *locate(const dae_mech_point *x, position *spare)
     position *at = x->cache ? x->cache : spare;
     const double *q = x->p, *s = at->s, *c = at->c;
     if (x->cache && at->valid && !memcmp(at->q, q, sizeof at->q)) return at;
-    for (int i = 0; i < 7; i++) {
-        double angle = at->q[i] = q[i];
-        at->s[i] = sin(angle);
-        at->c[i] = cos(angle);
-    }
+    memcpy(at->q, q, sizeof at->q);
+    dae_sincos(7, at->q, at->s, at->c);
     at->s12 = s[0] * c[1] + c[0] * s[1];
     at->c12 = c[0] * c[1] - s[0] * s[1];
     at->s45 = s[3] * c[4] + c[3] * s[4];
