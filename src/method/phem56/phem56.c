@@ -33,6 +33,8 @@
 /* ---- Control -------------------------------------------------------------------------------------- */
 
 #define SAFETY 0.9
+#define BETA 0.04     /* of the PI controller, as in DOPRI5: 0.6 of the error on seven bodies at the same cost */
+#define SMALLEST 1e-4 /* errors below this count as it */
 #define SHRINK 0.2
 #define GROW 10.0
 #define FAILED 0.5   /* factor on h where the system cannot be evaluated; ours */
@@ -53,6 +55,7 @@ typedef struct phem56_state {
     double t_first;  /* where the method was started */
     double h_taken;  /* signed size of the last step */
     int rejected;    /* the last attempt failed */
+    double error_old; /* of the last accepted step */
     int unprojected; /* accepted steps since the last projection */
     int dense;       /* 1: star belongs to the last step */
 } phem56_state;
@@ -336,7 +339,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_ivp *ivp = s->ivp;
     (void)yp;
     double room = fabs(ivp->t_stop - t);
-    *st = (phem56_state){.t = t, .t_first = t};
+    *st = (phem56_state){.t = t, .t_first = t, .error_old = SMALLEST};
     s->t_projected = NAN;
     dae_copy(s->ny, y, s->y0);
     dae_copy(s->ny, y, s->y1);
@@ -395,6 +398,15 @@ static dae_status give_up(phem56 *s, double h)
                         s->s->t, h, s->ivp->stats->rejected);
 }
 
+/* PI control of the step size [HW, section IV.2]: after an accepted step the error before it counts too. */
+static double step_factor(phem56 *s, double error)
+{
+    double old = s->s->error_old, e = fmax(error, SMALLEST);
+    if (error > 1) return fmax(SAFETY * pow(error, -0.2), SHRINK);
+    s->s->error_old = e;
+    return fmin(fmax(SAFETY * pow(e, 0.75 * BETA - 0.2) * pow(old, BETA), SHRINK), GROW);
+}
+
 /* One attempt from y0 to s->t1. *factor: of the step size, for the next attempt or step. Returns 0: accepted;
  * > 0: rejected; < 0: stop. */
 static int attempt(phem56 *s, double h, double *error, double *factor)
@@ -407,7 +419,7 @@ static int attempt(phem56 *s, double h, double *error, double *factor)
     if (!r) r = end_derivatives(s, h);
     if (!r) r = error_estimate(s, h, error);
     if (r) return r;
-    *factor = *error > 0 ? fmin(fmax(SAFETY * pow(*error, -0.2), SHRINK), GROW) : GROW;
+    *factor = step_factor(s, *error);
     if (*error > 1 && !fixed) return 1;
     if (s->opt.project == 0 || ++s->s->unprojected < s->opt.project) return 0;
     double keep = *factor;
