@@ -38,7 +38,7 @@ static inline void random_state(const dae_mech *s, double *y)
 static inline void flow(const dae_mech *s, double t, const double *p, const double *v, double h, double *out)
 {
     double *d = calloc((size_t)s->np, sizeof *d);
-    dae_mech_point x = {t, p, v, NULL, NULL};
+    dae_mech_point x = {.t = t, .p = p, .v = v};
     if (s->kinematics) s->kinematics(&x, d, s->user);
     else memcpy(d, v, (size_t)s->np * sizeof *d);
     for (int i = 0; i < s->np; i++) out[i] = p[i] + h * d[i];
@@ -50,7 +50,7 @@ static inline void velocity_rows(const dae_mech *s, double t, const double *p, c
 {
     size_t nl = (size_t)s->nlambda, nv = (size_t)s->nv;
     double *G = calloc(nl * nv + 1, sizeof *G), *gI = calloc(nl + 1, sizeof *gI);
-    dae_mech_point x = {t, p, NULL, NULL, NULL};
+    dae_mech_point x = {.t = t, .p = p};
     assert_int_equal(s->constraint(&x, NULL, G, s->user), 0);
     if (s->velocity) s->velocity(&x, gI, s->user);
     for (size_t i = 0; i < nl; i++) {
@@ -70,7 +70,7 @@ static inline void check_rows(const mbs_mechanism *c, const char *what, const do
     const double *p = y, *v = y + np, h = 1e-5, t = 0.3;
     double *q = calloc(np, sizeof *q), *up = calloc(nl, sizeof *up), *down = calloc(nl, sizeof *down);
     double *rate = calloc(nl, sizeof *rate), *gamma = calloc(nl, sizeof *gamma);
-    dae_mech_point x = {t, p, v, NULL, NULL}, moved = {t + h, q, NULL, NULL, NULL};
+    dae_mech_point x = {.t = t, .p = p, .v = v}, moved = {.t = t + h, .p = q};
     velocity_rows(s, t, p, v, rate);
     flow(s, t, p, v, h, q);
     s->constraint(&moved, up, NULL, s->user);
@@ -136,7 +136,7 @@ static inline void check_forces(const mbs_mechanism *c, const char *what, double
     double *lambda = calloc(nl + 1, sizeof *lambda), *J = calloc(nv * (np + nl), sizeof *J);
     double *up = calloc(nv, sizeof *up), *down = calloc(nv, sizeof *down);
     for (size_t i = 0; i < nl; i++) lambda[i] = random_number();
-    dae_mech_point x = {0.3, y, y + np, y + np + nv, lambda};
+    dae_mech_point x = {.t = 0.3, .p = y, .v = y + np, .u = y + np + nv, .lambda = lambda};
     struct {
         dae_mech_fn *fn;
         double *variable;

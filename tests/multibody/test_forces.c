@@ -178,7 +178,7 @@ static void potentials_match_power(void **state)
                 mbs_energy up, down;
                 double power = 0;
                 random_state(s, y);
-                dae_mech_point x = {0, y, y + s->np, NULL, NULL};
+                dae_mech_point x = {.p = y, .v = y + s->np};
                 s->force(&x, f, s->user);
                 for (int r = 0; r < s->nv; r++) power += f[r] * y[s->np + r];
                 memcpy(z + s->np, y + s->np, (size_t)s->nv * sizeof *z);
