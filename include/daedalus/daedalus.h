@@ -5,6 +5,7 @@
 
 #include <daedalus/experiment.h>
 #include <daedalus/formulation.h>
+#include <daedalus/gefp.h>
 #include <daedalus/integrator.h>
 #include <daedalus/method.h>
 #include <daedalus/multibody.h>
