@@ -95,6 +95,7 @@ typedef struct dae_mech_point {
 } dae_mech_point;
 
 typedef int dae_mech_fn(const dae_mech_point *x, double *out, void *user);
+typedef int dae_mech_product_fn(const dae_mech_point *x, const double *w, double *out, void *user); /* out zero on entry */
 
 typedef struct dae_mech {
     int np, nv, nu, ng, nlambda;
@@ -126,6 +127,13 @@ typedef struct dae_mech {
     /* > 0: methods that can hand every function so many bytes (zero at first, one piece for each thread), where the
      * functions can keep what they share: sines and cosines, positions of bodies at the last p. */
     size_t cache_size;
+
+    /* Derivatives of the geometry at fixed w, for exact Jacobians of the state-space form; NULL: differences. */
+    dae_mech_product_fn *dGw;  /* d(G w)/dp, w of length nv: nlambda*np */
+    dae_mech_product_fn *dGtw; /* d(G^T w)/dp, w of length nlambda: nv*np */
+    dae_mech_product_fn *dMw;  /* d(M w)/dp, w of length nv: nv*np */
+    dae_mech_fn *dgammadp, *dgammadv; /* nlambda*np, nlambda*nv */
+    dae_mech_fn *dfdt;         /* df/dt: nv */
 } dae_mech;
 
 /* ---- The system ------------------------------------------------------------------------------ */

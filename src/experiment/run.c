@@ -11,6 +11,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "formulation/formulation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -570,6 +571,7 @@ dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_er
     if (x->it && opt->running) opt->running(x->it, opt->running_user);
     if (r->status >= 0) {
         r->status = dae_integrator_advance(x->it, r->t_end, e);
+        if (x->form) dae_formulation_explain(x->form, e);
         if (x->out_of_memory)
             r->status = dae_fail(e, DAE_ERR_MEMORY, dae_integrator_time(x->it), "out of memory");
     }

@@ -14,6 +14,8 @@ typedef struct dae_formulation_options {
     int project;        /* 1: every accepted point is projected */
     double alpha, beta; /* Baumgarte; < 0: chosen */
     const char *saddle; /* mode of the saddle-point solver */
+    const char *partition, *coordinates; /* statespace */
+    double eta, growth, hysteresis;
 } dae_formulation_options;
 
 struct dae_formulation {
@@ -25,6 +27,8 @@ struct dae_formulation {
     void *self;     /* of the type, from the arena */
     double *a, *lambda; /* nv, nl: results that nobody asked for */
     char text[200]; /* what was decided, in words */
+    char trouble[240]; /* why the last evaluations failed; "" after a good step */
+    dae_options log;   /* only the log of the run */
 
     /* dae_formulation_open: what the options of the integrator point to. */
     double *rtol, *atol;
@@ -39,14 +43,21 @@ struct dae_formulation_type {
     /* The state of the mechanical system; a and lambda where y has them, else *known stays 0. */
     dae_status (*lower)(dae_formulation *f, double t, const double *y, double *pvu, double *a, double *lambda,
                         int *known, dae_error *err);
+    /* NULL: nothing. Tells an integrator what it needs besides the projection. */
+    dae_status (*attach)(dae_formulation *f, dae_integrator *it, dae_error *err);
+    /* Tolerances of the state from those of (p, v, u). NULL: (p, v, u) stand first in the state. */
+    void (*tolerance)(const dae_formulation *f, const double *given, double *out);
 };
 
 extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,
-    dae_formulation_ggl, dae_formulation_index1, dae_formulation_baumgarte;
+    dae_formulation_ggl, dae_formulation_index1, dae_formulation_baumgarte, dae_formulation_statespace;
 
 /* (a, lambda) consistent with (p, v, u), or the reason why there are none. */
 dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu, double *a, double *lambda,
                                  dae_error *err);
+
+/* Adds to the message of a failed run why the system could not be evaluated, where that is known. */
+void dae_formulation_explain(const dae_formulation *f, dae_error *err);
 
 /* Lines of the tables of options. */
 #define DAE_FORMULATION_PROJECT                                                                              \

@@ -12,6 +12,7 @@
 static const dae_formulation_type *const list[] = {
     &dae_formulation_descriptor, &dae_formulation_index3, &dae_formulation_index2,
     &dae_formulation_ggl,        &dae_formulation_index1, &dae_formulation_baumgarte,
+    &dae_formulation_statespace,
 };
 enum { COUNT = sizeof list / sizeof *list };
 
@@ -204,7 +205,11 @@ static dae_status tolerances(dae_formulation *f, const dae_options *opt, dae_opt
     f->rtol = dae_arena_reals(f->arena, (size_t)n);
     f->atol = dae_arena_reals(f->arena, (size_t)n);
     if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for tolerances");
-    for (int i = 0; i < n; i++) {
+    if (f->type->tolerance) {
+        if (opt->rtol_vec) f->type->tolerance(f, opt->rtol_vec, f->rtol);
+        if (opt->atol_vec) f->type->tolerance(f, opt->atol_vec, f->atol);
+    }
+    for (int i = 0; i < n && !f->type->tolerance; i++) {
         int extended = f->sys.kind == DAE_KIND_DAE && !d->constant;
         int from = i < state ? i : extended && i < state + nv ? i - state + np : -1;
         f->rtol[i] = opt->rtol_vec && from >= 0 ? opt->rtol_vec[from] : opt->rtol;
@@ -249,6 +254,7 @@ dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options 
     inner->setting = f->rest;
     inner->nsetting = nrest;
     inner->formulation = NULL;
+    f->log = (dae_options){.log = opt->log, .log_level = opt->log_level, .log_user = opt->log_user};
     if (!f->rest || tolerances(f, opt, inner, err)) {
         if (!f->rest) dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for settings");
         dae_formulation_destroy(f);
@@ -313,6 +319,14 @@ dae_status dae_formulation_residuals(dae_formulation *f, double t, const double 
     return DAE_OK;
 }
 
+void dae_formulation_explain(const dae_formulation *f, dae_error *err)
+{
+    if (!err || err->status >= 0 || !f->trouble[0] || strstr(err->text, f->trouble)) return;
+    char text[sizeof err->text];
+    memcpy(text, err->text, sizeof text);
+    snprintf(err->text, sizeof err->text, "%.*s; %.160s", (int)(sizeof err->text) - 165, text, f->trouble);
+}
+
 /* ---- With an integrator ----------------------------------------------------------------------------------------- */
 
 /* p and v come first in all forms that can be projected. */
@@ -324,5 +338,7 @@ static int project(double t, double *y, void *user)
 
 dae_status dae_formulation_attach(dae_formulation *f, dae_integrator *it, dae_error *err)
 {
-    return f->option.project ? dae_integrator_set_projection(it, project, f, err) : DAE_OK;
+    dae_status s = f->option.project ? dae_integrator_set_projection(it, project, f, err) : DAE_OK;
+    if (s >= 0 && f->type->attach) s = f->type->attach(f, it, err);
+    return s;
 }

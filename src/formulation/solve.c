@@ -69,6 +69,7 @@ static dae_status solve_mech(const dae_system *sys, const dae_options *opt, doub
     if (s < 0) goto done;
     if (formed->kind == DAE_KIND_MECH) s = run(it, t0, t1, pvu, dae_system_size(sys), stats, err);
     else s = run_formulated(f, it, t0, t1, pvu, y, stats, err);
+    dae_formulation_explain(f, err);
     if (f->text[0]) dae_log(opt, DAE_LOG_INFO, "formulation=%s text=\"%s\"", f->type->info.name, f->text);
 done:
     dae_integrator_destroy(it);

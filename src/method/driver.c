@@ -748,7 +748,7 @@ static checkpoint_head head_of(const dae_integrator *it)
 
 size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
 {
-    if (!it->started || !it->method->info.checkpoint) return 0;
+    if (!it->started || !it->method->info.checkpoint || it->chart) return 0; /* charts keep a state of their own */
     checkpoint_head h = head_of(it);
     size_t records = (size_t)h.nrecord * sizeof *it->record, need = sizeof h + records + h.arena + h.outside;
     if (!buffer || size < need) return need;
@@ -807,6 +807,7 @@ dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t si
     if (!err) err = &spare;
     err->status = DAE_OK;
     if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "checkpoint: start the integrator with its initial values before loading");
+    if (it->chart) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "checkpoint: runs whose variables change between steps cannot be resumed");
     checkpoint_head h;
     dae_status r = check_checkpoint(it, buffer, size, &h, err);
     if (r) return r;

@@ -3,7 +3,7 @@
 
 static void registry_lists_every_form_with_a_page(void **state)
 {
-    static const char *const known[] = {"descriptor", "index3", "index2", "ggl", "index1", "baumgarte"};
+    static const char *const known[] = {"descriptor", "index3", "index2", "ggl", "index1", "baumgarte", "statespace"};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) assert_non_null(dae_formulation_find(known[i]));
     for (int i = 0; i < dae_formulation_count(); i++) {
@@ -24,6 +24,8 @@ static void check_is_a_table_of_method_and_formulation(void **state)
     assert_int_equal(dae_formulation_check("index1", "dopri5", &err), DAE_OK);
     assert_int_equal(dae_formulation_check("baumgarte", "dop853", &err), DAE_OK);
     assert_int_equal(dae_formulation_check("index3", "radau5", &err), DAE_OK);
+    assert_int_equal(dae_formulation_check("statespace", "dop853", &err), DAE_OK);
+    assert_int_equal(dae_formulation_check("statespace", "vode", &err), DAE_OK);
     assert_int_equal(dae_formulation_check("auto", "radau5", &err), DAE_OK);
     assert_int_equal(dae_formulation_check("ggl", "auto", &err), DAE_OK);
     assert_int_equal(dae_formulation_check("ggl", "dopri5", &err), DAE_ERR_UNSUPPORTED);
