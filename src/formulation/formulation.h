@@ -14,7 +14,7 @@ typedef struct dae_formulation_options {
     int project;        /* 1: every accepted point is projected */
     double alpha, beta; /* Baumgarte; < 0: chosen */
     const char *saddle; /* mode of the saddle-point solver */
-    const char *partition, *coordinates; /* statespace */
+    const char *partition, *coordinates, *independent; /* statespace */
     double eta, growth, hysteresis;
 } dae_formulation_options;
 

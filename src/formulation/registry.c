@@ -99,13 +99,15 @@ const dae_formulation_info *dae_formulation_choose(const char *method)
     const dae_method_info *m = dae_method_find(method);
     static const char *const nonstiff[] = {"descriptor", "index1", NULL};
     static const char *const stiff[] = {"descriptor", "ggl", "index1", NULL};
+    static const char *const linearly_implicit[] = {"statespace", NULL}; /* they want exact Jacobians and few variables */
     if (!m) { /* open: what the methods made for mechanical systems take, if there is one */
         for (int i = 0; i < dae_method_count(); i++) {
             if (dae_method_get(i)->kinds & 1u << DAE_KIND_MECH) return &dae_formulation_descriptor.info;
         }
         return &dae_formulation_index1.info;
     }
-    for (const char *const *name = m->implicit ? stiff : nonstiff; *name; name++) {
+    int one_step_ode = m->kinds == 1u << DAE_KIND_ODE && !m->multistep;
+    for (const char *const *name = !m->implicit ? nonstiff : one_step_ode ? linearly_implicit : stiff; *name; name++) {
         const dae_formulation_info *f = dae_formulation_find(*name);
         if (f && goes_with(f, m)) return f;
     }

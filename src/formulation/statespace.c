@@ -23,6 +23,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ITERATIONS 15       /* ours: Newton for the positions; 3 are usual */
@@ -461,8 +462,47 @@ static void orthonormalize(int n, int count, double *Z)
     }
 }
 
-/* Chooses s->other for the positions (and s->other_velocity) at (t, p) and factors *K with it. */
-static int choose_coordinates(dae_formulation *f, double t, const double *p, split_matrix *K, int *rank)
+/* The coordinates that the user wants, at the start; s->G and s->T are those of the point. */
+static int take_wish(dae_formulation *f, split_matrix *K)
+{
+    statespace *s = f->self;
+    memcpy(s->other.index, s->wish, (size_t)s->nw * sizeof(int));
+    return split_factor(K, f->d.ng, s->G, f->d.nl, &s->other, s->T) ? 1 : 0;
+}
+
+/* "3,6" into s->wish, ascending. */
+static dae_status read_wish(dae_formulation *f, dae_error *err)
+{
+    statespace *s = f->self;
+    const char *text = f->option.independent;
+    int count = 0;
+    if (!strcmp(text, "auto")) return DAE_OK;
+    for (const char *at = text; count <= s->nw; count++) {
+        char *end;
+        long k = strtol(at, &end, 10);
+        if (end == at || k < 1 || k > f->d.np || (*end && *end != ',')) count = s->nw + 1;
+        else if (count < s->nw) s->wish[count] = (int)k - 1;
+        if (count > s->nw || !*end) {
+            count++;
+            break;
+        }
+        at = end + 1;
+    }
+    sort_ints(s->nw, s->wish);
+    for (int i = 1; i < s->nw; i++) {
+        if (s->wish[i] == s->wish[i - 1]) count = 0;
+    }
+    if (count != s->nw || s->position.Z) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "independent = %s: expected %d different numbers of positions from 1 to %d with commas between them, and "
+                        "coordinates = pivoting", text, s->nw, f->d.np);
+    }
+    s->wished = 1;
+    return DAE_OK;
+}
+
+/* Chooses s->other for the positions (and s->other_velocity) at (t, p) and factors *K with it; first: at the start. */
+static int choose_coordinates(dae_formulation *f, double t, const double *p, int first, split_matrix *K, int *rank)
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
@@ -476,6 +516,7 @@ static int choose_coordinates(dae_formulation *f, double t, const double *p, spl
         if (*rank < d->nl) return 1;
     }
     functionals pick = {.n = d->nv, .count = s->nw, .index = s->other.index};
+    if (first && s->wished) return take_wish(f, K);
     *rank = pivot_velocities(f, m, pick.index);
     if (*rank < m) return 1;
     if (s->plain && !s->other.Z) return split_factor(K, m, s->G, d->nl, &s->other, NULL) ? 1 : 0;
@@ -581,7 +622,7 @@ static int change(dae_formulation *f, double t, double *y, const char *reason)
     statespace *s = f->self;
     int rank;
     double old = s->eta;
-    if (choose_coordinates(f, t, s->p, s->spare, &rank)) return 0;
+    if (choose_coordinates(f, t, s->p, 0, s->spare, &rank)) return 0;
     double eta = fmax(influence(f, s->spare), velocity_influence(f, s->other_velocity, s->here));
     if (!(eta < old / f->option.hysteresis)) {
         s->eta_start = fmax(s->eta_start, old / f->option.growth); /* as good as it gets: ask again when it is worse */
@@ -648,6 +689,7 @@ static void take_memory(statespace *s, const dae_descriptor *d, int linear, dae_
     take_functionals(&s->other, d->np, s->nw, linear, a);
     take_functionals(&s->velocity, d->nv, s->ns, 0, a);
     s->other_velocity = dae_arena_ints(a, ns + 1);
+    s->wish = dae_arena_ints(a, nw + 1);
     s->anchor_p = dae_arena_reals(a, np);
     s->anchor_pdot = dae_arena_reals(a, np);
     s->p = dae_arena_reals(a, np);
@@ -697,6 +739,9 @@ static dae_status create(dae_formulation *f, dae_error *err)
                         "statespace: %d velocities and %d constraints leave no degree of freedom", d->nv, d->nl);
     }
     take_memory(s, d, linear, f->arena);
+    if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
+    dae_status wish = read_wish(f, err);
+    if (wish) return wish;
     int reduced = s->plain && !linear;
     for (int i = 0; i < 3; i++) {
         split_init(&s->store[i], d->nl, d->nv, s->holonomic ? reduced : 0, f->arena);
@@ -743,7 +788,7 @@ static dae_status lift(dae_formulation *f, double t, const double *pvu, double *
     dae_copy(d->np, pvu, s->p);
     dae_copy(d->nv, pvu + d->np, s->v);
     normalize(d, s->p);
-    if (choose_coordinates(f, t, s->p, s->anchor, &rank)) return no_choice(f, t, s->p, rank, err);
+    if (choose_coordinates(f, t, s->p, 1, s->anchor, &rank)) return no_choice(f, t, s->p, rank, err);
     take_choice(s);
     s->eta = s->eta_start = fmax(influence(f, s->anchor), velocity_influence(f, s->velocity.index, s->here));
     s->slow = 0;
@@ -794,6 +839,8 @@ static const dae_option options[] = {
      "accelerations from the saddle-point system (simple) or in the null space of G (full)"},
     {"coordinates", DAE_OPTION_NAME, offsetof(dae_formulation_options, coordinates), 0, "pivoting", 0, 0,
      "pivoting|nullspace", "", "independent coordinates: chosen by full pivoting, or spanning the null space of G"},
+    {"independent", DAE_OPTION_NAME, offsetof(dae_formulation_options, independent), 0, "auto", 0, 0, NULL, "",
+     "numbers of the independent positions at the start, as 3,6; auto: chosen"},
     {"eta", DAE_OPTION_REAL, offsetof(dae_formulation_options, eta), 2, NULL, 1, 1e12, NULL, "",
      "influence of independent on dependent coordinates from which on others are looked for"},
     {"growth", DAE_OPTION_REAL, offsetof(dae_formulation_options, growth), 3, NULL, 1, 1e12, NULL, "",

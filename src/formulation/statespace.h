@@ -41,6 +41,7 @@ typedef struct statespace {
     functionals position, velocity; /* velocity: nonholonomic systems only */
     functionals other;              /* a candidate for position */
     int *other_velocity;
+    int *wish, wished;              /* independent positions that the user wants at the start */
 
     split_matrix *anchor;  /* of positions, where the step began */
     split_matrix *here;    /* of velocities, at the last point */

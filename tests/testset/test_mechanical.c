@@ -8,7 +8,8 @@ enum { MOST = 220 }; /* velocities */
 
 static const struct {
     const char *problem, *name, *value;
-} entry[] = {{"cable-drum", "mu", "0.5"}, {"seven-body", NULL, NULL}, {"insulator-chain", "N", "5"}, {"insulator-chain", "N", "32"}};
+} entry[] = {{"cable-drum", "mu", "0.5"}, {"seven-body", NULL, NULL}, {"insulator-chain", "N", "5"}, {"insulator-chain", "N", "32"},
+           {"double-pendulum", "model", "planar"}};
 enum { COUNT = sizeof entry / sizeof *entry };
 
 static dae_problem *create(int k)
