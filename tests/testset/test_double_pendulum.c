@@ -41,7 +41,7 @@ static outcome run(const char *method, const char *formulation, int planar, int 
     dae_formulation *f = dae_formulation_open(&p->system, &opt, &inner, &err);
     if (!f) fail_msg("%s", err.text);
     dae_integrator *it = dae_integrator_create(dae_formulation_system(f), &inner, &err);
-    double y[40], pvu[26], r[3];
+    double y[64], pvu[26], r[3];
     assert_int_equal(dae_formulation_attach(f, it, &err), DAE_OK);
     assert_int_equal(dae_formulation_lift(f, 0, p->y0, y, &err), DAE_OK);
     assert_int_equal(dae_integrator_start(it, 0, 2, y, NULL, &err), DAE_OK);
