@@ -29,7 +29,8 @@ typedef struct dae_run_options {
     dae_trajectory trajectory;
     int points;
     size_t max_values; /* trajectories above this many numbers are thinned to every 2nd, 4th, ... point */
-    int repeat;        /* > 1: CPU time of this many runs without output, extremes dropped, averaged */
+    int repeat; /* > 1: CPU time is measured this often without output: extremes dropped, median of the rest */
+    double repeat_seconds; /* no further measurement after this much CPU time; 0: no limit */
 
     const dae_events *events;  /* NULL: none */
     dae_progress_fn *progress; /* NULL: none */
@@ -71,8 +72,8 @@ typedef struct dae_run_result {
     int n;
     dae_sample last;
     dae_stats stats;
-    double cpu_seconds; /* of the run, or averaged over the repeated ones */
-    int repeat;
+    double cpu_seconds; /* of the run, or the median of the measurements */
+    int repeat;         /* how many there were */
     double scd, mescd;                 /* NAN: no reference, another end or no end reached */
     const double *atol_vec, *rtol_vec; /* n each */
 

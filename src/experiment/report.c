@@ -222,7 +222,7 @@ static void put_characteristics(dae_text *x, const dae_run_result *r)
     }
     dae_text_print(x, "\n%-*s%10.*f sec", label_width + 3, "CPU-time used:", r->cpu_seconds < 0.1 ? 6 : 4,
                    r->cpu_seconds);
-    if (r->repeat > 2) dae_text_print(x, "   (%d runs, largest and smallest dropped, averaged)", r->repeat);
+    if (r->repeat > 2) dae_text_print(x, "   (%d runs, largest and smallest dropped, median)", r->repeat);
     else if (r->repeat == 1 && r->npoint > 0) dae_text_put(x, "   (with the output of the trajectory)");
     dae_text_put(x, "\n");
 }
