@@ -37,6 +37,8 @@ typedef struct run {
     double *z0, *zp0;            /* its initial values; zp0 may be NULL */
     double *z;                   /* nz, work */
     double *y;                   /* n, work */
+    dae_events events;           /* formulated systems: those of the options in the variables of the form */
+    double *ye, *ype;            /* n each: the state and its derivative as the events see them */
     double residual[2];          /* formulated systems: largest of position and velocity constraints */
     double *times;               /* the wanted times, sorted */
     dae_sample *at;
@@ -174,6 +176,8 @@ static dae_status formulate(run *x, dae_error *err)
     x->z0 = dae_arena_reals(x->arena, (size_t)x->nz);
     x->z = dae_arena_reals(x->arena, (size_t)x->nz);
     x->y = dae_arena_reals(x->arena, (size_t)x->r.n);
+    x->ye = dae_arena_reals(x->arena, (size_t)x->r.n);
+    x->ype = dae_arena_reals(x->arena, (size_t)x->r.n);
     if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (x->form) return dae_formulation_lift(x->form, p->t0, p->y0, x->z0, err);
     memcpy(x->z0, p->y0, (size_t)x->nz * sizeof *x->z0);
@@ -361,6 +365,51 @@ static int on_step(const dae_integrator *it, double t, double t_end, void *user)
     return x->opt->progress ? x->opt->progress(it, t, t_end, x->opt->progress_user) : 0;
 }
 
+/* ---- Events of formulated systems ---------------------------------------------------------------- */
+
+/* The state of the mechanical system and its derivative, into x->ye and x->ype; zp may be NULL. */
+static int lower_for_events(run *x, double t, const double *z, const double *zp)
+{
+    const dae_mech *m = &x->r.problem->system.mech;
+    double *v = x->ye + m->np, *a = x->ype + m->np;
+    if (dae_formulation_lower(x->form, t, z, x->ye, zp ? a : NULL, NULL, NULL) < 0) return 1;
+    if (!zp) return 0;
+    dae_mech_point at = {.t = t, .p = x->ye, .v = v};
+    memcpy(a + m->nv, zp + dae_formulation_dynamics_at(x->form), (size_t)m->nu * sizeof *zp);
+    if (m->kinematics) return m->kinematics(&at, x->ype, m->user);
+    memcpy(x->ype, v, (size_t)m->np * sizeof *v);
+    return 0;
+}
+
+static int on_switching(double t, const double *z, const double *zp, double *phi, void *user)
+{
+    run *x = user;
+    int r = lower_for_events(x, t, z, zp);
+    return r ? r : x->opt->events->phi(t, x->ye, zp ? x->ype : NULL, phi, x->opt->events->user);
+}
+
+/* A changed state is lifted again: its multipliers, or other coordinates. */
+static int on_event(int i, double t, int rising, double *z, double *zp, void *user)
+{
+    run *x = user;
+    if (lower_for_events(x, t, z, zp)) return -1;
+    int r = x->opt->events->action(i, t, rising, x->ye, zp ? x->ype : NULL, x->opt->events->user);
+    if (r == DAE_EVENT_RESTART && dae_formulation_lift(x->form, t, x->ye, z, NULL) < 0) return -1;
+    return r;
+}
+
+/* What the integrator gets: NULL where there are no events. */
+static const dae_events *events_of(run *x)
+{
+    const dae_events *given = x->opt->events;
+    if (!given || !x->form) return given;
+    x->events = *given;
+    x->events.phi = on_switching;
+    x->events.action = given->action ? on_event : NULL;
+    x->events.user = x;
+    return &x->events;
+}
+
 /* ---- The run ------------------------------------------------------------------------------------- */
 
 /* CPU seconds of one run without output, or NAN. */
@@ -372,7 +421,7 @@ static double timed(run *x)
     if (x->opt->running) x->opt->running(it, x->opt->running_user);
     int ready = !x->form || (dae_formulation_lift(x->form, x->r.t0, x->r.problem->y0, x->z0, NULL) >= 0 &&
                              dae_formulation_attach(x->form, it, NULL) >= 0);
-    if (ready && (!x->opt->events || dae_integrator_set_events(it, x->opt->events, NULL) >= 0) &&
+    if (ready && (!x->opt->events || dae_integrator_set_events(it, events_of(x), NULL) >= 0) &&
         dae_integrator_start(it, x->r.t0, x->r.t_end, x->z0, x->zp0, NULL) >= 0) {
         dae_status s = dae_integrator_advance(it, x->r.t_end, NULL);
         if (s >= 0 && s != DAE_CANCELLED) seconds = dae_integrator_stats(it)->cpu_seconds;
@@ -465,7 +514,7 @@ static dae_status start(run *x, dae_error *err)
             .mode = DAE_OUTPUT_TIMES, .times = x->times, .ntimes = o->nat, .write = on_time, .user = x};
         s = dae_integrator_set_output(x->it, &out, err);
     }
-    if (s >= 0 && o->events) s = dae_integrator_set_events(x->it, o->events, err);
+    if (s >= 0 && o->events) s = dae_integrator_set_events(x->it, events_of(x), err);
     if (o->trajectory != DAE_TRAJECTORY_NONE || o->progress || x->form) dae_integrator_set_progress(x->it, on_step, x);
     if (s >= 0 && o->solution) {
         x->solution = (dae_solution_writer){.write = o->solution, .user = o->solution_user, .n = x->r.n};

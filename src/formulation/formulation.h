@@ -47,6 +47,7 @@ struct dae_formulation_type {
     dae_status (*attach)(dae_formulation *f, dae_integrator *it, dae_error *err);
     /* Tolerances of the state from those of (p, v, u). NULL: (p, v, u) stand first in the state. */
     void (*tolerance)(const dae_formulation *f, const double *given, double *out);
+    int (*dynamics_at)(const dae_formulation *f); /* NULL: behind p and v */
 };
 
 extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,
@@ -55,6 +56,9 @@ extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_in
 /* (a, lambda) consistent with (p, v, u), or the reason why there are none. */
 dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu, double *a, double *lambda,
                                  dae_error *err);
+
+/* Where the variables u of the external dynamics begin in the state of the form. */
+int dae_formulation_dynamics_at(const dae_formulation *f);
 
 /* Adds to the message of a failed run why the system could not be evaluated, where that is known. */
 void dae_formulation_explain(const dae_formulation *f, dae_error *err);

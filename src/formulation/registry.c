@@ -321,6 +321,11 @@ dae_status dae_formulation_residuals(dae_formulation *f, double t, const double 
     return DAE_OK;
 }
 
+int dae_formulation_dynamics_at(const dae_formulation *f)
+{
+    return f->type->dynamics_at ? f->type->dynamics_at(f) : f->d.np + f->d.nv;
+}
+
 void dae_formulation_explain(const dae_formulation *f, dae_error *err)
 {
     if (!err || err->status >= 0 || !f->trouble[0] || strstr(err->text, f->trouble)) return;

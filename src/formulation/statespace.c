@@ -834,6 +834,12 @@ static void tolerance(const dae_formulation *f, const double *given, double *out
     for (int i = 0; i < d->nu; i++) out[s->nw + s->ns + i] = given[d->np + d->nv + i];
 }
 
+static int dynamics_at(const dae_formulation *f)
+{
+    const statespace *s = f->self;
+    return s->nw + s->ns;
+}
+
 static const dae_option options[] = {
     {"partition", DAE_OPTION_NAME, offsetof(dae_formulation_options, partition), 0, "full", 0, 0, "simple|full", "",
      "accelerations from the saddle-point system (simple) or in the null space of G (full)"},
@@ -861,4 +867,5 @@ const dae_formulation_type dae_formulation_statespace = {
     .lower = lower,
     .attach = attach,
     .tolerance = tolerance,
+    .dynamics_at = dynamics_at,
 };

@@ -71,11 +71,73 @@ static void run_names_combinations_that_work(void **state)
     dae_run_destroy(r);
 }
 
+/* ---- Events see the mechanical system, whatever form is integrated ------------------------------------------ */
+
+typedef struct bounce {
+    double slope; /* largest |p' - v| and |a - a by hand| that phi saw */
+    int hits;
+} bounce;
+
+static int at_the_bottom(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    bounce *b = user;
+    (void)t;
+    phi[0] = y[0];
+    if (!yp) return 0;
+    /* a + 9.81 e_y is along p: its part along the tangent vanishes */
+    double tangential = (yp[2] - 0.1 / 1.5 * y[4] + 0.02 / 1.5 * y[2]) * -y[1] + (yp[3] + GRAVITY + 0.02 / 1.5 * y[3]) * y[0];
+    b->slope = fmax(b->slope, fmax(fmax(fabs(yp[0] - y[2]), fabs(yp[1] - y[3])), fabs(tangential)));
+    return 0;
+}
+
+/* Half of the speed, backward. */
+static int turn_back(int i, double t, int rising, double *y, double *yp, void *user)
+{
+    bounce *b = user;
+    (void)i, (void)t, (void)rising, (void)yp;
+    y[2] *= -0.5;
+    y[3] *= -0.5;
+    b->hits++;
+    return DAE_EVENT_RESTART;
+}
+
+static void events_see_the_mechanism_in_every_form(void **state)
+{
+    static const struct {
+        const char *method, *form;
+    } of[] = {{"dop853", "index1"}, {"radau5", "ggl"}, {"dop853", "statespace"}, {"rosnys4", "statespace"}};
+    double want[5], first = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        mechanism m = mechanism_get(PENDULUM);
+        bounce b = {0};
+        dae_event event = {.name = "bottom"};
+        dae_events events = {.count = 1, .event = &event, .phi = at_the_bottom, .action = turn_back, .user = &b};
+        dae_problem p = {.system = m.sys, .t_end = 3, .y0 = m.y0, .rtol = 1e-9, .atol = 1e-9};
+        dae_run_options o = dae_run_options_default(&p);
+        o.options.method = of[k].method;
+        o.options.formulation = of[k].form;
+        o.events = &events;
+        dae_run_result *r = dae_run(&p, &o, NULL);
+        if (r->status != DAE_OK) fail_msg("%s, %s: %s", of[k].method, of[k].form, r->error.text);
+        assert_true(b.hits >= 2 && r->nevent == b.hits);
+        if (k == 0) {
+            memcpy(want, r->last.y, sizeof want);
+            first = r->event[0].t;
+        }
+        assert_near(r->event[0].t, first, 1e-6);
+        for (int i = 0; i < 5; i++) assert_near(r->last.y[i], want[i], 2e-6);
+        assert_near(b.slope, 0, 1e-5);
+        dae_run_destroy(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_gives_the_same_in_every_form),
         cmocka_unit_test(run_names_combinations_that_work),
+        cmocka_unit_test(events_see_the_mechanism_in_every_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
