@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow bench sanitize clang coverage valgrind abi-update format \
+.PHONY: all setup setup-dev build run test slow results bench sanitize clang coverage valgrind abi-update format \
         check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -32,8 +32,14 @@ run: build ## the main job: Andrews' squeezing mechanism, with report, table and
 test: build ## every test but the long studies
 	ctest --test-dir build --output-on-failure -LE '^slow$$' -j $(JOBS)
 
-slow: build ## the long studies (tests with the label slow)
+slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
 	ctest --test-dir build --output-on-failure -L '^slow$$'
+	build/daedalus matrix --jobs $(JOBS) --file out/matrix.jsonl
+
+results: build ## docs/testset-results.md: our figures beside those of the test set report
+	build/daedalus table --all --rows published --format md --jobs $(JOBS) --max-seconds 300 \
+	    --notes docs/testset-deviations.md > build/testset-results.md; test $$? -le 1
+	mv build/testset-results.md docs/testset-results.md
 
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench

@@ -214,6 +214,54 @@ int cli_number(const cli_args *args, const char *option, const char *text, doubl
     return 0;
 }
 
+int cli_whole(const cli_args *args, const char *name, long least_value, long most_value, long *out)
+{
+    const char *text = cli_value(args, name);
+    char *end;
+    if (!text) return 0;
+    errno = 0;
+    long k = strtol(text, &end, 10);
+    if (end == text || *end || errno || k < least_value || k > most_value)
+        return cli_wrong(args, "--%s %s: expected a whole number, %ld .. %ld", name, text, least_value, most_value);
+    *out = k;
+    return 0;
+}
+
+/* The pointers, and behind them the words. */
+int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what, const char ***list,
+              int *count)
+{
+    const char *value = cli_value(args, option);
+    size_t n = 1;
+    *list = NULL;
+    *count = 0;
+    if (!value) return 0;
+    for (const char *c = value; *c; c++) n += *c == ',';
+    const char **names = malloc(n * sizeof *names + strlen(value) + 1);
+    if (!names) return cli_wrong(args, "out of memory");
+    char *text = (char *)(names + n);
+    strcpy(text, value);
+    for (size_t k = 0; k < n; k++) {
+        size_t length = strcspn(text, ",");
+        int i = 0;
+        text[length] = 0;
+        while (name(i) && strcmp(name(i), text) != 0) i++;
+        if (!name(i)) {
+            char near[200];
+            cli_nearest(text, name, near, sizeof near);
+            cli_wrong(args, "--%s: there is no %s \"%s\"%s%s%s", option, what, text, near[0] ? "; did you mean " : "",
+                      near, near[0] ? "?" : "");
+            free(names);
+            return EXIT_USAGE;
+        }
+        names[k] = name(i); /* lives as long as the registry */
+        text += length + 1;
+    }
+    *list = names;
+    *count = (int)n;
+    return 0;
+}
+
 /* One list of settings; the texts lie behind the list in the same block. */
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count)
 {

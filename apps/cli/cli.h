@@ -124,6 +124,25 @@ void cli_progress_start(cli_progress *p, const char *mode, double t0); /* auto, 
 int cli_progress_step(const dae_integrator *it, double t, double t_end, void *progress);
 void cli_progress_end(cli_progress *p);
 
+/* jobs.c: runs of tables, each in a process of its own, so that a crash is one failed run. */
+typedef struct cli_jobs {
+    int jobs;           /* processes at a time */
+    double max_seconds; /* CPU time of a run; 0: no limit */
+    int repeat;
+    const char *label; /* of the progress line, NULL: none */
+    /* Called for each finished run, in the order in which they end; < 0: stop. NULL: nothing. */
+    int (*done)(const dae_table_row *row, void *user);
+    void *user;
+} cli_jobs;
+/* Runs row[order[0]], row[order[1]], ... (order NULL: as they are). 0, EXIT_INTERRUPTED, or EXIT_USAGE after a
+ * message; the rows that did not run keep their status. */
+int cli_jobs_run(const cli_args *args, dae_table_row *row, const int *order, int count, const cli_jobs *jobs);
+/* Words separated by commas, checked against the names; 0 or EXIT_USAGE. *list is one block: free it. */
+int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what, const char ***list,
+              int *count);
+/* A whole number option; *out keeps its value if it is not given. */
+int cli_whole(const cli_args *args, const char *name, long least, long most, long *out);
+
 /* checkpoint.c */
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path);
 /* Takes the options kept in the file over into args. *block (the caller frees it, after args) holds the file,

@@ -129,19 +129,6 @@ static int set_at(job *j)
     return status;
 }
 
-static int whole(const job *j, const char *name, long least, long most, long *out)
-{
-    const char *text = cli_value(j->args, name);
-    char *end;
-    if (!text) return 0;
-    errno = 0;
-    long k = strtol(text, &end, 10);
-    if (end == text || *end || errno || k < least || k > most)
-        return cli_wrong(j->args, "--%s %s: expected a whole number, %ld .. %ld", name, text, least, most);
-    *out = k;
-    return 0;
-}
-
 /* The number of points with a given distance. */
 static long every_points(const job *j, double every)
 {
@@ -154,7 +141,7 @@ static int set_output(job *j)
     dae_run_options *o = &j->options;
     const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"), *dump = cli_value(j->args, "dump");
     long points = 0, repeat = 1;
-    if (whole(j, "points", 2, 10000000, &points) || whole(j, "repeat", 1, 1000000, &repeat))
+    if (cli_whole(j->args, "points", 2, 10000000, &points) || cli_whole(j->args, "repeat", 1, 1000000, &repeat))
         return EXIT_USAGE;
     const char *animate = cli_value(j->args, "animate");
     if (animate && !j->args->model) return cli_wrong(j->args, "--animate: only model files have something to show");

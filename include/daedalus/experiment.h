@@ -163,6 +163,79 @@ DAE_API dae_status dae_solution_csv(const dae_solution *s, const double *t, int 
 DAE_API dae_status dae_eval_json(const dae_problem *p, const char *state, size_t length, int with_jacobian,
                                  dae_write_fn *write, void *user, dae_error *err);
 
+/* ---- The test set's own figures -------------------------------------------------------------- */
+
+/* A row of the run characteristics printed in the test set report. NAN, -1, NULL: not printed. */
+typedef struct dae_published_row {
+    const char *problem, *solver; /* solver as the report calls it, in lower case */
+    const char *variant;          /* "structured": linear algebra for y'' = f(t, y) */
+    double rtol, atol, h0, mescd, scd;
+    long steps, accepted, f, jac, lu;
+    double cpu_seconds; /* of a 667 MHz Alpha */
+    int example;        /* 1: from the description of the solver, not from the problem's table */
+} dae_published_row;
+DAE_API int dae_published_count(void);
+DAE_API const dae_published_row *dae_published_get(int i); /* NULL outside 0 .. count-1 */
+/* 1: the report lists the run of this solver at tolerance number m of the range as failed (for ida and cvode: that
+ * of DASSL and VODE). */
+DAE_API int dae_published_failed(const char *problem, const char *solver, int m);
+
+/* The tolerances of a problem's work-precision diagram: rtol = 10^-(a + m b), m = 0 .. last. */
+typedef struct dae_tolerance_range {
+    const char *problem;
+    double a, b;
+    int last;
+    double atol, h0; /* multiples of rtol, or numbers where fixed is set */
+    int atol_fixed, h0_fixed;
+} dae_tolerance_range;
+DAE_API const dae_tolerance_range *dae_tolerance_range_find(const char *problem); /* NULL: none */
+
+/* NULL: the matrix of all solvers and problems has runs of this method on this problem; else why not, in words. */
+DAE_API const char *dae_matrix_exclusion(const dae_problem_info *problem, const dae_method_info *method);
+
+/* ---- Tables of run characteristics ----------------------------------------------------------- */
+
+/* What of a row is worse than the report's figure by more than the allowance. */
+enum {
+    DAE_MARK_FAILED = 1,
+    DAE_MARK_MESCD = 2,
+    DAE_MARK_SCD = 4,
+    DAE_MARK_STEPS = 8,
+    DAE_MARK_F = 16
+};
+
+/* One run, and the published row it stands beside. Fill problem to h0, then dae_table_run. */
+typedef struct dae_table_row {
+    const char *problem, *solver;       /* registry names */
+    const dae_published_row *published; /* NULL: none */
+    int m;                              /* number of the tolerance in the problem's range, -1: none */
+    double rtol, atol, h0;              /* h0 0: the method chooses */
+    dae_status status;
+    char message[512]; /* of a failed run */
+    double mescd, scd;
+    long steps, accepted, f, jac, lu;
+    double cpu_seconds;
+} dae_table_row;
+
+typedef enum dae_table_rows {
+    DAE_TABLE_PUBLISHED = 0, /* the rows of the report, each with its counterparts here */
+    DAE_TABLE_RANGE          /* the tolerances of the work-precision diagram */
+} dae_table_rows;
+
+/* The rows of one problem, for the named solvers (solver NULL: all that have counterparts, or for a range all
+ * that take the problem). *row is allocated: free it. Their number, or < 0: out of memory. */
+DAE_API int dae_table_plan(const char *problem, dae_table_rows what, const char *const *solver, int nsolver,
+                           dae_table_row **row);
+/* Runs a row. max_seconds 0: no limit; repeat as in dae_run_options. A failed run is a result too. */
+DAE_API void dae_table_run(dae_table_row *row, double max_seconds, int repeat);
+/* Marks: 0.7 digits below for radau5, radau, ida and cvode, 0.5 for others; 1.6 and 1.3 times the steps or f. */
+DAE_API int dae_table_marks(const dae_table_row *row);
+/* format: "md", "csv", "json", "latex". Rows of one problem stand together. */
+DAE_API dae_status dae_table_write(const dae_table_row *row, int count, const char *format, dae_write_fn *write,
+                                   void *user);
+/* One row as one JSON object, without an end of line; version tells with what it was computed. */
+DAE_API dae_status dae_table_row_json(const dae_table_row *row, dae_write_fn *write, void *user);
+
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
 /* The documentation page (Markdown) of a method or formulation, or NULL. */

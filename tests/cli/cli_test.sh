@@ -160,6 +160,46 @@ echo '{"y":[1,2]}' >bad.json; expect 2 eval rober --state bad.json; says '"y" ha
 printf '{"t":0,\n"y":[1,}' >bad.json; expect 2 eval rober --state bad.json --json; says 'line 2' err; equal "$(key status)" '"input"'
 expect 2 eval rober --state .
 
+# ---- table
+expect 0 table hires --solvers radau5,radau
+says '^| radau  *|  *1e-07 .* 7.11 (7.11) .* 51 (51) 1.00 ' out; silent err
+expect 0 table hires --solvers radau --format csv; lines 4 out; says '^problem,solver,published_solver' out
+expect 0 table hires --solvers radau --format latex; says '^radau & 1e-07 & .* (7.11) &' out
+expect 0 table rober --solvers radau --json; lines 1 out; says '"rows":\[{"problem":"rober"' out
+expect 0 table chemakzo --rows range --solvers radau5 --jobs 2 --format csv; lines 22 out
+echo 'These are the reasons.' >notes.md; expect 0 table hires --solvers mebdfdae --notes notes.md; says '^These are the reasons' out
+expect 1 table ringmod --solvers radau5 --max-seconds 0.001; says 'failed' out
+expect 2 table; says 'PROBLEM or --all' err
+expect 2 table hires --all; says 'PROBLEM or --all' err
+expect 2 table hirse; says 'did you mean hires' err
+expect 2 table hires --solvers radua; says 'there is no solver "radua"; did you mean' err
+expect 2 table hires --format html; says 'expected md' err
+expect 2 table hires --rows some; says 'expected published' err
+expect 2 table hires --notes none.md; says 'No such file' err
+expect 2 table cable-drum; says 'has no rows' err
+
+# ---- matrix: a rerun skips what is finished, also after a line that was cut off; failures are told
+expect 0 matrix --eligible; says '^hires  *dopri5  *- (explicit method, stiff problem)' out; says '^plei  *dopri5  *25' out
+says '^andrews  *vode  *- (' out; says '^nand  *mebdfi  *65' out
+expect 0 matrix --problems rober --solvers radau,radau5 --every 8 --file new/m.jsonl; lines 10 new/m.jsonl; says '^10 of 10 runs, 0 failed' out
+expect 0 matrix --problems rober --solvers radau,radau5 --every 8 --file new/m.jsonl; lines 10 new/m.jsonl; says '10 of them are in' err
+head -n 7 new/m.jsonl >cut.jsonl; tail -n 1 new/m.jsonl | head -c 50 >>cut.jsonl
+expect 0 matrix --problems rober --solvers radau,radau5 --every 8 --file cut.jsonl --quiet; lines 11 cut.jsonl; silent err
+expect 1 matrix --problems ringmod --solvers radau5 --every 30 --max-seconds 0.001 --file f.jsonl; lines 2 f.jsonl
+says '^  ringmod, radau5, rtol 0.0001 (m = 0, failed in the report too): .*CPU' out
+expect 1 matrix --problems ringmod --solvers radau5 --every 30 --max-seconds 0.001 --file f.jsonl; lines 2 f.jsonl
+expect 1 matrix --problems ringmod --solvers radau5 --every 30 --max-seconds 0.001 --file f.jsonl --retry; lines 4 f.jsonl
+expect 2 matrix --solvers mexx --problems hires; says 'no run is left' err
+expect 2 matrix --file no/such/folder/x.jsonl; says 'No such file' err
+if [ -e /dev/full ]; then expect 2 matrix --problems rober --solvers radau --every 16 --file /dev/full; says 'could not be written' err; fi
+checks=$((checks + 1))
+daedalus matrix --problems ringmod --solvers radau5,mebdfi --file k.jsonl >out 2>err </dev/null &
+child=$!
+sleep 1
+kill -TERM $child
+wait $child
+equal $? 130; says 'goes on where it stopped' err
+
 # ---- completion
 expect 0 completion bash; cp out completion.bash
 if command -v bash >/dev/null; then
@@ -177,7 +217,7 @@ expect 0 completion fish; says '^complete -c daedalus' out
 
 # ---- the manual names every option; every example of the help pages runs
 sed 's/\\-/-/g; s/^/ /' "$manual" >manual
-for command in run sample list info eval completion help; do
+for command in run sample table matrix list info eval completion help; do
     expect 0 help $command; cp out page
     says "^ \.SS $command\|^ .B daedalus $command" manual
     for option in $(sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' page); do

@@ -1,0 +1,323 @@
+/* daedalus matrix: every solver on every problem that it takes, over the tolerances of the test set report.
+ *
+ * Each finished run is one JSON line at the end of a file, written before the next one is waited for: whatever ends
+ * the program, the next call goes on from there. */
+#include "cli.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char default_file[] = "out/matrix.jsonl";
+
+typedef struct matrix {
+    cli_args *args;
+    const char *path;
+    FILE *file;
+    const char **problem, **solver;
+    int nproblem, nsolver;
+    dae_table_row *row; /* all that are wanted */
+    char *finished;     /* count flags: 1 the file has it */
+    int *order;
+    int count, todo;
+} matrix;
+
+static int in_list(const char *name, const char *const *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (!strcmp(list[i], name)) return 1;
+    }
+    return !list;
+}
+
+/* ---- Which runs ---------------------------------------------------------------------------------------- */
+
+static int plan(matrix *x, long every)
+{
+    for (int i = 0; i < dae_problem_count(); i++) {
+        const dae_problem_info *p = dae_problem_get(i);
+        if (!in_list(p->name, x->problem, x->nproblem)) continue;
+        dae_table_row *more = NULL;
+        int n = dae_table_plan(p->name, DAE_TABLE_RANGE, NULL, 0, &more);
+        dae_table_row *all = n > 0 ? realloc(x->row, (size_t)(x->count + n) * sizeof *all) : x->row;
+        if (n < 0 || (n > 0 && !all)) {
+            free(more);
+            return cli_wrong(x->args, "out of memory");
+        }
+        x->row = all;
+        for (int k = 0; k < n; k++) {
+            if (more[k].m % every == 0 && in_list(more[k].solver, x->solver, x->nsolver))
+                all[x->count++] = more[k];
+        }
+        free(more);
+    }
+    x->finished = calloc((size_t)x->count + 1, 1);
+    x->order = calloc((size_t)x->count + 1, sizeof *x->order);
+    return x->finished && x->order ? 0 : cli_wrong(x->args, "out of memory");
+}
+
+/* Number of tolerances per solver and problem, or why there are none. */
+static void print_eligibility(const matrix *x)
+{
+    printf("%-12s %-12s %s\n", "PROBLEM", "SOLVER", "RUNS");
+    for (int i = 0; i < dae_problem_count(); i++) {
+        const dae_problem_info *p = dae_problem_get(i);
+        if (!in_list(p->name, x->problem, x->nproblem) || !dae_tolerance_range_find(p->name)) continue;
+        for (int k = 0; k < dae_method_count(); k++) {
+            const dae_method_info *m = dae_method_get(k);
+            if (!in_list(m->name, x->solver, x->nsolver)) continue;
+            const char *why = dae_matrix_exclusion(p, m);
+            int runs = 0;
+            for (int j = 0; j < x->count; j++)
+                runs += x->row[j].problem == p->name && x->row[j].solver == m->name;
+            if (why) printf("%-12s %-12s - (%s)\n", p->name, m->name, why);
+            else printf("%-12s %-12s %d\n", p->name, m->name, runs);
+        }
+    }
+}
+
+/* ---- The file of results ------------------------------------------------------------------------------- */
+
+static double real_of(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static long count_of(const json_t *o, const char *key)
+{
+    return (long)json_integer_value(json_object_get(o, key));
+}
+
+static dae_status status_of(const char *word)
+{
+    static const dae_status all[] = {DAE_OK, DAE_ERR_MAX_SECONDS, DAE_ERR_INCONSISTENT, DAE_ERR_INPUT};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!strcmp(word, dae_run_status_word(all[i]))) return all[i];
+    }
+    return DAE_ERR_STEP_TOO_SMALL;
+}
+
+static void take_over(matrix *x, const json_t *o, int retry)
+{
+    const char *problem = json_string_value(json_object_get(o, "problem")),
+               *solver = json_string_value(json_object_get(o, "solver")),
+               *version = json_string_value(json_object_get(o, "version")),
+               *word = json_string_value(json_object_get(o, "status")),
+               *message = json_string_value(json_object_get(o, "message"));
+    if (!problem || !solver || !version || !word || strcmp(version, dae_version()) != 0) return;
+    for (int i = 0; i < x->count; i++) {
+        dae_table_row *r = &x->row[i];
+        if (r->m != count_of(o, "m") || strcmp(r->problem, problem) != 0 || strcmp(r->solver, solver) != 0)
+            continue;
+        r->status = status_of(word);
+        snprintf(r->message, sizeof r->message, "%s", message ? message : "");
+        r->mescd = real_of(o, "mescd");
+        r->scd = real_of(o, "scd");
+        r->steps = count_of(o, "steps");
+        r->accepted = count_of(o, "accepted");
+        r->f = count_of(o, "f");
+        r->jac = count_of(o, "jac");
+        r->lu = count_of(o, "lu");
+        r->cpu_seconds = real_of(o, "cpu_seconds");
+        x->finished[i] = r->status == DAE_OK || !retry;
+    }
+}
+
+/* Opens the file for appending after the runs in it are known; a line that was cut off is ended. */
+static int open_file(matrix *x)
+{
+    int cut = 0, retry = cli_has(x->args, "retry");
+    char *slash = strrchr(x->path, '/');
+    if (slash && slash != x->path) { /* one folder is made */
+        char folder[1024];
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - x->path), x->path);
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            return cli_wrong(x->args, "--file %s: folder %s: %s", x->path, folder, strerror(errno));
+    }
+    struct stat info;
+    int readable = stat(x->path, &info) == 0 && S_ISREG(info.st_mode) && !cli_has(x->args, "fresh");
+    FILE *old = readable ? fopen(x->path, "r") : NULL;
+    if (old) {
+        char *line = NULL;
+        size_t size = 0;
+        for (ssize_t n; (n = getline(&line, &size, old)) > 0;) {
+            json_t *o = json_loads(line, 0, NULL);
+            if (o) take_over(x, o, retry);
+            json_decref(o);
+            cut = line[n - 1] != '\n';
+        }
+        free(line);
+        fclose(old);
+    }
+    x->file = fopen(x->path, cli_has(x->args, "fresh") ? "w" : "a");
+    if (!x->file) return cli_wrong(x->args, "--file %s: %s", x->path, strerror(errno));
+    if (cut) fputc('\n', x->file);
+    return 0;
+}
+
+static int on_done(const dae_table_row *row, void *user)
+{
+    matrix *x = user;
+    int bad = dae_table_row_json(row, cli_write_file, x->file) < 0;
+    bad |= fputc('\n', x->file) == EOF || fflush(x->file) != 0;
+    if (bad) {
+        cli_wrong(x->args, "--file %s: could not be written: %s; the runs before are kept", x->path,
+                  strerror(errno));
+        return -1;
+    }
+    for (int i = 0; i < x->count; i++) {
+        if (x->row[i].problem == row->problem && x->row[i].solver == row->solver && x->row[i].m == row->m)
+            x->finished[i] = 1;
+    }
+    return 0;
+}
+
+/* Steps through the runs with a stride without common divisor, so that the mean time of the first ones is that of
+ * all, and the time that is left can be told. */
+static void make_order(matrix *x)
+{
+    long stride = 1, n = x->count;
+    for (stride = (long)(0.618 * (double)n) + 1; n > 1; stride++) {
+        long a = stride, b = n;
+        while (b) {
+            long r = a % b;
+            a = b;
+            b = r;
+        }
+        if (a == 1) break;
+    }
+    for (long k = 0; k < n; k++) {
+        int i = (int)(k * stride % n);
+        if (!x->finished[i]) x->order[x->todo++] = i;
+    }
+}
+
+/* ---- Summary ------------------------------------------------------------------------------------------- */
+
+static int summarize(const matrix *x)
+{
+    int failed = 0, done = 0;
+    double seconds = 0;
+    for (int i = 0; i < x->count; i++) {
+        if (!x->finished[i]) continue;
+        done++;
+        failed += x->row[i].status != DAE_OK;
+        if (isfinite(x->row[i].cpu_seconds)) seconds += x->row[i].cpu_seconds;
+    }
+    printf("%-12s %-12s %5s %6s  %-15s %s\n", "PROBLEM", "SOLVER", "RUNS", "FAILED", "SCD", "CPU SECONDS");
+    for (int i = 0, n; i < x->count; i += n) {
+        const dae_table_row *r = &x->row[i];
+        int runs = 0, bad = 0;
+        double lo = INFINITY, hi = -INFINITY, cpu = 0;
+        for (n = 0;
+             i + n < x->count && x->row[i + n].problem == r->problem && x->row[i + n].solver == r->solver;
+             n++) {
+            const dae_table_row *q = &x->row[i + n];
+            double digits = isfinite(q->scd) ? q->scd : q->mescd;
+            if (!x->finished[i + n]) continue;
+            runs++;
+            bad += q->status != DAE_OK;
+            if (isfinite(digits)) {
+                lo = fmin(lo, digits);
+                hi = fmax(hi, digits);
+            }
+            if (isfinite(q->cpu_seconds)) cpu += q->cpu_seconds;
+        }
+        char span[32] = "-";
+        if (lo <= hi) snprintf(span, sizeof span, "%.1f .. %.1f", lo, hi);
+        printf("%-12s %-12s %5d %6d  %-15s %.3f\n", r->problem, r->solver, runs, bad, span, cpu);
+    }
+    if (failed) printf("\nFailed runs\n");
+    for (int i = 0; i < x->count; i++) {
+        const dae_table_row *r = &x->row[i];
+        if (!x->finished[i] || r->status == DAE_OK) continue;
+        printf("  %s, %s, rtol %.3g (m = %d%s): %s\n", r->problem, r->solver, r->rtol, r->m,
+               dae_published_failed(r->problem, r->solver, r->m) ? ", failed in the report too" : "",
+               r->message);
+    }
+    printf("\n%d of %d runs, %d failed, %.0f s of CPU time; %s\n", done, x->count, failed, seconds, x->path);
+    return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run_matrix(matrix *x)
+{
+    cli_args *args = x->args;
+    const char *seconds = cli_value(args, "max-seconds"), *path = cli_value(args, "file");
+    cli_jobs jobs = {.max_seconds = 60, .repeat = 1, .label = cli_has(args, "quiet") ? NULL : "matrix"};
+    long njobs = 2, every = 1;
+    if (cli_whole(args, "jobs", 1, 256, &njobs) || cli_whole(args, "every", 1, 1000, &every))
+        return EXIT_USAGE;
+    if (seconds && cli_number(args, "max-seconds", seconds, &jobs.max_seconds)) return EXIT_USAGE;
+    if (jobs.max_seconds < 0)
+        return cli_wrong(args, "--max-seconds %s: expected 0 (no limit) or more", seconds);
+    if (cli_names(args, "problems", cli_problem_name, "problem", &x->problem, &x->nproblem) ||
+        cli_names(args, "solvers", cli_solver_name, "solver", &x->solver, &x->nsolver) || plan(x, every))
+        return EXIT_USAGE;
+    if (cli_has(args, "eligible")) {
+        print_eligibility(x);
+        return EXIT_DONE;
+    }
+    if (!x->count) return cli_wrong(args, "no run is left; --eligible tells why");
+    x->path = path ? path : default_file;
+    if (open_file(x)) return EXIT_USAGE;
+    make_order(x);
+    if (!cli_has(args, "quiet"))
+        fprintf(stderr, "matrix: %d runs, %d of them are in %s\n", x->count, x->count - x->todo, x->path);
+    jobs.jobs = (int)njobs;
+    jobs.done = on_done;
+    jobs.user = x;
+    int status = cli_jobs_run(args, x->row, x->order, x->todo, &jobs);
+    if (fclose(x->file) != 0 && !status) status = cli_wrong(args, "--file %s: %s", x->path, strerror(errno));
+    x->file = NULL;
+    int result = summarize(x);
+    if (status == EXIT_INTERRUPTED && !cli_has(args, "quiet"))
+        fprintf(stderr, "matrix: interrupted; the same command goes on where it stopped\n");
+    return status ? status : result;
+}
+
+static int run(cli_args *args)
+{
+    matrix x = {.args = args};
+    int status = run_matrix(&x);
+    if (x.file) fclose(x.file);
+    free(x.problem);
+    free(x.solver);
+    free(x.row);
+    free(x.finished);
+    free(x.order);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"problems", "A,B,...", NULL, "these problems; default: all of the test set report"},
+    {"solvers", "A,B,...", NULL, "these solvers; default: all"},
+    {"every", "K", NULL, "every K-th tolerance only"},
+    {"max-seconds", "S", NULL,
+     "limit on the CPU time of a run, beyond it the run has failed; default 60, 0: none"},
+    {"jobs", "N", NULL, "N runs at a time, each in a process of its own; default 2"},
+    {"file", "FILE", "file", "where the results are kept; default out/matrix.jsonl"},
+    {"fresh", NULL, NULL, "forget the runs in the file"},
+    {"retry", NULL, NULL, "run again what failed"},
+    {"eligible", NULL, NULL, "show which solvers run on which problems and why others do not, run nothing"},
+    {"quiet", NULL, NULL, "no progress on standard error"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes_text[] = "A solver runs on a problem if it takes its kind of equations and its "
+                                 "index, and if it is not an explicit one on\n"
+                                 "a stiff problem; `daedalus matrix --eligible` shows it. Each finished run "
+                                 "is one JSON line in the file, which the\n"
+                                 "same command reads first: what is there is not run again, unless the "
+                                 "version of the library differs. The exit\n"
+                                 "status is 1 if a run failed.\n";
+static const char *const examples[] = {"matrix --eligible", "which solver on which problem",
+                                       "matrix --problems hires,rober --every 8 --file m.jsonl",
+                                       "a few runs of two problems", NULL};
+const cli_command cli_matrix = {"matrix",   "every solver on every problem over the report's tolerances",
+                                "",         NULL,
+                                0,          0,
+                                options,    examples,
+                                notes_text, run};

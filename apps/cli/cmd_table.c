@@ -1,0 +1,208 @@
+/* daedalus table: run characteristics, ours beside those printed in the test set report. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct table {
+    cli_args *args;
+    dae_table_row *row;
+    int count;
+    const char **solver;
+    int nsolver;
+} table;
+
+static int append(table *t, const char *problem, dae_table_rows what)
+{
+    dae_table_row *more = NULL;
+    int n = dae_table_plan(problem, what, t->solver, t->nsolver, &more);
+    dae_table_row *all = n > 0 ? realloc(t->row, (size_t)(t->count + n) * sizeof *all) : t->row;
+    if (n < 0 || (n > 0 && !all)) {
+        free(more);
+        return cli_wrong(t->args, "out of memory");
+    }
+    if (n > 0) memcpy(all + t->count, more, (size_t)n * sizeof *all);
+    t->row = all;
+    t->count += n;
+    free(more);
+    return 0;
+}
+
+static int plan(table *t, dae_table_rows what)
+{
+    cli_args *args = t->args;
+    if (args->count == (cli_has(args, "all") ? 1 : 0))
+        return cli_wrong(args, "one PROBLEM or --all is wanted; usage: daedalus table PROBLEM|--all");
+    if (cli_names(args, "solvers", cli_solver_name, "solver", &t->solver, &t->nsolver)) return EXIT_USAGE;
+    if (!args->count) {
+        for (int i = 0; i < dae_problem_count(); i++) {
+            if (append(t, dae_problem_get(i)->name, what)) return EXIT_USAGE;
+        }
+    } else {
+        const dae_problem_info *info = dae_problem_find(args->argument[0]);
+        char near[200];
+        if (!info) {
+            cli_nearest(args->argument[0], cli_problem_name, near, sizeof near);
+            return cli_wrong(args, "there is no problem \"%s\"%s%s%s", args->argument[0],
+                             near[0] ? "; did you mean " : "; `daedalus list problems` shows them", near,
+                             near[0] ? "?" : "");
+        }
+        if (append(t, info->name, what)) return EXIT_USAGE;
+        if (!t->count) {
+            return cli_wrong(args, "%s: the test set report has no %s for it%s", info->name,
+                             what == DAE_TABLE_RANGE ? "tolerance range" : "rows",
+                             t->solver ? " that these solvers could stand beside" : "");
+        }
+    }
+    return 0;
+}
+
+static void put_head(const table *t)
+{
+    int failed = 0, marked = 0, compared = 0, printed = 0;
+    for (int i = 0; i < t->count; i++) {
+        int marks = dae_table_marks(&t->row[i]);
+        failed += (marks & DAE_MARK_FAILED) != 0;
+        marked += marks != 0 && t->row[i].published;
+        compared += t->row[i].published != NULL;
+        printed += t->row[i].published && (i == 0 || t->row[i].published != t->row[i - 1].published);
+    }
+    printf("# Run characteristics beside those of the test set report\n\n"
+           "Made by `daedalus %s`, version %s. A cell reads: ours (printed), counts with their ratio. The "
+           "printed\n"
+           "CPU seconds are those of a 667 MHz Alpha. **Bold**: digits more than 0.7 (radau5, radau, ida, "
+           "cvode) or\n"
+           "0.5 (others) below the printed ones, steps or f above 1.6 or 1.3 times them, or a failed run. A "
+           "solver\n"
+           "that stands beside another's rows has that one's name in brackets. accepted, Jac, LU and CPU are "
+           "shown\n"
+           "and not judged. No first step (-): the method chooses it.\n\n"
+           "%d runs beside %d printed rows: %d without a mark, %d with one, %d failed.\n\n",
+           cli_has(t->args, "all") ? "table --all" : "table", dae_version(), compared, printed,
+           compared - marked, marked, failed);
+}
+
+/* Every marked row in one line, with what is worse. */
+static void put_marked(const table *t)
+{
+    static const struct {
+        int bit;
+        const char *name;
+    } names[] = {{DAE_MARK_FAILED, "failed"},
+                 {DAE_MARK_MESCD, "mescd"},
+                 {DAE_MARK_SCD, "scd"},
+                 {DAE_MARK_STEPS, "steps"},
+                 {DAE_MARK_F, "f"}};
+    printf("## Marked rows\n\n| problem | solver | rtol | what |\n|---|---|---:|---|\n");
+    for (int i = 0; i < t->count; i++) {
+        const dae_table_row *r = &t->row[i];
+        const dae_published_row *p = r->published;
+        int marks = dae_table_marks(r);
+        if (!marks) continue;
+        printf("| %s | %s | %.3g |", r->problem, r->solver, r->rtol);
+        for (int k = 0; k < 5; k++) {
+            if (!(marks & names[k].bit)) continue;
+            printf(" %s", names[k].name);
+            if (names[k].bit == DAE_MARK_MESCD) printf(" %+.2f", r->mescd - p->mescd);
+            if (names[k].bit == DAE_MARK_SCD) printf(" %+.2f", r->scd - p->scd);
+            if (names[k].bit == DAE_MARK_STEPS) printf(" x%.2f", (double)r->steps / (double)p->steps);
+            if (names[k].bit == DAE_MARK_F) printf(" x%.2f", (double)r->f / (double)p->f);
+        }
+        puts(" |");
+    }
+    putchar('\n');
+}
+
+static int put_notes(const table *t, const char *path)
+{
+    char buffer[4096];
+    size_t n;
+    FILE *file = fopen(path, "r");
+    if (!file) return cli_wrong(t->args, "--notes %s: %s", path, strerror(errno));
+    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) fwrite(buffer, 1, n, stdout);
+    int bad = ferror(file);
+    fclose(file);
+    return bad ? cli_wrong(t->args, "--notes %s: could not be read", path) : 0;
+}
+
+static int run_table(table *t)
+{
+    cli_args *args = t->args;
+    const char *format = cli_value(args, "format"), *rows = cli_value(args, "rows"),
+               *notes = cli_value(args, "notes"), *seconds = cli_value(args, "max-seconds");
+    cli_jobs jobs = {.jobs = 1, .max_seconds = 0, .label = cli_has(args, "quiet") ? NULL : "table"};
+    long njobs = 1, repeat = 1;
+    if (!format) format = args->json ? "json" : "md";
+    if (strcmp(format, "md") != 0 && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0 &&
+        strcmp(format, "latex") != 0)
+        return cli_wrong(args, "--format %s: expected md, csv, json or latex", format);
+    if (rows && strcmp(rows, "published") != 0 && strcmp(rows, "range") != 0)
+        return cli_wrong(args, "--rows %s: expected published or range", rows);
+    if (cli_whole(args, "jobs", 1, 256, &njobs) || cli_whole(args, "repeat", 1, 1000, &repeat))
+        return EXIT_USAGE;
+    if (seconds && (cli_number(args, "max-seconds", seconds, &jobs.max_seconds) || jobs.max_seconds < 0))
+        return EXIT_USAGE;
+    if (notes && strcmp(format, "md") != 0) return cli_wrong(args, "--notes is for --format md");
+    if (plan(t, rows && rows[0] == 'r' ? DAE_TABLE_RANGE : DAE_TABLE_PUBLISHED)) return EXIT_USAGE;
+    jobs.jobs = (int)njobs;
+    jobs.repeat = (int)repeat;
+    int status = cli_jobs_run(args, t->row, NULL, t->count, &jobs);
+    if (status) return status;
+    int md = !strcmp(format, "md");
+    if (md) put_head(t);
+    if (dae_table_write(t->row, t->count, format, cli_write_file, stdout) < 0)
+        return cli_wrong(args, "the table could not be written");
+    if (md && !args->count) put_marked(t);
+    if (notes && put_notes(t, notes)) return EXIT_USAGE;
+    for (int i = 0; i < t->count; i++) {
+        if (t->row[i].status != DAE_OK) status = EXIT_FAILED;
+    }
+    return status;
+}
+
+static int run(cli_args *args)
+{
+    table t = {.args = args};
+    int status = run_table(&t);
+    free(t.row);
+    free(t.solver);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"all", NULL, NULL, "all problems instead of one"},
+    {"solvers", "A,B,...", NULL, "these solvers; default: all that the report has counterparts of"},
+    {"rows", "WHAT", "published|range",
+     "published: the rows of the report; range: the tolerances of its diagrams"},
+    {"format", "F", "md|csv|json|latex", "Markdown (default), CSV, JSON or LaTeX"},
+    {"json", NULL, NULL, "the same as --format json"},
+    {"notes", "FILE", "file", "text that is put at the end of the Markdown"},
+    {"jobs", "N", NULL, "N runs at a time, each in a process of its own"},
+    {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},
+    {"max-seconds", "S", NULL, "limit on the CPU time of a run; 0 (default): none"},
+    {"quiet", NULL, NULL, "no progress on standard error"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes_text[] = "A cell reads: ours (printed), counts with their ratio. What is worse than "
+                                 "the printed figure by more than 0.7\n"
+                                 "digits or 1.6 times the work (radau5, radau, ida, cvode; others 0.5 and "
+                                 "1.3) is marked. The exit status is 1\n"
+                                 "if a run failed.\n";
+static const char *const examples[] = {"table hires",
+                                       "every solver that has rows for it",
+                                       "table rober --solvers radau,mebdfi --format csv",
+                                       "two solvers, as numbers",
+                                       "table chemakzo --rows range --solvers radau",
+                                       "the tolerances of the diagram",
+                                       NULL};
+const cli_command cli_table = {"table",
+                               "run characteristics beside those of the test set report",
+                               "PROBLEM|--all",
+                               "problems",
+                               0,
+                               1,
+                               options,
+                               examples,
+                               notes_text,
+                               run};

@@ -1,0 +1,529 @@
+/* Tables of run characteristics in the columns of [TESTSET]: ours beside the printed figures.
+ *
+ * A cell reads "ours (printed)"; counts are followed by their ratio. What is worse than the allowance is marked. */
+#include "experiment/text.h"
+
+#include <daedalus/version.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Which methods stand beside which -------------------------------------------------------------- */
+
+/* The report's solver, and ours that are compared with its rows. */
+static const struct {
+    const char *printed, *ours;
+} counterparts[] = {
+    {"bimd", "bimd"},   {"dassl", "dassl"},       {"dassl", "ida"},     {"dopri5", "dopri5"},
+    {"gamd", "gamd"},   {"mebdfdae", "mebdfdae"}, {"mebdfi", "mebdfi"}, {"pside", "pside"},
+    {"radau", "radau"}, {"radau", "radau5"},      {"radau5", "radau5"}, {"vode", "vode"},
+    {"vode", "cvode"},
+};
+
+/* Whether the report gives a first step to solvers of this sort. */
+static int takes_h0(const char *solver)
+{
+    static const char *const names[] = {"bimd", "gamd", "mebdfdae", "mebdfi", "radau", "radau5"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(names[i], solver)) return 1;
+    }
+    return 0;
+}
+
+static int is_counterpart(const char *printed, const char *ours)
+{
+    for (size_t i = 0; i < sizeof counterparts / sizeof *counterparts; i++) {
+        if (!strcmp(counterparts[i].printed, printed) && !strcmp(counterparts[i].ours, ours)) return 1;
+    }
+    return 0;
+}
+
+static int has_counterpart(const char *problem, const char *ours)
+{
+    for (int i = 0; i < dae_published_count(); i++) {
+        const dae_published_row *p = dae_published_get(i);
+        if (!strcmp(p->problem, problem) && is_counterpart(p->solver, ours)) return 1;
+    }
+    return 0;
+}
+
+/* ---- Planning ------------------------------------------------------------------------------------- */
+
+typedef struct plan {
+    dae_table_row *row;
+    int count, capacity, failed;
+} plan;
+
+static void add(plan *x, const dae_table_row *row)
+{
+    if (x->count >= x->capacity) {
+        int capacity = 2 * x->capacity + 64;
+        dae_table_row *longer = realloc(x->row, (size_t)capacity * sizeof *longer);
+        if (!longer) {
+            x->failed = 1;
+            return;
+        }
+        x->row = longer;
+        x->capacity = capacity;
+    }
+    x->row[x->count] = *row;
+    x->row[x->count].status = DAE_ERR_INTERNAL;
+    strcpy(x->row[x->count++].message, "not run");
+}
+
+static int wanted(const char *name, const char *const *solver, int nsolver)
+{
+    for (int i = 0; i < nsolver; i++) {
+        if (!strcmp(name, solver[i])) return 1;
+    }
+    return !solver;
+}
+
+static int takes(const dae_method_info *m, const dae_problem_info *p)
+{
+    return (m->kinds & 1u << p->kind) && m->max_index >= p->index;
+}
+
+/* The rows of the report with their counterparts; a solver without any gets the problem's tolerances. */
+static void plan_published(plan *x, const dae_problem_info *problem, const char *const *solver, int nsolver)
+{
+    for (int i = 0; i < dae_published_count(); i++) {
+        const dae_published_row *p = dae_published_get(i);
+        if (strcmp(p->problem, problem->name) != 0) continue;
+        for (int k = 0; k < dae_method_count(); k++) {
+            const char *name = dae_method_get(k)->name;
+            if (!is_counterpart(p->solver, name) || !wanted(name, solver, nsolver)) continue;
+            add(x, &(dae_table_row){.problem = problem->name,
+                                    .solver = name,
+                                    .published = p,
+                                    .m = -1,
+                                    .rtol = p->rtol,
+                                    .atol = p->atol,
+                                    .h0 = isfinite(p->h0) ? p->h0 : 0});
+        }
+    }
+    for (int k = 0; solver && k < nsolver; k++) {
+        const dae_method_info *m = dae_method_find(solver[k]);
+        if (!m || !takes(m, problem) || has_counterpart(problem->name, m->name)) continue;
+        double last = 0;
+        for (int i = 0; i < dae_published_count(); i++) {
+            const dae_published_row *p = dae_published_get(i);
+            if (strcmp(p->problem, problem->name) != 0 || p->example || p->rtol == last) continue;
+            int seen = 0;
+            for (int j = 0; j < x->count; j++)
+                seen |= x->row[j].solver == m->name && x->row[j].rtol == p->rtol;
+            last = p->rtol;
+            if (seen) continue;
+            add(x,
+                &(dae_table_row){
+                    .problem = problem->name, .solver = m->name, .m = -1, .rtol = p->rtol, .atol = p->atol});
+        }
+    }
+}
+
+static const dae_published_row *published_at(const char *problem, const char *solver, double rtol)
+{
+    for (int i = 0; i < dae_published_count(); i++) {
+        const dae_published_row *p = dae_published_get(i);
+        if (!strcmp(p->problem, problem) && !p->example && !p->variant && is_counterpart(p->solver, solver) &&
+            fabs(p->rtol - rtol) < 1e-9 * rtol)
+            return p;
+    }
+    return NULL;
+}
+
+static void plan_range(plan *x, const dae_problem_info *problem, const char *const *solver, int nsolver)
+{
+    const dae_tolerance_range *r = dae_tolerance_range_find(problem->name);
+    for (int k = 0; r && k < dae_method_count(); k++) {
+        const dae_method_info *method = dae_method_get(k);
+        if (!wanted(method->name, solver, nsolver)) continue;
+        if (solver ? !takes(method, problem) : dae_matrix_exclusion(problem, method) != NULL) continue;
+        for (int m = 0; m <= r->last; m++) {
+            double rtol = pow(10, -(r->a + m * r->b)), h0 = r->h0_fixed ? r->h0 : r->h0 * rtol;
+            add(x, &(dae_table_row){.problem = problem->name,
+                                    .solver = method->name,
+                                    .m = m,
+                                    .rtol = rtol,
+                                    .published = published_at(problem->name, method->name, rtol),
+                                    .atol = r->atol_fixed ? r->atol : r->atol * rtol,
+                                    .h0 = takes_h0(method->name) ? h0 : 0});
+        }
+    }
+}
+
+int dae_table_plan(const char *problem, dae_table_rows what, const char *const *solver, int nsolver,
+                   dae_table_row **row)
+{
+    plan x = {0};
+    const dae_problem_info *info = dae_problem_find(problem);
+    *row = NULL;
+    if (!info) return 0;
+    if (what == DAE_TABLE_PUBLISHED) plan_published(&x, info, solver, nsolver);
+    else plan_range(&x, info, solver, nsolver);
+    if (x.failed) {
+        free(x.row);
+        return -1;
+    }
+    *row = x.row;
+    return x.count;
+}
+
+/* ---- Running --------------------------------------------------------------------------------------- */
+
+static void note_failure(dae_table_row *row, dae_status status, const char *text)
+{
+    row->status = status < 0 ? status : DAE_ERR_INTERNAL;
+    snprintf(row->message, sizeof row->message, "%s", text[0] ? text : dae_status_text(status));
+}
+
+void dae_table_run(dae_table_row *row, double max_seconds, int repeat)
+{
+    dae_error err = {0};
+    row->mescd = row->scd = row->cpu_seconds = NAN;
+    row->steps = row->accepted = row->f = row->jac = row->lu = 0;
+    row->message[0] = 0;
+    dae_problem *p = dae_problem_create(row->problem, NULL, 0, &err);
+    if (!p) {
+        note_failure(row, err.status, err.text);
+        return;
+    }
+    dae_run_options o = dae_run_options_default(p);
+    o.options.method = row->solver;
+    o.options.rtol = row->rtol;
+    o.options.atol = row->atol;
+    o.options.h0 = row->h0;
+    o.options.max_steps = 0;
+    o.options.max_seconds = max_seconds;
+    o.repeat = repeat;
+    dae_run_result *r = dae_run(p, &o, &err);
+    if (!r) {
+        note_failure(row, err.status, err.text);
+    } else {
+        row->status = r->status;
+        if (r->status != DAE_OK) note_failure(row, r->status, r->error.text);
+        row->mescd = r->mescd;
+        row->scd = r->scd;
+        row->steps = r->stats.steps;
+        row->accepted = r->stats.accepted;
+        row->f = r->stats.f;
+        row->jac = r->stats.jac;
+        row->lu = r->stats.lu;
+        row->cpu_seconds = r->cpu_seconds;
+    }
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
+/* ---- Judging --------------------------------------------------------------------------------------- */
+
+int dae_table_marks(const dae_table_row *row)
+{
+    const dae_published_row *p = row->published;
+    if (row->status != DAE_OK) return DAE_MARK_FAILED;
+    if (!p) return 0;
+    int wide = !strcmp(row->solver, "radau5") || !strcmp(row->solver, "radau") ||
+               !strcmp(row->solver, "ida") || !strcmp(row->solver, "cvode");
+    double digits = wide ? 0.7 : 0.5, factor = wide ? 1.6 : 1.3;
+    int marks = 0;
+    if (row->mescd < p->mescd - digits) marks |= DAE_MARK_MESCD;
+    if (row->scd < p->scd - digits) marks |= DAE_MARK_SCD; /* false where scd is not used: NAN */
+    if (p->steps >= 0 && (double)row->steps > factor * (double)p->steps) marks |= DAE_MARK_STEPS;
+    if (p->f >= 0 && (double)row->f > factor * (double)p->f) marks |= DAE_MARK_F;
+    return marks;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------------- */
+
+enum { columns = 12, cell_size = 48 };
+static const char *const heads[columns] = {"solver", "rtol",     "atol", "h0",  "mescd", "scd",
+                                           "steps",  "accepted", "f",    "Jac", "LU",    "CPU"};
+
+typedef struct cells {
+    char text[columns][cell_size];
+    int marked[columns];
+} cells;
+
+static void put_digits(char *out, double ours, const double *printed)
+{
+    char a[16] = "-", b[16] = "-";
+    if (isfinite(ours)) snprintf(a, sizeof a, "%.2f", ours);
+    if (printed && isfinite(*printed)) snprintf(b, sizeof b, "%.2f", *printed);
+    snprintf(out, cell_size, printed ? "%s (%s)" : "%s", a, b);
+}
+
+static void put_count(char *out, long ours, const long *printed)
+{
+    if (!printed || *printed < 0) snprintf(out, cell_size, "%ld", ours);
+    else if (*printed == 0) snprintf(out, cell_size, "%ld (0)", ours);
+    else snprintf(out, cell_size, "%ld (%ld) %.2f", ours, *printed, (double)ours / (double)*printed);
+}
+
+static void put_seconds(char *out, double ours, const double *printed)
+{
+    char a[16] = "-";
+    if (isfinite(ours)) snprintf(a, sizeof a, ours < 0.1 ? "%.5f" : "%.3f", ours);
+    if (printed && isfinite(*printed)) snprintf(out, cell_size, "%s (%.4f)", a, *printed);
+    else snprintf(out, cell_size, "%s", a);
+}
+
+static void fill(const dae_table_row *r, cells *c)
+{
+    const dae_published_row *p = r->published;
+    int marks = dae_table_marks(r);
+    *c = (cells){0};
+    snprintf(c->text[0], cell_size, p && strcmp(p->solver, r->solver) != 0 ? "%s (%s)%s%s" : "%s%.0s%s%s",
+             r->solver, p ? p->solver : "", p && p->variant ? " " : "", p && p->variant ? p->variant : "");
+    snprintf(c->text[1], cell_size, "%.3g", r->rtol);
+    snprintf(c->text[2], cell_size, "%.3g", r->atol);
+    if (r->h0 > 0) snprintf(c->text[3], cell_size, "%.3g", r->h0);
+    else strcpy(c->text[3], "-");
+    put_digits(c->text[4], r->mescd, p ? &p->mescd : NULL);
+    put_digits(c->text[5], r->scd, p ? &p->scd : NULL);
+    put_count(c->text[6], r->steps, p ? &p->steps : NULL);
+    put_count(c->text[7], r->accepted, p ? &p->accepted : NULL);
+    put_count(c->text[8], r->f, p ? &p->f : NULL);
+    put_count(c->text[9], r->jac, p ? &p->jac : NULL);
+    put_count(c->text[10], r->lu, p ? &p->lu : NULL);
+    put_seconds(c->text[11], r->cpu_seconds, p ? &p->cpu_seconds : NULL);
+    c->marked[0] = (marks & DAE_MARK_FAILED) != 0;
+    c->marked[4] = (marks & DAE_MARK_MESCD) != 0;
+    c->marked[5] = (marks & DAE_MARK_SCD) != 0;
+    c->marked[6] = (marks & DAE_MARK_STEPS) != 0;
+    c->marked[8] = (marks & DAE_MARK_F) != 0;
+    if (marks & DAE_MARK_FAILED) strcpy(c->text[4], "failed");
+}
+
+/* ---- Markdown and LaTeX ---------------------------------------------------------------------------- */
+
+static void widths(const dae_table_row *row, int count, int *width)
+{
+    for (int k = 0; k < columns; k++) width[k] = (int)strlen(heads[k]);
+    for (int i = 0; i < count; i++) {
+        cells c;
+        fill(&row[i], &c);
+        for (int k = 0; k < columns; k++) {
+            int w = (int)strlen(c.text[k]) + 4 * c.marked[k];
+            if (w > width[k]) width[k] = w;
+        }
+    }
+}
+
+static const char *title(const char *problem)
+{
+    const dae_problem_info *p = dae_problem_find(problem);
+    return p && p->title ? p->title : "";
+}
+
+static void markdown(dae_text *x, const dae_table_row *row, int count)
+{
+    int width[columns];
+    widths(row, count, width);
+    dae_text_print(x, "## %s: %s\n\n", row->problem, title(row->problem));
+    for (int k = 0; k < columns; k++) dae_text_print(x, "| %-*s ", width[k], heads[k]);
+    dae_text_put(x, "|\n");
+    for (int k = 0; k < columns; k++) {
+        dae_text_put(x, "|");
+        dae_text_fill(x, '-', width[k] + (k ? 1 : 2));
+        if (k) dae_text_put(x, ":");
+    }
+    dae_text_put(x, "|\n");
+    for (int i = 0; i < count; i++) {
+        cells c;
+        fill(&row[i], &c);
+        for (int k = 0; k < columns; k++) {
+            char text[cell_size + 8];
+            snprintf(text, sizeof text, c.marked[k] ? "**%s**" : "%s", c.text[k]);
+            dae_text_print(x, k ? "| %*s " : "| %-*s ", width[k], text);
+        }
+        dae_text_put(x, "|\n");
+    }
+    for (int i = 0; i < count; i++) {
+        if (row[i].status != DAE_OK)
+            dae_text_print(x, "\n%s at rtol %.3g failed: %s\n", row[i].solver, row[i].rtol, row[i].message);
+    }
+    dae_text_put(x, "\n");
+}
+
+static void latex(dae_text *x, const dae_table_row *row, int count)
+{
+    dae_text_print(x, "\\begin{table}\n\\caption{%s: %s}\n\\begin{tabular}{l", row->problem,
+                   title(row->problem));
+    dae_text_fill(x, 'r', columns - 1);
+    dae_text_put(x, "}\n\\hline\n");
+    for (int k = 0; k < columns; k++) dae_text_print(x, "%s%s", k ? " & " : "", heads[k]);
+    dae_text_put(x, " \\\\\n\\hline\n");
+    for (int i = 0; i < count; i++) {
+        cells c;
+        fill(&row[i], &c);
+        for (int k = 0; k < columns; k++)
+            dae_text_print(x, c.marked[k] ? "%s\\textbf{%s}" : "%s%s", k ? " & " : "", c.text[k]);
+        dae_text_put(x, " \\\\\n");
+    }
+    dae_text_put(x, "\\hline\n\\end{tabular}\n\\end{table}\n\n");
+}
+
+/* ---- CSV and JSON ---------------------------------------------------------------------------------- */
+
+static const struct {
+    int bit;
+    const char *name;
+} mark_names[] = {{DAE_MARK_FAILED, "failed"},
+                  {DAE_MARK_MESCD, "mescd"},
+                  {DAE_MARK_SCD, "scd"},
+                  {DAE_MARK_STEPS, "steps"},
+                  {DAE_MARK_F, "f"}};
+enum { nmarks = sizeof mark_names / sizeof *mark_names };
+
+static void csv_real(dae_text *x, double value)
+{
+    if (isfinite(value)) dae_text_print(x, ",%.17g", value);
+    else dae_text_put(x, ",");
+}
+
+static void csv_count(dae_text *x, long value)
+{
+    if (value >= 0) dae_text_print(x, ",%ld", value);
+    else dae_text_put(x, ",");
+}
+
+static void csv_figures(dae_text *x, double mescd, double scd, const long *count, double cpu)
+{
+    csv_real(x, mescd);
+    csv_real(x, scd);
+    for (int k = 0; k < 5; k++) csv_count(x, count[k]);
+    csv_real(x, cpu);
+}
+
+static void csv_row(dae_text *x, const dae_table_row *r)
+{
+    const dae_published_row *p = r->published;
+    const char *sep = ",";
+    dae_text_print(x, "%s,%s,%s,%s,%.17g,%.17g,%.17g,%s", r->problem, r->solver, p ? p->solver : "",
+                   p && p->variant ? p->variant : "", r->rtol, r->atol, r->h0,
+                   dae_run_status_word(r->status));
+    csv_figures(x, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu}, r->cpu_seconds);
+    if (p)
+        csv_figures(x, p->mescd, p->scd, (long[]){p->steps, p->accepted, p->f, p->jac, p->lu},
+                    p->cpu_seconds);
+    else dae_text_put(x, ",,,,,,,,");
+    int marks = dae_table_marks(r);
+    if (!marks) dae_text_put(x, ",");
+    for (int k = 0; k < nmarks; k++) {
+        if (!(marks & mark_names[k].bit)) continue;
+        dae_text_print(x, "%s%s", sep, mark_names[k].name);
+        sep = " ";
+    }
+    dae_text_put(x, "\n");
+}
+
+static const char csv_head[] =
+    "problem,solver,published_solver,variant,rtol,atol,h0,status,mescd,scd,steps,accepted,f,jac,lu,cpu_"
+    "seconds,"
+    "published_mescd,published_scd,published_steps,published_accepted,published_f,published_jac,published_lu,"
+    "published_cpu_seconds,marks\n";
+
+static json_t *real_or_null(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *count_or_null(long k)
+{
+    return k >= 0 ? json_integer(k) : json_null();
+}
+
+static void put_figures(json_t *o, double mescd, double scd, const long *count, double cpu)
+{
+    static const char *const name[] = {"steps", "accepted", "f", "jac", "lu"};
+    json_object_set_new(o, "mescd", real_or_null(mescd));
+    json_object_set_new(o, "scd", real_or_null(scd));
+    for (int k = 0; k < 5; k++) json_object_set_new(o, name[k], count_or_null(count[k]));
+    json_object_set_new(o, "cpu_seconds", real_or_null(cpu));
+}
+
+static json_t *published_object(const dae_published_row *p)
+{
+    if (!p) return json_null();
+    json_t *o = json_object();
+    json_object_set_new(o, "solver", json_string(p->solver));
+    json_object_set_new(o, "variant", p->variant ? json_string(p->variant) : json_null());
+    put_figures(o, p->mescd, p->scd, (long[]){p->steps, p->accepted, p->f, p->jac, p->lu}, p->cpu_seconds);
+    return o;
+}
+
+static json_t *row_object(const dae_table_row *r)
+{
+    json_t *o = json_object(), *marks = json_array();
+    int bits = dae_table_marks(r);
+    json_object_set_new(o, "problem", json_string(r->problem));
+    json_object_set_new(o, "solver", json_string(r->solver));
+    json_object_set_new(o, "m", r->m >= 0 ? json_integer(r->m) : json_null());
+    json_object_set_new(o, "rtol", real_or_null(r->rtol));
+    json_object_set_new(o, "atol", real_or_null(r->atol));
+    json_object_set_new(o, "h0", r->h0 > 0 ? json_real(r->h0) : json_null());
+    json_object_set_new(o, "status", json_string(dae_run_status_word(r->status)));
+    json_t *text = r->message[0] ? json_string(r->message) : json_null();
+    json_object_set_new(o, "message", text ? text : json_null());
+    put_figures(o, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu}, r->cpu_seconds);
+    json_object_set_new(o, "published", published_object(r->published));
+    if (r->m >= 0)
+        json_object_set_new(o, "published_failed",
+                            json_boolean(dae_published_failed(r->problem, r->solver, r->m)));
+    for (int k = 0; k < nmarks; k++) {
+        if (bits & mark_names[k].bit) json_array_append_new(marks, json_string(mark_names[k].name));
+    }
+    json_object_set_new(o, "marks", marks);
+    json_object_set_new(o, "version", json_string(dae_version()));
+    return o;
+}
+
+static int forward(const char *buffer, size_t size, void *text)
+{
+    dae_text *x = text;
+    dae_text_print(x, "%.*s", (int)size, buffer);
+    return x->failed ? -1 : 0;
+}
+
+static dae_status dump(dae_text *x, json_t *value)
+{
+    if (!value || json_dump_callback(value, forward, x, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0)
+        x->failed = 1;
+    json_decref(value);
+    return x->failed ? DAE_ERR_FILE : DAE_OK;
+}
+
+dae_status dae_table_row_json(const dae_table_row *row, dae_write_fn *write, void *user)
+{
+    dae_text x = {.write = write, .user = user};
+    dump(&x, row_object(row));
+    return dae_text_end(&x);
+}
+
+dae_status dae_table_write(const dae_table_row *row, int count, const char *format, dae_write_fn *write,
+                           void *user)
+{
+    dae_text x = {.write = write, .user = user};
+    int tables = !strcmp(format, "md") || !strcmp(format, "latex");
+    for (int i = 0, n; tables && i < count; i += n) {
+        for (n = 1; i + n < count && !strcmp(row[i].problem, row[i + n].problem);) n++;
+        if (format[0] == 'm') markdown(&x, row + i, n);
+        else latex(&x, row + i, n);
+    }
+    if (!strcmp(format, "csv")) {
+        dae_text_put(&x, csv_head);
+        for (int i = 0; i < count; i++) csv_row(&x, &row[i]);
+    } else if (!strcmp(format, "json")) {
+        json_t *o = json_object(), *list = json_array();
+        for (int i = 0; i < count; i++) json_array_append_new(list, row_object(&row[i]));
+        json_object_set_new(o, "rows", list);
+        dump(&x, o);
+        dae_text_put(&x, "\n");
+    } else if (!tables) {
+        return DAE_ERR_INPUT;
+    }
+    return dae_text_end(&x);
+}

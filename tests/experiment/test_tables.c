@@ -1,0 +1,259 @@
+/* Tables of run characteristics: the printed figures, which runs stand beside them, marks, forms. */
+#include "test.h"
+
+#include <daedalus/experiment.h>
+
+#include <jansson.h>
+
+typedef struct buffer {
+    char text[65536];
+    size_t used;
+} buffer;
+
+static int collect(const char *text, size_t length, void *user)
+{
+    buffer *b = user;
+    assert_true(b->used + length < sizeof b->text);
+    memcpy(b->text + b->used, text, length);
+    b->used += length;
+    b->text[b->used] = 0;
+    return 0;
+}
+
+static int refuse(const char *text, size_t length, void *user)
+{
+    (void)text, (void)length, (void)user;
+    return -1;
+}
+
+static void published_rows_are_those_of_the_report(void **state)
+{
+    (void)state;
+    long steps = 0, f = 0;
+    double digits = 0;
+    assert_int_equal(dae_published_count(), 349);
+    for (int i = 0; i < dae_published_count(); i++) {
+        const dae_published_row *r = dae_published_get(i);
+        assert_non_null(dae_problem_find(r->problem));
+        assert_true(r->rtol > 0 && r->atol > 0 && r->steps > 0 && r->f > 0);
+        steps += r->steps;
+        f += r->f;
+        digits += r->scd;
+    }
+    assert_null(dae_published_get(349));
+    assert_null(dae_published_get(-1));
+    assert_int_equal(steps, 1622224);
+    assert_int_equal(f, 9488505);
+    assert_near(digits, 1622.65, 1e-6);
+}
+
+static void failed_runs_are_those_of_the_report(void **state)
+{
+    (void)state;
+    assert_true(dae_published_failed("ringmod", "radau", 26));
+    assert_false(dae_published_failed("ringmod", "radau", 27));
+    assert_true(dae_published_failed("rober", "dassl", 10));
+    assert_false(dae_published_failed("rober", "dassl", 9));
+    assert_true(dae_published_failed("tba", "ida", 32)); /* beside DASSL */
+    assert_true(dae_published_failed("pump", "mebdfi", 14));
+    assert_false(dae_published_failed("hires", "radau", 0));
+}
+
+static void ranges_follow_the_pages_of_the_problems(void **state)
+{
+    (void)state;
+    const dae_tolerance_range *r = dae_tolerance_range_find("emep");
+    assert_non_null(r);
+    assert_true(r->atol_fixed && r->h0_fixed && r->last == 32);
+    assert_near(r->h0, 1e-7, 0);
+    dae_table_row *row;
+    int n = dae_table_plan("rober", DAE_TABLE_RANGE, (const char *const[]){"radau", "vode"}, 2, &row);
+    assert_int_equal(n, 66); /* m = 0 .. 32 each */
+    assert_string_equal(row[12].solver, "radau");
+    assert_near(row[12].rtol, 1e-7, 1e-20);
+    assert_near(row[12].atol, 1e-11, 1e-24);
+    assert_near(row[12].h0, 1e-9, 1e-22);
+    assert_non_null(row[12].published);
+    assert_int_equal(row[12].published->steps, 112);
+    assert_null(row[13].published);
+    assert_near(row[33].h0, 0, 0); /* VODE chooses its first step */
+    free(row);
+    assert_null(dae_tolerance_range_find("cable-drum"));
+    assert_int_equal(dae_table_plan("no-such-problem", DAE_TABLE_RANGE, NULL, 0, &row), 0);
+}
+
+static void explicit_methods_are_not_run_on_stiff_problems(void **state)
+{
+    (void)state;
+    const dae_method_info *dopri5 = dae_method_find("dopri5"), *radau = dae_method_find("radau");
+    assert_null(dae_matrix_exclusion(dae_problem_find("plei"), dopri5));
+    assert_non_null(dae_matrix_exclusion(dae_problem_find("hires"), dopri5));
+    assert_non_null(dae_matrix_exclusion(dae_problem_find("andrews"), dopri5));
+    assert_null(dae_matrix_exclusion(dae_problem_find("andrews"), radau));
+    assert_non_null(dae_matrix_exclusion(dae_problem_find("nand"), radau)); /* fully implicit */
+    assert_non_null(dae_matrix_exclusion(dae_problem_find("cable-drum"), radau));
+}
+
+static void a_row_reproduces_the_report(void **state)
+{
+    (void)state;
+    dae_table_row *row;
+    int n = dae_table_plan("hires", DAE_TABLE_PUBLISHED, (const char *const[]){"radau"}, 1, &row);
+    assert_int_equal(n, 3);
+    dae_table_run(&row[0], 0, 1);
+    assert_int_equal(row[0].status, DAE_OK);
+    assert_near(row[0].scd, 4.91, 0.006);
+    assert_near(row[0].mescd, 7.11, 0.006);
+    assert_int_equal(row[0].steps, 51);
+    assert_int_equal(row[0].accepted, 40);
+    assert_int_equal(dae_table_marks(&row[0]), 0);
+    free(row);
+}
+
+static void a_solver_without_rows_gets_the_tolerances_of_the_problem(void **state)
+{
+    (void)state;
+    dae_table_row *row;
+    int n = dae_table_plan("plei", DAE_TABLE_PUBLISHED, (const char *const[]){"dop853"}, 1, &row);
+    assert_int_equal(n, 3);
+    for (int i = 0; i < n; i++) assert_null(row[i].published);
+    assert_near(row[0].rtol * row[1].rtol * row[2].rtol, 1e-21, 1e-30);
+    dae_table_run(&row[1], 0, 1);
+    assert_int_equal(row[1].status, DAE_OK);
+    assert_int_equal(dae_table_marks(&row[1]), 0);
+    free(row);
+}
+
+static void marks_are_set_beyond_the_allowance(void **state)
+{
+    (void)state;
+    dae_published_row p = {.problem = "hires",
+                           .solver = "radau",
+                           .mescd = 6,
+                           .scd = 4,
+                           .steps = 100,
+                           .f = 1000,
+                           .rtol = 1e-4,
+                           .atol = 1e-4,
+                           .h0 = NAN,
+                           .cpu_seconds = NAN};
+    dae_table_row r = {.problem = "hires",
+                       .solver = "radau",
+                       .published = &p,
+                       .mescd = 5.31,
+                       .scd = 3.31,
+                       .steps = 160,
+                       .f = 1600,
+                       .m = -1};
+    assert_int_equal(dae_table_marks(&r), 0);
+    r.solver = "mebdfi"; /* 0.5 digits, 1.3 times */
+    assert_int_equal(dae_table_marks(&r), DAE_MARK_MESCD | DAE_MARK_SCD | DAE_MARK_STEPS | DAE_MARK_F);
+    r.solver = "ida";
+    r.steps = 161;
+    assert_int_equal(dae_table_marks(&r), DAE_MARK_STEPS);
+    r.scd = NAN; /* e5: scd is not used */
+    r.steps = 1;
+    assert_int_equal(dae_table_marks(&r), 0);
+    r.status = DAE_ERR_STEP_TOO_SMALL;
+    assert_int_equal(dae_table_marks(&r), DAE_MARK_FAILED);
+}
+
+static void a_run_at_its_limit_has_failed_and_says_so(void **state)
+{
+    (void)state;
+    dae_table_row r = {
+        .problem = "ringmod", .solver = "radau5", .m = 0, .rtol = 1e-4, .atol = 1e-4, .h0 = 1e-6};
+    dae_table_run(&r, 1e-3, 1);
+    assert_int_equal(r.status, DAE_ERR_MAX_SECONDS);
+    assert_non_null(strstr(r.message, "CPU"));
+    assert_true(isnan(r.scd));
+    r = (dae_table_row){.problem = "nonsense", .solver = "radau5"};
+    dae_table_run(&r, 0, 1);
+    assert_true(r.status < 0);
+}
+
+static dae_published_row sample_published = {"hires", "radau", NULL, 1e-7, 1e-7, 1e-9,  7.11, 4.91,
+                                             51,      40,      985,  22,   -1,   0.002, 0};
+
+static dae_table_row sample(void)
+{
+    return (dae_table_row){.problem = "hires",
+                           .solver = "radau5",
+                           .published = &sample_published,
+                           .m = 8,
+                           .rtol = 1e-7,
+                           .atol = 1e-7,
+                           .mescd = 6.5,
+                           .scd = 4.0,
+                           .steps = 102,
+                           .accepted = 90,
+                           .f = 900,
+                           .jac = 30,
+                           .lu = 60,
+                           .cpu_seconds = 0.25};
+}
+
+static void forms_hold_the_same_figures(void **state)
+{
+    (void)state;
+    dae_table_row r = sample();
+    buffer b = {.used = 0};
+    assert_int_equal(dae_table_write(&r, 1, "md", collect, &b), DAE_OK);
+    assert_non_null(strstr(b.text, "## hires: "));
+    assert_non_null(strstr(b.text, "| radau5 (radau) |"));
+    assert_non_null(strstr(b.text, "**4.00 (4.91)**")); /* 0.91 below */
+    assert_non_null(strstr(b.text, "| 6.50 (7.11) |"));
+    assert_non_null(strstr(b.text, "**102 (51) 2.00**"));
+    assert_non_null(strstr(b.text, " 0.250 (0.0020) |"));
+    b.used = 0;
+    assert_int_equal(dae_table_write(&r, 1, "csv", collect, &b), DAE_OK);
+    assert_non_null(strstr(b.text, ",ok,6.5,4,102,90,900,30,60,0.25,7.1"));
+    assert_non_null(strstr(b.text, ",51,40,985,22,,0.002,scd steps\n"));
+    b.used = 0;
+    assert_int_equal(dae_table_write(&r, 1, "latex", collect, &b), DAE_OK);
+    assert_non_null(strstr(b.text, "& \\textbf{102 (51) 2.00} & 90 (40) 2.25 & 900 (985) 0.91 &"));
+    b.used = 0;
+    assert_int_equal(dae_table_write(&r, 1, "json", collect, &b), DAE_OK);
+    json_t *o = json_loads(b.text, 0, NULL), *row = json_array_get(json_object_get(o, "rows"), 0);
+    assert_non_null(row);
+    assert_int_equal(json_integer_value(json_object_get(row, "steps")), 102);
+    assert_true(json_is_null(json_object_get(json_object_get(row, "published"), "lu")));
+    assert_int_equal(json_array_size(json_object_get(row, "marks")), 2);
+    json_decref(o);
+    assert_int_equal(dae_table_write(&r, 1, "html", collect, &b), DAE_ERR_INPUT);
+    assert_int_equal(dae_table_write(&r, 1, "csv", refuse, NULL), DAE_ERR_FILE);
+}
+
+static void a_failed_row_tells_its_message(void **state)
+{
+    (void)state;
+    dae_table_row r = sample();
+    buffer b = {.used = 0};
+    r.status = DAE_ERR_MAX_SECONDS;
+    r.scd = r.mescd = NAN;
+    strcpy(r.message, "too slow");
+    assert_int_equal(dae_table_write(&r, 1, "md", collect, &b), DAE_OK);
+    assert_non_null(strstr(b.text, "**radau5 (radau)**"));
+    assert_non_null(strstr(b.text, "radau5 at rtol 1e-07 failed: too slow"));
+    b.used = 0;
+    assert_int_equal(dae_table_row_json(&r, collect, &b), DAE_OK);
+    assert_non_null(strstr(b.text, "\"status\":\"limit\",\"message\":\"too slow\",\"mescd\":null"));
+    assert_null(strchr(b.text, '\n'));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_rows_are_those_of_the_report),
+        cmocka_unit_test(failed_runs_are_those_of_the_report),
+        cmocka_unit_test(ranges_follow_the_pages_of_the_problems),
+        cmocka_unit_test(explicit_methods_are_not_run_on_stiff_problems),
+        cmocka_unit_test(a_row_reproduces_the_report),
+        cmocka_unit_test(a_solver_without_rows_gets_the_tolerances_of_the_problem),
+        cmocka_unit_test(marks_are_set_beyond_the_allowance),
+        cmocka_unit_test(a_run_at_its_limit_has_failed_and_says_so),
+        cmocka_unit_test(forms_hold_the_same_figures),
+        cmocka_unit_test(a_failed_row_tells_its_message),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
