@@ -143,6 +143,13 @@ int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const
 /* A whole number option; *out keeps its value if it is not given. */
 int cli_whole(const cli_args *args, const char *name, long least, long most, long *out);
 
+/* reference.c: the cache of reference solutions. */
+int cli_reference_path(const dae_problem *p, char *path, size_t size); /* 0, or -1: no folder is known */
+dae_reference *cli_reference_find(const dae_problem *p);               /* NULL: the cache has none */
+int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path, size_t size);
+/* --reference auto|none: a problem without a reference gets that of the cache. Destroy *r after the problem. */
+int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r);
+
 /* checkpoint.c */
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path);
 /* Takes the options kept in the file over into args. *block (the caller frees it, after args) holds the file,

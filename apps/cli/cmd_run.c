@@ -19,6 +19,7 @@ typedef struct job {
     void *resume;
     FILE *csv, *dump;
     cli_progress progress;
+    dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
     char kept[1024];
 } job;
@@ -221,6 +222,7 @@ static int prepare(job *j)
     if (resume && cli_checkpoint_read(j->args, resume, &j->resume, &bytes, &size)) return EXIT_USAGE;
     j->problem = cli_open_problem(j->args);
     if (!j->problem) return j->args->status;
+    if (cli_reference_use(j->args, j->problem, &j->reference)) return EXIT_USAGE;
     j->options = dae_run_options_default(j->problem);
     if (j->args->model) set_model(j);
     j->options.resume = bytes;
@@ -355,6 +357,7 @@ static int run(cli_args *args)
     if (j.dump) fclose(j.dump);
     dae_run_destroy(j.result);
     cli_close_problem(args, j.problem);
+    dae_reference_destroy(j.reference);
     free(j.setting);
     free(j.extended);
     free(j.at);
@@ -386,6 +389,7 @@ static const cli_option options[] = {
     {"progress", "MODE", "auto|json|none",
      "auto: a line on a terminal; json: objects on standard error; none"},
     {"animate", "FILE", "file", "model files: a page that shows the motion (HTML, nothing else needed)"},
+    {"reference", "MODE", "auto|none", "auto: score by the problem's reference or the cached one; none: no score"},
     {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},
     {"max-steps", "N", NULL, "limit on step attempts; 0: none"},
     {"max-seconds", "S", NULL, "limit on CPU time; 0: none"},

@@ -7,6 +7,8 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 mkdir bin && ln -s "$program" bin/daedalus && PATH=$folder/bin:$PATH
+XDG_CACHE_HOME=$folder/cache
+export XDG_CACHE_HOME
 failures=0
 checks=0
 
@@ -200,6 +202,25 @@ kill -TERM $child
 wait $child
 equal $? 130; says 'goes on where it stopped' err
 
+# ---- reference: other parameters have a score once it is in the cache
+expect 0 run vdpol-mu --set mu=50 --json; equal "$(key scd)" null
+expect 0 reference vdpol-mu --set mu=50; says 'digits or more can be trusted' out; says 'rtol .* digits' err
+checks=$((checks + 1)); [ "$(ls cache/daedalus | grep -c '^vdpol-mu-[0-9a-f]*\.json$')" -eq 1 ] || wrong 'not in the cache'
+expect 0 reference vdpol-mu --set mu=50; says 'read from there' out; silent err
+expect 0 run vdpol-mu --set mu=50 --solver radau --rtol 1e-7 --json
+checks=$((checks + 1)); awk "BEGIN { exit !($(key mescd) > 6 && $(key mescd) < 10) }" || wrong "mescd $(key mescd)"
+expect 0 run vdpol-mu --set mu=50 --reference none --json; equal "$(key scd)" null
+expect 0 run vdpol-mu --set mu=51 --json; equal "$(key scd)" null
+expect 0 reference hires --json --quiet --solvers radau,mebdfi --digits 8; lines 1 out; silent err; says '"methods":\["' out
+for file in cache/daedalus/vdpol-mu*; do head -c 200 "$file" >x; mv x "$file"; done
+expect 0 run vdpol-mu --set mu=50 --json; equal "$(key scd)" null; says 'is not used' err
+expect 0 reference vdpol-mu --set mu=50; says 'rtol .* digits' err
+expect 2 reference hires --solvers radau,radau; says 'must differ' err
+expect 2 reference hires --solvers radau; says 'two are wanted' err
+expect 2 run hires --reference old; says 'expected auto or none' err
+expect 4 reference ringmod --max-seconds 0.001 --quiet; says 'CPU' err
+: >file; XDG_CACHE_HOME=$folder/file expect 2 reference rober --quiet; says 'Not a directory\|File exists' err
+
 # ---- completion
 expect 0 completion bash; cp out completion.bash
 if command -v bash >/dev/null; then
@@ -207,7 +228,7 @@ if command -v bash >/dev/null; then
     bash -eu -c 'source ./completion.bash
         COMP_WORDS=(daedalus run hi); COMP_CWORD=2; _daedalus; [ "${COMPREPLY[*]}" = hires ]
         COMP_WORDS=(daedalus run hires --solver radau5); COMP_CWORD=4; _daedalus; [ "${COMPREPLY[0]}" = radau5 ]
-        COMP_WORDS=(daedalus r); COMP_CWORD=1; _daedalus; [ "${COMPREPLY[*]}" = run ]
+        COMP_WORDS=(daedalus ru); COMP_CWORD=1; _daedalus; [ "${COMPREPLY[*]}" = run ]
         COMP_WORDS=(daedalus run hires --max-st); COMP_CWORD=3; _daedalus; [ "${COMPREPLY[*]}" = --max-steps ]' >out 2>err \
         || wrong 'bash completion'
     silent err
@@ -217,7 +238,7 @@ expect 0 completion fish; says '^complete -c daedalus' out
 
 # ---- the manual names every option; every example of the help pages runs
 sed 's/\\-/-/g; s/^/ /' "$manual" >manual
-for command in run sample table matrix list info eval completion help; do
+for command in run sample table matrix reference list info eval completion help; do
     expect 0 help $command; cp out page
     says "^ \.SS $command\|^ .B daedalus $command" manual
     for option in $(sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' page); do

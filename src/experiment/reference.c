@@ -1,0 +1,339 @@
+/* Reference solutions by two methods that must agree.
+ *
+ * Both methods run at rtol = 1e-7, 10^-8.5, ... 10^-14.5 (atol in the problem's ratio, and small). The error
+ * of component i of a is taken as
+ *     e_i = max( |a_i - b_i|, |a_i - a_i'| / 10, |b_i - b_i'| / 10 ),
+ * a', b' from the tolerance before, which was 30 times larger: a chance agreement of a and b is no proof, and a method
+ * that still moves has not arrived. Of all tolerances the one counts at which the worst component has most digits. */
+#include "experiment/text.h"
+
+#include <daedalus/version.h>
+
+#include <float.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { max_levels = 6 };
+static const double first_rtol = 1e-7, tightening = 31.622776601683793; /* ours */
+static const double small =
+    1e-2; /* atol is so many times that of the problem, for its small components; ours */
+static const double moved_part = 0.1; /* of the last change that is taken for the error that is left; ours */
+
+/* Methods by trust in their tight tolerances; the first two different families that take the problem are used. */
+static const struct {
+    const char *name;
+    int family;
+} candidates[] = {{"dop853", 0}, {"radau", 1},  {"gamd", 2},  {"bimd", 3}, {"mexx", 4},
+                  {"mebdfi", 5}, {"pside", 1},  {"dassl", 6}, {"ida", 6},  {"mebdfdae", 5},
+                  {"radau5", 1}, {"dopri5", 0}, {"cvode", 7}, {"vode", 7}};
+
+typedef struct level {
+    double rtol;
+    double *y[2]; /* n each */
+} level;
+
+dae_reference_options dae_reference_options_default(void)
+{
+    return (dae_reference_options){.digits = 11, .max_seconds = 60};
+}
+
+/* ---- Methods --------------------------------------------------------------------------------------- */
+
+/* Mechanical systems are taken by methods of their own, and by others through a formulation. */
+static int takes(const dae_method_info *m, const dae_problem *p)
+{
+    dae_kind kind = p->system.kind;
+    int stiff = p->info && p->info->stiff;
+    if (!m || (!m->implicit && stiff)) return 0;
+    if (kind == DAE_KIND_MECH) return (m->kinds & (1u << DAE_KIND_MECH | 1u << DAE_KIND_ODE)) != 0;
+    return (m->kinds & 1u << kind) && m->max_index >= dae_system_index(&p->system);
+}
+
+static dae_status choose(const dae_problem *p, const dae_reference_options *opt, const char *method[2],
+                         dae_error *err)
+{
+    int family = -1, found = 0;
+    for (int k = 0; k < 2; k++) {
+        if (!opt->method[k]) continue;
+        if (!dae_method_find(opt->method[k]))
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"", opt->method[k]);
+        method[found++] = opt->method[k];
+        for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+            if (!strcmp(candidates[i].name, opt->method[k])) family = candidates[i].family;
+        }
+    }
+    for (size_t i = 0; found < 2 && i < sizeof candidates / sizeof *candidates; i++) {
+        if (candidates[i].family == family || !takes(dae_method_find(candidates[i].name), p)) continue;
+        method[found++] = candidates[i].name;
+        family = candidates[i].family;
+    }
+    if (found < 2) {
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "a reference needs two methods of different families; %s takes it",
+                        found ? method[0] : "none");
+    }
+    if (!strcmp(method[0], method[1]))
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the two methods of a reference must differ (both are %s)",
+                        method[0]);
+    return DAE_OK;
+}
+
+static dae_status solve(const dae_problem *p, const char *method, double rtol, double max_seconds, double *y,
+                        dae_error *err)
+{
+    dae_run_options o = dae_run_options_default(p);
+    double ratio = p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1;
+    o.options.method = method;
+    o.options.rtol = rtol;
+    o.options.atol = rtol * ratio * small;
+    o.options.h0 = 0;
+    o.options.max_steps = 0;
+    o.options.max_seconds = max_seconds;
+    dae_run_result *r = dae_run(p, &o, err);
+    if (!r) return DAE_ERR_MEMORY;
+    dae_status s = r->status == DAE_OK ? DAE_OK : r->status < 0 ? r->status : DAE_ERR_INTERNAL;
+    if (s < 0) dae_fail(err, s, r->error.t, "%s at rtol %.1e: %s", method, rtol, r->error.text);
+    else memcpy(y, r->last.y, (size_t)r->n * sizeof *y);
+    dae_run_destroy(r);
+    return s;
+}
+
+/* ---- Digits ---------------------------------------------------------------------------------------- */
+
+/* tiny: what both value and error must be below to count as zero. */
+static double digits_of(double error, double value, double tiny)
+{
+    double scale = fabs(value);
+    if (!(error > DBL_EPSILON * scale) || (error < tiny && scale < tiny)) return 16;
+    if (scale == 0) return 0;
+    double d = -log10(error / scale);
+    return d > 0 ? fmin(d, 16) : 0;
+}
+
+/* The absolute tolerance of a component at this rtol. */
+static double atol_of(const dae_problem *p, int i, double rtol)
+{
+    double ratio = p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1;
+    return rtol * ratio * small * (p->atol_factor ? p->atol_factor[i] : 1);
+}
+
+/* Digits of this level (from the second on, with the one before); *first: the method whose values are taken. */
+static double judge(const dae_problem *p, int n, const level *now, const level *before, double *digits,
+                    int *worst, int *first)
+{
+    double moved[2] = {0, 0}, least = INFINITY;
+    for (int i = 0; i < n; i++) {
+        double scale = fabs(now->y[0][i]) + DBL_MIN;
+        for (int k = 0; k < 2; k++) moved[k] = fmax(moved[k], fabs(now->y[k][i] - before->y[k][i]) / scale);
+    }
+    *first = moved[1] < moved[0];
+    *worst = 0;
+    for (int i = 0; i < n; i++) {
+        double e = fabs(now->y[0][i] - now->y[1][i]);
+        for (int k = 0; k < 2; k++) e = fmax(e, moved_part * fabs(now->y[k][i] - before->y[k][i]));
+        digits[i] = digits_of(e, now->y[*first][i], 10 * atol_of(p, i, now->rtol));
+        if ((p->scored && !p->scored[i]) || !(digits[i] < least)) continue;
+        least = digits[i];
+        *worst = i;
+    }
+    return isfinite(least) ? least : 0;
+}
+
+/* ---- The computation ------------------------------------------------------------------------------- */
+
+static dae_reference *allocate(int n)
+{
+    dae_reference *r = calloc(1, sizeof *r + 2 * (size_t)n * sizeof(double));
+    if (!r) return NULL;
+    r->n = n;
+    r->y = (double *)(r + 1);
+    r->digits = r->y + n;
+    return r;
+}
+
+static void keep(dae_reference *r, const level *now, const double *digits, int first,
+                 const char *const method[2])
+{
+    size_t bytes = (size_t)r->n * sizeof(double);
+    memcpy((double *)r->y, now->y[first], bytes);
+    memcpy((double *)r->digits, digits, bytes);
+    r->rtol = now->rtol;
+    snprintf(r->method[0], sizeof r->method[0], "%s", method[first]);
+    snprintf(r->method[1], sizeof r->method[1], "%s", method[!first]);
+}
+
+dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_options *opt, dae_error *err)
+{
+    dae_reference_options standard = dae_reference_options_default();
+    const char *method[2];
+    int n = dae_system_size(&p->system), filled = 0;
+    if (!opt) opt = &standard;
+    if (choose(p, opt, method, err) < 0) return NULL;
+    dae_reference *r = allocate(n);
+    double *work = calloc(5 * (size_t)n + 1, sizeof *work), *digits = work ? work + 4 * n : NULL;
+    if (!r || !work) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        goto fail;
+    }
+    level at[2] = {{0, {work, work + n}}, {0, {work + 2 * n, work + 3 * n}}};
+    dae_error trouble = {0};
+    r->t = p->t_end;
+    r->least = -1;
+    double rtol = first_rtol;
+    for (int k = 0; k < max_levels; k++, rtol /= tightening) {
+        level *now = &at[k % 2];
+        dae_status s = DAE_OK;
+        now->rtol = rtol;
+        for (int j = 0; j < 2 && s >= 0; j++)
+            s = solve(p, method[j], rtol, opt->max_seconds, now->y[j], &trouble);
+        if (s < 0) { /* what was reached before counts */
+            snprintf(r->stopped, sizeof r->stopped, "%.250s", trouble.text);
+            break;
+        }
+        r->levels = ++filled;
+        if (k == 0) continue;
+        int worst, first;
+        double least = judge(p, n, now, &at[(k + 1) % 2], digits, &worst, &first);
+        if (least > r->least) {
+            keep(r, now, digits, first, method);
+            r->least = least;
+            r->worst = worst;
+        }
+        if (opt->level && opt->level(rtol, least, opt->user)) strcpy(r->stopped, "asked to");
+        else if (r->least >= opt->digits) strcpy(r->stopped, "enough digits");
+        else if (least < r->least - 1) strcpy(r->stopped, "rounding errors took over");
+        else if (k == max_levels - 1) strcpy(r->stopped, "the tightest tolerance was reached");
+        if (r->stopped[0]) break;
+    }
+    if (r->least < 0) {
+        if (trouble.status < 0) dae_fail(err, trouble.status, trouble.t, "%s", trouble.text);
+        else
+            dae_fail(err, DAE_ERR_CONVERGENCE, NAN,
+                     "the two methods were stopped before they could be compared");
+        goto fail;
+    }
+    free(work);
+    return r;
+fail:
+    free(work);
+    dae_reference_destroy(r);
+    return NULL;
+}
+
+void dae_reference_destroy(dae_reference *r)
+{
+    free(r);
+}
+
+void dae_reference_use(const dae_reference *r, dae_problem *p)
+{
+    p->reference = r->y;
+    p->reference_digits = r->least;
+    p->reference_source = "two methods that agree (daedalus reference)";
+}
+
+/* ---- Keeping it ------------------------------------------------------------------------------------ */
+
+void dae_reference_key(const dae_problem *p, char *key, size_t size)
+{
+    size_t used = 0;
+    int k = snprintf(key, size, "%s", p->info && p->info->name ? p->info->name : "system");
+    used = k > 0 ? (size_t)k : 0;
+    const dae_parameter *q = p->info ? p->info->parameter : NULL;
+    for (int i = 0; q && q[i].name && used < size; i++) {
+        k = snprintf(key + used, size - used, " %s=%.17g", q[i].name, p->parameter[i]);
+        used += k > 0 ? (size_t)k : 0;
+    }
+    if (used < size) {
+        snprintf(key + used, size - used, " n=%d t=%.17g..%.17g version=%s", dae_system_size(&p->system),
+                 p->t0, p->t_end, dae_version());
+    }
+}
+
+enum { key_size = 2048 };
+
+static json_t *reals(const double *x, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_real(x[i]));
+    return list;
+}
+
+static int forward(const char *buffer, size_t size, void *text)
+{
+    dae_text *x = text;
+    dae_text_print(x, "%.*s", (int)size, buffer);
+    return x->failed ? -1 : 0;
+}
+
+dae_status dae_reference_write(const dae_reference *r, const dae_problem *p, dae_write_fn *write, void *user)
+{
+    dae_text x = {.write = write, .user = user};
+    char key[key_size];
+    dae_reference_key(p, key, sizeof key);
+    json_t *o = json_object();
+    json_object_set_new(o, "key", json_string(key));
+    json_object_set_new(o, "problem", json_string(p->info && p->info->name ? p->info->name : "system"));
+    json_object_set_new(o, "methods", json_pack("[s,s]", r->method[0], r->method[1]));
+    json_object_set_new(o, "rtol", json_real(r->rtol));
+    json_object_set_new(o, "levels", json_integer(r->levels));
+    json_object_set_new(o, "stopped", json_string(r->stopped));
+    json_object_set_new(o, "t", json_real(r->t));
+    json_object_set_new(o, "least", json_real(r->least));
+    json_object_set_new(o, "worst", json_integer(r->worst));
+    json_object_set_new(o, "y", reals(r->y, r->n));
+    json_object_set_new(o, "digits", reals(r->digits, r->n));
+    if (!o || json_dump_callback(o, forward, &x, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0) x.failed = 1;
+    json_decref(o);
+    dae_text_put(&x, "\n");
+    return dae_text_end(&x);
+}
+
+static int take_reals(const json_t *o, const char *key, double *out, int n)
+{
+    const json_t *list = json_object_get(o, key);
+    if (!json_is_array(list) || json_array_size(list) != (size_t)n) return -1;
+    for (int i = 0; i < n; i++) {
+        const json_t *v = json_array_get(list, (size_t)i);
+        if (!json_is_number(v)) return -1;
+        out[i] = json_number_value(v);
+    }
+    return 0;
+}
+
+dae_reference *dae_reference_read(const dae_problem *p, const char *text, size_t length, dae_error *err)
+{
+    char key[key_size];
+    json_error_t where;
+    json_t *o = json_loadb(text, length, 0, &where);
+    dae_reference *r = NULL;
+    const char *kept = json_string_value(json_object_get(o, "key")), *a, *b, *stopped;
+    dae_reference_key(p, key, sizeof key);
+    if (!o) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "line %d: %s", where.line, where.text);
+    } else if (!kept || strcmp(kept, key) != 0) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "the reference is one of \"%s\", not of \"%s\"", kept ? kept : "?",
+                 key);
+    } else if (!(r = allocate(dae_system_size(&p->system)))) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    } else if (take_reals(o, "y", (double *)r->y, r->n) < 0 ||
+               take_reals(o, "digits", (double *)r->digits, r->n) < 0 ||
+               json_unpack(o, "{s:[s,s], s:F, s:F, s:F, s:i, s:i, s:s}", "methods", &a, &b, "rtol", &r->rtol,
+                           "t", &r->t, "least", &r->least, "levels", &r->levels, "worst", &r->worst,
+                           "stopped", &stopped) != 0 ||
+               r->worst < 0 || r->worst >= r->n) {
+        dae_fail(err, DAE_ERR_INPUT, NAN,
+                 "the reference is damaged: expected %d numbers y and digits, methods, rtol, t", r->n);
+        free(r);
+        r = NULL;
+    } else {
+        snprintf(r->method[0], sizeof r->method[0], "%s", a);
+        snprintf(r->method[1], sizeof r->method[1], "%s", b);
+        snprintf(r->stopped, sizeof r->stopped, "%s", stopped);
+    }
+    json_decref(o);
+    return r;
+}
