@@ -5,13 +5,16 @@
 
 typedef struct store {
     char *data;
-    size_t size;
+    size_t size, capacity;
 } store;
 
 static int keep(const char *text, size_t length, void *user)
 {
     store *s = user;
-    s->data = realloc(s->data, s->size + length);
+    if (s->size + length > s->capacity) {
+        s->capacity = 2 * (s->size + length);
+        s->data = realloc(s->data, s->capacity);
+    }
     memcpy(s->data + s->size, text, length);
     s->size += length;
     return 0;
