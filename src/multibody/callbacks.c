@@ -63,9 +63,7 @@ void mbs_apply_forces(mbs_context *x)
 static int force(const dae_mech_point *y, double *f, void *user)
 {
     const mbs_mechanism *m = user;
-    mbs_context x = mbs_begin(m, y->t, y->p, y->v);
-    x.u = y->u;
-    x.lambda = y->lambda;
+    mbs_context x = mbs_begin_at(m, y);
     x.f = f;
     memset(f, 0, (size_t)m->nv * sizeof *f);
     mbs_apply_forces(&x);
@@ -76,8 +74,7 @@ static int force(const dae_mech_point *y, double *f, void *user)
 static int dynamics(const dae_mech_point *y, double *du, void *user)
 {
     const mbs_mechanism *m = user;
-    mbs_context x = mbs_begin(m, y->t, y->p, y->v);
-    x.u = y->u;
+    mbs_context x = mbs_begin_at(m, y);
     for (int k = 0; k < m->nforce; k++) {
         if (m->force[k].type->dynamics) m->force[k].type->dynamics(&m->force[k], &x, du + m->force[k].u);
     }
@@ -203,7 +200,7 @@ static void residuals(const mbs_context *x, double *g)
 static int constraint(const dae_mech_point *y, double *g, double *G, void *user)
 {
     const mbs_mechanism *m = user;
-    mbs_context x = mbs_begin(m, y->t, y->p, NULL);
+    mbs_context x = mbs_begin_at(m, y);
     if (g) residuals(&x, g);
     for (int k = 0; G && k < m->nrows; k++) {
         const mbs_row *r = &m->row[k];
@@ -249,7 +246,7 @@ static void planar_coincide(const mbs_row *r, const mbs_context *x, double *G)
 static int constraint_sparse(const dae_mech_point *y, double *g, double *G, void *user)
 {
     const mbs_mechanism *m = user;
-    mbs_context x = mbs_begin(m, y->t, y->p, NULL);
+    mbs_context x = mbs_begin_at(m, y);
     if (g) residuals(&x, g);
     if (G) memset(G, 0, (size_t)m->system.mech.G_colptr[m->nv] * sizeof *G);
     for (int k = 0; G && k < m->nrows; k++) {
@@ -277,7 +274,7 @@ static int constraint_sparse(const dae_mech_point *y, double *g, double *G, void
 static int velocity(const dae_mech_point *y, double *gI, void *user)
 {
     const mbs_mechanism *m = user;
-    mbs_context x = mbs_begin(m, y->t, y->p, NULL);
+    mbs_context x = mbs_begin_at(m, y);
     memset(gI, 0, (size_t)m->nlambda * sizeof *gI);
     for (int k = 0; k < m->nrows; k++) {
         const mbs_row *r = &m->row[k];
@@ -293,7 +290,7 @@ static int velocity(const dae_mech_point *y, double *gI, void *user)
 static int gamma_of(const dae_mech_point *y, double *gamma, void *user)
 {
     const mbs_mechanism *m = user;
-    mbs_context x = mbs_begin(m, y->t, y->p, y->v);
+    mbs_context x = mbs_begin_at(m, y);
     for (int k = 0; k < m->nrows; k++) {
         const mbs_row *r = &m->row[k];
         double value[3];
@@ -378,6 +375,7 @@ void mbs_set_callbacks(mbs_mechanism *m)
         s->dfdv = dfdv;
         s->dfdlambda = m->friction ? dfdlambda : NULL;
     }
+    s->cache_size = mbs_cache_size(m);
     s->user = m;
 }
 

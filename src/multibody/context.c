@@ -5,29 +5,40 @@
 
 /* ---- Poses ------------------------------------------------------------------------------------------- */
 
-void mbs_set_poses(const mbs_mechanism *m, const double *p, const double *v, mbs_pose *pose)
+static void set_position(const mbs_mechanism *m, const double *p, mbs_pose *x)
+{
+    if (m->planar) {
+        x->r[0] = p[0], x->r[1] = p[1], x->r[2] = 0;
+        x->angle = p[2];
+        mbs_plane_matrix(p[2], x->A);
+    } else {
+        mbs_set(x->r, p);
+        mbs_quaternion_matrix(p + 3, x->A);
+        x->angle = 0;
+        x->e = p + 3;
+    }
+}
+
+static void set_velocities(const mbs_mechanism *m, const double *v, mbs_pose *pose)
 {
     static const double none[6];
-    for (int k = 1; k <= m->nbody; k++, pose++) {
-        mbs_pose *x = pose + 1;
+    for (int k = 1; k <= m->nbody; k++) {
+        mbs_pose *x = &pose[k];
+        const double *w = v ? v + (k - 1) * m->bv : none;
         if (m->planar) {
-            x->r[0] = p[0], x->r[1] = p[1], x->r[2] = 0;
-            x->angle = p[2];
-            mbs_plane_matrix(p[2], x->A);
-            const double *w = v ? v : none;
             x->v[0] = w[0], x->v[1] = w[1], x->v[2] = 0;
             x->w[0] = x->w[1] = 0, x->w[2] = w[2];
         } else {
-            mbs_set(x->r, p);
-            mbs_quaternion_matrix(p + 3, x->A);
-            x->angle = 0;
-            x->e = p + 3;
-            mbs_set(x->v, v ? v : none);
-            mbs_set(x->w, v ? v + 3 : none);
+            mbs_set(x->v, w);
+            mbs_set(x->w, w + 3);
         }
-        p += m->bp;
-        if (v) v += m->bv;
     }
+}
+
+void mbs_set_poses(const mbs_mechanism *m, const double *p, const double *v, mbs_pose *pose)
+{
+    for (int k = 1; k <= m->nbody; k++) set_position(m, p + (k - 1) * m->bp, &pose[k]);
+    set_velocities(m, v, pose);
 }
 
 /* The first slot that no other thread uses. */
@@ -48,6 +59,32 @@ mbs_context mbs_begin(const mbs_mechanism *m, double t, const double *p, const d
     mbs_slot *s = take_slot(m);
     mbs_set_poses(m, p, v, s->pose);
     return (mbs_context){.m = m, .t = t, .v = v, .pose = s->pose, .work = s->work, .slot = s};
+}
+
+/* A cache: poses (the ground first), the positions that they belong to, work space of expressions. */
+size_t mbs_cache_size(const mbs_mechanism *m)
+{
+    return ((size_t)m->nbody + 1) * sizeof(mbs_pose) + ((size_t)m->np + m->work_size + 1) * sizeof(double);
+}
+
+mbs_context mbs_begin_at(const mbs_mechanism *m, const dae_mech_point *y)
+{
+    if (!y->cache) {
+        mbs_context x = mbs_begin(m, y->t, y->p, y->v);
+        x.u = y->u;
+        x.lambda = y->lambda;
+        return x;
+    }
+    mbs_pose *pose = y->cache;
+    double *p = (double *)(pose + m->nbody + 1);
+    if (pose[0].A[0] == 0 || memcmp(p, y->p, (size_t)m->np * sizeof *p) != 0) {
+        pose[0].A[0] = pose[0].A[4] = pose[0].A[8] = 1;
+        memcpy(p, y->p, (size_t)m->np * sizeof *p);
+        for (int k = 1; k <= m->nbody; k++) set_position(m, p + (k - 1) * m->bp, &pose[k]);
+    }
+    if (y->v) set_velocities(m, y->v, pose);
+    return (mbs_context){
+        .m = m, .t = y->t, .v = y->v, .u = y->u, .lambda = y->lambda, .pose = pose, .work = p + m->np};
 }
 
 mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v)
@@ -75,7 +112,7 @@ mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double
 
 void mbs_end(mbs_context *x)
 {
-    atomic_store_explicit(&x->slot->busy, 0, memory_order_release);
+    if (x->slot) atomic_store_explicit(&x->slot->busy, 0, memory_order_release);
 }
 
 /* ---- Points and axes --------------------------------------------------------------------------------- */

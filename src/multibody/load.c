@@ -403,7 +403,7 @@ static void read_force(loader *l, json_t *o)
         f.count = (int)json_array_size(value);
         if (f.count < 1 || f.count > 3) wrong(l, "value", "expected 1 to 3 numbers or expressions");
         for (int i = 0; i < f.count && !l->failed; i++) {
-            char field[16];
+            char field[40];
             snprintf(field, sizeof field, "value[%d]", i);
             f.value[i] = law(l, field, json_array_get(value, (size_t)i));
         }
@@ -513,7 +513,7 @@ static void read_initial(loader *l, json_t *root)
     json_t *list = child(l, o, "fix", 1);
     for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
         const char *word = json_string_value(json_array_get(list, i)), *dot = word ? strchr(word, '.') : NULL;
-        char field[24], name[64], fix[256];
+        char field[40], name[64], fix[256];
         snprintf(field, sizeof field, "fix[%d]", (int)i);
         snprintf(name, sizeof name, "%.*s", dot ? (int)(dot - word) : 0, word ? word : "");
         int body = dot ? mbs_find_body(l->m, name) : -1;

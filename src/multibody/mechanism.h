@@ -235,6 +235,9 @@ static inline int mbs_slot_of(const mbs_mechanism *m, int body, int c)
 /* ---- context.c: kinematics --------------------------------------------------------------------------- */
 
 mbs_context mbs_begin(const mbs_mechanism *m, double t, const double *p, const double *v);
+/* The same with the poses kept in y->cache, where there is one: positions that did not change are not computed again. */
+mbs_context mbs_begin_at(const mbs_mechanism *m, const dae_mech_point *y);
+size_t mbs_cache_size(const mbs_mechanism *m);
 /* With room for duals; x.f and x.J must not be changed by the caller. */
 mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v);
 void mbs_end(mbs_context *x);
