@@ -1,0 +1,343 @@
+/* Equilibrium, kinematics, small motions and motors against formulas of mechanics. */
+#include "mechanics.h"
+
+#define GRAVITY 9.81
+
+/* ---- Help -------------------------------------------------------------------------------------------- */
+
+static mbs_mechanism *parse(const char *json)
+{
+    dae_error err = {0};
+    mbs_model *m = mbs_model_parse(json, strlen(json), NULL, 0, &err);
+    if (!m) fail_msg("%s", err.text);
+    return compile(m);
+}
+
+static double *described(const mbs_mechanism *c)
+{
+    double *y = calloc((size_t)dae_system_size(mbs_mechanism_system(c)), sizeof *y);
+    mbs_mechanism_described(c, y);
+    return y;
+}
+
+typedef struct spectrum {
+    int n;
+    double re[40], im[40];
+} spectrum;
+
+static spectrum spectrum_at(const mbs_mechanism *c, const double *y)
+{
+    spectrum s = {0};
+    dae_error err = {0};
+    const dae_mech *m = &mbs_mechanism_system(c)->mech;
+    assert_true(2 * m->nv + m->nu <= 40);
+    if (mbs_mechanism_eigenvalues(c, 0, y, s.re, s.im, &s.n, &err) < 0) fail_msg("%s", err.text);
+    return s;
+}
+
+/* How many eigenvalues are within tol of re + i im. */
+static int count_at(const spectrum *s, double re, double im, double tol)
+{
+    int count = 0;
+    for (int k = 0; k < s->n; k++) count += hypot(s->re[k] - re, s->im[k] - im) < tol;
+    return count;
+}
+
+/* Rods of mass 1 and length 1 that hang from the origin, one below the other. */
+static mbs_model *hanging_rods(int n)
+{
+    static const char *const rod[] = {"rod1", "rod2"}, *const pin[] = {"pin1", "pin2"};
+    mbs_model *m = mbs_model_create("rods", MBS_PLANAR);
+    mbs_model_set_gravity(m, 0, -GRAVITY, 0);
+    for (int k = 0; k < n; k++) {
+        mbs_model_add_body(
+            m, &(mbs_body){.name = rod[k], .mass = 1, .inertia = {0, 0, 1 / 12.0}, .center = {0, -0.5 - k}});
+        mbs_model_add_joint(
+            m, &(mbs_joint){.name = pin[k], .type = "revolute", .a = k, .b = k + 1, .at = {0, -k}});
+    }
+    return m;
+}
+
+/* ---- Equilibrium ------------------------------------------------------------------------------------- */
+
+static void pendulum_comes_to_rest_below_its_pivot(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = compile(hanging_rods(1));
+    double y[6] = {0.5 * sin(1.0), -0.5 * cos(1.0), 1, 3, 2, 1};
+    dae_error err = {0};
+    if (mbs_mechanism_equilibrium(c, 0, y, &err) < 0) fail_msg("%s", err.text);
+    assert_near(y[0], 0, 1e-9);
+    assert_near(y[1], -0.5, 1e-9);
+    assert_near(y[2], 0, 1e-9);
+    for (int i = 3; i < 6; i++) assert_near(y[i], 0, 0);
+    mbs_mechanism_destroy(c);
+}
+
+static void spring_carries_the_weight(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = parse(
+        "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2,\"gravity\":[0,-9.81],"
+        "\"bodies\":[{\"name\":\"b\",\"mass\":2,\"inertia\":1,\"r\":[0,-1]}],"
+        "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},"
+        "{\"name\":\"B\",\"body\":\"b\",\"r\":[0,0]}],"
+        "\"joints\":[{\"name\":\"guide\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"B\",\"axis\":[0,1]}],"
+        "\"forces\":[{\"name\":\"s\",\"type\":\"spring\",\"a\":\"O\",\"b\":\"B\",\"k\":500,\"l0\":0.8}]}");
+    double *y = described(c);
+    dae_error err = {0};
+    if (mbs_mechanism_equilibrium(c, 0, y, &err) < 0) fail_msg("%s", err.text);
+    assert_near(y[1], -0.8 - 2 * GRAVITY / 500, 1e-9);
+    spectrum s = spectrum_at(c, y);
+    assert_int_equal(s.n, 2);
+    assert_int_equal(count_at(&s, 0, sqrt(500 / 2.0), 1e-5), 1);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* Four rods of weight W between supports at the same height: the vertical force in the middle of the rods is -1.5 W,
+ * -0.5 W, 0.5 W, 1.5 W and the horizontal one is the same everywhere, so tan(angle 4) = 3 tan(angle 3); the span of 3
+ * gives cos(angle 3) + cos(angle 4) = 3/2. */
+static void hanging_chain_takes_its_shape(void **state)
+{
+    (void)state;
+    static const char *const rod[] = {"R1", "R2", "R3", "R4"}, *const pin[] = {"P1", "P2", "P3", "P4", "P5"};
+    static const double x[5][2] = {{0, 0}, {0.6, -0.8}, {1.5, -1.2}, {2.4, -0.8}, {3, 0}};
+    static const char *const left[] = {"L1", "L2", "L3", "L4"}, *const right[] = {"E1", "E2", "E3", "E4"};
+    mbs_model *m = mbs_model_create("chain", MBS_PLANAR);
+    mbs_model_set_gravity(m, 0, -GRAVITY, 0);
+    mbs_model_add_point(m, &(mbs_point){.name = "O"});
+    mbs_model_add_point(m, &(mbs_point){.name = "Q", .r = {3, 0, 0}});
+    for (int k = 0; k < 4; k++) {
+        mbs_model_add_body(m,
+                           &(mbs_body){.name = rod[k],
+                                       .mass = 1,
+                                       .inertia = {0, 0, 1 / 12.0},
+                                       .center = {(x[k][0] + x[k + 1][0]) / 2, (x[k][1] + x[k + 1][1]) / 2},
+                                       .angle = atan2(x[k + 1][1] - x[k][1], x[k + 1][0] - x[k][0])});
+        mbs_model_add_point(m, &(mbs_point){.name = left[k], .body = k + 1, .r = {-0.5, 0, 0}});
+        mbs_model_add_point(m, &(mbs_point){.name = right[k], .body = k + 1, .r = {0.5, 0, 0}});
+    }
+    for (int k = 0; k < 5; k++)
+        mbs_model_add_joint(m, &(mbs_joint){.name = pin[k],
+                                            .type = "revolute",
+                                            .point_a = k ? right[k - 1] : "O",
+                                            .point_b = k < 4 ? left[k] : "Q"});
+    mbs_mechanism *c = compile(m);
+    double *y = described(c), lambda[10], force[3], torque[3];
+    dae_error err = {0};
+    if (mbs_mechanism_equilibrium(c, 0, y, &err) < 0) fail_msg("%s", err.text);
+    const double inner = y[8], outer = y[11];
+    assert_near(tan(outer), 3 * tan(inner), 1e-8);
+    assert_near(cos(outer) + cos(inner), 1.5, 1e-10);
+    assert_true(inner > 0);
+    assert_near(y[2], -outer, 1e-8);
+    assert_near(y[5], -inner, 1e-8);
+    assert_int_equal(mbs_mechanism_acceleration(c, 0, y, NULL, lambda, &err), DAE_OK);
+    assert_int_equal(mbs_mechanism_reaction(c, 0, 0, y, lambda, force, torque), DAE_OK);
+    assert_near(force[0], -0.5 * GRAVITY / tan(inner), 1e-7);
+    assert_near(force[1], 2 * GRAVITY, 1e-7);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+static void body_that_falls_has_no_equilibrium(void **state)
+{
+    (void)state;
+    mbs_model *m = mbs_model_create("free", MBS_PLANAR);
+    mbs_model_set_gravity(m, 0, -GRAVITY, 0);
+    mbs_model_add_body(m, &(mbs_body){.name = "stone", .mass = 1, .inertia = {0, 0, 1}});
+    mbs_mechanism *c = compile(m);
+    double y[6] = {0};
+    dae_error err = {0};
+    assert_int_equal(mbs_mechanism_equilibrium(c, 0, y, &err), DAE_ERR_CONVERGENCE);
+    assert_non_null(strstr(err.text, "no equilibrium"));
+    mbs_mechanism_destroy(c);
+}
+
+/* ---- Kinematics and inverse dynamics ------------------------------------------------------------------ */
+
+/* Crank of length 1, rod of length 3: x = cos(q) + sqrt(9 - sin(q)^2). */
+static void driven_slider_crank_follows_the_formula(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = parse(
+        "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2,\"bodies\":["
+        "{\"name\":\"crank\",\"mass\":1,\"inertia\":0.1,\"r\":[0.5,0]},"
+        "{\"name\":\"rod\",\"mass\":1,\"inertia\":1,\"r\":[2.5,0]},"
+        "{\"name\":\"slider\",\"mass\":1,\"inertia\":1,\"r\":[4,0]}],\"points\":["
+        "{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},"
+        "{\"name\":\"A0\",\"body\":\"crank\",\"r\":[-0.5,0]},"
+        "{\"name\":\"A1\",\"body\":\"crank\",\"r\":[0.5,0]},{\"name\":\"B0\",\"body\":\"rod\",\"r\":[-1.5,0]}"
+        ","
+        "{\"name\":\"B1\",\"body\":\"rod\",\"r\":[1.5,0]},{\"name\":\"S\",\"body\":\"slider\",\"r\":[0,0]}],"
+        "\"joints\":[{\"name\":\"J1\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A0\"},"
+        "{\"name\":\"J2\",\"type\":\"revolute\",\"a\":\"A1\",\"b\":\"B0\"},"
+        "{\"name\":\"J3\",\"type\":\"revolute\",\"a\":\"B1\",\"b\":\"S\"},"
+        "{\"name\":\"J4\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"S\",\"axis\":[1,0]}],"
+        "\"drivers\":[{\"name\":\"motor\",\"joint\":\"J1\",\"value\":\"0.3 + 2*t + t^2\"}]}");
+    double *y = described(c), a[9];
+    dae_error err = {0};
+    for (int k = 0; k <= 20; k++) { /* each pose is the guess of the next */
+        double t = 0.1 * k, q = 0.3 + 2 * t + t * t, w = 2 + 2 * t, root = sqrt(9 - sin(q) * sin(q));
+        if (mbs_mechanism_kinematics(c, t, y, &err) < 0) fail_msg("t = %g: %s", t, err.text);
+        double slope = -sin(q) - sin(q) * cos(q) / root;
+        double curve = -cos(q) - cos(2 * q) / root - pow(sin(q) * cos(q), 2) / pow(root, 3);
+        assert_near(y[2], q, 1e-10);
+        assert_near(y[6], cos(q) + root, 1e-10);
+        assert_near(y[9 + 6], slope * w, 1e-9);
+        assert_int_equal(mbs_mechanism_acceleration(c, t, y, a, NULL, &err), DAE_OK);
+        assert_near(a[6], curve * w * w + slope * 2, 1e-8);
+    }
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* Torque that turns a rod about its end with the angle t^2/2: m L^2/3 + m g L/2 cos(t^2/2). */
+static void inverse_dynamics_gives_the_torque_of_a_driver(void **state)
+{
+    (void)state;
+    mbs_mechanism *c =
+        parse("{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2,\"gravity\":[0,-9.81],"
+              "\"bodies\":[{\"name\":\"rod\",\"mass\":3,\"inertia\":0.25,\"r\":[0.5,0]}],"
+              "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},"
+              "{\"name\":\"A\",\"body\":\"rod\",\"r\":[-0.5,0]}],"
+              "\"joints\":[{\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\"}],"
+              "\"drivers\":[{\"name\":\"motor\",\"joint\":\"J\",\"value\":\"t^2/2\"}],"
+              "\"sensors\":[{\"name\":\"torque\",\"value\":\"motor.force\"}]}");
+    double *y = described(c), torque;
+    dae_error err = {0};
+    for (int k = 0; k <= 5; k++) {
+        double t = 0.4 * k;
+        if (mbs_mechanism_kinematics(c, t, y, &err) < 0) fail_msg("%s", err.text);
+        assert_int_equal(mbs_mechanism_sensors(c, t, y, NULL, NULL, &torque, &err), DAE_OK);
+        assert_near(torque, 1 + 1.5 * GRAVITY * cos(t * t / 2), 1e-9);
+    }
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+static void kinematics_wants_every_freedom_driven(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = compile(hanging_rods(2));
+    double *y = described(c);
+    dae_error err = {0};
+    assert_int_equal(mbs_mechanism_kinematics(c, 0, y, &err), DAE_ERR_INPUT);
+    assert_non_null(strstr(err.text, "2 degrees of freedom"));
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* ---- Small motions ------------------------------------------------------------------------------------- */
+
+/* Two rods: omega^2 = g/L (3 +- 6/sqrt(7)). */
+static void double_pendulum_has_its_two_frequencies(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = compile(hanging_rods(2));
+    double *y = described(c);
+    spectrum s = spectrum_at(c, y);
+    assert_int_equal(s.n, 4);
+    for (int side = -1; side <= 1; side += 2) {
+        double omega = sqrt(GRAVITY * (3 + side * 6 / sqrt(7.0)));
+        assert_int_equal(count_at(&s, 0, omega, 1e-6), 1);
+        assert_int_equal(count_at(&s, 0, -omega, 1e-6), 1);
+    }
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* J x^2 + c x + m g L/2 = 0 with J = 1/3; upside down m g L/2 has the other sign. */
+static void damped_and_inverted_pendulum_have_their_roots(void **state)
+{
+    (void)state;
+    mbs_model *m = hanging_rods(1);
+    mbs_model_add_force(m, &(mbs_force){.name = "oil", .type = "torsion", .joint = "pin1", .c = 0.4});
+    mbs_mechanism *c = compile(m);
+    double *y = described(c), half = 0.4 * 3 / 2, square = 1.5 * GRAVITY;
+    spectrum s = spectrum_at(c, y);
+    assert_int_equal(s.n, 2);
+    assert_int_equal(count_at(&s, -half, sqrt(square - half * half), 1e-6), 1);
+    assert_int_equal(count_at(&s, -half, -sqrt(square - half * half), 1e-6), 1);
+    y[1] = 0.5;
+    y[2] = 3.14159265358979323846;
+    s = spectrum_at(c, y);
+    assert_int_equal(count_at(&s, -half + sqrt(square + half * half), 0, 1e-6), 1);
+    assert_int_equal(count_at(&s, -half - sqrt(square + half * half), 0, 1e-6), 1);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* A body on a ball joint swings alike in all directions and turns freely about the vertical (a double zero). */
+static void spatial_pendulum_has_a_double_frequency(void **state)
+{
+    (void)state;
+    mbs_model *m = mbs_model_create("bob", MBS_SPATIAL);
+    mbs_model_set_gravity(m, 0, 0, -GRAVITY);
+    mbs_model_add_body(
+        m, &(mbs_body){.name = "bob", .mass = 2, .inertia = {0.1, 0.1, 0.05}, .center = {0, 0, -0.5}});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "ball", .type = "spherical", .a = MBS_GROUND, .b = 1});
+    mbs_mechanism *c = compile(m);
+    double *y = described(c), omega = sqrt(2 * GRAVITY * 0.5 / (0.1 + 2 * 0.25));
+    spectrum s = spectrum_at(c, y);
+    assert_int_equal(s.n, 6);
+    assert_int_equal(count_at(&s, 0, omega, 1e-5), 2);
+    assert_int_equal(count_at(&s, 0, -omega, 1e-5), 2);
+    assert_int_equal(count_at(&s, 0, 0, 1e-3), 2);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* ---- Motors ---------------------------------------------------------------------------------------------- */
+
+/* L i' = U - R i - k w, J w' = k i with R/L = 20, k^2/(J L) = 50: exponents s = -10 +- sqrt(50). */
+static void motor_current_follows_its_circuit(void **state)
+{
+    (void)state;
+    mbs_mechanism *c =
+        parse("{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2,"
+              "\"bodies\":[{\"name\":\"rotor\",\"mass\":1,\"inertia\":0.05,\"r\":[0,0]}],"
+              "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},"
+              "{\"name\":\"A\",\"body\":\"rotor\",\"r\":[0,0]}],"
+              "\"joints\":[{\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\"}],"
+              "\"forces\":[{\"name\":\"M\",\"type\":\"motor\",\"joint\":\"J\",\"value\":12,\"resistance\":2,"
+              "\"inductance\":0.1,\"constant\":0.5}],"
+              "\"sensors\":[{\"name\":\"i\",\"value\":\"M.current\"}]}");
+    double *y = described(c), current;
+    dae_error err = {0};
+    spectrum s = spectrum_at(c, y);
+    const double t = 0.3, s1 = -10 + sqrt(50), s2 = -10 - sqrt(50), scale = 12 / 0.1 / (s1 - s2);
+    assert_int_equal(s.n, 3);
+    assert_int_equal(count_at(&s, 0, 0, 1e-6), 1);
+    assert_int_equal(count_at(&s, s1, 0, 1e-5), 1);
+    assert_int_equal(count_at(&s, s2, 0, 1e-5), 1);
+    dae_options o = dae_options_default();
+    o.method = "mexx";
+    o.rtol = o.atol = 1e-10;
+    if (dae_solve(mbs_mechanism_system(c), &o, 0, t, y, NULL, &err) < 0) fail_msg("%s", err.text);
+    assert_near(y[6], scale * (exp(s1 * t) - exp(s2 * t)), 1e-8);
+    assert_near(y[5], 0.5 / 0.05 * scale * ((exp(s1 * t) - 1) / s1 - (exp(s2 * t) - 1) / s2), 1e-8);
+    assert_int_equal(mbs_mechanism_sensors(c, t, y, NULL, NULL, &current, &err), DAE_OK);
+    assert_near(current, y[6], 0);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pendulum_comes_to_rest_below_its_pivot),
+        cmocka_unit_test(spring_carries_the_weight),
+        cmocka_unit_test(hanging_chain_takes_its_shape),
+        cmocka_unit_test(body_that_falls_has_no_equilibrium),
+        cmocka_unit_test(driven_slider_crank_follows_the_formula),
+        cmocka_unit_test(inverse_dynamics_gives_the_torque_of_a_driver),
+        cmocka_unit_test(kinematics_wants_every_freedom_driven),
+        cmocka_unit_test(double_pendulum_has_its_two_frequencies),
+        cmocka_unit_test(damped_and_inverted_pendulum_have_their_roots),
+        cmocka_unit_test(spatial_pendulum_has_a_double_frequency),
+        cmocka_unit_test(motor_current_follows_its_circuit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
