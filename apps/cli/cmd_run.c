@@ -21,6 +21,7 @@ typedef struct job {
     cli_progress progress;
     dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
+    mbs_balance energy; /* of a model; result->energy points here */
     char kept[1024];
 } job;
 
@@ -210,6 +211,7 @@ static void set_model(job *j)
 {
     const mbs_problem *p = j->args->model;
     j->options.events = mbs_problem_events(p);
+    j->options.options.h_max = mbs_problem_h_max(p);
     if (mbs_problem_solver(p)) j->options.options.method = mbs_problem_solver(p);
     if (mbs_problem_formulation(p)) j->options.options.formulation = mbs_problem_formulation(p);
 }
@@ -304,16 +306,15 @@ static int write_files(job *j)
 /* Structure and balance of energy of a mechanism. */
 static void report_mechanism(const job *j)
 {
-    const dae_run_result *r = j->result;
-    const mbs_mechanism *c = mbs_problem_mechanism(j->args->model);
-    mbs_topology top = mbs_mechanism_topology(c);
-    mbs_balance b;
+    const mbs_balance *b = j->result->energy;
+    mbs_topology top = mbs_mechanism_topology(mbs_problem_mechanism(j->args->model));
     printf("\n   mechanism   %d bodies, %d joints, %d loop%s, %d degree%s of freedom", top.bodies, top.joints, top.loops,
            top.loops == 1 ? "" : "s", top.freedom, top.freedom == 1 ? "" : "s");
     if (top.redundant) printf(", %d redundant constraints left out", top.redundant);
     printf("\n");
-    if (r->npoint > 1 && mbs_energy_balance(j->args->model, r->npoint, r->point_t, r->point_y, &b) == DAE_OK)
-        printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b.start, b.end, b.work, b.largest);
+    if (b)
+        printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b->start, b->end,
+               b->work, b->largest);
 }
 
 static int finish(job *j)
@@ -325,6 +326,9 @@ static int finish(job *j)
     if (files) {
         j->args->json = 0; /* the answer is still the run's */
     }
+    if (j->args->model && r->npoint > 1 &&
+        mbs_energy_balance(j->args->model, r->npoint, r->point_t, r->point_y, &j->energy) == DAE_OK)
+        j->result->energy = &j->energy;
     int to_csv = cli_value(j->args, "out") && !strcmp(cli_value(j->args, "out"), "-");
     if (cli_has(j->args, "json")) {
         dae_run_json(r, cli_write_file, stdout);

@@ -5,6 +5,7 @@
 #define DAEDALUS_EXPERIMENT_H
 
 #include <daedalus/formulation.h>
+#include <daedalus/multibody.h>
 #include <daedalus/problem.h>
 
 DAE_BEGIN_DECLS
@@ -93,6 +94,7 @@ typedef struct dae_run_result {
 
     const void *checkpoint;
     size_t checkpoint_size;
+    const mbs_balance *energy; /* NULL, unless set after the run of a mechanism (mbs_energy_balance) */
 } dae_run_result;
 
 DAE_API dae_run_options dae_run_options_default(const dae_problem *p);

@@ -160,7 +160,8 @@ DAE_API dae_status mbs_mechanism_sensors(const mbs_mechanism *c, double t, const
                                          const double *lambda, double *value, dae_error *err);
 DAE_API int mbs_mechanism_joint_count(const mbs_mechanism *c);
 DAE_API const char *mbs_mechanism_joint_name(const mbs_mechanism *c, int i);
-/* Force and torque of joint i on its body b, about its point on b, in global axes. */
+/* Force and torque of joint i on its body b, about its point on b, in global axes. Redundant rows, which are left out,
+ * have none: where a load can be shared in many ways, the rows that stay carry it. */
 DAE_API dae_status mbs_mechanism_reaction(const mbs_mechanism *c, int i, double t, const double *y, const double *lambda,
                                           double force[3], double torque[3]);
 DAE_API int mbs_mechanism_body_count(const mbs_mechanism *c);
@@ -192,6 +193,7 @@ DAE_API const dae_events *mbs_problem_events(const mbs_problem *p); /* NULL: non
 DAE_API const char *mbs_problem_solver(const mbs_problem *p);
 DAE_API const char *mbs_problem_formulation(const mbs_problem *p);
 DAE_API double mbs_problem_every(const mbs_problem *p); /* interval of output */
+DAE_API double mbs_problem_h_max(const mbs_problem *p); /* largest step */
 
 /* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
 typedef int mbs_write_fn(const char *text, size_t length, void *user);

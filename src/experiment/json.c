@@ -119,6 +119,17 @@ const char *dae_run_status_word(dae_status s)
     }
 }
 
+static json_t *energy(const mbs_balance *b)
+{
+    if (!b) return json_null();
+    json_t *o = json_object();
+    put(o, "start", number(b->start));
+    put(o, "end", number(b->end));
+    put(o, "work", number(b->work));
+    put(o, "imbalance", number(b->largest));
+    return o;
+}
+
 dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user)
 {
     json_t *o = json_object();
@@ -149,7 +160,7 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
         put(c, "velocity", number(r->stats.velocity_residual));
         put(c, "acceleration", number(r->stats.acceleration_residual));
         put(o, "constraint", c);
-        put(o, "energy", json_null());
+        put(o, "energy", energy(r->energy));
     }
     dae_text x = {.write = write, .user = user};
     int bad = json_dump_callback(o, hand_over, &x, JSON_REAL_PRECISION(17) | JSON_COMPACT) < 0;

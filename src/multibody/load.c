@@ -545,6 +545,8 @@ static void read_simulation(loader *l, json_t *root)
     if (json_object_get(o, "atol") && !(s->atol > 0)) wrong(l, "atol", "must be positive");
     s->h0 = number(l, o, "h0", 0, &time_unit);
     s->h_max = number(l, o, "hmax", 0, &time_unit);
+    if (json_object_get(o, "h0") && !(s->h0 > 0)) wrong(l, "h0", "must be positive");
+    if (json_object_get(o, "hmax") && !(s->h_max > 0)) wrong(l, "hmax", "must be positive");
     s->solver = mbs_copy_text(l->m, text(l, o, "solver", 0));
     s->formulation = mbs_copy_text(l->m, text(l, o, "formulation", 0));
     json_t *output = child(l, o, "output", 0);

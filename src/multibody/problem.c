@@ -183,3 +183,8 @@ double mbs_problem_every(const mbs_problem *p)
 {
     return p->c->model->simulation.every;
 }
+
+double mbs_problem_h_max(const mbs_problem *p)
+{
+    return p->c->model->simulation.h_max;
+}

@@ -42,4 +42,16 @@ expect 2 'No such file' "$work/none.json"
 # Parameters.
 "$daedalus" run "$source/models/pendulum.json" --set 'L=2[m]' --json | grep -q '"status":"ok"' || fail "--set"
 "$daedalus" run "$source/models/pendulum.json" --set 'X=2' >/dev/null 2>&1 && fail "--set of an unknown parameter"
+
+# What the file says about steps, and the balance of energy.
+sed 's/"t1": 2/"t1": 2, "hmax": "10[ms]"/' "$source/models/pendulum.json" >"$work/short.json"
+"$daedalus" run "$work/short.json" --json >"$work/out" || fail "run with hmax"
+largest=$(sed 's/.*"h_largest":\([^,]*\),.*/\1/' "$work/out")
+awk -v h="$largest" 'BEGIN { exit !(h > 0.005 && h <= 0.0100001) }' || fail "hmax 0.01: a step of $largest"
+"$daedalus" run "$work/short.json" --hmax 0.004 --json | grep -q '"h_largest":0.004' || fail "--hmax does not replace hmax"
+sed 's/.*"energy":{\([^}]*\)}.*/\1/; s/"[a-z]*"://g; s/,/ /g' "$work/out" >"$work/energy" # start end work imbalance
+awk 'NF == 4 && $1 == 0 && $2^2 < 1e-12 && $3^2 < 1e-16 && $4 < 1e-6 { ok = 1 } END { exit !ok }' "$work/energy" ||
+    { fail "energy of the pendulum"; cat "$work/energy"; }
+sed 's/"t1": 2/"t1": 2, "hmax": 0/' "$source/models/pendulum.json" >"$work/bad4.json"
+expect 2 'simulation.hmax: must be positive' "$work/bad4.json"
 exit $bad
