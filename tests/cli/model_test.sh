@@ -54,4 +54,13 @@ awk 'NF == 4 && $1 == 0 && $2^2 < 1e-12 && $3^2 < 1e-16 && $4 < 1e-6 { ok = 1 } 
     { fail "energy of the pendulum"; cat "$work/energy"; }
 sed 's/"t1": 2/"t1": 2, "hmax": 0/' "$source/models/pendulum.json" >"$work/bad4.json"
 expect 2 'simulation.hmax: must be positive' "$work/bad4.json"
+
+# Chains of any length, planar and spatial; their energy stays.
+for kind in "" spatial; do
+    command -v python3 >/dev/null || break
+    python3 "$source/tools/make_chain.py" 12 $kind >"$work/chain.json" || fail "make_chain.py 12 $kind"
+    "$daedalus" check "$work/chain.json" | grep -q '= 12 degrees of freedom' || fail "mobility of a chain ($kind)"
+    "$daedalus" run "$work/chain.json" --tend 0.5 --json >"$work/out" || fail "run of a chain ($kind)"
+    sed 's/.*"imbalance":\([^}]*\)}.*/\1/' "$work/out" | awk '!($1 < 1e-3) { exit 1 }' || fail "energy of a chain ($kind)"
+done
 exit $bad
