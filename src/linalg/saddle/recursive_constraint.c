@@ -12,15 +12,64 @@
  *
  *     E_k = K_k^-1 [0; C_k],  M_j -= D_k^T E_k,lambda
  *     (f_k, g_k) <- K_k^-1 (f_k, g_k),  f_j -= D_k^T g_k;      (w_k, lambda_k) = (f_k, g_k) - E_k w_j */
+#include "linalg/kernel.h"
 #include "linalg/saddle/internal.h"
 #include "linalg/saddle/kernel.h"
 #include "linalg/saddle/tree.h"
 
+/* ---- Triangles whose diagonals hold reciprocals: chains of bodies wait for divisions otherwise -------- */
+
+static inline void invert_diagonal(int n, double *T, int ld)
+{
+    for (int k = 0; k < n; k++) T[AT(k, k, ld)] = 1 / T[AT(k, k, ld)];
+}
+
+/* x = L^-1 x, x = L^-T x, x = R^-1 x, x = R^-T x */
+static inline void solve_lower(int n, const double *L, int ld, double *x)
+{
+    for (int k = 0; k < n; k++) {
+        const double *col = L + AT(0, k, ld);
+        double y = x[k] *= col[k];
+        for (int i = k + 1; i < n; i++) x[i] -= y * col[i];
+    }
+}
+
+static inline void solve_lower_t(int n, const double *L, int ld, double *x)
+{
+    for (int k = n - 1; k >= 0; k--) {
+        const double *col = L + AT(0, k, ld);
+        double y = x[k];
+        for (int i = k + 1; i < n; i++) y -= col[i] * x[i];
+        x[k] = y * col[k];
+    }
+}
+
+static inline void solve_upper(int n, const double *R, int ld, double *x)
+{
+    for (int k = n - 1; k >= 0; k--) {
+        const double *col = R + AT(0, k, ld);
+        double y = x[k] *= col[k];
+        for (int i = 0; i < k; i++) x[i] -= y * col[i];
+    }
+}
+
+static inline void solve_upper_t(int n, const double *R, int ld, double *x)
+{
+    for (int k = 0; k < n; k++) {
+        const double *col = R + AT(0, k, ld);
+        double y = x[k];
+        for (int i = 0; i < k; i++) y -= col[i] * x[i];
+        x[k] = y * col[k];
+    }
+}
+
+/* ---- The mode ------------------------------------------------------------------------------------ */
+
 typedef struct recursive {
     tree t;
-    double *L; /* blocks of M: updated, then factored */
+    double *L; /* blocks of M: updated, then factored; reciprocal diagonals */
     double *X; /* at G_at: n x m */
-    double *R; /* at R_at: n x m, QR of X */
+    double *R; /* at G_at: n x m, QR of X; reciprocal diagonals */
     double *C; /* at C_at: m x n_j */
     double *D; /* at C_at, LU bodies only */
     double *K; /* at K_at: LU bodies, (n+m)^2 */
@@ -88,11 +137,15 @@ static int anchor(dae_saddle *s, const double *M, const double *G, const double 
 
 /* ---- Decomposition ------------------------------------------------------------------------------- */
 
-/* The regular way; returns 0 if M_k turned out not to be definite. In: d->G = G_k, C = C_k. */
-static int eliminate_by_cholesky(dae_saddle *s, recursive *d, int k, int *info)
+/* The functions ..._body are compiled for the sizes of a revolute joint, planar (3 velocities, 2 rows) and spatial (6, 5),
+ * where the compiler unrolls the loops, and once for all others. */
+
+/* The regular way; returns 0 if M_k turned out not to be definite. In: d->G = G_k, C = C_k. n, m: sizes of body k,
+ * nj: of its father. */
+DAE_KERNEL_BODY int cholesky_body(dae_saddle *s, recursive *d, int k, int *info, int n, int m, int nj)
 {
     const tree *t = &d->t;
-    int n = t->n[k], m = t->m[k], j = t->father[k];
+    int j = t->father[k];
     double *L = d->L + s->offset[k], *X = d->X + t->G_at[k], *R = d->R + t->G_at[k], *C = d->C + t->C_at[k];
     double *keep = d->U; /* M_k, in case it is not definite */
     dae_copy(n * n, L, keep);
@@ -100,16 +153,18 @@ static int eliminate_by_cholesky(dae_saddle *s, recursive *d, int k, int *info)
         dae_copy(n * n, keep, L);
         return 0;
     }
+    invert_diagonal(n, L, n);
     for (int i = 0; i < m; i++) {
         for (int c = 0; c < n; c++) X[c + i * n] = d->G[i + c * m];
-        kernel_lower(n, L, n, X + i * n);
+        solve_lower(n, L, n, X + i * n);
     }
     dae_copy(n * m, X, R);
     *info = kernel_qr(n, m, R, d->tau);
-    if (*info || j < 0) return 1;
-    int nj = t->n[j];
+    if (*info) return 1;
+    invert_diagonal(m, R, n);
+    if (j < 0) return 1;
     double *Mj = d->L + s->offset[j];
-    for (int c = 0; c < nj; c++) kernel_upper_t(m, R, n, C + c * m);
+    for (int c = 0; c < nj; c++) solve_upper_t(m, R, n, C + c * m);
     for (int c = 0; c < nj; c++) {
         for (int r = 0; r < nj; r++) {
             double sum = 0;
@@ -118,6 +173,15 @@ static int eliminate_by_cholesky(dae_saddle *s, recursive *d, int k, int *info)
         }
     }
     return 1;
+}
+
+static int eliminate_by_cholesky(dae_saddle *s, recursive *d, int k, int *info)
+{
+    const tree *t = &d->t;
+    int n = t->n[k], m = t->m[k], nj = t->father[k] >= 0 ? t->n[t->father[k]] : n;
+    if (n == 3 && m == 2 && nj == 3) return cholesky_body(s, d, k, info, 3, 2, 3);
+    if (n == 6 && m == 5 && nj == 6) return cholesky_body(s, d, k, info, 6, 5, 6);
+    return cholesky_body(s, d, k, info, n, m, nj);
 }
 
 static int eliminate_by_lu(dae_saddle *s, recursive *d, int k)
@@ -176,10 +240,10 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
 
 /* ---- Solution ------------------------------------------------------------------------------------ */
 
-static void forward(dae_saddle *s, const recursive *d, int k, double *w, double *l)
+DAE_KERNEL_BODY void forward_body(dae_saddle *s, const recursive *d, int k, double *w, double *l, int n, int m, int nj)
 {
     const tree *t = &d->t;
-    int n = t->n[k], m = t->m[k], j = t->father[k];
+    int j = t->father[k];
     const int *row = t->rows + t->row_at[k];
     const double *C = (d->lu[k] ? d->D : d->C) + t->C_at[k];
     double *f = w + s->first[k], *x = d->x;
@@ -191,33 +255,33 @@ static void forward(dae_saddle *s, const recursive *d, int k, double *w, double 
         x += n;
     } else {
         const double *X = d->X + t->G_at[k];
-        kernel_lower(n, d->L + s->offset[k], n, f);
+        solve_lower(n, d->L + s->offset[k], n, f);
         for (int i = 0; i < m; i++) {
             double sum = -l[row[i]];
             for (int c = 0; c < n; c++) sum += X[c + i * n] * f[c];
             x[i] = sum;
         }
-        kernel_upper_t(m, d->R + t->G_at[k], n, x);
+        solve_upper_t(m, d->R + t->G_at[k], n, x);
     }
     for (int i = 0; i < m; i++) l[row[i]] = x[i];
     if (j < 0) return;
     double *fj = w + s->first[j];
-    for (int c = 0; c < t->n[j]; c++) {
+    for (int c = 0; c < nj; c++) {
         double sum = 0;
         for (int i = 0; i < m; i++) sum += C[i + c * m] * x[i];
         fj[c] -= sum;
     }
 }
 
-static void backward(dae_saddle *s, const recursive *d, int k, double *w, double *l)
+DAE_KERNEL_BODY void backward_body(dae_saddle *s, const recursive *d, int k, double *w, double *l, int n, int m, int nj)
 {
     const tree *t = &d->t;
-    int n = t->n[k], m = t->m[k], j = t->father[k];
+    int j = t->father[k];
     const int *row = t->rows + t->row_at[k];
     double *wk = w + s->first[k], *x = d->x;
     if (d->lu[k]) {
         int size = n + m;
-        for (int c = 0; j >= 0 && c < t->n[j]; c++) {
+        for (int c = 0; j >= 0 && c < nj; c++) {
             const double *e = d->E + d->E_at[k] + c * size;
             double y = w[s->first[j] + c];
             for (int i = 0; i < n; i++) wk[i] -= y * e[i];
@@ -227,13 +291,31 @@ static void backward(dae_saddle *s, const recursive *d, int k, double *w, double
     }
     const double *C = d->C + t->C_at[k], *X = d->X + t->G_at[k];
     for (int i = 0; i < m; i++) x[i] = l[row[i]];
-    for (int c = 0; j >= 0 && c < t->n[j]; c++) dae_axpy(m, w[s->first[j] + c], C + c * m, x);
-    kernel_upper(m, d->R + t->G_at[k], n, x);
+    for (int c = 0; j >= 0 && c < nj; c++) dae_axpy(m, w[s->first[j] + c], C + c * m, x);
+    solve_upper(m, d->R + t->G_at[k], n, x);
     for (int i = 0; i < m; i++) {
         dae_axpy(n, -x[i], X + i * n, wk);
         l[row[i]] = x[i];
     }
-    kernel_lower_t(n, d->L + s->offset[k], n, wk);
+    solve_lower_t(n, d->L + s->offset[k], n, wk);
+}
+
+static void forward(dae_saddle *s, const recursive *d, int k, double *w, double *l)
+{
+    const tree *t = &d->t;
+    int n = t->n[k], m = t->m[k], nj = t->father[k] >= 0 ? t->n[t->father[k]] : n;
+    if (n == 3 && m == 2 && nj == 3) forward_body(s, d, k, w, l, 3, 2, 3);
+    else if (n == 6 && m == 5 && nj == 6) forward_body(s, d, k, w, l, 6, 5, 6);
+    else forward_body(s, d, k, w, l, n, m, nj);
+}
+
+static void backward(dae_saddle *s, const recursive *d, int k, double *w, double *l)
+{
+    const tree *t = &d->t;
+    int n = t->n[k], m = t->m[k], nj = t->father[k] >= 0 ? t->n[t->father[k]] : n;
+    if (n == 3 && m == 2 && nj == 3) backward_body(s, d, k, w, l, 3, 2, 3);
+    else if (n == 6 && m == 5 && nj == 6) backward_body(s, d, k, w, l, 6, 5, 6);
+    else backward_body(s, d, k, w, l, n, m, nj);
 }
 
 static void solve_tree(dae_saddle *s, double *w, double *l)
