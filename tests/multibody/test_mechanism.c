@@ -1,6 +1,10 @@
 /* Mechanisms in motion: published and analytic solutions, conserved quantities, redundant constraints. */
 #include "mechanics.h"
 
+#include "core/arena.h"
+#include "linalg/saddle.h"
+#include "multibody/mechanism.h"
+
 static mbs_mechanism *model(const char *name)
 {
     char path[256];
@@ -242,6 +246,70 @@ static void impossible_assembly_names_the_joint(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* Six rods on pins; in space the axes are y and z in turn. */
+static mbs_model *chain(int space)
+{
+    static const char *const rod[] = {"b1", "b2", "b3", "b4", "b5", "b6"};
+    static const char *const pin[] = {"j1", "j2", "j3", "j4", "j5", "j6"};
+    mbs_model *m = mbs_model_create("chain", space);
+    mbs_model_set_gravity(m, 0, -9.81, 0);
+    for (int k = 0; k < 6; k++) {
+        double turn = space == MBS_SPATIAL ? k % 2 : 0, rest = space == MBS_SPATIAL ? 1 - turn : 0;
+        mbs_model_add_body(m, &(mbs_body){.name = rod[k],
+                                          .mass = 1 + k,
+                                          .inertia = {0.01, 1 / 12.0, 1 / 11.0},
+                                          .center = {k + 0.5}});
+        mbs_model_add_joint(
+            m,
+            &(mbs_joint){
+                .name = pin[k], .type = "revolute", .a = k, .b = k + 1, .at = {k}, .axis = {0, turn, rest}});
+    }
+    return m;
+}
+
+/* The tree that topology finds, eliminated body by body, gives what dense least squares gives. */
+static void chains_have_the_same_accelerations_by_recursion(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"recursive_constraint", "recursive_joint"};
+    for (int k = 0; k < 4; k++) {
+        mbs_mechanism *c = compile(chain(k < 2 ? MBS_PLANAR : MBS_SPATIAL));
+        const dae_mech *s = &mbs_mechanism_system(c)->mech;
+        double *y = start(c), a[36], lambda[30], w[36], l[30], G[400];
+        int block[6];
+        for (int i = 0; i < s->nv; i++) y[s->np + i] = 0.3 * sin(i + 1.0);
+        for (int i = 0; i < 6; i++) block[i] = c->bv;
+        assert_true(s->G_colptr[s->nv] <= 400);
+        assert_int_equal(mbs_mechanism_acceleration(c, 0, y, a, lambda, NULL), DAE_OK);
+        dae_arena *arena = dae_arena_create();
+        dae_error err = {0};
+        dae_saddle *saddle = dae_saddle_create(&(dae_saddle_spec){.mode = modes[k % 2],
+                                                                  .nv = s->nv,
+                                                                  .nl = s->nlambda,
+                                                                  .block = block,
+                                                                  .nblock = 6,
+                                                                  .colptr = s->G_colptr,
+                                                                  .rowind = s->G_rowind,
+                                                                  .parent = s->parent,
+                                                                  .row_joint = s->row_joint},
+                                               arena, &err);
+        if (!saddle) fail_msg("%s", err.text);
+        dae_mech_point x = {.t = 0, .p = y, .v = y + s->np};
+        s->constraint_sparse(&x, NULL, G, s->user);
+        s->force(&x, w, s->user);
+        s->gamma(&x, l, s->user);
+        for (int i = 0; i < s->nlambda; i++) l[i] = -l[i];
+        assert_int_equal(dae_saddle_factor(saddle, c->blocks, G, NULL), 0);
+        dae_saddle_solve(saddle, w, l);
+        for (int i = 0; i < s->nv; i++) assert_near(w[i], a[i], 1e-10 * (1 + fabs(a[i])));
+        for (int i = 0; i < s->nlambda; i++) assert_near(l[i], lambda[i], 1e-10 * (1 + fabs(lambda[i])));
+        dae_saddle_destroy(saddle);
+        dae_arena_destroy(arena);
+        free(y);
+        mbs_mechanism_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +322,7 @@ int main(void)
         cmocka_unit_test(planar_loop_in_space_has_three_redundant_rows),
         cmocka_unit_test(friction_slows_a_sliding_block),
         cmocka_unit_test(impossible_assembly_names_the_joint),
+        cmocka_unit_test(chains_have_the_same_accelerations_by_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
