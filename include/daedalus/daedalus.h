@@ -12,6 +12,7 @@
 #include <daedalus/options.h>
 #include <daedalus/problem.h>
 #include <daedalus/status.h>
+#include <daedalus/study.h>
 #include <daedalus/system.h>
 #include <daedalus/version.h>
 

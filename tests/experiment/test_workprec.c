@@ -1,0 +1,224 @@
+/* Ladders, measurements and the work-precision diagram. */
+#include "test.h"
+
+#include <daedalus/study.h>
+
+typedef struct memory {
+    char text[65536];
+    size_t length;
+} memory;
+
+static int remember(const char *text, size_t length, void *user)
+{
+    memory *m = user;
+    assert_true(m->length + length < sizeof m->text);
+    memcpy(m->text + m->length, text, length);
+    m->length += length;
+    m->text[m->length] = 0;
+    return 0;
+}
+
+static int refuse(const char *text, size_t length, void *user)
+{
+    (void)text;
+    (void)length;
+    (void)user;
+    return -1;
+}
+
+static dae_problem *open_problem(const char *name)
+{
+    dae_problem *p = dae_problem_create(name, NULL, 0, NULL);
+    assert_non_null(p);
+    return p;
+}
+
+/* [TESTSET] II.1.4: hires, rtol = 10^-(5+m/4), m = 0 .. 28, atol = rtol, h0 = 10^-2 rtol. */
+static void ladder_of_hires_is_the_test_sets(void **state)
+{
+    (void)state;
+    dae_problem *p = open_problem("hires");
+    dae_ladder l = dae_ladder_default(p);
+    dae_options o = dae_options_default();
+    assert_int_equal(dae_ladder_count(&l), 29);
+    assert_near(dae_ladder_rung(&l, 3, dae_method_find("radau5"), &o), 5.75, 0);
+    assert_near(o.rtol / 1.7782794100389228e-6, 1, 1e-14);
+    assert_near(o.atol / o.rtol, 1, 1e-15);
+    assert_near(o.h0 / o.rtol, 1e-2, 1e-16);
+    dae_ladder_rung(&l, 28, dae_method_find("vode"), &o);
+    assert_near(o.rtol / 1e-12, 1, 1e-13);
+    assert_near(o.h0, 0, 0);
+    dae_problem_destroy(p);
+}
+
+/* emep: atol = 1 and h0 = 1e-7 whatever rtol is; m = 0 .. 32 by 1/8. */
+static void ladder_of_emep_has_fixed_atol(void **state)
+{
+    (void)state;
+    dae_problem *p = open_problem("emep");
+    dae_ladder l = dae_ladder_default(p);
+    dae_options o = dae_options_default();
+    assert_int_equal(dae_ladder_count(&l), 33);
+    dae_ladder_rung(&l, 32, dae_method_find("radau"), &o);
+    assert_near(o.rtol / 1e-6, 1, 1e-13);
+    assert_near(o.atol, 1, 0);
+    assert_near(o.h0, 1e-7, 0);
+    dae_problem_destroy(p);
+}
+
+/* A ladder for every problem; the loosest rungs of the test set's tables are its defaults. */
+static void ladder_exists_for_every_problem(void **state)
+{
+    (void)state;
+    for (int i = 0; i < dae_problem_count(); i++) {
+        dae_problem *p = open_problem(dae_problem_get(i)->name);
+        dae_ladder l = dae_ladder_default(p);
+        dae_options o = dae_options_default();
+        assert_between(dae_ladder_count(&l), 9, 65);
+        for (int k = 0; k < dae_ladder_count(&l); k++) {
+            dae_ladder_rung(&l, k, dae_method_find("radau5"), &o);
+            assert_true(o.rtol > 0 && o.atol > 0 && o.h0 > 0);
+        }
+        dae_problem_destroy(p);
+    }
+    assert_int_equal(dae_ladder_count(&(dae_ladder){4, 3, 1, 1, 0, 1, 0}), 0);
+    assert_int_equal(dae_ladder_count(&(dae_ladder){4, 5, 0, 1, 0, 1, 0}), 0);
+    assert_int_equal(dae_ladder_count(&(dae_ladder){4, 5, 0.1, 1, 0, 1, 0}), 11);
+}
+
+static dae_measurement sample(const char *solver, double scd, double seconds, long f)
+{
+    dae_measurement m = {.rtol = 0.1,
+                         .atol = 1.0 / 3,
+                         .h0 = 1e-9,
+                         .scd = scd,
+                         .mescd = scd + 1,
+                         .cpu_seconds = seconds,
+                         .f = f};
+    snprintf(m.problem, sizeof m.problem, "hires");
+    snprintf(m.solver, sizeof m.solver, "%s", solver);
+    return m;
+}
+
+static void measurement_reads_back_exactly(void **state)
+{
+    (void)state;
+    memory text = {.length = 0};
+    dae_measurement m = sample("dop853/index1", NAN, 1.0 / 7, 12345678901L), back;
+    m.status = DAE_ERR_STEP_TOO_SMALL;
+    snprintf(m.message, sizeof m.message, "t = 1: \"quoted\"\nand a line \xc3\xa9");
+    snprintf(m.settings, sizeof m.settings, "mu=5 index=2");
+    m.repeat = 7;
+    assert_int_equal(dae_measurement_json(&m, remember, &text), DAE_OK);
+    assert_int_equal(strchr(text.text, '\n') - text.text + 1, (long)text.length);
+    assert_int_equal(dae_measurement_parse(text.text, text.length, &back, NULL), DAE_OK);
+    assert_int_equal(back.status, m.status);
+    assert_string_equal(back.message, m.message);
+    assert_string_equal(back.settings, m.settings);
+    assert_true(isnan(back.scd) && isnan(back.mescd));
+    assert_true(back.cpu_seconds == m.cpu_seconds && back.atol == m.atol && back.f == m.f &&
+                back.repeat == 7);
+    assert_true(dae_measurement_same(&m, &back));
+    back.rtol *= 1.01;
+    assert_false(dae_measurement_same(&m, &back));
+    assert_int_equal(dae_measurement_json(&m, refuse, NULL), DAE_ERR_FILE);
+}
+
+static void measurement_parse_names_what_is_wrong(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"", "no JSON object"},
+                                           {"[1]", "status"},
+                                           {"{\"status\":\"ok\"}", "status"},
+                                           {"{\"status\":\"DAE_OK\"}", "problem"},
+                                           {"{\"status\":\"DAE_OK\",\"problem\":5}", "another type"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        dae_measurement m;
+        dae_error err = {0};
+        assert_int_equal(dae_measurement_parse(wrong[i][0], strlen(wrong[i][0]), &m, &err), DAE_ERR_INPUT);
+        assert_non_null(strstr(err.text, wrong[i][1]));
+    }
+}
+
+/* Between (2 digits, 1 s) and (4 digits, 100 s) 3 digits cost 10 s. */
+static void cost_is_interpolated_in_the_logarithm(void **state)
+{
+    (void)state;
+    dae_measurement m[] = {sample("a", 2, 1, 10), sample("b", 9, 5, 1), sample("a", 4, 100, 1000),
+                           sample("a", 6, 50, 900)};
+    m[1].status = DAE_ERR_MAX_SECONDS;
+    assert_near(dae_workprec_cost(m, 3, "a", 3, 0, DAE_WORK_SECONDS), 10, 1e-12);
+    assert_near(dae_workprec_cost(m, 3, "a", 3, 0, DAE_WORK_F), 100, 1e-10);
+    assert_near(dae_workprec_cost(m, 3, "a", 1, 0, DAE_WORK_SECONDS), 1, 0);
+    assert_near(dae_workprec_cost(m, 3, "a", 3, 1, DAE_WORK_SECONDS), 1, 0); /* mescd: the first run has 3 */
+    assert_true(isnan(dae_workprec_cost(m, 3, "a", 4.5, 0, DAE_WORK_SECONDS)));
+    assert_true(isnan(dae_workprec_cost(m, 3, "b", 1, 0, DAE_WORK_SECONDS))); /* failed */
+    assert_near(dae_workprec_cost(m, 4, "a", 4, 0, DAE_WORK_SECONDS), 50,
+                0); /* the third run has more for less */
+}
+
+static void plot_has_a_line_per_solver_and_a_strip_for_failures(void **state)
+{
+    (void)state;
+    memory *text = calloc(1, sizeof *text);
+    assert_non_null(text);
+    dae_measurement m[] = {sample("vode", 2, 1e-3, 10), sample("vode", 4, 1e-2, 100),
+                           sample("radau5", 3, 2e-3, 20), sample("dopri5", 3, 1, 9),
+                           sample("my \"own\"", 3, 1e-3, 9)};
+    m[3].status = DAE_ERR_STEP_TOO_SMALL;
+    dae_workprec_plot_options o = {"a title", "svg", DAE_WORK_BOTH, 0, 3.5};
+    assert_int_equal(dae_workprec_plot(m, 5, &o, remember, text), DAE_OK);
+    assert_non_null(strstr(text->text, "a title"));
+    assert_non_null(strstr(text->text, "2 0.001 10\n4 0.01 100\n"));
+    assert_non_null(strstr(text->text, "no result"));
+    assert_non_null(strstr(text->text, "\"my \\\"own\\\"\""));
+    assert_non_null(strstr(text->text, "keyentry"));
+    assert_true(strstr(text->text, "title \"radau5\"") <
+                strstr(text->text, "title \"vode\"")); /* as the registry */
+    text->length = 0;
+    assert_int_equal(dae_workprec_plot(m, 3, &o, remember, text), DAE_OK);
+    assert_null(strstr(text->text, "no result"));
+    assert_int_equal(dae_workprec_plot(m, 0, &o, remember, text), DAE_ERR_INPUT);
+    assert_int_equal(dae_workprec_plot(m, 3, &o, refuse, NULL), DAE_ERR_FILE);
+    free(text);
+}
+
+static void measurement_of_a_run_has_its_numbers(void **state)
+{
+    (void)state;
+    dae_problem *p = open_problem("hires");
+    dae_run_options o = dae_run_options_default(p);
+    o.options.method = "radau5";
+    o.repeat = 3;
+    o.repeat_seconds = 10;
+    dae_run_result *r = dae_run(p, &o, NULL);
+    dae_measurement m = dae_measurement_of(r);
+    assert_string_equal(m.problem, "hires");
+    assert_string_equal(m.solver, "radau5");
+    assert_near(m.scd, r->scd, 0);
+    assert_int_equal(m.f, r->stats.f);
+    assert_int_equal(m.repeat, 3);
+    assert_true(m.cpu_seconds > 0);
+    dae_run_destroy(r);
+    o.repeat_seconds = 1e-12; /* no repetition fits in */
+    r = dae_run(p, &o, NULL);
+    assert_int_equal(r->repeat, 1);
+    assert_true(r->cpu_seconds > 0);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ladder_of_hires_is_the_test_sets),
+        cmocka_unit_test(ladder_of_emep_has_fixed_atol),
+        cmocka_unit_test(ladder_exists_for_every_problem),
+        cmocka_unit_test(measurement_reads_back_exactly),
+        cmocka_unit_test(measurement_parse_names_what_is_wrong),
+        cmocka_unit_test(cost_is_interpolated_in_the_logarithm),
+        cmocka_unit_test(plot_has_a_line_per_solver_and_a_strip_for_failures),
+        cmocka_unit_test(measurement_of_a_run_has_its_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
