@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow results bench sanitize clang coverage valgrind abi-update format \
+.PHONY: all setup setup-dev build run test slow results gallery bench sanitize clang coverage valgrind abi-update format \
         check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -40,6 +40,10 @@ results: build ## docs/testset-results.md: our figures beside those of the test 
 	build/daedalus table --all --rows published --format md --jobs $(JOBS) --max-seconds 300 \
 	    --notes docs/testset-deviations.md > build/testset-results.md; test $$? -le 1
 	mv build/testset-results.md docs/testset-results.md
+
+gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/gallery.md (goes on where it was)
+	build/daedalus workprec --all --range ::0.5 --reps 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
+	    --out out/workprec --gallery docs/gallery
 
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench

@@ -262,6 +262,16 @@ int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const
     return 0;
 }
 
+int cli_real(const cli_args *args, const char *option, double least, double most, double *out)
+{
+    const char *text = cli_value(args, option);
+    if (!text) return 0;
+    if (cli_number(args, option, text, out)) return EXIT_USAGE;
+    if (!(*out >= least && *out <= most))
+        return cli_wrong(args, "--%s %s: expected a number, %g .. %g", option, text, least, most);
+    return 0;
+}
+
 /* One list of settings; the texts lie behind the list in the same block. */
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count)
 {

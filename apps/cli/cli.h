@@ -88,6 +88,9 @@ int cli_wrong(const cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count);
 /* The times of --at, each between t0 and t_end; the caller frees them. Without --at count is 0. */
 int cli_times(const cli_args *args, double t0, double t_end, double **times, int *count);
+/* The last value of an option as a number in a range, with a message; nothing changes where it was not given. */
+int cli_whole(const cli_args *args, const char *option, long least, long most, long *out);
+int cli_real(const cli_args *args, const char *option, double least, double most, double *out);
 /* A finite number, with a message naming the option. */
 int cli_number(const cli_args *args, const char *option, const char *text, double *out);
 
@@ -107,12 +110,62 @@ int cli_is_model(const char *name); /* 1: the name of a model file */
 /* The model file, with a message if it is wrong (args->status). */
 mbs_model *cli_load_model(cli_args *args);
 char *cli_read_all(FILE *file, size_t *length); /* the whole of it, to be freed; NULL with errno set */
+/* The same for a problem of that name. */
+dae_problem *cli_open_named(cli_args *args, const char *name);
+/* 0, or EXIT_USAGE after a message that names those that are near. */
+int cli_check_solver(const cli_args *args, const char *name);
+int cli_check_formulation(const cli_args *args, const char *name);
 int cli_write_file(const char *text, size_t length, void *file); /* a dae_write_fn for FILE * */
 
 /* gnuplot.c: 0 or EXIT_USAGE after a message. */
 const char *cli_plot_terminal(const char *path); /* "svg", "png", "pdf" by the ending, or NULL */
 int cli_plot_check(const cli_args *args, const char *path);
-int cli_plot(const cli_args *args, const dae_run_result *r, const char *path);
+/* Draws what a script says that is written by the function (DAE_ERR_INPUT: there is too little to draw). */
+typedef dae_status cli_script_fn(const void *what, const char *terminal, dae_write_fn *write, void *user);
+int cli_plot(const cli_args *args, const char *path, cli_script_fn *script, const void *what);
+
+/* svg.c: the same picture in fewer bytes; 0 or errno. */
+int cli_svg_shorten(const char *path);
+
+/* interrupt.c */
+void cli_catch_signals(void);
+void cli_running(dae_integrator *it, void *user); /* for dae_run_options.running */
+int cli_interrupted(void);
+
+/* records.c: a file of lines that only grows; one write per line, so that a kill leaves whole lines. */
+typedef struct cli_records {
+    int fd;           /* -1: closed */
+    const char *path; /* borrowed */
+    char *text;       /* what was there when it was opened, whole lines, ended by 0 */
+    size_t length;
+    long long size;   /* of the whole lines in the file */
+} cli_records;
+int cli_records_open(const cli_args *args, const char *path, cli_records *r); /* 0 or EXIT_USAGE after a message */
+int cli_records_append(const cli_args *args, cli_records *r, const char *line, size_t length);
+int cli_records_close(const cli_args *args, cli_records *r); /* 0 or EXIT_USAGE after a message */
+
+/* solvers.c */
+enum { CLI_MAX_SOLVERS = 40 };
+typedef struct cli_solver {
+    char label[64]; /* as it was given */
+    const dae_method_info *method;
+    const char *formulation; /* NULL: auto */
+    int project;
+} cli_solver;
+/* "a,b,c", or "all" that take the problem; out has room for CLI_MAX_SOLVERS. 0 or EXIT_USAGE after a message. */
+int cli_solvers(const cli_args *args, const char *list, const dae_problem *p, cli_solver *out, int *count);
+void cli_solver_apply(const cli_solver *s, dae_options *o); /* method, formulation, settings */
+
+/* text.c: text in memory */
+typedef struct cli_text {
+    char *text; /* ended by 0, or NULL; free it */
+    size_t length, capacity;
+} cli_text;
+int cli_write_text(const char *text, size_t length, void *cli_text); /* a dae_write_fn */
+/* The whole of a file, or NULL with errno set. */
+char *cli_read_file(const char *path, size_t *length);
+/* Makes a folder and those above it; 0 or errno. */
+int cli_make_folder(const char *path);
 
 /* progress.c */
 typedef struct cli_progress {
@@ -140,8 +193,6 @@ int cli_jobs_run(const cli_args *args, dae_table_row *row, const int *order, int
 /* Words separated by commas, checked against the names; 0 or EXIT_USAGE. *list is one block: free it. */
 int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what, const char ***list,
               int *count);
-/* A whole number option; *out keeps its value if it is not given. */
-int cli_whole(const cli_args *args, const char *name, long least, long most, long *out);
 
 /* reference.c: the cache of reference solutions. */
 int cli_reference_path(const dae_problem *p, char *path, size_t size); /* 0, or -1: no folder is known */

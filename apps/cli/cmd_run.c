@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,34 +23,6 @@ typedef struct job {
     mbs_balance energy; /* of a model; result->energy points here */
     char kept[1024];
 } job;
-
-/* ---- Interruption -------------------------------------------------------------------------------- */
-
-static dae_integrator *volatile current;
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-    if (current) dae_integrator_cancel(current);
-}
-
-/* The first signal lets the present step end and keeps the results; the second ends the program. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-static void on_running(dae_integrator *it, void *user)
-{
-    (void)user;
-    current = it;
-    if (it && interrupted) dae_integrator_cancel(it);
-}
 
 /* ---- Options --------------------------------------------------------------------------------------- */
 
@@ -81,12 +52,7 @@ static int set_options(job *j)
     }
     if (cli_has(j->args, "profile")) o->profile = 1;
     const char *solver = cli_value(j->args, "solver");
-    if (solver && strcmp(solver, "auto") != 0 && !dae_method_find(solver)) {
-        char near[200];
-        cli_nearest(solver, cli_solver_name, near, sizeof near);
-        if (near[0]) return cli_wrong(j->args, "there is no solver \"%s\"; did you mean %s?", solver, near);
-        return cli_wrong(j->args, "there is no solver \"%s\"; `daedalus list solvers` shows them", solver);
-    }
+    if (solver && strcmp(solver, "auto") != 0 && cli_check_solver(j->args, solver)) return EXIT_USAGE;
     int status = cli_settings(j->args, "opt", &j->setting, &o->nsetting);
     o->setting = j->setting;
     return status;
@@ -112,13 +78,7 @@ static int set_formulation(job *j)
     for (const dae_parameter *q = j->problem->info->parameter; q && q->name; q++) {
         if (!strcmp(q->name, "formulation")) return 0; /* the problem has taken it */
     }
-    if (!dae_formulation_find(f)) {
-        char near[200];
-        cli_nearest(f, cli_formulation_name, near, sizeof near);
-        if (near[0]) return cli_wrong(j->args, "there is no formulation \"%s\"; did you mean %s?", f, near);
-        return cli_wrong(j->args, "there is no formulation \"%s\"; `daedalus list formulations` shows them",
-                         f);
-    }
+    if (cli_check_formulation(j->args, f)) return EXIT_USAGE;
     j->options.options.formulation = f;
     return 0;
 }
@@ -229,7 +189,7 @@ static int prepare(job *j)
     if (j->args->model) set_model(j);
     j->options.resume = bytes;
     j->options.resume_size = size;
-    j->options.running = on_running;
+    j->options.running = cli_running;
     if (resume && cli_has(j->args, "repeat"))
         return cli_wrong(j->args, "--repeat and --resume exclude each other");
     if (tend && cli_number(j->args, "tend", tend, &j->options.t_end)) return EXIT_USAGE;
@@ -253,6 +213,11 @@ static int exit_status(dae_status s)
     case DAE_ERR_MAX_SECONDS: return EXIT_LIMIT;
     default: return s < 0 ? EXIT_FAILED : EXIT_DONE;
     }
+}
+
+static dae_status script(const void *result, const char *terminal, dae_write_fn *write, void *user)
+{
+    return dae_run_plot(result, terminal, write, user);
 }
 
 static void note_kept(job *j, const char *path)
@@ -285,7 +250,7 @@ static int write_files(job *j)
         else note_kept(j, cli_value(j->args, "dump"));
     }
     if (plot && (j->result->npoint > 1 || j->result->status >= 0)) {
-        if (cli_plot(j->args, j->result, plot)) status = EXIT_USAGE;
+        if (cli_plot(j->args, plot, script, j->result)) status = EXIT_USAGE;
         else note_kept(j, plot);
     }
     if (animate && j->result->npoint > 0) {
@@ -352,7 +317,7 @@ static int run(cli_args *args)
     int status = prepare(&j);
     if (!status) {
         dae_error err = {0};
-        catch_signals();
+        cli_catch_signals();
         j.result = dae_run(j.problem, &j.options, &err);
         cli_progress_end(&j.progress);
         status = j.result ? finish(&j) : cli_wrong(args, "%s", err.text);
@@ -394,7 +359,7 @@ static const cli_option options[] = {
      "auto: a line on a terminal; json: objects on standard error; none"},
     {"animate", "FILE", "file", "model files: a page that shows the motion (HTML, nothing else needed)"},
     {"reference", "MODE", "auto|none", "auto: score by the problem's reference or the cached one; none: no score"},
-    {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},
+    {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, median (short runs: of N batches)"},
     {"max-steps", "N", NULL, "limit on step attempts; 0: none"},
     {"max-seconds", "S", NULL, "limit on CPU time; 0: none"},
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},

@@ -108,18 +108,18 @@ static int finish(child *c, char *what, size_t size)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-int cli_plot(const cli_args *args, const dae_run_result *r, const char *path)
+int cli_plot(const cli_args *args, const char *path, cli_script_fn *script, const void *picture)
 {
     child c = {0};
     char what[256];
     int bad = start(&c, path);
     if (bad) return cli_wrong(args, "--plot: %s could not be started: %s", program(), strerror(bad));
-    dae_status s = dae_run_plot(r, cli_plot_terminal(path), cli_write_file, c.script);
+    dae_status s = script(picture, cli_plot_terminal(path), cli_write_file, c.script);
     if (finish(&c, what, sizeof what) || s < 0) {
         remove(path);
-        if (s == DAE_ERR_INPUT)
-            return cli_wrong(args, "--plot %s: the run has fewer than two points to draw", path);
+        if (s == DAE_ERR_INPUT) return cli_wrong(args, "--plot %s: there are too few points to draw", path);
         return cli_wrong(args, "--plot %s: %s failed%s%s", path, program(), what[0] ? ": " : "", what);
     }
-    return 0;
+    bad = !strcmp(cli_plot_terminal(path), "svg") ? cli_svg_shorten(path) : 0;
+    return bad ? cli_wrong(args, "--plot %s: %s", path, strerror(bad)) : 0;
 }

@@ -78,11 +78,34 @@ void cli_close_problem(cli_args *args, dae_problem *p)
     args->model = NULL;
 }
 
+int cli_check_solver(const cli_args *args, const char *name)
+{
+    char near[200];
+    if (dae_method_find(name)) return 0;
+    cli_nearest(name, cli_solver_name, near, sizeof near);
+    if (near[0]) return cli_wrong(args, "there is no solver \"%s\"; did you mean %s?", name, near);
+    return cli_wrong(args, "there is no solver \"%s\"; `daedalus list solvers` shows them", name);
+}
+
+int cli_check_formulation(const cli_args *args, const char *name)
+{
+    char near[200];
+    if (dae_formulation_find(name)) return 0;
+    cli_nearest(name, cli_formulation_name, near, sizeof near);
+    if (near[0]) return cli_wrong(args, "there is no formulation \"%s\"; did you mean %s?", name, near);
+    return cli_wrong(args, "there is no formulation \"%s\"; `daedalus list formulations` shows them", name);
+}
+
 dae_problem *cli_open_problem(cli_args *args)
 {
     const char *name = args->argument[0];
     args->status = EXIT_USAGE;
     if (cli_is_model(name)) return open_model(args);
+    return cli_open_named(args, name);
+}
+
+dae_problem *cli_open_named(cli_args *args, const char *name)
+{
     const dae_problem_info *info = dae_problem_find(name);
     if (!info) {
         char near[200];

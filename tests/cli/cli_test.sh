@@ -1,37 +1,8 @@
 #!/bin/sh
 # The command line program as scripts see it: exit status, messages, JSON, files.
 # usage: cli_test.sh PROGRAM MANUAL      (works in a temporary folder of its own)
-program=$1
 manual=$2
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-mkdir bin && ln -s "$program" bin/daedalus && PATH=$folder/bin:$PATH
-XDG_CACHE_HOME=$folder/cache
-export XDG_CACHE_HOME
-failures=0
-checks=0
-
-wrong() {
-    failures=$((failures + 1))
-    echo "FAILED: $*"
-    echo "--- output:"; head -c 2000 out; echo "--- messages:"; head -c 2000 err
-}
-# expect STATUS ARGUMENTS...: runs, keeps out and err
-expect() {
-    status=$1
-    shift
-    checks=$((checks + 1))
-    daedalus "$@" >out 2>err </dev/null
-    got=$?
-    [ "$got" -eq "$status" ] || wrong "daedalus $*: exit status $got, expected $status"
-}
-says() { checks=$((checks + 1)); grep -q -- "$1" "$2" || wrong "$2 does not contain: $1"; }
-silent() { checks=$((checks + 1)); [ ! -s "$1" ] || wrong "$1 is not empty"; }
-lines() { checks=$((checks + 1)); [ "$(wc -l <"$2")" -eq "$1" ] || wrong "$2 has $(wc -l <"$2") lines, expected $1"; }
-# key NAME: the value of a number or word at the top of the JSON object in out
-key() { sed -n 's/^.*[{,]"'"$1"'":\("[^"]*"\|[^,}[]*\)[,}].*$/\1/p' out | head -n 1; }
-equal() { checks=$((checks + 1)); [ "$1" = "$2" ] || wrong "$1 instead of $2"; }
+. "$(dirname "$0")/common.sh"
 
 # ---- usage
 expect 0 --version; says '^daedalus [0-9]' out
@@ -238,7 +209,9 @@ expect 0 completion fish; says '^complete -c daedalus' out
 
 # ---- the manual names every option; every example of the help pages runs
 sed 's/\\-/-/g; s/^/ /' "$manual" >manual
-for command in run sample table matrix reference list info eval completion help; do
+expect 0 --help; sed -n '/^Commands/,/^$/p' out >commands
+checks=$((checks + 1)); [ "$(wc -l <commands)" -gt 7 ] || wrong 'too few commands in --help'
+for command in $(sed -n "s/^  \([a-z]*\)  *[a-z].*/\1/p" commands); do
     expect 0 help $command; cp out page
     says "^ \.SS $command\|^ .B daedalus $command" manual
     for option in $(sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' page); do
