@@ -1,22 +1,6 @@
 /* The trajectory as comma-separated values: names, "# units", numbers that read back exactly. */
 #include "experiment/text.h"
 
-#include <string.h>
-
-/* Quoted where the format needs it. */
-static void field(dae_text *x, const char *s)
-{
-    if (!strpbrk(s, ",\"\n\r")) {
-        dae_text_put(x, s);
-        return;
-    }
-    dae_text_put(x, "\"");
-    for (; *s; s++) {
-        dae_text_fill(x, *s, *s == '"' ? 2 : 1);
-    }
-    dae_text_put(x, "\"");
-}
-
 dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user)
 {
     dae_text x = {.write = write, .user = user};
@@ -24,13 +8,13 @@ dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user)
     dae_text_put(&x, "t");
     for (int i = 0; i < r->n; i++) {
         dae_text_put(&x, ",");
-        field(&x, dae_component_name(r->problem, i, buffer, sizeof buffer));
+        dae_text_field(&x, dae_component_name(r->problem, i, buffer, sizeof buffer));
     }
     dae_text_put(&x, "\n# ");
     dae_text_put(&x, r->problem->time_unit ? r->problem->time_unit : "");
     for (int i = 0; i < r->n; i++) {
         dae_text_put(&x, ",");
-        field(&x, dae_component_unit(r->problem, i));
+        dae_text_field(&x, dae_component_unit(r->problem, i));
     }
     dae_text_put(&x, "\n");
     for (int k = 0; k < r->npoint; k++) {

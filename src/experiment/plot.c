@@ -45,17 +45,6 @@ static double value(const plot *g, int k, int component)
     return g->r->point_y[(size_t)k * (size_t)g->r->n + (size_t)component];
 }
 
-/* In double quotes for gnuplot. */
-static void quoted(dae_text *x, const char *s)
-{
-    dae_text_put(x, "\"");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\' || *s == '`') dae_text_put(x, "\\");
-        dae_text_fill(x, *s == '\n' ? ' ' : *s, 1);
-    }
-    dae_text_put(x, "\"");
-}
-
 static void choose_curves(plot *g)
 {
     const dae_problem *p = g->r->problem;
@@ -161,20 +150,6 @@ static void put_data(dae_text *x, const plot *g)
     free(keep);
 }
 
-static void put_terminal(dae_text *x, const char *terminal, int height)
-{
-    if (!strcmp(terminal, "png")) {
-        dae_text_print(x, "set terminal pngcairo size %d,%d enhanced font \"Sans,11\"\n", width, height);
-    } else if (!strcmp(terminal, "pdf")) {
-        dae_text_print(x, "set terminal pdfcairo size %.2fin,%.2fin enhanced font \"Sans,10\"\n",
-                       width / 100.0, height / 100.0);
-    } else {
-        dae_text_print(
-            x, "set terminal svg size %d,%d dynamic enhanced background rgb \"white\" font \"Arial,14\"\n",
-            width, height);
-    }
-}
-
 static void put_panel(dae_text *x, const plot *g, int j, int *column)
 {
     const panel *q = &g->panel[j];
@@ -189,7 +164,7 @@ static void put_panel(dae_text *x, const plot *g, int j, int *column)
     }
     dae_text_put(x,
                  "set label 1 "); /* not ylabel: one column for all panels, however wide their numbers are */
-    quoted(x, label);
+    dae_text_quoted(x, label);
     dae_text_put(x, " at screen 0.022, graph 0.5 center rotate noenhanced\n");
     if (q->log_y) {
         dae_text_print(x, "set logscale y\nset format y \"10^{%%T}\"\nset yrange [%.3g:*]\n", q->lowest);
@@ -200,7 +175,7 @@ static void put_panel(dae_text *x, const plot *g, int j, int *column)
     if (last) {
         dae_text_put(x, "set label 2 ");
         snprintf(label, sizeof label, p->time_unit ? "t [%s]" : "t", p->time_unit);
-        quoted(x, label);
+        dae_text_quoted(x, label);
         dae_text_print(x, " at graph 0.5, screen %.4f center noenhanced\n", 16.0 / g->height);
     }
     dae_text_put(x, q->count > 1
@@ -209,7 +184,7 @@ static void put_panel(dae_text *x, const plot *g, int j, int *column)
     for (int i = 0; i < q->count; i++) {
         dae_text_print(x, "%s$data using 1:%d with lines linewidth 2 linecolor rgb \"%s\" title ",
                        i ? ", " : "plot ", ++*column, color[i]);
-        quoted(x, dae_component_name(p, q->curve[i].component, buffer, sizeof buffer));
+        dae_text_quoted(x, dae_component_name(p, q->curve[i].component, buffer, sizeof buffer));
     }
     dae_text_put(x, "\n");
 }
@@ -221,7 +196,7 @@ static void put_title(dae_text *x, const plot *g)
     char text[256];
     snprintf(text, sizeof text, "%s%s%s   (%s, rtol %g, atol %g)", r->name, title ? ": " : "",
              title ? title : "", r->solver, r->rtol, r->atol);
-    quoted(x, text);
+    dae_text_quoted(x, text);
 }
 
 dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write_fn *write, void *user)
@@ -237,7 +212,7 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
     int top = 46, bottom = 72, height = top + bottom + g.npanel * panel_height[g.npanel - 1], keys = 0;
     for (int j = 0; j < g.npanel; j++) keys |= g.panel[j].count > 1;
     g.height = height;
-    put_terminal(&x, terminal, height);
+    dae_text_terminal(&x, terminal, width, height);
     put_data(&x, &g);
     dae_text_put(&x, "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\n"
                      "unset mxtics\nunset mytics\nset tics nomirror out textcolor rgb \"#202020\"\nset grid "

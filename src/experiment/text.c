@@ -55,6 +55,43 @@ void dae_text_print(dae_text *x, const char *format, ...)
     free(longer);
 }
 
+void dae_text_quoted(dae_text *x, const char *text)
+{
+    dae_text_put(x, "\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\' || *text == '`') dae_text_put(x, "\\");
+        dae_text_fill(x, *text == '\n' ? ' ' : *text, 1);
+    }
+    dae_text_put(x, "\"");
+}
+
+void dae_text_terminal(dae_text *x, const char *terminal, int width, int height)
+{
+    if (!strcmp(terminal, "png")) {
+        dae_text_print(x, "set terminal pngcairo size %d,%d enhanced font \"Sans,11\"\n", width, height);
+    } else if (!strcmp(terminal, "pdf")) {
+        dae_text_print(x, "set terminal pdfcairo size %.2fin,%.2fin enhanced font \"Sans,10\"\n", width / 100.0,
+                       height / 100.0);
+    } else {
+        dae_text_print(x, "set terminal svg size %d,%d dynamic enhanced background rgb \"white\" font \"Arial,14\"\n",
+                       width, height);
+    }
+}
+
+void dae_text_field(dae_text *x, const char *text)
+{
+    if (!strpbrk(text, ",\"\n\r")) {
+        dae_text_put(x, text);
+        return;
+    }
+    dae_text_put(x, "\"");
+    for (; *text; text++) {
+        if (*text == '\n' || *text == '\r') dae_text_put(x, " ");
+        else dae_text_fill(x, *text, *text == '"' ? 2 : 1);
+    }
+    dae_text_put(x, "\"");
+}
+
 dae_status dae_text_end(dae_text *x)
 {
     flush(x);

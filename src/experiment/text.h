@@ -18,6 +18,12 @@ void dae_text_print(dae_text *x, const char *format, ...) DAE_PRINTF(2, 3);
 void dae_text_put(dae_text *x, const char *text);
 /* Fills with `count` times the letter. */
 void dae_text_fill(dae_text *x, char letter, int count);
+/* In double quotes for gnuplot. */
+void dae_text_quoted(dae_text *x, const char *text);
+/* gnuplot's terminal "svg", "png" or "pdf" for a picture of so many pixels. */
+void dae_text_terminal(dae_text *x, const char *terminal, int width, int height);
+/* A value of a line of comma-separated values, quoted where the format needs it; ends of lines become blanks. */
+void dae_text_field(dae_text *x, const char *text);
 /* Hands over the rest; DAE_OK or DAE_ERR_FILE. */
 dae_status dae_text_end(dae_text *x);
 

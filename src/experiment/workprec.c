@@ -117,17 +117,6 @@ static void find_lines(diagram *g)
 
 /* ---- Script ---------------------------------------------------------------------------------------- */
 
-/* In double quotes for gnuplot. */
-static void quoted(dae_text *x, const char *s)
-{
-    dae_text_put(x, "\"");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\' || *s == '`') dae_text_put(x, "\\");
-        dae_text_fill(x, *s == '\n' ? ' ' : *s, 1);
-    }
-    dae_text_put(x, "\"");
-}
-
 static int in_strip(const diagram *g, const dae_measurement *m)
 {
     double d = dae_measurement_digits(m, g->opt->mescd);
@@ -231,12 +220,32 @@ static void put_data(dae_text *x, diagram *g)
     }
 }
 
+/* Over few decades 2 and 5 are labelled too. */
+static void put_ytics(dae_text *x, double lo, double hi)
+{
+    int few = hi < 160 * lo, first = 1;
+    dae_text_print(x, few ? "set ytics (" : "set ytics autofreq\n");
+    for (int k = (int)floor(log10(lo)); few && k <= (int)ceil(log10(hi)); k++) {
+        for (int m = 1; m < 10; m++) {
+            double y = m * pow(10, k);
+            if (y < 0.999 * lo || y > 1.001 * hi) continue;
+            if (!first) dae_text_put(x, ", ");
+            first = 0;
+            if (m == 1) dae_text_print(x, "\"10^{%d}\" %.4g", k, y);
+            else if (m == 2 || m == 5) dae_text_print(x, "\"%d\" %.4g", m, y);
+            else dae_text_print(x, "\"\" %.4g 1", y);
+        }
+    }
+    if (few) dae_text_put(x, ")\n");
+}
+
 static void put_panel(dae_text *x, const diagram *g, dae_work work)
 {
     const dae_workprec_plot_options *o = g->opt;
     double lo, hi, width = g->hi - g->lo, strip = g->strip;
     if (!work_range(g, work, &lo, &hi)) return;
     dae_text_print(x, "set xrange [%.4g:%.4g]\nset yrange [%.4g:%.4g]\n", g->lo - strip, g->hi, lo, hi);
+    put_ytics(x, lo, hi);
     dae_text_print(x, "set xtics %g,%g\n", g->lo, width > 9 ? 2.0 : 1.0);
     dae_text_print(x, "set title \"%s\" font \",14\" offset 0,-0.5\n",
                    work == DAE_WORK_SECONDS ? "CPU time [s]" : "evaluations of f");
@@ -276,24 +285,10 @@ static void put_panel(dae_text *x, const diagram *g, dae_work work)
         snprintf(source, sizeof source, "$l%d using 1:%d", j, column);
         dae_text_print(x, "%s%s with linespoints linewidth 1.3 dashtype %d %s title ", j ? ", \\\n     " : "",
                        l->drawn ? source : "keyentry", l->look.dash, style);
-        quoted(x, l->solver);
+        dae_text_quoted(x, l->solver);
         if (l->missing) dae_text_print(x, ", $s%d using 1:%d with points %s notitle", j, column, style);
     }
     dae_text_put(x, "\n");
-}
-
-static void put_terminal(dae_text *x, const char *terminal, int width)
-{
-    if (!strcmp(terminal, "png")) {
-        dae_text_print(x, "set terminal pngcairo size %d,%d enhanced font \"Sans,11\"\n", width, height);
-    } else if (!strcmp(terminal, "pdf")) {
-        dae_text_print(x, "set terminal pdfcairo size %.2fin,%.2fin enhanced font \"Sans,10\"\n",
-                       width / 100.0, height / 100.0);
-    } else {
-        dae_text_print(
-            x, "set terminal svg size %d,%d dynamic enhanced background rgb \"white\" font \"Arial,14\"\n",
-            width, height);
-    }
 }
 
 dae_status dae_workprec_plot(const dae_measurement *m, int count, const dae_workprec_plot_options *opt,
@@ -314,7 +309,7 @@ dae_status dae_workprec_plot(const dae_measurement *m, int count, const dae_work
     }
     int key = key_width > 60 + 9 * longest ? key_width : 60 + 9 * longest;
     int width = 10 + (both ? 2 : 1) * panel_width + key;
-    put_terminal(&x, opt->terminal, width);
+    dae_text_terminal(&x, opt->terminal, width, height);
     put_data(&x, &g);
     dae_text_put(&x,
                  "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\nset logscale y\n"
@@ -325,7 +320,7 @@ dae_status dae_workprec_plot(const dae_measurement *m, int count, const dae_work
         double from = left + (double)k * panel_width / width, to = from + (panel_width - 74.0) / width;
         if (k == 0) {
             dae_text_put(&x, "set multiplot title ");
-            quoted(&x, opt->title);
+            dae_text_quoted(&x, opt->title);
             dae_text_put(&x, " noenhanced font \",16\"\n");
         }
         dae_text_print(&x,

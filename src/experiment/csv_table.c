@@ -1,0 +1,189 @@
+/* Reading tables of comma-separated values, and statistics of their columns. */
+#include "core/error.h"
+
+#include <daedalus/study.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    dae_table t; /* first: a reader is handed out as its table */
+    char *text;  /* the cells, each ended by 0 */
+    const char **cell, **name, **unit;
+    double *value;
+} reader;
+
+void dae_table_destroy(dae_table *t)
+{
+    reader *r = (reader *)t;
+    if (!r) return;
+    free(r->text);
+    free(r->cell);
+    free(r->name);
+    free(r->unit);
+    free(r->value);
+    free(r);
+}
+
+/* The next cell at *at, unquoted in place; *at is behind its separator, *last is 1 at the end of the line. */
+static char *next_cell(char **at, int *last)
+{
+    char *c = *at, *to = c, *begin = c;
+    if (*c == '"') {
+        for (c++; *c && !(*c == '"' && c[1] != '"'); c++) {
+            if (*c == '"') c++;
+            *to++ = *c;
+        }
+        if (*c == '"') c++;
+    }
+    while (*c && *c != ',' && *c != '\n') *to++ = *c++;
+    *last = *c != ',';
+    *at = *c ? c + 1 : c;
+    if (to > begin && to[-1] == '\r') to--;
+    *to = 0;
+    return begin;
+}
+
+static long count_lines(const char *c, int *commas)
+{
+    long lines = 0;
+    int quoted = 0;
+    *commas = 0;
+    for (; *c; c++) {
+        if (*c == '"') quoted = !quoted;
+        if (!quoted && *c == ',' && lines == 0) ++*commas;
+        if (!quoted && *c == '\n') lines++;
+        if (!c[1] && *c != '\n') lines++;
+    }
+    return lines;
+}
+
+static double as_number(const char *s)
+{
+    char *end;
+    double x = strtod(s, &end);
+    while (*end == ' ') end++;
+    return end == s || *end ? NAN : x;
+}
+
+/* One line into the table; 0, or the number of cells where that is wrong. */
+static int take_line(reader *r, char **at, const char **out, long stride)
+{
+    int last = 0, k = 0;
+    for (; !last; k++) {
+        const char *cell = next_cell(at, &last);
+        if (k < r->t.ncol) out[k * stride] = cell;
+    }
+    return k == r->t.ncol ? 0 : k;
+}
+
+dae_table *dae_table_read(const char *text, size_t length, dae_error *err)
+{
+    reader *r = calloc(1, sizeof *r);
+    int commas;
+    if (!r || !(r->text = malloc(length + 1))) goto memory;
+    memcpy(r->text, text, length);
+    r->text[length] = 0;
+    if (strlen(r->text) != length) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "it is no text: byte %zu is 0", strlen(r->text) + 1);
+        goto fail;
+    }
+    long lines = count_lines(r->text, &commas), number = 0;
+    if (lines == 0) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "it is empty; expected a line of names");
+        goto fail;
+    }
+    r->t.ncol = commas + 1;
+    size_t n = (size_t)r->t.ncol, cells = n * (size_t)lines;
+    r->name = calloc(n, sizeof *r->name);
+    r->unit = calloc(n, sizeof *r->unit);
+    r->cell = calloc(cells, sizeof *r->cell);
+    r->value = calloc(cells, sizeof *r->value);
+    if (!r->name || !r->unit || !r->cell || !r->value) goto memory;
+    for (size_t k = 0; k < n; k++) r->unit[k] = "";
+    for (char *at = r->text; *at;) {
+        int wrong = 0;
+        number++;
+        if (number == 1) {
+            wrong = take_line(r, &at, r->name, 1);
+        } else if (number == 2 && *at == '#') {
+            at += strspn(at, "# ");
+            wrong = take_line(r, &at, r->unit, 1);
+        } else if (*at == '\n') {
+            at++;
+        } else {
+            wrong = take_line(r, &at, r->cell + r->t.nrow, lines);
+            r->t.nrow++;
+        }
+        if (wrong) {
+            dae_fail(err, DAE_ERR_INPUT, NAN, "line %ld has %d values, expected %d", number, wrong,
+                     r->t.ncol);
+            goto fail;
+        }
+    }
+    for (int k = 0; k < r->t.ncol; k++) { /* rows are fewer than lines: close up */
+        for (long i = 0; i < r->t.nrow; i++) {
+            const char *cell = r->cell[(long)k * lines + i];
+            r->cell[(long)k * r->t.nrow + i] = cell;
+            r->value[(long)k * r->t.nrow + i] = as_number(cell);
+        }
+    }
+    r->t.name = r->name;
+    r->t.unit = r->unit;
+    r->t.text = r->cell;
+    r->t.value = r->value;
+    return &r->t;
+memory:
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+fail:
+    dae_table_destroy(r ? &r->t : NULL);
+    return NULL;
+}
+
+int dae_table_find(const dae_table *t, const char *name)
+{
+    for (int k = 0; k < t->ncol; k++) {
+        if (!strcmp(t->name[k], name)) return k;
+    }
+    return -1;
+}
+
+static int compare_up(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Linear between order statistics: rank p (n - 1). */
+static double quantile(const double *sorted, long n, double p)
+{
+    double rank = p * (double)(n - 1);
+    long i = (long)floor(rank);
+    return i + 1 < n ? sorted[i] + (rank - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
+dae_status dae_statistics_of(const double *x, long n, dae_statistics *out)
+{
+    static const double p[5] = {0.05, 0.25, 0.5, 0.75, 0.95};
+    double *sorted = malloc((size_t)(n + 1) * sizeof *sorted), sum = 0, square = 0;
+    long count = 0;
+    *out = (dae_statistics){0, NAN, NAN, NAN, NAN, {NAN, NAN, NAN, NAN, NAN}};
+    if (!sorted) return DAE_ERR_MEMORY;
+    for (long i = 0; i < n; i++) {
+        if (isfinite(x[i])) sorted[count++] = x[i];
+    }
+    out->count = count;
+    if (count > 0) {
+        qsort(sorted, (size_t)count, sizeof *sorted, compare_up);
+        for (long i = 0; i < count; i++) sum += sorted[i];
+        out->mean = sum / (double)count;
+        for (long i = 0; i < count; i++) square += (sorted[i] - out->mean) * (sorted[i] - out->mean);
+        out->sd = count > 1 ? sqrt(square / (double)(count - 1)) : 0;
+        out->min = sorted[0];
+        out->max = sorted[count - 1];
+        for (int k = 0; k < 5; k++) out->percentile[k] = quantile(sorted, count, p[k]);
+    }
+    free(sorted);
+    return DAE_OK;
+}

@@ -1,0 +1,140 @@
+/* Runs of a sweep as lines of a table, and its pictures. */
+#include "test.h"
+
+#include <daedalus/study.h>
+
+typedef struct memory {
+    char text[65536];
+    size_t length;
+} memory;
+
+static int remember(const char *text, size_t length, void *user)
+{
+    memory *m = user;
+    assert_true(m->length + length < sizeof m->text);
+    memcpy(m->text + m->length, text, length);
+    m->length += length;
+    m->text[m->length] = 0;
+    return 0;
+}
+
+/* y1' = ... van der Pol with few values of mu; line k must be that of a run with the parameter set by hand. */
+static void sweep_lines_are_those_of_single_runs(void **state)
+{
+    (void)state;
+    memory *out = calloc(1, sizeof *out);
+    dae_design *d = dae_design_create(dae_problem_find("vdpol-mu"), 1);
+    dae_error err = {0};
+    assert_non_null(out);
+    assert_int_equal(dae_design_vary(d, "mu=1:10:4", NULL), DAE_OK);
+    dae_setting option[] = {{"method", "radau5"}, {"rtol", "1e-8"}};
+    dae_sweep_options o = {.problem = "vdpol-mu", .option = option, .noption = 2, .t_end = 5, .points = 3};
+    dae_sweep *s = dae_sweep_create(&o, d, &err);
+    assert_non_null(s);
+    assert_int_equal(dae_sweep_header(s, remember, out), DAE_OK);
+    for (long k = 0; k < 4; k++) {
+        dae_status status;
+        assert_int_equal(dae_sweep_run(s, k, NULL, remember, out, &status), DAE_OK);
+        assert_int_equal(status, DAE_OK);
+    }
+    dae_table *t = dae_table_read(out->text, out->length, &err);
+    assert_non_null(t);
+    assert_int_equal(t->nrow, 4);
+    dae_problem *p = dae_problem_create("vdpol-mu", &(dae_setting){"mu", "7"}, 1, &err);
+    dae_run_options r = dae_run_options_default(p);
+    r.options.method = "radau5";
+    r.options.rtol = 1e-8;
+    r.options.atol = p->atol * (1e-8 / p->rtol);
+    r.t_end = 5;
+    r.at = (double[]){0, 2.5, 5};
+    r.nat = 3;
+    dae_run_result *one = dae_run(p, &r, &err);
+    assert_near(t->value[1 * 4 + 2], 7, 0);
+    int y1 = dae_table_find(t, "y1"), at = dae_table_find(t, "y2@2.5");
+    assert_true(y1 > 0 && at > 0);
+    assert_near(t->value[y1 * 4 + 2], one->last.y[0], 0);
+    assert_near(t->value[at * 4 + 2], one->at[1].y[1], 0);
+    assert_near(t->value[dae_table_find(t, "steps") * 4 + 2], (double)one->stats.steps, 0);
+    assert_string_equal(t->text[dae_table_find(t, "status") * 4], "ok");
+    dae_run_destroy(one);
+    dae_problem_destroy(p);
+
+    /* its pictures */
+    dae_sweep_plot_options plot = {DAE_SWEEP_SCATTER, 1, "a title", "svg"};
+    out->length = 0;
+    assert_int_equal(dae_sweep_plot(t, &plot, remember, out), DAE_OK);
+    assert_non_null(strstr(out->text, "a title"));
+    plot.picture = DAE_SWEEP_BANDS;
+    out->length = 0;
+    assert_int_equal(dae_sweep_plot(t, &plot, remember, out), DAE_OK);
+    assert_non_null(strstr(out->text, "filledcurves"));
+    plot.picture = DAE_SWEEP_HEAT;
+    assert_int_equal(dae_sweep_plot(t, &plot, remember, out), DAE_ERR_INPUT); /* one axis */
+    dae_table_destroy(t);
+    dae_sweep_destroy(s);
+    dae_design_destroy(d);
+    free(out);
+}
+
+static void sweep_records_why_a_run_failed(void **state)
+{
+    (void)state;
+    memory *out = calloc(1, sizeof *out);
+    dae_design *d = dae_design_create(dae_problem_find("cable-drum"), 1);
+    dae_status status;
+    dae_error err = {0};
+    assert_non_null(out);
+    assert_int_equal(dae_design_vary(d, "mu=0.25,99", NULL), DAE_OK);
+    dae_sweep *s = dae_sweep_create(&(dae_sweep_options){.problem = "cable-drum"}, d, &err);
+    assert_non_null(s);
+    assert_int_equal(dae_sweep_header(s, remember, out), DAE_OK);
+    assert_int_equal(dae_sweep_run(s, 1, NULL, remember, out, &status), DAE_OK);
+    assert_int_equal(status, DAE_ERR_INPUT);
+    assert_int_equal(dae_sweep_lost(s, 0, "killed, \"hard\"", remember, out), DAE_OK);
+    dae_table *t = dae_table_read(out->text, out->length, &err);
+    assert_non_null(t);
+    int reason = dae_table_find(t, "reason"), word = dae_table_find(t, "status");
+    assert_string_equal(t->text[word * 2], "input");
+    assert_non_null(strstr(t->text[reason * 2], "mu"));
+    assert_string_equal(t->text[word * 2 + 1], "lost");
+    assert_string_equal(t->text[reason * 2 + 1], "killed, \"hard\"");
+    dae_table_destroy(t);
+    dae_sweep_destroy(s);
+    dae_design_destroy(d);
+    free(out);
+}
+
+static void sweep_create_names_what_is_wrong(void **state)
+{
+    (void)state;
+    dae_design *d = dae_design_create(dae_problem_find("cable-drum"), 1);
+    dae_error err = {0};
+    dae_sweep_options o = {.problem = "cable-drum"};
+    assert_null(dae_sweep_create(&o, d, &err));
+    assert_non_null(strstr(err.text, "nothing varies"));
+    assert_int_equal(dae_design_vary(d, "mu=0:1:2", NULL), DAE_OK);
+    o.record = "y1,nonsense";
+    assert_null(dae_sweep_create(&o, d, &err));
+    assert_non_null(strstr(err.text, "no component \"nonsense\""));
+    o.record = NULL;
+    o.setting = &(dae_setting){"mu", "1"};
+    o.nsetting = 1;
+    assert_null(dae_sweep_create(&o, d, &err));
+    assert_non_null(strstr(err.text, "fixed and varied"));
+    o.nsetting = 0;
+    o.option = &(dae_setting){"rtol", "-1"};
+    o.noption = 1;
+    assert_null(dae_sweep_create(&o, d, &err));
+    assert_non_null(strstr(err.text, "rtol"));
+    dae_design_destroy(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sweep_lines_are_those_of_single_runs),
+        cmocka_unit_test(sweep_records_why_a_run_failed),
+        cmocka_unit_test(sweep_create_names_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
