@@ -1,0 +1,455 @@
+/* daedalus sweep: parameter studies and ensembles, on all cores, resumable. */
+#include "sweep.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { max_options = 16, max_jobs = 1024 };
+
+/* ---- Options --------------------------------------------------------------------------------------- */
+
+/* Options of the command line that are lines of the library's own table. */
+static const char *const same[][2] = {{"solver", "method"},
+                                      {"rtol", "rtol"},
+                                      {"atol", "atol"},
+                                      {"h0", "h0"},
+                                      {"hmax", "h_max"},
+                                      {"max-steps", "max_steps"},
+                                      {"max-seconds", "max_seconds"},
+                                      {"formulation", "formulation"}};
+
+static int add_specs(sweep_job *s, const char *option,
+                     dae_status (*add)(dae_design *, const char *, dae_error *))
+{
+    const char *v;
+    for (int k = 0; (v = cli_value_at(s->args, option, k)); k++) {
+        dae_error err = {0};
+        if (add(s->design, v, &err) < 0) return cli_wrong(s->args, "--%s: %s", option, err.text);
+    }
+    return 0;
+}
+
+static int add_list(sweep_job *s, char **text)
+{
+    const char *path = cli_value(s->args, "list");
+    size_t length;
+    dae_error err = {0};
+    if (!path) return 0;
+    *text = cli_read_file(path, &length);
+    if (!*text) return cli_wrong(s->args, "--list %s: %s", path, strerror(errno));
+    if (dae_design_list(s->design, *text, length, &err) < 0)
+        return cli_wrong(s->args, "--list %s: %s", path, err.text);
+    return 0;
+}
+
+static int set_shard(sweep_job *s)
+{
+    const char *text = cli_value(s->args, "shard");
+    int end = 0;
+    s->nshard = 1;
+    if (!text) return 0;
+    if (sscanf(text, "%ld/%ld%n", &s->shard, &s->nshard, &end) != 2 || text[end] || s->nshard < 1 ||
+        s->shard < 1 || s->shard > s->nshard || s->nshard > 1000000)
+        return cli_wrong(s->args, "--shard %s: expected I/N with 1 <= I <= N", text);
+    s->shard--;
+    return 0;
+}
+
+/* Everything that decides the numbers; a sweep goes on only with the same. */
+static char *describe(const sweep_job *s, const char *problem, const char *list)
+{
+    static const char *const names[] = {"vary",   "sample", "sobol", "set",  "seed",
+                                        "record", "points", "tend",  "index"};
+    json_t *o = json_pack("{s:s, s:s}", "problem", problem, "version", dae_version());
+    const char *v;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_t *values = json_array();
+        for (int k = 0; (v = cli_value_at(s->args, names[i], k)); k++)
+            json_array_append_new(values, json_string(v));
+        if (json_array_size(values)) json_object_set(o, names[i], values);
+        json_decref(values);
+    }
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        if ((v = cli_value(s->args, same[i][0]))) json_object_set_new(o, same[i][0], json_string(v));
+    }
+    if (list) json_object_set_new(o, "list", json_string(list));
+    char *text = json_dumps(o, JSON_INDENT(1));
+    json_decref(o);
+    return text;
+}
+
+/* DIR/sweep.json: written, or compared with what is there. */
+static int claim_folder(sweep_job *s, const char *text)
+{
+    char path[1024], temporary[1040];
+    size_t length;
+    int bad = cli_make_folder(s->folder);
+    if (bad) return cli_wrong(s->args, "--out %s: %s", s->folder, strerror(bad));
+    snprintf(path, sizeof path, "%s/sweep.json", s->folder);
+    char *old = cli_read_file(path, &length);
+    if (old) {
+        json_t *a = json_loads(old, 0, NULL), *b = json_loads(text, 0, NULL);
+        const char *key = NULL;
+        json_t *value;
+        char differs[64] = "";
+        int equal = a && b;
+        if (equal) {
+            json_object_del(a, "version");
+            json_object_del(b, "version");
+            json_object_foreach(b, key, value)
+            {
+                if (!json_equal(value, json_object_get(a, key)) && !differs[0])
+                    snprintf(differs, sizeof differs, "%s", key);
+            }
+            json_object_foreach(a, key, value)
+            {
+                if (!json_object_get(b, key) && !differs[0]) snprintf(differs, sizeof differs, "%s", key);
+            }
+            equal = !differs[0];
+        }
+        json_decref(a);
+        json_decref(b);
+        free(old);
+        if (!equal)
+            return cli_wrong(s->args,
+                             "--out %s: the folder holds another sweep (--%s differs); give another folder",
+                             s->folder, differs[0] ? differs : "?");
+        if (!cli_has(s->args, "resume") && s->nshard == 1)
+            return cli_wrong(s->args,
+                             "--out %s: the folder holds this sweep already; --resume goes on with it",
+                             s->folder);
+        return 0;
+    }
+    if (errno != ENOENT) return cli_wrong(s->args, "%s: %s", path, strerror(errno));
+    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    FILE *file = fopen(temporary, "w");
+    if (!file) return cli_wrong(s->args, "%s: %s", temporary, strerror(errno));
+    int wrong = fputs(text, file) < 0 || fputc('\n', file) == EOF;
+    if (fclose(file) != 0 || wrong || rename(temporary, path) != 0) {
+        remove(temporary);
+        return cli_wrong(s->args, "%s could not be written: %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+static int prepare(sweep_job *s)
+{
+    long jobs = sysconf(_SC_NPROCESSORS_ONLN), seed = 1, points = 0;
+    dae_setting option[max_options], *setting = NULL, *all = NULL;
+    dae_sweep_options o = {.record = cli_value(s->args, "record")};
+    char *list = NULL, *text = NULL;
+    const char *v, *name = s->args->argument[0];
+    int status;
+    s->quiet = cli_has(s->args, "quiet");
+    s->folder = cli_value(s->args, "out");
+    if (!s->folder) return cli_wrong(s->args, "--out DIR is missing: the folder for the results");
+    if (jobs < 1) jobs = 1;
+    if (cli_whole(s->args, "jobs", 1, max_jobs, &jobs) || cli_whole(s->args, "seed", 0, 2000000000, &seed) ||
+        cli_whole(s->args, "points", 2, 100000, &points) ||
+        cli_real(s->args, "tend", -1e300, 1e300, &o.t_end) || set_shard(s))
+        return EXIT_USAGE;
+    s->jobs = (int)jobs;
+    o.points = (int)points;
+    dae_problem *p = cli_open_named(s->args, name); /* says what is wrong with names and --set */
+    if (!p) return EXIT_USAGE;
+    name = p->info->name;
+    o.problem = name;
+    s->design = dae_design_create(p->info, (unsigned long long)seed);
+    dae_problem_destroy(p);
+    if (!s->design) return cli_wrong(s->args, "out of memory");
+    if (add_specs(s, "vary", dae_design_vary) || add_specs(s, "sample", dae_design_sample) ||
+        add_specs(s, "sobol", dae_design_sobol))
+        return EXIT_USAGE;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        if ((v = cli_value(s->args, same[i][0]))) option[o.noption++] = (dae_setting){same[i][1], v};
+    }
+    if ((v = cli_value(s->args, "solver")) && strcmp(v, "auto") != 0 && cli_check_solver(s->args, v))
+        return EXIT_USAGE;
+    if ((v = cli_value(s->args, "formulation")) && strcmp(v, "auto") != 0 &&
+        cli_check_formulation(s->args, v))
+        return EXIT_USAGE;
+    status = add_list(s, &list);
+    if (!status) status = cli_settings(s->args, "set", &setting, &o.nsetting);
+    all = calloc((size_t)o.nsetting + 1, sizeof *all);
+    if (!status && !all) status = cli_wrong(s->args, "out of memory");
+    if (!status) {
+        if (o.nsetting) memcpy(all, setting, (size_t)o.nsetting * sizeof *all);
+        if ((v = cli_value(s->args, "index"))) all[o.nsetting++] = (dae_setting){"index", v};
+        dae_error err = {0};
+        o.setting = all;
+        o.option = option;
+        s->sweep = dae_sweep_create(&o, s->design, &err);
+        if (!s->sweep) status = cli_wrong(s->args, "%s", err.text);
+    }
+    if (!status) {
+        s->count = dae_design_count(s->design);
+        s->line = calloc((size_t)s->count, sizeof *s->line);
+        s->pending = calloc((size_t)s->count, sizeof *s->pending);
+        text = describe(s, name, list);
+        status = s->line && s->pending && text ? claim_folder(s, text) : cli_wrong(s->args, "out of memory");
+    }
+    free(text);
+    free(all);
+    free(setting);
+    free(list);
+    return status;
+}
+
+/* ---- Results --------------------------------------------------------------------------------------- */
+
+/* DIR/runs.csv from the logs, in the order of runs; the old one stays until the new one is whole. */
+static int write_runs(sweep_job *s, const char *path)
+{
+    char temporary[1040];
+    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    FILE *file = fopen(temporary, "w");
+    if (!file) return cli_wrong(s->args, "%s: %s", temporary, strerror(errno));
+    int bad = dae_sweep_header(s->sweep, cli_write_file, file) < 0;
+    for (long k = 0; !bad && k < s->count; k++) {
+        if (!s->line[k]) continue;
+        size_t n = strcspn(s->line[k], "\n") + 1;
+        bad = fwrite(s->line[k], 1, n, file) != n;
+    }
+    int why = errno;
+    if (fclose(file) != 0 && !bad) {
+        bad = 1;
+        why = errno;
+    }
+    if (!bad && rename(temporary, path) != 0) {
+        bad = 1;
+        why = errno;
+    }
+    if (!bad) return 0;
+    remove(temporary);
+    return cli_wrong(s->args, "%s: %s; the finished runs are kept in the logs, --resume goes on", path,
+                     strerror(why));
+}
+
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* Failed runs by their reason's first words: numbers in the text differ from run to run. */
+static void print_failures(const dae_table *t, json_t *summary)
+{
+    int status = dae_table_find(t, "status"), reason = dae_table_find(t, "reason");
+    json_t *counts = json_object();
+    const char *first[4] = {0};
+    for (long i = 0; i < t->nrow; i++) {
+        const char *word = t->text[(long)status * t->nrow + i], *why = t->text[(long)reason * t->nrow + i];
+        json_object_set_new(counts, word,
+                            json_integer(json_integer_value(json_object_get(counts, word)) + 1));
+        if (!strcmp(word, "ok") || !strcmp(word, "event")) continue;
+        for (int k = 0; k < 4; k++) {
+            if (first[k] && strncmp(first[k], why, 12) != 0) continue;
+            if (!first[k]) first[k] = why;
+            break;
+        }
+    }
+    if (first[0]) printf("failed, for example:\n");
+    for (int k = 0; k < 4 && first[k]; k++) printf("  %s\n", first[k]);
+    json_object_set_new(summary, "status", counts);
+}
+
+static int summarize(sweep_job *s, const dae_table *t)
+{
+    static const char *const names[] = {"count", "mean",   "sd",  "min", "p5",
+                                        "p25",   "median", "p75", "p95", "max"};
+    int from = dae_table_find(t, "t"), first = 1;
+    json_t *summary = json_object(), *columns = json_object();
+    json_object_set_new(summary, "runs", json_integer(t->nrow));
+    print_failures(t, summary);
+    for (int k = 1; k < t->ncol; k++) {
+        dae_statistics x;
+        if (strchr(t->name[k], '@') || (k > dae_design_width(s->design) && k < from)) continue;
+        if (dae_statistics_of(t->value + (long)k * t->nrow, t->nrow, &x) < 0) continue;
+        double v[10] = {
+            (double)x.count, x.mean,          x.sd, x.min, x.percentile[0], x.percentile[1], x.percentile[2],
+            x.percentile[3], x.percentile[4], x.max};
+        json_t *o = json_object();
+        for (int i = 0; i < 10; i++)
+            json_object_set_new(o, names[i], i ? number(v[i]) : json_integer(x.count));
+        json_object_set_new(columns, t->name[k], o);
+        if (x.count == 0) continue;
+        if (first && !s->quiet && !s->args->json)
+            printf("%-14s %12s %12s %12s %12s %12s %12s %12s\n", "", "mean", "sd", "min", "5 %", "median",
+                   "95 %", "max");
+        first = 0;
+        if (!s->quiet && !s->args->json)
+            printf("%-14s %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g\n", t->name[k], v[1], v[2], v[3],
+                   v[4], v[6], v[8], v[9]);
+    }
+    json_object_set_new(summary, "columns", columns);
+    char path[1024];
+    snprintf(path, sizeof path, "%s/summary.json", s->folder);
+    int bad = json_dump_file(summary, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    if (s->args->json) {
+        json_dumpf(summary, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        putchar('\n');
+    }
+    json_decref(summary);
+    return bad ? cli_wrong(s->args, "%s could not be written", path) : 0;
+}
+
+typedef struct picture {
+    const dae_table *table;
+    dae_sweep_plot_options options;
+} picture;
+
+static dae_status script(const void *what, const char *terminal, dae_write_fn *write, void *user)
+{
+    picture p = *(const picture *)what;
+    p.options.terminal = terminal;
+    return dae_sweep_plot(p.table, &p.options, write, user);
+}
+
+static int draw(sweep_job *s, const dae_table *t)
+{
+    static const struct {
+        const char *name;
+        dae_sweep_picture kind;
+    } kinds[] = {{"bands", DAE_SWEEP_BANDS}, {"scatter", DAE_SWEEP_SCATTER}, {"heat", DAE_SWEEP_HEAT}};
+    const char *end = cli_value(s->args, "plot");
+    for (int k = 0; end && k < 3; k++) {
+        picture p = {
+            t,
+            {.picture = kinds[k].kind, .width = dae_design_width(s->design), .title = s->args->argument[0]}};
+        char path[1024];
+        if (!dae_sweep_can_plot(t, &p.options)) continue;
+        snprintf(path, sizeof path, "%s/%s.%s", s->folder, kinds[k].name, end);
+        if (cli_plot(s->args, path, script, &p)) return EXIT_USAGE;
+        if (!s->quiet) fprintf(stderr, "wrote %s\n", path);
+    }
+    return 0;
+}
+
+static int finish(sweep_job *s)
+{
+    char path[1024];
+    size_t length;
+    dae_error err = {0};
+    int status = cli_sweep_read_logs(s);
+    snprintf(path, sizeof path, "%s/runs.csv", s->folder);
+    if (!status) status = write_runs(s, path);
+    char *text = status ? NULL : cli_read_file(path, &length);
+    if (!status && !text) status = cli_wrong(s->args, "%s: %s", path, strerror(errno));
+    dae_table *t = text ? dae_table_read(text, length, &err) : NULL;
+    if (text && !t) status = cli_wrong(s->args, "%s: %s", path, err.text);
+    if (t && t->nrow > 0) {
+        int quiet = s->quiet || s->args->json;
+        if (!quiet)
+            printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->done,
+                   s->done + s->npending, s->failed);
+        status = summarize(s, t);
+        if (!status) status = draw(s, t);
+        if (!quiet) fprintf(stderr, "wrote %s\n", path);
+    }
+    dae_table_destroy(t);
+    free(text);
+    return status;
+}
+
+static void sweep_free(sweep_job *s)
+{
+    for (int i = 0; i < s->ntext; i++) free(s->text[i]);
+    free(s->text);
+    free(s->line);
+    free(s->pending);
+    dae_sweep_destroy(s->sweep);
+    dae_design_destroy(s->design);
+}
+
+/* Workers that died can leave runs that nobody has: they are done in another round. */
+static int run_pending(sweep_job *s)
+{
+    int status = cli_sweep_read_logs(s);
+    s->before = s->done;
+    for (long left = -1; !status && s->npending > 0 && s->npending != left;) {
+        left = s->npending;
+        status = cli_sweep_local(s);
+        if (!status) status = cli_sweep_read_logs(s);
+    }
+    if (!status && s->npending > 0)
+        status = cli_wrong(s->args, "%ld runs could not be finished; try --resume", s->npending);
+    return status;
+}
+
+static int run(cli_args *args)
+{
+    sweep_job s = {.args = args};
+    const char *plot = cli_value(args, "plot");
+    char name[16] = "x.";
+    if (plot) {
+        strncat(name, plot, 8);
+        if (!cli_plot_terminal(name)) return cli_wrong(args, "--plot %s: expected svg, png or pdf", plot);
+    }
+    int status = prepare(&s);
+    if (!status) {
+        cli_catch_signals();
+        status = run_pending(&s);
+        if (!status || status == EXIT_INTERRUPTED) {
+            int written = finish(&s);
+            if (status == EXIT_INTERRUPTED)
+                fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s.done,
+                        s.count, s.folder);
+            else status = written;
+        }
+    }
+    sweep_free(&s);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"vary", "NAME=A:B:N", NULL,
+     "N values from A to B (A:B:N:log: equal ratios), or NAME=V1,V2,...; several: all combinations"},
+    {"sample", "NAME~DIST:N", NULL,
+     "N random values: uniform(a,b), loguniform(a,b), normal(m,s), lognormal(m,s)"},
+    {"sobol", "NAME=A:B:N", NULL, "N points of a Sobol sequence; several: its coordinates"},
+    {"list", "FILE.csv", "file", "a line of names, then one line of values per run"},
+    {"seed", "S", NULL, "of the random numbers (1)"},
+    {"jobs", "N", NULL, "worker processes; default: as many as cores"},
+    {"out", "DIR", "file", "folder for logs, runs.csv, summary.json and plots"},
+    {"resume", NULL, NULL, "go on with the sweep that the folder holds"},
+    {"shard", "I/N", NULL, "do part I of N: for job arrays; one folder for all"},
+    {"plot", "KIND", "svg|png|pdf", "draw scatter, percentile bands (with --points), heat map (two --vary)"},
+    {"record", "A,B,...", NULL, "components to keep; default: all of 20 or fewer, else those worth plotting"},
+    {"points", "N", NULL, "keep them at N equidistant times too"},
+    {"set", "NAME=VALUE", NULL, "a parameter that is the same in all runs; can be given more than once"},
+    {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
+    {"solver", "S", "solvers", "the integrator; auto (default)"},
+    {"formulation", "F", "formulations", "form in which a mechanical system is integrated"},
+    {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
+    {"atol", "A", NULL, "absolute tolerance"},
+    {"h0", "H", NULL, "first step; 0: the method chooses"},
+    {"hmax", "H", NULL, "largest step"},
+    {"tend", "T", NULL, "another end of the interval"},
+    {"max-steps", "N", NULL, "limit on step attempts of a run; 0: none"},
+    {"max-seconds", "S", NULL, "limit on the CPU time of a run; 0: none"},
+    {"json", NULL, NULL, "the summary as one JSON object on standard output"},
+    {"quiet", NULL, NULL, "no summary, no progress"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes[] = "A run is recorded as soon as it is finished, a failed one with its reason: "
+                            "killed at any time, the sweep loses nothing\n"
+                            "that was finished, and --resume goes on. Run k gets the same parameters whoever "
+                            "computes it. Every point of a grid gets\n"
+                            "the same random numbers.\n";
+static const char *const examples[] = {
+    "sweep cable-drum --sample 'mu~normal(0.25,0.05):200' --seed 1 --out drum",
+    "Monte Carlo",
+    "sweep vdpol-mu --vary mu=1:100:5:log --tend 20 --points 50 --out vdpol --plot svg",
+    "a grid, with plots",
+    "sweep vdpol-mu --vary mu=1:100:5:log --tend 20 --points 50 --out vdpol --resume",
+    "go on after a kill",
+    NULL};
+const cli_command cli_sweep = {"sweep",   "parameter studies and Monte Carlo ensembles on all cores",
+                                       "PROBLEM", "problems",
+                                       1,         1,
+                                       options,   examples,
+                                       notes,     run};

@@ -1,0 +1,34 @@
+/* What the files of `daedalus sweep` share: the job, the runs that are still to do, and the logs. */
+#ifndef DAEDALUS_CLI_SWEEP_H
+#define DAEDALUS_CLI_SWEEP_H
+
+#include "cli.h"
+
+typedef struct sweep_job {
+    cli_args *args;
+    const char *folder;
+    dae_design *design;
+    dae_sweep *sweep;
+    long count;         /* runs of the whole design */
+    long shard, nshard; /* this process does runs k with k % nshard == shard */
+    const char **line;  /* of each run that is finished, into the texts of logs; NULL: not yet */
+    char **text;        /* texts of logs */
+    int ntext;
+    long *pending; /* runs to do */
+    long npending;
+    long done, failed, before; /* of this shard; finished when it began */
+    int jobs, quiet;
+} sweep_job;
+
+/* A line of a log: checksum, comma, the line of the run. */
+int cli_sweep_append(sweep_job *s, cli_records *log, const char *line, size_t length);
+int cli_sweep_open_log(sweep_job *s, const char *name, cli_records *log); /* DIR/log.NAME; 0 or EXIT_USAGE */
+/* Reads all logs; counts, and lists what is pending. */
+int cli_sweep_read_logs(sweep_job *s);
+void cli_sweep_progress(const sweep_job *s, long done, long failed, double seconds, int last);
+double cli_sweep_clock(void);
+
+/* sweep_local.c: the pending runs on the cores of this machine; 0, EXIT_USAGE, EXIT_INTERRUPTED. */
+int cli_sweep_local(sweep_job *s);
+
+#endif

@@ -1,0 +1,115 @@
+#!/bin/sh
+# daedalus sweep as scripts see it, with managers and workers that are really killed. usage: sweep_test.sh PROGRAM
+. "$(dirname "$0")/common.sh"
+
+# ---- usage
+expect 2 sweep; says 'PROBLEM is missing' err
+expect 2 sweep cable-drum; says '--out DIR is missing' err
+expect 2 sweep cable-drum --out d; says 'nothing varies' err
+expect 2 sweep cable-drum --vary nu=0:1:3 --out d; says 'no parameter "nu"; it has mu' err
+expect 2 sweep hires --vary nu=0:1:3 --out d; says 'it has none' err
+expect 2 sweep cable-drum --vary mu=0:1 --out d; says 'from:to:count' err
+expect 2 sweep cable-drum --sample 'mu~gauss(0,1):5' --out d; says 'normal(mean,sd)' err
+expect 2 sweep cable-drum --sample 'mu~normal(0,1):5' --sample 'c~uniform(0,1):6' --out d; says 'the same' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --set mu=1 --out d; says 'fixed and varied' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --record y1,zz --out d; says 'no component "zz"' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --solver mex --out d; says 'did you mean mexx' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --shard 4/3 --out d; says 'I/N' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --jobs 0 --out d; says 'whole number' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --plot gif --out d; says 'svg, png or pdf' err
+expect 2 sweep cable-drum --list none.csv --out d; says 'No such file' err
+printf 'mu,zz\n1,2\n' >bad.csv; expect 2 sweep cable-drum --list bad.csv --out d; says 'no parameter "zz"' err
+printf 'mu,c\n1\n' >bad.csv; expect 2 sweep cable-drum --list bad.csv --out d; says 'line 2 has 1 values' err
+[ ! -e d ] || wrong 'a wrong command made a folder'
+: >file; expect 2 sweep cable-drum --vary mu=0:1:3 --out file; says 'Not a directory' err
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir closed; chmod 555 closed; expect 2 sweep cable-drum --vary mu=0:1:3 --out closed/d; says 'Permission denied' err
+fi
+
+# ---- a grid, a list, Sobol points; the same numbers with one worker and with three
+expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid --jobs 1; says '18 of 18 runs' out
+lines 20 grid/runs.csv; says '^run,mu,m1,status,reason,t,y1,' grid/runs.csv; says '"runs": 18' grid/summary.json
+expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid3 --jobs 3
+same_runs() { # without the CPU time, column 20 here
+    sed "s/,[^,]*\$//" "$1/runs.csv" >"$1.cut"; sed "s/,[^,]*\$//" "$2/runs.csv" >"$2.cut"
+    checks=$((checks + 1)); cmp -s "$1.cut" "$2.cut" || wrong "the runs of $1 and $2 differ"
+}
+same_runs grid grid3
+printf 'c,mu\n1,0.1\n2,0.2\n' >list.csv; expect 0 sweep cable-drum --list list.csv --out list; lines 4 list/runs.csv; says '^1,2,0.2,ok,' list/runs.csv
+expect 0 sweep cable-drum --sobol mu=0:0.5:16 --sobol c=0:2:16 --out sobol; lines 18 sobol/runs.csv
+expect 0 sweep cable-drum --sample 'mu~uniform(0,0.5):8' --out seed1 --seed 1
+expect 0 sweep cable-drum --sample 'mu~uniform(0,0.5):8' --out seed2 --seed 2
+! cmp -s seed1/runs.csv seed2/runs.csv || wrong 'the seed changes nothing'
+for i in 1 2 3; do expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out shards --jobs 2 --shard $i/3; done
+same_runs grid shards
+expect 0 sweep cable-drum --vary mu=0:1:3 --out j --json; says '"columns":{"mu":{"count":3,"mean":0.5' out; silent err
+
+# ---- failed runs are recorded with their reason
+expect 0 sweep cable-drum --vary mu=0.1,99 --out fail; says '1 failed' out; says '^1,99,input,"*.*mu' fail/runs.csv; says 'failed, for example' out
+expect 0 sweep vdpol-mu --vary mu=1:1000:2 --max-steps 100 --out limit; says ',limit,"*.*steps' limit/runs.csv
+
+# ---- resuming: the same sweep only
+expect 2 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid; says 'resume goes on' err
+expect 2 sweep cable-drum --vary mu=0:0.6:6 --vary m1=1:100:3:log --out grid --resume; says '--vary differs' err
+expect 2 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid --resume --rtol 1e-7; says '--rtol differs' err
+cp grid/log.0 before; expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid --resume; cmp -s before grid/log.0 || wrong 'finished runs were repeated'
+# a torn line and a damaged one are done again, and only those
+head -c -30 before | sed '3s/,ok,/,oo,/' >grid/log.0
+expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid --resume --jobs 1; same_runs grid grid3
+equal "$(wc -l <grid/log.0)" 19
+
+# ---- the manager or a worker is killed, 20 times; nothing finished is lost, and only runs in flight are repeated
+many="sweep orego --sample w~uniform(0.1,0.2):1000 --seed 3 --rtol 1e-9 --solver vode --jobs 2"
+expect 0 $many --out whole
+kills=0; workers=0
+while [ $kills -lt 20 ]; do
+    daedalus $many --out killed --resume >out 2>err </dev/null &
+    manager=$!
+    sleep "0.0$((kills % 5 + 3))"
+    cat killed/log.* 2>/dev/null | grep -c '^[0-9a-f]\{8\},[0-9]*,.*[0-9]$' >finished || :
+    victim=$manager
+    if [ $((kills % 2)) -eq 1 ]; then # a worker
+        victim=$(ps -o pid= --ppid $manager 2>/dev/null | awk 'NR == 1 {print $1}')
+        [ -n "$victim" ] && workers=$((workers + 1))
+    fi
+    [ -n "$victim" ] && kill -KILL "$victim" 2>/dev/null
+    [ "$victim" = "$manager" ] || { sleep 0.05; kill -KILL $manager 2>/dev/null; }
+    wait $manager 2>/dev/null
+    kills=$((kills + 1))
+    # what was whole in the logs is there still
+    checks=$((checks + 1)); [ "$(cat killed/log.* | grep -c '^[0-9a-f]\{8\},[0-9]*,.*[0-9]$')" -ge "$(cat finished)" ] || wrong 'finished runs were lost'
+done
+# a worker that is killed while the manager lives is replaced
+daedalus $many --out replaced >out 2>err </dev/null &
+manager=$!
+for i in 1 2 3; do
+    sleep 0.05; victim=$(ps -o pid= --ppid $manager 2>/dev/null | awk 'NR == 1 {print $1}')
+    [ -n "$victim" ] && kill -KILL "$victim" 2>/dev/null && workers=$((workers + 1))
+done
+wait $manager; equal $? 0; same_runs whole replaced
+expect 0 $many --out killed --resume; same_runs whole killed
+repeated=$(($(cat killed/log.* | wc -l) - 1000))
+checks=$((checks + 1)); [ $repeated -le 40 ] || wrong "$repeated runs were done twice (2 workers, 20 kills)"
+echo "$workers workers killed, $repeated runs in flight repeated"
+
+# ---- interruption keeps what was done
+checks=$((checks + 1))
+daedalus sweep rober --sample 'k1~uniform(0.02,0.06):100000' --out stopped >out 2>err </dev/null &
+child=$!
+sleep 0.5; kill -TERM $child; wait $child; equal $? 130; says 'interrupted; [0-9]* of 100000 runs are kept' err
+[ "$(wc -l <stopped/runs.csv)" -gt 2 ] || wrong 'runs.csv is missing after an interruption'
+
+# ---- a full disk (a small file size limit stands for it): told, and what was done is kept
+(ulimit -f 16; trap '' XFSZ; daedalus $many --out full >out 2>err </dev/null; echo $? >status)
+equal "$(cat status)" 2; says 'too large\|No space' err; says 'kept' err
+expect 0 $many --out full --resume; same_runs whole full
+
+# ---- plots
+if command -v gnuplot >/dev/null; then
+    expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --points 5 --out p --plot svg --quiet; silent out; silent err
+    for name in scatter bands heat; do says '</svg>' p/$name.svg; done
+    expect 0 sweep vdpol-mu --vary mu=1:3:3 --tend 5 --out p1 --plot png --quiet; [ -s p1/scatter.png ] && [ ! -e p1/heat.png ] || wrong 'pictures of one axis'
+fi
+
+echo "$checks checks, $failures failed"
+[ "$failures" -eq 0 ]
