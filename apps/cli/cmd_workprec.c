@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 enum {
-    slow_twice = 2
-}; /* time limits in a row after which a solver's tighter tolerances are left out; ours */
+    slow_twice = 2, /* time limits in a row after which a solver's tighter tolerances are left out; ours */
+    not_taken = -1  /* instead of an exit status: the solver does not take the problem */
+};
 
 typedef struct study {
     cli_args *args;
@@ -30,6 +31,7 @@ typedef struct study {
     int count, capacity;
     dae_measurement *old; /* what the records held */
     int nold;
+    int all; /* solvers that do not take the problem are left out */
     int quiet, failed, skipped;
     double begin;
 } study;
@@ -117,7 +119,9 @@ static int prepare(study *s)
     if ((v = cli_value(s->args, "linear-algebra"))) note_setting(s, "%slinear-algebra=%s%s", v, "");
     s->ladder = dae_ladder_default(s->problem);
     if (set_range(s)) return EXIT_USAGE;
-    if (cli_solvers(s->args, solvers ? solvers : "all", s->problem, s->solver, &s->nsolver))
+    if (!solvers) solvers = "all";
+    s->all = !strcmp(solvers, "all");
+    if (cli_solvers(s->args, solvers, s->problem, s->solver, &s->nsolver))
         return EXIT_USAGE;
     s->capacity = s->nsolver * dae_ladder_count(&s->ladder);
     s->m = calloc((size_t)s->capacity, sizeof *s->m);
@@ -188,7 +192,7 @@ static void end_progress(const study *s)
     if (!s->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
 }
 
-/* One run; 0, EXIT_USAGE (message given) or EXIT_INTERRUPTED. *m is filled if 0. */
+/* One run; 0, EXIT_USAGE (message given), EXIT_INTERRUPTED or not_taken. *m is filled if 0. */
 static int measure(study *s, const cli_solver *solver, int rung, dae_measurement *m)
 {
     dae_run_options o = dae_run_options_default(s->problem);
@@ -225,8 +229,10 @@ static int measure(study *s, const cli_solver *solver, int rung, dae_measurement
     memcpy(got.solver, m->solver, sizeof got.solver);
     dae_run_destroy(r);
     if (got.status == DAE_CANCELLED || cli_interrupted()) return EXIT_INTERRUPTED;
-    if (got.status == DAE_ERR_INPUT || got.status == DAE_ERR_UNSUPPORTED)
+    if (got.status == DAE_ERR_INPUT || got.status == DAE_ERR_UNSUPPORTED) {
+        if (s->all) return not_taken;
         return cli_wrong(s->args, "%s with %s: %s", s->name, solver->label, got.message);
+    }
     *m = got;
     return record(s, m);
 }
@@ -239,7 +245,7 @@ static int run_solver(study *s, int k)
         dae_measurement m;
         progress(s, &s->solver[k], pow(10, -(s->ladder.from + i * s->ladder.step)), k * rungs + i);
         int status = measure(s, &s->solver[k], i, &m);
-        if (status) return status;
+        if (status) return status == not_taken ? 0 : status;
         s->m[s->count++] = m;
         s->failed += m.status < 0;
         slow = m.status == DAE_ERR_MAX_SECONDS ? slow + 1 : 0;
@@ -297,6 +303,7 @@ static void print_costs(const study *s)
             runs++;
             failed[k] += s->m[i].status < 0;
         }
+        if (runs == 0) continue;
         printf("%-22s", s->solver[k].label);
         for (int d = from; d <= to; d++) {
             double mine =

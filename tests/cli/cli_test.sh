@@ -209,6 +209,7 @@ expect 0 completion fish; says '^complete -c daedalus' out
 
 # ---- the manual names every option; every example of the help pages runs
 sed 's/\\-/-/g; s/^/ /' "$manual" >manual
+ln -s "$(dirname "$manual")/../models" models
 expect 0 --help; sed -n '/^Commands/,/^$/p' out >commands
 checks=$((checks + 1)); [ "$(wc -l <commands)" -gt 7 ] || wrong 'too few commands in --help'
 for command in $(sed -n "s/^  \([a-z]*\)  *[a-z].*/\1/p" commands); do
