@@ -24,7 +24,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define UROUND 1e-16      /* [RADAU5] */
+#ifndef UROUND
+#define UROUND 1e-16 /* [RADAU5]; smaller in the build of extended precision */
+#endif
 #define SAFETY 0.9        /* [RADAU5] safe */
 #define SHRINK_MAX 5.0    /* [RADAU5] facl = 5: h_new >= h/5 */
 #define GROW_MAX 0.125    /* [RADAU5] facr = 1/8: h_new <= 8 h */
@@ -254,6 +256,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         double v = speed(r, yp);
         h = fmin(0.01 * room, v > 0 ? 0.5 / v : 0.01 * room);
         if (!(h > 0)) h = 1e-6 * room;
+        h = fmax(h, 20 * UROUND * fabs(t)); /* step() gives up at half of it */
     }
     if (ivp->opt->h_max > 0) h = fmin(h, ivp->opt->h_max);
     h = fmin(h, room);
