@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow results gallery bench sanitize clang coverage valgrind abi-update format \
+.PHONY: all setup setup-dev build run test slow results reference-extended gallery bench sanitize clang coverage valgrind abi-update format \
         check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -44,6 +44,11 @@ results: build ## docs/testset-results.md: our figures beside those of the test 
 gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/gallery.md (goes on where it was)
 	build/daedalus workprec --all --range ::0.5 --reps 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
 	    --out out/workprec --gallery docs/gallery
+
+reference-extended: build ## reference solutions in 80 bit arithmetic by radau of order 13 and 9: out/reference-extended.txt
+	cmake --build build -j $(JOBS) --target reference_extended
+	@mkdir -p out
+	build/reference_extended | tee out/reference-extended.txt; grep -q 'fewest digits' out/reference-extended.txt
 
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench
