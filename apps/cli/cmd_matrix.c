@@ -314,7 +314,7 @@ static const char notes_text[] = "A solver runs on a problem if it takes its kin
                                  "version of the library differs. The exit\n"
                                  "status is 1 if a run failed.\n";
 static const char *const examples[] = {"matrix --eligible", "which solver on which problem",
-                                       "matrix --problems hires,rober --every 8 --file m.jsonl",
+                                       "matrix --problems hires,rober --solvers radau5,dassl --every 8 --file m.jsonl",
                                        "a few runs of two problems", NULL};
 const cli_command cli_matrix = {"matrix",   "every solver on every problem over the report's tolerances",
                                 "",         NULL,
