@@ -6,6 +6,9 @@
  * the Runge-Kutta methods that includes their block transformation), in the run that came nearest to the
  * lower number of digits. SUNDIALS' own vector operations count as outside. All figures are from one run.
  *
+ * Where a native BDF code stands beside the packaged one of its kind, a line gives the ratio of their times, from
+ * a straight line through each ladder (log of time over digits), which smooths the scatter of the digits.
+ *
  *     bench_solvers [PROBLEM ...] */
 #include <daedalus/problem.h>
 
@@ -17,8 +20,8 @@
 
 enum { MOST = 24 };
 
-static const char *const standard[] = {"hires",   "vdpol-mu", "rober",    "orego",   "e5",   "plei",
-                                       "vdpol-eps", "transamp", "caraxis", "andrews", "nand"};
+static const char *const standard[] = {"hires", "pollu",     "vdpol-mu", "rober",   "orego",   "e5",
+                                       "plei",  "vdpol-eps", "transamp", "caraxis", "andrews", "nand"};
 static const double slow = 2;        /* seconds: a run that takes longer ends the ladder */
 static const double patience = 0.03; /* seconds: repeat short runs for so long */
 
@@ -98,7 +101,9 @@ static double at_digits(const point *ladder, int count, double digits)
     double best = NAN;
     for (int k = 0; k + 1 < count; k++) {
         const point *a = &ladder[k], *b = &ladder[k + 1];
-        if (!(fmin(a->digits, b->digits) <= digits && fmax(a->digits, b->digits) >= digits) || a->digits == b->digits) continue;
+        if (!(fmin(a->digits, b->digits) <= digits && fmax(a->digits, b->digits) >= digits) ||
+            a->digits == b->digits)
+            continue;
         double w = (digits - a->digits) / (b->digits - a->digits);
         double seconds = exp((1 - w) * log(a->seconds) + w * log(b->seconds));
         if (!(best <= seconds)) best = seconds;
@@ -106,11 +111,30 @@ static double at_digits(const point *ladder, int count, double digits)
     return best;
 }
 
+/* A line through the ladder near these digits: log(seconds) = at[0] + at[1] digits; 0 if there are too few points. */
+static int fit(const point *ladder, int count, double low, double high, double at[2])
+{
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (int k = 0; k < count; k++) {
+        double d = ladder[k].digits, t = log(ladder[k].seconds);
+        if (d < low - 1.5 || d > high + 1.5) continue;
+        n += 1, x += d, y += t, xx += d * d, xy += d * t;
+    }
+    if (n < 3 || !(n * xx - x * x > 0)) return 0;
+    at[1] = (n * xy - x * y) / (n * xx - x * x);
+    at[0] = (y - at[1] * x) / n;
+    return 1;
+}
+
 static void print_time(double seconds)
 {
     if (isnan(seconds)) printf("%12s", "-");
     else printf("%12.1f", 1e6 * seconds);
 }
+
+/* The native codes and the package's of the same kind. */
+static const char *const rivals[][2] = {{"vode", "cvode"}, {"dassl", "ida"}};
+enum { PAIRS = sizeof rivals / sizeof *rivals };
 
 static void bench(const char *name)
 {
@@ -120,10 +144,11 @@ static void bench(const char *name)
         printf("%s: %s\n", name, err.text);
         return;
     }
-    double low = 4, high = 7;
+    double low = 4, high = 7, line[PAIRS][2][2];
+    int fitted[PAIRS][2] = {{0}};
     if (!strcmp(name, "caraxis")) low = 2, high = 4;
-    printf("\n%s (%s of %d equations)\n  %-12s %9.0f dig. %7.0f dig.      share outside\n", name, dae_kind_name(p->system.kind),
-           dae_system_size(&p->system), "us for", low, high);
+    printf("\n%s (%s of %d equations)\n  %-12s %9.0f dig. %7.0f dig.      share outside\n", name,
+           dae_kind_name(p->system.kind), dae_system_size(&p->system), "us for", low, high);
     for (int m = 0; m < dae_method_count(); m++) {
         const dae_method_info *info = dae_method_get(m);
         point ladder[MOST];
@@ -140,18 +165,30 @@ static void bench(const char *name)
             if (nearest < 0 || fabs(ladder[k].digits - low) < fabs(ladder[nearest].digits - low)) nearest = k;
         }
         if (nearest < 0) continue;
+        for (int k = 0; k < 2 * PAIRS; k++) {
+            if (!strcmp(info->name, rivals[k / 2][k % 2]))
+                fitted[k / 2][k % 2] = fit(ladder, count, low, high, line[k / 2][k % 2]);
+        }
         printf("  %-12s", info->name);
         print_time(at_digits(ladder, count, low));
         print_time(at_digits(ladder, count, high));
         printf("%16.0f %%\n", 100 * ladder[nearest].share);
         fflush(stdout);
     }
+    for (int k = 0; k < PAIRS; k++) {
+        if (!fitted[k][0] || !fitted[k][1]) continue;
+        double d0 = line[k][0][0] - line[k][1][0], d1 = line[k][0][1] - line[k][1][1];
+        printf("  %s / %s: %.2f and %.2f times the time\n", rivals[k][0], rivals[k][1], exp(d0 + d1 * low),
+               exp(d0 + d1 * high));
+    }
     dae_problem_destroy(p);
 }
 
 int main(int argc, char **argv)
 {
-    printf("CPU time at equal accuracy (scd; e5: mescd). '-': not reached within rtol 1e-2 .. 1e-12 and %g s a run.\n", slow);
+    printf("CPU time at equal accuracy (scd; e5: mescd). '-': not reached within rtol 1e-2 .. 1e-12 and %g s "
+           "a run.\n",
+           slow);
     if (argc > 1) {
         for (int k = 1; k < argc; k++) bench(argv[k]);
     } else {

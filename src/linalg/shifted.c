@@ -26,7 +26,8 @@
 enum kind { DENSE, BANDED, SPARSE };
 
 /* Where a sparse or banded J is factored otherwise; read off the tables of bench_linalg. */
-#define SMALL 19 /* sparse systems up to this size: dense */
+#define SMALL 19      /* sparse systems up to this size: dense */
+#define SMALL_REAL 24 /* the same of real ones, which are solved four times and more for each factorization */
 #define NARROW 8 /* sparse systems with lower + upper up to this: banded */
 #define FILLED 8 /* sparse systems that need more than 1/FILLED of the operations of a dense one: dense */
 
@@ -249,7 +250,7 @@ static enum kind choose(const dae_shifted *s, int lower, int upper)
     int narrow = lower + upper <= NARROW || 2 * lower + upper < s->nr / 2;
     if (storage == DAE_DENSE) return DENSE;
     if (s->spec.keep_storage) return storage == DAE_BANDED ? BANDED : SPARSE;
-    if (s->nr <= SMALL && lower + upper > 3) return DENSE;
+    if (s->nr <= (s->spec.complex_shift ? SMALL : SMALL_REAL) && lower + upper > 3) return DENSE;
     if (storage == DAE_BANDED && narrow) return BANDED;
     if (storage == DAE_SPARSE && lower + upper <= NARROW) return BANDED;
     return storage == DAE_BANDED && s->spec.second_order == 0 ? DENSE : SPARSE;
