@@ -1,0 +1,250 @@
+/* daedalus compare: solvers and formulations of one mechanism side by side: cost, drift, energy, error. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The comparison of [002]: direct integration, stabilization, projection, partitioned coordinates, and the methods
+ * for the descriptor form. */
+static const char mechanical_default[] =
+    "radau5/index3,radau5/index2,radau5/ggl,dopri5/index1,dopri5/baumgarte,"
+    "dopri5/index1+project,dopri5/statespace,vode-adams/statespace,phem56,mexx";
+
+typedef struct comparison {
+    cli_args *args;
+    dae_problem *problem; /* as opened */
+    dae_problem view;     /* as a mechanical one */
+    dae_reference *reference;
+    cli_solver solver[CLI_MAX_SOLVERS];
+    int nsolver;
+    dae_run_options options;
+    dae_compared row[CLI_MAX_SOLVERS];
+    int count;
+} comparison;
+
+/* Adds solver/formulation to a list if they go together. */
+static int join(const char *solver, const char *form, cli_text *list)
+{
+    char name[64], label[160];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(form, "+"), form);
+    if (dae_formulation_check(name, solver, NULL) < 0) return 0;
+    snprintf(label, sizeof label, "%s%s/%s", list->length ? "," : "", solver, form);
+    return cli_write_text(label, strlen(label), list);
+}
+
+/* Every solver in every formulation that it can take. */
+static int cross(comparison *c, const char *solvers, const char *forms, cli_text *list)
+{
+    for (const char *s = solvers; *s;) {
+        size_t n = strcspn(s, ",");
+        char solver[64];
+        snprintf(solver, sizeof solver, "%.*s", n < sizeof solver ? (int)n : (int)sizeof solver - 1, s);
+        if (strchr(solver, '/')) {
+            if (list->length && cli_write_text(",", 1, list) < 0) return cli_wrong(c->args, "out of memory");
+            if (cli_write_text(solver, strlen(solver), list) < 0) return cli_wrong(c->args, "out of memory");
+        } else if (cli_check_solver(c->args, solver)) {
+            return EXIT_USAGE;
+        } else {
+            for (const char *f = forms; *f;) {
+                size_t k = strcspn(f, ",");
+                char form[64], name[64];
+                snprintf(form, sizeof form, "%.*s", k < sizeof form ? (int)k : (int)sizeof form - 1, f);
+                snprintf(name, sizeof name, "%.*s", (int)strcspn(form, "+"), form);
+                if (cli_check_formulation(c->args, name)) return EXIT_USAGE;
+                if (join(solver, form, list) < 0) return cli_wrong(c->args, "out of memory");
+                f += k + (f[k] == ',');
+            }
+        }
+        s += n + (s[n] == ',');
+    }
+    if (!list->length) return cli_wrong(c->args, "none of these solvers takes one of these formulations");
+    return 0;
+}
+
+static int choose(comparison *c, int mechanical)
+{
+    const char *solvers = cli_value(c->args, "solvers"), *forms = cli_value(c->args, "formulations");
+    cli_text list = {0};
+    int status = 0;
+    if (forms && !mechanical)
+        return cli_wrong(c->args, "--formulations: %s is no mechanical system; leave them out",
+                         c->view.info->name);
+    if (forms) status = cross(c, solvers ? solvers : "radau5,dopri5", forms, &list);
+    if (!status)
+        status = cli_solvers(c->args,
+                             list.text    ? list.text
+                             : solvers    ? solvers
+                             : mechanical ? mechanical_default
+                                          : "all",
+                             &c->view, c->solver, &c->nsolver);
+    free(list.text);
+    return status;
+}
+
+/* The problem's own, that of the cache, or for a model a new one. */
+static int find_reference(comparison *c)
+{
+    const char *mode = cli_value(c->args, "reference");
+    dae_error err = {0};
+    if (cli_reference_use(c->args, &c->view, &c->reference)) return EXIT_USAGE;
+    if (c->view.reference || (mode && !strcmp(mode, "none"))) return 0;
+    dae_reference_options o = dae_reference_options_default();
+    o.digits = 10;
+    o.max_seconds = 10;
+    if (!cli_has(c->args, "quiet")) fprintf(stderr, "compare: computing a reference solution ...\n");
+    c->reference = dae_reference_compute(&c->view, &o, &err);
+    if (c->reference) dae_reference_use(c->reference, &c->view);
+    else if (!cli_has(c->args, "quiet")) fprintf(stderr, "compare: no reference solution: %s\n", err.text);
+    return 0;
+}
+
+static int set_tolerances(comparison *c)
+{
+    dae_options *o = &c->options.options;
+    double ratio = o->rtol > 0 ? o->atol / o->rtol : 1, seconds = 60;
+    long reps = 3;
+    if (cli_real(c->args, "rtol", 1e-16, 1, &o->rtol)) return EXIT_USAGE;
+    o->atol = ratio * o->rtol;
+    if (cli_real(c->args, "atol", 0, 1e300, &o->atol) ||
+        cli_real(c->args, "max-seconds", 1e-3, 1e9, &seconds) || cli_whole(c->args, "reps", 1, 100000, &reps))
+        return EXIT_USAGE;
+    const char *tend = cli_value(c->args, "tend");
+    if (tend && cli_number(c->args, "tend", tend, &c->options.t_end)) return EXIT_USAGE;
+    if (tend) c->view.t_end = c->options.t_end, c->view.reference = NULL;
+    o->max_seconds = seconds;
+    c->options.repeat = (int)reps;
+    c->options.repeat_seconds = seconds;
+    c->options.running = cli_running;
+    return 0;
+}
+
+static dae_status script(const void *what, const char *terminal, dae_write_fn *write, void *user)
+{
+    const comparison *c = what;
+    char title[200];
+    snprintf(title, sizeof title, "%s: drift off the constraints, rtol %.1e", c->view.info->name,
+             c->options.options.rtol);
+    return dae_compare_plot(c->row, c->count, title, terminal, write, user);
+}
+
+static int run_all(comparison *c)
+{
+    for (int k = 0; k < c->nsolver; k++) {
+        dae_run_options o = c->options;
+        dae_error err = {0};
+        cli_solver_apply(&c->solver[k], &o.options);
+        if (!cli_has(c->args, "quiet"))
+            fprintf(stderr, "compare: %s (%d of %d)\n", c->solver[k].label, k + 1, c->nsolver);
+        dae_compared *row = &c->row[c->count];
+        if (dae_compare_run(&c->view, c->args->model, &o, c->solver[k].label, row, &err) < 0)
+            return cli_wrong(c->args, "%s", err.text);
+        c->count++;
+        if (row->status == DAE_CANCELLED || cli_interrupted()) return EXIT_INTERRUPTED;
+        if (row->status == DAE_ERR_INPUT || row->status == DAE_ERR_UNSUPPORTED)
+            return cli_wrong(c->args, "%s with %s: %s", c->view.info->name, row->label, row->message);
+    }
+    return 0;
+}
+
+static int show(comparison *c)
+{
+    const char *format = cli_value(c->args, "format"), *plot = cli_value(c->args, "plot");
+    int failed = 0;
+    if (c->args->json) format = "json";
+    if (!format) format = "text";
+    if (!strcmp(format, "text"))
+        printf("%s from t = %g to %g, rtol %.1e, atol %.1e\n\n", c->view.info->name, c->view.t0,
+               c->options.t_end, c->options.options.rtol, c->options.options.atol);
+    dae_compare_write(c->row, c->count, format, cli_write_file, stdout);
+    fflush(stdout);
+    for (int k = 0; k < c->count; k++) {
+        if (c->row[k].status >= 0) continue;
+        failed = 1;
+        fprintf(stderr, "%s: %s\n", c->row[k].label, c->row[k].message);
+    }
+    if (plot) {
+        if (cli_plot(c->args, plot, script, c)) return EXIT_USAGE;
+        if (!cli_has(c->args, "quiet")) fprintf(stderr, "wrote %s\n", plot);
+    }
+    return failed ? EXIT_FAILED : 0;
+}
+
+static int compare(comparison *c)
+{
+    const char *plot = cli_value(c->args, "plot"), *format = cli_value(c->args, "format");
+    if (format && strcmp(format, "text") != 0 && strcmp(format, "md") != 0 && strcmp(format, "csv") != 0 &&
+        strcmp(format, "json") != 0)
+        return cli_wrong(c->args, "--format %s: expected text, md, csv or json", format);
+    c->problem = cli_open_problem(c->args);
+    if (!c->problem) return c->args->status;
+    int mechanical = dae_compare_mechanism(c->problem, &c->view);
+    c->options = dae_run_options_default(&c->view);
+    if (c->args->model) {
+        c->options.events = mbs_problem_events(c->args->model);
+        c->options.options.h_max = mbs_problem_h_max(c->args->model);
+    }
+    if (plot && !mechanical)
+        return cli_wrong(c->args, "--plot: %s has no constraints to drift from", c->view.info->name);
+    if (plot && cli_plot_check(c->args, plot)) return EXIT_USAGE;
+    if (set_tolerances(c) || choose(c, mechanical) || find_reference(c)) return EXIT_USAGE;
+    cli_catch_signals();
+    int status = run_all(c);
+    return status ? status : show(c);
+}
+
+static int run(cli_args *args)
+{
+    comparison *c = calloc(1, sizeof *c);
+    if (!c) return cli_wrong(args, "out of memory");
+    c->args = args;
+    int status = compare(c);
+    for (int k = 0; k < c->count; k++) dae_compared_free(&c->row[k]);
+    dae_reference_destroy(c->reference);
+    if (c->problem) cli_close_problem(args, c->problem);
+    free(c);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"solvers", "A,B,...", NULL,
+     "solvers, each alone or as SOLVER/FORMULATION or SOLVER/FORMULATION+project"},
+    {"formulations", "F,G,...", NULL, "every solver in each of these that it can take; +project as above"},
+    {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
+    {"atol", "A", NULL, "absolute tolerance"},
+    {"tend", "T", NULL, "another end of the interval"},
+    {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    {"reference", "MODE", "auto|none",
+     "auto: the problem's or the cached reference, else one is computed; none: no digits"},
+    {"reps", "N", NULL, "CPU time of N runs, largest and smallest dropped, median; default 3"},
+    {"max-seconds", "S", NULL, "limit on the CPU time of a run; default 60"},
+    {"format", "F", "text|md|csv|json", "of the table on standard output"},
+    {"json", NULL, NULL, "the same as --format json"},
+    {"plot", "FILE", "file", "the drift over time, drawn with gnuplot: .svg, .png or .pdf"},
+    {"quiet", NULL, NULL, "no progress on standard error"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes[] = "|g| and |Gv+g_t| are the largest residuals of the position and velocity "
+                            "constraints at the accepted points, energy\n"
+                            "(model files) the largest error of its balance. Without --solvers: direct "
+                            "integration with index 3, 2 (also GGL) and\n"
+                            "1, stabilization by Baumgarte, projection, partitioned coordinates, and the "
+                            "methods for the descriptor form.\n";
+static const char *const examples[] = {
+    "compare andrews --plot drift.svg",
+    "the ways to integrate a mechanism, and their drift",
+    "compare seven-body --solvers radau5,dopri5 --formulations index3,index1,statespace",
+    "chosen ones",
+    "compare seven-body --solvers dop853/index1+project,phem56 --rtol 1e-8 --format csv",
+    "as numbers",
+    NULL};
+const cli_command cli_compare = {"compare",
+                                 "solvers and formulations of a mechanism: cost, drift, energy, error",
+                                 "PROBLEM|MODEL.json",
+                                 "problems",
+                                 1,
+                                 1,
+                                 options,
+                                 examples,
+                                 notes,
+                                 run};
