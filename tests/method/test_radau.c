@@ -451,6 +451,28 @@ static void redundant_equations_are_called_singular(void **state)
     assert_non_null(strstr(err.text, "redundant"));
 }
 
+/* fekete: 160 equations, factored densely; the matrices on one, two and four threads. */
+static void threads_give_the_same_bits(void **state)
+{
+    (void)state;
+    dae_problem *p = dae_problem_create("fekete", NULL, 0, NULL);
+    dae_run_result *r[3];
+    for (int k = 0; k < 3; k++) {
+        dae_run_options o = dae_run_options_default(p);
+        o.options.method = "radau";
+        o.options.rtol = o.options.atol = 1e-6;
+        o.options.threads = 1 << k;
+        r[k] = dae_run(p, &o, NULL);
+        assert_non_null(r[k]);
+        assert_int_equal(r[k]->status, DAE_OK);
+        assert_true(r[k]->stats.order_last > 5); /* several complex matrices */
+        assert_int_equal(r[k]->stats.lu, r[0]->stats.lu);
+        assert_memory_equal(r[k]->last.y, r[0]->last.y, (size_t)r[0]->n * sizeof(double));
+    }
+    for (int k = 0; k < 3; k++) dae_run_destroy(r[k]);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +490,7 @@ int main(void)
         cmocka_unit_test(stiff_order_is_the_stage_order),
         cmocka_unit_test(singularity_gives_a_message_with_its_time),
         cmocka_unit_test(redundant_equations_are_called_singular),
+        cmocka_unit_test(threads_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "method/method.h"
 
 #include "core/matrix.h"
+#include "core/pool.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
 #include "method/radau/kernels.h"
@@ -46,6 +47,7 @@
 #define CAREFUL_MAX 25    /* ... so often at most */
 #define LAMBDA_MIN 1e-4   /* ... and moves by at least this part of the increment */
 #define TINY_LAST 0.1     /* ours: a tiny last step spoils index-3 variables (rounding/h^2); halve the rest instead */
+#define PARALLEL_MIN 64   /* ours: smaller systems are factored before another thread has woken up */
 #define INDEX3_SHARP 1e-6 /* ours: with index-3 variables and fixed order the iteration error dominates at tight
                              tolerances; below this rtol_s the iteration stops later (Andrews, radau5, rtol
                              1e-10: scd 6.3 -> 6.7 for 5 % more evaluations) */
@@ -98,6 +100,8 @@ typedef struct radau {
     double inverse_size[LEVELS]; /* 1/(n s) */
     double inverse[LEVELS][S_MAX + 1][S_MAX + 1]; /* of node differences, for cont */
     dae_shifted *real, *complex[S_MAX / 2];
+    dae_pool *pool;              /* threads that factor them, or NULL */
+    int singular[1 + S_MAX / 2]; /* what each factorization returned: real first */
     const radau_kernels *kernels[LEVELS];
 } radau;
 
@@ -107,6 +111,7 @@ static void destroy(void *self)
 {
     radau *r = self;
     if (!r) return;
+    dae_pool_destroy(r->pool);
     dae_shifted_destroy(r->real);
     for (int k = 0; k < S_MAX / 2; k++) dae_shifted_destroy(r->complex[k]);
     free(r);
@@ -202,7 +207,8 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
         destroy(r);
         return NULL;
     }
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(r->real));
+    if (n >= PARALLEL_MIN) r->pool = dae_pool_create(ivp->opt->threads <= 1 + s / 2 ? ivp->opt->threads : 1 + s / 2);
+    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\" threads=%d", dae_shifted_describe(r->real), dae_pool_threads(r->pool));
     ivp->y = r->y;
     return r;
 }
@@ -285,18 +291,26 @@ static dae_status jacobian(radau *r)
     return DAE_OK;
 }
 
+/* Tasks 0 .. s/2-1: a complex matrix each; the last one: the real matrix, the cheapest. */
+static void factor_one(void *self, int task, int thread)
+{
+    radau *r = self;
+    const struct coefficients *m = levels[r->st->level];
+    double q = 1 / r->st->h;
+    (void)thread;
+    if (task < m->s / 2)
+        r->singular[1 + task] = dae_shifted_factor(r->complex[task], m->alpha[task] * q, m->beta[task] * q, r->J);
+    else
+        r->singular[0] = dae_shifted_factor(r->real, m->gamma * q, 0, r->J);
+}
+
 /* Factors gamma/h M - J and the complex ones; > 0: singular. */
 static int factor(radau *r)
 {
-    const struct coefficients *m = levels[r->st->level];
-    dae_ivp *ivp = r->ivp;
-    double q = 1 / r->st->h;
-    int bad;
-    DAE_LINALG(ivp, bad = dae_shifted_factor(r->real, m->gamma * q, 0, r->J));
-    for (int k = 0; k < m->s / 2 && !bad; k++) {
-        DAE_LINALG(ivp, bad = dae_shifted_factor(r->complex[k], m->alpha[k] * q, m->beta[k] * q, r->J));
-    }
-    if (!bad) ivp->stats->lu++;
+    int count = 1 + levels[r->st->level]->s / 2, bad = 0;
+    DAE_LINALG(r->ivp, dae_pool_run(r->pool, count, count, factor_one, r));
+    for (int k = 0; k < count && !bad; k++) bad = r->singular[k];
+    if (!bad) r->ivp->stats->lu++;
     return bad;
 }
 
