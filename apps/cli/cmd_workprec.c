@@ -393,7 +393,40 @@ static int run_in_child(cli_args *args, const char *name, const char *out, const
     return status;
 }
 
-static int write_page(cli_args *args, const char *pictures)
+/* The places of the solvers from the records of all problems. */
+static int write_places(cli_args *args, const char *out, FILE *page)
+{
+    static const double digits[2] = {4, 7};
+    dae_measurement *m = NULL;
+    int count = 0, capacity = 0;
+    for (int i = 0; cli_problem_name(i); i++) {
+        char path[1024];
+        size_t length;
+        snprintf(path, sizeof path, "%s/%s.jsonl", out, cli_problem_name(i));
+        char *text = cli_read_file(path, &length);
+        for (const char *c = text; c && *c;) {
+            size_t n = strcspn(c, "\n");
+            if (count == capacity) {
+                dae_measurement *longer = realloc(m, (size_t)(capacity = 2 * capacity + 1024) * sizeof *m);
+                if (!longer) break;
+                m = longer;
+            }
+            count += dae_measurement_parse(c, n, &m[count], NULL) >= 0;
+            c += n + (c[n] == '\n');
+        }
+        free(text);
+    }
+    fprintf(page, "## Places\n\n"
+                  "CPU time for 4 and for 7 correct digits. Per solver: the problems that it solved to so many digits, on how many of them\n"
+                  "it was the fastest, on how many within twice the time of the fastest, and the median of its time relative to that of the\n"
+                  "fastest; then the three fastest of every problem.\n\n");
+    dae_status s = dae_workprec_places(m, count, digits, cli_write_file, page);
+    fputs("\n", page);
+    free(m);
+    return s < 0 ? cli_wrong(args, "out of memory") : 0;
+}
+
+static int write_page(cli_args *args, const char *out, const char *pictures)
 {
     char path[1024];
     const char *folder = strrchr(pictures, '/') ? strrchr(pictures, '/') + 1 : pictures;
@@ -410,6 +443,7 @@ static int write_page(cli_args *args, const char *pictures)
         "time\n"
         "limit or have no correct digit stand in the gray strip at the work they cost. `make gallery` draws\n"
         "them anew; `daedalus workprec PROBLEM` makes one.\n\n");
+    int status = write_places(args, out, page);
     for (int i = 0; cli_problem_name(i); i++) {
         const dae_problem_info *p = dae_problem_get(i);
         snprintf(path, sizeof path, "%s/%s.svg", pictures, p->name);
@@ -418,7 +452,7 @@ static int write_page(cli_args *args, const char *pictures)
     }
     int bad = ferror(page);
     if (fclose(page) != 0 || bad) return cli_wrong(args, "%s.md: could not be written", pictures);
-    return 0;
+    return status;
 }
 
 /* Waits for one worker; its exit status (a signal counts as failure), *slot is free then. */
@@ -470,7 +504,7 @@ static int run_all(cli_args *args)
         if (got && status != EXIT_USAGE) status = got;
     }
     if (cli_interrupted()) return EXIT_INTERRUPTED;
-    if (pictures && status != EXIT_USAGE) bad = write_page(args, pictures);
+    if (pictures && status != EXIT_USAGE) bad = write_page(args, out, pictures);
     return status ? status : bad;
 }
 

@@ -79,6 +79,11 @@ typedef struct dae_workprec_plot_options {
 DAE_API dae_status dae_workprec_plot(const dae_measurement *m, int count,
                                      const dae_workprec_plot_options *opt, dae_write_fn *write, void *user);
 
+/* Two Markdown tables from the runs of many problems (those of one stand together): for each solver how often it is the
+ * fastest, and its median time relative to the fastest; for each problem the three fastest. At two numbers of digits. */
+DAE_API dae_status dae_workprec_places(const dae_measurement *m, int count, const double digits[2], dae_write_fn *write,
+                                       void *user);
+
 /* ---- Designs: which parameters a sweep runs over ----------------------------------------------- */
 
 /* Grid axes, all combined with each other, and one set of points (random, Sobol or listed) that every grid point gets.

@@ -208,6 +208,32 @@ static void measurement_of_a_run_has_its_numbers(void **state)
     dae_problem_destroy(p);
 }
 
+static dae_measurement made(const char *problem, const char *solver, double digits, double seconds)
+{
+    dae_measurement m = {.scd = digits, .mescd = digits, .cpu_seconds = seconds, .rtol = pow(10, -digits)};
+    snprintf(m.problem, sizeof m.problem, "%s", problem);
+    snprintf(m.solver, sizeof m.solver, "%s", solver);
+    return m;
+}
+
+/* a is three times as fast as b on one problem; on another b alone has 7 digits and is 1.5 times slower at 4. */
+static void places_count_who_is_fastest(void **state)
+{
+    (void)state;
+    const dae_measurement m[] = {made("one", "a", 4, 1e-5), made("one", "a", 7, 2e-5), made("one", "b", 4, 3e-5),
+                                 made("one", "b", 7, 6e-5), made("two", "a", 4, 2e-3), made("two", "b", 4, 3e-3),
+                                 made("two", "b", 7, 5e-3)};
+    static const double digits[2] = {4, 7};
+    static memory out;
+    out.length = 0;
+    assert_int_equal(dae_workprec_places(m, 7, digits, remember, &out), DAE_OK);
+    assert_non_null(strstr(out.text, "| a | 2 | 2 | 2 | 1 | 1 | 1 | 1 | 1 |"));
+    assert_non_null(strstr(out.text, "| b | 2 | 0 | 1 | 2.2 | 2 | 1 | 1 | 2 |"));
+    assert_non_null(strstr(out.text, "| one | a 10 µs, b 30 µs | a 20 µs, b 60 µs |"));
+    assert_non_null(strstr(out.text, "| two | a 2 ms, b 3 ms | b 5 ms |"));
+    assert_int_equal(dae_workprec_places(m, 7, digits, refuse, NULL), DAE_ERR_FILE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +245,7 @@ int main(void)
         cmocka_unit_test(cost_is_interpolated_in_the_logarithm),
         cmocka_unit_test(plot_has_a_line_per_solver_and_a_strip_for_failures),
         cmocka_unit_test(measurement_of_a_run_has_its_numbers),
+        cmocka_unit_test(places_count_who_is_fastest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
