@@ -27,7 +27,7 @@ static double largest_move(const dae_problem *p, const mbs_mechanism *c, int *wh
 }
 
 static json_t *json_of(const mbs_problem *q, double moved, const char *which, const char *method,
-                       const char *reason)
+                       const char *form, const char *reason)
 {
     const mbs_mechanism *c = mbs_problem_mechanism(q);
     mbs_topology top = mbs_mechanism_topology(c);
@@ -38,15 +38,16 @@ static json_t *json_of(const mbs_problem *q, double moved, const char *which, co
     }
     for (int i = 0; mbs_mechanism_warning(c, i); i++)
         json_array_append_new(warnings, json_string(mbs_mechanism_warning(c, i)));
-    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s}", "status", "ok", "model",
+    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s,s:s}", "status", "ok", "model",
                      mbs_problem_get(q)->info->name, "bodies", top.bodies, "joints", top.joints, "loops",
                      top.loops, "coordinates", top.coordinates, "constraints", top.constraints, "independent",
                      top.independent, "freedom", top.freedom, "redundant", redundant, "warnings", warnings,
-                     "moved", moved, "moved_most", which, "solver", method, "reason", reason);
+                     "moved", moved, "moved_most", which, "solver", method,
+                     "formulation", form, "reason", reason);
 }
 
 static void print_text(const cli_args *args, const mbs_problem *q, double moved, const char *which,
-                       const char *method, const char *reason)
+                       const char *method, const char *form, const char *reason)
 {
     const mbs_mechanism *c = mbs_problem_mechanism(q);
     const dae_problem *p = mbs_problem_get(q);
@@ -65,9 +66,27 @@ static void print_text(const cli_args *args, const mbs_problem *q, double moved,
            p->system.mech.nlambda ? ", index 3" : "");
     if (moved < 1e-12) printf("  initial       consistent as described\n");
     else printf("  initial       assembled; %s moved most, by %.3g\n", which, moved);
-    printf("  suggestion    solver %s%s%s\n", method, reason[0] ? ": " : "", reason);
+    printf("  suggestion    solver %s, formulation %s%s%s\n", method, form, reason[0] ? ": " : "", reason);
     for (int i = 0; mbs_mechanism_warning(c, i); i++)
         printf("  warning       %s\n", mbs_mechanism_warning(c, i));
+}
+
+/* What `run` would choose: the form "auto" stands for, and the method for that form. */
+static const dae_method_info *suggestion(const dae_problem *p, const char **form, char *reason, size_t size)
+{
+    dae_options o = dae_options_default(), inner;
+    const dae_method_info *m = NULL;
+    o.rtol = p->rtol > 0 ? p->rtol : o.rtol;
+    dae_formulation *f = dae_formulation_open(&p->system, &o, &inner, NULL);
+    if (!f) return NULL;
+    const dae_system *sys = dae_formulation_system(f);
+    double *y = calloc((size_t)dae_system_size(sys) + 1, sizeof *y);
+    if (y && dae_formulation_lift(f, p->t0, p->y0, y, NULL) >= 0)
+        m = dae_method_choose(sys, &inner, p->t0, p->t_end, y, reason, size);
+    *form = dae_formulation_type_of(f)->name;
+    free(y);
+    dae_formulation_destroy(f);
+    return m;
 }
 
 static int run(cli_args *args)
@@ -82,17 +101,16 @@ static int run(cli_args *args)
     char reason[256] = "", buffer[16];
     int which;
     double moved = largest_move(p, mbs_problem_mechanism(args->model), &which);
-    dae_options o = dae_options_default();
-    const dae_method_info *m =
-        dae_method_choose(&p->system, &o, p->t0, p->t_end, p->y0, reason, sizeof reason);
+    const char *form = "none";
+    const dae_method_info *m = suggestion(p, &form, reason, sizeof reason);
     const char *name = dae_component_name(p, which, buffer, sizeof buffer), *method = m ? m->name : "none";
     if (args->json) {
-        json_t *j = json_of(args->model, moved, name, method, reason);
+        json_t *j = json_of(args->model, moved, name, method, form, reason);
         if (j) json_dumpf(j, stdout, JSON_REAL_PRECISION(17));
         putchar('\n');
         json_decref(j);
     } else {
-        print_text(args, args->model, moved, name, method, reason);
+        print_text(args, args->model, moved, name, method, form, reason);
     }
     cli_close_problem(args, p);
     return EXIT_DONE;

@@ -97,6 +97,23 @@ typedef struct dae_mech_point {
 typedef int dae_mech_fn(const dae_mech_point *x, double *out, void *user);
 typedef int dae_mech_product_fn(const dae_mech_point *x, const double *w, double *out, void *user); /* out zero on entry */
 
+/* The same motion in joint coordinates: positions q and velocities s along a tree of bodies, so that the constraints of
+ * its joints are kept by construction; nloop rows that close loops remain. All functions get work_size bytes of their
+ * own (zero at first), where they keep what belongs to one run. */
+typedef struct dae_joint_form {
+    int nq, ns, nloop;
+    const int *source; /* nq+ns: the component of (p, v) whose tolerance a coordinate gets */
+    size_t work_size;
+    /* > 0: (p, v) is no state of the tree. */
+    int (*from_absolute)(double t, const double *p, const double *v, double *q, double *s, void *work, void *user);
+    int (*to_absolute)(double t, const double *q, const double *s, double *p, double *v, void *work, void *user);
+    /* y' of y = (q, s, u) */
+    int (*rates)(double t, const double *y, double *yp, void *work, void *user);
+    /* Closes the loops in positions and velocities; NULL: there is nothing to project. */
+    int (*project)(double t, double *q, double *s, void *work, void *user);
+    void *user;
+} dae_joint_form;
+
 typedef struct dae_mech {
     int np, nv, nu, ng, nlambda;
     dae_matrix mass;          /* constant M, or */
@@ -134,6 +151,8 @@ typedef struct dae_mech {
     dae_mech_product_fn *dMw;  /* d(M w)/dp, w of length nv: nv*np */
     dae_mech_fn *dgammadp, *dgammadv; /* nlambda*np, nlambda*nv */
     dae_mech_fn *dfdt;         /* df/dt: nv */
+
+    const dae_joint_form *joint; /* NULL: there is no such form; lives as long as user */
 } dae_mech;
 
 /* ---- The system ------------------------------------------------------------------------------ */

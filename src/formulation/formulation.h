@@ -48,10 +48,12 @@ struct dae_formulation_type {
     /* Tolerances of the state from those of (p, v, u). NULL: (p, v, u) stand first in the state. */
     void (*tolerance)(const dae_formulation *f, const double *given, double *out);
     int (*dynamics_at)(const dae_formulation *f); /* NULL: behind p and v */
+    int (*project)(dae_formulation *f, double t, double *y); /* NULL: p and v come first and are projected */
 };
 
 extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,
-    dae_formulation_ggl, dae_formulation_index1, dae_formulation_baumgarte, dae_formulation_statespace;
+    dae_formulation_ggl, dae_formulation_index1, dae_formulation_baumgarte, dae_formulation_statespace,
+    dae_formulation_joint;
 
 /* (a, lambda) consistent with (p, v, u), or the reason why there are none. */
 dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu, double *a, double *lambda,

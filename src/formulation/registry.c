@@ -12,7 +12,7 @@
 static const dae_formulation_type *const list[] = {
     &dae_formulation_descriptor, &dae_formulation_index3, &dae_formulation_index2,
     &dae_formulation_ggl,        &dae_formulation_index1, &dae_formulation_baumgarte,
-    &dae_formulation_statespace,
+    &dae_formulation_statespace, &dae_formulation_joint,
 };
 enum { COUNT = sizeof list / sizeof *list };
 
@@ -222,6 +222,16 @@ static dae_status tolerances(dae_formulation *f, const dae_options *opt, dae_opt
     return DAE_OK;
 }
 
+/* What "auto" stands for with this system: joint coordinates where they leave no constraints, for explicit methods and
+ * where the method is open too (it is then chosen as for other ODEs, by stiffness); else what the method alone says. */
+static const dae_formulation_info *choose_for(const dae_system *mech, const dae_method_info *m, const char *method)
+{
+    const dae_formulation_info *info = dae_formulation_choose(method), *joint = &dae_formulation_joint.info;
+    int tree = mech->kind == DAE_KIND_MECH && mech->mech.joint && mech->mech.joint->nloop == 0;
+    int explicit_ode = m && !m->implicit && m->kinds == 1u << DAE_KIND_ODE;
+    return tree && (!m || explicit_ode) ? joint : info;
+}
+
 dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options *opt, dae_options *inner,
                                       dae_error *err)
 {
@@ -229,7 +239,7 @@ dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options 
     if (dae_formulation_check(opt->formulation, method, err)) return NULL;
     const dae_method_info *m = dae_method_find(method);
     int automatic = is_auto(opt->formulation);
-    const dae_formulation_info *info = automatic ? dae_formulation_choose(method) : dae_formulation_find(opt->formulation);
+    const dae_formulation_info *info = automatic ? choose_for(mech, m, method) : dae_formulation_find(opt->formulation);
     if (!info) {
         dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s takes no form of mechanical systems", method);
         return NULL;
@@ -336,10 +346,10 @@ void dae_formulation_explain(const dae_formulation *f, dae_error *err)
 
 /* ---- With an integrator ----------------------------------------------------------------------------------------- */
 
-/* p and v come first in all forms that can be projected. */
 static int project(double t, double *y, void *user)
 {
     dae_formulation *f = user;
+    if (f->type->project) return f->type->project(f, t, y);
     return dae_descriptor_project(&f->d, t, y, y + f->d.np);
 }
 

@@ -2,6 +2,7 @@
 #include "multibody/mechanism.h"
 
 #include "multibody/callbacks.h"
+#include "multibody/joint_coordinates.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -782,6 +783,8 @@ static dae_status finish(mbs_builder *b)
     s->parent = m->parent;
     s->row_joint = row_joint;
     mbs_set_callbacks(m);
+    s->joint = mbs_build_joint_form(m);
+    if (dae_arena_failed(m->arena)) return no_memory(b);
     return dae_system_check(&m->system, b->err);
 }
 

@@ -197,6 +197,7 @@ static void free_motion_works_in_every_form(void **state)
         double y[20];
         opt.method = "radau5";
         opt.formulation = dae_formulation_get(i)->name;
+        if (!strcmp(opt.formulation, "joint")) continue; /* for systems that know their tree: test_joint_coordinates */
         memcpy(y, m.y0, sizeof y);
         if (dae_solve(&m.sys, &opt, 0, 2, y, NULL, &err) < 0) fail_msg("%s: %s", opt.formulation, err.text);
         assert_near(y[0], 0.5 * skate_pull * 4, 1e-6);
