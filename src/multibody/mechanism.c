@@ -55,25 +55,80 @@ static int is_name(const char *s)
     return 1;
 }
 
+static const char *name_at(const void *list, int i, size_t size)
+{
+    const char *name;
+    memcpy(&name, (const char *)list + (size_t)i * size, sizeof name);
+    return name;
+}
+
+typedef struct numbered {
+    const char *name;
+    int i;
+} numbered;
+
+static int by_name(const void *x, const void *y)
+{
+    const numbered *a = x, *b = y;
+    int order = strcmp(a->name, b->name);
+    return order ? order : (a->i > b->i) - (a->i < b->i);
+}
+
+/* All names of a section in alphabetical order, to be freed; NULL: none, or out of memory. */
+static numbered *sorted_names(const void *list, int count, size_t size)
+{
+    numbered *all = count > 0 ? malloc((size_t)count * sizeof *all) : NULL;
+    for (int i = 0; all && i < count; i++) all[i] = (numbered){name_at(list, i, size), i};
+    if (all) qsort(all, (size_t)count, sizeof *all, by_name);
+    return all;
+}
+
 /* Names of one section: letters, digits, _; none twice. */
 static dae_status check_names(mbs_builder *b, const char *section, const void *list, int count, size_t size)
 {
     for (int i = 0; i < count; i++) {
-        const char *name, *other;
-        memcpy(&name, (const char *)list + (size_t)i * size, sizeof name);
+        const char *name = name_at(list, i, size);
         snprintf(b->path, sizeof b->path, "%s[%d].name", section, i);
         if (!is_name(name))
             return mbs_wrong(b, "\"%s\" is no name (letters, digits and _, not a digit first)",
                              name ? name : "");
         if (!strcmp(name, "ground") || !strcmp(name, "t") || !strcmp(name, "pi") || !strcmp(name, "energy"))
             return mbs_wrong(b, "the name \"%s\" has a meaning of its own", name);
-        for (int k = 0; k < i; k++) {
-            memcpy(&other, (const char *)list + (size_t)k * size, sizeof other);
-            if (!strcmp(name, other))
-                return mbs_wrong(b, "\"%s\" is also the name of %s[%d]", name, section, k);
-        }
     }
-    return DAE_OK;
+    numbered *all = sorted_names(list, count, size);
+    if (count > 0 && !all) return no_memory(b);
+    int again = -1, first = -1;
+    for (int k = 1; k < count; k++) {
+        if (strcmp(all[k].name, all[k - 1].name) != 0 || (again >= 0 && again < all[k].i)) continue;
+        again = all[k].i;
+        first = all[k - 1].i;
+    }
+    free(all);
+    if (again < 0) return DAE_OK;
+    snprintf(b->path, sizeof b->path, "%s[%d].name", section, again);
+    return mbs_wrong(b, "\"%s\" is also the name of %s[%d]", name_at(list, again, size), section, first);
+}
+
+/* Signals are told apart by these. */
+static dae_status check_joint_names(mbs_builder *b)
+{
+    const mbs_model *m = b->m->model;
+    numbered *bodies = sorted_names(m->body, m->nbody, sizeof *m->body);
+    dae_status s = m->nbody && !bodies ? no_memory(b) : DAE_OK;
+    for (int i = 0, k = 0; !s && i < m->njoint; i++) {
+        const char *name = m->joint[i].name;
+        int low = 0, high = m->nbody;
+        while (low < high) {
+            k = (low + high) / 2;
+            if (strcmp(bodies[k].name, name) < 0) low = k + 1;
+            else high = k;
+        }
+        if (low == m->nbody || strcmp(bodies[low].name, name) != 0) continue;
+        snprintf(b->path, sizeof b->path, "joints[%d].name", i);
+        s = mbs_wrong(b, "\"%s\" is also the name of a body", name);
+    }
+    free(bodies);
+    return s;
 }
 
 static dae_status all_names(mbs_builder *b)
@@ -86,11 +141,7 @@ static dae_status all_names(mbs_builder *b)
     if (!s) s = check_names(b, "drivers", m->driver, m->ndriver, sizeof *m->driver);
     if (!s) s = check_names(b, "sensors", m->sensor, m->nsensor, sizeof *m->sensor);
     if (!s) s = check_names(b, "events", m->event, m->nevent, sizeof *m->event);
-    for (int i = 0; !s && i < m->njoint; i++) { /* signals are told apart by these */
-        snprintf(b->path, sizeof b->path, "joints[%d].name", i);
-        if (mbs_find_body(m, m->joint[i].name) > 0)
-            s = mbs_wrong(b, "\"%s\" is also the name of a body", m->joint[i].name);
-    }
+    if (!s) s = check_joint_names(b);
     return s;
 }
 
@@ -804,15 +855,18 @@ static void look_for_mistakes(mbs_mechanism *m)
         if (!m->model->parameter[k].used)
             warn(m, "parameter \"%s\" is not used", m->model->parameter[k].name);
     }
+    unsigned char *held = calloc((size_t)m->nbody + 1, 1);
+    if (!held) return;
+    for (int r = 0; r < m->nrows; r++) {
+        for (int i = 0; i < m->row[r].nbody; i++) held[m->row[r].body[i]] = 1;
+    }
+    for (int f = 0; f < m->nforce; f++) held[m->force[f].i.body] = held[m->force[f].j.body] = 1;
     for (int k = 1; k <= m->nbody; k++) {
-        int held = 0;
-        for (int r = 0; r < m->nrows; r++) {
-            for (int i = 0; i < m->row[r].nbody; i++) held |= m->row[r].body[i] == k;
-        }
-        for (int f = 0; f < m->nforce; f++) held |= m->force[f].i.body == k || m->force[f].j.body == k;
-        if (!held && m->nbody > 1) warn(m, "body \"%s\" is connected to nothing", m->model->body[k - 1].name);
+        if (!held[k] && m->nbody > 1)
+            warn(m, "body \"%s\" is connected to nothing", m->model->body[k - 1].name);
         if (m->mass[k - 1] == 0) warn(m, "body \"%s\" has no mass", m->model->body[k - 1].name);
     }
+    free(held);
 }
 
 const char *mbs_mechanism_warning(const mbs_mechanism *m, int i)
