@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow results reference-extended gallery bench sanitize clang coverage valgrind abi-update format \
+.PHONY: all setup setup-dev build run test slow results reference-extended gallery bench engines sanitize clang coverage valgrind abi-update format \
         check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -52,6 +52,8 @@ reference-extended: build ## reference solutions in 80 bit arithmetic by radau o
 
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench
+engines: build ## chains of bodies beside Simbody and MuJoCo, where they are installed
+	cmake --build build -j $(JOBS) --target engines
 
 # One rule for the other builds: configure once, build, test.
 define preset
