@@ -485,8 +485,7 @@ static void solve_loops(const mbs_tree *t, const workspace *w, int n, double *b)
 
 /* ---- Rates ------------------------------------------------------------------------------------------------- */
 
-/* q' = T(q) s */
-static void position_rates(const mbs_tree *t, const double *q, const double *s, double *qdot)
+void mbs_position_rates(const mbs_tree *t, const double *q, const double *s, double *qdot)
 {
     if (t->nq == t->ns) {
         memcpy(qdot, s, (size_t)t->ns * sizeof *s);
@@ -550,7 +549,7 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
     }
     if (t->recursion->eliminate(t, w.state, w.pool)) return 1;
     t->recursion->accelerate(t, base, w.state, w.pool, sdot);
-    position_rates(t, q, s, yp);
+    mbs_position_rates(t, q, s, yp);
     if (t->nloop) { /* G (a + da) = -gamma */
         rows_of(t, &w, &x, LOOP_ACCELERATION, w.gamma);
         rows_times(t, &w, w.lambda);
@@ -603,7 +602,7 @@ static int project(double time, double *q, double *s, void *work, void *user)
         last = worst;
         if (t->nloop_g < t->nloop && factor_loops(t, &w, t->nloop_g)) return 1;
         solve_loops(t, &w, t->nloop_g, w.lambda);
-        position_rates(t, q, w.sdot, step);
+        mbs_position_rates(t, q, w.sdot, step);
         for (int i = 0; i < t->nq; i++) q[i] += step[i];
         normalize_all(t, q);
     }
@@ -836,12 +835,12 @@ static int lacks_inertia(const mbs_tree *t)
     return bad;
 }
 
-const dae_joint_form *mbs_build_joint_form(mbs_mechanism *m)
+void mbs_build_joint_form(mbs_mechanism *m)
 {
     size_t nb = (size_t)m->nbody + 1;
     mbs_tree *t = dae_arena_take(m->arena, 1, sizeof *t);
     int *joint = dae_arena_ints(m->arena, 3 * nb);
-    if (m->friction || !t || !joint) return NULL; /* friction needs the forces in the joints */
+    if (m->friction || !t || !joint) return; /* friction needs the forces in the joints */
     t->m = m;
     t->recursion = m->planar ? &mbs_recursion_plane : &mbs_recursion_space;
     t->link = dae_arena_take(m->arena, nb, sizeof *t->link);
@@ -849,7 +848,7 @@ const dae_joint_form *mbs_build_joint_form(mbs_mechanism *m)
     t->loop_group = dae_arena_ints(m->arena, (size_t)m->nrows + 1);
     t->first_loop_row = dae_arena_ints(m->arena, (size_t)m->nrows + 2);
     t->source = dae_arena_ints(m->arena, 13 * nb);
-    if (dae_arena_failed(m->arena)) return NULL;
+    if (dae_arena_failed(m->arena)) return;
     choose_joints(m, joint);
     number_links(t, joint, joint + nb, joint + 2 * nb);
     set_links(t, joint);
@@ -867,5 +866,7 @@ const dae_joint_form *mbs_build_joint_form(mbs_mechanism *m)
                                .rates = rates,
                                .project = t->nloop || t->nq > t->ns ? project : NULL,
                                .user = t};
-    return lacks_inertia(t) ? NULL : &t->form;
+    if (lacks_inertia(t)) return;
+    m->tree = t;
+    m->system.mech.joint = &t->form;
 }

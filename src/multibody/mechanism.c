@@ -834,7 +834,8 @@ static dae_status finish(mbs_builder *b)
     s->parent = m->parent;
     s->row_joint = row_joint;
     mbs_set_callbacks(m);
-    s->joint = mbs_build_joint_form(m);
+    mbs_build_joint_form(m);
+    mbs_build_mixed_form(m);
     if (dae_arena_failed(m->arena)) return no_memory(b);
     return dae_system_check(&m->system, b->err);
 }
