@@ -784,7 +784,7 @@ static void set_links(mbs_tree *t, const int *joint)
         k->ei[0] = k->ej[0] = 1;
         memcpy(k->axis, identity, sizeof identity);
         if (joint[k->body] >= 0) set_link(m, joint[k->body], k);
-        k->dof = freedom(m, k->kind);
+        k->dof = freedom(m, (int)k->kind);
         k->q = t->nq;
         k->s = t->ns;
         k->pool = t->pool_size;
