@@ -1,7 +1,12 @@
-/* LU of a small sparse matrix with known pivots as a program: for each pivot the multiplications and the updates
+/* LU of a small sparse matrix with fixed pivots as a program: for each pivot the multiplications and the updates
  * as plain lists of places, no searching, no scaling, no loops that are shorter than they must be. For matrices of
  * up to PROGRAM_LARGEST rows, the size of most mechanisms, where even the loops of fixed.h cost more than the
- * arithmetic. */
+ * arithmetic.
+ *
+ * The pivots come from one matrix, the anchor, by Markowitz' rule: of the entries that are large enough in their
+ * column the one that makes the fewest updates [Markowitz 1957; Duff, Erisman, Reid, Direct Methods for Sparse
+ * Matrices, section 7.2]. For a saddle-point matrix these are entries of G where it is possible, so that the program
+ * is an elimination of dependent coordinates. */
 #ifndef DAE_LINALG_SADDLE_PROGRAM_H
 #define DAE_LINALG_SADDLE_PROGRAM_H
 
@@ -10,16 +15,18 @@
 
 typedef struct program program;
 
-/* The matrix in compressed columns; row P[k] and column Q[k] are eliminated k-th. NULL: too large, or no memory. */
-program *dae_program_create(int n, const int *colptr, const int *rowind, const int *P, const int *Q);
+/* The anchor in compressed columns, rows in any order. A pivot is at least `tolerance` times the largest entry that is
+ * left in its column, rows scaled to largest entry 1, and stays at least `limit` times what it is in the anchor.
+ * NULL: too large, singular, or no memory. */
+program *dae_program_create(int n, const int *colptr, const int *rowind, const double *anchor, double tolerance,
+                            double limit);
 void dae_program_destroy(program *p); /* NULL allowed */
 
-/* Where value k of the matrix has to be put before factoring: the other places must be zero, dae_program_clear. */
+/* Where value k of the matrix goes in the elements; others that fill in must be zero: dae_program_clear does that. */
 const int *dae_program_places(const program *p);
 double *dae_program_clear(program *p);
-/* 0: fine; k > 0: pivot k is not finite, or below `limit` times what it was when the anchor was kept. */
-int dae_program_factor(program *p, double limit);
-void dae_program_keep(program *p); /* the pivots of the last factorization are those of the anchor */
+/* 0: fine; k > 0: pivot k became too small, or is not a number. */
+int dae_program_factor(program *p);
 void dae_program_solve(program *p, double *x);
 
 #endif

@@ -1,6 +1,7 @@
 /* sparse_lu: KLU on the whole matrix [M U^T; G 0]. The pattern holds the blocks of M and all structural
  * entries of G and U, so it never changes: it is analyzed once, factored with pivoting at the anchor, and
- * all other matrices are refactored with the anchor's pivots, along a list of operations (fixed.h). Where these do not serve (a zero pivot, or
+ * all other matrices are refactored with the anchor's pivots, along a list of operations (fixed.h). Small matrices have
+ * pivots and a list of their own (program.h) in the place of KLU's. Where the pivots do not serve (a zero pivot, or
  * a reciprocal pivot growth below GROWTH) this one matrix is factored with pivots of its own, and the
  * solver asks for a new anchor. [MEXX] section 4.2 did the same with MA28; 1 to 3 anchors per run are
  * usual.
@@ -19,14 +20,16 @@ typedef struct sparse_lu {
     int n, nz;
     int *colptr, *rowind;      /* pattern: n+1, nz */
     int *mass_at, *G_at, *U_at; /* where the values of M, G, U go: one for each value */
-    double *base, *a;          /* nz: values of the anchor and of the last matrix */
+    double *base, *a;          /* nz: values of the anchor; of a matrix for KLU */
+    double *last;              /* nz: M, G and U of the last matrix, one after the other */
+    int *place;                /* nz: where these go in the elements of small */
     double *x;                 /* n */
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *anchored, *own; /* factors with the anchor's pivots, and with pivots of their own */
     klu_numeric *now;            /* the one that solve uses, NULL: */
     dae_fixed *list;             /* the anchor's pivots as a list of operations, NULL: it is too long */
-    program *small;              /* the same for small matrices, NULL: it is not */
+    program *small;              /* for small matrices in the place of both, NULL: it is not */
 } sparse_lu;
 
 static void destroy(void *data)
@@ -107,6 +110,8 @@ static dae_status create(dae_saddle *s, dae_error *err)
     d->U_at = dae_arena_ints(s->arena, (size_t)g);
     d->base = dae_arena_reals(s->arena, (size_t)d->nz);
     d->a = dae_arena_reals(s->arena, (size_t)d->nz);
+    d->last = dae_arena_reals(s->arena, (size_t)d->nz);
+    d->place = dae_arena_ints(s->arena, (size_t)d->nz);
     d->x = dae_arena_reals(s->arena, (size_t)d->n);
     if (saddle_memory(s, err)) return DAE_ERR_MEMORY;
     build_pattern(s, d);
@@ -119,13 +124,37 @@ static dae_status create(dae_saddle *s, dae_error *err)
     return DAE_OK;
 }
 
-static void fill(dae_saddle *s, const double *M, const double *G, const double *U, double *a)
+/* Values that lie one after the other, as in last, in the order of the pattern. */
+static void arrange(const dae_saddle *s, const double *from, double *a)
 {
     const sparse_lu *d = s->data;
     int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv);
-    for (int k = 0; k < mass; k++) a[d->mass_at[k]] = M[k];
-    for (int k = 0; k < g; k++) a[d->G_at[k]] = G[k];
-    for (int k = 0; k < g; k++) a[d->U_at[k]] = U[k];
+    for (int k = 0; k < mass; k++) a[d->mass_at[k]] = from[k];
+    for (int k = 0; k < g; k++) a[d->G_at[k]] = from[mass + k];
+    for (int k = 0; k < g; k++) a[d->U_at[k]] = from[mass + g + k];
+}
+
+/* The same for small: kept and placed one by one, since values that were just computed reach a copy by vectors late. */
+static void place(dae_saddle *s, const double *M, const double *G, const double *U)
+{
+    sparse_lu *d = s->data;
+    const double *from[3] = {M, G, U};
+    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv), count[3] = {mass, g, g};
+    double *last = d->last, *a = dae_program_clear(d->small);
+    const int *at = d->place;
+    for (int part = 0; part < 3; part++) {
+        const double *value = from[part];
+        for (const double *end = value + count[part]; value < end; value++) a[*at++] = *last++ = *value;
+    }
+}
+
+static void keep(dae_saddle *s, const double *M, const double *G, const double *U)
+{
+    sparse_lu *d = s->data;
+    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv);
+    dae_copy(mass, M, d->last);
+    dae_copy(g, G, d->last + mass);
+    dae_copy(g, U, d->last + mass + g);
 }
 
 /* Full factorization with pivoting. */
@@ -138,56 +167,41 @@ static int pivot(sparse_lu *d, double *a, klu_numeric **numeric)
     return d->common.status == KLU_SINGULAR ? 1 + d->common.singular_col : -1;
 }
 
-/* The program for the pivots of the anchor. */
-static program *make_program(sparse_lu *d)
+static int make_anchor(dae_saddle *s)
 {
-    int P[PROGRAM_LARGEST], Q[PROGRAM_LARGEST];
-    if (d->n > PROGRAM_LARGEST) return NULL;
-    if (!klu_extract(d->anchored, d->symbolic, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, P, Q, NULL, NULL, &d->common)) {
-        return NULL;
-    }
-    program *p = dae_program_create(d->n, d->colptr, d->rowind, P, Q);
-    if (!p) return NULL;
-    double *a = dae_program_clear(p);
-    for (int k = 0; k < d->nz; k++) a[dae_program_places(p)[k]] = d->base[k];
-    if (dae_program_factor(p, 0)) {
-        dae_program_destroy(p);
-        return NULL;
-    }
-    dae_program_keep(p);
-    return p;
-}
-
-static int make_anchor(sparse_lu *d)
-{
+    sparse_lu *d = s->data;
     dae_fixed_destroy(d->list);
     dae_program_destroy(d->small);
     d->list = NULL;
-    d->small = NULL;
+    d->small = dae_program_create(d->n, d->colptr, d->rowind, d->base, TOLERANCE, GROWTH);
+    if (d->small) {
+        const int *place = dae_program_places(d->small), mass = s->offset[s->spec.nblock], g = (d->nz - mass) / 2;
+        for (int k = 0; k < mass; k++) d->place[k] = place[d->mass_at[k]];
+        for (int k = 0; k < g; k++) d->place[mass + k] = place[d->G_at[k]];
+        for (int k = 0; k < g; k++) d->place[mass + g + k] = place[d->U_at[k]];
+        return 0;
+    }
     int bad = pivot(d, d->base, &d->anchored);
-    if (bad) return bad;
-    d->small = make_program(d);
-    if (!d->small) d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
-    return 0;
+    if (!bad) d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
+    return bad;
 }
 
 static int anchor(dae_saddle *s, const double *M, const double *G, const double *U)
 {
     sparse_lu *d = s->data;
-    fill(s, M, G, U, d->base);
+    keep(s, M, G, U);
+    arrange(s, d->last, d->base);
     s->state->analyses++;
-    return make_anchor(d);
+    return make_anchor(s);
 }
 
-static int refactor(sparse_lu *d)
+/* With the pivots of the anchor; for small the values are in their places. */
+static int refactor(dae_saddle *s)
 {
+    sparse_lu *d = s->data;
     d->now = d->list || d->small ? NULL : d->anchored;
-    if (d->small) {
-        double *a = dae_program_clear(d->small);
-        const int *place = dae_program_places(d->small);
-        for (int k = 0; k < d->nz; k++) a[place[k]] = d->a[k];
-        return dae_program_factor(d->small, GROWTH);
-    }
+    if (d->small) return dae_program_factor(d->small);
+    arrange(s, d->last, d->a);
     if (d->list) return dae_fixed_factor(d->list, d->a, GROWTH);
     if (!klu_refactor(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common)) return 1;
     if (d->common.status != KLU_OK) return 1;
@@ -195,28 +209,42 @@ static int refactor(sparse_lu *d)
     return !(d->common.rgrowth > GROWTH);
 }
 
+/* The last matrix with pivots of its own. */
+static int factor_alone(dae_saddle *s)
+{
+    sparse_lu *d = s->data;
+    arrange(s, d->last, d->a);
+    return pivot(d, d->a, &d->own);
+}
+
 static int factor(dae_saddle *s, const double *M, const double *G, const double *U)
 {
     sparse_lu *d = s->data;
-    fill(s, M, G, U, d->a);
-    if (d->anchored && !refactor(d)) return 0;
-    if (!dae_all_finite(d->nz, d->a)) return 1;
+    if (d->small) place(s, M, G, U);
+    else keep(s, M, G, U);
+    if ((d->anchored || d->small) && !refactor(s)) return 0;
+    if (!dae_all_finite(d->nz, d->last)) return 1;
     s->state->stale = 1;
     s->state->analyses++;
-    return pivot(d, d->a, &d->own);
+    return factor_alone(s);
 }
 
 static void solve(dae_saddle *s, double *w, double *l)
 {
     sparse_lu *d = s->data;
-    int nv = s->spec.nv, nl = s->spec.nl;
-    dae_copy(nv, w, d->x);
-    dae_copy(nl, l, d->x + nv);
-    if (d->now) klu_solve(d->symbolic, d->now, d->n, 1, d->x, &d->common);
-    else if (d->small) dae_program_solve(d->small, d->x);
-    else dae_fixed_solve(d->list, d->x, NULL);
-    dae_copy(nv, d->x, w);
-    dae_copy(nl, d->x + nv, l);
+    int nv = s->spec.nv, nl = s->spec.nl, together = l == w + nv;
+    double *x = together ? w : d->x;
+    if (!together) {
+        dae_copy(nv, w, x);
+        dae_copy(nl, l, x + nv);
+    }
+    if (d->now) klu_solve(d->symbolic, d->now, d->n, 1, x, &d->common);
+    else if (d->small) dae_program_solve(d->small, x);
+    else dae_fixed_solve(d->list, x, NULL);
+    if (!together) {
+        dae_copy(nv, x, w);
+        dae_copy(nl, x + nv, l);
+    }
 }
 
 /* The arena has the values of the anchor and of the last matrix; nothing else is needed. */
@@ -233,8 +261,12 @@ static int load(dae_saddle *s, const void *buffer, size_t size)
     (void)buffer;
     if (size) return 1;
     if (!s->state->anchored) return 0;
-    if (make_anchor(d)) return 1;
-    return refactor(d) ? pivot(d, d->a, &d->own) < 0 : 0;
+    if (make_anchor(s)) return 1;
+    if (d->small) {
+        int mass = s->offset[s->spec.nblock], g = (d->nz - mass) / 2;
+        place(s, d->last, d->last + mass, d->last + mass + g);
+    }
+    return refactor(s) ? factor_alone(s) < 0 : 0;
 }
 
 const mode dae_saddle_sparse_lu = {.name = "sparse_lu",
