@@ -8,6 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__GNUC__)
+#define DAE_TRIG_INLINE static inline __attribute__((always_inline)) /* also into functions for wider vectors */
+#else
+#define DAE_TRIG_INLINE static inline
+#endif
+
 static inline uint64_t dae_bits(double x)
 {
     uint64_t b;
@@ -22,16 +28,16 @@ static inline double dae_from_bits(uint64_t b)
     return x;
 }
 
-static inline void dae_sincos(int n, const double *restrict x, double *restrict s, double *restrict c)
+DAE_TRIG_INLINE void dae_sincos(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
     const double rounds = 6755399441055744.0; /* 1.5 2^52: adding it rounds to a whole number, which is in the last bits */
-    double largest = 0;
-    for (int i = 0; i < n; i++) largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
-    for (int i = 0; largest > 1e5 && i < n; i++) {
+    uint64_t far = 0; /* not 0: an angle is beyond 1e5 */
+    for (int i = 0; i < n; i++) far |= dae_bits(1e5 - fabs(x[i])) >> 63;
+    for (int i = 0; far && i < n; i++) {
         s[i] = sin(x[i]);
         c[i] = cos(x[i]);
     }
-    if (largest > 1e5) return;
+    if (far) return;
     for (int i = 0; i < n; i++) {
         double shifted = x[i] * 6.36619772367581382433e-01 + rounds, k = shifted - rounds;
         uint64_t quadrant = dae_bits(shifted);

@@ -11,12 +11,14 @@
 #include "testset/seven_body.h"
 
 #include "core/trig.h"
+#include "linalg/kernel.h"
 #include "testset/testset.h"
 
 #include <math.h>
 #include <string.h>
 
 #define N 14
+#define WIDE 8 /* seven angles in whole vectors */
 
 /* Constants of Test Set for IVP Solvers, section II.15. */
 static const double m1 = 0.04325, m2 = 0.00365, m3 = 0.02373, m4 = 0.00706, m5 = 0.07050, m6 = 0.00706, m7 = 0.05498;
@@ -30,18 +32,21 @@ static const double ua = 0.01228, ub = 0.00449, zf = 0.02, zt = 0.04, fa = 0.014
 
 /* Sines and cosines of the angles; sums by the addition theorems. Kept in the cache for the functions of the same q. */
 typedef struct position {
-    double q[7], s[7], c[7];
+    double q[WIDE], s[WIDE], c[WIDE];
     double s12, c12, s45, c45, s67, c67;
     int valid;
 } position;
+
+DAE_KERNEL(void, angles, (const double *q, double *s, double *c), dae_sincos(WIDE, q, s, c))
 
 static const position *locate(const dae_mech_point *x, position *spare)
 {
     position *at = x->cache ? x->cache : spare;
     const double *q = x->p, *s = at->s, *c = at->c;
-    if (x->cache && at->valid && !memcmp(at->q, q, sizeof at->q)) return at;
-    memcpy(at->q, q, sizeof at->q);
-    dae_sincos(7, at->q, at->s, at->c);
+    if (x->cache && at->valid && !memcmp(at->q, q, 7 * sizeof *q)) return at;
+    memcpy(at->q, q, 7 * sizeof *q);
+    at->q[7] = 0;
+    DAE_KERNEL_PICK(angles, 0)(at->q, at->s, at->c);
     at->s12 = s[0] * c[1] + c[0] * s[1];
     at->c12 = c[0] * c[1] - s[0] * s[1];
     at->s45 = s[3] * c[4] + c[3] * s[4];
