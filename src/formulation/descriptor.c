@@ -97,7 +97,9 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->q = dae_arena_reals(arena, np);
     d->va = dae_arena_reals(arena, nv);
     d->vb = dae_arena_reals(arena, nv);
+    d->side = dae_arena_reals(arena, nv + nl);
     d->nothing = dae_arena_reals(arena, nl + (size_t)d->nu);
+    if (mech->cache_size) d->cache = dae_arena_take(arena, 1, mech->cache_size);
     if (dae_arena_failed(arena)) {
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", d->nv);
     }
@@ -133,13 +135,14 @@ static void gather_blocks(const dae_descriptor *d, const double *dense, double *
     }
 }
 
-int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M)
+/* M without the test for numbers that are not finite, which show in the factors. */
+static int evaluate_mass(dae_descriptor *d, double t, const double *p, double *M)
 {
     if (d->constant) {
         if (M != d->M) dae_copy(d->nM, d->M, M);
         return 0;
     }
-    dae_mech_point x = {.t = t, .p = p};
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
     int r;
     if (d->m.mass_blocks) {
         dae_zero(d->nM, M);
@@ -150,17 +153,27 @@ int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M)
         r = d->m.mass_fn(&x, to, d->m.user);
         if (d->dense && !r) gather_blocks(d, d->dense, M);
     }
-    return judge(r, d->nM, M);
+    return r;
+}
+
+int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M)
+{
+    return judge(evaluate_mass(d, t, p, M), d->nM, M);
+}
+
+/* The same for g and G. */
+static int evaluate_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G)
+{
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
+    if (!d->nl) return 0;
+    if (G) dae_zero(d->nG, G);
+    return d->spec.colptr ? d->m.constraint_sparse(&x, g, G, d->m.user) : d->m.constraint(&x, g, G, d->m.user);
 }
 
 int dae_descriptor_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G)
 {
-    dae_mech_point x = {.t = t, .p = p};
-    if (!d->nl) return 0;
-    if (G) dae_zero(d->nG, G);
-    int r = d->spec.colptr ? d->m.constraint_sparse(&x, g, G, d->m.user) : d->m.constraint(&x, g, G, d->m.user);
-    r = judge(r, g ? d->ng : 0, g);
-    return judge(r, G ? d->nG : 0, G);
+    int r = judge(evaluate_constraint(d, t, p, g, G), g && d->nl ? d->ng : 0, g);
+    return judge(r, G && d->nl ? d->nG : 0, G);
 }
 
 int dae_descriptor_drift(dae_descriptor *d, double t, const double *p, double *gI)
@@ -169,7 +182,7 @@ int dae_descriptor_drift(dae_descriptor *d, double t, const double *p, double *g
         dae_zero(d->nl, gI);
         return 0;
     }
-    dae_mech_point x = {.t = t, .p = p};
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
     return judge(d->m.velocity(&x, gI, d->m.user), d->nl, gI);
 }
 
@@ -179,14 +192,14 @@ int dae_descriptor_kinematics(dae_descriptor *d, double t, const double *p, cons
         dae_copy(d->nv, v, pdot);
         return 0;
     }
-    dae_mech_point x = {.t = t, .p = p, .v = v};
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v};
     return judge(d->m.kinematics(&x, pdot, d->m.user), d->np, pdot);
 }
 
 int dae_descriptor_force(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
                          const double *lambda, double *f)
 {
-    dae_mech_point x = {.t = t, .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     return judge(d->m.force(&x, f, d->m.user), d->nv, f);
 }
 
@@ -194,14 +207,14 @@ int dae_descriptor_dynamics(dae_descriptor *d, double t, const double *p, const 
                             const double *lambda, double *du)
 {
     if (!d->nu) return 0;
-    dae_mech_point x = {.t = t, .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     return judge(d->m.dynamics(&x, du, d->m.user), d->nu, du);
 }
 
 static double largest(int n, const double *x)
 {
     double m = 0;
-    for (int i = 0; i < n; i++) m = fmax(m, fabs(x[i]));
+    for (int i = 0; i < n; i++) m = fabs(x[i]) > m ? fabs(x[i]) : m;
     return m;
 }
 
@@ -219,7 +232,7 @@ int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const dou
 {
     if (!d->nl) return 0;
     if (d->m.gamma) {
-        dae_mech_point x = {.t = t, .p = p, .v = v};
+        dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v};
         return judge(d->m.gamma(&x, gamma, d->m.user), d->nl, gamma);
     }
     int r = dae_descriptor_kinematics(d, t, p, v, d->pdot);
@@ -275,7 +288,7 @@ static int with_friction(dae_descriptor *d, double t, const double *p, const dou
 {
     dae_copy(d->nl, d->lambda, lambda);
     for (int k = 0; k < FRICTION_TRIES; k++) {
-        dae_mech_point x = {.t = t, .p = p, .v = v, .u = u, .lambda = lambda};
+        dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = lambda};
         int r = dae_descriptor_force(d, t, p, v, u, lambda, a);
         dae_zero(d->nv * d->nl, d->F);
         if (!r) r = judge(d->m.dfdlambda(&x, d->F, d->m.user), d->nv * d->nl, d->F);
@@ -300,17 +313,20 @@ static int with_friction(dae_descriptor *d, double t, const double *p, const dou
 int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
                                  double alpha, double beta, double *a, double *lambda)
 {
-    double *low = d->friction ? d->low : lambda;
+    double *fa = d->side, *low = d->friction ? d->low : fa + d->nv;
     int r = lower_side(d, t, p, v, alpha, beta, low);
-    if (!r) r = dae_descriptor_mass(d, t, p, d->M);
-    if (!r) r = dae_descriptor_constraint(d, t, p, NULL, d->G);
+    if (!r) r = evaluate_mass(d, t, p, d->M);
+    if (!r) r = evaluate_constraint(d, t, p, NULL, d->G);
     if (r) return r;
     if (d->friction) return with_friction(d, t, p, v, u, a, lambda);
-    r = dae_descriptor_force(d, t, p, v, u, d->nothing, a);
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = d->nothing};
+    r = d->m.force(&x, fa, d->m.user);
     if (r) return r;
     if (factor(d, t, p)) return 1;
-    dae_saddle_solve(d->saddle, a, lambda);
-    return dae_all_finite(d->nv, a) && dae_all_finite(d->nl, lambda) ? 0 : 1;
+    dae_saddle_solve(d->saddle, fa, low);
+    dae_copy(d->nv, fa, a);
+    dae_copy(d->nl, low, lambda);
+    return dae_all_finite(d->nv + d->nl, fa) ? 0 : 1;
 }
 
 /* ---- Projection ----------------------------------------------------------------------------------- */
@@ -327,8 +343,8 @@ static void normalize(const dae_descriptor *d, double *p)
 
 static int factor_here(dae_descriptor *d, double t, const double *p)
 {
-    int r = dae_descriptor_mass(d, t, p, d->M);
-    if (!r) r = dae_descriptor_constraint(d, t, p, NULL, d->G);
+    int r = evaluate_mass(d, t, p, d->M);
+    if (!r) r = evaluate_constraint(d, t, p, NULL, d->G);
     if (r) return r;
     if (d->friction) dae_copy(d->nG, d->G, d->U);
     return factor(d, t, p);

@@ -34,7 +34,9 @@ typedef struct dae_descriptor {
     double *g, *gI, *low; /* ng, nl, nl */
     double *up;       /* nv */
     double *pdot, *q; /* np each */
+    double *side;     /* nv + nl: right side of the saddle-point system */
     double *va, *vb;  /* nv each: unit vectors and forces */
+    void *cache;      /* for the user functions, or NULL */
     double *nothing;  /* nl + nu zeros: multipliers and dynamics that are not known */
 } dae_descriptor;
 
