@@ -357,11 +357,19 @@ int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored
     return 1;
 }
 
+/* *largest at least |x_i| for all i; NAN: not known so far. */
+static void raise_to(double *largest, int n, const double *x)
+{
+    double m = isnan(*largest) ? 0 : *largest;
+    for (int i = 0; i < n; i++) m = fabs(x[i]) > m ? fabs(x[i]) : m;
+    *largest = m;
+}
+
 static void note_residuals(dae_mechanics *x, const double *r)
 {
     dae_stats *st = x->ivp->stats;
-    for (int i = 0; i < x->ng; i++) st->position_residual = fmax(st->position_residual, fabs(x->g[i]));
-    for (int i = 0; i < x->nl; i++) st->velocity_residual = fmax(st->velocity_residual, fabs(r[i]));
+    raise_to(&st->position_residual, x->ng, x->g);
+    raise_to(&st->velocity_residual, x->nl, r);
 }
 
 /* v by simplified Newton steps with factors from nearby; M is those factors' and needs no evaluation. */
@@ -527,7 +535,7 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
         for (int i = 0; i < x->nl; i++) fl[i] = -gamma[i];
         if (dae_mechanics_factor(x, s, M, x->G, U) || dae_mechanics_solve(x, s, fa, fl)) return 1;
         double change = 0, size = 0;
-        for (int i = 0; i < x->nl; i++) {
+        for (int i = 0; friction && i < x->nl; i++) {
             change = fmax(change, fabs(fl[i] - lambda[i]));
             size = fmax(size, fabs(fl[i]));
         }
@@ -535,7 +543,7 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
         dae_copy(x->nl, fl, lambda);
         if (friction && change > 1e-13 * size) continue;
         dae_saddle_multiply(&x->spec, x->G, 1, a, gamma); /* G a + gII */
-        for (int i = 0; i < x->nl; i++) *residual = fmax(*residual, fabs(gamma[i]));
+        raise_to(residual, x->nl, gamma);
         return 0;
     }
     return 1;

@@ -161,13 +161,31 @@ static double *derivative(const phem56 *s, int stage)
     return s->k + (size_t)stage * (size_t)s->ny;
 }
 
-/* out = y + h sum over j < count of coefficient_j times Y'_j, components first .. first + n - 1. */
+/* out = y + h sum over j < count of coefficient_j times Y'_j, components first .. first + n - 1; the sums of four
+ * components stay in registers. */
 static void combine(const phem56 *s, double h, const double *coefficient, int count, const double *y,
                     int first, int n, double *out)
 {
-    dae_copy(n, y + first, out);
+    double factor[STAGES + 1];
+    const double *k[STAGES + 1];
+    int terms = 0, i = 0;
     for (int j = 0; j < count; j++) {
-        if (coefficient[j] != 0) dae_axpy(n, h * coefficient[j], derivative(s, j) + first, out);
+        if (coefficient[j] == 0) continue;
+        factor[terms] = h * coefficient[j];
+        k[terms++] = derivative(s, j) + first;
+    }
+    y += first;
+    for (; i + 4 <= n; i += 4) {
+        double sum[4] = {y[i], y[i + 1], y[i + 2], y[i + 3]};
+        for (int j = 0; j < terms; j++) {
+            for (int l = 0; l < 4; l++) sum[l] += factor[j] * k[j][i + l];
+        }
+        for (int l = 0; l < 4; l++) out[i + l] = sum[l];
+    }
+    for (; i < n; i++) {
+        double sum = y[i];
+        for (int j = 0; j < terms; j++) sum += factor[j] * k[j][i];
+        out[i] = sum;
     }
 }
 
@@ -247,7 +265,8 @@ static void set_weights(phem56 *s, const double *y)
 {
     const dae_ivp *ivp = s->ivp;
     for (int i = 0; i < s->ny; i++) {
-        s->weight[i] = fmax(ivp->atol[i] + ivp->rtol[i] * fmax(fabs(s->y0[i]), fabs(y[i])), DBL_MIN);
+        double a = fabs(s->y0[i]), b = fabs(y[i]), w = ivp->atol[i] + ivp->rtol[i] * (a > b ? a : b);
+        s->weight[i] = w > DBL_MIN ? w : DBL_MIN;
     }
 }
 
