@@ -1,7 +1,8 @@
 /* Half-explicit methods and their linear algebra, in one run:
  *   saddle   CPU time per decomposition of the nine modes, seven bodies and chains of N = 4 .. 1024 insulators
  *   dense    what dense output and root finding add to a run of seven bodies
- *   andrews  CPU time for 3 .. 8 digits: phem56 and mexx against radau5 on the index 3 form
+ *   andrews  CPU time for 3 .. 8 digits: phem56, mexx and explicit methods with projection against radau5 on the
+ *            index 3 form, and what one evaluation of the accelerations costs
  *   threads  rows of the tableau on two threads, chain with N = 1024 (wall clock: wants two free cores)
  *   truck    the study of [MEXX] table 5.3
  * Without arguments all of them; times are the smallest of several runs. */
@@ -36,6 +37,8 @@ static dae_problem *create(const char *name, const char *parameter, const char *
 typedef struct job {
     const dae_problem *problem;
     const char *method, *mode; /* mode NULL: auto */
+    const char *formulation;   /* of a mechanical system, with projection; NULL: as it stands */
+    const char *safety;        /* of the step size, NULL: the method's own */
     double tol, h0;
     int threads;
     const dae_output *output;
@@ -48,13 +51,19 @@ typedef struct answer {
     double y[64]; /* the first components at the end */
 } answer;
 
+static void stop(const char *method, const dae_error *err)
+{
+    fprintf(stderr, "%s: %s\n", method, err->text);
+    exit(1);
+}
+
 /* The times are kept over calls: set cpu and wall to INFINITY before the first. */
 static void run(const job *j, answer *a)
 {
     dae_error err = {0};
     const dae_problem *p = j->problem;
-    dae_setting setting = {"linear_algebra", j->mode};
-    dae_options o = dae_options_default();
+    dae_setting setting[3];
+    dae_options o = dae_options_default(), inner;
     double atol[8192];
     int n = dae_system_size(&p->system);
     o.method = j->method;
@@ -65,24 +74,28 @@ static void run(const job *j, answer *a)
     o.threads = j->threads ? j->threads : 1;
     o.discontinuity = p->discontinuity;
     o.ndiscontinuity = p->ndiscontinuity;
-    o.setting = &setting;
-    o.nsetting = j->mode != NULL;
-    dae_integrator *it = dae_integrator_create(&p->system, &o, &err);
+    o.setting = setting;
+    if (j->mode) setting[o.nsetting++] = (dae_setting){"linear_algebra", j->mode};
+    if (j->formulation) setting[o.nsetting++] = (dae_setting){"project", "1"};
+    if (j->safety) setting[o.nsetting++] = (dae_setting){"safety", j->safety};
+    o.formulation = j->formulation;
+    dae_formulation *form = j->formulation ? dae_formulation_open(&p->system, &o, &inner, &err) : NULL;
+    if (j->formulation && !form) stop(j->method, &err);
+    dae_integrator *it = dae_integrator_create(form ? dae_formulation_system(form) : &p->system, form ? &inner : &o, &err);
     dae_status s = it ? DAE_OK : err.status;
+    if (!s && form) s = dae_formulation_attach(form, it, &err);
     if (!s && j->output) s = dae_integrator_set_output(it, j->output, &err);
     if (!s && j->events) s = dae_integrator_set_events(it, j->events, &err);
     if (!s) s = dae_integrator_start(it, p->t0, p->t_end, p->y0, p->yp0, &err);
     double begin = seconds(CLOCK_MONOTONIC);
     if (!s) s = dae_integrator_advance(it, p->t_end, &err);
-    if (s < 0) {
-        fprintf(stderr, "%s: %s\n", j->method, err.text);
-        exit(1);
-    }
+    if (s < 0) stop(j->method, &err);
     a->wall = fmin(a->wall, seconds(CLOCK_MONOTONIC) - begin);
     a->stats = *dae_integrator_stats(it);
     a->cpu = fmin(a->cpu, a->stats.cpu_seconds);
     memcpy(a->y, dae_integrator_state(it), (size_t)(n < 64 ? n : 64) * sizeof(double));
     dae_integrator_destroy(it);
+    dae_formulation_destroy(form);
 }
 
 static answer fresh(void)
@@ -238,11 +251,21 @@ static void bench_dense(void)
 
 /* ---- andrews ---------------------------------------------------------------------------------------- */
 
-enum { TOLERANCES = 33 };
+enum { TOLERANCES = 37, DIGITS = 9 };
 
-/* Times for whole digits of q from runs at many tolerances. The digits are averaged over five neighboring tolerances, so
- * that lucky and unlucky runs cancel, and the time is interpolated between them. */
-static void digits(const job *base, double first, const double *reference, double *time)
+/* CPU time, evaluations and steps for whole digits of q. */
+typedef struct cost {
+    double time[DIGITS], f[DIGITS], steps[DIGITS], tolerance[DIGITS];
+} cost;
+
+static double between(double a, double b, double x)
+{
+    return a * pow(b / a, x);
+}
+
+/* Times for whole digits of q from runs at many tolerances, four in a decade. The digits are averaged over five neighboring
+ * tolerances, so that lucky and unlucky runs cancel, and the time is interpolated between them. */
+static void digits(const job *base, double first, const double *reference, cost *c)
 {
     answer a[TOLERANCES];
     double right[TOLERANCES];
@@ -259,29 +282,91 @@ static void digits(const job *base, double first, const double *reference, doubl
         for (int i = 0; i < 7; i++) error = fmax(error, fabs(a[k].y[i] / reference[i] - 1));
         right[k] = -log10(error);
     }
-    for (int d = 3; d <= 8; d++) time[d] = NAN;
+    for (int d = 3; d < DIGITS; d++) c->time[d] = c->f[d] = c->steps[d] = c->tolerance[d] = NAN;
     for (int k = 2; k + 3 < TOLERANCES; k++) {
         double x = (right[k - 2] + right[k - 1] + right[k] + right[k + 1] + right[k + 2]) / 5, y = x + (right[k + 3] - right[k - 2]) / 5;
-        for (int d = 3; d <= 8; d++) {
-            if (isnan(time[d]) && x <= d && d <= y) time[d] = a[k].cpu * pow(a[k + 1].cpu / a[k].cpu, (d - x) / (y - x));
+        for (int d = 3; d < DIGITS; d++) {
+            double part = (d - x) / (y - x);
+            if (!isnan(c->time[d]) || x > d || d > y) continue;
+            c->time[d] = between(a[k].cpu, a[k + 1].cpu, part);
+            c->f[d] = between((double)a[k].stats.f, (double)a[k + 1].stats.f, part);
+            c->steps[d] = between((double)a[k].stats.accepted, (double)a[k + 1].stats.accepted, part);
+            c->tolerance[d] = first * pow(10, -0.25 * (k + part));
         }
     }
 }
 
+/* CPU seconds of one evaluation of the accelerations. */
+static double acceleration(const dae_problem *p)
+{
+    dae_error err = {0};
+    double y[14], yp[14], best = INFINITY;
+    dae_formulation *form = dae_formulation_create(&p->system, "index1", NULL, 0, &err);
+    if (!form || dae_formulation_lift(form, p->t0, p->y0, y, &err) < 0) stop("index1", &err);
+    const dae_ode *ode = &dae_formulation_system(form)->ode;
+    for (int repeat = 0; repeat < 100; repeat++) {
+        double begin = seconds(CLOCK_THREAD_CPUTIME_ID);
+        for (int k = 0; k < 1000; k++) {
+            for (int i = 0; i < 7; i++) y[i] = p->y0[i] + 1e-6 * k; /* as in a run no two positions are the same */
+            ode->f(0, y, yp, ode->user);
+        }
+        best = fmin(best, (seconds(CLOCK_THREAD_CPUTIME_ID) - begin) / 1000);
+    }
+    dae_formulation_destroy(form);
+    return best;
+}
+
+/* Largest |g| at the points that were accepted. */
+static double residual(const job *j)
+{
+    dae_error err = {0};
+    dae_stats stats = {0};
+    dae_options o = dae_options_default();
+    double y[14];
+    memcpy(y, j->problem->y0, sizeof y);
+    o.method = j->method;
+    o.formulation = j->formulation;
+    o.rtol = o.atol = j->tol;
+    o.h0 = j->h0;
+    o.setting = (dae_setting[]){{"project", "1"}, {"safety", j->safety}};
+    o.nsetting = j->formulation ? 1 + (j->safety != NULL) : 0;
+    if (dae_solve(&j->problem->system, &o, 0, j->problem->t_end, y, &stats, &err) < 0) stop(j->method, &err);
+    return stats.position_residual;
+}
+
 static void bench_andrews(void)
 {
-    double time[3][9], worst = 0;
+    enum { RADAU5, PHEM56, MEXX, DOPRI5, DOP853, METHODS };
+    static const double aim[DIGITS] = {[3] = 140, [5] = 200, [7] = 400};
     dae_problem *andrews = create("andrews", NULL, NULL), *seven = create("seven-body", NULL, NULL);
-    digits(&(job){.problem = andrews, .method = "radau5", .h0 = 1e-7}, 1e-3, seven->reference, time[0]);
-    digits(&(job){.problem = seven, .method = "phem56", .h0 = 1e-3}, 1e-2, seven->reference, time[1]);
-    digits(&(job){.problem = seven, .method = "mexx", .h0 = 1e-3}, 1e-2, seven->reference, time[2]);
-    printf("\n-- andrews: microseconds for digits of q(0.03)\ndigits   radau5   phem56     mexx   better/radau5 (wanted: 0.25)\n");
-    for (int d = 3; d <= 8; d++) {
-        double ratio = fmin(time[1][d], time[2][d]) / time[0][d];
-        printf("%6d %8.0f %8.0f %8.0f   %.3f\n", d, 1e6 * time[0][d], 1e6 * time[1][d], 1e6 * time[2][d], ratio);
+    job base[METHODS] = {{.problem = andrews, .method = "radau5", .h0 = 1e-7},
+                         {.problem = seven, .method = "phem56", .h0 = 1e-3},
+                         {.problem = seven, .method = "mexx", .h0 = 1e-3},
+                         {.problem = seven, .method = "dopri5", .formulation = "index1", .safety = "0.8"},
+                         {.problem = seven, .method = "dop853", .formulation = "index1", .safety = "0.8"}};
+    double first[METHODS] = {1e-3, 1e-2, 1e-2, 1e-1, 1e-1}, worst = 0;
+    cost c[METHODS];
+    for (int m = 0; m < METHODS; m++) digits(&base[m], first[m], seven->reference, &c[m]);
+    printf("\n-- andrews: microseconds for digits of q(0.03); radau5 on the index 3 form, dopri5 and dop853 on the index 1 form with\n"
+           "   projection and safety 0.8 (fewer rejections: the step sizes change much); wanted: the better of phem56 and mexx in a quarter of radau5's time\n"
+           "digits   radau5   phem56     mexx   dopri5   dop853   better/radau5\n");
+    for (int d = 3; d < DIGITS; d++) {
+        double ratio = fmin(c[PHEM56].time[d], c[MEXX].time[d]) / c[RADAU5].time[d];
+        printf("%6d", d);
+        for (int m = 0; m < METHODS; m++) printf(" %8.0f", 1e6 * c[m].time[d]);
+        printf("   %.3f\n", ratio);
         worst = fmax(worst, ratio);
     }
-    printf("largest ratio %.3f\n", worst);
+    printf("largest ratio %.3f\n\none evaluation of the accelerations: %.3f us\n", worst, 1e6 * acceleration(seven));
+    printf("digits  method   CPU us     aim  us per f   f evaluations   steps  tolerance  largest |g|\n");
+    for (int d = 3; d <= 7; d += 2) {
+        for (int m = PHEM56; m < METHODS; m++) {
+            base[m].tol = c[m].tolerance[d];
+            if (isnan(base[m].tol)) continue;
+            printf("%6d  %-7s %7.0f %7.0f  %8.3f   %13.0f %7.0f %10.1e %12.1e\n", d, base[m].method, 1e6 * c[m].time[d], aim[d],
+                   1e6 * c[m].time[d] / c[m].f[d], c[m].f[d], c[m].steps[d], base[m].tol, residual(&base[m]));
+        }
+    }
     dae_problem_destroy(andrews);
     dae_problem_destroy(seven);
 }
