@@ -32,7 +32,6 @@
 
 /* ---- Control -------------------------------------------------------------------------------------- */
 
-#define SAFETY 0.9
 #define BETA 0.04     /* of the PI controller, as in DOPRI5: 0.6 of the error on seven bodies at the same cost */
 #define SMALLEST 1e-4 /* errors below this count as it */
 #define SHRINK 0.2
@@ -44,6 +43,7 @@
 #define STRETCH 1.01 /* a step that would end this near to the end goes to the end */
 
 typedef struct phem56_options {
+    double safety;
     int project;
     const char *acceleration;
     const char *linear_algebra;
@@ -421,9 +421,9 @@ static dae_status give_up(phem56 *s, double h)
 static double step_factor(phem56 *s, double error)
 {
     double old = s->s->error_old, e = fmax(error, SMALLEST);
-    if (error > 1) return fmax(SAFETY * pow(error, -0.2), SHRINK);
+    if (error > 1) return fmax(s->opt.safety * pow(error, -0.2), SHRINK);
     s->s->error_old = e;
-    return fmin(fmax(SAFETY * pow(e, 0.75 * BETA - 0.2) * pow(old, BETA), SHRINK), GROW);
+    return fmin(fmax(s->opt.safety * pow(e, 0.75 * BETA - 0.2) * pow(old, BETA), SHRINK), GROW);
 }
 
 /* One attempt from y0 to s->t1. *factor: of the step size, for the next attempt or step. Returns 0: accepted;
@@ -575,6 +575,8 @@ static int load(void *self, const void *buffer, size_t size)
 /* ---- Descriptor ------------------------------------------------------------------------------------ */
 
 static const dae_option options[] = {
+    {"safety", DAE_OPTION_REAL, offsetof(phem56_options, safety), 0.9, NULL, 0.1, 1, NULL, "",
+     "factor on every new step size"},
     {"project", DAE_OPTION_INT, offsetof(phem56_options, project), 1, NULL, 0, 1000, NULL, "",
      "project onto the constraints after every so many steps; 0: never"},
     {"acceleration", DAE_OPTION_NAME, offsetof(phem56_options, acceleration), 0, "auto", 1, 0,
