@@ -59,7 +59,7 @@ static void print_text(const cli_args *args, const mbs_problem *q, double moved,
     if (!top.redundant) printf("  redundant     none\n");
     for (int i = 0, row; i < top.redundant; i++) {
         const char *name = mbs_mechanism_redundant(c, i, &row);
-        printf("  redundant     row %d of joint %s follows from the others; its reactions are not unique\n",
+        printf("  redundant     row %d of joint %s follows from the others; reactions are those of least norm\n",
                row + 1, name);
     }
     printf("  structure     %d loop%s%s\n", top.loops, top.loops == 1 ? "" : "s",

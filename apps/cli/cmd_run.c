@@ -275,8 +275,15 @@ static void report_mechanism(const job *j)
     mbs_topology top = mbs_mechanism_topology(mbs_problem_mechanism(j->args->model));
     printf("\n   mechanism   %d bodies, %d joints, %d loop%s, %d degree%s of freedom", top.bodies, top.joints, top.loops,
            top.loops == 1 ? "" : "s", top.freedom, top.freedom == 1 ? "" : "s");
-    if (top.redundant) printf(", %d redundant constraints left out", top.redundant);
     printf("\n");
+    if (top.redundant) {
+        printf("   redundant  ");
+        for (int i = 0, row; i < top.redundant; i++) {
+            const char *name = mbs_mechanism_redundant(mbs_problem_mechanism(j->args->model), i, &row);
+            printf("%s row %d of %s", i ? "," : "", row + 1, name);
+        }
+        printf(": left out; reactions are those of least norm\n");
+    }
     if (b)
         printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b->start, b->end,
                b->work, b->largest);

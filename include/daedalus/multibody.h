@@ -167,8 +167,13 @@ DAE_API dae_status mbs_mechanism_sensors(const mbs_mechanism *c, double t, const
                                          const double *lambda, double *value, dae_error *err);
 DAE_API int mbs_mechanism_joint_count(const mbs_mechanism *c);
 DAE_API const char *mbs_mechanism_joint_name(const mbs_mechanism *c, int i);
-/* Force and torque of joint i on its body b, about its point on b, in global axes. Redundant rows, which are left out,
- * have none: where a load can be shared in many ways, the rows that stay carry it. */
+/* Multipliers of all rows as described (mbs_topology.constraints of them, those of the joints in their order, holonomic ones
+ * first) from those of the system. Where redundant rows can share a load in many ways these are the ones of least norm,
+ * sum F^2 + (T/length)^2, length: root mean square of the distances of joints from the centers of their bodies. */
+DAE_API dae_status mbs_mechanism_multipliers(const mbs_mechanism *c, double t, const double *y, const double *lambda,
+                                             double *all);
+/* Force and torque of joint i on its body b, about its point on b, in global axes; of least norm where they are not
+ * unique, as above. */
 DAE_API dae_status mbs_mechanism_reaction(const mbs_mechanism *c, int i, double t, const double *y, const double *lambda,
                                           double force[3], double torque[3]);
 DAE_API int mbs_mechanism_body_count(const mbs_mechanism *c);

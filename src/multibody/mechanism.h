@@ -214,6 +214,7 @@ struct mbs_context {
     double t;
     const double *v, *u, *lambda;
     const double *a;      /* accelerations, for sensors, or NULL */
+    const double *reaction; /* multipliers of all rows as described, for sensors, or NULL */
     const double *sensor; /* values of the sensors so far, or NULL */
     mbs_pose *pose;
     double *work;
@@ -303,8 +304,14 @@ void mbs_apply_forces(mbs_context *x);
 /* Kinetic and potential energy. */
 void mbs_energies(mbs_context *x, double *kinetic, double *potential);
 
-/* Force (0..2) and torque about the point on b (3..5) of a joint on body b; x->lambda must be set. */
+/* reaction.c: multipliers of all rows as described (nrow) from those of the system; < 0: out of memory. */
+int mbs_all_multipliers(const mbs_context *x, const double *lambda, double *all);
+/* Force (0..2) and torque about the point on b (3..5) of a joint on body b; x->reaction must be set. */
 void mbs_joint_reaction(const mbs_context *x, const mbs_joint_data *j, double *out);
+double mbs_driver_force(const mbs_context *x, int driver);
+/* Those of count joints from first on, 6 numbers each. */
+dae_status mbs_reactions(const mbs_mechanism *m, int first, int count, double t, const double *y,
+                         const double *lambda, double *out);
 /* An impact along coordinate q: velocities after it. */
 dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coordinate *q,
                       double restitution, double *rebound);

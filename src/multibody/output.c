@@ -62,21 +62,20 @@ dae_status mbs_write_csv(const mbs_problem *p, int npoint, const double *t, cons
     const mbs_mechanism *m = mbs_problem_mechanism(p);
     writer w = {write, user, 0};
     int n = dae_system_size(&m->system);
-    double *work = calloc((size_t)(m->nv + m->nlambda + m->model->nsensor) + 1, sizeof *work);
+    double *work = calloc((size_t)(m->nv + m->nlambda + m->model->nsensor + 6 * m->njoint) + 1, sizeof *work);
     if (!work) return DAE_ERR_MEMORY;
-    double *a = work, *lambda = a + m->nv, *sensor = lambda + m->nlambda;
+    double *a = work, *lambda = a + m->nv, *sensor = lambda + m->nlambda, *reaction = sensor + m->model->nsensor;
     heads(&w, p);
     for (int i = 0; i < npoint && !w.bad; i++, y += n) {
         int known = mbs_mechanism_acceleration(m, t[i], y, a, lambda, NULL) == DAE_OK;
-        if (known) mbs_mechanism_sensors(m, t[i], y, a, lambda, sensor, NULL);
+        if (known) known = mbs_mechanism_sensors(m, t[i], y, a, lambda, sensor, NULL) == DAE_OK;
+        if (known) known = mbs_reactions(m, 0, m->njoint, t[i], y, lambda, reaction) == DAE_OK;
         put(&w, "%.17g", t[i]);
         for (int k = 0; k < n; k++) put(&w, ",%.17g", y[k]);
         for (int k = 0; k < m->model->nsensor; k++) put(&w, ",%.17g", known ? sensor[k] : NAN);
         for (int k = 0; k < m->njoint; k++) {
-            double r[6];
-            mbs_mechanism_reaction(m, k, t[i], y, lambda, r, r + 3);
             for (int c = 0; c < 6; c++) {
-                if (shown(m, c)) put(&w, ",%.17g", known ? r[c] : NAN);
+                if (shown(m, c)) put(&w, ",%.17g", known ? reaction[6 * k + c] : NAN);
             }
         }
         put(&w, "\n");

@@ -253,40 +253,6 @@ static const mbs_coordinate *joint_coordinate(const mbs_context *x, const mbs_si
     return s->component == MBS_ANGLE ? &j->angle : s->component == MBS_SLIDE ? &j->slide : &j->length;
 }
 
-void mbs_joint_reaction(const mbs_context *x, const mbs_joint_data *j, double *out)
-{
-    double row6[6] = {0}, A0[3];
-    for (int k = j->first; k < j->first + j->count; k++) {
-        const mbs_row *r = &x->m->row[k];
-        double G[72] = {0};
-        r->type->jacobian(r, x, G);
-        for (int i = 0; i < r->count; i++) {
-            if (r->system[i] < 0) continue;
-            for (int n = 0; n < r->nbody; n++) {
-                if (r->body[n] != j->j.body || (n == 0 && r->nbody > 1 && r->body[1] == j->j.body)) continue;
-                for (int c = 0; c < 6; c++) row6[c] -= G[24 * i + 6 * n + c] * x->lambda[r->system[i]];
-            }
-        }
-    }
-    mbs_rotate(x->pose[j->j.body].A, row6 + 3, out + 3); /* about the center */
-    mbs_axis(x, j->j.body, j->j.s, A0);
-    double moment[3];
-    mbs_cross(A0, row6, moment);
-    for (int k = 0; k < 3; k++) {
-        out[k] = row6[k];
-        out[3 + k] -= moment[k];
-    }
-}
-
-static double driver_force(const mbs_context *x, int driver)
-{
-    for (int k = 0; k < x->m->nrows; k++) {
-        const mbs_row *r = &x->m->row[k];
-        if (r->driver == driver && r->system[0] >= 0) return -x->lambda[r->system[0]];
-    }
-    return 0;
-}
-
 double mbs_signal_value(mbs_context *x, const mbs_signal *s)
 {
     const mbs_mechanism *m = x->m;
@@ -305,14 +271,14 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
     case MBS_BODY_ACCELERATION: return x->a ? x->a[mbs_slot_of(m, s->object, s->component)] : NAN;
     case MBS_BODY_ALPHA: return x->a ? x->a[mbs_slot_of(m, s->object, 3 + s->component)] : NAN;
     case MBS_JOINT_REACTION:
-        if (!x->lambda) return NAN;
+        if (!x->reaction) return NAN;
         mbs_joint_reaction(x, &m->joint[s->object], out);
         if (s->component < 6) return out[s->component];
         return mbs_norm(out + (s->component == 6 ? 0 : 3));
     case MBS_ENERGY:
         mbs_energies(x, &kinetic, &potential);
         return s->component == 0 ? kinetic : s->component == 1 ? potential : kinetic + potential;
-    case MBS_DRIVER_FORCE: return x->lambda ? driver_force(x, s->object) : NAN;
+    case MBS_DRIVER_FORCE: return x->reaction ? mbs_driver_force(x, s->object) : NAN;
     case MBS_SENSOR: return x->sensor ? x->sensor[s->object] : NAN;
     default: return NAN;
     }
@@ -402,27 +368,27 @@ const char *mbs_mechanism_sensor_unit(const mbs_mechanism *m, int i)
 dae_status mbs_mechanism_sensors(const mbs_mechanism *m, double t, const double *y, const double *a,
                                  const double *lambda, double *value, dae_error *err)
 {
-    double *own = NULL;
+    double *own = calloc((size_t)(m->nv + m->nlambda + m->nrow) + 1, sizeof *own);
+    if (!own) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    double *all = own + m->nv + m->nlambda;
+    dae_status s = DAE_OK;
     if (!a || !lambda) {
-        own = calloc((size_t)(m->nv + m->nlambda) + 1, sizeof *own);
-        if (!own) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-        dae_status s = mbs_mechanism_acceleration(m, t, y, own, own + m->nv, err);
-        if (s) {
-            free(own);
-            return s;
-        }
+        s = mbs_mechanism_acceleration(m, t, y, own, own + m->nv, err);
         a = own;
         lambda = own + m->nv;
     }
     mbs_context x = mbs_begin(m, t, y, y + m->np);
+    if (!s && mbs_all_multipliers(&x, lambda, all))
+        s = dae_fail(err, DAE_ERR_SINGULAR, t, "reactions cannot be computed");
     x.u = y + m->np + m->nv;
     x.a = a;
     x.lambda = lambda;
+    x.reaction = all;
     x.sensor = value;
-    for (int k = 0; k < m->model->nsensor; k++) value[k] = mbs_expression_at(&x, m->sensor[k]);
+    for (int k = 0; !s && k < m->model->nsensor; k++) value[k] = mbs_expression_at(&x, m->sensor[k]);
     mbs_end(&x);
     free(own);
-    return DAE_OK;
+    return s;
 }
 
 int mbs_mechanism_joint_count(const mbs_mechanism *m)
@@ -433,20 +399,6 @@ int mbs_mechanism_joint_count(const mbs_mechanism *m)
 const char *mbs_mechanism_joint_name(const mbs_mechanism *m, int i)
 {
     return i >= 0 && i < m->njoint ? m->joint[i].model->name : NULL;
-}
-
-dae_status mbs_mechanism_reaction(const mbs_mechanism *m, int i, double t, const double *y,
-                                  const double *lambda, double force[3], double torque[3])
-{
-    double out[6];
-    if (i < 0 || i >= m->njoint) return DAE_ERR_INPUT;
-    mbs_context x = mbs_begin(m, t, y, y + m->np);
-    x.lambda = lambda;
-    mbs_joint_reaction(&x, &m->joint[i], out);
-    mbs_end(&x);
-    mbs_set(force, out);
-    mbs_set(torque, out + 3);
-    return DAE_OK;
 }
 
 int mbs_mechanism_body_count(const mbs_mechanism *m)
