@@ -51,6 +51,8 @@ typedef struct mbs_joint {
     double radius;                 /* rolling */
     const char *joint_1, *joint_2; /* gear: the joints that it couples */
     double mu, friction_radius, friction_speed; /* dry friction, its lever, the speed at which it is full */
+    double mu_static;  /* at rest; 0: mu. With stick > 0: */
+    double stick;      /* 1/s, > 0: the joint sticks and slips, by events of mbs_problem_events */
 } mbs_joint;
 
 /* Numbers of forces are texts: expressions of t, parameters, body.x, joint.value, ...; NULL: zero. */
@@ -65,6 +67,7 @@ typedef struct mbs_force {
     double k, c, l0;               /* stiffness, damping, free length or angle */
     double k_angular, c_angular;   /* bushing */
     double mu, radius, speed;      /* contact: friction, sphere; speed at which friction is full */
+    int stick;                     /* contact: 1: sticks and slips, by events of mbs_problem_events */
     double min, max;               /* stop */
     double resistance, inductance, constant; /* motor: Ohm, H, N m/A */
 } mbs_force;
@@ -88,6 +91,7 @@ typedef struct mbs_event {
     const char *point_a, *point_b; /* the line from a to b, or */
     double axis[3];                /* this direction in the frame of a, if it is not zero */
     double restitution;            /* 0: no rebound, 1: no loss */
+    double rest_speed;             /* slower rebounds end in rest; 0: 1e-4 m/s or rad/s; restitution 1 never rests */
 } mbs_event;
 
 DAE_API mbs_model *mbs_model_create(const char *name, int space);

@@ -242,24 +242,46 @@ dae_status mbs_mechanism_initial(const mbs_mechanism *m, double *y, dae_error *e
         }
     }
     if (!s) s = mbs_assemble(m, m->model->simulation.t0, y, fixed, err);
+    if (!s) mbs_switch_start(m, m->model->simulation.t0, y);
     free(fixed);
     return s;
 }
 
 /* ---- Accelerations and multipliers --------------------------------------------------------------------- */
 
-/* [M G^T - F; G 0] (a; lambda) = (f - F lambda0; -gamma): once, or until the friction forces agree. */
-dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const double *y, double *a,
-                                      double *lambda, dae_error *err)
+/* Row of coordinate q' as a vector of all velocities. */
+void mbs_coordinate_vector(const mbs_context *x, const mbs_coordinate *q, double *r)
+{
+    double rows[12] = {0};
+    memset(r, 0, (size_t)x->m->nv * sizeof *r);
+    mbs_coordinate_row(x, q, 1, rows, rows + 6);
+    for (int c = 0; c < 6; c++) {
+        int i = mbs_slot_of(x->m, q->i.body, c), j = mbs_slot_of(x->m, q->j.body, c);
+        if (i >= 0) r[i] += rows[c];
+        if (j >= 0) r[j] += rows[6 + c];
+    }
+}
+
+/* [M G^T-F -r^T; G 0 0; r 0 0] (a; lambda; force) = (f - F lambda0; -gamma; -bias), r the row of the coordinate that is
+ * held: once, or until the friction forces agree. */
+dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *hold,
+                             double *a, double *lambda, double *force, dae_error *err)
 {
     const dae_mech *s = &m->system.mech;
-    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl + (hold != NULL);
     double *K = calloc(n * n, sizeof *K), *b = calloc(n + 1, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
-    double *F = calloc(nl * nv + 1, sizeof *F), *l = calloc(nl + 1, sizeof *l), change = INFINITY;
+    double *F = calloc(nl * nv + 1, sizeof *F), *l = calloc(nl + 1, sizeof *l), *r = calloc(nv, sizeof *r);
+    double change = INFINITY, bias = 0;
     dae_mech_point x = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = l};
     dae_status status = DAE_OK;
-    if (!K || !b || !G || !F || !l) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    if (!K || !b || !G || !F || !l || !r) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (!status && nl) s->constraint(&x, NULL, G, s->user);
+    if (!status && hold) {
+        mbs_context c = mbs_begin(m, t, y, y + m->np);
+        mbs_coordinate_vector(&c, hold, r);
+        bias = mbs_coordinate_bias(&c, hold);
+        mbs_end(&c);
+    }
     for (int pass = 0; !status && pass < 30 && change > 1e-11; pass++) {
         memset(K, 0, n * n * sizeof *K);
         memset(b, 0, n * sizeof *b);
@@ -269,17 +291,21 @@ dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const do
         for (size_t i = 0; i < nl; i++) b[nv + i] = -b[nv + i];
         for (int k = 0; k < m->nbody; k++) {
             for (int i = 0; i < m->bv * m->bv; i++) {
-                size_t r = (size_t)(k * m->bv + i % m->bv), c = (size_t)(k * m->bv + i / m->bv);
-                K[c * n + r] = m->blocks[k * m->bv * m->bv + i];
+                size_t row = (size_t)(k * m->bv + i % m->bv), c = (size_t)(k * m->bv + i / m->bv);
+                K[c * n + row] = m->blocks[k * m->bv * m->bv + i];
             }
         }
         for (size_t c = 0; c < nv; c++) {
-            for (size_t r = 0; r < nl; r++) {
-                K[c * n + nv + r] = G[c * nl + r];
-                K[(nv + r) * n + c] = G[c * nl + r] - F[r * nv + c];
-                b[c] -= F[r * nv + c] * l[r];
+            for (size_t i = 0; i < nl; i++) {
+                K[c * n + nv + i] = G[c * nl + i];
+                K[(nv + i) * n + c] = G[c * nl + i] - F[i * nv + c];
+                b[c] -= F[i * nv + c] * l[i];
             }
+            if (!hold) continue;
+            K[c * n + n - 1] = r[c];
+            K[(n - 1) * n + c] = -r[c];
         }
+        if (hold) b[n - 1] = -bias;
         if (dae_least_squares((int)n, (int)n, K, b, 1e-13) < 0 || !isfinite(b[0])) {
             status = dae_fail(err, DAE_ERR_SINGULAR, t, "accelerations cannot be computed");
             break;
@@ -294,11 +320,19 @@ dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const do
     if (!status) {
         if (a) memcpy(a, b, nv * sizeof *a);
         if (lambda) memcpy(lambda, l, nl * sizeof *l);
+        if (hold && force) *force = b[n - 1];
     }
     free(K);
     free(b);
     free(G);
     free(F);
     free(l);
+    free(r);
     return status;
+}
+
+dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const double *y, double *a,
+                                      double *lambda, dae_error *err)
+{
+    return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
 }

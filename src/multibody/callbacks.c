@@ -58,6 +58,7 @@ void mbs_apply_forces(mbs_context *x)
         mbs_dual_reset(x);
         if (m->joint[k].model->mu > 0) mbs_apply_friction(&m->joint[k], x);
     }
+    mbs_apply_rest(x);
 }
 
 static int force(const dae_mech_point *y, double *f, void *user)
@@ -75,8 +76,10 @@ static int dynamics(const dae_mech_point *y, double *du, void *user)
 {
     const mbs_mechanism *m = user;
     mbs_context x = mbs_begin_at(m, y);
+    memset(du, 0, (size_t)m->nu * sizeof *du);
     for (int k = 0; k < m->nforce; k++) {
-        if (m->force[k].type->dynamics) m->force[k].type->dynamics(&m->force[k], &x, du + m->force[k].u);
+        const mbs_force_data *f = &m->force[k];
+        if (f->u >= 0 || f->grip >= 0) f->type->dynamics(f, &x, du + (f->u >= 0 ? f->u : f->grip));
     }
     mbs_end(&x);
     return 0;

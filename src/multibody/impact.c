@@ -23,37 +23,54 @@ static void system_matrix(const mbs_mechanism *m, const double *G, size_t n, dou
     }
 }
 
-dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coordinate *q,
-                      double restitution, double *rebound)
+/* w and r of the formula above; r follows w in the array. */
+static dae_status respond(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double *w)
 {
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
-    double *K = calloc(n * n, sizeof *K), *b = calloc(2 * n, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
-    double *r = b + n, *v = y + m->np, rows[12] = {0}, approach = 0, response = 0;
+    double *K = calloc(n * n, sizeof *K), *b = calloc(n, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
+    double *r = w + nv, response = 0;
     dae_status status = K && b && G ? DAE_OK : DAE_ERR_MEMORY;
     if (!status) {
-        mbs_context x = mbs_begin(m, t, y, v);
-        mbs_coordinate_row(&x, q, 1, rows, rows + 6);
+        mbs_context x = mbs_begin(m, t, y, y + m->np);
+        mbs_coordinate_vector(&x, q, r);
         mbs_end(&x);
-        for (int c = 0; c < 6; c++) {
-            int i = mbs_slot_of(m, q->i.body, c), j = mbs_slot_of(m, q->j.body, c);
-            if (i >= 0) r[i] += rows[c];
-            if (j >= 0) r[j] += rows[6 + c];
-        }
         memcpy(b, r, nv * sizeof *b);
         dae_mech_point point = {.t = t, .p = y};
         if (nl) m->system.mech.constraint(&point, NULL, G, m->system.mech.user);
         system_matrix(m, G, n, K);
         if (dae_least_squares((int)n, (int)n, K, b, 1e-13) < 0) status = DAE_ERR_SINGULAR;
-        for (size_t i = 0; i < nv; i++) {
-            approach += r[i] * v[i];
-            response += r[i] * b[i];
-        }
+        memcpy(w, b, nv * sizeof *w);
+        for (size_t i = 0; i < nv; i++) response += r[i] * w[i];
         if (!(response > 0)) status = DAE_ERR_SINGULAR; /* the coordinate cannot move */
-        for (size_t i = 0; i < nv && !status; i++) v[i] -= b[i] * (1 + restitution) * approach / response;
-        *rebound = fabs(restitution * approach);
     }
     free(K);
     free(b);
     free(G);
+    return status;
+}
+
+dae_status mbs_mobility(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q,
+                        double *mobility)
+{
+    double *w = calloc(2 * (size_t)m->nv, sizeof *w);
+    dae_status status = w ? respond(m, t, y, q, w) : DAE_ERR_MEMORY;
+    *mobility = 0;
+    for (int i = 0; !status && i < m->nv; i++) *mobility += w[i] * w[m->nv + i];
+    free(w);
+    return status;
+}
+
+dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coordinate *q,
+                      double restitution, double *rebound)
+{
+    double *w = calloc(2 * (size_t)m->nv, sizeof *w), *v = y + m->np, approach = 0, response = 0;
+    dae_status status = w ? respond(m, t, y, q, w) : DAE_ERR_MEMORY;
+    for (int i = 0; !status && i < m->nv; i++) {
+        approach += w[m->nv + i] * v[i];
+        response += w[m->nv + i] * w[i];
+    }
+    for (int i = 0; i < m->nv && !status; i++) v[i] -= w[i] * (1 + restitution) * approach / response;
+    *rebound = fabs(restitution * approach);
+    free(w);
     return status;
 }

@@ -373,11 +373,14 @@ static void read_joint(loader *l, json_t *o)
     if (friction) {
         size_t n = strlen(l->path);
         snprintf(l->path + n, sizeof l->path - n, ".friction");
-        check_keys(l, friction, "mu|radius|v_s");
+        check_keys(l, friction, "mu|mu_static|radius|v_s|stick");
         j.mu = needed(l, friction, "mu", &one);
         j.friction_radius = number(l, friction, "radius", 0, &length_unit);
         j.friction_speed = number(l, friction, "v_s", 1e-3, &any);
         if (!l->failed && !(j.friction_speed > 0)) wrong(l, "v_s", "must be positive");
+        j.mu_static = number(l, friction, "mu_static", 0, &one);
+        j.stick = number(l, friction, "stick", 0, &rate_unit);
+        if (!l->failed && json_object_get(friction, "stick") && !(j.stick > 0)) wrong(l, "stick", "must be positive");
         l->path[n] = 0;
     }
     if (!l->failed) mbs_model_add_joint(l->m, &j);
@@ -387,7 +390,7 @@ static void read_force(loader *l, json_t *o)
 {
     mbs_force f = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
     check_keys(l, o,
-               "name|type|a|b|joint|body|k|c|l0|value|frame|k_angular|c_angular|mu|radius|v_s|min|max|"
+               "name|type|a|b|joint|body|k|c|l0|value|frame|k_angular|c_angular|mu|radius|v_s|stick|min|max|"
                "resistance|inductance|"
                "constant|doc");
     f.point_a = text(l, o, "a", 0);
@@ -419,6 +422,9 @@ static void read_force(loader *l, json_t *o)
     f.mu = number(l, o, "mu", 0, &one);
     f.radius = number(l, o, "radius", 0, &length_unit);
     f.speed = number(l, o, "v_s", 0, &any);
+    json_t *stick = json_object_get(o, "stick");
+    if (stick && !json_is_boolean(stick)) wrong(l, "stick", "expected true or false, found %s", kind_of(stick));
+    f.stick = json_is_true(stick);
     f.min = number(l, o, "min", -INFINITY, &any);
     f.max = number(l, o, "max", INFINITY, &any);
     f.resistance = number(l, o, "resistance", 0, &any);
@@ -449,7 +455,7 @@ static void read_sensor(loader *l, json_t *o)
 
 static void read_impact(loader *l, json_t *o, mbs_event *e)
 {
-    check_keys(l, o, "joint|a|b|axis|restitution");
+    check_keys(l, o, "joint|a|b|axis|restitution|rest_speed");
     e->impact = 1;
     e->joint = text(l, o, "joint", 0);
     e->point_a = text(l, o, "a", !e->joint);
@@ -458,6 +464,9 @@ static void read_impact(loader *l, json_t *o, mbs_event *e)
     e->restitution = number(l, o, "restitution", 0, &one);
     if (!l->failed && !(e->restitution >= 0 && e->restitution <= 1))
         wrong(l, "restitution", "must be between 0 and 1");
+    e->rest_speed = number(l, o, "rest_speed", 0, &any);
+    if (!l->failed && json_object_get(o, "rest_speed") && !(e->rest_speed > 0))
+        wrong(l, "rest_speed", "must be positive");
 }
 
 static void read_event(loader *l, json_t *o)

@@ -378,6 +378,7 @@ static dae_status add_joint(mbs_builder *b, int k)
     mbs_mechanism *m = b->m;
     mbs_joint_data *j = &m->joint[k];
     j->model = &m->model->joint[k];
+    j->grip = -1;
     snprintf(b->path, sizeof b->path, "joints[%d]", k);
     j->type = j->model->type ? mbs_joint_type_find(j->model->type) : NULL;
     if (!j->type) {
@@ -409,6 +410,10 @@ static dae_status add_joint(mbs_builder *b, int k)
             return mbs_wrong(b, "friction: a %s joint has no coordinate for it", j->type->name);
         if (j->main == MBS_ANGLE && !(j->model->friction_radius > 0))
             return mbs_wrong(b, "friction.radius: a revolute joint needs the radius of its bearing");
+        if (j->model->mu_static != 0 && !(j->model->mu_static >= j->model->mu))
+            return mbs_wrong(b, "friction.mu_static: %g must not be below mu = %g", j->model->mu_static,
+                             j->model->mu);
+        if (!(j->model->stick >= 0)) return mbs_wrong(b, "friction.stick: must not be negative");
         m->friction = 1;
     }
     return DAE_OK;
@@ -524,7 +529,7 @@ static dae_status add_force(mbs_builder *b, int k)
     mbs_mechanism *m = b->m;
     mbs_force_data *f = &m->force[k];
     f->model = &m->model->force[k];
-    f->u = -1;
+    f->u = f->grip = -1;
     snprintf(b->path, sizeof b->path, "forces[%d]", k);
     dae_status s = force_type(b, f);
     if (!s) s = force_place(b, f);
@@ -601,6 +606,28 @@ static dae_status add_sensors(mbs_builder *b)
         if (s) return s;
     }
     return DAE_OK;
+}
+
+/* States of what sticks, slips and rests: four numbers each, after all others of u. */
+static void add_switches(mbs_mechanism *m)
+{
+    for (int k = 0; k < m->njoint; k++) {
+        if (!(m->joint[k].model->mu > 0 && m->joint[k].model->stick > 0)) continue;
+        m->joint[k].grip = m->nu;
+        m->nu += 4;
+    }
+    for (int k = 0; k < m->nforce; k++) {
+        if (strcmp(m->force[k].type->name, "contact") != 0 || !m->force[k].model->stick || !(m->force[k].model->mu > 0))
+            continue;
+        m->force[k].grip = m->nu;
+        m->nu += 4;
+    }
+    for (int k = 0; k < m->model->nevent; k++) {
+        m->rest[k] = -1;
+        if (m->impact[k].kind == MBS_NO_COORDINATE || !(m->model->event[k].restitution < 1)) continue;
+        m->rest[k] = m->nu;
+        m->nu += 4;
+    }
 }
 
 /* ---- Numbers and patterns ----------------------------------------------------------------------------- */
@@ -759,12 +786,14 @@ static dae_status allocate(mbs_builder *b)
     m->mass = dae_arena_reals(m->arena, n);
     m->inertia = dae_arena_reals(m->arena, 9 * n);
     m->blocks = dae_arena_reals(m->arena, 36 * n);
-    m->p0 = dae_arena_reals(m->arena, 13 * n + (size_t)model->nforce);
+    m->p0 = dae_arena_reals(m->arena,
+                            13 * n + 4 * (size_t)(model->nforce + model->njoint + model->nevent));
     m->joint = dae_arena_take(m->arena, (size_t)model->njoint + 1, sizeof *m->joint);
     m->force = dae_arena_take(m->arena, (size_t)model->nforce + 1, sizeof *m->force);
     m->sensor = dae_arena_ints(m->arena, (size_t)model->nsensor + 1);
     m->event = dae_arena_ints(m->arena, (size_t)model->nevent + 1);
     m->impact = dae_arena_take(m->arena, (size_t)model->nevent + 1, sizeof *m->impact);
+    m->rest = dae_arena_ints(m->arena, (size_t)model->nevent + 1);
     m->work_size = 400;
     return dae_arena_failed(m->arena) ? no_memory(b) : DAE_OK;
 }
@@ -796,6 +825,7 @@ static dae_status build(mbs_builder *b)
     for (int k = 0; !s && k < model->nforce; k++) s = add_force_values(b, k);
     if (!s) s = add_sensors(b);
     if (s) return s;
+    add_switches(m);
     b->path[0] = 0;
     number_rows(m, NULL);
     s = make_slots(b);

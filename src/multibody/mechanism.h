@@ -93,6 +93,7 @@ typedef struct mbs_joint_data {
     mbs_coordinate angle, slide, length; /* what its signals show */
     mbs_coordinate_kind main;            /* which of them is joint.value */
     int first, count;                    /* its groups of rows */
+    int grip;                            /* states of stick and slip in u, -1: none */
 } mbs_joint_data;
 
 typedef struct mbs_builder mbs_builder;
@@ -116,6 +117,7 @@ typedef struct mbs_force_data {
     int body;
     int value[3]; /* expressions, -1: none */
     int u;        /* its first state, -1: none */
+    int grip;     /* contact: states of stick and slip in u, -1: none */
     int joint;
 } mbs_force_data;
 
@@ -195,6 +197,7 @@ struct mbs_mechanism {
     int nsignal, signal_capacity;
     int *sensor, *event;    /* their expressions */
     mbs_coordinate *impact; /* of the events; kind none: no impact */
+    int *rest;              /* of the events: states of resting contact in u, -1: none */
     size_t work_size;
     int nz; /* numbers of a gradient: nv positions, nv velocities, nu, nlambda */
     size_t heap_size;
@@ -264,6 +267,8 @@ double mbs_coordinate_value(const mbs_context *x, const mbs_coordinate *q);
 double mbs_coordinate_rate(const mbs_context *x, const mbs_coordinate *q);
 void mbs_coordinate_row(const mbs_context *x, const mbs_coordinate *q, double factor, double *row_i,
                         double *row_j);
+/* Row of q' by all velocities (nv). */
+void mbs_coordinate_vector(const mbs_context *x, const mbs_coordinate *q, double *r);
 double mbs_coordinate_bias(const mbs_context *x, const mbs_coordinate *q);
 /* c(t), its first and second derivative. */
 void mbs_motion(const mbs_context *x, int expression, double c[3]);
@@ -312,6 +317,33 @@ double mbs_driver_force(const mbs_context *x, int driver);
 /* Those of count joints from first on, 6 numbers each. */
 dae_status mbs_reactions(const mbs_mechanism *m, int first, int count, double t, const double *y,
                          const double *lambda, double *out);
+/* Accelerations and multipliers; with hold, the coordinate's acceleration is zero and *force keeps it so. */
+dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *hold,
+                             double *a, double *lambda, double *force, dae_error *err);
+
+/* A mode in u: -1, 0 or 1, whatever rounding an integrator adds. */
+static inline int mbs_mode(const double *u)
+{
+    return u[0] > 0.5 ? 1 : u[0] < -0.5 ? -1 : 0;
+}
+
+/* switch.c: stick, slip and rest. Numbers of their switching functions and their values; x.u must be set, lambda is
+ * computed where it is needed. */
+int mbs_switch_count(const mbs_mechanism *m);
+void mbs_switch_describe(const mbs_mechanism *m, int i, const char **object, const char **what,
+                         dae_direction *direction);
+void mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double *phi);
+/* What happens where function i passes zero: y is changed. */
+void mbs_switch_act(const mbs_mechanism *m, int i, double t, double *y);
+/* Stick or slip of everything at the start. */
+void mbs_switch_start(const mbs_mechanism *m, double t, double *y);
+/* After an impact of event k whose rebound was too slow: 1 if it rests now (y is changed). */
+int mbs_switch_rest(const mbs_mechanism *m, int k, double t, double *y, double push);
+void mbs_apply_rest(mbs_context *x);
+
+/* 1/mass that coordinate q has with all constraints: change of its speed by a unit impulse. */
+dae_status mbs_mobility(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q,
+                        double *mobility);
 /* An impact along coordinate q: velocities after it. */
 dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coordinate *q,
                       double restitution, double *rebound);

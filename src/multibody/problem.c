@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rebound slower than this (m/s, rad/s) ends the run: the next ones would come closer and closer; ours. */
+/* A rebound slower than this (m/s, rad/s) ends in rest, if the event says nothing; ours. */
+#define REST_SPEED 1e-4
+/* Without rest (nothing pushes the bodies together) such rebounds end the run if they are slower than this; ours. */
 #define SLOWEST_REBOUND 1e-6
 
 struct mbs_problem {
@@ -28,8 +30,21 @@ static const char *joined(mbs_problem *p, const char *a, const char *b)
     return s;
 }
 
+/* Names of four states of stick, slip or rest. */
+static void name_switch(mbs_problem *p, const char *object, int u, const char *const part[4], const char **name,
+                        const char **unit)
+{
+    static const char *const units[] = {"", "", "", ""};
+    if (u < 0) return;
+    for (int i = 0; i < 4; i++) {
+        name[p->c->np + p->c->nv + u + i] = joined(p, object, part[i]);
+        unit[p->c->np + p->c->nv + u + i] = units[i];
+    }
+}
+
 static dae_status set_names(mbs_problem *p)
 {
+    static const char *const grip[] = {"mode", "anchor", "k", "c"}, *const touch[] = {"mode", "zx", "zy", "zz"};
     static const char *const planar[] = {"x", "y", "angle", "vx", "vy", "omega"};
     static const char *const planar_unit[] = {"m", "m", "rad", "m/s", "m/s", "rad/s"};
     static const char *const spatial[] = {"x",  "y",  "z",  "q.w",     "q.x",     "q.y",    "q.z",
@@ -55,6 +70,10 @@ static dae_status set_names(mbs_problem *p)
         name[m->np + m->nv + m->force[k].u] = joined(p, m->force[k].model->name, "current");
         unit[m->np + m->nv + m->force[k].u] = "A";
     }
+    for (int k = 0; k < m->njoint; k++) name_switch(p, m->joint[k].model->name, m->joint[k].grip, grip, name, unit);
+    for (int k = 0; k < m->nforce; k++) name_switch(p, m->force[k].model->name, m->force[k].grip, touch, name, unit);
+    for (int k = 0; k < m->model->nevent; k++)
+        name_switch(p, m->model->event[k].name, m->rest[k], grip, name, unit);
     p->problem.component = name;
     p->problem.unit = unit;
     p->problem.time_unit = "s";
@@ -64,41 +83,66 @@ static dae_status set_names(mbs_problem *p)
 
 /* ---- Events ------------------------------------------------------------------------------------------ */
 
+/* The events of the model, then those of stick, slip and rest. The impact of a contact that rests is switched off. */
 static int switching(double t, const double *y, const double *yp, double *phi, void *user)
 {
     const mbs_mechanism *m = ((const mbs_problem *)user)->c;
     (void)yp;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
-    for (int k = 0; k < m->model->nevent; k++) phi[k] = mbs_expression_at(&x, m->event[k]);
+    for (int k = 0; k < m->model->nevent; k++)
+        phi[k] = m->rest[k] >= 0 && mbs_mode(x.u + m->rest[k]) ? 0 : mbs_expression_at(&x, m->event[k]);
     mbs_end(&x);
+    mbs_switch_values(m, t, y, phi + m->model->nevent);
     return 0;
+}
+
+static int on_impact(const mbs_mechanism *m, int i, double t, double *y)
+{
+    const mbs_event *e = &m->model->event[i];
+    double rebound, slow = e->rest_speed > 0 ? e->rest_speed : REST_SPEED;
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    double approach = mbs_coordinate_rate(&x, &m->impact[i]);
+    mbs_end(&x);
+    int rests = m->rest[i] >= 0 && e->restitution * fabs(approach) < slow;
+    if (mbs_impact(m, t, y, &m->impact[i], rests ? 0 : e->restitution, &rebound) < 0) return -1;
+    if (rests && mbs_switch_rest(m, i, t, y, approach > 0 ? -1 : 1)) return DAE_EVENT_RESTART;
+    return !rests && rebound < SLOWEST_REBOUND && e->restitution > 0 ? DAE_EVENT_STOP : DAE_EVENT_RESTART;
 }
 
 static int on_event(int i, double t, int rising, double *y, double *yp, void *user)
 {
     const mbs_mechanism *m = ((const mbs_problem *)user)->c;
-    double rebound;
     (void)rising;
     (void)yp;
+    if (i >= m->model->nevent) {
+        mbs_switch_act(m, i - m->model->nevent, t, y);
+        return DAE_EVENT_RESTART;
+    }
     if (m->impact[i].kind == MBS_NO_COORDINATE) return DAE_EVENT_GO_ON;
-    if (mbs_impact(m, t, y, &m->impact[i], m->model->event[i].restitution, &rebound) < 0) return -1;
-    return rebound < SLOWEST_REBOUND && m->model->event[i].restitution > 0 ? DAE_EVENT_STOP
-                                                                           : DAE_EVENT_RESTART;
+    return on_impact(m, i, t, y);
 }
 
 static dae_status set_events(mbs_problem *p)
 {
     const mbs_model *model = p->c->model;
-    if (!model->nevent) return DAE_OK;
-    p->event = dae_arena_take(p->arena, (size_t)model->nevent, sizeof *p->event);
+    int more = mbs_switch_count(p->c), count = model->nevent + more;
+    if (!count) return DAE_OK;
+    p->event = dae_arena_take(p->arena, (size_t)count, sizeof *p->event);
     if (!p->event) return DAE_ERR_MEMORY;
     for (int k = 0; k < model->nevent; k++) {
         const mbs_event *e = &model->event[k];
         p->event[k] =
             (dae_event){.name = e->name, .direction = e->direction, .terminal = e->stop && !e->impact};
     }
-    p->events = (dae_events){.count = model->nevent,
+    for (int k = 0; k < more; k++) {
+        const char *object, *what;
+        dae_event *e = &p->event[model->nevent + k];
+        mbs_switch_describe(p->c, k, &object, &what, &e->direction);
+        e->name = joined(p, object, what);
+        if (!e->name) return DAE_ERR_MEMORY;
+    }
+    p->events = (dae_events){.count = count,
                              .event = p->event,
                              .phi = switching,
                              .action = on_event,

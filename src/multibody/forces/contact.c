@@ -1,6 +1,10 @@
 /* Contact of a point or sphere on b with the half space below the plane of a (normal: local y of the point on a
  * in the plane, local z in space): with the penetration s = radius - n . d,
- *     N = max(0, k s + c s') for s > 0,    friction  -mu N tanh(|v_t|/speed) v_t/|v_t|. */
+ *     N = max(0, k s + c s') for s > 0,    friction  -mu N tanh(|v_t|/speed) v_t/|v_t|.
+ * With stick and slip (switch.c) the states are mode (1: sticks) and the deflection z in the axes of a, z' = v_t while it
+ * sticks; friction is then -k z - c_t v_t, c_t the critical damping of the two masses. */
+#include "multibody/forces/contact.h"
+
 #include "multibody/dual.h"
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
@@ -25,33 +29,104 @@ static mbs_dual3 direction(mbs_context *x, mbs_dual3 v, double s)
     return mbs_scale3(x, mbs_chain(x, n, factor, slope), v);
 }
 
-static void apply(const mbs_force_data *f, mbs_context *x)
+/* Critical damping of the spring k between the two masses; the ground has none to move. */
+static double critical(const mbs_mechanism *m, const mbs_force_data *f)
+{
+    double i = f->i.body ? m->mass[f->i.body - 1] : INFINITY, j = f->j.body ? m->mass[f->j.body - 1] : INFINITY;
+    double inverse = 1 / fmax(i, 1e-300) + 1 / fmax(j, 1e-300);
+    return 2 * sqrt(f->model->k / inverse);
+}
+
+typedef struct touch {
+    mbs_dual N;
+    mbs_dual3 n, d, lever, v; /* normal, separation, center to contact, tangential velocity */
+} touch;
+
+/* 0: no contact. */
+static int touching(const mbs_force_data *f, mbs_context *x, touch *c)
 {
     const mbs_force *m = f->model;
     double up[3], d0[3], n0[3];
     mbs_column(f->i.C, 2, up);
     mbs_axis(x, f->i.body, up, n0);
     mbs_separation(x, &f->i, &f->j, d0);
-    if (m->radius - mbs_dot(n0, d0) <= 0) return;
-    mbs_dual3 n = mbs_axis3(x, f->i.body, up), d = mbs_separation3(x, &f->i, &f->j);
-    mbs_dual3 d1 =
-        mbs_sum3(x, 1, mbs_separation_rate3(x, &f->i, &f->j), -1, mbs_cross3(x, mbs_omega3(x, f->i.body), d));
-    mbs_dual N = mbs_sum(x, -m->k, mbs_dot3(x, n, d), -m->c, mbs_dot3(x, n, d1));
-    N.x += m->k * m->radius;
-    if (N.x <= 0) return;
-    mbs_dual3 F = mbs_scale3(x, N, n), lever = mbs_scale3(x, mbs_constant(-m->radius), n);
-    if (m->mu > 0) {
-        mbs_dual3 v = mbs_sum3(
-            x, 1, d1, 1,
-            mbs_cross3(x, mbs_sum3(x, 1, mbs_omega3(x, f->j.body), -1, mbs_omega3(x, f->i.body)), lever));
-        v = mbs_sum3(x, 1, v, -1, mbs_scale3(x, mbs_dot3(x, n, v), n));
-        mbs_dual3 t = direction(x, v, m->speed > 0 ? m->speed : 1e-3);
-        F = mbs_sum3(x, 1, F, -m->mu, mbs_scale3(x, N, t));
+    if (m->radius - mbs_dot(n0, d0) <= 0) return 0;
+    c->n = mbs_axis3(x, f->i.body, up);
+    c->d = mbs_separation3(x, &f->i, &f->j);
+    mbs_dual3 d1 = mbs_sum3(x, 1, mbs_separation_rate3(x, &f->i, &f->j), -1,
+                            mbs_cross3(x, mbs_omega3(x, f->i.body), c->d));
+    c->N = mbs_sum(x, -m->k, mbs_dot3(x, c->n, c->d), -m->c, mbs_dot3(x, c->n, d1));
+    c->N.x += m->k * m->radius;
+    if (c->N.x <= 0) return 0;
+    c->lever = mbs_scale3(x, mbs_constant(-m->radius), c->n);
+    if (!(m->mu > 0)) return 1;
+    mbs_dual3 spin = mbs_sum3(x, 1, mbs_omega3(x, f->j.body), -1, mbs_omega3(x, f->i.body));
+    mbs_dual3 v = mbs_sum3(x, 1, d1, 1, mbs_cross3(x, spin, c->lever));
+    c->v = mbs_sum3(x, 1, v, -1, mbs_scale3(x, mbs_dot3(x, c->n, v), c->n));
+    return 1;
+}
+
+/* The friction force on b. */
+static mbs_dual3 friction(const mbs_force_data *f, mbs_context *x, const touch *c)
+{
+    const mbs_force *m = f->model;
+    const double *u = f->grip >= 0 && x->u ? x->u + f->grip : NULL;
+    if (u && mbs_mode(u)) {
+        mbs_dual3 z = mbs_axis3(x, f->i.body, u + 1);
+        return mbs_sum3(x, -m->k, z, -critical(x->m, f), c->v);
     }
+    mbs_dual3 t = direction(x, c->v, m->speed > 0 ? m->speed : 1e-3);
+    return mbs_scale3(x, mbs_sum(x, -m->mu, c->N, 0, c->N), t);
+}
+
+static void apply(const mbs_force_data *f, mbs_context *x)
+{
+    touch c;
+    if (!touching(f, x, &c)) return;
+    mbs_dual3 F = mbs_scale3(x, c.N, c.n);
+    if (f->model->mu > 0) F = mbs_sum3(x, 1, F, 1, friction(f, x, &c));
     mbs_apply_force(x, &f->j, F, 1);
-    mbs_apply_torque(x, f->j.body, mbs_cross3(x, lever, F), 1);
+    mbs_apply_torque(x, f->j.body, mbs_cross3(x, c.lever, F), 1);
     mbs_apply_force(x, &f->i, F, -1);
-    mbs_apply_torque(x, f->i.body, mbs_cross3(x, mbs_sum3(x, 1, d, 1, lever), F), -1);
+    mbs_apply_torque(x, f->i.body, mbs_cross3(x, mbs_sum3(x, 1, c.d, 1, c.lever), F), -1);
+}
+
+/* z' = v_t in the axes of a, while it sticks. */
+static void dynamics(const mbs_force_data *f, mbs_context *x, double *du)
+{
+    touch c;
+    if (f->grip < 0 || !x->u || !mbs_mode(x->u + f->grip) || !touching(f, x, &c)) return;
+    double v[3] = {c.v.c[0].x, c.v.c[1].x, c.v.c[2].x};
+    mbs_rotate_back(x->pose[f->i.body].A, v, du + 1);
+}
+
+double mbs_contact_slip(const mbs_force_data *f, mbs_context *x, double *N, double *force)
+{
+    touch c;
+    double F[3] = {0, 0, 0}, v[3];
+    *N = *force = 0;
+    if (!touching(f, x, &c)) return INFINITY;
+    mbs_dual3 t = friction(f, x, &c);
+    for (int k = 0; k < 3; k++) {
+        F[k] = t.c[k].x;
+        v[k] = c.v.c[k].x;
+    }
+    *N = c.N.x;
+    *force = mbs_norm(F);
+    return mbs_norm(v);
+}
+
+void mbs_contact_stick(const mbs_force_data *f, mbs_context *x, double *u)
+{
+    touch c;
+    double z[3] = {0, 0, 0}, damping = critical(x->m, f);
+    u[0] = 0;
+    if (touching(f, x, &c)) { /* the force goes on as it is: -k z - c v = friction of slipping */
+        mbs_dual3 t = friction(f, x, &c);
+        for (int k = 0; k < 3; k++) z[k] = -(t.c[k].x + damping * c.v.c[k].x) / f->model->k;
+        u[0] = 1;
+    }
+    mbs_rotate_back(x->pose[f->i.body].A, z, u + 1);
 }
 
 static double potential(const mbs_force_data *f, mbs_context *x)
@@ -64,4 +139,4 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     return s > 0 ? 0.5 * f->model->k * s * s : 0;
 }
 
-const mbs_force_type mbs_force_contact = {"contact", "", 0, build, apply, potential, NULL};
+const mbs_force_type mbs_force_contact = {"contact", "", 0, build, apply, potential, dynamics};

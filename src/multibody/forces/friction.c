@@ -1,6 +1,8 @@
 /* Dry friction in a joint. It depends on the reaction force, so on the multipliers:
  *     revolute:   torque -mu r N tanh(w/speed),   prismatic: force -mu N tanh(v/speed),
- * N the magnitude of the multipliers that carry the normal force. */
+ * N the magnitude of the multipliers that carry the normal force. With stick and slip (switch.c) the states are mode,
+ * anchor, k and c:
+ *     mode +1, -1 (slips that way): -mode mu r N,   mode 0 (sticks): -k (q - anchor) - c q'. */
 #include "multibody/forces/friction.h"
 
 #include "multibody/dual.h"
@@ -22,14 +24,39 @@ static mbs_dual normal_force(mbs_context *x, const mbs_joint_data *j)
     return mbs_chain(x, sum, N, 0.5 / N);
 }
 
+double mbs_normal_force(const mbs_mechanism *m, const mbs_joint_data *j, const double *lambda)
+{
+    mbs_context x = {.m = m, .lambda = lambda};
+    return normal_force(&x, j).x;
+}
+
+/* -k (q - anchor) - c q'; an angle of space is taken on its nearest turn. */
+static mbs_dual grip(mbs_context *x, const mbs_coordinate *q, const double *u)
+{
+    mbs_dual value, rate;
+    mbs_coordinate_dual(x, q, &value, &rate);
+    value.x -= u[1];
+    if (q->kind == MBS_ANGLE && !x->m->planar) value.x = remainder(value.x, 2 * 3.14159265358979323846);
+    return mbs_sum(x, -u[2], value, -u[3], rate);
+}
+
 void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x)
 {
     const mbs_joint *m = j->model;
-    if (!x->lambda) return;
     const mbs_coordinate *q = j->main == MBS_ANGLE ? &j->angle : &j->slide;
+    const double *u = j->grip >= 0 && x->u ? x->u + j->grip : NULL;
+    if (u && mbs_mode(u) == 0) {
+        mbs_apply_coordinate(x, q, grip(x, q, u));
+        return;
+    }
+    if (!x->lambda) return;
     double lever = j->main == MBS_ANGLE ? m->friction_radius : 1,
            s = m->friction_speed > 0 ? m->friction_speed : 1e-3;
     mbs_dual value, rate, N = normal_force(x, j);
+    if (u) {
+        mbs_apply_coordinate(x, q, mbs_sum(x, -mbs_mode(u) * m->mu * lever, N, 0, N));
+        return;
+    }
     mbs_coordinate_dual(x, q, &value, &rate);
     double th = tanh(rate.x / s);
     mbs_dual F = mbs_product(x, N, mbs_chain(x, rate, th, (1 - th * th) / s));

@@ -3,6 +3,8 @@
 
 #include "multibody/mechanism.h"
 
+/* Magnitude of the multipliers (of the system) that carry the normal force. */
+double mbs_normal_force(const mbs_mechanism *m, const mbs_joint_data *j, const double *lambda);
 /* Adds the friction of a joint with mu > 0. */
 void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x);
 
