@@ -14,6 +14,7 @@
 
 #include "core/vector.h"
 
+#define NOISE 1e-3 /* of the tolerance: smaller changes are no sign of anything; ours */
 #define UNSTABLE 4 /* [MEXX program] |h a|^2 > 4 |v|^2 after the second substep of the first two rows */
 
 size_t dae_mexx_sample_at(const mexx *s, int j)
@@ -52,7 +53,8 @@ static int solve_velocities(const mexx *s, mexx_worker *w, double t, double h, c
     return 0;
 }
 
-/* The step is too large for an explicit method if the velocities change by more than twice their size. */
+/* The step is too large for an explicit method if the velocities change by more than twice their size; rounding of a
+ * system at rest does not count. */
 static int grows(const mexx *s, double h, const double *a, const double *v)
 {
     const double *weight = s->weight0 + s->np;
@@ -62,7 +64,7 @@ static int grows(const mexx *s, double h, const double *a, const double *v)
         change += x * x;
         size += y * y;
     }
-    return change > UNSTABLE * size;
+    return change > UNSTABLE * size && change > NOISE * NOISE * s->nv;
 }
 
 int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H)
