@@ -45,6 +45,8 @@ mbs_dual mbs_state_dual(mbs_context *x, int k);      /* u_k */
 mbs_dual mbs_multiplier_dual(mbs_context *x, int k); /* lambda_k; k < 0: 0 */
 mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *local);
 mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *local);
+/* Its derivative by its first local variable (MBS_LOCAL) or by t (MBS_TIME), exact, with exact derivatives. */
+mbs_dual mbs_expression_partial(mbs_context *x, int expression, const mbs_dual *local, mbs_signal_kind by);
 
 /* Forces: F at the origin of the frame, n on the body (both global), the force along a coordinate. */
 void mbs_apply_force(mbs_context *x, const mbs_frame *f, mbs_dual3 F, double sign);

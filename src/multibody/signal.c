@@ -348,6 +348,44 @@ mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *loc
     return out;
 }
 
+/* Along e_b the curve gives the first and second derivative by variable b; a mixed one from the directions e_b + e_k and
+ * e_k: (d2(e_b + e_k) - d2(e_b) - d2(e_k))/2. */
+mbs_dual mbs_expression_partial(mbs_context *x, int expression, const mbs_dual *local, mbs_signal_kind by)
+{
+    const dae_expression *e = x->m->expression[expression];
+    const int *variable;
+    int n = dae_expression_variables(e, &variable), b = 0;
+    double *values = x->work + (x->m->work_size - 300), direction[256] = {0}, still[256] = {0}, own[2], both[2], other[2];
+    mbs_dual out = mbs_fresh(x, 0);
+    while (b < n && (x->m->signal[variable[b]].kind != by || x->m->signal[variable[b]].object != 0)) b++;
+    if (b == n) return out;
+    for (int k = 0; k < n; k++) {
+        size_t mark = x->used;
+        values[k] = mbs_signal_dual(x, &x->m->signal[variable[k]], local).x;
+        x->used = mark;
+    }
+    direction[b] = 1;
+    dae_expression_curve(e, values, direction, still, own, x->work);
+    out.x = own[0];
+    for (int k = 0; x->nz && k < n; k++) {
+        double mixed = own[1];
+        if (k != b) {
+            direction[k] = 1;
+            dae_expression_curve(e, values, direction, still, both, x->work);
+            direction[b] = 0;
+            dae_expression_curve(e, values, direction, still, other, x->work);
+            direction[b] = 1;
+            direction[k] = 0;
+            mixed = (both[1] - own[1] - other[1]) / 2;
+        }
+        size_t mark = x->used;
+        mbs_dual v = mbs_signal_dual(x, &x->m->signal[variable[k]], local);
+        mbs_accumulate(x, mixed, v, &out);
+        x->used = mark;
+    }
+    return out;
+}
+
 /* ---- Sensors and reactions ----------------------------------------------------------------------------- */
 
 int mbs_mechanism_sensor_count(const mbs_mechanism *m)

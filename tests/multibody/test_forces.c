@@ -123,6 +123,14 @@ static void every_force_matches_differences(void **state)
              .radius = 1.5,
              .value = {"0.1*sin(x)"},
              .count = 1},
+            {.name = "F",
+             .type = "tire",
+             .point_b = "B",
+             .k = 100,
+             .c = 3,
+             .radius = 1.5,
+             .value = {"0.1*sin(x + 2*t)*two.y + 0.05*x^3"},
+             .count = 1},
         };
         for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
             mbs_model *m = two_bodies(space);

@@ -1,5 +1,6 @@
 /* A tire as a vertical spring and damper on a road, [RNY]: with the compression
  *     s = road(x) + radius - height of the point,    F = max(0, k s + c s') upwards for s > 0.
+ * s' includes the exact slope of the road, and its rate where it depends on t.
  * value: the height of the road, an expression of the local variable x (position of the point along the global x axis).
  * Up is y in the plane and z in space. */
 #include "multibody/dual.h"
@@ -17,17 +18,13 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     int up = x->m->planar ? 1 : 2;
     mbs_dual3 P = mbs_position3(x, &f->j), V = mbs_velocity3(x, &f->j), F;
     mbs_dual road = mbs_expression_dual(x, f->value[0], P.c);
-    /* slope of the road by a second evaluation beside it: the road may be any expression of x */
-    double h = 1e-5 * (1 + fabs(P.c[0].x));
-    mbs_dual left = P.c[0], right = P.c[0];
-    left.x -= h;
-    right.x += h;
-    mbs_dual slope = mbs_sum(x, 0.5 / h, mbs_expression_dual(x, f->value[0], &right), -0.5 / h,
-                             mbs_expression_dual(x, f->value[0], &left));
+    mbs_dual slope = mbs_expression_partial(x, f->value[0], P.c, MBS_LOCAL);
+    mbs_dual rise = mbs_expression_partial(x, f->value[0], P.c, MBS_TIME); /* of a road that moves */
     mbs_dual s = mbs_sum(x, 1, road, -1, P.c[up]);
     s.x += f->model->radius;
     if (s.x <= 0) return;
     mbs_dual rate = mbs_sum(x, 1, mbs_product(x, slope, V.c[0]), -1, V.c[up]);
+    rate = mbs_sum(x, 1, rate, 1, rise);
     mbs_dual N = mbs_sum(x, f->model->k, s, f->model->c, rate);
     if (N.x <= 0) return;
     for (int k = 0; k < 3; k++) F.c[k] = mbs_constant(0);
