@@ -31,6 +31,14 @@ expect() { # status, text, file
     [ $status -eq "$1" ] || fail "$3: exit status $status, expected $1"
     grep -qF "$2" "$work/out" || { fail "$3: no \"$2\" in"; cat "$work/out"; }
 }
+# Every file of bad/ names its place in places.txt.
+while read -r file place; do
+    "$daedalus" check "$source/tests/cli/bad/$file.json" >"$work/out" 2>&1
+    status=$?
+    [ $status -eq 2 ] || fail "bad/$file.json: exit status $status, expected 2"
+    grep -qF "$place" "$work/out" || { fail "bad/$file.json: no \"$place\" in"; cat "$work/out"; }
+done <"$source/tests/cli/bad/places.txt"
+[ "$(wc -l <"$source/tests/cli/bad/places.txt")" -ge 40 ] || fail "fewer than 40 bad models"
 sed 's/"revolute", "a": "Q"/"revolut", "a": "Q"/' "$work/doc1.json" >"$work/bad1.json"
 expect 2 'joints[3]: type: there is no joint type "revolut"; did you mean "revolute"?' "$work/bad1.json"
 sed 's/"r": \[3, 0\]/"r": [30, 0]/' "$work/doc1.json" >"$work/bad2.json"

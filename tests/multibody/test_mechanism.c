@@ -310,9 +310,45 @@ static void chains_have_the_same_accelerations_by_recursion(void **state)
     }
 }
 
+/* Accelerations of the printed Jacobian (four decimals) of the web cutter: J q'' = gamma, in cm and rad. */
+static void web_cutter_has_the_printed_accelerations(void **state)
+{
+    (void)state;
+    static const double printed[9] = {-6.1949,    -78.7134,    0,         -147.836989, -72.411491,
+                                      14.818679, -126.293101, -4.312308, 11.257701};
+    mbs_mechanism *c = model("web_cutter");
+    double *y = start(c), a[9];
+    assert_near(y[9 + 2], 2 * 3.14159265358979323846, 1e-9);
+    assert_int_equal(mbs_mechanism_acceleration(c, 0, y, a, NULL, NULL), DAE_OK);
+    for (int i = 0; i < 9; i++) assert_near(a[i] * (i % 3 == 2 ? 1 : 100), printed[i], 0.01);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* Double pendulum of [RNY] from rest, at t = 2: an independent integration of its two angles with 13 digits. */
+static void stiff_double_pendulum_reaches_its_reference(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    mbs_mechanism *c = model("stiff_double_pendulum");
+    double *y = start(c);
+    dae_options o = dae_options_default();
+    o.method = "radau5";
+    o.rtol = o.atol = 1e-10;
+    if (dae_solve(mbs_mechanism_system(c), &o, 0, 2, y, NULL, &err) < 0) fail_msg("%s", err.text);
+    assert_near(y[2], 4.6018805320814, 1e-8);
+    assert_near(y[5], 4.6018890395661, 1e-8);
+    assert_near(y[6 + 2], -1.395156517411, 1e-7);
+    assert_near(y[6 + 5], -1.395514592163, 1e-7);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(web_cutter_has_the_printed_accelerations),
+        cmocka_unit_test(stiff_double_pendulum_reaches_its_reference),
         cmocka_unit_test(andrews_from_bodies_reaches_the_reference),
         cmocka_unit_test(double_pendulum_agrees_with_the_tour),
         cmocka_unit_test(heavy_top_reaches_the_known_place),
