@@ -1,6 +1,6 @@
-/* The entry that libFuzzer calls, for model files: read, compile, assemble, evaluate once. Coverage-guided: configure with
- *     CC=clang CFLAGS="-fsanitize=fuzzer-no-link,address,undefined", then
- *     clang -g -fsanitize=fuzzer,address,undefined -Iinclude -Ibuild/include -x c tests/fuzz/model_entry.h ... -o fuzz_model */
+/* The entry that libFuzzer calls, for model files: read, compile, assemble, evaluate once. `make fuzz` runs it guided by
+ * coverage for FUZZ_SECONDS (600); new inputs of interest go to build-fuzz/corpus, those of tests/fuzz/corpus are replayed
+ * by test_model_fuzz. */
 #include <daedalus/daedalus.h>
 
 #include <stdint.h>
