@@ -28,7 +28,7 @@ static void free_bodies_keep_momentum(void **state)
     static const double restitution[] = {0, 0.5, 1};
     mbs_mechanism *c = two_discs();
     for (int k = 0; k < 3; k++) {
-        double y[12], v[6], rebound, e = restitution[k];
+        double y[16], v[6], rebound, e = restitution[k];
         mbs_energy before, after;
         mbs_mechanism_described(c, y);
         memcpy(v, y + 6, sizeof v);
@@ -64,7 +64,7 @@ static void impact_respects_the_joints(void **state)
     mbs_model_add_event(
         m, &(mbs_event){.name = "hit", .when = "t", .impact = 1, .point_a = "tip", .point_b = "B"});
     mbs_mechanism *c = compile(m);
-    double y[12], rebound;
+    double y[16], rebound;
     mbs_mechanism_described(c, y);
     assert_int_equal(mbs_impact(c, 0, y, &c->impact[0], 1, &rebound), DAE_OK);
     /* moment of inertia about the pivot 1, ball of mass 1 at distance 1: equal partners exchange their speeds */

@@ -344,9 +344,51 @@ static void stiff_double_pendulum_reaches_its_reference(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* Two free bodies on a ball joint with a spring between them: linear momentum is kept to rounding, angular momentum and
+ * energy to the tolerance. */
+static void free_pair_keeps_its_momenta(void **state)
+{
+    (void)state;
+    const double tol = 1e-9;
+    mbs_model *m = mbs_model_create("pair", MBS_SPATIAL);
+    mbs_model_add_body(m, &(mbs_body){.name = "one", .mass = 2, .inertia = {1, 1.2, 0.9}, .v = {1, -2, 0.5}, .omega = {1, 2, -1}});
+    mbs_model_add_body(m, &(mbs_body){.name = "two", .mass = 3, .inertia = {0.7, 0.8, 1}, .center = {1, 0, 0}, .v = {1, 0, 0.5}});
+    mbs_model_add_point(m, &(mbs_point){.name = "A", .body = 1, .r = {0, 0.3, 0}});
+    mbs_model_add_point(m, &(mbs_point){.name = "B", .body = 2, .r = {0.2, 0.4, 0}});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "ball", .type = "spherical", .a = 1, .b = 2, .at = {0.5, 0, 0}});
+    mbs_model_add_force(m, &(mbs_force){.name = "S", .type = "spring", .point_a = "A", .point_b = "B", .k = 50, .l0 = 1});
+    mbs_mechanism *c = compile(m);
+    double *y = start(c), P[2][3], L[2][3], E[2];
+    for (int k = 0; k < 2; k++) {
+        if (k) integrate(c, 2, tol, y);
+        mbs_context x = mbs_begin(c, 0, y, y + c->np);
+        for (int i = 0; i < 3; i++) P[k][i] = L[k][i] = 0;
+        for (int b = 1; b <= 2; b++) {
+            double Jw[3], spin[3], orbit[3];
+            mbs_rotate(c->inertia + 9 * (b - 1), x.pose[b].w, Jw);
+            mbs_rotate(x.pose[b].A, Jw, spin);
+            mbs_cross(x.pose[b].r, x.pose[b].v, orbit);
+            for (int i = 0; i < 3; i++) {
+                P[k][i] += c->mass[b - 1] * x.pose[b].v[i];
+                L[k][i] += spin[i] + c->mass[b - 1] * orbit[i];
+            }
+        }
+        mbs_end(&x);
+        E[k] = total_energy(c, 0, y);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_near(P[1][i], P[0][i], 2e-11); /* rounding of some thousand substeps */
+        assert_near(L[1][i], L[0][i], 100 * tol);
+    }
+    assert_near(E[1], E[0], 100 * tol);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(free_pair_keeps_its_momenta),
         cmocka_unit_test(web_cutter_has_the_printed_accelerations),
         cmocka_unit_test(stiff_double_pendulum_reaches_its_reference),
         cmocka_unit_test(andrews_from_bodies_reaches_the_reference),
