@@ -3,8 +3,10 @@
 set -u
 
 # program or package to look for : package that brings it
-programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config gnuplot:gnuplot-nox nm:binutils"
-libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundials-dev libjansson-dev libcmocka-dev"
+programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config gnuplot:gnuplot-nox nm:binutils
+          mpirun:openmpi-bin"
+libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundials-dev libjansson-dev libcmocka-dev
+           libhdf5-dev libopenmpi-dev"
 if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"
 fi

@@ -139,7 +139,14 @@ DAE_API dae_status dae_sweep_lost(const dae_sweep *s, long run, const char *reas
 
 /* ---- Tables ------------------------------------------------------------------------------------ */
 
-/* Comma-separated values with a line of names and perhaps one of "# units", as this library writes them. */
+/* What a file says about itself: a text, or a number where text is NULL. */
+typedef struct dae_attribute {
+    const char *name, *text;
+    double value;
+} dae_attribute;
+
+/* Comma-separated values with a line of names and perhaps one of "# units", or an HDF5 file, as this library writes
+ * them. */
 typedef struct dae_table {
     int ncol;
     long nrow;
@@ -147,12 +154,25 @@ typedef struct dae_table {
     const char *const *unit; /* ncol, "" where there is none */
     const double *value;     /* column after column; NAN where the text is no number */
     const char *const *text; /* column after column */
+    const dae_attribute *attribute; /* of an HDF5 file */
+    int nattribute;
 } dae_table;
 
-/* NULL: see *err, which names the line. */
+/* The bytes of a CSV or HDF5 file: it sees by itself which. NULL: see *err, which names the line. */
 DAE_API dae_table *dae_table_read(const char *text, size_t length, dae_error *err);
 DAE_API void dae_table_destroy(dae_table *t); /* NULL allowed */
 DAE_API int dae_table_find(const dae_table *t, const char *name); /* column, or -1 */
+
+typedef struct dae_hdf5_options {
+    const dae_attribute *attribute; /* of the file: command, version, settings */
+    int nattribute;
+    const char *words; /* "status,reason": columns of words also where no cell shows it */
+} dae_hdf5_options;
+/* As an HDF5 file (its bytes): one dataset per column with the attribute "unit", in the order of the attribute
+ * "columns" of the root; columns NAME@TIME at the end of the table as rows of /series/NAME, with /series/t.
+ * opt NULL: no attributes. DAE_ERR_UNSUPPORTED: there is no HDF5 library, see *err. */
+DAE_API dae_status dae_table_hdf5(const dae_table *t, const dae_hdf5_options *opt, dae_write_fn *write, void *user,
+                                  dae_error *err);
 
 /* Of the finite ones of n numbers. */
 typedef struct dae_statistics {

@@ -1,18 +1,11 @@
 /* Reading tables of comma-separated values, and statistics of their columns. */
-#include "core/error.h"
-
-#include <daedalus/study.h>
+#include "experiment/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct reader {
-    dae_table t; /* first: a reader is handed out as its table */
-    char *text;  /* the cells, each ended by 0 */
-    const char **cell, **name, **unit;
-    double *value;
-} reader;
+typedef dae_table_memory reader;
 
 void dae_table_destroy(dae_table *t)
 {
@@ -23,6 +16,7 @@ void dae_table_destroy(dae_table *t)
     free(r->name);
     free(r->unit);
     free(r->value);
+    dae_arena_destroy(r->arena);
     free(r);
 }
 
@@ -80,6 +74,7 @@ static int take_line(reader *r, char **at, const char **out, long stride)
 
 dae_table *dae_table_read(const char *text, size_t length, dae_error *err)
 {
+    if (dae_is_hdf5(text, length)) return dae_table_read_hdf5(text, length, err);
     reader *r = calloc(1, sizeof *r);
     int commas;
     if (!r || !(r->text = malloc(length + 1))) goto memory;

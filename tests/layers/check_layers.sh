@@ -4,6 +4,7 @@
 #   src/<layer>/    "layer/..." of the same layer or one below it, or a file beside the including one; public headers
 #   include/        <daedalus/...> and <stddef.h>
 #   apps/           <...>, and files of the same program
+#   HDF5 only in src/experiment/hdf5.c, MPI only in apps
 #   LAPACK, BLAS, KLU only in src/linalg; SUNDIALS only in src/method/sundials; jansson only in src/multibody,
 #   src/experiment and apps
 cd "$1" || exit 2
@@ -32,6 +33,10 @@ BEGIN {
         if (file !~ /^src\/linalg\//) fault("only src/linalg calls LAPACK and KLU")
     } else if (name ~ /^(sundials|nvector|sunmatrix|sunlinsol|sunnonlinsol|cvodes?|idas?|arkode|kinsol)\//) {
         if (file !~ /^src\/method\/sundials\//) fault("only src/method/sundials calls SUNDIALS")
+    } else if (name == "hdf5.h") {
+        if (file != "src/experiment/hdf5.c") fault("only src/experiment/hdf5.c uses HDF5")
+    } else if (name == "mpi.h") {
+        if (file !~ /^apps\//) fault("only programs use MPI")
     } else if (name == "jansson.h") {
         if (file !~ /^(src\/(multibody|experiment)|apps)\//) fault("only multibody, experiment and apps use the JSON library")
     } else if (part[1] == "include") {

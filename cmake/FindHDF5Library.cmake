@@ -1,0 +1,16 @@
+# The serial HDF5 library: its header, and the name under which it is loaded while the program runs. It is not linked:
+# it brings some thirty other libraries, which would double the time that the program needs to start.
+find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+find_library(HDF5_SERIAL_LIBRARY NAMES hdf5_serial hdf5)
+mark_as_advanced(HDF5_INCLUDE_DIR HDF5_SERIAL_LIBRARY)
+if(HDF5_SERIAL_LIBRARY)
+    file(REAL_PATH ${HDF5_SERIAL_LIBRARY} file)
+    get_filename_component(file ${file} NAME)
+    if(file MATCHES "^(.*\\.so\\.[0-9]+)")
+        set(HDF5_SONAME ${CMAKE_MATCH_1})
+    else()
+        set(HDF5_SONAME ${file})
+    endif()
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(HDF5Library REQUIRED_VARS HDF5_SONAME HDF5_INCLUDE_DIR)

@@ -1,0 +1,22 @@
+/* Tables as they are read: what csv_table.c and hdf5.c share. */
+#ifndef DAE_EXPERIMENT_TABLE_H
+#define DAE_EXPERIMENT_TABLE_H
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <daedalus/study.h>
+
+typedef struct dae_table_memory {
+    dae_table t; /* first: this is handed out as its table */
+    char *text;  /* names, units and cells, each ended by 0 */
+    const char **cell, **name, **unit;
+    double *value;
+    dae_arena *arena; /* of strings, where text is not used */
+} dae_table_memory;
+
+/* 1: the bytes begin as an HDF5 file does. */
+int dae_is_hdf5(const void *data, size_t size);
+dae_table *dae_table_read_hdf5(const void *data, size_t size, dae_error *err);
+
+#endif
