@@ -167,6 +167,19 @@ char *cli_read_file(const char *path, size_t *length);
 /* Makes a folder and those above it; 0 or errno. */
 int cli_make_folder(const char *path);
 
+/* hdf5.c: result files */
+int cli_has_ending(const char *path, const char *ending);
+int cli_is_hdf5(const char *path);               /* 1: by its ending, .h5 or .hdf5 */
+dae_status cli_hdf5_check(dae_error *err);       /* < 0: HDF5 files cannot be written here, and why */
+char *cli_command_line(const cli_args *args); /* as a shell takes it; free it. NULL: out of memory */
+/* dae_table_hdf5 with the command and the version as attributes before those given. */
+dae_status cli_table_hdf5(const cli_args *args, const dae_table *t, const dae_attribute *attribute, int n,
+                          const char *words, dae_write_fn *write, void *user, dae_error *err);
+/* A file that takes the place of an old one when it is whole. begin: NULL after a message; end: 0 or errno (bad: what
+ * went wrong before, or 0). */
+FILE *cli_begin_file(const cli_args *args, const char *path, char *temporary, size_t size);
+int cli_end_file(FILE *file, const char *temporary, const char *path, int bad);
+
 /* progress.c */
 typedef struct cli_progress {
     int enabled, json, shown;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { report_components = 40 }; /* lines of the solution in the report, unless --full */
+enum { max_parameters = 16 };
 
 /* All that a run needs and that has to be given back. */
 typedef struct job {
@@ -16,7 +17,7 @@ typedef struct job {
     dae_setting *setting, *extended; /* --opt; and --project */
     double *at;
     void *resume;
-    FILE *csv, *dump;
+    FILE *out, *dump;
     cli_progress progress;
     dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
@@ -116,10 +117,12 @@ static int set_output(job *j)
     if (plot && cli_plot_check(j->args, plot)) return EXIT_USAGE;
     if (out && !strcmp(out, "-")) {
         if (j->args->json) return cli_wrong(j->args, "--out - and --json both want standard output");
-        j->csv = stdout;
+        j->out = stdout;
     } else if (out) {
-        j->csv = fopen(out, "w");
-        if (!j->csv) return cli_wrong(j->args, "--out %s: %s", out, strerror(errno));
+        dae_error err = {0};
+        if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0) return cli_wrong(j->args, "--out %s: %s", out, err.text);
+        j->out = fopen(out, "wb");
+        if (!j->out) return cli_wrong(j->args, "--out %s: %s", out, strerror(errno));
     }
     if (dump) {
         j->dump = fopen(dump, "wb");
@@ -226,21 +229,90 @@ static void note_kept(job *j, const char *path)
     snprintf(j->kept + used, sizeof j->kept - used, "%s%s", used ? ", " : "", path);
 }
 
+/* The trajectory as comma-separated values. */
+static dae_status write_csv(const job *j, dae_write_fn *write, void *user)
+{
+    const dae_run_result *r = j->result;
+    if (!j->args->model) return dae_run_csv(r, write, user);
+    return mbs_write_csv(j->args->model, r->npoint, r->point_t, r->point_y, write, user);
+}
+
+/* All that the run was asked for and what came out. */
+static int describe(const job *j, dae_attribute *a, char text[][64])
+{
+    const dae_run_result *r = j->result;
+    const dae_parameter *q = r->problem->info ? r->problem->info->parameter : NULL;
+    const struct {
+        const char *name;
+        double value;
+    } number[] = {{"rtol", r->rtol},
+                  {"atol", r->atol},
+                  {"h0", r->h0},
+                  {"t0", r->t0},
+                  {"t_end", r->t_end},
+                  {"steps", (double)r->stats.steps},
+                  {"accepted", (double)r->stats.accepted},
+                  {"f", (double)(r->stats.f + r->stats.f_jac)},
+                  {"jac", (double)r->stats.jac},
+                  {"lu", (double)r->stats.lu},
+                  {"cpu_seconds", r->cpu_seconds},
+                  {"scd", r->scd},
+                  {"mescd", r->mescd}};
+    int n = 0;
+    a[n++] = (dae_attribute){"problem", j->args->argument[0], 0};
+    if (r->problem->info && r->problem->info->title) a[n++] = (dae_attribute){"title", r->problem->info->title, 0};
+    a[n++] = (dae_attribute){"solver", r->solver, 0};
+    if (r->formulation) a[n++] = (dae_attribute){"formulation", r->formulation, 0};
+    a[n++] = (dae_attribute){"status", dae_run_status_word(r->status), 0};
+    if (r->error.text[0]) a[n++] = (dae_attribute){"message", r->error.text, 0};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        if (isfinite(number[i].value)) a[n++] = (dae_attribute){number[i].name, NULL, number[i].value};
+    }
+    for (int i = 0; !j->args->model && q && q[i].name && i < max_parameters; i++, n++) {
+        const char *word = q[i].choices;
+        snprintf(text[2 * i], sizeof text[0], "parameter.%s", q[i].name);
+        a[n] = (dae_attribute){text[2 * i], NULL, r->problem->parameter[i]};
+        if (!word) continue;
+        for (int k = (int)r->problem->parameter[i]; k > 0 && strchr(word, '|'); k--) word = strchr(word, '|') + 1;
+        snprintf(text[2 * i + 1], sizeof text[0], "%.*s", (int)strcspn(word, "|"), word);
+        a[n].text = text[2 * i + 1];
+    }
+    return n;
+}
+
+static dae_status write_hdf5(const job *j, FILE *file, dae_error *err)
+{
+    cli_text csv = {0};
+    dae_attribute a[24 + max_parameters];
+    char text[2 * max_parameters][64];
+    int n = describe(j, a, text);
+    dae_status s = write_csv(j, cli_write_text, &csv);
+    dae_table *t = s < 0 ? NULL : dae_table_read(csv.text, csv.length, err);
+    if (t) s = cli_table_hdf5(j->args, t, a, n, NULL, cli_write_file, file, err);
+    else if (s >= 0) s = err->status;
+    dae_table_destroy(t);
+    free(csv.text);
+    return s;
+}
+
 /* Files; what was computed is kept also when the run failed. */
 static int write_files(job *j)
 {
     const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"),
                *checkpoint = cli_value(j->args, "checkpoint"), *animate = cli_value(j->args, "animate");
     int status = 0;
-    if (j->csv) {
-        const dae_run_result *r = j->result;
-        dae_status s = j->args->model
-                           ? mbs_write_csv(j->args->model, r->npoint, r->point_t, r->point_y, cli_write_file, j->csv)
-                           : dae_run_csv(r, cli_write_file, j->csv);
-        int bad = s < 0 || fflush(j->csv) != 0;
-        if (j->csv != stdout) bad |= fclose(j->csv) != 0;
-        j->csv = NULL;
-        if (bad) status = cli_wrong(j->args, "--out %s: could not be written", out);
+    if (j->out) {
+        dae_error err = {0};
+        errno = 0;
+        dae_status s = cli_is_hdf5(out) ? write_hdf5(j, j->out, &err) : write_csv(j, cli_write_file, j->out);
+        int bad = s < 0 || fflush(j->out) != 0, why = errno;
+        if (j->out != stdout && fclose(j->out) != 0 && !bad) {
+            bad = 1;
+            why = errno;
+        }
+        j->out = NULL;
+        if (bad && s < 0 && s != DAE_ERR_FILE) status = cli_wrong(j->args, "--out %s: %s", out, err.text);
+        else if (bad) status = cli_wrong(j->args, "--out %s: could not be written%s%s", out, why ? ": " : "", why ? strerror(why) : "");
         else note_kept(j, out);
     }
     if (j->dump) {
@@ -329,7 +401,7 @@ static int run(cli_args *args)
         cli_progress_end(&j.progress);
         status = j.result ? finish(&j) : cli_wrong(args, "%s", err.text);
     }
-    if (j.csv && j.csv != stdout) fclose(j.csv);
+    if (j.out && j.out != stdout) fclose(j.out);
     if (j.dump) fclose(j.dump);
     dae_run_destroy(j.result);
     cli_close_problem(args, j.problem);
@@ -354,7 +426,7 @@ static const cli_option options[] = {
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"opt", "NAME=VALUE", NULL, "an option of the solver or the formulation (`daedalus info NAME` lists them)"},
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
-    {"out", "FILE.csv", "file", "write the trajectory with names and units; - is standard output"},
+    {"out", "FILE", "file", "write the trajectory with names and units: CSV, or HDF5 if it ends in .h5; - is standard output"},
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
     {"points", "N", NULL,
      "N equidistant points in --out and --plot instead of every step and 3 points between"},

@@ -78,14 +78,16 @@ static char *describe(const sweep_job *s, const char *problem, const char *list)
         if ((v = cli_value(s->args, same[i][0]))) json_object_set_new(o, same[i][0], json_string(v));
     }
     if (list) json_object_set_new(o, "list", json_string(list));
+    if (s->model) json_object_set_new(o, "model", json_string(s->model));
     char *text = json_dumps(o, JSON_INDENT(1));
     json_decref(o);
     return text;
 }
 
 /* DIR/sweep.json: written, or compared with what is there. */
-static int claim_folder(sweep_job *s, const char *text)
+static int claim_folder(sweep_job *s)
 {
+    const char *text = s->settings;
     char path[1024], temporary[1040];
     size_t length;
     int bad = cli_make_folder(s->folder);
@@ -117,8 +119,9 @@ static int claim_folder(sweep_job *s, const char *text)
         free(old);
         if (!equal)
             return cli_wrong(s->args,
-                             "--out %s: the folder holds another sweep (--%s differs); give another folder",
-                             s->folder, differs[0] ? differs : "?");
+                             "--out %s: the folder holds another sweep (%s%s differs); give another folder",
+                             s->folder, strcmp(differs, "problem") && strcmp(differs, "model") ? "--" : "the ",
+                             differs[0] ? differs : "?");
         if (!cli_has(s->args, "resume") && s->nshard == 1)
             return cli_wrong(s->args,
                              "--out %s: the folder holds this sweep already; --resume goes on with it",
@@ -137,34 +140,68 @@ static int claim_folder(sweep_job *s, const char *text)
     return 0;
 }
 
+/* --out DIR, or FILE.h5, FILE.csv with the folder FILE.sweep beside it. */
+static int set_folder(sweep_job *s)
+{
+    const char *out = cli_value(s->args, "out"), *dot = out ? strrchr(out, '.') : NULL;
+    if (!out) return cli_wrong(s->args, "--out DIR is missing: the folder for the results");
+    if (strlen(out) + 8 > sizeof s->folder) return cli_wrong(s->args, "--out %s: the name is too long", out);
+    strcpy(s->folder, out);
+    if (!cli_is_hdf5(out) && !cli_has_ending(out, ".csv")) return 0;
+    struct stat what;
+    dae_error err = {0};
+    if (stat(out, &what) == 0 && S_ISDIR(what.st_mode)) return cli_wrong(s->args, "--out %s: %s", out, strerror(EISDIR));
+    if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0) return cli_wrong(s->args, "--out %s: %s", out, err.text);
+    s->file = out;
+    strcpy(s->folder + (dot - out), ".sweep");
+    return 0;
+}
+
+/* The problem or model file, and the design over its parameters. */
+static int open_design(sweep_job *s, const char **name)
+{
+    dae_problem *p = cli_open_problem(s->args); /* says what is wrong with names and --set */
+    size_t length;
+    if (!p) return s->args->status;
+    s->info = *p->info;
+    *name = s->info.name;
+    if (s->args->model) {
+        s->info.parameter = mbs_problem_parameters(s->args->model); /* it stays open */
+        s->model = cli_read_file(s->args->argument[0], &length);
+        if (!s->model) return cli_wrong(s->args, "%s: %s", s->args->argument[0], strerror(errno));
+    } else {
+        cli_close_problem(s->args, p);
+    }
+    s->design = dae_design_create(&s->info, (unsigned long long)s->seed);
+    if (!s->design) return cli_wrong(s->args, "out of memory");
+    return add_specs(s, "vary", dae_design_vary) || add_specs(s, "sample", dae_design_sample) ||
+                   add_specs(s, "sobol", dae_design_sobol)
+               ? EXIT_USAGE
+               : 0;
+}
+
 static int prepare(sweep_job *s)
 {
-    long jobs = sysconf(_SC_NPROCESSORS_ONLN), seed = 1, points = 0;
+    long jobs = sysconf(_SC_NPROCESSORS_ONLN), points = 0;
     dae_setting option[max_options], *setting = NULL, *all = NULL;
     dae_sweep_options o = {.record = cli_value(s->args, "record")};
-    char *list = NULL, *text = NULL;
-    const char *v, *name = s->args->argument[0];
-    int status;
+    char *list = NULL;
+    const char *v, *name = NULL;
+    s->seed = 1;
     s->quiet = cli_has(s->args, "quiet");
-    s->folder = cli_value(s->args, "out");
-    if (!s->folder) return cli_wrong(s->args, "--out DIR is missing: the folder for the results");
+    int status = set_folder(s);
+    if (status) return status;
     if (jobs < 1) jobs = 1;
-    if (cli_whole(s->args, "jobs", 1, max_jobs, &jobs) || cli_whole(s->args, "seed", 0, 2000000000, &seed) ||
+    if (cli_whole(s->args, "jobs", 1, max_jobs, &jobs) || cli_whole(s->args, "seed", 0, 2000000000, &s->seed) ||
         cli_whole(s->args, "points", 2, 100000, &points) ||
         cli_real(s->args, "tend", -1e300, 1e300, &o.t_end) || set_shard(s))
         return EXIT_USAGE;
     s->jobs = (int)jobs;
     o.points = (int)points;
-    dae_problem *p = cli_open_named(s->args, name); /* says what is wrong with names and --set */
-    if (!p) return EXIT_USAGE;
-    name = p->info->name;
+    status = open_design(s, &name);
+    if (status) return status;
     o.problem = name;
-    s->design = dae_design_create(p->info, (unsigned long long)seed);
-    dae_problem_destroy(p);
-    if (!s->design) return cli_wrong(s->args, "out of memory");
-    if (add_specs(s, "vary", dae_design_vary) || add_specs(s, "sample", dae_design_sample) ||
-        add_specs(s, "sobol", dae_design_sobol))
-        return EXIT_USAGE;
+    o.model = s->model;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         if ((v = cli_value(s->args, same[i][0]))) option[o.noption++] = (dae_setting){same[i][1], v};
     }
@@ -190,10 +227,9 @@ static int prepare(sweep_job *s)
         s->count = dae_design_count(s->design);
         s->line = calloc((size_t)s->count, sizeof *s->line);
         s->pending = calloc((size_t)s->count, sizeof *s->pending);
-        text = describe(s, name, list);
-        status = s->line && s->pending && text ? claim_folder(s, text) : cli_wrong(s->args, "out of memory");
+        s->settings = describe(s, s->model ? s->args->argument[0] : name, list);
+        if (!s->line || !s->pending || !s->settings) status = cli_wrong(s->args, "out of memory");
     }
-    free(text);
     free(all);
     free(setting);
     free(list);
@@ -202,32 +238,46 @@ static int prepare(sweep_job *s)
 
 /* ---- Results --------------------------------------------------------------------------------------- */
 
-/* DIR/runs.csv from the logs, in the order of runs; the old one stays until the new one is whole. */
+static int not_written(sweep_job *s, const char *path, const char *why)
+{
+    return cli_wrong(s->args, "%s: %s; the finished runs are kept in %s, --resume goes on", path, why, s->folder);
+}
+
+/* A CSV file from the logs, in the order of runs. */
 static int write_runs(sweep_job *s, const char *path)
 {
-    char temporary[1040];
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    FILE *file = fopen(temporary, "w");
-    if (!file) return cli_wrong(s->args, "%s: %s", temporary, strerror(errno));
+    char temporary[1100];
+    FILE *file = cli_begin_file(s->args, path, temporary, sizeof temporary);
+    if (!file) return EXIT_USAGE;
+    errno = 0;
     int bad = dae_sweep_header(s->sweep, cli_write_file, file) < 0;
     for (long k = 0; !bad && k < s->count; k++) {
         if (!s->line[k]) continue;
         size_t n = strcspn(s->line[k], "\n") + 1;
         bad = fwrite(s->line[k], 1, n, file) != n;
     }
-    int why = errno;
-    if (fclose(file) != 0 && !bad) {
-        bad = 1;
-        why = errno;
-    }
-    if (!bad && rename(temporary, path) != 0) {
-        bad = 1;
-        why = errno;
-    }
-    if (!bad) return 0;
-    remove(temporary);
-    return cli_wrong(s->args, "%s: %s; the finished runs are kept in the logs, --resume goes on", path,
-                     strerror(why));
+    bad = cli_end_file(file, temporary, path, !bad ? 0 : errno ? errno : EIO);
+    return bad ? not_written(s, path, strerror(bad)) : 0;
+}
+
+/* The same as HDF5. Without the library it is left out, unless it was asked for (then that was told at once). */
+static int write_hdf5(sweep_job *s, const dae_table *t, const char *path)
+{
+    dae_attribute a[] = {{"problem", s->args->argument[0], 0},
+                         {"title", s->info.title ? s->info.title : "", 0},
+                         {"settings", s->settings, 0},
+                         {"seed", NULL, (double)s->seed},
+                         {"runs", NULL, (double)s->count}};
+    char temporary[1100];
+    dae_error err = {0};
+    if (cli_hdf5_check(&err) < 0) return 0;
+    FILE *file = cli_begin_file(s->args, path, temporary, sizeof temporary);
+    if (!file) return EXIT_USAGE;
+    errno = 0;
+    dae_status got = cli_table_hdf5(s->args, t, a, sizeof a / sizeof *a, "status,reason", cli_write_file, file, &err);
+    int bad = cli_end_file(file, temporary, path, got >= 0 ? 0 : errno ? errno : EIO);
+    if (got < 0 && got != DAE_ERR_FILE) return not_written(s, path, err.text);
+    return bad ? not_written(s, path, strerror(bad)) : 0;
 }
 
 static json_t *number(double x)
@@ -319,7 +369,7 @@ static int draw(sweep_job *s, const dae_table *t)
     for (int k = 0; end && k < 3; k++) {
         picture p = {
             t,
-            {.picture = kinds[k].kind, .width = dae_design_width(s->design), .title = s->args->argument[0]}};
+            {.picture = kinds[k].kind, .width = dae_design_width(s->design), .title = s->info.name}};
         char path[1024];
         if (!dae_sweep_can_plot(t, &p.options)) continue;
         snprintf(path, sizeof path, "%s/%s.%s", s->folder, kinds[k].name, end);
@@ -329,26 +379,30 @@ static int draw(sweep_job *s, const dae_table *t)
     return 0;
 }
 
+/* All files from the logs. */
 static int finish(sweep_job *s)
 {
-    char path[1024];
+    char path[1024], hdf5[1024];
     size_t length;
     dae_error err = {0};
-    int status = cli_sweep_read_logs(s);
+    int status = 0, quiet = s->quiet || s->args->json;
     snprintf(path, sizeof path, "%s/runs.csv", s->folder);
+    snprintf(hdf5, sizeof hdf5, "%s/runs.h5", s->folder);
     if (!status) status = write_runs(s, path);
     char *text = status ? NULL : cli_read_file(path, &length);
     if (!status && !text) status = cli_wrong(s->args, "%s: %s", path, strerror(errno));
     dae_table *t = text ? dae_table_read(text, length, &err) : NULL;
     if (text && !t) status = cli_wrong(s->args, "%s: %s", path, err.text);
-    if (t && t->nrow > 0) {
-        int quiet = s->quiet || s->args->json;
+    if (t) status = write_hdf5(s, t, hdf5);
+    if (t && !status && s->file) status = cli_is_hdf5(s->file) ? write_hdf5(s, t, s->file) : write_runs(s, s->file);
+    if (t && !status && t->nrow > 0) {
         if (!quiet)
             printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->done,
                    s->done + s->npending, s->failed);
         status = summarize(s, t);
         if (!status) status = draw(s, t);
-        if (!quiet) fprintf(stderr, "wrote %s\n", path);
+        if (!quiet && s->file) fprintf(stderr, "wrote %s\n", s->file);
+        else if (!quiet) fprintf(stderr, "wrote %s%s\n", path, access(hdf5, F_OK) == 0 ? " and runs.h5" : "");
     }
     dae_table_destroy(t);
     free(text);
@@ -363,6 +417,9 @@ static void sweep_free(sweep_job *s)
     free(s->pending);
     dae_sweep_destroy(s->sweep);
     dae_design_destroy(s->design);
+    free(s->settings);
+    free(s->model);
+    cli_close_problem(s->args, NULL);
 }
 
 /* Workers that died can leave runs that nobody has: they are done in another round. */
@@ -390,11 +447,13 @@ static int run(cli_args *args)
         if (!cli_plot_terminal(name)) return cli_wrong(args, "--plot %s: expected svg, png or pdf", plot);
     }
     int status = prepare(&s);
+    if (!status) status = claim_folder(&s);
     if (!status) {
         cli_catch_signals();
         status = run_pending(&s);
         if (!status || status == EXIT_INTERRUPTED) {
-            int written = finish(&s);
+            int written = status ? cli_sweep_read_logs(&s) : 0;
+            if (!written) written = finish(&s);
             if (status == EXIT_INTERRUPTED)
                 fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s.done,
                         s.count, s.folder);
@@ -414,7 +473,7 @@ static const cli_option options[] = {
     {"list", "FILE.csv", "file", "a line of names, then one line of values per run"},
     {"seed", "S", NULL, "of the random numbers (1)"},
     {"jobs", "N", NULL, "worker processes; default: as many as cores"},
-    {"out", "DIR", "file", "folder for logs, runs.csv, summary.json and plots"},
+    {"out", "DIR", "file", "folder for logs, runs.csv, runs.h5, summary.json and plots; or FILE.h5, FILE.csv (folder FILE.sweep)"},
     {"resume", NULL, NULL, "go on with the sweep that the folder holds"},
     {"shard", "I/N", NULL, "do part I of N: for job arrays; one folder for all"},
     {"plot", "KIND", "svg|png|pdf", "draw scatter, percentile bands (with --points), heat map (two --vary)"},
@@ -449,7 +508,7 @@ static const char *const examples[] = {
     "go on after a kill",
     NULL};
 const cli_command cli_sweep = {"sweep",   "parameter studies and Monte Carlo ensembles on all cores",
-                                       "PROBLEM", "problems",
+                                       "PROBLEM|MODEL.json", "problems",
                                        1,         1,
                                        options,   examples,
                                        notes,     run};

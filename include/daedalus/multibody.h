@@ -203,6 +203,7 @@ typedef struct mbs_problem mbs_problem; /* opaque */
 DAE_API mbs_problem *mbs_problem_create(const mbs_model *m, dae_error *err);
 DAE_API void mbs_problem_destroy(mbs_problem *p);
 DAE_API const dae_problem *mbs_problem_get(const mbs_problem *p); /* lives as long as p */
+DAE_API const dae_parameter *mbs_problem_parameters(const mbs_problem *p); /* of the model, ended by name NULL */
 DAE_API const mbs_mechanism *mbs_problem_mechanism(const mbs_problem *p);
 DAE_API const dae_events *mbs_problem_events(const mbs_problem *p); /* NULL: none */
 /* What the file says about the run; NULL or 0: nothing. */

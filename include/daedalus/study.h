@@ -104,6 +104,7 @@ DAE_API dae_status dae_design_list(dae_design *d, const char *text, size_t lengt
 DAE_API long dae_design_count(const dae_design *d);                 /* runs */
 DAE_API int dae_design_width(const dae_design *d);                  /* parameters */
 DAE_API const char *dae_design_name(const dae_design *d, int k);    /* of parameter k */
+DAE_API const char *dae_design_unit(const dae_design *d, int k);    /* "" if there is none */
 DAE_API int dae_design_axes(const dae_design *d);                   /* the first so many parameters are grid axes */
 DAE_API long dae_design_axis_length(const dae_design *d, int axis);
 /* The value of parameter k in a run as text that reads back exactly; 64 bytes are enough for numbers. */
@@ -114,7 +115,8 @@ DAE_API double dae_sobol(int dimension, unsigned long k);
 /* ---- Sweeps ------------------------------------------------------------------------------------ */
 
 typedef struct dae_sweep_options {
-    const char *problem;
+    const char *problem; /* of the test set, or a name for the model */
+    const char *model;   /* text of a model file (JSON), or NULL; its design has the parameters of the model */
     const dae_setting *setting; /* parameters that are the same in all runs */
     int nsetting;
     const dae_setting *option; /* of the runs, as for dae_options_set: {"method", "radau5"} */

@@ -329,6 +329,12 @@ const char *dae_design_name(const dae_design *d, int k)
     return k >= 0 && k < d->width ? d->column[k].name : NULL;
 }
 
+const char *dae_design_unit(const dae_design *d, int k)
+{
+    const char *unit = k >= 0 && k < d->width ? d->column[k].parameter->unit : NULL;
+    return unit ? unit : "";
+}
+
 /* The finalizer of Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014. */
 static uint64_t mix(uint64_t z)
 {

@@ -85,26 +85,55 @@ static dae_status choose_components(dae_sweep *s, const dae_problem *p, dae_erro
 
 /* ---- Settings of a run ----------------------------------------------------------------------------- */
 
-static dae_problem *open_run(const dae_sweep *s, long run, dae_error *err)
+/* A run's problem: of the test set, or a model. */
+typedef struct opened {
+    dae_problem *problem;
+    mbs_problem *model; /* NULL: of the test set */
+} opened;
+
+static void close_run(const opened *x)
+{
+    if (x->model) mbs_problem_destroy(x->model);
+    else dae_problem_destroy(x->problem);
+}
+
+static dae_status open_model(const dae_sweep *s, const dae_setting *all, int n, opened *x, dae_error *err)
+{
+    mbs_model *m = mbs_model_parse(s->opt.model, strlen(s->opt.model), all, n, err);
+    if (m) x->model = mbs_problem_create(m, err);
+    mbs_model_destroy(m);
+    x->problem = (dae_problem *)mbs_problem_get(x->model);
+    return x->problem ? DAE_OK : err->status;
+}
+
+static dae_status open_run(const dae_sweep *s, long run, opened *x, dae_error *err)
 {
     dae_setting all[max_settings];
     char value[16][64];
     int n = 0;
+    *x = (opened){0};
     for (; n < s->opt.nsetting; n++) all[n] = s->opt.setting[n];
     for (int k = 0; k < dae_design_width(s->design); k++) {
-        if (dae_design_value(s->design, run, k, value[k], sizeof value[k]) < 0) {
-            dae_fail(err, DAE_ERR_INPUT, NAN, "there is no run %ld", run);
-            return NULL;
-        }
+        if (dae_design_value(s->design, run, k, value[k], sizeof value[k]) < 0)
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no run %ld", run);
         all[n++] = (dae_setting){dae_design_name(s->design, k), value[k]};
     }
-    return dae_problem_create(s->opt.problem, all, n, err);
+    if (s->opt.model) return open_model(s, all, n, x, err);
+    x->problem = dae_problem_create(s->opt.problem, all, n, err);
+    return x->problem ? DAE_OK : err->status;
 }
 
-static dae_status run_options(const dae_sweep *s, const dae_problem *p, dae_run_options *o, dae_error *err)
+static dae_status run_options(const dae_sweep *s, const opened *x, dae_run_options *o, dae_error *err)
 {
+    const dae_problem *p = x->problem;
     *o = dae_run_options_default(p);
     int rtol = 0, atol = 0;
+    if (x->model) {
+        o->events = mbs_problem_events(x->model);
+        o->options.h_max = mbs_problem_h_max(x->model);
+        if (mbs_problem_solver(x->model)) o->options.method = mbs_problem_solver(x->model);
+        if (mbs_problem_formulation(x->model)) o->options.formulation = mbs_problem_formulation(x->model);
+    }
     for (int i = 0; i < s->opt.noption; i++) {
         dae_status bad = dae_options_set(&o->options, s->opt.option[i].name, s->opt.option[i].value, err);
         if (bad < 0) return bad;
@@ -128,7 +157,7 @@ static double *times(const dae_sweep *s, const dae_problem *p, double t_end)
 dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, dae_error *err)
 {
     dae_sweep *s = calloc(1, sizeof *s);
-    dae_problem *p = NULL;
+    opened x = {0};
     if (!s || !(s->arena = dae_arena_create())) {
         free(s);
         dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
@@ -137,6 +166,7 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
     s->design = d;
     s->opt = *opt;
     s->opt.problem = kept(s, opt->problem);
+    s->opt.model = kept(s, opt->model);
     s->opt.record = kept(s, opt->record);
     s->opt.setting = kept_settings(s, opt->setting, opt->nsetting);
     s->opt.option = kept_settings(s, opt->option, opt->noption);
@@ -160,12 +190,12 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
         }
     }
     dae_run_options o;
-    p = open_run(s, 0, err);
-    if (!p) goto fail;
+    if (open_run(s, 0, &x, err) < 0) goto fail;
+    const dae_problem *p = x.problem;
     s->t0 = p->t0;
     s->t_end = opt->t_end != 0 ? opt->t_end : p->t_end;
     s->time_unit = kept(s, p->time_unit ? p->time_unit : "");
-    if (run_options(s, p, &o, err) < 0 || choose_components(s, p, err) < 0) goto fail;
+    if (run_options(s, &x, &o, err) < 0 || choose_components(s, p, err) < 0) goto fail;
     if (opt->points > 1) {
         s->at = times(s, p, s->t_end);
         if (!s->at) {
@@ -173,10 +203,10 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
             goto fail;
         }
     }
-    dae_problem_destroy(p);
+    close_run(&x);
     return s;
 fail:
-    dae_problem_destroy(p);
+    close_run(&x);
     dae_sweep_destroy(s);
     return NULL;
 }
@@ -212,14 +242,9 @@ dae_status dae_sweep_header(const dae_sweep *s, dae_write_fn *write, void *user)
         }
     }
     dae_text_put(&x, "\n# ");
-    const dae_problem_info *info = dae_problem_find(s->opt.problem);
     for (int k = 0; k < width; k++) {
-        const char *unit = "";
-        for (const dae_parameter *q = info->parameter; q && q->name; q++) {
-            if (!strcmp(q->name, dae_design_name(s->design, k)) && q->unit) unit = q->unit;
-        }
         dae_text_put(&x, ",");
-        dae_text_field(&x, unit);
+        dae_text_field(&x, dae_design_unit(s->design, k));
     }
     dae_text_print(&x, ",,,%s", s->time_unit);
     for (int i = 0; i < s->ncomponent; i++) {
@@ -283,20 +308,21 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
     dae_error err = {0};
     dae_run_options o;
     dae_run_result *r = NULL;
-    dae_problem *p = open_run(s, run, &err);
-    *status = p ? run_options(s, p, &o, &err) : err.status;
+    opened it;
+    *status = open_run(s, run, &it, &err);
+    if (*status >= 0) *status = run_options(s, &it, &o, &err);
     if (*status >= 0) {
-        double *at = s->at ? times(s, p, o.t_end) : NULL;
+        double *at = s->at ? times(s, it.problem, o.t_end) : NULL;
         o.running = running;
         o.at = at;
         o.nat = at ? s->opt.points : 0;
-        r = dae_run(p, &o, &err);
+        r = dae_run(it.problem, &o, &err);
         free(at);
         *status = r ? r->status : err.status;
     }
     if (*status == DAE_CANCELLED) {
         dae_run_destroy(r);
-        dae_problem_destroy(p);
+        close_run(&it);
         return DAE_OK;
     }
     const char *reason = r ? r->error.text : err.text;
@@ -318,6 +344,6 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
         dae_text_put(&x, "\n");
     }
     dae_run_destroy(r);
-    dae_problem_destroy(p);
+    close_run(&it);
     return dae_text_end(&x);
 }

@@ -18,6 +18,7 @@ struct mbs_problem {
     double *y0;
     dae_events events;
     dae_event *event;
+    dae_parameter *parameter;
 };
 
 /* ---- Names ------------------------------------------------------------------------------------------- */
@@ -151,6 +152,20 @@ static dae_status set_events(mbs_problem *p)
     return DAE_OK;
 }
 
+static dae_status list_parameters(mbs_problem *p)
+{
+    const mbs_model *m = p->c->model;
+    p->parameter = dae_arena_take(p->arena, (size_t)m->nparameter + 1, sizeof *p->parameter);
+    for (int k = 0; p->parameter && k < m->nparameter; k++) {
+        char unit[64] = "";
+        dae_dimension_text(&m->parameter[k].dimension, unit, sizeof unit);
+        if (!strcmp(unit, "1")) unit[0] = 0;
+        p->parameter[k] = (dae_parameter){.name = m->parameter[k].name, .value = m->parameter[k].value, .min = 1, .max = 0};
+        p->parameter[k].unit = dae_arena_copy(p->arena, unit, strlen(unit) + 1, 1);
+    }
+    return dae_arena_failed(p->arena) ? DAE_ERR_MEMORY : DAE_OK;
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------- */
 
 mbs_problem *mbs_problem_create(const mbs_model *model, dae_error *err)
@@ -166,7 +181,7 @@ mbs_problem *mbs_problem_create(const mbs_model *model, dae_error *err)
     const mbs_mechanism *m = p->c;
     const mbs_simulation *s = &m->model->simulation;
     p->y0 = dae_arena_reals(p->arena, (size_t)dae_system_size(&m->system));
-    if (!p->y0 || set_names(p) || set_events(p)) {
+    if (!p->y0 || set_names(p) || set_events(p) || list_parameters(p)) {
         dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
         goto fail;
     }
@@ -201,6 +216,11 @@ void mbs_problem_destroy(mbs_problem *p)
 const dae_problem *mbs_problem_get(const mbs_problem *p)
 {
     return p ? &p->problem : NULL;
+}
+
+const dae_parameter *mbs_problem_parameters(const mbs_problem *p)
+{
+    return p ? p->parameter : NULL;
 }
 
 const mbs_mechanism *mbs_problem_mechanism(const mbs_problem *p)

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 # ---- usage
-expect 2 sweep; says 'PROBLEM is missing' err
+expect 2 sweep; says 'PROBLEM|MODEL.json is missing' err
 expect 2 sweep cable-drum; says '--out DIR is missing' err
 expect 2 sweep cable-drum --out d; says 'nothing varies' err
 expect 2 sweep cable-drum --vary nu=0:1:3 --out d; says 'no parameter "nu"; it has mu' err
