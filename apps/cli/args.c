@@ -131,7 +131,7 @@ static int too_many(const cli_args *args)
 int cli_parse(cli_args *args, const cli_command *command, int argc, char *const *argv)
 {
     int only_arguments = 0;
-    *args = (cli_args){.command = command};
+    *args = (cli_args){.command = command, .argv = argv};
     for (int i = 0; i < argc; i++) args->json |= !strcmp(argv[i], "--json");
     args->argument = calloc((size_t)argc + 1, sizeof *args->argument);
     args->given = calloc((size_t)argc + 1, sizeof *args->given);

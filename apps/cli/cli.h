@@ -62,6 +62,7 @@ typedef struct cli_given {
 
 struct cli_args {
     const cli_command *command;
+    char *const *argv;     /* what follows the name of the command, ended by NULL */
     const char **argument; /* those that are no options */
     int count;
     cli_given *given;

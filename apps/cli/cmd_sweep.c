@@ -429,11 +429,22 @@ static int run_pending(sweep_job *s)
     s->before = s->done;
     for (long left = -1; !status && s->npending > 0 && s->npending != left;) {
         left = s->npending;
-        status = cli_sweep_local(s);
+        status = cli_sweep_manage(s);
         if (!status) status = cli_sweep_read_logs(s);
     }
     if (!status && s->npending > 0)
         status = cli_wrong(s->args, "%ld runs could not be finished; try --resume", s->npending);
+    return status;
+}
+
+static int compute(sweep_job *s)
+{
+    int status = run_pending(s);
+    if (status && status != EXIT_INTERRUPTED) return status;
+    int written = status ? cli_sweep_read_logs(s) : 0;
+    if (!written) written = finish(s);
+    if (!status) return written;
+    fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s->done, s->count, s->folder);
     return status;
 }
 
@@ -446,20 +457,17 @@ static int run(cli_args *args)
         strncat(name, plot, 8);
         if (!cli_plot_terminal(name)) return cli_wrong(args, "--plot %s: expected svg, png or pdf", plot);
     }
-    int status = prepare(&s);
-    if (!status) status = claim_folder(&s);
+    sweep_role role;
+    int status = cli_sweep_enter(args, &role);
+    if (status) return status;
+    status = prepare(&s);
+    if (!status && role != SWEEP_WORKER) status = claim_folder(&s);
+    status = cli_sweep_agree(&s, status);
     if (!status) {
         cli_catch_signals();
-        status = run_pending(&s);
-        if (!status || status == EXIT_INTERRUPTED) {
-            int written = status ? cli_sweep_read_logs(&s) : 0;
-            if (!written) written = finish(&s);
-            if (status == EXIT_INTERRUPTED)
-                fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s.done,
-                        s.count, s.folder);
-            else status = written;
-        }
+        status = role == SWEEP_WORKER ? cli_sweep_serve(&s) : compute(&s);
     }
+    cli_sweep_leave();
     sweep_free(&s);
     return status;
 }

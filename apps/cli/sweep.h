@@ -33,6 +33,16 @@ int cli_sweep_read_logs(sweep_job *s);
 void cli_sweep_progress(const sweep_job *s, long done, long failed, double seconds, int last);
 double cli_sweep_clock(void);
 
+int cli_sweep_has_failed(const sweep_job *s, const char *line); /* 1: the line says that the run failed */
+
+/* Under mpirun: sweep_hand_over.c in the program daedalus, which becomes daedalus-mpi; mpi/sweep_mpi.c in that. */
+typedef enum sweep_role { SWEEP_LOCAL, SWEEP_MANAGER, SWEEP_WORKER } sweep_role;
+int cli_sweep_enter(cli_args *args, sweep_role *role); /* 0 or an exit status after a message */
+int cli_sweep_agree(sweep_job *s, int status);         /* the manager's, or EXIT_USAGE if another is not ready */
+int cli_sweep_manage(sweep_job *s);                    /* as cli_sweep_local */
+int cli_sweep_serve(sweep_job *s);                     /* a worker: until the manager leaves */
+void cli_sweep_leave(void);
+
 /* sweep_local.c: the pending runs on the cores of this machine; 0, EXIT_USAGE, EXIT_INTERRUPTED. */
 int cli_sweep_local(sweep_job *s);
 

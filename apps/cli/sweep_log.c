@@ -106,8 +106,7 @@ static int read_log(sweep_job *s, const char *name)
     return 0;
 }
 
-/* 1 if the line says that the run failed. */
-static int has_failed(const sweep_job *s, const char *line)
+int cli_sweep_has_failed(const sweep_job *s, const char *line)
 {
     for (int k = 0; k <= dae_design_width(s->design); k++) { /* run and parameters */
         int quoted = 0;
@@ -136,7 +135,7 @@ int cli_sweep_read_logs(sweep_job *s)
             continue;
         }
         s->done++;
-        s->failed += has_failed(s, s->line[k]);
+        s->failed += cli_sweep_has_failed(s, s->line[k]);
     }
     return status;
 }

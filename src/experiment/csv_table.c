@@ -170,7 +170,9 @@ dae_status dae_statistics_of(const double *x, long n, dae_statistics *out)
     }
     out->count = count;
     if (count > 0) {
-        qsort(sorted, (size_t)count, sizeof *sorted, compare_up);
+        long ordered = 1; /* often they are: counts and constants */
+        while (ordered < count && sorted[ordered - 1] <= sorted[ordered]) ordered++;
+        if (ordered < count) qsort(sorted, (size_t)count, sizeof *sorted, compare_up);
         for (long i = 0; i < count; i++) sum += sorted[i];
         out->mean = sum / (double)count;
         for (long i = 0; i < count; i++) square += (sorted[i] - out->mean) * (sorted[i] - out->mean);

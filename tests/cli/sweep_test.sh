@@ -30,10 +30,6 @@ fi
 expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid --jobs 1; says '18 of 18 runs' out
 lines 20 grid/runs.csv; says '^run,mu,m1,status,reason,t,y1,' grid/runs.csv; says '"runs": 18' grid/summary.json
 expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid3 --jobs 3
-same_runs() { # without the CPU time, column 20 here
-    sed "s/,[^,]*\$//" "$1/runs.csv" >"$1.cut"; sed "s/,[^,]*\$//" "$2/runs.csv" >"$2.cut"
-    checks=$((checks + 1)); cmp -s "$1.cut" "$2.cut" || wrong "the runs of $1 and $2 differ"
-}
 same_runs grid grid3
 printf 'c,mu\n1,0.1\n2,0.2\n' >list.csv; expect 0 sweep cable-drum --list list.csv --out list; lines 4 list/runs.csv; says '^1,2,0.2,ok,' list/runs.csv
 expect 0 sweep cable-drum --sobol mu=0:0.5:16 --sobol c=0:2:16 --out sobol; lines 18 sobol/runs.csv
@@ -65,8 +61,8 @@ kills=0; workers=0
 while [ $kills -lt 20 ]; do
     daedalus $many --out killed --resume >out 2>err </dev/null &
     manager=$!
-    sleep "0.0$((kills % 5 + 3))"
-    cat killed/log.* 2>/dev/null | grep -c '^[0-9a-f]\{8\},[0-9]*,.*[0-9]$' >finished || :
+    sleep 0.03; a_moment 0.06
+    before=$(finished killed)
     victim=$manager
     if [ $((kills % 2)) -eq 1 ]; then # a worker
         victim=$(ps -o pid= --ppid $manager 2>/dev/null | awk 'NR == 1 {print $1}')
@@ -77,7 +73,7 @@ while [ $kills -lt 20 ]; do
     wait $manager 2>/dev/null
     kills=$((kills + 1))
     # what was whole in the logs is there still
-    checks=$((checks + 1)); [ "$(cat killed/log.* 2>/dev/null | grep -c '^[0-9a-f]\{8\},[0-9]*,.*[0-9]$')" -ge "$(cat finished)" ] || wrong 'finished runs were lost'
+    checks=$((checks + 1)); [ "$(finished killed)" -ge "$before" ] || wrong 'finished runs were lost'
 done
 # a worker that is killed while the manager lives is replaced
 daedalus $many --out replaced >out 2>err </dev/null &
@@ -103,6 +99,51 @@ sleep 0.5; kill -TERM $child; wait $child; equal $? 130; says 'interrupted; [0-9
 (ulimit -f 16; trap '' XFSZ; daedalus $many --out full >out 2>err </dev/null; echo $? >status)
 equal "$(cat status)" 2; says 'too large\|No space' err; says 'kept' err
 expect 0 $many --out full --resume; same_runs whole full
+
+if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then # a disk that is really full
+    daedalus $many --out small/d >out 2>err </dev/null; status=$?
+    cp -r small/d rest; umount small
+    equal $status 2; says 'No space left' err; says 'kept' err
+    [ "$(finished rest)" -gt 50 ] || wrong 'a full disk lost finished runs'
+    expect 0 $many --out rest --resume; same_runs whole rest
+fi
+expect 2 sweep cable-drum --vary mu=0:1:3 --out /proc/none/d; says '/proc/none/d' err
+
+# ---- HDF5: beside the CSV file, or a file of its own with the folder beside it
+expect 0 run vdpol-mu --set mu=2 --tend 1 --out v.h5 --quiet
+if ! grep -q 'without HDF5' err; then
+    head -c 4 v.h5 | grep -q HDF || wrong 'v.h5 is no HDF5 file'
+    [ -s grid/runs.h5 ] || wrong 'runs.h5 is missing'
+    expect 0 sweep cable-drum --vary mu=0:0.5:6 --points 3 --out drum.h5; says 'wrote drum.h5' err; [ -s drum.h5 ] && [ -s drum.sweep/runs.csv ] || wrong 'drum.h5'
+    expect 2 sweep cable-drum --vary mu=0:0.5:6 --points 3 --out drum.h5; says 'resume goes on' err
+    ln -s /dev/full full.h5; expect 2 run vdpol-mu --set mu=2 --tend 1 --out full.h5 --quiet; says 'No space left' err
+    mkdir dir.h5; expect 2 run vdpol-mu --out dir.h5; says 'Is a directory' err; expect 2 sweep cable-drum --vary mu=0:1:3 --out dir.h5; says 'Is a directory' err
+    if command -v h5dump >/dev/null; then # as others read it
+        h5dump -d /mu drum.h5 >out; says '0, 0.1, 0.2, 0.3, 0.4, 0.5' out
+        h5dump -d /series/y1 -H drum.h5 >out; says '( 6, 3 )' out
+        h5dump -a command v.h5 >out; says 'daedalus run vdpol-mu --set mu=2 --tend 1' out
+        h5dump -a parameter.mu v.h5 >out; says '(0): 2' out
+    fi
+fi
+expect 0 sweep cable-drum --vary mu=0:0.5:6 --out drum2.csv --quiet; cmp -s drum2.csv drum2.sweep/runs.csv || wrong 'drum2.csv'
+expect 2 run vdpol-mu --out /dev/full --quiet; says 'No space left' err
+expect 2 run vdpol-mu --out none/v.csv; says 'No such file' err
+
+# ---- model files: their parameters, with units; another model is another sweep
+cat >arm.json <<'MODEL'
+{"daedalus": 1, "kind": "mechanism", "name": "arm", "dimension": 2, "parameters": {"L": "1[m]", "m": 2}, "gravity": [0, -9.81],
+ "bodies": [{"name": "rod", "mass": "m", "inertia": "m*L^2/12", "r": ["L/2", 0]}],
+ "points": [{"name": "O", "body": "ground", "r": [0, 0]}, {"name": "P", "body": "rod", "r": ["-L/2", 0]}],
+ "joints": [{"name": "pin", "type": "revolute", "a": "O", "b": "P"}], "simulation": {"t0": 0, "t1": 0.5}}
+MODEL
+expect 0 sweep arm.json --vary L=0.5:1.5:3 --set m=3 --out arm; says '3 of 3 runs finished, 0 failed' out; says '^run,L,status,reason,t,rod.x' arm/runs.csv; says '^# ,m,' arm/runs.csv
+if [ -e arm/runs.h5 ] && command -v h5dump >/dev/null; then h5dump -a /L/unit arm/runs.h5 >out; says '"m"' out; fi
+expect 0 run arm.json --set L=1.5 --set m=3 --json --quiet; x=$(sed 's/.*"y":\[\([^,]*\),.*/\1/' out)
+equal "$(awk -F, '$1 == 2 {printf "%.9g", $6}' arm/runs.csv)" "$(echo "$x" | awk '{printf "%.9g", $1}')"
+expect 2 sweep arm.json --vary K=1:2:3 --out arm2; says 'no parameter "K"; it has L, m' err
+expect 2 sweep none.json --vary K=1:2:3 --out arm2; says 'No such file' err
+expect 0 sweep arm.json --vary m=-1,1 --out arm3; says '1 failed' out
+sed -i 's/9.81/9.80/' arm.json; expect 2 sweep arm.json --vary L=0.5:1.5:3 --set m=3 --out arm --resume; says 'the model differs' err
 
 # ---- plots
 if command -v gnuplot >/dev/null; then
