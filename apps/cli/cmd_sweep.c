@@ -506,7 +506,8 @@ static const char notes[] = "A run is recorded as soon as it is finished, a fail
                             "killed at any time, the sweep loses nothing\n"
                             "that was finished, and --resume goes on. Run k gets the same parameters whoever "
                             "computes it. Every point of a grid gets\n"
-                            "the same random numbers.\n";
+                            "the same random numbers. Under mpirun one process hands out the runs and the others compute "
+                            "(mpirun -n 16 daedalus sweep ...).\n";
 static const char *const examples[] = {
     "sweep cable-drum --sample 'mu~normal(0.25,0.05):200' --seed 1 --out drum",
     "Monte Carlo",
@@ -514,6 +515,8 @@ static const char *const examples[] = {
     "a grid, with plots",
     "sweep vdpol-mu --vary mu=1:100:5:log --tend 20 --points 50 --out vdpol --resume",
     "go on after a kill",
+    "sweep vdpol-mu --sobol mu=1:10:32 --tend 20 --out sobol.h5",
+    "one HDF5 file",
     NULL};
 const cli_command cli_sweep = {"sweep",   "parameter studies and Monte Carlo ensembles on all cores",
                                        "PROBLEM|MODEL.json", "problems",

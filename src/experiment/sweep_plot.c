@@ -76,6 +76,19 @@ static void put_label(dae_text *x, const char *axis, const char *text)
 
 /* ---- Scatter --------------------------------------------------------------------------------------- */
 
+/* Positive, and over more than a decade and a half: better seen on a logarithmic axis. */
+static int wide_range(const dae_table *t, int k)
+{
+    const double *x = column(t, k);
+    double low = INFINITY, high = 0;
+    for (long i = 0; i < t->nrow; i++) {
+        if (!isfinite(x[i])) continue;
+        low = fmin(low, x[i]);
+        high = fmax(high, x[i]);
+    }
+    return low > 0 && high > 30 * low;
+}
+
 static dae_status scatter(const view *v, const dae_sweep_plot_options *opt, dae_text *x)
 {
     const dae_table *t = v->t;
@@ -87,10 +100,11 @@ static dae_status scatter(const view *v, const dae_sweep_plot_options *opt, dae_
         for (int k = 0; k < v->nresult; k++) dae_text_print(x, "%.7g ", column(t, v->result[k])[i]);
         dae_text_put(x, "\n");
     }
-    dae_text_put(x, "EOD\n");
+    dae_text_put(x, "EOD\nset offsets graph 0.03, graph 0.03, graph 0.05, graph 0.05\nset lmargin 11\n");
     for (int j = 0; j < v->nresult; j++) {
         for (int k = 0; k < v->nparameter; k++) {
             char text[160];
+            dae_text_put(x, wide_range(t, v->parameter[k]) ? "set logscale x\n" : "unset logscale x\n");
             label(t, v->parameter[k], text, sizeof text);
             put_label(x, "x", text);
             label(t, v->result[j], text, sizeof text);
@@ -98,7 +112,7 @@ static dae_status scatter(const view *v, const dae_sweep_plot_options *opt, dae_
             dae_text_print(
                 x,
                 "plot $data using %d:%d with points pointtype 7 pointsize %g linecolor rgb \"#%s0072B2\"\n",
-                k + 1, v->nparameter + j + 1, t->nrow > 300 ? 0.25 : 0.45, t->nrow > 300 ? "80" : "30");
+                k + 1, v->nparameter + j + 1, t->nrow > 300 ? 0.25 : 0.55, t->nrow > 300 ? "80" : "30");
         }
     }
     dae_text_put(x, "unset multiplot\n");
