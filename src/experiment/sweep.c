@@ -103,7 +103,7 @@ static dae_status open_model(const dae_sweep *s, const dae_setting *all, int n, 
     if (m) x->model = mbs_problem_create(m, err);
     mbs_model_destroy(m);
     x->problem = (dae_problem *)mbs_problem_get(x->model);
-    return x->problem ? DAE_OK : err->status;
+    return x->problem ? DAE_OK : err ? err->status : DAE_ERR_INPUT;
 }
 
 static dae_status open_run(const dae_sweep *s, long run, opened *x, dae_error *err)
@@ -120,7 +120,18 @@ static dae_status open_run(const dae_sweep *s, long run, opened *x, dae_error *e
     }
     if (s->opt.model) return open_model(s, all, n, x, err);
     x->problem = dae_problem_create(s->opt.problem, all, n, err);
-    return x->problem ? DAE_OK : err->status;
+    return x->problem ? DAE_OK : err ? err->status : DAE_ERR_INPUT;
+}
+
+/* The first run that can be opened: single ones that cannot are failed runs. *err is that of run 0. */
+static dae_status open_any(const dae_sweep *s, opened *x, dae_error *err)
+{
+    dae_error other = {0};
+    dae_status first = open_run(s, 0, x, err);
+    for (long k = 1; first < 0 && k < few && k < dae_design_count(s->design); k++) {
+        if (open_run(s, k, x, &other) >= 0) return DAE_OK;
+    }
+    return first;
 }
 
 static dae_status run_options(const dae_sweep *s, const opened *x, dae_run_options *o, dae_error *err)
@@ -190,7 +201,7 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
         }
     }
     dae_run_options o;
-    if (open_run(s, 0, &x, err) < 0) goto fail;
+    if (open_any(s, &x, err) < 0) goto fail;
     const dae_problem *p = x.problem;
     s->t0 = p->t0;
     s->t_end = opt->t_end != 0 ? opt->t_end : p->t_end;
