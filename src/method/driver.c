@@ -628,6 +628,7 @@ dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, d
         if (yp) dae_copy(it->ivp.n, it->yp, yp);
     } else {
         it->method->interpolate(it->self, t, y, yp);
+        if (yp && it->sys.kind == DAE_KIND_MECH) it->method->interpolate(it->self, t, y, NULL); /* the better y */
     }
     return DAE_OK;
 }

@@ -39,6 +39,8 @@ typedef struct dae_ivp {
     const double *y;   /* at t; the method's own array, the same one from create to destroy */
     double h_next;     /* proposed */
     int order;
+    int dense_degree;  /* of the dense output, known after a call of interpolate inside the step; 0: at most order + 1, */
+    double dense_break; /* and where it consists of two polynomials, the time between them; else NAN (or 0 with no degree) */
     dae_error *err;    /* filled by a failing step */
 
     /* Filled by the driver: the right-hand side of ODEs and DAEs, and room for difference Jacobians. */
@@ -68,7 +70,8 @@ struct dae_method {
     dae_status (*reset)(void *self, double t, const double *y, const double *yp, double h);
     /* One accepted step. DAE_OK, DAE_STIFF (accepted; with news), or an error with ivp->err filled. */
     dae_status (*step)(void *self);
-    /* The solution and its derivative (NULL: not wanted) at t in the last step. */
+    /* The solution and its derivative (NULL: not wanted) at t in the last step. A mechanical method may move y onto the
+     * constraints where only y is wanted. */
     void (*interpolate)(void *self, double t, double *y, double *yp);
     /* Mechanical methods, NULL elsewhere. Consistent accelerations (nv) and multipliers (nlambda) at t in
      * the last step (or at the start); 0: fine, > 0: cannot be evaluated there. */

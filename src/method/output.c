@@ -113,6 +113,20 @@ static dae_status write_between(dae_integrator *it, double a, double b, long cou
     return r ? r : write_at(it, b, err);
 }
 
+/* The solution between from and to as one polynomial, or two where the method says so. */
+static int write_pieces(dae_integrator *it, double from, double to)
+{
+    const dae_ivp *ivp = &it->ivp;
+    double d = ivp->direction;
+    dae_driver_at(it, from + (to - from) / 2, it->scratch, NULL); /* now the method knows */
+    /* No dense output here has a degree above its order by more than one, unless the method says so. */
+    int degree = ivp->dense_degree ? ivp->dense_degree : ivp->order + 1;
+    double between = ivp->dense_degree ? ivp->dense_break : NAN;
+    if (!(d * (between - from) > 0 && d * (to - between) > 0)) return it->piece(it, from, to, degree, it->piece_user);
+    int r = it->piece(it, from, between, degree, it->piece_user);
+    return r < 0 ? r : it->piece(it, between, to, degree, it->piece_user);
+}
+
 dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_error *err)
 {
     const dae_output *o = &it->output;
@@ -120,8 +134,7 @@ dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_err
     dae_status r = DAE_OK;
     double d = it->ivp.direction;
     if (to == from) return DAE_OK;
-    /* No dense output here has a degree above its order by more than one. */
-    if (it->piece && it->piece(it, from, to, it->ivp.order + 1, it->piece_user) < 0) {
+    if (it->piece && write_pieces(it, from, to) < 0) {
         return dae_fail(err, DAE_ERR_CALLBACK, to, "the function that takes the pieces of the solution asked to stop at t = %.10g", to);
     }
     switch (o->mode) {

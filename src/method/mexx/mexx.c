@@ -34,6 +34,9 @@
 #define PROJECTION 5.0  /* largest weighted change by projection */
 #define STRETCH ((1 + SAFETY) / 2) /* a step this near to the end goes to the end */
 #define PROJECTION_WORK 4          /* work of a projection, in evaluations */
+#define WORTH 0.5       /* a further row for the dense output has to reduce its error to this part; ours */
+#define ROUNDING (500 * DBL_EPSILON) /* of an extrapolated value, relative to the largest of its kind; ours, seven bodies */
+#define NEAR_ROUNDING 5e-12          /* tolerances below this: rounding shows */
 #define FIRST_STEP 1e-3 /* default of the original */
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -133,13 +136,19 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->sample = dae_arena_reals(a, dae_mexx_sample_at(s, MEXX_ROWS));
     s->weight = dae_arena_reals(a, (size_t)s->ny);
     s->weight0 = dae_arena_reals(a, (size_t)s->ny);
-    s->coefficient = dae_arena_reals(a, (rows + 2) * nx);
-    s->scratch = dae_arena_reals(a, 2 * (rows + 1) * ns);
+    s->coefficient = dae_arena_reals(a, 3 * (size_t)MEXX_COEFFICIENTS * nx);
+    s->scratch = dae_arena_reals(a, 3 * (rows + 1) * ns);
     s->A[1] = mexx_steps[0] + PROJECTION_WORK;
     for (int j = 2; j <= MEXX_ROWS; j++) s->A[j] = s->A[j - 1] + mexx_steps[j - 1];
     if (create_workers(s, err) || create_projections(s, err) || dae_mechanics_init(&s->aux, ivp, err)) goto fail;
     dae_log(ivp->opt, DAE_LOG_INFO, "method=mexx scheme=%s linear_algebra=\"%s\"", s->friction ? "modified" : "base",
             dae_saddle_describe(s->w->saddle));
+    double finest = INFINITY;
+    for (int i = 0; i < s->ny; i++) finest = fmin(finest, ivp->rtol[i] + ivp->atol[i]);
+    s->near_rounding = finest < 2 * NEAR_ROUNDING;
+    if (s->near_rounding) {
+        dae_log(ivp->opt, DAE_LOG_WARN, "warning=\"rounding limits the accuracy at tolerances below %g\"", NEAR_ROUNDING);
+    }
     return s;
 fail:
     destroy(s);
@@ -202,12 +211,26 @@ static double mean_square(int n, const double *x, const double *y, const double 
     return n ? sum / n : 0;
 }
 
+/* Extrapolation makes the rounding errors of p, v or u, which are relative to the largest entry, larger by some hundred: the
+ * tolerance of a small entry cannot be below that. */
+static void add_rounding(int n, const double *x, double *w)
+{
+    double size = 0;
+    for (int i = 0; i < n; i++) size = fmax(size, fabs(x[i]));
+    for (int i = 0; i < n; i++) w[i] = fmax(w[i], ROUNDING * size);
+}
+
 /* e_j from the last two columns of row j, [MEXX] (2.7), with the weights of this row. */
 static double row_error(mexx *s, int j)
 {
     const double *T = s->tableau + (size_t)(j - 1) * (size_t)s->nx, *before = T - s->nx, *w = s->weight;
     for (int i = 0; i < s->ny; i++) s->weight[i] = tolerance_weight(s->ivp, i, fmax(fabs(s->x0[i]), fabs(T[i])));
     int v = s->np, u = s->np + s->nv;
+    if (s->near_rounding) {
+        add_rounding(s->np, T, s->weight);
+        add_rounding(s->nv, T + v, s->weight + v);
+        add_rounding(s->nu, T + u, s->weight + u);
+    }
     double sum = mean_square(s->np, T, before, w) + mean_square(s->nv, T + v, before + v, w + v) +
                  mean_square(s->nu, T + u, before + u, w + u);
     return isfinite(sum) ? sqrt(sum) : 1e20;
@@ -321,6 +344,7 @@ static outcome attempt(mexx *s, double H, int whole, int *kappa)
     memset(s->result, 0, sizeof s->result);
     atomic_store(&s->failed, MEXX_ROWS);
     s->aim = s->s->K;
+    s->t0 = s->s->t;
     s->H = s->ivp->direction * H;
     outcome o = fill_tableau(s, H, whole, kappa);
     atomic_store(&s->failed, -1); /* a row that still runs is not wanted */
@@ -503,6 +527,11 @@ static void renew_anchors(mexx *s)
 
 static dae_status give_up(mexx *s, double H)
 {
+    if (s->near_rounding) {
+        return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
+                            "t = %.10g: the step fell to %.3g after %ld rejections; rounding limits the accuracy here: ask for "
+                            "rtol and atol of 1e-11 or more", s->s->t, H, s->ivp->stats->rejected);
+    }
     return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
                         "t = %.10g: the step fell to %.3g after %ld rejections; a singular position, dry friction without "
                         "its Jacobian, or a stiff system? (radau5 takes stiff ones)", s->s->t, H, s->ivp->stats->rejected);
@@ -555,7 +584,27 @@ static dae_status step(void *self)
 
 /* ---- Dense output, accelerations and multipliers -------------------------------------------------- */
 
-/* Derivatives that only the dense output needs: z at the start of the run, u' at both ends. */
+/* What the driver has to know to keep the solution. */
+static void tell_pieces(mexx *s)
+{
+    s->ivp->dense_degree = s->s->degree + (s->s->rough ? 6 : 0); /* what projection adds is smooth, but no polynomial */
+    s->ivp->dense_break = s->s->halves ? s->ivp->t_old + s->s->H_taken / 2 : NAN;
+}
+
+/* One row more than the step needed, for the dense output; not part of the integration. */
+static int add_row(mexx *s, int j)
+{
+    dae_mechanics_counters before = s->w->x.n;
+    int stale = dae_saddle_mark(s->w->saddle, 0);
+    s->t0 = s->ivp->t_old;
+    atomic_store(&s->failed, MEXX_ROWS);
+    int r = dae_mexx_row(s, s->w, j, s->s->H_taken);
+    dae_saddle_mark(s->w->saddle, stale);
+    s->w->x.n = before;
+    return r;
+}
+
+/* Derivatives that only the dense output needs: z at the start of the run, u' at both ends. Then its coefficients. */
 static void prepare_dense(mexx *s)
 {
     mexx_state *st = s->s;
@@ -569,10 +618,41 @@ static void prepare_dense(mexx *s)
         dae_mechanics_dynamics(&s->aux, end ? s->ivp->t : s->ivp->t_old, x, x + s->np, x + s->np + s->nv,
                                x + s->ny + s->nv, s->u0 + end * s->nu);
     }
-    dae_mexx_dense_build(s);
-    dae_log(s->ivp->opt, DAE_LOG_STEP, "t=%.10g dense_degree=%d dense_error=%.3g", st->t, st->degree, st->dense_error);
+    int rows = st->kappa, more = dae_mexx_dense_build(s, rows);
+    while (more && rows < s->opt.max_rows && add_row(s, rows) == ROW_FINE) {
+        double before = st->dense_error;
+        more = dae_mexx_dense_build(s, ++rows) && st->dense_error < WORTH * before;
+    }
+    if (strcmp(s->opt.dense_projection, "auto") != 0) st->rough = !strcmp(s->opt.dense_projection, "on");
+    tell_pieces(s);
+    dae_log(s->ivp->opt, DAE_LOG_STEP, "t=%.10g dense_degree=%d dense_rows=%d dense_pieces=%d dense_error=%.3g", st->t, st->degree, rows,
+            1 + st->halves, st->dense_error);
 }
 
+/* The polynomials alone. */
+static void polynomial(mexx *s, double t, double *y, double *yp, double *lambda)
+{
+    if (!s->s->dense) prepare_dense(s);
+    dae_mexx_dense_at(s, (t - s->ivp->t_old) / s->s->H_taken, y, yp, lambda);
+}
+
+/* The factors of the position projection serve the velocities too: p has moved little. */
+static int project(void *self, double t, double *y)
+{
+    mexx *s = self;
+    dae_projection change;
+    dae_mechanics_counters before = s->aux.n;
+    int same = s->position == s->velocity && s->aux.ng > 0;
+    int r = dae_mechanics_project_position(&s->aux, s->position, 0, t, y, s->weight, &change);
+    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, same, t, y, y + s->np, s->weight + s->np, &change);
+    s->aux.n = before; /* not part of the integration */
+    if (y != s->point) dae_copy(s->ny, y, s->point);
+    s->t_projected = r ? NAN : t;
+    return r;
+}
+
+/* y alone is a result: on the constraints where the polynomials are less accurate than the tolerance. y with y' is what
+ * the search for events looks at, many times. */
 static void interpolate(void *self, double t, double *y, double *yp)
 {
     mexx *s = self;
@@ -580,21 +660,16 @@ static void interpolate(void *self, double t, double *y, double *yp)
         dae_copy(s->ny, s->x1, y);
         return;
     }
-    if (!s->s->dense) prepare_dense(s);
-    dae_mexx_dense_at(s, (t - s->ivp->t_old) / s->s->H_taken, y, yp, NULL);
-}
-
-static int project(void *self, double t, double *y)
-{
-    mexx *s = self;
-    dae_projection change;
-    dae_mechanics_counters before = s->aux.n;
-    int r = dae_mechanics_project_position(&s->aux, s->position, 0, t, y, s->weight, &change);
-    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, 0, t, y, y + s->np, NULL, &change);
-    s->aux.n = before; /* not part of the integration */
-    if (y != s->point) dae_copy(s->ny, y, s->point);
-    s->t_projected = r ? NAN : t;
-    return r;
+    if (t == s->ivp->t && (!s->nu || s->s->dense)) { /* no polynomial is needed */
+        dae_copy(s->ny, s->x1, y);
+        dae_copy(s->np, s->pdot1, yp);
+        dae_copy(s->nv, s->x1 + s->ny, yp + s->np);
+        dae_copy(s->nu, s->u0 + s->nu, yp + s->np + s->nv);
+        return;
+    }
+    polynomial(s, t, y, yp, NULL);
+    if (yp || !s->s->rough || t == s->ivp->t_old) return;
+    if (project(s, t, y)) polynomial(s, t, y, NULL, NULL);
 }
 
 static int multipliers(void *self, double t, double *a, double *lambda)
@@ -605,10 +680,8 @@ static int multipliers(void *self, double t, double *a, double *lambda)
     if (t == s->ivp->t || s->ivp->t == s->ivp->t_old) {
         dae_copy(s->nx, s->x1, x);
     } else {
-        double theta = (t - s->ivp->t_old) / s->s->H_taken;
         int known = t == s->t_projected;
-        if (!known) interpolate(s, t, x, NULL);
-        dae_mexx_dense_at(s, theta, known ? NULL : x, NULL, z + s->nv); /* lambda: a guess */
+        polynomial(s, t, known ? NULL : x, NULL, z + s->nv); /* lambda: a guess */
         if (!known) r = project(s, t, x);
     }
     if (!r) r = solve_z(s, t, x);
@@ -624,6 +697,7 @@ static int load(void *self, const void *buffer, size_t size)
     mexx *s = self;
     (void)buffer;
     s->t_projected = NAN;
+    if (s->s->dense) tell_pieces(s);
     int bad = size != 0;
     for (int k = 0; k < s->threads; k++) bad |= dae_saddle_load(s->w[k].saddle, NULL, 0);
     if (s->velocity != s->w->saddle) bad |= dae_saddle_load(s->velocity, NULL, 0);
@@ -641,6 +715,8 @@ static const dae_option options[] = {
      "rows to begin with (with fixed_step: always); 0: from the tolerance"},
     {"dense_max_degree", DAE_OPTION_INT, offsetof(mexx_options, dense_max_degree), 0, NULL, 0, MEXX_ROWS, NULL, "",
      "degree of the dense output at most (graphics); 0: that of the step"},
+    {"dense_projection", DAE_OPTION_NAME, offsetof(mexx_options, dense_projection), 0, "auto", 1, 0, "auto|on|off", "",
+     "points inside a step are moved onto the constraints; auto: where the interpolation is less accurate than the tolerance"},
     {"friction_jacobian", DAE_OPTION_NAME, offsetof(mexx_options, friction_jacobian), 0, "auto", 1, 0, "auto|on|off", "",
      "modified discretization (2.2) with df/dlambda; auto: where the system gives it"},
     {"linear_algebra", DAE_OPTION_NAME, offsetof(mexx_options, linear_algebra), 0, "auto", 1, 0, DAE_SADDLE_MODES, "",

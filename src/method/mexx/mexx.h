@@ -8,7 +8,11 @@
 
 #include <stdatomic.h>
 
-enum { MEXX_ROWS = 12 };
+enum {
+    MEXX_ROWS = 12,
+    MEXX_COEFFICIENTS = 16, /* of one polynomial of the dense output, at most */
+    MEXX_DIFFERENCES = 8,   /* order of the highest difference in it */
+};
 
 /* The step number sequence that produced the tables of the report; what its section 2.2 prints is
  * another one. n_1 >= 2 is needed by the dense output. */
@@ -19,6 +23,7 @@ typedef struct mexx_options {
     int rows;
     int dense_max_degree;
     const char *friction_jacobian;
+    const char *dense_projection;
     const char *linear_algebra;
 } mexx_options;
 
@@ -48,8 +53,10 @@ typedef struct mexx_state {
     double H_taken;      /* its size */
     int known_z0, known_z1; /* a and lambda at the left and right end are known */
     int dense;           /* 1: the coefficients belong to the last step */
-    int degree, nL, nR;  /* of the continuous representation */
-    double dense_error;  /* its estimated error, in the weights of the error test */
+    int degree;          /* of the continuous representation */
+    int halves, rough;   /* it has two pieces; it is less accurate than the tolerance asks */
+    int n0[3], n1[3], nz0[3]; /* values at the ends of the whole step and of both halves; nz0: of a and lambda */
+    double dense_error;  /* its estimated error, relative to rtol times the size of p, v or u, plus atol */
 } mexx_state;
 
 typedef struct mexx {
@@ -70,8 +77,9 @@ typedef struct mexx {
     double *F;        /* nv x nl: df/dlambda at the start of the step, friction only */
     double *pdot1, *f1, *F1; /* at x1 */
     mexx_row result[MEXX_ROWS];
+    int near_rounding; /* tolerances that rounding does not let every component meet */
     int aim;           /* rows that the present attempt will need, as far as known */
-    double H;          /* its signed size */
+    double t0, H;      /* where it begins, its signed size */
     atomic_int failed; /* first row that failed: those after it need not go on */
     double *row;      /* rows x nx: T_j1, as the rows come */
     double *tableau;  /* rows x nx: T_jk of the present row j */
@@ -79,8 +87,13 @@ typedef struct mexx {
     double *weight;   /* ny */
     double *weight0;  /* ny: at the start of the step, for the check of the first rows */
     double e[MEXX_ROWS + 1], Hj[MEXX_ROWS + 1], W[MEXX_ROWS + 1], A[MEXX_ROWS + 2]; /* from 1 */
-    double *coefficient; /* (rows+2) x nx: Newton coefficients of Y, and of Z for a and lambda */
-    double *scratch;     /* (rows+2) x 2 x ns */
+    double *coefficient; /* 3 x 16 x nx: Newton coefficients of Y, and of Z for a and lambda */
+    double *scratch;     /* 3 x (rows+1) x ns */
+    double size[3];      /* of p, v, u in the last step */
+    /* Tables, filled when first needed. [a][b][j]: weight of row j when values of the rows a .. b-1 (or of those with even n) are extrapolated to h = 0:
+     * the product of n_j/(n_j - n_k) over k != j, which is what the tableau of section 2.2 amounts to. */
+    double from_all[MEXX_ROWS][MEXX_ROWS + 1][MEXX_ROWS], from_even[MEXX_ROWS][MEXX_ROWS + 1][MEXX_ROWS];
+    double binomial[MEXX_DIFFERENCES + 1][MEXX_DIFFERENCES + 1]; /* [m][k]: (-1)^(m-k)/m! times m over k */
     double *point;       /* nx: interpolated point of multipliers */
     double t_projected;  /* point is the solution at this time, projected; NAN: it is not */
     dae_mechanics aux;   /* evaluations outside of the rows */
@@ -94,8 +107,9 @@ int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H);
 /* Where the samples of row j begin. */
 size_t dae_mexx_sample_at(const mexx *s, int j);
 
-/* The continuous representation of the last step, [MEXX] (2.13) to (2.15). */
-void dae_mexx_dense_build(mexx *s);
+/* The continuous representation of the last step from its first rows, [MEXX] (2.13) to (2.15). 1: its error is so far
+ * beyond the tolerance that another row is worth its cost. */
+int dae_mexx_dense_build(mexx *s, int rows);
 /* y (ny or NULL), y' (ny or NULL, then y too; its part v' is a) and lambda (nl or NULL) at theta in [0,1]. */
 void dae_mexx_dense_at(const mexx *s, double theta, double *y, double *yp, double *lambda);
 

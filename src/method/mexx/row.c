@@ -71,7 +71,7 @@ int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H)
 {
     dae_mechanics *x = &w->x;
     int n = mexx_steps[j], np = s->np, nv = s->nv, nu = s->nu;
-    double h = H / n, t0 = s->s->t;
+    double h = H / n, t0 = s->t0;
     double *out = s->row + (size_t)j * (size_t)s->nx, *sample = s->sample + dae_mexx_sample_at(s, j);
     double *p = out, *v = p + np, *u = v + nv, *a = u + nu, *lambda = a + nv;
     dae_copy(s->nx, s->x0, out);
