@@ -1,5 +1,5 @@
 /* A few threads that wait for pieces of work. A call has tasks 0 .. count-1, handed out in this order, each done once by
- * whichever thread is free; the caller takes its share. Tasks must not depend on each other, and what they compute
+ * whichever thread is free; the caller takes its share while it waits for one of them. Tasks must not depend on each other, and what they compute
  * must not depend on the thread: then the results are those of a plain loop. */
 #ifndef DAE_CORE_POOL_H
 #define DAE_CORE_POOL_H
@@ -11,9 +11,11 @@ typedef void dae_pool_task(void *object, int task, int thread); /* thread: 0 (th
 dae_pool *dae_pool_create(int threads);
 void dae_pool_destroy(dae_pool *p);         /* NULL allowed */
 int dae_pool_threads(const dae_pool *p);    /* with the caller; NULL: 1 */
-/* Returns when the first `needed` tasks are done. The others are never taken by the caller: they are ahead of need, and
- * may still run. NULL: a plain loop over those that are needed. */
-void dae_pool_run(dae_pool *p, int needed, int count, dae_pool_task *task, void *object);
+/* Begins and returns. The caller will want the first `needed` tasks; the others are ahead of need, and left to the other threads. */
+void dae_pool_start(dae_pool *p, int needed, int count, dae_pool_task *task, void *object);
+/* Returns 1 when the task is done; until then the caller does needed tasks itself. 0: it is not needed and nobody has
+ * begun with it; then no further task begins. */
+int dae_pool_wait(dae_pool *p, int task);
 /* Waits for the tasks that run; those that have not begun are dropped. */
 void dae_pool_settle(dae_pool *p); /* NULL allowed */
 

@@ -242,13 +242,13 @@ static double largest_step(const mexx *s)
     return s->ivp->opt->h_max > 0 ? fmin(s->ivp->opt->h_max, room) : room;
 }
 
-/* One row as a task: from the last of those aimed at to the first, since the last take longest; then one more, which is
- * wanted if the aim was too low. */
+/* One row as a task, in the order in which they are judged: whether a step fails or is good enough often shows before the last
+ * ones, which take longest, are done. After those aimed at comes one more, which is wanted if the aim was too low. */
 static void row_task(void *object, int task, int thread)
 {
     mexx *s = object;
     mexx_worker *w = &s->w[thread];
-    int j = task < s->aim ? s->aim - task : task + 1; /* from 1 */
+    int j = task + 1;
     mexx_row *row = &s->result[j - 1];
     dae_mechanics_counters before = w->x.n;
     int stale = dae_saddle_mark(w->saddle, 0);
@@ -256,7 +256,6 @@ static void row_task(void *object, int task, int thread)
     row->outcome = dae_mexx_row(s, w, j - 1, s->H);
     row->stale = dae_saddle_mark(w->saddle, stale);
     row->n = w->x.n;
-    row->done = 1;
     w->x.n = before;
     int failed = atomic_load(&s->failed);
     while (row->outcome != ROW_FINE && j - 1 < failed && !atomic_compare_exchange_weak(&s->failed, &failed, j - 1)) {}
@@ -266,14 +265,8 @@ static void row_task(void *object, int task, int thread)
 static int take_row(mexx *s, int j)
 {
     mexx_row *row = &s->result[j - 1];
-    if (s->pool && j == 1) dae_pool_run(s->pool, s->aim, s->aim + 1, row_task, s);
-    if (s->pool && j > s->aim) dae_pool_settle(s->pool); /* it runs, or has not begun */
-    if (!row->done) {
-        int aim = s->aim;
-        s->aim = j;
-        row_task(s, 0, 0);
-        s->aim = aim;
-    }
+    if (s->pool && j == 1) dae_pool_start(s->pool, s->aim, s->aim + 1, row_task, s);
+    if (!s->pool || !dae_pool_wait(s->pool, j - 1)) row_task(s, j - 1, 0);
     dae_mechanics_counters *n = &s->w->x.n;
     n->nfcn += row->n.nfcn;
     n->nsol += row->n.nsol;

@@ -38,7 +38,7 @@ typedef struct mexx_worker {
 
 /* What became of a row. */
 typedef struct mexx_row {
-    int done, outcome;
+    int outcome;
     int stale;                /* the solver asks for an anchor */
     dae_mechanics_counters n; /* counted when the row is used, so that rows ahead of need do not show */
 } mexx_row;
