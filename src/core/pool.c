@@ -131,6 +131,15 @@ int dae_pool_wait(dae_pool *p, int task)
     return done;
 }
 
+void dae_pool_run(dae_pool *p, int count, dae_pool_task *task, void *object)
+{
+    if (p) dae_pool_start(p, count, count, task, object);
+    for (int k = 0; k < count; k++) {
+        if (p) dae_pool_wait(p, k);
+        else task(object, k, 0);
+    }
+}
+
 void dae_pool_settle(dae_pool *p)
 {
     if (!p) return;

@@ -16,6 +16,8 @@ void dae_pool_start(dae_pool *p, int needed, int count, dae_pool_task *task, voi
 /* Returns 1 when the task is done; until then the caller does needed tasks itself. 0: it is not needed and nobody has
  * begun with it; then no further task begins. */
 int dae_pool_wait(dae_pool *p, int task);
+/* All tasks: start, and wait for each. NULL: a plain loop. */
+void dae_pool_run(dae_pool *p, int count, dae_pool_task *task, void *object);
 /* Waits for the tasks that run; those that have not begun are dropped. */
 void dae_pool_settle(dae_pool *p); /* NULL allowed */
 

@@ -27,8 +27,7 @@ static void every_task_is_done_once(void **state)
     for (int repeat = 0; repeat < 50; repeat++) {
         work w = {0};
         int count = repeat * 2;
-        dae_pool_start(p, count, count, mark, &w);
-        for (int i = 0; i < count; i++) assert_int_equal(dae_pool_wait(p, i), 1);
+        dae_pool_run(p, count, mark, &w);
         for (int i = 0; i < TASKS; i++) assert_int_equal(w.done[i], i < count);
         for (int i = 0; i < count; i++) assert_in_range(w.by[i], 0, threads - 1);
     }
@@ -55,11 +54,14 @@ static void tasks_ahead_of_need_are_left_to_others(void **state)
     dae_pool_destroy(p);
 }
 
-static void one_thread_needs_no_pool(void **state)
+static void no_pool_is_a_plain_loop(void **state)
 {
     (void)state;
+    work w = {0};
     assert_null(dae_pool_create(1));
     assert_int_equal(dae_pool_threads(NULL), 1);
+    dae_pool_run(NULL, 7, mark, &w);
+    for (int i = 0; i < TASKS; i++) assert_int_equal(w.done[i], i < 7);
     dae_pool_settle(NULL);
     dae_pool_destroy(NULL);
 }
@@ -68,6 +70,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_task_is_done_once),
                                        cmocka_unit_test(tasks_ahead_of_need_are_left_to_others),
-                                       cmocka_unit_test(one_thread_needs_no_pool)};
+                                       cmocka_unit_test(no_pool_is_a_plain_loop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,7 +308,7 @@ static void factor_one(void *self, int task, int thread)
 static int factor(radau *r)
 {
     int count = 1 + levels[r->st->level]->s / 2, bad = 0;
-    DAE_LINALG(r->ivp, dae_pool_run(r->pool, count, count, factor_one, r));
+    DAE_LINALG(r->ivp, dae_pool_run(r->pool, count, factor_one, r));
     for (int k = 0; k < count && !bad; k++) bad = r->singular[k];
     if (!bad) r->ivp->stats->lu++;
     return bad;
