@@ -45,6 +45,9 @@ gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/g
 	build/daedalus workprec --all --range ::0.5 --reps 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
 	    --out out/workprec --gallery docs/gallery
 
+truck-study: build ## docs/truck-study.md: the truck of the MEXX report, counts and sizes of the steps
+	tools/truck_study.sh build/daedalus docs
+
 reference-extended: build ## reference solutions in 80 bit arithmetic by radau of order 13 and 9: out/reference-extended.txt
 	cmake --build build -j $(JOBS) --target reference_extended
 	@mkdir -p out
