@@ -6,8 +6,8 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow results reference-extended gallery bench engines sanitize clang coverage valgrind abi-update format \
-        check-format install clean help fuzz
+.PHONY: all setup setup-dev build run test slow results gallery truck-study reference-extended fuzz bench engines \
+        sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
