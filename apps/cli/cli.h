@@ -69,6 +69,7 @@ struct cli_args {
     int ngiven;
     int json;
     mbs_problem *model; /* where the problem is a model file */
+    unsigned long long model_hash; /* of the file and its --set values */
     int status;         /* exit status of a problem that could not be opened */
 };
 
@@ -111,7 +112,8 @@ int cli_is_model(const char *name); /* 1: the name of a model file */
 /* The model file, with a message if it is wrong (args->status). */
 mbs_model *cli_load_model(cli_args *args);
 char *cli_read_all(FILE *file, size_t *length); /* the whole of it, to be freed; NULL with errno set */
-/* The same for a problem of that name. */
+/* The same for a problem or model file of that name, and for a problem. */
+dae_problem *cli_open(cli_args *args, const char *name);
 dae_problem *cli_open_named(cli_args *args, const char *name);
 /* 0, or EXIT_USAGE after a message that names those that are near. */
 int cli_check_solver(const cli_args *args, const char *name);
@@ -209,8 +211,8 @@ int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const
               int *count);
 
 /* reference.c: the cache of reference solutions. */
-int cli_reference_path(const dae_problem *p, char *path, size_t size); /* 0, or -1: no folder is known */
-dae_reference *cli_reference_find(const dae_problem *p);               /* NULL: the cache has none */
+int cli_reference_path(const cli_args *args, const dae_problem *p, char *path, size_t size); /* 0, or -1: no folder is known */
+dae_reference *cli_reference_find(const cli_args *args, const dae_problem *p); /* NULL: the cache has none */
 int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path, size_t size);
 /* --reference auto|none: a problem without a reference gets that of the cache. Destroy *r after the problem. */
 int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r);

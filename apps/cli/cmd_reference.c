@@ -58,6 +58,10 @@ static int compute(cli_args *args, const dae_problem *p, dae_reference **r)
     }
     for (int k = 0; k < count; k++) o.method[k] = name[k];
     if (!cli_has(args, "quiet")) o.level = on_level;
+    if (args->model) {
+        o.events = mbs_problem_events(args->model);
+        o.h_max = mbs_problem_h_max(args->model);
+    }
     *r = dae_reference_compute(p, &o, &err);
     free(name);
     if (*r) return 0;
@@ -71,16 +75,16 @@ static int run(cli_args *args)
 {
     char path[4096] = "";
     dae_problem *p = cli_open_problem(args);
-    if (!p) return EXIT_USAGE;
-    dae_reference *r = cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(p);
+    if (!p) return args->status;
+    dae_reference *r = cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(args, p);
     int cached = r != NULL, status = 0;
     if (!r) status = compute(args, p, &r);
-    if (r && cached) cli_reference_path(p, path, sizeof path);
+    if (r && cached) cli_reference_path(args, p, path, sizeof path);
     if (r && !cached) status = cli_reference_keep(args, r, p, path, sizeof path);
     if (r && args->json) dae_reference_write(r, p, cli_write_file, stdout);
     else if (r) print(r, p, path, cached);
     dae_reference_destroy(r);
-    dae_problem_destroy(p);
+    cli_close_problem(args, p);
     return status;
 }
 
@@ -106,7 +110,7 @@ static const char *const examples[] = {"reference vdpol-mu --set mu=100", "digit
                                        "run vdpol-mu --set mu=100", "has a score now", NULL};
 const cli_command cli_reference = {
     "reference", "an accurate solution, and how many of its digits can be trusted",
-    "PROBLEM",   "problems",
+    "PROBLEM|MODEL.json",   "problems",
     1,           1,
     options,     examples,
     notes_text,  run};

@@ -15,13 +15,13 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-int cli_reference_path(const dae_problem *p, char *path, size_t size)
+int cli_reference_path(const cli_args *args, const dae_problem *p, char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char key[2048];
     int n;
     dae_reference_key(p, key, sizeof key);
-    unsigned long long number = (unsigned long long)hash(key);
+    unsigned long long number = (unsigned long long)hash(key) ^ args->model_hash; /* the key of a model is its name */
     if (cache && cache[0]) {
         n = snprintf(path, size, "%s/daedalus/%s-%016llx.json", cache, p->info->name, number);
     } else if (home && home[0]) {
@@ -32,10 +32,10 @@ int cli_reference_path(const dae_problem *p, char *path, size_t size)
     return n > 0 && (size_t)n < size ? 0 : -1;
 }
 
-dae_reference *cli_reference_find(const dae_problem *p)
+dae_reference *cli_reference_find(const cli_args *args, const dae_problem *p)
 {
     char path[4096];
-    if (!p->info || cli_reference_path(p, path, sizeof path) < 0) return NULL;
+    if (!p->info || cli_reference_path(args, p, path, sizeof path) < 0) return NULL;
     FILE *file = fopen(path, "r");
     if (!file) return NULL;
     size_t size = 0, used = 0;
@@ -75,7 +75,7 @@ int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_p
                        size_t size)
 {
     char part[4200];
-    if (cli_reference_path(p, path, size) < 0)
+    if (cli_reference_path(args, p, path, size) < 0)
         return cli_wrong(args, "there is no folder for the cache: XDG_CACHE_HOME and HOME are not set");
     snprintf(part, sizeof part, "%s.part", path);
     FILE *file = make_folders(part) == 0 ? fopen(part, "w") : NULL;
@@ -98,7 +98,7 @@ int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r)
         return cli_wrong(args, "--reference %s: expected auto or none", mode);
     if (mode && !strcmp(mode, "none")) p->reference = NULL;
     if ((mode && !strcmp(mode, "none")) || p->reference) return 0;
-    *r = cli_reference_find(p);
+    *r = cli_reference_find(args, p);
     if (*r) dae_reference_use(*r, p);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <daedalus/multibody.h>
 #include <daedalus/options.h>
 #include <daedalus/problem.h>
+#include <daedalus/report.h>
 #include <daedalus/status.h>
 #include <daedalus/study.h>
 #include <daedalus/system.h>

@@ -232,11 +232,13 @@ DAE_API int dae_table_plan(const char *problem, dae_table_rows what, const char 
 DAE_API void dae_table_run(dae_table_row *row, double max_seconds, int repeat);
 /* Marks: 0.7 digits below for radau5, radau, ida and cvode, 0.5 for others; 1.6 and 1.3 times the steps or f. */
 DAE_API int dae_table_marks(const dae_table_row *row);
-/* format: "md", "csv", "json", "latex". Rows of one problem stand together. */
+/* format: "md", "csv", "json", "latex", "html" (a table without a page around it). Rows of one problem stand together. */
 DAE_API dae_status dae_table_write(const dae_table_row *row, int count, const char *format, dae_write_fn *write,
                                    void *user);
 /* One row as one JSON object, without an end of line; version tells with what it was computed. */
 DAE_API dae_status dae_table_row_json(const dae_table_row *row, dae_write_fn *write, void *user);
+/* Takes the results over from such an object if it is of this row, which is planned; 1: it is. */
+DAE_API int dae_table_row_take(dae_table_row *row, const char *line, size_t length);
 
 /* ---- Reference solutions --------------------------------------------------------------------- */
 
@@ -259,6 +261,8 @@ typedef struct dae_reference_options {
     double digits;         /* enough: stop when all have as many, default 11 */
     double max_seconds;    /* CPU time of one run, default 60; 0: no limit */
     const char *method[2]; /* NULL: chosen by the kind of the system */
+    const dae_events *events; /* NULL: none */
+    double h_max;             /* largest step, 0: any */
     /* Called after each tolerance with the fewest digits so far; 0 to go on. NULL: nothing. */
     int (*level)(double rtol, double least, void *user);
     void *user;

@@ -72,8 +72,12 @@ typedef struct dae_workprec_plot_options {
     dae_work work;           /* one diagram, or both side by side */
     int mescd;               /* digits: 0 scd, 1 mescd */
     double reference_digits; /* > 0: marked; digits beyond mean nothing */
+    int most_lines;          /* > 0: of more solvers only those are drawn that need least; the others are named */
 } dae_workprec_plot_options;
 
+/* How much more work than the best one a solver needs: the mean over 2, 3, ... digits (as many as any of them gave) of
+ * log10(its work/least work), 3 where it never gave so many. */
+DAE_API double dae_workprec_excess(const dae_measurement *m, int count, const char *solver, int mescd, dae_work work);
 /* A gnuplot script that draws digits against work, one line per solver, in the style of Hairer and Wanner; runs
  * without a result stand in a strip at the left margin. DAE_ERR_INPUT: there is nothing to draw. */
 DAE_API dae_status dae_workprec_plot(const dae_measurement *m, int count,

@@ -81,8 +81,8 @@ static dae_status choose(const dae_problem *p, const dae_reference_options *opt,
     return DAE_OK;
 }
 
-static dae_status solve(const dae_problem *p, const char *method, double rtol, double max_seconds, double *y,
-                        dae_error *err)
+static dae_status solve(const dae_problem *p, const char *method, double rtol, const dae_reference_options *opt,
+                        double *y, dae_error *err)
 {
     dae_run_options o = dae_run_options_default(p);
     double ratio = p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1;
@@ -91,11 +91,15 @@ static dae_status solve(const dae_problem *p, const char *method, double rtol, d
     o.options.atol = rtol * ratio * small;
     o.options.h0 = 0;
     o.options.max_steps = 0;
-    o.options.max_seconds = max_seconds;
+    o.options.max_seconds = opt->max_seconds;
+    o.options.h_max = opt->h_max;
+    o.events = opt->events;
     dae_run_result *r = dae_run(p, &o, err);
     if (!r) return DAE_ERR_MEMORY;
     dae_status s = r->status == DAE_OK ? DAE_OK : r->status < 0 ? r->status : DAE_ERR_INTERNAL;
-    if (s < 0) dae_fail(err, s, r->error.t, "%s at rtol %.1e: %s", method, rtol, r->error.text);
+    if (s < 0)
+        dae_fail(err, s, r->error.t, "%s at rtol %.1e: %s", method, rtol,
+                 r->status == DAE_EVENT ? "an event ends the run before the end of the interval" : r->error.text);
     else memcpy(y, r->last.y, (size_t)r->n * sizeof *y);
     dae_run_destroy(r);
     return s;
@@ -188,7 +192,7 @@ dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_o
         dae_status s = DAE_OK;
         now->rtol = rtol;
         for (int j = 0; j < 2 && s >= 0; j++)
-            s = solve(p, method[j], rtol, opt->max_seconds, now->y[j], &trouble);
+            s = solve(p, method[j], rtol, opt, now->y[j], &trouble);
         if (s < 0) { /* what was reached before counts */
             snprintf(r->stopped, sizeof r->stopped, "%.250s", trouble.text);
             break;

@@ -366,6 +366,39 @@ static void latex(dae_text *x, const dae_table_row *row, int count)
     dae_text_put(x, "\\hline\n\\end{tabular}\n\\end{table}\n\n");
 }
 
+/* ---- HTML ------------------------------------------------------------------------------------------- */
+
+/* "ours (printed) ratio": ours in the line, the rest small below it. */
+static void html_cell(dae_text *x, const char *text, int marked, int number)
+{
+    const char *rest = number ? strchr(text, ' ') : NULL;
+    dae_text_print(x, marked ? "<td class=\"worse\">" : "<td>");
+    if (!rest) {
+        dae_text_print(x, "%s</td>", text);
+        return;
+    }
+    const char *close = strchr(rest, ')'), *ratio = close && close[1] ? close + 2 : NULL;
+    dae_text_print(x, "%.*s<small>%.*s", (int)(rest - text), text, close ? (int)(close - rest - 2) : 0, rest + 2);
+    if (ratio) dae_text_print(x, " &middot; \303\227%s", ratio);
+    dae_text_put(x, "</small></td>");
+}
+
+/* Names and figures of the registry: nothing in them needs to be escaped. */
+static void html(dae_text *x, const dae_table_row *row, int count)
+{
+    dae_text_put(x, "<table class=\"runs\">\n<thead><tr>");
+    for (int k = 0; k < columns; k++) dae_text_print(x, "<th>%s</th>", heads[k]);
+    dae_text_put(x, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < count; i++) {
+        cells c;
+        fill(&row[i], &c);
+        dae_text_put(x, i > 0 && strcmp(row[i].solver, row[i - 1].solver) != 0 ? "<tr class=\"first\">" : "<tr>");
+        for (int k = 0; k < columns; k++) html_cell(x, c.text[k], c.marked[k], k > 3);
+        dae_text_put(x, "</tr>\n");
+    }
+    dae_text_put(x, "</tbody></table>\n");
+}
+
 /* ---- CSV and JSON ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -503,14 +536,67 @@ dae_status dae_table_row_json(const dae_table_row *row, dae_write_fn *write, voi
     return dae_text_end(&x);
 }
 
+static double real_of(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static long count_of(const json_t *o, const char *key)
+{
+    return (long)json_integer_value(json_object_get(o, key));
+}
+
+static int same_real(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+int dae_table_row_take(dae_table_row *row, const char *line, size_t length)
+{
+    static const dae_status known[] = {DAE_OK, DAE_ERR_MAX_SECONDS, DAE_ERR_INCONSISTENT, DAE_ERR_INPUT};
+    json_error_t where;
+    json_t *o = json_loadb(line, length, 0, &where), *printed = json_object_get(o, "published");
+    const char *problem = json_string_value(json_object_get(o, "problem")),
+               *solver = json_string_value(json_object_get(o, "solver")),
+               *word = json_string_value(json_object_get(o, "status")),
+               *message = json_string_value(json_object_get(o, "message")),
+               *whose = json_string_value(json_object_get(printed, "solver")),
+               *variant = json_string_value(json_object_get(printed, "variant"));
+    const dae_published_row *p = row->published;
+    double h0 = real_of(o, "h0");
+    int same = problem && solver && word && !strcmp(problem, row->problem) && !strcmp(solver, row->solver) &&
+               same_real(real_of(o, "rtol"), row->rtol) && same_real(real_of(o, "atol"), row->atol) &&
+               same_real(isnan(h0) ? 0 : h0, row->h0) && !p == !whose && (!p || !strcmp(p->solver, whose)) &&
+               (!p || !strcmp(p->variant ? p->variant : "", variant ? variant : ""));
+    if (same) {
+        row->status = DAE_ERR_STEP_TOO_SMALL;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            if (!strcmp(word, dae_run_status_word(known[i]))) row->status = known[i];
+        }
+        snprintf(row->message, sizeof row->message, "%s", message ? message : "");
+        row->mescd = real_of(o, "mescd");
+        row->scd = real_of(o, "scd");
+        row->steps = count_of(o, "steps");
+        row->accepted = count_of(o, "accepted");
+        row->f = count_of(o, "f");
+        row->jac = count_of(o, "jac");
+        row->lu = count_of(o, "lu");
+        row->cpu_seconds = real_of(o, "cpu_seconds");
+    }
+    json_decref(o);
+    return same;
+}
+
 dae_status dae_table_write(const dae_table_row *row, int count, const char *format, dae_write_fn *write,
                            void *user)
 {
     dae_text x = {.write = write, .user = user};
-    int tables = !strcmp(format, "md") || !strcmp(format, "latex");
+    int tables = !strcmp(format, "md") || !strcmp(format, "latex") || !strcmp(format, "html");
     for (int i = 0, n; tables && i < count; i += n) {
         for (n = 1; i + n < count && !strcmp(row[i].problem, row[i + n].problem);) n++;
         if (format[0] == 'm') markdown(&x, row + i, n);
+        else if (format[0] == 'h') html(&x, row + i, n);
         else latex(&x, row + i, n);
     }
     if (!strcmp(format, "csv")) {

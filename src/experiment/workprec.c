@@ -11,9 +11,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { max_lines = 40, panel_width = 470, key_width = 160, height = 500 };
+enum { max_lines = 40, panel_width = 470, key_width = 160, least_height = 500, head = 66, foot = 70, key_row = 24 };
+
+static const double never = 3; /* decades that stand for "never gave so many digits"; ours */
 
 double dae_workprec_cost(const dae_measurement *m, int count, const char *solver, double digits, int mescd,
                          dae_work work)
@@ -33,6 +36,29 @@ double dae_workprec_cost(const dae_measurement *m, int count, const char *solver
         last_work = w;
     }
     return least;
+}
+
+static int is_first(const dae_measurement *m, int i)
+{
+    for (int k = 0; k < i; k++) {
+        if (!strcmp(m[k].solver, m[i].solver)) return 0;
+    }
+    return 1;
+}
+
+double dae_workprec_excess(const dae_measurement *m, int count, const char *solver, int mescd, dae_work work)
+{
+    double most = 0, sum = 0;
+    for (int i = 0; i < count; i++) most = fmax(most, fmin(dae_measurement_digits(&m[i], mescd), 16));
+    int from = most < 2 ? (int)most : 2, to = (int)most;
+    for (int d = from; d <= to; d++) {
+        double least = NAN, mine = dae_workprec_cost(m, count, solver, d, mescd, work);
+        for (int i = 0; i < count; i++) {
+            if (is_first(m, i)) least = fmin(least, dae_workprec_cost(m, count, m[i].solver, d, mescd, work));
+        }
+        sum += isfinite(mine) && mine > 0 ? fmin(log10(mine / least), never) : never;
+    }
+    return sum / (to - from + 1);
 }
 
 /* ---- Looks ----------------------------------------------------------------------------------------- */
@@ -69,6 +95,9 @@ typedef struct diagram {
     int missing;   /* runs in the strip */
     double strip;  /* its width in digits, 0: none */
     double pointsize;
+    int height;    /* of the picture */
+    const char *left_out[max_lines];
+    int nleft_out;
 } diagram;
 
 /* By the method's name, which ends at a '/'. A second form of the same method gets another symbol. */
@@ -239,7 +268,31 @@ static void put_ytics(dae_text *x, double lo, double hi)
     if (few) dae_text_put(x, ")\n");
 }
 
-static void put_panel(dae_text *x, const diagram *g, dae_work work)
+/* The names of those under the key. */
+static void put_left_out(dae_text *x, const diagram *g, double left, double top)
+{
+    int row = 0;
+    char text[80] = "";
+    if (!g->nleft_out) return;
+    dae_text_print(x,
+                   "set label 10 \"not drawn (need more):\" at screen %.4f, screen %.4f left textcolor rgb \"#707070\" "
+                   "font \",11\"\n",
+                   left, top);
+    for (int j = g->nleft_out - 1; j >= 0; j--) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", g->left_out[j], j ? ", " : "");
+        if (j && strlen(text) + strlen(g->left_out[j - 1]) < 26) continue;
+        row++;
+        dae_text_print(x, "set label %d ", 10 + row);
+        dae_text_quoted(x, text);
+        dae_text_print(x, " at screen %.4f, screen %.4f left noenhanced textcolor rgb \"#707070\" font \",11\"\n", left,
+                       top - 17.0 * row / g->height);
+        text[0] = 0;
+    }
+}
+
+/* note: where the names of the solvers that are not drawn begin, 0: not in this panel. */
+static void put_panel(dae_text *x, const diagram *g, dae_work work, double note)
 {
     const dae_workprec_plot_options *o = g->opt;
     double lo, hi, width = g->hi - g->lo, strip = g->strip;
@@ -251,7 +304,7 @@ static void put_panel(dae_text *x, const diagram *g, dae_work work)
                    work == DAE_WORK_SECONDS ? "CPU time [s]" : "evaluations of f");
     dae_text_put(x, "unset object\nunset arrow\nunset label\n");
     dae_text_print(x, "set label 3 \"%s\" at first %.4g, screen %.4f center\n",
-                   o->mescd ? "digits (mescd)" : "correct digits (scd)", (g->lo + g->hi) / 2, 15.0 / height);
+                   o->mescd ? "digits (mescd)" : "correct digits (scd)", (g->lo + g->hi) / 2, 15.0 / g->height);
     if (strip > 0) {
         dae_text_print(
             x,
@@ -275,6 +328,7 @@ static void put_panel(dae_text *x, const diagram *g, dae_work work)
             "rgb \"#909090\" font \",11\"\n",
             o->reference_digits);
     }
+    if (note > 0) put_left_out(x, g, note, 1 - (head + key_row * (g->nline + 1.0)) / g->height);
     int column = work == DAE_WORK_SECONDS ? 2 : 3;
     dae_text_put(x, "plot ");
     for (int j = 0; j < g->nline; j++) {
@@ -291,52 +345,108 @@ static void put_panel(dae_text *x, const diagram *g, dae_work work)
     dae_text_put(x, "\n");
 }
 
+/* ---- Which solvers --------------------------------------------------------------------------------- */
+
+/* Leaves the solvers out that need most, until most_lines are left; *kept (free it) holds the runs of those. */
+static dae_status leave_out(diagram *g, dae_measurement **kept)
+{
+    int lines = 0, most = g->opt->most_lines;
+    double excess[max_lines];
+    const char *name[max_lines];
+    dae_work work = g->opt->work == DAE_WORK_F ? DAE_WORK_F : DAE_WORK_SECONDS;
+    *kept = NULL;
+    for (int i = 0; i < g->count && lines < max_lines; i++) {
+        if (!is_first(g->m, i)) continue;
+        name[lines] = g->m[i].solver;
+        excess[lines++] = dae_workprec_excess(g->m, g->count, g->m[i].solver, g->opt->mescd, work);
+    }
+    if (most <= 0 || lines <= most) return DAE_OK;
+    *kept = malloc((size_t)g->count * sizeof **kept);
+    if (!*kept) return DAE_ERR_MEMORY;
+    for (; lines > most; lines--) {
+        int worst = 0;
+        for (int j = 1; j < lines; j++) {
+            if (excess[j] >= excess[worst]) worst = j;
+        }
+        g->left_out[g->nleft_out++] = name[worst];
+        for (int j = worst; j < lines - 1; j++) {
+            name[j] = name[j + 1];
+            excess[j] = excess[j + 1];
+        }
+    }
+    int count = 0;
+    for (int i = 0; i < g->count; i++) {
+        int out = 0;
+        for (int j = 0; j < g->nleft_out; j++) out |= !strcmp(g->left_out[j], g->m[i].solver);
+        if (!out) (*kept)[count++] = g->m[i];
+    }
+    g->m = *kept;
+    g->count = count;
+    return DAE_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------- */
+
+static void put_diagram(dae_text *x, diagram *g, int width)
+{
+    const dae_workprec_plot_options *opt = g->opt;
+    int both = opt->work == DAE_WORK_BOTH;
+    dae_text_put(x, "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\nset logscale y\n"
+                    "set format y \"10^{%T}\"\nset mytics 10\nset tics nomirror out textcolor rgb \"#202020\"\n"
+                    "set grid xtics ytics linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\n");
+    double left = 62.0 / width, top = 1 - (double)head / g->height, bottom = (double)foot / g->height;
+    for (int k = 0; k < (both ? 2 : 1); k++) {
+        double from = left + (double)k * panel_width / width, to = from + (panel_width - 74.0) / width;
+        if (k == 0) {
+            dae_text_put(x, "set multiplot title ");
+            dae_text_quoted(x, opt->title);
+            dae_text_put(x, " noenhanced font \",16\"\n");
+        }
+        dae_text_print(x,
+                       "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset tmargin at screen %.4f\n"
+                       "set bmargin at screen %.4f\n",
+                       from, to, top, bottom);
+        if (k == (both ? 1 : 0)) {
+            dae_text_print(x,
+                           "set key at screen %.4f, screen %.4f left top Left reverse noenhanced samplen 2 "
+                           "spacing 1.25 maxcols 1 font \",12\"\n",
+                           to + 14.0 / width, top);
+        } else {
+            dae_text_put(x, "unset key\n");
+        }
+        put_panel(x, g, both ? (k == 0 ? DAE_WORK_SECONDS : DAE_WORK_F) : opt->work,
+                  k == (both ? 1 : 0) ? to + 20.0 / width : 0);
+    }
+    dae_text_put(x, "unset multiplot\n");
+}
+
 dae_status dae_workprec_plot(const dae_measurement *m, int count, const dae_workprec_plot_options *opt,
                              dae_write_fn *write, void *user)
 {
     dae_text x = {.write = write, .user = user};
     diagram g = {.m = m, .count = count, .opt = opt};
+    dae_measurement *kept;
     double lo, hi;
-    int both = opt->work == DAE_WORK_BOTH;
+    int both = opt->work == DAE_WORK_BOTH, longest = 0;
+    if (leave_out(&g, &kept) < 0) return DAE_ERR_MEMORY;
     find_lines(&g);
-    if (g.nline == 0 || !work_range(&g, both ? DAE_WORK_SECONDS : opt->work, &lo, &hi)) return DAE_ERR_INPUT;
+    if (g.nline == 0 || !work_range(&g, both ? DAE_WORK_SECONDS : opt->work, &lo, &hi)) {
+        free(kept);
+        return DAE_ERR_INPUT;
+    }
     find_range(&g);
-    int longest = 0;
     g.pointsize = !strcmp(opt->terminal, "svg") ? 0.6 : 0.9;
     for (int j = 0; j < g.nline; j++) {
         int n = (int)strlen(g.line[j].solver);
         if (n > longest) longest = n;
     }
-    int key = key_width > 60 + 9 * longest ? key_width : 60 + 9 * longest;
+    int key = 60 + 9 * longest > key_width ? 60 + 9 * longest : key_width, rows = g.nline + 2 * (g.nleft_out > 0) + g.nleft_out / 2;
+    if (g.nleft_out && key < 210) key = 210;
     int width = 10 + (both ? 2 : 1) * panel_width + key;
-    dae_text_terminal(&x, opt->terminal, width, height);
+    g.height = head + foot + key_row * rows > least_height ? head + foot + key_row * rows : least_height;
+    dae_text_terminal(&x, opt->terminal, width, g.height);
     put_data(&x, &g);
-    dae_text_put(&x,
-                 "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\nset logscale y\n"
-                 "set format y \"10^{%T}\"\nset mytics 10\nset tics nomirror out textcolor rgb \"#202020\"\n"
-                 "set grid xtics ytics linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\n");
-    double left = 62.0 / width, top = 1 - 66.0 / height, bottom = 70.0 / height;
-    for (int k = 0; k < (both ? 2 : 1); k++) {
-        double from = left + (double)k * panel_width / width, to = from + (panel_width - 74.0) / width;
-        if (k == 0) {
-            dae_text_put(&x, "set multiplot title ");
-            dae_text_quoted(&x, opt->title);
-            dae_text_put(&x, " noenhanced font \",16\"\n");
-        }
-        dae_text_print(&x,
-                       "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset tmargin at screen %.4f\n"
-                       "set bmargin at screen %.4f\n",
-                       from, to, top, bottom);
-        if (k == (both ? 1 : 0)) {
-            dae_text_print(&x,
-                           "set key at screen %.4f, screen %.4f left top Left reverse noenhanced samplen 2 "
-                           "spacing 1.25 font \",12\"\n",
-                           to + 14.0 / width, top);
-        } else {
-            dae_text_put(&x, "unset key\n");
-        }
-        put_panel(&x, &g, both ? (k == 0 ? DAE_WORK_SECONDS : DAE_WORK_F) : opt->work);
-    }
-    dae_text_put(&x, "unset multiplot\n");
+    put_diagram(&x, &g, width);
+    free(kept);
     return dae_text_end(&x);
 }

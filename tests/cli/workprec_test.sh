@@ -1,5 +1,6 @@
 #!/bin/sh
-# daedalus workprec as scripts see it. usage: workprec_test.sh PROGRAM
+# daedalus workprec as scripts see it. usage: workprec_test.sh PROGRAM SOURCE_DIR
+source=$2
 . "$(dirname "$0")/common.sh"
 
 # ---- usage
@@ -17,7 +18,8 @@ for range in 9:4:1 4:9:0 a:b:c 4:20:1 4:9:1:2 -1:2:1; do expect 2 workprec hires
 expect 2 workprec hires --reps 0; says 'whole number' err
 expect 2 workprec hires --measure length; says 'expected time, f or both' err
 expect 2 workprec hires --max-seconds 0; says 'expected a number' err
-expect 2 workprec vdpol-mu --set mu=5; says 'no reference' err
+expect 2 workprec hires --lines 0; says 'whole number' err
+expect 2 workprec no/such/model.json; says 'No such file' err
 expect 2 workprec hires --set nonsense=5; says 'nonsense' err
 expect 2 workprec hires --out no/such/folder/x.jsonl; says 'No such file' err
 expect 2 workprec hires --plot x.gif; says '.svg, .png or .pdf' err
@@ -35,6 +37,18 @@ expect 0 workprec hires $two --full; says '^radau5  *1.0e-04  *1.0e-04  *1.0e-06
 says '^vode  *1.0e-04  *1.0e-04  *0.0e+00 ' out # chooses its own first step, as in the test set
 expect 0 workprec hires $two --json; lines 6 out
 expect 0 workprec e5 --solvers radau5 --range 4:4:1 --reps 1; says 'mescd' out
+
+# ---- without a reference: two methods compute one, once; also of model files, where another file is another model
+expect 0 workprec vdpol-mu --set mu=5 --solvers radau5 --range 5:6:1 --reps 1; says 'two methods compute one' err; says 'agree in' err
+says '^radau5 .* 2  *0$' out
+expect 0 workprec vdpol-mu --set mu=5 --solvers radau5 --range 5:6:1 --reps 1; silent err
+model=$source/models/pendulum.json
+expect 0 workprec "$model" --solvers phem56,radau5 --range 5:7:1 --reps 1 --out p.jsonl; says 'agree in' err; lines 6 p.jsonl
+says '^phem56 ' out; says '^radau5 ' out
+expect 0 workprec "$model" --solvers phem56,radau5 --range 5:7:1 --reps 1 --out p.jsonl; lines 6 p.jsonl; says '6 runs were taken' err
+sed 's/-9.81/-1.62/' "$model" >moon.json
+expect 0 workprec moon.json --solvers phem56 --range 5:7:1 --reps 1 --out p.jsonl; says 'two methods compute one' err; lines 9 p.jsonl
+echo '{' >bad.json; expect 2 workprec bad.json
 
 # ---- it goes on: nothing is repeated, a broken last line is cut off
 cp h.jsonl before; expect 0 workprec hires $two --out h.jsonl; cmp -s h.jsonl before || wrong 'finished runs were repeated'
@@ -82,6 +96,7 @@ if command -v gnuplot >/dev/null; then
     ! grep -q 'no result' 'a b.svg' || wrong 'a strip without failed runs'
     expect 0 workprec ringmod --solvers dopri5 --range 4:9:1 --reps 1 --max-seconds 0.05 --out r.jsonl --plot r.svg; says 'no result' r.svg
     expect 0 workprec hires $two --out h.jsonl --plot t.svg --measure time --mescd; says 'mescd' t.svg
+    expect 0 workprec rober --range 4:6:1 --reps 1 --max-seconds 0.1 --lines 3 --plot l.svg --quiet; says 'not drawn' l.svg
     ! grep -q 'evaluations' t.svg || wrong '--measure time draws evaluations'
     # every problem: records, pictures, page; a second time nothing runs
     few="--solvers all --range 4:4:1 --reps 1 --max-seconds 0.02 --jobs 2"

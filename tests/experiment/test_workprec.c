@@ -166,7 +166,7 @@ static void plot_has_a_line_per_solver_and_a_strip_for_failures(void **state)
                            sample("radau5", 3, 2e-3, 20), sample("dopri5", 3, 1, 9),
                            sample("my \"own\"", 3, 1e-3, 9)};
     m[3].status = DAE_ERR_STEP_TOO_SMALL;
-    dae_workprec_plot_options o = {"a title", "svg", DAE_WORK_BOTH, 0, 3.5};
+    dae_workprec_plot_options o = {"a title", "svg", DAE_WORK_BOTH, 0, 3.5, 0};
     assert_int_equal(dae_workprec_plot(m, 5, &o, remember, text), DAE_OK);
     assert_non_null(strstr(text->text, "a title"));
     assert_non_null(strstr(text->text, "2 0.001 10\n4 0.01 100\n"));
@@ -180,6 +180,32 @@ static void plot_has_a_line_per_solver_and_a_strip_for_failures(void **state)
     assert_null(strstr(text->text, "no result"));
     assert_int_equal(dae_workprec_plot(m, 0, &o, remember, text), DAE_ERR_INPUT);
     assert_int_equal(dae_workprec_plot(m, 3, &o, refuse, NULL), DAE_ERR_FILE);
+    free(text);
+}
+
+/* Costs of 2, 3 and 4 digits: a 1, 10, 100; b ten times that; c never has 4 (and 3, 4 by 100 times the least). */
+static void plot_leaves_out_the_solvers_that_need_most(void **state)
+{
+    (void)state;
+    memory *text = calloc(1, sizeof *text);
+    assert_non_null(text);
+    dae_measurement m[] = {sample("a", 2, 1, 10),    sample("a", 4, 100, 1000), sample("c", 2, 100, 9), sample("c", 3, 1000, 9),
+                           sample("b", 2, 10, 90),   sample("b", 4, 1000, 9000)};
+    assert_near(dae_workprec_excess(m, 6, "a", 0, DAE_WORK_SECONDS), 0, 1e-12);
+    assert_near(dae_workprec_excess(m, 6, "b", 0, DAE_WORK_SECONDS), 1, 1e-12);
+    assert_near(dae_workprec_excess(m, 6, "c", 0, DAE_WORK_SECONDS), (2 + 2 + 3) / 3.0, 1e-12);
+    assert_near(dae_workprec_excess(m, 6, "none", 0, DAE_WORK_SECONDS), 3, 1e-12);
+    dae_workprec_plot_options o = {"a title", "svg", DAE_WORK_BOTH, 0, 0, 2};
+    assert_int_equal(dae_workprec_plot(m, 6, &o, remember, text), DAE_OK);
+    assert_non_null(strstr(text->text, "title \"a\""));
+    assert_non_null(strstr(text->text, "title \"b\""));
+    assert_null(strstr(text->text, "title \"c\""));
+    assert_non_null(strstr(text->text, "not drawn"));
+    assert_non_null(strstr(text->text, "set label 11 \"c\""));
+    o.most_lines = 3;
+    text->length = 0;
+    assert_int_equal(dae_workprec_plot(m, 6, &o, remember, text), DAE_OK);
+    assert_null(strstr(text->text, "not drawn"));
     free(text);
 }
 
@@ -244,6 +270,7 @@ int main(void)
         cmocka_unit_test(measurement_parse_names_what_is_wrong),
         cmocka_unit_test(cost_is_interpolated_in_the_logarithm),
         cmocka_unit_test(plot_has_a_line_per_solver_and_a_strip_for_failures),
+        cmocka_unit_test(plot_leaves_out_the_solvers_that_need_most),
         cmocka_unit_test(measurement_of_a_run_has_its_numbers),
         cmocka_unit_test(places_count_who_is_fastest),
     };

@@ -1,0 +1,309 @@
+/* daedalus scale: how the CPU time grows with the size of a problem, per solver and linear algebra. */
+#include "workprec.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { max_sizes = 64, max_modes = 4, max_lines = 64 };
+
+typedef struct line {
+    char label[96];
+    const char *mode;
+    double size[max_sizes], cost[max_sizes], per_step[max_sizes];
+    long n[max_sizes], steps[max_sizes];
+    char message[256]; /* of the first run that failed */
+    int count, failed;
+    dae_growth fit, step; /* of the time, and of the time of a step */
+} line;
+
+typedef struct scale {
+    cli_args *args;
+    char parameter[64]; /* "N" */
+    const char *values; /* "8,16,32" */
+    int given;          /* which of args->given has them */
+    char mode[max_modes][16];
+    int nmode;
+    line *line;
+    int nline;
+    const char *title;
+} scale;
+
+/* ---- What is asked for ------------------------------------------------------------------------------- */
+
+/* The --set that has a list of values. */
+static int find_sizes(scale *s)
+{
+    cli_args *args = s->args;
+    s->given = -1;
+    for (int i = 0; i < args->ngiven; i++) {
+        const char *v = args->given[i].value, *equal = v ? strchr(v, '=') : NULL;
+        if (strcmp(args->given[i].option->name, "set") != 0 || !equal || !strchr(equal, ',')) continue;
+        if (s->given >= 0) return cli_wrong(args, "--set %s: only one parameter can have a list of values", v);
+        if ((size_t)(equal - v) >= sizeof s->parameter) return cli_wrong(args, "--set %s: the name is too long", v);
+        memcpy(s->parameter, v, (size_t)(equal - v));
+        s->values = equal + 1;
+        s->given = i;
+    }
+    if (s->given < 0) return cli_wrong(args, "the sizes are missing; expected --set NAME=8,16,32,...");
+    return 0;
+}
+
+static int find_modes(scale *s)
+{
+    static const char *const known[] = {"auto", "dense", "banded", "sparse"};
+    const char *list = cli_value(s->args, "linalg");
+    if (!list) list = cli_value(s->args, "linear-algebra");
+    if (!list) list = "auto";
+    for (;; list++) {
+        size_t n = strcspn(list, ",");
+        int k = 0;
+        while (k < 4 && (strlen(known[k]) != n || strncmp(known[k], list, n) != 0)) k++;
+        if (k == 4 || s->nmode == max_modes)
+            return cli_wrong(s->args, "--linalg %.*s: expected some of auto, dense, banded, sparse", (int)n, list);
+        strcpy(s->mode[s->nmode++], known[k]);
+        list += n;
+        if (!*list) return 0;
+    }
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------------- */
+
+static line *find_line(scale *s, const char *solver, const char *mode)
+{
+    char label[96];
+    snprintf(label, sizeof label, s->nmode > 1 ? "%s, %s" : "%s", solver, mode);
+    for (int j = 0; j < s->nline; j++) {
+        if (!strcmp(s->line[j].label, label)) return &s->line[j];
+    }
+    if (s->nline == max_lines) return NULL;
+    line *l = &s->line[s->nline++];
+    memcpy(l->label, label, sizeof label);
+    l->mode = mode;
+    return l;
+}
+
+static void take(scale *s, const cli_study *study, const char *mode, double size)
+{
+    for (int i = 0; i < study->count; i++) {
+        const dae_measurement *m = &study->m[i];
+        line *l = find_line(s, m->solver, mode);
+        if (!l || l->count == max_sizes) continue;
+        int k = l->count++, good = m->status == DAE_OK;
+        l->size[k] = size;
+        l->n[k] = dae_system_size(&study->problem->system);
+        l->steps[k] = m->steps;
+        l->cost[k] = good ? m->cpu_seconds : NAN;
+        l->per_step[k] = good && m->steps > 0 ? m->cpu_seconds / (double)m->steps : NAN;
+        if (!good && !l->failed++) snprintf(l->message, sizeof l->message, "%.200s (at %g)", m->message, size);
+    }
+}
+
+static int run_sizes(scale *s)
+{
+    cli_args *args = s->args;
+    const char *given = args->given[s->given].value, *out = cli_value(args, "out"), *v;
+    double rtol = 0, atol = 0;
+    int status = 0, mode_at = -1;
+    if (cli_real(args, "rtol", 1e-16, 1, &rtol) || cli_real(args, "atol", 1e-300, 1e300, &atol)) return EXIT_USAGE;
+    if (cli_add(args, "linear-algebra", "auto")) return EXIT_USAGE;
+    mode_at = args->ngiven - 1;
+    for (v = s->values; !status;) {
+        size_t n = strcspn(v, ",");
+        char set[160], *end;
+        double size = strtod(v, &end);
+        if (n == 0 || end != v + n || !(size > 0)) {
+            status = cli_wrong(args, "--set %s: expected positive numbers with commas between", given);
+            break;
+        }
+        snprintf(set, sizeof set, "%s=%.*s", s->parameter, (int)n, v);
+        args->given[s->given].value = set;
+        for (int k = 0; k < s->nmode && !status; k++) {
+            args->given[mode_at].value = s->mode[k];
+            cli_study study = {.args = args, .name = args->argument[0], .unscored = 1, .reps = 3, .max_seconds = 30,
+                               .quiet = args->json};
+            dae_problem *p = rtol > 0 ? NULL : cli_open(args, study.name);
+            if (!(rtol > 0) && !p) {
+                status = args->status;
+                break;
+            }
+            study.rtol = rtol > 0 ? rtol : p->rtol;
+            study.atol = atol;
+            if (p) cli_close_problem(args, p);
+            int json = args->json;
+            args->json = 0;
+            status = cli_study_run(&study, out, NULL);
+            args->json = json;
+            if (!status) take(s, &study, s->mode[k], size);
+            if (study.problem && !s->title) s->title = dae_problem_find(study.name) ? dae_problem_find(study.name)->title : "";
+            cli_study_free(&study);
+        }
+        v += n;
+        if (!*v) break;
+        v++;
+    }
+    args->given[s->given].value = given;
+    return status;
+}
+
+/* ---- What is shown ----------------------------------------------------------------------------------- */
+
+static void print_table(const scale *s)
+{
+    int width = 12, sizes = 0;
+    for (int j = 0; j < s->nline; j++) {
+        if ((int)strlen(s->line[j].label) > width) width = (int)strlen(s->line[j].label);
+        if (s->line[j].count > s->line[sizes].count) sizes = j;
+    }
+    const line *most = &s->line[sizes];
+    printf("%s: CPU seconds against %s, and the exponent of their growth\n\n%-*s", s->args->argument[0], s->parameter, width,
+           s->parameter);
+    for (int k = 0; k < most->count; k++) printf(" %9g", most->size[k]);
+    printf("   exponent       last   per step\n%-*s", width, "equations");
+    for (int k = 0; k < most->count; k++) printf(" %9ld", most->n[k]);
+    putchar('\n');
+    for (int j = 0; j < s->nline; j++) {
+        const line *l = &s->line[j];
+        printf("%-*s", width, l->label);
+        for (int k = 0; k < most->count; k++) {
+            int i = 0;
+            while (i < l->count && l->size[i] != most->size[k]) i++;
+            if (i < l->count && isfinite(l->cost[i])) printf(" %9.3g", l->cost[i]);
+            else printf(" %9s", i < l->count ? "failed" : "-");
+        }
+        if (l->fit.count > 1) {
+            printf("   %5.2f", l->fit.exponent);
+            if (isfinite(l->fit.error)) printf(" +-%4.2f", l->fit.error);
+            else printf("       ");
+            printf(" %6.2f %10.2f", l->fit.last, l->step.exponent);
+        }
+        putchar('\n');
+    }
+    for (int j = 0; j < s->nline; j++) {
+        if (s->line[j].failed) printf("\n%s failed %d times: %s\n", s->line[j].label, s->line[j].failed, s->line[j].message);
+    }
+}
+
+static json_t *reals(const double *x, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, isfinite(x[i]) ? json_real(x[i]) : json_null());
+    return list;
+}
+
+static json_t *real_or_null(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static void print_json(const scale *s)
+{
+    json_t *lines = json_array();
+    for (int j = 0; j < s->nline; j++) {
+        const line *l = &s->line[j];
+        json_t *o = json_object(), *n = json_array(), *steps = json_array();
+        for (int k = 0; k < l->count; k++) {
+            json_array_append_new(n, json_integer(l->n[k]));
+            json_array_append_new(steps, json_integer(l->steps[k]));
+        }
+        char solver[96];
+        snprintf(solver, sizeof solver, "%.*s", (int)strcspn(l->label, ","), l->label);
+        json_object_set_new(o, "solver", json_string(solver));
+        json_object_set_new(o, "linear_algebra", json_string(l->mode));
+        json_object_set_new(o, "size", reals(l->size, l->count));
+        json_object_set_new(o, "n", n);
+        json_object_set_new(o, "steps", steps);
+        json_object_set_new(o, "cpu_seconds", reals(l->cost, l->count));
+        json_object_set_new(o, "exponent", real_or_null(l->fit.exponent));
+        json_object_set_new(o, "exponent_error", real_or_null(l->fit.error));
+        json_object_set_new(o, "exponent_last", real_or_null(l->fit.last));
+        json_object_set_new(o, "exponent_per_step", real_or_null(l->step.exponent));
+        json_object_set_new(o, "factor", real_or_null(l->fit.factor));
+        json_array_append_new(lines, o);
+    }
+    json_t *o = json_pack("{s:s,s:s,s:s,s:o}", "status", "ok", "problem", s->args->argument[0], "parameter", s->parameter,
+                          "lines", lines);
+    if (o) json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    putchar('\n');
+    json_decref(o);
+}
+
+static dae_status script(const void *what, const char *terminal, dae_write_fn *write, void *user)
+{
+    const scale *s = what;
+    dae_growth_line l[max_lines];
+    char title[256], label[80];
+    for (int j = 0; j < s->nline; j++) l[j] = (dae_growth_line){s->line[j].label, s->line[j].size, s->line[j].cost, s->line[j].count};
+    snprintf(title, sizeof title, "%s%s%s: growth of CPU time with %s", s->args->argument[0],
+             s->title && s->title[0] ? ", " : "", s->title ? s->title : "", s->parameter);
+    snprintf(label, sizeof label, "%s", s->parameter);
+    return dae_growth_plot(l, s->nline, title, label, terminal, write, user);
+}
+
+static int show(scale *s)
+{
+    const char *plot = cli_value(s->args, "plot");
+    int usable = 0;
+    for (int j = 0; j < s->nline; j++) {
+        line *l = &s->line[j];
+        usable += dae_growth_fit(l->size, l->cost, l->count, &l->fit) == DAE_OK;
+        dae_growth_fit(l->size, l->per_step, l->count, &l->step);
+    }
+    if (s->args->json) print_json(s);
+    else if (!cli_has(s->args, "quiet")) print_table(s);
+    if (!usable) {
+        fprintf(stderr, "daedalus scale: no solver finished at two sizes, so that there is no exponent\n");
+        return EXIT_FAILED;
+    }
+    if (!plot) return 0;
+    int status = cli_plot(s->args, plot, script, s);
+    if (!status && !cli_has(s->args, "quiet") && !s->args->json) fprintf(stderr, "wrote %s\n", plot);
+    return status;
+}
+
+static int run(cli_args *args)
+{
+    scale s = {.args = args};
+    const char *plot = cli_value(args, "plot");
+    cli_catch_signals();
+    s.line = calloc(max_lines, sizeof *s.line);
+    int status = s.line ? 0 : cli_wrong(args, "out of memory");
+    if (!status) status = find_sizes(&s);
+    if (!status) status = find_modes(&s);
+    if (!status && plot) status = cli_plot_check(args, plot);
+    if (!status) status = run_sizes(&s);
+    if (!status) status = show(&s);
+    free(s.line);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"set", "NAME=8,16,...", NULL, "the sizes; --set NAME=VALUE: other parameters"},
+    {"solvers", "A,B,...", "solvers", "as in workprec; all (default)"},
+    {"linalg", "MODE,...", NULL, "storage of Jacobians and factors: some of auto (default), dense, banded, sparse"},
+    {"rtol", "R", NULL, "tolerance of all runs; default: the problem's"},
+    {"atol", "A", NULL, "absolute tolerance; default: in the problem's ratio to rtol"},
+    {"reps", "N", NULL, "measurements of CPU time per run (3)"},
+    {"max-seconds", "S", NULL, "limit on the CPU time of a run, and of its repetitions (30)"},
+    {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
+    {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
+    {"linear-algebra", "MODE", "auto|dense|banded|sparse", "the same as --linalg with one mode"},
+    {"out", "FILE.jsonl", "file", "append one line per run; runs that are there already are not repeated"},
+    {"plot", "FILE", "file", "both axes logarithmic, exponents in the key: .svg, .png or .pdf"},
+    {"json", NULL, NULL, "one JSON object on standard output"},
+    {"quiet", NULL, NULL, "no table, no progress"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes[] =
+    "The exponent p is that of a fit of time = c * size^p to all sizes, with its standard error; \"last\" is the one\n"
+    "between the two largest sizes, and \"per step\" that of the time of a step, which is what linear algebra\n"
+    "costs where the number of steps grows too. Runs that fail are left out of the fit.\n";
+static const char *const examples[] = {
+    "scale medakzo --set N=25,50,100 --solvers radau5 --linalg dense,banded --reps 1 --plot growth.svg",
+    "what banded linear algebra is worth", "scale insulator-chain --set N=5,10,20 --solvers mexx --json", "for programs", NULL};
+const cli_command cli_scale = {"scale",   "how CPU time grows with the size of a problem",
+                               "PROBLEM", "problems",
+                               1,         1,
+                               options,   examples,
+                               notes,     run};
