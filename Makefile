@@ -6,8 +6,8 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow results gallery truck-study reference-extended fuzz bench engines \
-        sanitize clang coverage valgrind abi-update format check-format install clean help
+.PHONY: all setup setup-dev build run test slow matrix results gallery truck-study reference-extended fuzz bench \
+        engines sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -34,7 +34,10 @@ test: build ## every test but the long studies
 
 slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
 	ctest --test-dir build --output-on-failure -L '^slow$$'
-	build/daedalus matrix --jobs $(JOBS) --file out/matrix.jsonl
+	build/daedalus matrix --jobs $(JOBS) --file out/matrix.jsonl --csv out/matrix.csv --condensed out/matrix.md
+
+matrix: build ## docs/testset-matrix.md: every solver on every problem, condensed (goes on where it was)
+	build/daedalus matrix --jobs $(JOBS) --file out/matrix.jsonl --csv out/matrix.csv --condensed docs/testset-matrix.md
 
 results: build ## docs/testset-results.md: our figures beside those of the test set report
 	build/daedalus table --all --rows published --format md --jobs $(JOBS) --max-seconds 300 \

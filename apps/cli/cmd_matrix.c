@@ -59,6 +59,17 @@ static int plan(matrix *x, long every)
     return x->finished && x->order ? 0 : cli_wrong(x->args, "out of memory");
 }
 
+/* The tolerance of the problem's range from which on the method has no runs, in words; "": none. */
+static const char *limit_text(const dae_problem_info *p, const dae_method_info *m, char *text, size_t size)
+{
+    const dae_tolerance_range *r = dae_tolerance_range_find(p->name);
+    double least = dae_matrix_least_rtol(m);
+    text[0] = 0;
+    if (r && pow(10, -(r->a + r->last * r->b)) < least)
+        snprintf(text, size, " (not eligible below %.3g: order %d)", least, m->order_max);
+    return text;
+}
+
 /* Number of tolerances per solver and problem, or why there are none. */
 static void print_eligibility(const matrix *x)
 {
@@ -70,11 +81,12 @@ static void print_eligibility(const matrix *x)
             const dae_method_info *m = dae_method_get(k);
             if (!in_list(m->name, x->solver, x->nsolver)) continue;
             const char *why = dae_matrix_exclusion(p, m);
+            char more[128];
             int runs = 0;
             for (int j = 0; j < x->count; j++)
                 runs += x->row[j].problem == p->name && x->row[j].solver == m->name;
             if (why) printf("%-12s %-12s - (%s)\n", p->name, m->name, why);
-            else printf("%-12s %-12s %d\n", p->name, m->name, runs);
+            else printf("%-12s %-12s %d%s\n", p->name, m->name, runs, limit_text(p, m, more, sizeof more));
         }
     }
 }
@@ -198,6 +210,48 @@ static void make_order(matrix *x)
 
 /* ---- Summary ------------------------------------------------------------------------------------------- */
 
+/* All runs of a solver on a problem; they stand together. */
+typedef struct group {
+    int planned, runs, failed;
+    double least, most, cpu; /* digits: scd, or mescd where it is not used */
+} group;
+
+static group group_of(const matrix *x, const char *problem, const char *solver)
+{
+    group g = {.least = INFINITY, .most = -INFINITY};
+    for (int i = 0; i < x->count; i++) {
+        const dae_table_row *r = &x->row[i];
+        if (strcmp(r->problem, problem) != 0 || strcmp(r->solver, solver) != 0) continue;
+        g.planned++;
+        if (!x->finished[i]) continue;
+        double digits = isfinite(r->scd) ? r->scd : r->mescd;
+        g.runs++;
+        g.failed += r->status != DAE_OK;
+        if (isfinite(digits)) {
+            g.least = fmin(g.least, digits);
+            g.most = fmax(g.most, digits);
+        }
+        if (isfinite(r->cpu_seconds)) g.cpu += r->cpu_seconds;
+    }
+    return g;
+}
+
+/* What is left out for its order: never counted, but told. */
+static void print_limits(const matrix *x)
+{
+    int head = 0;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        double least = dae_matrix_least_rtol(m);
+        if (!(least > 0) || !in_list(m->name, x->solver, x->nsolver)) continue;
+        int none = 1;
+        for (int i = 0; i < x->count; i++) none &= x->row[i].solver != m->name;
+        if (none) continue;
+        printf("%s  %s: below %.3g, order %d\n", head++ ? "" : "\nNot eligible\n", m->name, least,
+               m->order_max);
+    }
+}
+
 static int summarize(const matrix *x)
 {
     int failed = 0, done = 0;
@@ -209,28 +263,15 @@ static int summarize(const matrix *x)
         if (isfinite(x->row[i].cpu_seconds)) seconds += x->row[i].cpu_seconds;
     }
     printf("%-12s %-12s %5s %6s  %-15s %s\n", "PROBLEM", "SOLVER", "RUNS", "FAILED", "SCD", "CPU SECONDS");
-    for (int i = 0, n; i < x->count; i += n) {
+    for (int i = 0; i < x->count;) {
         const dae_table_row *r = &x->row[i];
-        int runs = 0, bad = 0;
-        double lo = INFINITY, hi = -INFINITY, cpu = 0;
-        for (n = 0;
-             i + n < x->count && x->row[i + n].problem == r->problem && x->row[i + n].solver == r->solver;
-             n++) {
-            const dae_table_row *q = &x->row[i + n];
-            double digits = isfinite(q->scd) ? q->scd : q->mescd;
-            if (!x->finished[i + n]) continue;
-            runs++;
-            bad += q->status != DAE_OK;
-            if (isfinite(digits)) {
-                lo = fmin(lo, digits);
-                hi = fmax(hi, digits);
-            }
-            if (isfinite(q->cpu_seconds)) cpu += q->cpu_seconds;
-        }
+        group g = group_of(x, r->problem, r->solver);
         char span[32] = "-";
-        if (lo <= hi) snprintf(span, sizeof span, "%.1f .. %.1f", lo, hi);
-        printf("%-12s %-12s %5d %6d  %-15s %.3f\n", r->problem, r->solver, runs, bad, span, cpu);
+        if (g.least <= g.most) snprintf(span, sizeof span, "%.1f .. %.1f", g.least, g.most);
+        printf("%-12s %-12s %5d %6d  %-15s %.3f\n", r->problem, r->solver, g.runs, g.failed, span, g.cpu);
+        i += g.planned;
     }
+    print_limits(x);
     if (failed) printf("\nFailed runs\n");
     for (int i = 0; i < x->count; i++) {
         const dae_table_row *r = &x->row[i];
@@ -238,16 +279,136 @@ static int summarize(const matrix *x)
         printf("  %s, %s, rtol %.3g (m = %d%s): %s\n", r->problem, r->solver, r->rtol, r->m,
                dae_published_failed(r->problem, r->solver, r->m) ? ", failed in the report too" : "",
                r->message);
+        printf("    daedalus run %s --solver %s --rtol %.17g --atol %.17g", r->problem, r->solver, r->rtol,
+               r->atol);
+        printf(" --h0 %.17g", r->h0);
+        if (r->setting) printf(" --set %s", r->setting);
+        putchar('\n');
     }
     printf("\n%d of %d runs, %d failed, %.0f s of CPU time; %s\n", done, x->count, failed, seconds, x->path);
     return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- Files -------------------------------------------------------------------------------------------- */
+
+typedef void cell_fn(FILE *out, const group *g);
+
+static void runs_cell(FILE *out, const group *g)
+{
+    if (g->runs < g->planned) fprintf(out, " %d of %d", g->runs, g->planned);
+    else fprintf(out, " %d", g->runs);
+    if (g->failed) fprintf(out, ", **%d failed**", g->failed);
+}
+
+static void digits_cell(FILE *out, const group *g)
+{
+    if (g->least <= g->most) fprintf(out, " %.1f..%.1f", g->least, g->most);
+    else fputs(" -", out);
+}
+
+/* Problems down, solvers across: those that have runs. */
+static void cross(FILE *out, const matrix *x, cell_fn *cell)
+{
+    int column[64], n = 0;
+    fputs("| problem |", out);
+    for (int k = 0; k < dae_method_count() && n < 64; k++) {
+        const char *name = dae_method_get(k)->name;
+        int any = 0;
+        for (int i = 0; i < x->count; i++) any |= !strcmp(x->row[i].solver, name);
+        if (!any) continue;
+        column[n++] = k;
+        fprintf(out, " %s |", name);
+    }
+    fputs("\n|---|", out);
+    for (int k = 0; k < n; k++) fputs("---:|", out);
+    for (int j = 0; j < dae_problem_count(); j++) {
+        const char *name = dae_problem_get(j)->name;
+        int any = 0;
+        for (int i = 0; i < x->count; i++) any |= !strcmp(x->row[i].problem, name);
+        if (!any) continue;
+        fprintf(out, "\n| %s |", name);
+        for (int k = 0; k < n; k++) {
+            group g = group_of(x, name, dae_method_get(column[k])->name);
+            if (g.planned) cell(out, &g);
+            else fputs(" ", out);
+            fputs(" |", out);
+        }
+    }
+    fputs("\n", out);
+}
+
+static void condensed(FILE *out, const matrix *x)
+{
+    int done = 0, failed = 0;
+    double cpu = 0;
+    for (int i = 0; i < x->count; i++) {
+        if (!x->finished[i]) continue;
+        done++;
+        failed += x->row[i].status != DAE_OK;
+        if (isfinite(x->row[i].cpu_seconds)) cpu += x->row[i].cpu_seconds;
+    }
+    fprintf(
+        out,
+        "# Every solver on every problem of the test set\n\n"
+        "Made by `daedalus matrix --condensed`, version %s: each solver on each problem that it takes, at "
+        "the\n"
+        "tolerances rtol = 10^-(a + m b) of the problem's work-precision diagram in the test set report.\n\n"
+        "**%d of %d runs, %d failed**, %.0f s of CPU time.\n\n"
+        "A blank cell: the solver does not take the equations, is explicit and the problem stiff, or is a "
+        "BDF code\n"
+        "for index 1 (`daedalus matrix --eligible` tells which). ",
+        dae_version(), done, x->count, failed, cpu);
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        double least = dae_matrix_least_rtol(m);
+        if (least > 0 && in_list(m->name, x->solver, x->nsolver) && m->kinds & 1u << DAE_KIND_ODE)
+            fprintf(out, "Not eligible: %s below %.3g (order %d).\n", m->name, least, m->order_max);
+    }
+    fputs("tba below 1e-5 is run as corrected ([why](problems/tba.md)).\n\n## Runs\n\n", out);
+    cross(out, x, runs_cell);
+    fputs("\n## Digits\n\nLeast and most correct digits over the tolerances: scd, or mescd where the report "
+          "does not use "
+          "scd.\n\n",
+          out);
+    cross(out, x, digits_cell);
+}
+
+static int write_csv(FILE *out, const matrix *x)
+{
+    dae_table_row *list = calloc((size_t)x->count + 1, sizeof *list);
+    int n = 0;
+    for (int i = 0; list && i < x->count; i++) {
+        if (x->finished[i]) list[n++] = x->row[i];
+    }
+    int bad = !list || dae_table_write(list, n, "csv", cli_write_file, out) < 0;
+    free(list);
+    return bad;
+}
+
+/* The files of --csv and --condensed. */
+static int write_files(const matrix *x)
+{
+    static const char *const names[] = {"csv", "condensed"};
+    for (int k = 0; k < 2; k++) {
+        const char *path = cli_value(x->args, names[k]);
+        FILE *out = path ? fopen(path, "w") : NULL;
+        if (!path) continue;
+        if (!out) return cli_wrong(x->args, "--%s %s: %s", names[k], path, strerror(errno));
+        int bad = 0;
+        if (k == 0) bad = write_csv(out, x);
+        else condensed(out, x);
+        bad |= ferror(out);
+        bad |= fclose(out) != 0;
+        if (bad) return cli_wrong(x->args, "--%s %s: could not be written", names[k], path);
+    }
+    return 0;
 }
 
 static int run_matrix(matrix *x)
 {
     cli_args *args = x->args;
     const char *seconds = cli_value(args, "max-seconds"), *path = cli_value(args, "file");
-    cli_jobs jobs = {.max_seconds = 60, .repeat = 1, .label = cli_has(args, "quiet") ? NULL : "matrix"};
+    cli_jobs jobs = {.max_seconds = 300, .repeat = 1, .label = cli_has(args, "quiet") ? NULL : "matrix"};
     long njobs = 2, every = 1;
     if (cli_whole(args, "jobs", 1, 256, &njobs) || cli_whole(args, "every", 1, 1000, &every))
         return EXIT_USAGE;
@@ -274,6 +435,7 @@ static int run_matrix(matrix *x)
     if (fclose(x->file) != 0 && !status) status = cli_wrong(args, "--file %s: %s", x->path, strerror(errno));
     x->file = NULL;
     int result = summarize(x);
+    if (write_files(x) && !status) status = EXIT_USAGE;
     if (status == EXIT_INTERRUPTED && !cli_has(args, "quiet"))
         fprintf(stderr, "matrix: interrupted; the same command goes on where it stopped\n");
     return status ? status : result;
@@ -297,25 +459,30 @@ static const cli_option options[] = {
     {"solvers", "A,B,...", NULL, "these solvers; default: all"},
     {"every", "K", NULL, "every K-th tolerance only"},
     {"max-seconds", "S", NULL,
-     "limit on the CPU time of a run, beyond it the run has failed; default 60, 0: none"},
+     "limit on the CPU time of a run, beyond it the run has failed; default 300, 0: none"},
     {"jobs", "N", NULL, "N runs at a time, each in a process of its own; default 2"},
     {"file", "FILE", "file", "where the results are kept; default out/matrix.jsonl"},
+    {"csv", "FILE", "file", "write the table of all runs: steps, f, Jac, LU, digits, CPU, status"},
+    {"condensed", "FILE", "file", "write runs, failures and digits per solver and problem as Markdown"},
     {"fresh", NULL, NULL, "forget the runs in the file"},
     {"retry", NULL, NULL, "run again what failed"},
     {"eligible", NULL, NULL, "show which solvers run on which problems and why others do not, run nothing"},
     {"quiet", NULL, NULL, "no progress on standard error"},
     {NULL, NULL, NULL, NULL},
 };
-static const char notes_text[] = "A solver runs on a problem if it takes its kind of equations and its "
-                                 "index, and if it is not an explicit one on\n"
-                                 "a stiff problem; `daedalus matrix --eligible` shows it. Each finished run "
-                                 "is one JSON line in the file, which the\n"
-                                 "same command reads first: what is there is not run again, unless the "
-                                 "version of the library differs. The exit\n"
-                                 "status is 1 if a run failed.\n";
-static const char *const examples[] = {"matrix --eligible", "which solver on which problem",
-                                       "matrix --problems hires,rober --solvers radau5,dassl --every 8 --file m.jsonl",
-                                       "a few runs of two problems", NULL};
+static const char notes_text[] =
+    "A solver runs on a problem if it takes its kind of equations and its "
+    "index, and if it is not an explicit one on\n"
+    "a stiff problem; `daedalus matrix --eligible` shows it. A method of order p "
+    "below 5 has no runs below 10^(-3 p).\n"
+    "Each finished run is one JSON line in the file, which the\n"
+    "same command reads first: what is there is not run again, unless the "
+    "version of the library differs. The exit\n"
+    "status is 1 if a run failed.\n";
+static const char *const examples[] = {
+    "matrix --eligible", "which solver on which problem",
+    "matrix --problems hires,rober --solvers radau5,dassl --every 8 --file m.jsonl",
+    "a few runs of two problems", NULL};
 const cli_command cli_matrix = {"matrix",   "every solver on every problem over the report's tolerances",
                                 "",         NULL,
                                 0,          0,

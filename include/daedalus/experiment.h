@@ -194,6 +194,9 @@ DAE_API const dae_tolerance_range *dae_tolerance_range_find(const char *problem)
 
 /* NULL: the matrix of all solvers and problems has runs of this method on this problem; else why not, in words. */
 DAE_API const char *dae_matrix_exclusion(const dae_problem_info *problem, const dae_method_info *method);
+/* The matrix has no runs of this method at relative tolerances below this one: 10^(-3 p) for order p < 5, else 0. The
+ * work grows as rtol^(-1/(p+1)), and a method of low order takes hours at tolerances that it is not made for. */
+DAE_API double dae_matrix_least_rtol(const dae_method_info *method);
 
 /* ---- Tables of run characteristics ----------------------------------------------------------- */
 
@@ -212,6 +215,7 @@ typedef struct dae_table_row {
     const dae_published_row *published; /* NULL: none */
     int m;                              /* number of the tolerance in the problem's range, -1: none */
     double rtol, atol, h0;              /* h0 0: the method chooses */
+    const char *setting;                /* NAME=VALUE of a parameter of the problem, NULL: none */
     dae_status status;
     char message[512]; /* of a failed run */
     double mescd, scd;

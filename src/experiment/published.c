@@ -55,3 +55,8 @@ const char *dae_matrix_exclusion(const dae_problem_info *problem, const dae_meth
     if (!method->implicit && problem->stiff) return "explicit method, stiff problem";
     return NULL;
 }
+
+double dae_matrix_least_rtol(const dae_method_info *method)
+{
+    return method->order_max < 5 ? pow(10, -3 * method->order_max) * (1 - 1e-9) : 0;
+}

@@ -156,10 +156,15 @@ expect 0 matrix --eligible; says '^hires  *dopri5  *- (explicit method, stiff pr
 says '^andrews  *vode  *- (' out; says '^nand  *mebdfi  *65' out
 expect 0 matrix --problems rober --solvers radau,radau5 --every 8 --file new/m.jsonl; lines 10 new/m.jsonl; says '^10 of 10 runs, 0 failed' out
 expect 0 matrix --problems rober --solvers radau,radau5 --every 8 --file new/m.jsonl; lines 10 new/m.jsonl; says '10 of them are in' err
+expect 0 matrix --problems rober,hires --solvers radau,wnys2 --every 8 --file new/o.jsonl --csv new/o.csv --condensed new/o.md
+says '^  wnys2: below 1e-06, order 2' out; lines $(($(wc -l <new/o.jsonl) + 1)) new/o.csv; says '^rober,radau,.*,ok,' new/o.csv
+says '^| rober | 5 | 2 |$' new/o.md; says '0 failed' new/o.md
+expect 2 matrix --problems rober --solvers radau --every 16 --file new/m.jsonl --csv no/such/x.csv; says 'No such file' err
 head -n 7 new/m.jsonl >cut.jsonl; tail -n 1 new/m.jsonl | head -c 50 >>cut.jsonl
 expect 0 matrix --problems rober --solvers radau,radau5 --every 8 --file cut.jsonl --quiet; lines 11 cut.jsonl; silent err
 expect 1 matrix --problems ringmod --solvers radau5 --every 30 --max-seconds 0.001 --file f.jsonl; lines 2 f.jsonl
 says '^  ringmod, radau5, rtol 0.0001 (m = 0, failed in the report too): .*CPU' out
+says '^    daedalus run ringmod --solver radau5 --rtol 0.0001 --atol 0.0001 --h0 ' out
 expect 1 matrix --problems ringmod --solvers radau5 --every 30 --max-seconds 0.001 --file f.jsonl; lines 2 f.jsonl
 expect 1 matrix --problems ringmod --solvers radau5 --every 30 --max-seconds 0.001 --file f.jsonl --retry; lines 4 f.jsonl
 expect 2 matrix --solvers mexx --problems hires; says 'no run is left' err

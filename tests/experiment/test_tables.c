@@ -94,6 +94,82 @@ static void explicit_methods_are_not_run_on_stiff_problems(void **state)
     assert_non_null(dae_matrix_exclusion(dae_problem_find("cable-drum"), radau));
 }
 
+static void methods_of_low_order_have_no_runs_at_tight_tolerances(void **state)
+{
+    (void)state;
+    dae_table_row *row;
+    const dae_tolerance_range *r = dae_tolerance_range_find("rober");
+    assert_near(dae_matrix_least_rtol(dae_method_find("wnys2")), 1e-6, 1e-14);
+    assert_near(dae_matrix_least_rtol(dae_method_find("rosnys4")), 1e-12, 1e-20);
+    assert_true(dae_matrix_least_rtol(dae_method_find("radau5")) == 0);
+    int n = dae_table_plan("rober", DAE_TABLE_RANGE, NULL, 0, &row), runs = 0, all = 0;
+    for (int i = 0; i < n; i++) {
+        if (!strcmp(row[i].solver, "radau5")) all++;
+        if (strcmp(row[i].solver, "wnys2") != 0) continue;
+        assert_true(row[i].rtol > 0.99e-6);
+        runs++;
+    }
+    free(row);
+    assert_int_equal(all, r->last + 1);
+    assert_int_equal(runs, 9); /* 1e-4 .. 1e-6 in quarters of a digit */
+    /* Who asks for it by name gets all. */
+    assert_int_equal(dae_table_plan("rober", DAE_TABLE_RANGE, (const char *const[]){"wnys2"}, 1, &row), all);
+    free(row);
+}
+
+static void tba_is_corrected_below_1e_5(void **state)
+{
+    (void)state;
+    dae_table_row *row;
+    int n = dae_table_plan("tba", DAE_TABLE_RANGE, (const char *const[]){"radau5"}, 1, &row);
+    assert_int_equal(n, 33);
+    assert_null(row[24].setting); /* 1e-5 */
+    assert_string_equal(row[25].setting, "variant=corrected");
+    dae_table_run(&row[32], 0, 1);
+    assert_int_equal(row[32].status, DAE_OK);
+    assert_true(row[32].mescd > 4.5);
+    row[32].setting = "variant=none";
+    dae_table_run(&row[32], 0, 1);
+    assert_true(row[32].status < 0);
+    free(row);
+}
+
+/* As published tba has unstable modes that a small first step after a discontinuity follows: steps of 1e-5. */
+static void restarts_keep_the_step_on_tba_as_published(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *solver;
+        double rtol;
+        long steps;
+    } run[] = {{"gamd", 3.1622776601683790e-6, 5000}, {"ida", 3.1622776601683790e-6, 25000}};
+    for (int i = 0; i < 2; i++) {
+        if (!dae_method_find(run[i].solver)) continue; /* built without SUNDIALS */
+        dae_table_row r = {
+            .problem = "tba", .solver = run[i].solver, .m = -1, .rtol = run[i].rtol, .atol = run[i].rtol};
+        if (i == 0) r.h0 = 10 * r.rtol;
+        dae_table_run(&r, 0, 1);
+        assert_int_equal(r.status, DAE_OK);
+        assert_true(r.steps < run[i].steps);
+        assert_true(r.mescd > 4);
+    }
+}
+
+/* Index 2 at a loose tolerance: what one piece leaves off the constraints must not stop the next. */
+static void ida_ends_the_pump_at_every_loose_tolerance(void **state)
+{
+    (void)state;
+    dae_table_row *row;
+    if (!dae_method_find("ida")) return;
+    int n = dae_table_plan("pump", DAE_TABLE_RANGE, (const char *const[]){"ida"}, 1, &row);
+    assert_int_equal(n, 15);
+    for (int i = 0; i < n; i++) {
+        dae_table_run(&row[i], 0, 1);
+        assert_int_equal(row[i].status, DAE_OK);
+    }
+    free(row);
+}
+
 static void a_row_reproduces_the_report(void **state)
 {
     (void)state;
@@ -274,6 +350,10 @@ int main(void)
         cmocka_unit_test(failed_runs_are_those_of_the_report),
         cmocka_unit_test(ranges_follow_the_pages_of_the_problems),
         cmocka_unit_test(explicit_methods_are_not_run_on_stiff_problems),
+        cmocka_unit_test(methods_of_low_order_have_no_runs_at_tight_tolerances),
+        cmocka_unit_test(tba_is_corrected_below_1e_5),
+        cmocka_unit_test(restarts_keep_the_step_on_tba_as_published),
+        cmocka_unit_test(ida_ends_the_pump_at_every_loose_tolerance),
         cmocka_unit_test(a_row_reproduces_the_report),
         cmocka_unit_test(a_solver_without_rows_gets_the_tolerances_of_the_problem),
         cmocka_unit_test(marks_are_set_beyond_the_allowance),

@@ -22,7 +22,8 @@
  *   - with index 3 the increments may grow in the first 2 s sweeps; with index 2 and 3 the rest of the
  *     interval is halved rather than ended by a tiny block;
  *   - where the iteration diverges twice at order 7 or 9 the order falls;
- *   - values that are off their constraints, with an error that does not fall with h, are mended.
+ *   - values that are off their constraints, with an error that does not fall with h, are mended;
+ *   - after a discontinuity h goes on from the last one.
  * h0, h_min and fixed_step mean the sub-step h, h_max the block. */
 #include "method/method.h"
 
@@ -249,6 +250,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     gamd_state *st = g->st;
     double room = fabs(ivp->t_stop - t);
     int s_old = formulas[st->level]->s;
+    double h_old = ivp->stats->accepted > 0 ? st->h_acc : 0; /* a restart: the last sub-step */
     *st = (gamd_state){.level = g->level_min, .first = 1, .need_jac = 1, .need_lu = 1, .err_last = -1};
     dae_copy(g->n, y, g->y);
     if (ivp->sys->kind == DAE_KIND_ODE) {
@@ -268,6 +270,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         h = fmin(0.01 * room, v > 0 ? 0.5 / v : 0.01 * room);
         if (!(h > 0)) h = 1e-6 * room;
     }
+    /* Ours: a tiny first step would follow fast unstable modes that a long one does not see (tba). */
+    if (!g->classic && h_old > 0 && ivp->opt->fixed_step <= 0) h = fmax(h, h_old);
     st->h = fmax(h, 20 * DBL_EPSILON * fabs(t));
     ivp->t = t;
     fit(g);
