@@ -22,6 +22,7 @@
 #define REST_RATE 1e3   /* 1/s, of resting contacts; ours */
 #define AT_REST 1e-9    /* m/s, rad/s: at the start; ours */
 #define LOOSE 1e-6      /* m/s, rad/s: a coordinate that only a driver moves slips above it; ours */
+#define BREAK_SHARE 0.999 /* a joint whose force has left the range sticks again only below this part of it; ours */
 #define SLIP_SPEED 1e-3 /* m/s, of contacts, if none is given */
 
 static const mbs_coordinate *slider(const mbs_joint_data *j)
@@ -64,14 +65,14 @@ static void hold(const mbs_mechanism *m, double t, const double *y, const mbs_co
 
 /* ---- Joints -------------------------------------------------------------------------------------------- */
 
-/* The joint is at rest: does it stick? */
-static void settle(const mbs_mechanism *m, const mbs_joint_data *j, double t, double *y)
+/* The joint is at rest: does it stick? Within this share of the static limit it does. */
+static void settle(const mbs_mechanism *m, const mbs_joint_data *j, double share, double t, double *y)
 {
     double *u = y + m->np + m->nv + j->grip, F = 0;
     double *lambda = calloc((size_t)m->nlambda + 1, sizeof *lambda);
     memset(u, 0, 4 * sizeof *u);
     if (lambda && !mbs_accelerations(m, t, y, slider(j), NULL, lambda, &F, NULL)) {
-        if (fabs(F) <= static_limit(j, mbs_normal_force(m, j, lambda)))
+        if (fabs(F) <= share * static_limit(j, mbs_normal_force(m, j, lambda)))
             hold(m, t, y, slider(j), j->model->stick, F, u);
         else u[0] = F > 0 ? -1 : 1;
     }
@@ -96,12 +97,13 @@ static void joint_values(const mbs_mechanism *m, const mbs_joint_data *j, double
     free(lambda);
 }
 
-/* Where a force of rounding or of dense output was too large only for a moment, the joint sticks again. */
+/* Where a force of rounding or of dense output was too large only for a moment, the joint sticks again; not at the very limit, where
+ * the force would start beyond the range and never be seen to leave it. */
 static void joint_act(const mbs_mechanism *m, const mbs_joint_data *j, int slips, double t, double *y)
 {
     double *u = y + m->np + m->nv + j->grip;
     if (!slips || u[2] > 0) {
-        settle(m, j, t, y);
+        settle(m, j, slips ? BREAK_SHARE : 1, t, y);
         return;
     }
     mbs_context x = mbs_begin(m, t, y, y + m->np);
@@ -258,7 +260,7 @@ void mbs_switch_start(const mbs_mechanism *m, double t, double *y)
             double rate = mbs_coordinate_rate(&x, slider(j));
             mbs_end(&x);
             if (pass == 0 && fabs(rate) > AT_REST) u[j->grip] = rate > 0 ? 1 : -1;
-            if (pass == 1 && !(fabs(rate) > AT_REST)) settle(m, j, t, y);
+            if (pass == 1 && !(fabs(rate) > AT_REST)) settle(m, j, 1, t, y);
         }
     }
 }
