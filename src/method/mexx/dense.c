@@ -15,7 +15,7 @@
  * Many rows resolve a motion that changes quickly inside the step, but what is known at its ends does not. The
  * rows with even n_j have a point in the middle: y, z and the differences there, extrapolated over these rows, are
  * data for two polynomials, one for each half. Their error is that of y in the middle, from the last two columns of its
- * tableau, and the interpolation error as above. Where the estimate of the whole exceeds the tolerance and that of the
+ * tableau, and the interpolation error as above. Where the estimate of the whole exceeds a few tolerances and that of the
  * halves is smaller, the halves are taken (ours; seven bodies, 1e-9: error of v inside the steps 2e5 -> 15 times the
  * tolerance). Where both exceed it by far, rows are added to the tableau for the dense output only. */
 #include "method/mexx/mexx.h"
@@ -25,7 +25,7 @@
 #include <float.h>
 #include <math.h>
 
-#define FINE 1.0   /* estimated error, in the weights below, up to which the polynomial of the whole step is good enough, */
+#define FINE 3.0   /* estimated error, in the weights below, up to which the polynomial of the whole step is good enough, */
 #define ROUGH 10.0 /* and above which rows are added; ours */
 #define TRUST 10.0 /* the halves are taken even if their estimate is larger by this: that of the whole is the less sure one */
 
@@ -276,14 +276,9 @@ int dae_mexx_dense_build(mexx *s, int rows)
         st->halves = error < TRUST * st->dense_error;
         if (st->halves) st->dense_error = error;
     }
-    if (st->halves) {
-        piece(s, 1, LEFT, MIDDLE, st->n0[1], st->n1[1], MIDDLE, Z);
-        piece(s, 2, MIDDLE, RIGHT, st->n0[2], st->n1[2], MIDDLE, Z);
-        st->degree = (st->n0[1] > st->n1[2] ? st->n0[1] : st->n1[2]) + st->n1[1] - 1;
-    } else {
-        piece(s, 0, LEFT, RIGHT, st->n0[0], st->n1[0], RIGHT, Z);
-        st->degree = st->n0[0] + st->n1[0] - 1;
-    }
+    st->degree = st->n0[0] + st->n1[0] - 1;
+    if (st->halves) st->degree = (st->n0[1] > st->n1[2] ? st->n0[1] : st->n1[2]) + st->n1[1] - 1;
+    st->dense_z = 0;
     st->dense = 1;
     st->rough = st->dense_error > FINE && !plain;
     return st->dense_error > ROUGH && !plain;
@@ -312,12 +307,26 @@ static void horner(const mexx *s, int k, int first, int count, int n0, double th
     }
 }
 
-void dae_mexx_dense_at(const mexx *s, double theta, double *y, double *yp, double *lambda)
+/* The polynomials of a and lambda, which points of y do not need. */
+static void build_z(mexx *s)
+{
+    mexx_state *st = s->s;
+    if (st->halves) {
+        piece(s, 1, LEFT, MIDDLE, st->n0[1], st->n1[1], MIDDLE, Z);
+        piece(s, 2, MIDDLE, RIGHT, st->n0[2], st->n1[2], MIDDLE, Z);
+    } else {
+        piece(s, 0, LEFT, RIGHT, st->n0[0], st->n1[0], RIGHT, Z);
+    }
+    st->dense_z = 1;
+}
+
+void dae_mexx_dense_at(mexx *s, double theta, double *y, double *yp, double *lambda)
 {
     const mexx_state *st = s->s;
     int k = st->halves ? theta < 0.5 ? 1 : 2 : 0;
     double H = k ? st->H_taken / 2 : st->H_taken;
     if (k) theta = 2 * theta - (k - 1);
+    if ((yp || lambda) && !st->dense_z) build_z(s);
     if (y) horner(s, k, 0, s->ny, st->n0[k], theta, y, yp);
     for (int i = 0; yp && i < s->ny; i++) yp[i] /= H;
     if (yp) horner(s, k, s->ny, s->nv, st->nz0[k], theta, yp + s->np, NULL);

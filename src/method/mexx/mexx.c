@@ -674,7 +674,7 @@ static int multipliers(void *self, double t, double *a, double *lambda)
         dae_copy(s->nx, s->x1, x);
     } else {
         int known = t == s->t_projected;
-        polynomial(s, t, known ? NULL : x, NULL, z + s->nv); /* lambda: a guess */
+        polynomial(s, t, known ? NULL : x, NULL, s->aux.m->dfdlambda ? z + s->nv : NULL); /* lambda: a guess */
         if (!known) r = project(s, t, x);
     }
     if (!r) r = solve_z(s, t, x);

@@ -52,9 +52,9 @@ typedef struct mexx_state {
     int kappa;           /* rows of the last accepted step */
     double H_taken;      /* its size */
     int known_z0, known_z1; /* a and lambda at the left and right end are known */
-    int dense;           /* 1: the coefficients belong to the last step */
+    int dense, dense_z;  /* 1: the coefficients belong to the last step; those of a and lambda too */
     int degree;          /* of the continuous representation */
-    int halves, rough;   /* it has two pieces; it is less accurate than the tolerance asks */
+    int halves, rough;   /* it has two pieces; its points are to be projected */
     int n0[3], n1[3], nz0[3]; /* values at the ends of the whole step and of both halves; nz0: of a and lambda */
     double dense_error;  /* its estimated error, relative to rtol times the size of p, v or u, plus atol */
 } mexx_state;
@@ -111,6 +111,6 @@ size_t dae_mexx_sample_at(const mexx *s, int j);
  * beyond the tolerance that another row is worth its cost. */
 int dae_mexx_dense_build(mexx *s, int rows);
 /* y (ny or NULL), y' (ny or NULL, then y too; its part v' is a) and lambda (nl or NULL) at theta in [0,1]. */
-void dae_mexx_dense_at(const mexx *s, double theta, double *y, double *yp, double *lambda);
+void dae_mexx_dense_at(mexx *s, double theta, double *y, double *yp, double *lambda);
 
 #endif
