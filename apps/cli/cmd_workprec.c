@@ -153,8 +153,9 @@ static int write_page(cli_args *args, const char *out, const char *pictures)
         "seconds and against evaluations of f (those for difference Jacobians included), one point per\n"
         "tolerance of the test set's ladder. Lower and further right is better. Runs that failed, hit the "
         "time\n"
-        "limit or have no correct digit stand in the gray strip at the work they cost. `make gallery` draws\n"
-        "them anew; `daedalus workprec PROBLEM` makes one.\n\n");
+        "limit or have no correct digit stand in the gray strip at the work they cost. Of more than\n"
+        "twelve solvers those are drawn that need least; the others are named beside the diagram. `make gallery`\n"
+        "draws them anew; `daedalus workprec PROBLEM` makes one.\n\n");
     int status = write_places(args, out, page);
     for (int i = 0; cli_problem_name(i); i++) {
         const dae_problem_info *p = dae_problem_get(i);
