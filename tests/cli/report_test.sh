@@ -50,6 +50,7 @@ expect 2 plot h.csv --out no/such/folder/x.svg; says 'No such file' err
 expect 2 plot h.csv --kind heat; says 'runs of a sweep' err
 for end in png pdf; do expect 0 plot h.csv --out h.$end --quiet; [ "$(wc -c <h.$end)" -gt 3000 ] || wrong "h.$end is too small"; done
 expect 0 plot h.sol --out s.svg; says '>Pr<' s.svg
+if daedalus run hires --out h.h5 --quiet >out 2>err; then expect 0 plot h.h5 --out h5.svg; says '>Pr<' h5.svg; fi # where HDF5 is built in
 expect 0 run hires --solver vode --rtol 1e-2 --out i.csv --quiet
 expect 0 plot h.csv i.csv --y Pr --out two.svg; says 'Pr (h.csv)' two.svg; says 'Pr (i.csv)' two.svg
 expect 0 workprec hires --solvers radau5,vode --range 4:6:1 --reps 1 --out w.jsonl --quiet
