@@ -2,7 +2,10 @@
 
 #include "linalg/scalar.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+
+enum { WIDTH = 6 }; /* right-hand sides at once; ours */
 
 /* The factors of column k lie together: its elements of U above the pivot (rows ascending), the pivot, its
  * elements of L. Elements above the blocks on the diagonal (KLU's F) are values of the matrix, not factored.
@@ -24,6 +27,7 @@ struct dae_fixed {
     double *off_re, *off_im;         /* F */
     double *inverse_re, *inverse_im; /* n, of the pivots */
     double *work_re, *work_im;       /* n */
+    double *work_wide;               /* WIDTH n, real factors */
 };
 
 /* ---- Making the lists --------------------------------------------------------------------------- */
@@ -40,7 +44,7 @@ void dae_fixed_destroy(dae_fixed *f)
     int *ints[] = {f->row_of, f->column_of, f->block, f->start,      f->pivot,   f->row,   f->from,
                    f->source, f->place,     f->off,   f->off_source, f->off_row, f->target};
     double *doubles[] = {f->scale,  f->off_scale,  f->row_scale,  f->re,      f->im,     f->off_re,
-                         f->off_im, f->inverse_re, f->inverse_im, f->work_re, f->work_im};
+                         f->off_im, f->inverse_re, f->inverse_im, f->work_re, f->work_im, f->work_wide};
     for (size_t k = 0; k < sizeof ints / sizeof *ints; k++) free(ints[k]);
     for (size_t k = 0; k < sizeof doubles / sizeof *doubles; k++) free(doubles[k]);
     free(f);
@@ -82,6 +86,7 @@ static int allocate(dae_fixed *f, int values, int factors)
     f->re = new_reals(nf, &ok);
     f->off_re = new_reals(nv, &ok);
     f->inverse_re = new_reals(n, &ok);
+    f->work_wide = new_reals(f->is_complex ? 0 : n * WIDTH, &ok);
     f->work_re = new_reals(n, &ok);
     if (!f->is_complex) return ok;
     f->im = new_reals(nf, &ok);
@@ -307,10 +312,12 @@ static void solve_real(dae_fixed *f, double *x)
         int first = f->block[b], end = f->block[b + 1];
         for (int k = first; k < end; k++) {
             double t = w[k];
+            if (t == 0) continue; /* right-hand sides are often unit vectors */
             for (int p = pivot[k] + 1; p < start[k + 1]; p++) w[row[p]] -= lu[p] * t;
         }
         for (int k = end - 1; k >= first; k--) {
             double t = w[k] * f->inverse_re[k];
+            if (t == 0) continue;
             w[k] = t;
             for (int p = start[k]; p < pivot[k]; p++) w[row[p]] -= lu[p] * t;
         }
@@ -359,6 +366,59 @@ static void solve_complex(dae_fixed *f, double *xre, double *xim)
         xre[f->column_of[k]] = re[k];
         xim[f->column_of[k]] = im[k];
     }
+}
+
+/* rows of w -= element times t, for the elements from .. end-1 of a column */
+static inline void subtract_wide(int from, int end, const int *restrict row, const double *restrict a,
+                                 const double *restrict t, double *restrict w)
+{
+    for (int p = from; p < end; p++) {
+        double *to = w + (size_t)row[p] * WIDTH, x = a[p];
+        for (int i = 0; i < WIDTH; i++) to[i] -= x * t[i];
+    }
+}
+
+static inline int all_zero(const double *t)
+{
+    for (int i = 0; i < WIDTH; i++) {
+        if (t[i] != 0) return 0;
+    }
+    return 1;
+}
+
+/* As solve_real; row k of all right-hand sides lies together in w. */
+static void solve_wide(dae_fixed *f, int count, double *x, int ld)
+{
+    double *w = f->work_wide, t[WIDTH];
+    for (int k = 0; k < f->n; k++) {
+        int from = f->row_of[k];
+        double scale = f->row_scale[from];
+        for (int i = 0; i < WIDTH; i++) w[k * WIDTH + i] = i < count ? scale * x[from + i * ld] : 0;
+    }
+    for (int b = f->nblocks - 1; b >= 0; b--) {
+        int first = f->block[b], end = f->block[b + 1];
+        for (int k = first; k < end; k++) {
+            for (int i = 0; i < WIDTH; i++) t[i] = w[k * WIDTH + i];
+            if (!all_zero(t)) subtract_wide(f->pivot[k] + 1, f->start[k + 1], f->row, f->re, t, w);
+        }
+        for (int k = end - 1; k >= first; k--) {
+            for (int i = 0; i < WIDTH; i++) w[k * WIDTH + i] = t[i] = w[k * WIDTH + i] * f->inverse_re[k];
+            if (!all_zero(t)) subtract_wide(f->start[k], f->pivot[k], f->row, f->re, t, w);
+        }
+        for (int k = first; k < end; k++) {
+            for (int i = 0; i < WIDTH; i++) t[i] = w[k * WIDTH + i];
+            if (!all_zero(t)) subtract_wide(f->off[k], f->off[k + 1], f->off_row, f->off_re, t, w);
+        }
+    }
+    for (int k = 0; k < f->n; k++) {
+        for (int i = 0; i < count; i++) x[f->column_of[k] + i * ld] = w[k * WIDTH + i];
+    }
+}
+
+void dae_fixed_solve_many(dae_fixed *f, int count, double *x, int ld)
+{
+    for (; count > 1; count -= WIDTH, x += (ptrdiff_t)WIDTH * ld) solve_wide(f, count < WIDTH ? count : WIDTH, x, ld);
+    if (count == 1) solve_real(f, x);
 }
 
 void dae_fixed_solve(dae_fixed *f, double *re, double *im)

@@ -30,5 +30,7 @@ void dae_fixed_destroy(dae_fixed *f); /* NULL allowed */
 int dae_fixed_factor(dae_fixed *f, const double *value, double limit);
 /* Solves in place; im is NULL for real factors. */
 void dae_fixed_solve(dae_fixed *f, double *re, double *im);
+/* Real factors, several right-hand sides: columns of x, which are ld apart. */
+void dae_fixed_solve_many(dae_fixed *f, int count, double *x, int ld);
 
 #endif

@@ -143,6 +143,15 @@ void dae_sparse_solve(dae_sparse_lu *s, double *re, double *im)
     }
 }
 
+void dae_sparse_solve_many(dae_sparse_lu *s, int count, double *x)
+{
+    if (s->fixed) {
+        dae_fixed_solve_many(s->fixed, count, x, s->n);
+        return;
+    }
+    klu_solve(s->klu->symbolic, s->klu->numeric, s->n, count, x, &s->klu->common);
+}
+
 int dae_sparse_restore(dae_sparse_lu *s)
 {
     if (!s->state->factored) {

@@ -44,6 +44,8 @@ void dae_sparse_free(dae_sparse_lu *s);
 int dae_sparse_factor(dae_sparse_lu *s);
 /* Solves in place; im is NULL for real factors. */
 void dae_sparse_solve(dae_sparse_lu *s, double *re, double *im);
+/* Real factors, several right-hand sides: the columns of x, n values each. */
+void dae_sparse_solve_many(dae_sparse_lu *s, int count, double *x);
 /* Makes the factors again that the arena tells of. 0: fine. */
 int dae_sparse_restore(dae_sparse_lu *s);
 

@@ -95,6 +95,35 @@ static void sparse_solves_and_keeps_its_pivots(void **state)
     }
 }
 
+/* Several right-hand sides, with many zeros among them, as one after the other; by the list and by KLU. */
+static void sparse_solves_many_right_hand_sides(void **state)
+{
+    (void)state;
+    sequence s = {7};
+    for (int klu = 0; klu < 2; klu++) {
+        for (int count = 1; count <= 14; count += count < 8 ? 1 : 6) {
+            dae_arena *a = dae_arena_create();
+            example e = make_example(&s, 31, 0.1);
+            dae_sparse_lu f;
+            assert_int_equal(dae_sparse_init(&f, e.n, e.colptr, e.rowind, 0, a), 0);
+            f.klu_only = klu;
+            fill(&e, &s, &f);
+            assert_int_equal(dae_sparse_factor(&f), 0);
+            double *x = random_reals(&s, (size_t)(e.n * count)), *y = reals((size_t)(e.n * count));
+            for (int i = 0; i < e.n * count; i++) x[i] = i % 5 ? 0 : x[i];
+            memcpy(y, x, (size_t)(e.n * count) * sizeof *y);
+            dae_sparse_solve_many(&f, count, x);
+            for (int k = 0; k < count; k++) dae_sparse_solve(&f, y + k * e.n, NULL);
+            for (int i = 0; i < e.n * count; i++) assert_near(x[i], y[i], 1e-14);
+            free(x);
+            free(y);
+            dae_sparse_free(&f);
+            free_example(&e);
+            dae_arena_destroy(a);
+        }
+    }
+}
+
 /* A random permutation matrix plus couplings: no pivot lies on the diagonal. Rows differ by 12 powers of ten.
  */
 static void sparse_solves_badly_scaled_rows_without_a_diagonal(void **state)
@@ -215,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sparse_solves_and_keeps_its_pivots),
+        cmocka_unit_test(sparse_solves_many_right_hand_sides),
         cmocka_unit_test(sparse_solves_badly_scaled_rows_without_a_diagonal),
         cmocka_unit_test(sparse_chooses_new_pivots_when_they_go_bad),
         cmocka_unit_test(sparse_reports_singular_and_recovers),
