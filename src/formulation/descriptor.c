@@ -78,7 +78,7 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     dae_status s = copy_mech(d, mech, arena, err);
     if (s) return s;
     size_t np = (size_t)d->np, nv = (size_t)d->nv, nl = (size_t)d->nl;
-    d->constant = !mech->mass_fn && !mech->mass_blocks;
+    d->constant = !mech->mass_fn && (!mech->mass_blocks || mech->mass.n);
     d->friction = mech->dfdlambda != NULL && d->nl > 0;
     lay_out(d, arena);
     d->M = dae_arena_reals(arena, (size_t)d->nM);

@@ -14,7 +14,7 @@ typedef struct dae_formulation_options {
     int project;        /* 1: every accepted point is projected */
     double alpha, beta; /* Baumgarte; < 0: chosen */
     const char *saddle; /* mode of the saddle-point solver */
-    const char *partition, *coordinates, *independent; /* statespace */
+    const char *partition, *coordinates, *independent, *scale; /* statespace */
     double eta, growth, hysteresis;
 } dae_formulation_options;
 
@@ -49,6 +49,7 @@ struct dae_formulation_type {
     void (*tolerance)(const dae_formulation *f, const double *given, double *out);
     int (*dynamics_at)(const dae_formulation *f); /* NULL: behind p and v */
     int (*project)(dae_formulation *f, double t, double *y); /* NULL: p and v come first and are projected */
+    void (*release)(dae_formulation *f); /* NULL: all is in the arena. f->self may be NULL */
 };
 
 extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,

@@ -156,6 +156,7 @@ fail:
 void dae_formulation_destroy(dae_formulation *f)
 {
     if (!f) return;
+    if (f->type && f->type->release) f->type->release(f);
     dae_descriptor_free(&f->d);
     dae_arena_destroy(f->arena);
     free(f);

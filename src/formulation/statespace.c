@@ -28,92 +28,12 @@
 
 #define ITERATIONS 15       /* ours: Newton for the positions; 3 are usual */
 #define CURVATURE 10.0      /* ours: correction k+1 <= this times the square of correction k, until it is measured */
+#define SPARSE_COST 4.0     /* ours: HMMWV, counted instructions: 45e3 for G, 20e3 for the factors, 15e3 for g with a solution */
+#define SPARSE_FROM 30      /* ours: velocities from which on sparse factors pay */
+#define MOVED 1e-3          /* ours: relative change of the positions after which eta is looked at again */
 #define MANY_ITERATIONS 4   /* more than this, twice in a row: choose again */
+#define PATIENCE 20         /* ours: steps until slow iterations are a reason again, where they were not before */
 #define TURN_STEP 1e-3      /* ours: relative step of differences of fourth order, rounding 1e-13 */
-
-/* ---- Functionals and the matrix K ------------------------------------------------------------------- */
-
-void dae_functionals_apply(const functionals *s, const double *x, double *out)
-{
-    for (int k = 0; k < s->count; k++) {
-        if (!s->Z) {
-            out[k] = x[s->index[k]];
-            continue;
-        }
-        const double *z = s->Z + (size_t)k * (size_t)s->n;
-        double sum = 0;
-        for (int i = 0; i < s->n; i++) sum += z[i] * x[i];
-        out[k] = sum;
-    }
-}
-
-static void split_init(split_matrix *K, int m, int n, int reduced, dae_arena *a)
-{
-    K->m = m;
-    K->n = n;
-    K->reduced = reduced;
-    K->dep = dae_arena_ints(a, (size_t)n);
-    K->ind = dae_arena_ints(a, (size_t)n);
-    K->A = dae_arena_reals(a, (size_t)(reduced ? m : n) * (size_t)n);
-    K->x = dae_arena_reals(a, (size_t)n);
-    if (m > 0 || !reduced) dae_dense_init(&K->lu, reduced ? m : n, 0, a);
-}
-
-/* G (ld rows, the first m count), functionals s of T x (T NULL: of x). 0: fine, > 0: singular. */
-static int split_factor(split_matrix *K, int m, const double *G, int ld, const functionals *s, const double *T)
-{
-    int n = K->n;
-    K->m = m;
-    if (K->reduced) {
-        int ni = 0, nd = 0;
-        for (int j = 0; j < n; j++) {
-            if (ni < s->count && s->index[ni] == j) K->ind[ni++] = j;
-            else K->dep[nd++] = j;
-            dae_copy(m, G + (size_t)j * (size_t)ld, K->A + (size_t)j * (size_t)m);
-        }
-        if (m == 0) return 0;
-        for (int k = 0; k < m; k++) {
-            dae_copy(m, K->A + (size_t)K->dep[k] * (size_t)m, K->lu.re + (size_t)k * (size_t)K->lu.ld);
-        }
-    } else {
-        for (int j = 0; j < n; j++) {
-            double *column = K->A + (size_t)j * (size_t)n;
-            dae_copy(m, G + (size_t)j * (size_t)ld, column);
-            if (T) {
-                dae_functionals_apply(s, T + (size_t)j * (size_t)s->n, column + m);
-            } else {
-                for (int k = 0; k < s->count; k++) {
-                    column[m + k] = s->Z ? s->Z[j + k * s->n] : (double)(s->index[k] == j);
-                }
-            }
-            dae_copy(n, column, K->lu.re + (size_t)j * (size_t)K->lu.ld);
-        }
-    }
-    K->lu.finite = 0;
-    return dae_dense_factor(&K->lu);
-}
-
-void dae_split_solve(split_matrix *K, const double *b1, const double *b2, double *x)
-{
-    int m = K->m, n = K->n, ni = n - m;
-    double *r = K->x;
-    if (b1) dae_copy(m, b1, r);
-    else dae_zero(m, r);
-    if (!K->reduced) {
-        if (b2) dae_copy(ni, b2, r + m);
-        else dae_zero(ni, r + m);
-        dae_dense_solve(&K->lu, r, NULL);
-        dae_copy(n, r, x);
-        return;
-    }
-    for (int k = 0; k < ni; k++) {
-        double value = b2 ? b2[k] : 0;
-        x[K->ind[k]] = value;
-        if (value != 0) dae_axpy(m, -value, K->A + (size_t)K->ind[k] * (size_t)m, r);
-    }
-    if (m > 0) dae_dense_solve(&K->lu, r, NULL);
-    for (int k = 0; k < m; k++) x[K->dep[k]] = r[k];
-}
 
 /* ---- Parts of the system ---------------------------------------------------------------------------- */
 
@@ -146,20 +66,31 @@ static int dense_G(dae_formulation *f, double t, const double *p)
     return r;
 }
 
-/* s->T, column by column. */
-static int dense_T(dae_formulation *f, double t, const double *p)
+/* s->T: dense, or in its pattern from groups of columns that share no row. */
+static int kinematic_matrix(dae_formulation *f, double t, const double *p)
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
-    int r = 0;
+    int r = 0, count = s->sparse ? s->groups : d->nv;
     if (s->plain) return 0;
-    dae_zero(d->nv, s->va);
-    for (int j = 0; j < d->nv && !r; j++) {
-        s->va[j] = 1;
-        r = dae_descriptor_kinematics(d, t, p, s->va, s->T + (size_t)j * (size_t)d->np);
-        s->va[j] = 0;
+    for (int g = 0; g < count && !r; g++) {
+        for (int j = 0; j < d->nv; j++) s->va[j] = s->sparse ? s->group[j] == g : j == g;
+        double *column = s->sparse ? s->pa : s->T + (size_t)g * (size_t)d->np;
+        r = dae_descriptor_kinematics(d, t, p, s->va, column);
+        for (int j = 0; s->sparse && j < d->nv; j++) {
+            if (s->group[j] != g) continue;
+            for (int e = s->pattern.T_colptr[j]; e < s->pattern.T_colptr[j + 1]; e++) s->T[e] = column[s->pattern.T_rowind[e]];
+        }
     }
     return r;
+}
+
+/* s->G and s->T, in the form that dae_split_factor wants. */
+static int matrices_at(dae_formulation *f, double t, const double *p)
+{
+    statespace *s = f->self;
+    int r = s->sparse ? dae_descriptor_constraint(&f->d, t, p, NULL, s->G) : dense_G(f, t, p);
+    return r ? r : kinematic_matrix(f, t, p);
 }
 
 int dae_statespace_turn(dae_formulation *f, double t, const double *p, const double *v, double *out)
@@ -172,6 +103,12 @@ int dae_statespace_turn(dae_formulation *f, double t, const double *p, const dou
     int r = dae_descriptor_kinematics(d, t, p, v, s->pb);
     double speed = largest(d->np, s->pb), size = dae_statespace_scale(d->np, p);
     if (r || speed == 0) return r;
+    if (s->affine) { /* T(p + p') v - T(p) v */
+        for (int i = 0; i < d->np; i++) s->step[i] = p[i] + s->pb[i];
+        r = dae_descriptor_kinematics(d, t, s->step, v, out);
+        dae_axpy(d->np, -1, s->pb, out);
+        return r;
+    }
     double h = TURN_STEP * size / speed;
     for (int k = 0; k < 4 && !r; k++) {
         for (int i = 0; i < d->np; i++) s->step[i] = p[i] + at[k] * h * s->pb[i];
@@ -237,10 +174,18 @@ static int settled(progress *c)
     return c->rate * c->change <= 0.5 * DBL_EPSILON;
 }
 
-/* 1: a matrix of the new point pays for an evaluation of g costs 1 and the matrix as much as its size says. */
-static int renewal_pays(const progress *c, int n)
+/* What a new matrix costs, in evaluations of g. */
+static double matrix_cost(const split_matrix *K)
 {
-    double cost = n <= 16 ? 0.5 : n / 8.0, error = fmin(c->rate * c->change, 0.5), steps = 1;
+    int n = K->kind == SPLIT_REDUCED ? K->m : K->n;
+    if (K->kind == SPLIT_SPARSE) return SPARSE_COST;
+    return n <= 16 ? 0.5 : n / 8.0;
+}
+
+/* 1: a matrix of the new point pays, for that cost. */
+static int renewal_pays(const progress *c, double cost)
+{
+    double error = fmin(c->rate * c->change, 0.5), steps = 1;
     for (double e = error; e > DBL_EPSILON && steps < 6; steps++) e *= fmin(CURVATURE * e, 0.5);
     return remaining(c->change, c->rate) > steps * (1 + cost);
 }
@@ -249,10 +194,9 @@ static int renewal_pays(const progress *c, int n)
 static int factor_position(dae_formulation *f, split_matrix *K, const functionals *S, double t, const double *p)
 {
     statespace *s = f->self;
-    int r = dense_G(f, t, p);
-    if (!r) r = dense_T(f, t, p);
+    int r = matrices_at(f, t, p);
     if (r) return r;
-    return split_factor(K, f->d.ng, s->G, f->d.nl, S, s->T) ? 1 : 0;
+    return dae_split_factor(K, f->d.ng, s->G, f->d.nl, S, s->T) ? 1 : 0;
 }
 
 static int recover_position(dae_formulation *f, double t, const double *w)
@@ -264,7 +208,7 @@ static int recover_position(dae_formulation *f, double t, const double *w)
     progress c = {0};
     for (int i = 0; i < d->np; i++) p[i] = s->anchor_p[i] + dt * s->anchor_pdot[i];
     normalize(d, p);
-    if (K->reduced) {
+    if (K->kind == SPLIT_REDUCED) {
         for (int k = 0; k < s->nw; k++) p[s->position.index[k]] = w[k];
     }
     s->points++;
@@ -274,7 +218,7 @@ static int recover_position(dae_formulation *f, double t, const double *w)
         dae_functionals_apply(&s->position, p, r2);
         for (int i = 0; i < s->nw; i++) r2[i] = w[i] - r2[i];
         for (int i = 0; i < d->ng; i++) d->g[i] = -d->g[i];
-        dae_split_solve(K, d->g, K->reduced ? NULL : r2, s->vb);
+        dae_split_solve(K, d->g, K->kind == SPLIT_REDUCED ? NULL : r2, s->vb);
         r = dae_descriptor_kinematics(d, t, p, s->vb, s->step);
         if (r) return r;
         c.change = largest(d->np, s->step) / size;
@@ -287,7 +231,7 @@ static int recover_position(dae_formulation *f, double t, const double *w)
         if (done) return 0;
         c.last = c.change;
         c.fresh = 0;
-        if (!renewal_pays(&c, K->reduced ? K->m : K->n)) continue;
+        if (!renewal_pays(&c, matrix_cost(K))) continue;
         r = factor_position(f, s->spare, &s->position, t, p);
         if (r) {
             note_trouble(f, t, p, "the matrix of the dependent coordinates is singular");
@@ -305,12 +249,11 @@ int dae_statespace_recover(dae_formulation *f, double t, const double *y)
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
     int r = recover_position(f, t, y);
-    if (!r) r = dense_G(f, t, s->p);
-    if (!r) r = dense_T(f, t, s->p);
+    if (!r) r = matrices_at(f, t, s->p);
     if (!r) r = dae_descriptor_drift(d, t, s->p, s->la);
     if (r) return r;
     const functionals *S = s->holonomic ? &s->position : &s->velocity;
-    if (split_factor(s->here, d->nl, s->G, d->nl, S, s->holonomic ? s->T : NULL)) {
+    if (dae_split_factor(s->here, d->nl, s->G, d->nl, S, s->holonomic ? s->T : NULL)) {
         note_trouble(f, t, s->p, "the matrix of the dependent velocities is singular");
         return 1;
     }
@@ -319,28 +262,87 @@ int dae_statespace_recover(dae_formulation *f, double t, const double *y)
     return dae_all_finite(d->nv, s->v) ? 0 : 1;
 }
 
-static void null_space_of(split_matrix *K, int ns, double *unit, double *N)
+/* ---- Right-hand side ------------------------------------------------------------------------------------- */
+
+/* Sums in four parts, as in core/vector.h. */
+static double dot(int n, const double *restrict x, const double *restrict y)
 {
-    for (int k = 0; k < ns; k++) {
-        dae_zero(ns, unit);
-        unit[k] = 1;
-        dae_split_solve(K, NULL, unit, N + (size_t)k * (size_t)K->n);
+    double sum[4] = {0, 0, 0, 0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
+    }
+    for (; i < n; i++) sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+void dae_statespace_multiply_mass(const dae_formulation *f, double sign, const double *x, double *y)
+{
+    const statespace *s = f->self;
+    const dae_descriptor *d = &f->d;
+    if (!d->constant) {
+        dae_saddle_multiply_mass(d->nv, d->spec.block, d->spec.nblock, d->M, sign, x, y);
+        return;
+    }
+    for (int e = 0; e < s->mass_count; e++) y[s->mass_row[e]] += sign * s->mass_value[e] * x[s->mass_column[e]];
+}
+
+/* A constant M as a list of its nonzeros. */
+static void list_mass(dae_formulation *f)
+{
+    statespace *s = f->self;
+    const dae_descriptor *d = &f->d;
+    const double *M = d->M;
+    if (!d->constant) return;
+    s->mass_row = dae_arena_ints(f->arena, (size_t)d->nM);
+    s->mass_column = dae_arena_ints(f->arena, (size_t)d->nM);
+    s->mass_value = dae_arena_reals(f->arena, (size_t)d->nM);
+    if (dae_arena_failed(f->arena)) return;
+    for (int k = 0, first = 0; first < d->nv; k++) {
+        int n = d->spec.block ? d->spec.block[k] : d->nv;
+        for (int i = 0; i < n * n; i++, M++) {
+            if (*M == 0) continue;
+            s->mass_row[s->mass_count] = first + i % n;
+            s->mass_column[s->mass_count] = first + i / n;
+            s->mass_value[s->mass_count++] = *M;
+        }
+        first += n;
     }
 }
 
-void dae_statespace_null_space(dae_formulation *f)
+int dae_statespace_reduce(dae_formulation *f, double t)
 {
     statespace *s = f->self;
-    null_space_of(s->here, s->ns, s->rhs, s->N);
+    dae_descriptor *d = &f->d;
+    int nv = d->nv, ns = s->ns;
+    int r = dae_descriptor_mass(d, t, s->p, d->M);
+    if (r) return r;
+    dae_split_null_space(s->here, s->N);
+    dae_zero(nv * ns, s->MN);
+    for (int k = 0; k < ns; k++) {
+        size_t at = (size_t)k * (size_t)nv;
+        dae_statespace_multiply_mass(f, 1, s->N + at, s->MN + at);
+        for (int i = 0; i <= k; i++) {
+            double x = dot(nv, s->N + (size_t)i * (size_t)nv, s->MN + at);
+            s->reduced_lu.re[i + k * s->reduced_lu.ld] = x;
+            s->reduced_lu.re[k + i * s->reduced_lu.ld] = x;
+        }
+    }
+    s->reduced_lu.finite = 0;
+    if (!dae_dense_factor(&s->reduced_lu)) return 0;
+    note_trouble(f, t, s->p, "the mass matrix of the independent coordinates is singular");
+    return 1;
 }
 
-/* ---- Right-hand side ------------------------------------------------------------------------------------- */
-
-static double dot(int n, const double *x, const double *y)
+void dae_statespace_reduced_solve(dae_formulation *f, double *up, const double *low, double *x)
 {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
+    statespace *s = f->self;
+    int nv = f->d.nv;
+    dae_split_solve(s->here, low, NULL, x);
+    dae_statespace_multiply_mass(f, -1, x, up);
+    for (int k = 0; k < s->ns; k++) s->rhs[k] = dot(nv, s->N + (size_t)k * (size_t)nv, up);
+    dae_dense_solve(&s->reduced_lu, s->rhs, NULL);
+    for (int k = 0; k < s->ns; k++) dae_axpy(nv, s->rhs[k], s->N + (size_t)k * (size_t)nv, x);
 }
 
 /* Accelerations by full partitioning, into a. */
@@ -348,33 +350,12 @@ static int reduced_accelerations(dae_formulation *f, double t, const double *u, 
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
-    int nv = d->nv, ns = s->ns;
     int r = dae_descriptor_gamma(d, t, s->p, s->v, s->la);
-    if (!r) r = dae_descriptor_mass(d, t, s->p, d->M);
     if (!r) r = dae_descriptor_force(d, t, s->p, s->v, u, d->nothing, s->vb);
+    if (!r) r = dae_statespace_reduce(f, t);
     if (r) return r;
     for (int i = 0; i < d->nl; i++) s->la[i] = -s->la[i];
-    dae_split_solve(s->here, s->la, NULL, a);
-    dae_saddle_multiply_mass(nv, d->spec.block, d->spec.nblock, d->M, -1, a, s->vb);
-    dae_statespace_null_space(f);
-    dae_zero(nv * ns, s->MN);
-    for (int k = 0; k < ns; k++) {
-        size_t at = (size_t)k * (size_t)nv;
-        dae_saddle_multiply_mass(nv, d->spec.block, d->spec.nblock, d->M, 1, s->N + at, s->MN + at);
-        for (int i = 0; i <= k; i++) {
-            double x = dot(nv, s->N + (size_t)i * (size_t)nv, s->MN + at);
-            s->reduced_lu.re[i + k * s->reduced_lu.ld] = x;
-            s->reduced_lu.re[k + i * s->reduced_lu.ld] = x;
-        }
-        s->rhs[k] = dot(nv, s->N + at, s->vb);
-    }
-    s->reduced_lu.finite = 0;
-    if (dae_dense_factor(&s->reduced_lu)) {
-        note_trouble(f, t, s->p, "the mass matrix of the independent coordinates is singular");
-        return 1;
-    }
-    dae_dense_solve(&s->reduced_lu, s->rhs, NULL);
-    for (int k = 0; k < ns; k++) dae_axpy(nv, s->rhs[k], s->N + (size_t)k * (size_t)nv, a);
+    dae_statespace_reduced_solve(f, s->vb, s->la, a);
     return 0;
 }
 
@@ -417,33 +398,34 @@ static void sort_ints(int n, int *x)
     }
 }
 
-/* Independent velocities: full pivoting of the first m rows of s->G. Returns the rank. */
+/* Independent velocities: full pivoting of the first m rows of s->G. With columns of length 1 neither units nor lever arms
+ * matter, and planar bodies on pins keep their angles; a single row has nothing left to choose by then. Returns the rank. */
 static int pivot_velocities(dae_formulation *f, int m, int *index)
 {
     statespace *s = f->self;
     int nv = f->d.nv;
-    for (int j = 0; j < nv; j++) dae_copy(m, s->G + (size_t)j * (size_t)f->d.nl, s->gefp + (size_t)j * (size_t)m);
+    int scaled = !strcmp(f->option.scale, "columns");
+    for (int j = 0; j < nv; j++) {
+        double *column = s->gefp + (size_t)j * (size_t)m;
+        dae_copy(m, s->G + (size_t)j * (size_t)f->d.nl, column);
+        double length = scaled ? sqrt(dot(m, column, column)) : 0;
+        for (int i = 0; i < m && length > 0; i++) column[i] /= length;
+    }
     int rank = dae_gefp(m, nv, s->gefp, NULL, 0, s->rows, s->cols, NULL);
     for (int k = 0; k < nv - rank && rank == m; k++) index[k] = s->cols[m + k];
     if (rank == m) sort_ints(nv - m, index);
     return rank;
 }
 
-/* P = T N, np x nw. */
-static void tangent(dae_formulation *f, const double *N, double *P)
+/* P = T N at (t, p), np x nw. */
+static int tangent(dae_formulation *f, double t, const double *p, const double *N, double *P)
 {
     statespace *s = f->self;
-    int np = f->d.np, nv = f->d.nv;
-    for (int k = 0; k < s->nw; k++) {
-        double *column = P + (size_t)k * (size_t)np;
-        const double *from = N + (size_t)k * (size_t)nv;
-        if (s->plain) {
-            dae_copy(nv, from, column);
-            continue;
-        }
-        dae_zero(np, column);
-        for (int j = 0; j < nv; j++) dae_axpy(np, from[j], s->T + (size_t)j * (size_t)np, column);
+    int r = 0;
+    for (int k = 0; k < s->nw && !r; k++) {
+        r = dae_descriptor_kinematics(&f->d, t, p, N + (size_t)k * (size_t)f->d.nv, P + (size_t)k * (size_t)f->d.np);
     }
+    return r;
 }
 
 /* Orthonormal columns with the same span (Gram-Schmidt, twice for rounding). */
@@ -462,12 +444,12 @@ static void orthonormalize(int n, int count, double *Z)
     }
 }
 
-/* The coordinates that the user wants, at the start; s->G and s->T are those of the point. */
-static int take_wish(dae_formulation *f, split_matrix *K)
+/* The coordinates that the user wants, at the start. */
+static int take_wish(dae_formulation *f, double t, const double *p, split_matrix *K)
 {
     statespace *s = f->self;
     memcpy(s->other.index, s->wish, (size_t)s->nw * sizeof(int));
-    return split_factor(K, f->d.ng, s->G, f->d.nl, &s->other, s->T) ? 1 : 0;
+    return factor_position(f, K, &s->other, t, p);
 }
 
 /* "3,6" into s->wish, ascending. */
@@ -509,22 +491,23 @@ static int choose_coordinates(dae_formulation *f, double t, const double *p, int
     int np = d->np, m = d->ng;
     *rank = -1;
     int r = dense_G(f, t, p);
-    if (!r) r = dense_T(f, t, p);
     if (r) return r;
     if (!s->holonomic) {
         *rank = pivot_velocities(f, d->nl, s->other_velocity);
         if (*rank < d->nl) return 1;
     }
     functionals pick = {.n = d->nv, .count = s->nw, .index = s->other.index};
-    if (first && s->wished) return take_wish(f, K);
+    if (first && s->wished) return take_wish(f, t, p, K);
     *rank = pivot_velocities(f, m, pick.index);
     if (*rank < m) return 1;
-    if (s->plain && !s->other.Z) return split_factor(K, m, s->G, d->nl, &s->other, NULL) ? 1 : 0;
+    if (s->plain && !s->other.Z) return factor_position(f, K, &s->other, t, p);
     /* A basis of the null space in terms of the velocities, then of positions. */
     double *P = s->other.Z ? s->other.Z : s->gefp + (size_t)np * (size_t)s->nw;
-    if (split_factor(K, m, s->G, d->nl, &pick, NULL)) return 1;
-    null_space_of(K, s->nw, s->residual, s->MN);
-    tangent(f, s->MN, P);
+    split_matrix *basis = s->sparse ? &s->basis : K;
+    if (dae_split_factor(basis, m, s->G, d->nl, &pick, NULL)) return 1;
+    dae_split_null_space(basis, s->MN);
+    r = tangent(f, t, p, s->MN, P);
+    if (r) return r;
     if (s->other.Z) {
         orthonormalize(np, s->nw, P);
     } else {
@@ -536,15 +519,15 @@ static int choose_coordinates(dae_formulation *f, double t, const double *p, int
         for (int k = 0; k < s->nw; k++) s->other.index[k] = s->cols[k];
         sort_ints(s->nw, s->other.index);
     }
-    return split_factor(K, m, s->G, d->nl, &s->other, s->T) ? 1 : 0;
+    return factor_position(f, K, &s->other, t, p);
 }
 
-/* max |T N| of the positions with matrix *K; s->T is that of the point. */
-static double influence(dae_formulation *f, split_matrix *K)
+/* max |T N| of the positions with matrix *K of the point s->p. */
+static double influence(dae_formulation *f, double t, split_matrix *K)
 {
     statespace *s = f->self;
-    null_space_of(K, s->nw, s->residual, s->MN);
-    tangent(f, s->MN, s->gefp);
+    dae_split_null_space(K, s->MN);
+    if (tangent(f, t, s->p, s->MN, s->gefp)) return INFINITY;
     return dae_all_finite(f->d.np * s->nw, s->gefp) ? largest(f->d.np * s->nw, s->gefp) : INFINITY;
 }
 
@@ -554,9 +537,9 @@ static double velocity_influence(dae_formulation *f, int *index, split_matrix *K
     statespace *s = f->self;
     int nv = f->d.nv;
     functionals pick = {.n = nv, .count = s->ns, .index = index};
-    if (s->holonomic) return 0;
-    if (split_factor(K, f->d.nl, s->G, f->d.nl, &pick, NULL)) return INFINITY;
-    null_space_of(K, s->ns, s->residual, s->MN);
+    if (s->holonomic) return 0; /* others are dense */
+    if (dae_split_factor(K, f->d.nl, s->G, f->d.nl, &pick, NULL)) return INFINITY;
+    dae_split_null_space(K, s->MN);
     return dae_all_finite(nv * s->ns, s->MN) ? largest(nv * s->ns, s->MN) : INFINITY;
 }
 
@@ -623,7 +606,7 @@ static int change(dae_formulation *f, double t, double *y, const char *reason)
     int rank;
     double old = s->eta;
     if (choose_coordinates(f, t, s->p, 0, s->spare, &rank)) return 0;
-    double eta = fmax(influence(f, s->spare), velocity_influence(f, s->other_velocity, s->here));
+    double eta = fmax(influence(f, t, s->spare), velocity_influence(f, s->other_velocity, s->here));
     if (!(eta < old / f->option.hysteresis)) {
         s->eta_start = fmax(s->eta_start, old / f->option.growth); /* as good as it gets: ask again when it is worse */
         return 0;
@@ -644,22 +627,36 @@ static int change(dae_formulation *f, double t, double *y, const char *reason)
     return 1;
 }
 
+/* 1: the positions are not those for which eta was computed. */
+static int moved(const dae_formulation *f)
+{
+    const statespace *s = f->self;
+    double far = MOVED * fmax(largest(f->d.np, s->p), DBL_MIN);
+    for (int i = 0; i < f->d.np; i++) {
+        if (!(fabs(s->p[i] - s->eta_p[i]) <= far)) return 1;
+    }
+    return 0;
+}
+
 static int chart(double t, double *y, void *user)
 {
     dae_formulation *f = user;
     statespace *s = f->self;
     int r = dae_statespace_recover(f, t, y);
     if (r) return r < 0 ? r : 0; /* the next evaluation tells */
-    s->slow = s->iterations > MANY_ITERATIONS ? s->slow + 1 : 0;
+    s->slow = s->iterations > MANY_ITERATIONS || s->slow < 0 ? s->slow + 1 : 0;
     if (renew_anchor_matrix(f, t)) return 0;
     r = set_anchor(f, t);
     if (r) return r < 0 ? r : 0;
     f->trouble[0] = 0;
-    s->eta = fmax(influence(f, s->anchor), velocity_influence(f, s->velocity.index, s->here));
+    if (s->slow < 2 && !moved(f)) return 0;
+    dae_copy(f->d.np, s->p, s->eta_p);
+    s->eta = fmax(influence(f, t, s->anchor), velocity_influence(f, s->velocity.index, s->here));
     if (s->eta > fmax(f->option.eta, f->option.growth * s->eta_start)) return change(f, t, y, "influence of the independent coordinates");
     if (s->slow >= 2) {
-        s->slow = 0;
-        return change(f, t, y, "slow Newton iterations");
+        int changed = change(f, t, y, "slow Newton iterations");
+        s->slow = changed ? 0 : -PATIENCE;
+        return changed;
     }
     return 0;
 }
@@ -692,6 +689,7 @@ static void take_memory(statespace *s, const dae_descriptor *d, int linear, dae_
     s->wish = dae_arena_ints(a, nw + 1);
     s->anchor_p = dae_arena_reals(a, np);
     s->anchor_pdot = dae_arena_reals(a, np);
+    s->eta_p = dae_arena_reals(a, np);
     s->p = dae_arena_reals(a, np);
     s->v = dae_arena_reals(a, nv);
     s->G = dae_arena_reals(a, nl * nv);
@@ -714,7 +712,73 @@ static void take_memory(statespace *s, const dae_descriptor *d, int linear, dae_
     s->rows = dae_arena_ints(a, nl + np);
     s->cols = dae_arena_ints(a, np + nv);
     s->jacobian = dae_arena_reals(a, dae_statespace_jacobian_size(d));
+    s->jacobian_y = dae_arena_reals(a, 2 * most);
+    s->jacobian_points = -1;
     dae_dense_init(&s->reduced_lu, s->ns, 0, a);
+}
+
+/* 1: T(p) v is affine in p (Euler parameters are) and does not depend on t, as far as two places tell. */
+static int is_affine(dae_formulation *f)
+{
+    statespace *s = f->self;
+    dae_descriptor *d = &f->d;
+    double *at[4] = {s->pa, s->pb, s->pc, s->pdot}, largest_value = 0, error = 0;
+    if (s->plain) return 1;
+    for (int j = 0; j < d->nv; j++) s->va[j] = 0.3 + (double)((5 * j) % 17) / 11;
+    for (int k = 0; k < 4; k++) { /* x, x + a, x + b, x + a + b at different times */
+        for (int i = 0; i < d->np; i++) {
+            s->step[i] = 0.5 + (double)((7 * i) % 13) / 26 + (k % 2) * ((double)((3 * i) % 7) - 2.5) / 9 +
+                         (k / 2) * ((double)((11 * i) % 5) - 1.5) / 7;
+        }
+        if (dae_descriptor_kinematics(d, k, s->step, s->va, at[k])) return 0;
+    }
+    for (int i = 0; i < d->np; i++) {
+        largest_value = fmax(largest_value, fabs(at[0][i]));
+        error = fmax(error, fabs(at[0][i] + at[3][i] - at[1][i] - at[2][i]));
+    }
+    return error <= 1e-13 * largest_value;
+}
+
+/* The pattern of T, found at a place without zeros, and groups of columns that share no row. 1: it is known. */
+static int find_pattern(dae_formulation *f)
+{
+    statespace *s = f->self;
+    dae_descriptor *d = &f->d;
+    int np = d->np, nv = d->nv, used = 0;
+    s->pattern = (split_pattern){.np = np, .G_colptr = d->spec.colptr, .G_rowind = d->spec.rowind};
+    if (s->plain) return 1;
+    for (int i = 0; i < np; i++) s->p[i] = 0.5 + (double)((7 * i) % 13) / 26;
+    int *colptr = dae_arena_ints(f->arena, (size_t)nv + 1), *taken = dae_arena_ints(f->arena, (size_t)np);
+    s->group = dae_arena_ints(f->arena, (size_t)nv);
+    if (dae_arena_failed(f->arena) || kinematic_matrix(f, 0, s->p)) return 0; /* s->sparse is 0: T is dense */
+    for (int j = 0; j < nv; j++) {
+        for (int i = 0; i < np; i++) colptr[j + 1] += s->T[i + j * np] != 0;
+        colptr[j + 1] += colptr[j];
+    }
+    int *rowind = dae_arena_ints(f->arena, (size_t)colptr[nv]);
+    if (!rowind) return 0;
+    for (int j = 0; j < nv; j++) {
+        for (int i = 0; i < np; i++) {
+            if (s->T[i + j * np] != 0) rowind[used++] = i;
+        }
+    }
+    for (int done = 0; done < nv; s->groups++) { /* greedy: columns that do not fit go on to the next group */
+        for (int i = 0; i < np; i++) taken[i] = 0;
+        for (int j = 0; j < nv; j++) {
+            int fits = 1;
+            if (s->group[j] != s->groups) continue;
+            for (int e = colptr[j]; e < colptr[j + 1]; e++) fits &= !taken[rowind[e]];
+            if (!fits) {
+                s->group[j]++;
+                continue;
+            }
+            for (int e = colptr[j]; e < colptr[j + 1]; e++) taken[rowind[e]] = 1;
+            done++;
+        }
+    }
+    s->pattern.T_colptr = colptr;
+    s->pattern.T_rowind = rowind;
+    return 1;
 }
 
 static dae_status create(dae_formulation *f, dae_error *err)
@@ -739,16 +803,18 @@ static dae_status create(dae_formulation *f, dae_error *err)
                         "statespace: %d velocities and %d constraints leave no degree of freedom", d->nv, d->nl);
     }
     take_memory(s, d, linear, f->arena);
+    list_mass(f);
     if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
     dae_status wish = read_wish(f, err);
     if (wish) return wish;
-    int reduced = s->plain && !linear;
-    for (int i = 0; i < 3; i++) {
-        split_init(&s->store[i], d->nl, d->nv, s->holonomic ? reduced : 0, f->arena);
-    }
+    s->sparse = d->spec.colptr && s->holonomic && !linear && d->nv >= SPARSE_FROM && find_pattern(f);
+    split_kind kind = s->sparse ? SPLIT_SPARSE : s->plain && !linear && s->holonomic ? SPLIT_REDUCED : SPLIT_DENSE;
+    for (int i = 0; i < 3; i++) dae_split_init(&s->store[i], kind, d->nl, d->nv, &s->pattern, f->arena);
+    if (s->sparse && !s->plain) dae_split_init(&s->basis, SPLIT_DENSE, d->nl, d->nv, NULL, f->arena);
     s->anchor = &s->store[0];
     s->here = &s->store[1];
     s->spare = &s->store[2];
+    s->affine = is_affine(f);
     int n = s->nw + s->ns + d->nu;
     if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", n);
     f->sys = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = n, .f = rhs, .user = f}};
@@ -758,6 +824,12 @@ static dae_status create(dae_formulation *f, dae_error *err)
         f->sys.ode.dfdt = dae_statespace_dfdt;
     }
     return DAE_OK;
+}
+
+static void release(dae_formulation *f)
+{
+    statespace *s = f->self;
+    for (int i = 0; s && i < 3; i++) dae_split_free(&s->store[i]);
 }
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
@@ -790,9 +862,11 @@ static dae_status lift(dae_formulation *f, double t, const double *pvu, double *
     normalize(d, s->p);
     if (choose_coordinates(f, t, s->p, 1, s->anchor, &rank)) return no_choice(f, t, s->p, rank, err);
     take_choice(s);
-    s->eta = s->eta_start = fmax(influence(f, s->anchor), velocity_influence(f, s->velocity.index, s->here));
+    dae_copy(d->np, s->p, s->eta_p);
+    s->eta = s->eta_start = fmax(influence(f, t, s->anchor), velocity_influence(f, s->velocity.index, s->here));
     s->slow = 0;
     s->changes = s->points = s->newton = 0;
+    s->jacobian_points = -1;
     f->trouble[0] = 0;
     int r = set_anchor(f, t);
     if (!r) r = write_state(f, t, y);
@@ -847,6 +921,8 @@ static const dae_option options[] = {
      "pivoting|nullspace", "", "independent coordinates: chosen by full pivoting, or spanning the null space of G"},
     {"independent", DAE_OPTION_NAME, offsetof(dae_formulation_options, independent), 0, "auto", 0, 0, NULL, "",
      "numbers of the independent positions at the start, as 3,6; auto: chosen"},
+    {"scale", DAE_OPTION_NAME, offsetof(dae_formulation_options, scale), 0, "none", 0, 0, "none|columns", "",
+     "full pivoting of G as it is, or with columns of length 1 (angles of bodies on pins are kept)"},
     {"eta", DAE_OPTION_REAL, offsetof(dae_formulation_options, eta), 2, NULL, 1, 1e12, NULL, "",
      "influence of independent on dependent coordinates from which on others are looked for"},
     {"growth", DAE_OPTION_REAL, offsetof(dae_formulation_options, growth), 3, NULL, 1, 1e12, NULL, "",
@@ -863,6 +939,7 @@ const dae_formulation_type dae_formulation_statespace = {
              .kind = DAE_KIND_ODE,
              .options = options},
     .create = create,
+    .release = release,
     .lift = lift,
     .lower = lower,
     .attach = attach,

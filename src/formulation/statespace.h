@@ -14,29 +14,14 @@
 #define DAE_FORMULATION_STATESPACE_H
 
 #include "formulation/formulation.h"
-#include "linalg/dense.h"
-
-/* Functionals of a vector: its components index[0 .. count-1], or its products with the columns of Z. */
-typedef struct functionals {
-    int n, count;
-    int *index;  /* count, ascending */
-    double *Z;   /* n*count, or NULL: a selection */
-} functionals;
-
-/* K at one point, factored. */
-typedef struct split_matrix {
-    int m, n;          /* rows of G; unknowns */
-    int reduced;       /* 1: lu is of the m dependent columns of G only */
-    int *dep, *ind;    /* reduced: m and n - m columns */
-    double *A;         /* reduced: the first m rows of G (m x n); else K (n x n) */
-    dae_dense_lu lu;
-    double *x;         /* n: work */
-} split_matrix;
+#include "formulation/split.h"
 
 typedef struct statespace {
     int full;      /* full partitioning in the right-hand side; else the saddle-point system */
     int plain;     /* T = I */
+    int affine;    /* T(p) v is affine in p */
     int holonomic;
+    int sparse;    /* G, T and K in compressed columns */
     int nw, ns;    /* position functionals, velocities in the state (the same number in holonomic systems) */
     functionals position, velocity; /* velocity: nonholonomic systems only */
     functionals other;              /* a candidate for position */
@@ -47,12 +32,15 @@ typedef struct statespace {
     split_matrix *here;    /* of velocities, at the last point */
     split_matrix *spare;
     split_matrix store[3];
+    split_matrix basis;    /* sparse, T not I: work of the choice of coordinates */
+    split_pattern pattern; /* sparse */
+    int *group, groups;    /* nv: columns of T of the same group share no row */
     double anchor_t;
     double *anchor_p, *anchor_pdot; /* np */
 
     double *p, *v;         /* np, nv: the last point that was recovered */
-    double *G;             /* nl x nv, dense */
-    double *T;             /* np x nv, or NULL: the identity */
+    double *G;             /* nl x nv, or the values of the pattern */
+    double *T;             /* np x nv, or the values of the pattern; NULL: the identity */
     double *N;             /* nv x ns: null space, K N = (0, I) */
     double *pdot, *step;   /* np each */
     double *residual;      /* ng + nw, at least nl + ns */
@@ -60,27 +48,31 @@ typedef struct statespace {
     double *pa, *pb, *pc;  /* np each */
     double *la, *lb;       /* nl each */
     double *MN;            /* nv x ns */
+    int mass_count, *mass_row, *mass_column; /* a constant M: its nonzeros */
+    double *mass_value;
     double *reduced, *rhs; /* ns*ns and ns: N^T M N */
     dae_dense_lu reduced_lu;
     double *gefp;          /* work of the choice of coordinates */
     int *rows, *cols;
 
     double eta, eta_start; /* max |T N|, now and right after the choice */
+    double *eta_p;         /* np: where eta was computed */
     int slow;              /* points in a row that needed many iterations */
     int iterations;        /* of the last point */
     long points, newton, changes;
-    double *jacobian;      /* work of statespace_jacobian.c */
+    double *jacobian;      /* work of statespace_jacobian.c, which holds what belongs to */
+    double jacobian_t, *jacobian_y; /* this point, while */
+    long jacobian_points;           /* no other one was recovered */
 } statespace;
 
 /* p, v at (t, y), K of the velocities factored there. */
 int dae_statespace_recover(dae_formulation *f, double t, const double *y);
-/* The null space N of the last point. */
-void dae_statespace_null_space(dae_formulation *f);
-
-/* out = S x */
-void dae_functionals_apply(const functionals *s, const double *x, double *out);
-/* K x = (b1, b2); either may be NULL: zero. */
-void dae_split_solve(split_matrix *K, const double *b1, const double *b2, double *x);
+/* y += sign M x; where M is not constant, that of the last dae_descriptor_mass. */
+void dae_statespace_multiply_mass(const dae_formulation *f, double sign, const double *x, double *y);
+/* N and the factors of N^T M N at the last point. */
+int dae_statespace_reduce(dae_formulation *f, double t);
+/* After it: x of [M G^T; G 0] (x, .) = (up, low) by K and N; up is overwritten. */
+void dae_statespace_reduced_solve(dae_formulation *f, double *up, const double *low, double *x);
 /* The derivative of T(t,p) v along the motion at fixed v; zero where T = I. */
 int dae_statespace_turn(dae_formulation *f, double t, const double *p, const double *v, double *out);
 

@@ -6,8 +6,8 @@
  *     [M G^T; G 0] (da, .) = ( df + f_v dv - d[M a + G^T lambda],  -d[gamma + G a] - gamma_v dv )
  *     dF = S ( T da + d[T a + T' v] + (T' v)_v dv )                    at fixed v, a, lambda
  *
- * J1: dp = T N e_k. J2: dp = 0, dv = N e_k. dF/dt: dt = 1, K x = (-gI, 0), dp = T x. One factorization, that of the
- * accelerations, serves all. The forces enter with the derivatives that the system gives, else with central differences;
+ * J1: dp = T N e_k. J2: dp = 0, dv = N e_k. dF/dt: dt = 1, K x = (-gI, 0), dp = T x. The factors of K and of N^T M N
+ * serve all. The forces enter with the derivatives that the system gives, else with central differences;
  * the geometry with those that it gives, else with differences of fourth order along the few directions that occur (it is
  * smooth: relative errors of 1e-12). Differences of F itself would lose the stiff parts. */
 #include "formulation/statespace.h"
@@ -16,6 +16,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #define GEOMETRY_STEP 5e-4 /* ours: relative; fourth order leaves 1e-13 */
 #define TIME_STEP 1e-4     /* ours */
@@ -286,20 +287,29 @@ static int column(dae_formulation *f, work *w, double t, double dt, int position
     r = force_along(f, w, t, dt, position ? w->dp : NULL, w->dv);
     if (!r) r = velocity_part(f, w, t, w->dv);
     if (r) return r;
-    dae_saddle_solve(d->saddle, w->up, w->low);
-    r = dae_descriptor_kinematics(d, t, s->p, w->up, w->p);
+    dae_statespace_reduced_solve(f, w->up, w->low, s->vc);
+    r = dae_descriptor_kinematics(d, t, s->p, s->vc, w->p);
     if (!s->plain) dae_axpy(d->np, 1, w->Ta, w->p);
     dae_functionals_apply(&s->position, w->p, out);
     return r;
 }
 
+/* Everything at (t, y) that all columns need. A method asks for df/dy and df/dt at the same point: what is there stays. */
 static int prepare(dae_formulation *f, work *w, double t, const double *y)
 {
     statespace *s = f->self;
+    int n = 2 * s->nw;
+    if (s->jacobian_points == s->points && s->jacobian_t == t && !memcmp(y, s->jacobian_y, (size_t)n * sizeof *y)) return 0;
+    s->jacobian_points = -1;
     int r = dae_statespace_recover(f, t, y);
     if (!r) r = dae_descriptor_accelerations(&f->d, t, s->p, s->v, f->d.nothing, 0, 0, w->a, w->lambda);
+    if (!r) r = dae_statespace_reduce(f, t);
     if (!r) r = given_forces(f, w, t);
-    return r;
+    if (r) return r;
+    s->jacobian_points = s->points; /* every other use of the form recovers a point */
+    s->jacobian_t = t;
+    dae_copy(n, y, s->jacobian_y);
+    return 0;
 }
 
 int dae_statespace_jacobian(double t, const double *y, double *J, void *user)
@@ -310,7 +320,6 @@ int dae_statespace_jacobian(double t, const double *y, double *J, void *user)
     work w = lay_out(f);
     int r = prepare(f, &w, t, y);
     if (r) return r;
-    dae_statespace_null_space(f);
     for (int k = 0; k < nw && !r; k++) {
         double *left = J + (size_t)k * (size_t)n, *right = J + (size_t)(nw + k) * (size_t)n;
         const double *N = s->N + (size_t)k * (size_t)nv;
