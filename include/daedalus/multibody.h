@@ -69,6 +69,7 @@ typedef struct mbs_force {
     double mu, radius, speed;      /* contact: friction, sphere; speed at which friction is full */
     int stick;                     /* contact: 1: sticks and slips, by events of mbs_problem_events */
     double min, max;               /* stop */
+    int pull;                      /* tire: 1: it pulls too, instead of losing the road */
     double resistance, inductance, constant; /* motor: Ohm, H, N m/A */
 } mbs_force;
 

@@ -3,6 +3,7 @@
 
 #include "multibody/analyses.h"
 #include "multibody/dual.h"
+#include "multibody/expression.h"
 #include "multibody/forces/friction.h"
 
 #include <string.h>
@@ -89,9 +90,8 @@ static int dynamics(const dae_mech_point *y, double *du, void *user)
 
 static mbs_context differentiated(const dae_mech_point *y, const mbs_mechanism *m)
 {
-    mbs_context x = mbs_begin_derivatives(m, y->t, y->p, y->v);
-    x.u = y->u;
-    x.lambda = y->lambda;
+    mbs_context x;
+    if (mbs_begin_derivatives_at(m, y, &x)) return x; /* df/dp, df/dv and df/dt are asked for together */
     mbs_apply_forces(&x);
     gyroscopic_derivative(&x);
     return x;
@@ -151,6 +151,14 @@ static int dfdlambda(const dae_mech_point *y, double *out, void *user)
     return 0;
 }
 
+static int dfdt(const dae_mech_point *y, double *out, void *user)
+{
+    mbs_context x = differentiated(y, user);
+    columns(&x, x.nz - 1, 1, out);
+    mbs_end(&x);
+    return 0;
+}
+
 /* Adds factor G^T lambda as a force. */
 static void apply_constraints(mbs_context *x, double factor, const double *lambda)
 {
@@ -177,8 +185,11 @@ dae_status mbs_mechanism_constraint_stiffness(const mbs_mechanism *m, double t, 
 
 void mbs_force_stiffness(const mbs_mechanism *m, double t, const double *y, const double *lambda, double *K)
 {
-    dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = lambda};
-    mbs_context x = differentiated(&at, m);
+    mbs_context x = mbs_begin_derivatives(m, t, y, y + m->np);
+    x.u = y + m->np + m->nv;
+    x.lambda = lambda;
+    mbs_apply_forces(&x);
+    gyroscopic_derivative(&x);
     apply_constraints(&x, -1, lambda);
     for (int r = 0; r < m->nv; r++)
         memcpy(K + r * m->nv, x.J + (size_t)r * (size_t)x.nz, (size_t)m->nv * sizeof *K);
@@ -364,7 +375,10 @@ void mbs_set_callbacks(mbs_mechanism *m)
 {
     dae_mech *s = &m->system.mech;
     int moved = 0;
-    for (int k = 0; k < m->nrows; k++) moved |= m->row[k].motion >= 0;
+    for (int k = 0; k < m->nrows; k++) {
+        double value;
+        moved |= m->row[k].motion >= 0 && !dae_expression_constant(m->expression[m->row[k].motion], &value);
+    }
     s->force = force;
     s->constraint = m->nlambda ? constraint : NULL;
     s->constraint_sparse = m->nlambda ? constraint_sparse : NULL;
@@ -376,6 +390,7 @@ void mbs_set_callbacks(mbs_mechanism *m)
     if (m->slot[MBS_SLOTS].J) {
         s->dfdp = dfdp;
         s->dfdv = dfdv;
+        s->dfdt = dfdt;
         s->dfdlambda = m->friction ? dfdlambda : NULL;
     }
     s->cache_size = mbs_cache_size(m);

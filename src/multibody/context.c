@@ -87,7 +87,7 @@ mbs_context mbs_begin_at(const mbs_mechanism *m, const dae_mech_point *y)
         .m = m, .t = y->t, .v = y->v, .u = y->u, .lambda = y->lambda, .pose = pose, .work = p + m->np};
 }
 
-mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v)
+static mbs_slot *take_derivative_slot(const mbs_mechanism *m)
 {
     mbs_slot *s = &((mbs_mechanism *)m)->slot[MBS_SLOTS];
     int idle = 0;
@@ -95,9 +95,15 @@ mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double
                                                   memory_order_relaxed)) {
         idle = 0;
     }
+    return s;
+}
+
+static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_slot *s, double t, const double *p, const double *v)
+{
     mbs_set_poses(m, p, v, s->pose);
     memset(s->f, 0, (size_t)m->nv * sizeof *s->f);
     memset(s->J, 0, (size_t)m->nv * (size_t)m->nz * sizeof *s->J);
+    s->known = 0;
     return (mbs_context){.m = m,
                          .t = t,
                          .v = v,
@@ -108,6 +114,45 @@ mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double
                          .J = s->J,
                          .nz = m->nz,
                          .heap = s->heap};
+}
+
+mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v)
+{
+    return clear_derivatives(m, take_derivative_slot(m), t, p, v);
+}
+
+/* n numbers behind *at are those of from (zeros for NULL): 1; else they become it: 0. */
+static int same(double **at, const double *from, int n)
+{
+    int equal = 1;
+    for (int i = 0; i < n; i++) {
+        double x = from ? from[i] : 0;
+        equal &= (*at)[i] == x;
+        (*at)[i] = x;
+    }
+    *at += n;
+    return equal;
+}
+
+int mbs_begin_derivatives_at(const mbs_mechanism *m, const dae_mech_point *y, mbs_context *x)
+{
+    mbs_slot *s = take_derivative_slot(m);
+    double *at = s->key;
+    int known = s->known;
+    known &= same(&at, &y->t, 1);
+    known &= same(&at, y->p, m->np);
+    known &= same(&at, y->v, m->nv);
+    known &= same(&at, y->u, m->nu);
+    known &= same(&at, y->lambda, m->nlambda);
+    if (known) {
+        *x = (mbs_context){.m = m, .t = y->t, .slot = s, .f = s->f, .J = s->J, .nz = m->nz};
+        return 1;
+    }
+    *x = clear_derivatives(m, s, y->t, y->p, y->v);
+    x->u = y->u;
+    x->lambda = y->lambda;
+    s->known = 1;
+    return 0;
 }
 
 void mbs_end(mbs_context *x)

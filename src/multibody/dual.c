@@ -277,6 +277,11 @@ mbs_dual mbs_multiplier_dual(mbs_context *x, int k)
     return r;
 }
 
+void mbs_seed_time(const mbs_context *x, mbs_dual *a, double factor)
+{
+    if (a->g) a->g[x->nz - 1] += factor;
+}
+
 /* ---- Forces ------------------------------------------------------------------------------------------ */
 
 static void put(mbs_context *x, int body, int c, mbs_dual f, double sign)

@@ -1,7 +1,7 @@
 /* Values with their exact derivatives by all positions (as small rotations and translations of the bodies),
- * velocities, states u and multipliers: forward differentiation, so that every force is written once.
+ * velocities, states u, multipliers and time: forward differentiation, so that every force is written once.
  *
- * The gradient of a value has x->nz numbers: nv by positions, nv by velocities, nu, nlambda. With x->nz = 0
+ * The gradient of a value has x->nz numbers: nv by positions, nv by velocities, nu, nlambda, 1 by t. With x->nz = 0
  * (only forces are wanted) there are none and the operations cost next to nothing. Memory comes from the
  * context and is given back with mbs_dual_reset. */
 #ifndef MBS_DUAL_H
@@ -43,6 +43,7 @@ mbs_dual3 mbs_separation_rate3(mbs_context *x, const mbs_frame *i, const mbs_fra
 void mbs_coordinate_dual(mbs_context *x, const mbs_coordinate *q, mbs_dual *value, mbs_dual *rate);
 mbs_dual mbs_state_dual(mbs_context *x, int k);      /* u_k */
 mbs_dual mbs_multiplier_dual(mbs_context *x, int k); /* lambda_k; k < 0: 0 */
+void mbs_seed_time(const mbs_context *x, mbs_dual *a, double factor); /* adds to the derivative by t */
 mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *local);
 mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *local);
 /* Its derivative by its first local variable (MBS_LOCAL) or by t (MBS_TIME), exact, with exact derivatives. */

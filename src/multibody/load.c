@@ -392,7 +392,7 @@ static void read_force(loader *l, json_t *o)
     check_keys(l, o,
                "name|type|a|b|joint|body|k|c|l0|value|frame|k_angular|c_angular|mu|radius|v_s|stick|min|max|"
                "resistance|inductance|"
-               "constant|doc");
+               "constant|pull|doc");
     f.point_a = text(l, o, "a", 0);
     f.point_b = text(l, o, "b", 0);
     f.joint = text(l, o, "joint", 0);
@@ -430,6 +430,9 @@ static void read_force(loader *l, json_t *o)
     f.resistance = number(l, o, "resistance", 0, &any);
     f.inductance = number(l, o, "inductance", 0, &any);
     f.constant = number(l, o, "constant", 0, &any);
+    json_t *pull = json_object_get(o, "pull");
+    if (pull && !json_is_boolean(pull)) wrong(l, "pull", "expected true or false");
+    f.pull = json_is_true(pull);
     if (!l->failed) mbs_model_add_force(l->m, &f);
 }
 

@@ -171,6 +171,8 @@ typedef struct mbs_slot {
     double *f;      /* nv */
     double *heap;   /* for duals, or NULL */
     double *J;      /* nv * nz, or NULL */
+    int known;      /* 1: f and J are those of all applied forces at */
+    double *key;    /* this point: t, p, v, u, lambda */
 } mbs_slot;
 
 struct mbs_mechanism {
@@ -199,7 +201,7 @@ struct mbs_mechanism {
     mbs_coordinate *impact; /* of the events; kind none: no impact */
     int *rest;              /* of the events: states of resting contact in u, -1: none */
     size_t work_size;
-    int nz; /* numbers of a gradient: nv positions, nv velocities, nu, nlambda */
+    int nz; /* numbers of a gradient: nv positions, nv velocities, nu, nlambda, t */
     size_t heap_size;
     double *p0;     /* initial values as described, (p, v, u) */
     int *redundant; /* scalar rows left out, among all as described */
@@ -246,6 +248,8 @@ mbs_context mbs_begin_at(const mbs_mechanism *m, const dae_mech_point *y);
 size_t mbs_cache_size(const mbs_mechanism *m);
 /* With room for duals; x.f and x.J must not be changed by the caller. */
 mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v);
+/* The same for all applied forces at a point: 1 if f and J are there already, 0 if the caller has to make them. */
+int mbs_begin_derivatives_at(const mbs_mechanism *m, const dae_mech_point *y, mbs_context *x);
 void mbs_end(mbs_context *x);
 void mbs_set_poses(const mbs_mechanism *m, const double *p, const double *v, mbs_pose *pose);
 void mbs_point_position(const mbs_context *x, const mbs_frame *f, double *out);

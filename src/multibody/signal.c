@@ -317,6 +317,10 @@ mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *lo
         mbs_coordinate_dual(x, joint_coordinate(x, s), &value, &rate);
         return s->kind == MBS_JOINT_RATE ? rate : value;
     case MBS_STATE: return mbs_state_dual(x, s->object);
+    case MBS_TIME:
+        value = mbs_fresh(x, x->t);
+        mbs_seed_time(x, &value, 1);
+        return value;
     case MBS_LOCAL: return local[s->object];
     default: return mbs_constant(mbs_signal_value(x, s));
     }

@@ -128,7 +128,7 @@ static inline void check_rows(const mbs_mechanism *c, const char *what, const do
     free(q), free(up), free(down), free(rate), free(gamma), free(G), free(sparse), free(lambda), free(K);
 }
 
-/* df/dp, df/dv, df/dlambda by differences. */
+/* df/dp, df/dv, df/dlambda, df/dt by differences. */
 static inline void check_forces(const mbs_mechanism *c, const char *what, double *y, double tol)
 {
     const dae_mech *s = &mbs_mechanism_system(c)->mech;
@@ -144,8 +144,9 @@ static inline void check_forces(const mbs_mechanism *c, const char *what, double
         const char *name;
     } list[] = {{s->dfdp, y, np, "p"},
                 {s->dfdv, y + np, nv, "v"},
-                {s->dfdlambda, lambda, s->dfdlambda ? nl : 0, "lambda"}};
-    for (int k = 0; k < 3; k++) {
+                {s->dfdlambda, lambda, s->dfdlambda ? nl : 0, "lambda"},
+                {s->dfdt, &x.t, 1, "t"}};
+    for (int k = 0; k < 4; k++) {
         if (!list[k].count) continue;
         list[k].fn(&x, J, s->user);
         for (size_t j = 0; j < list[k].count; j++) {

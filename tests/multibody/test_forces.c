@@ -131,12 +131,49 @@ static void every_force_matches_differences(void **state)
              .radius = 1.5,
              .value = {"0.1*sin(x + 2*t)*two.y + 0.05*x^3"},
              .count = 1},
+            {.name = "F",
+             .type = "tire",
+             .point_b = "B",
+             .k = 100,
+             .c = 3,
+             .radius = 0.1,
+             .pull = 1,
+             .value = {"0.1*sin(x - 2*t) + if(t > 0.2, t^2*x, 0)"},
+             .count = 1},
+            {.name = "F",
+             .type = "spring",
+             .point_a = "A",
+             .point_b = "O",
+             .value = {"sin(3*t)*length"},
+             .count = 1},
         };
         for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
             mbs_model *m = two_bodies(space);
             mbs_model_add_force(m, &list[i]);
             check(m, list[i].type, space);
         }
+    }
+}
+
+/* A point mass over a road that rises: F = k (road + radius - y) + c (road' - y'), pulling or not. */
+static void tire_pulls_only_if_told(void **state)
+{
+    (void)state;
+    for (int pull = 0; pull < 2; pull++) {
+        mbs_model *m = mbs_model_create("ball", MBS_PLANAR);
+        mbs_model_add_body(m, &(mbs_body){.name = "ball", .mass = 1, .inertia = {1, 1, 1}});
+        mbs_model_add_point(m, &(mbs_point){.name = "P", .body = 1});
+        mbs_model_add_force(m, &(mbs_force){.name = "F", .type = "tire", .point_b = "P", .k = 100, .c = 3, .radius = 0.5,
+                                            .pull = pull, .value = {"0.2*x + 0.1*t^2"}, .count = 1});
+        mbs_mechanism *c = compile(m);
+        const dae_mech *s = &mbs_mechanism_system(c)->mech;
+        double p[3] = {1, 0.4, 0}, v[3] = {2, -1, 0}, f[3], t = 3, low = 100 * (0.2 + 0.9 + 0.5 - 0.4) + 3 * (0.4 + 0.6 + 1);
+        s->force(&(dae_mech_point){.t = t, .p = p, .v = v}, f, s->user);
+        assert_near(f[1], low, 1e-12 * low);
+        p[1] = 2.4; /* above the road */
+        s->force(&(dae_mech_point){.t = t, .p = p, .v = v}, f, s->user);
+        assert_near(f[1], pull ? low - 200 : 0, 1e-12 * low);
+        mbs_mechanism_destroy(c);
     }
 }
 
@@ -208,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_force_matches_differences),
+        cmocka_unit_test(tire_pulls_only_if_told),
         cmocka_unit_test(friction_matches_differences),
         cmocka_unit_test(potentials_match_power),
     };

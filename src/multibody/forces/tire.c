@@ -1,8 +1,8 @@
 /* A tire as a vertical spring and damper on a road, [RNY]: with the compression
- *     s = road(x) + radius - height of the point,    F = max(0, k s + c s') upwards for s > 0.
- * s' includes the exact slope of the road, and its rate where it depends on t.
- * value: the height of the road, an expression of the local variable x (position of the point along the global x axis).
- * Up is y in the plane and z in space. */
+ *     s = road(x, t) + radius - height of the point,    F = max(0, k s + c s') upwards for s > 0.
+ * value: the height of the road, an expression of the local variable x (position of the point along the global x axis) and
+ * of t; s' includes its exact slope and rate. pull: F = k s + c s' always, as that of a spring whose lower end slides on
+ * the road. Up is y in the plane and z in space. */
 #include "multibody/dual.h"
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
@@ -22,11 +22,11 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     mbs_dual rise = mbs_expression_partial(x, f->value[0], P.c, MBS_TIME); /* of a road that moves */
     mbs_dual s = mbs_sum(x, 1, road, -1, P.c[up]);
     s.x += f->model->radius;
-    if (s.x <= 0) return;
+    if (s.x <= 0 && !f->model->pull) return;
     mbs_dual rate = mbs_sum(x, 1, mbs_product(x, slope, V.c[0]), -1, V.c[up]);
     rate = mbs_sum(x, 1, rate, 1, rise);
     mbs_dual N = mbs_sum(x, f->model->k, s, f->model->c, rate);
-    if (N.x <= 0) return;
+    if (N.x <= 0 && !f->model->pull) return;
     for (int k = 0; k < 3; k++) F.c[k] = mbs_constant(0);
     F.c[up] = N;
     mbs_apply_force(x, &f->j, F, 1);
