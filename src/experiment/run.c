@@ -32,6 +32,7 @@ typedef struct run {
     dae_formulation *form;       /* NULL: the system is integrated as it stands */
     dae_formulation *multiplier; /* descriptor form: for accelerations and multipliers; or NULL */
     const dae_system *sys;       /* what is integrated */
+    const char *stiff_reason; /* why "auto" took an implicit method, or NULL */
     int as_mechanism;            /* 1: that is problem->mechanism */
     int nz;                      /* its size */
     double *z0, *zp0;            /* its initial values; zp0 may be NULL */
@@ -137,6 +138,18 @@ static int wants_mechanism(const run *x)
     return m && (m->kinds & 1u << DAE_KIND_MECH) && !(m->kinds & 1u << p->system.kind);
 }
 
+/* "auto" on a mechanism that is known to be stiff: the half-explicit methods, which it takes else, would crawl. */
+static void choose_for_stiff(run *x)
+{
+    const dae_problem *p = x->r.problem;
+    const char *method = x->options.method, *form = x->options.formulation;
+    if (p->system.kind != DAE_KIND_MECH || !p->info || !p->info->stiff) return;
+    if ((method && strcmp(method, "auto") != 0) || (form && strcmp(form, "auto") != 0 && strcmp(form, "statespace") != 0)) return;
+    x->options.method = x->options.rtol < 1e-6 ? "radau5" : "rosnys4";
+    x->options.formulation = "statespace";
+    x->stiff_reason = "stiff mechanism: implicit method on the minimal coordinates";
+}
+
 /* Sets sys, nz, z0, zp0: the system that is integrated and its initial values. */
 static dae_status formulate(run *x, dae_error *err)
 {
@@ -160,6 +173,7 @@ static dae_status formulate(run *x, dae_error *err)
         }
     } else {
         dae_options inner;
+        choose_for_stiff(x);
         dae_formulation *f = dae_formulation_open(&p->system, &x->options, &inner, err);
         if (!f) return err->status;
         const dae_system *formed = dae_formulation_system(f);
@@ -556,7 +570,7 @@ static void finish(run *x)
     if (m) r->solver = m->name;
     const char *reason = dae_integrator_reason(x->it);
     if (reason && reason[0]) r->reason = dae_arena_copy(x->arena, reason, strlen(reason) + 1, 1);
-    if (!r->reason) r->reason = "";
+    if (!r->reason || !r->reason[0]) r->reason = x->stiff_reason ? x->stiff_reason : "";
     r->stats = *dae_integrator_stats(x->it);
     if (x->form) {
         r->stats.position_residual = x->residual[0];

@@ -18,6 +18,8 @@
 struct dae_problem_data {
     dae_arena *arena;
     const char **component, **unit; /* n of each, or NULL */
+    void *object; /* what dae_problem_own gave it */
+    void (*destroy)(void *object);
 };
 
 /* ---- The registry ---------------------------------------------------------------------------- */
@@ -238,9 +240,17 @@ fail:
 void dae_problem_destroy(dae_problem *p)
 {
     if (!p) return;
+    if (p->data && p->data->object) p->data->destroy(p->data->object);
     if (p->data) dae_arena_destroy(p->data->arena);
     free(p->data);
     free(p);
+}
+
+void dae_problem_own(dae_problem *p, void *object, void (*destroy)(void *object))
+{
+    assert(!p->data->object);
+    p->data->object = object;
+    p->data->destroy = destroy;
 }
 
 void *dae_problem_take(dae_problem *p, size_t count, size_t size)

@@ -21,6 +21,8 @@ const dae_problem_entry *dae_problem_entry_at(int i); /* the registry, NULL past
 void *dae_problem_take(dae_problem *p, size_t count, size_t size);
 double *dae_problem_reals(dae_problem *p, int n);
 int *dae_problem_ints(dae_problem *p, int n);
+/* Gives one object to the instance, which destroys it in the end. */
+void dae_problem_own(dae_problem *p, void *object, void (*destroy)(void *object));
 /* The value of a parameter by name (the name must exist). */
 double dae_problem_parameter(const dae_problem *p, const char *name);
 /* 1 if every parameter has its default value: only then the published reference holds. */
