@@ -105,8 +105,55 @@ static void filtered_estimate_changes_little(void **state)
     }
 }
 
-/* Case T, [RNY] tables 4 and 6: largest errors of theta1 and theta1'. The errors of the velocity are those that the errors of
- * the position imply (a frequency of 7/s); the first three printed ones are smaller than that by a factor of about 6. */
+/* Largest errors of theta1 and theta1' at the ends of the steps, as [RNY] measures them; case T, spatial model. */
+static void errors_at_steps(double tol, double *angle_error, double *speed_error)
+{
+    const dae_setting parameter[] = {{"model", "spatial"}, {"theta2dot0", "0"}}, fine[] = {{"theta2dot0", "0"}};
+    const dae_setting coordinates[] = {{"eta", "4"}}, given[] = {{"independent", "3,6"}};
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("double-pendulum", parameter, 2, &err), *r = dae_problem_create("double-pendulum", fine, 1, &err);
+    dae_options opt = dae_options_default(), inner[2];
+    opt.formulation = "statespace";
+    opt.method = "rosnys4";
+    opt.rtol = opt.atol = tol;
+    opt.h0 = 1e-3;
+    opt.setting = coordinates;
+    opt.nsetting = 1;
+    dae_formulation *f = dae_formulation_open(&p->system, &opt, &inner[0], &err);
+    opt.method = "radau5";
+    opt.rtol = opt.atol = 1e-10;
+    opt.setting = given;
+    dae_formulation *g = dae_formulation_open(&r->system, &opt, &inner[1], &err);
+    if (!f || !g) fail_msg("%s", err.text);
+    dae_integrator *it = dae_integrator_create(dae_formulation_system(f), &inner[0], &err);
+    dae_integrator *exact = dae_integrator_create(dae_formulation_system(g), &inner[1], &err);
+    double y[4], z[4], pvu[26];
+    assert_int_equal(dae_formulation_attach(f, it, &err), DAE_OK);
+    assert_int_equal(dae_formulation_lift(f, 0, p->y0, y, &err), DAE_OK);
+    assert_int_equal(dae_formulation_lift(g, 0, r->y0, z, &err), DAE_OK);
+    assert_int_equal(dae_integrator_start(it, 0, 2, y, NULL, &err), DAE_OK);
+    assert_int_equal(dae_integrator_start(exact, 0, 2, z, NULL, &err), DAE_OK);
+    *angle_error = *speed_error = 0;
+    while (dae_integrator_time(it) < 2) {
+        assert_true(dae_integrator_step(it, &err) >= 0);
+        double t = dae_integrator_time(it);
+        assert_true(dae_integrator_advance(exact, t, &err) >= 0);
+        assert_int_equal(dae_formulation_lower(f, t, dae_integrator_state(it), pvu, NULL, NULL, &err), DAE_OK);
+        const double *known = dae_integrator_state(exact); /* theta1, theta2, theta1', theta2' */
+        *angle_error = fmax(*angle_error, fabs(remainder(2 * atan2(pvu[6], pvu[3]) - known[0], 6.283185307179586)));
+        *speed_error = fmax(*speed_error, fabs(pvu[19] - known[2]));
+    }
+    dae_integrator_destroy(it);
+    dae_integrator_destroy(exact);
+    dae_formulation_destroy(f);
+    dae_formulation_destroy(g);
+    dae_problem_destroy(p);
+    dae_problem_destroy(r);
+}
+
+/* Case T, [RNY] tables 4 and 6. They were made in the coordinates of the source, positions and Euler parameters (Cartesian
+ * coordinates are chosen): its angle errors of 1e-2 .. 1e-4 are then a tenth of what is printed, as its relative errors and
+ * means say. Table 4 as printed is met with the angles as coordinates. */
 static void case_T_has_the_errors_of_the_tables(void **state)
 {
     static const double theta[4] = {5.223e-2, 4.198e-3, 4.916e-4, 1.902e-5};
@@ -115,7 +162,10 @@ static void case_T_has_the_errors_of_the_tables(void **state)
     for (int k = 0; k < 4; k++) {
         outcome o = run("rosnys4", "statespace", 1, 1, tols[k], angles, 1);
         assert_between(o.angle, theta[k] / 3, theta[k] * 3);
-        assert_between(o.speed, omega[k] / 3, omega[k] * 7);
+        double a, v;
+        errors_at_steps(tols[k], &a, &v);
+        assert_between(v, omega[k] / 3, omega[k] * 3);
+        assert_between(a, theta[k] / (k < 3 ? 10 : 1) / 4, theta[k] / (k < 3 ? 10 : 1) * 4);
     }
 }
 
