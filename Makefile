@@ -6,8 +6,8 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow matrix results gallery truck-study reference-extended bench engines \
-        sanitize clang coverage valgrind abi-update format check-format install clean help
+.PHONY: all setup setup-dev build run test slow matrix results gallery truck-study reference-extended fuzz hmmwv-tables \
+        bench engines sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -56,7 +56,21 @@ reference-extended: build ## reference solutions in 80 bit arithmetic by radau o
 	@mkdir -p out
 	build/reference_extended | tee out/reference-extended.txt; grep -q 'fewest digits' out/reference-extended.txt
 
-.PHONY: @@
+FUZZ_SECONDS ?= 600
+FUZZ_FLAGS = -std=c17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -Isrc -Iinclude -Ibuild/include
+fuzz: build ## read mutated model files, guided by coverage, for FUZZ_SECONDS=600 (needs clang with libFuzzer)
+	@mkdir -p build-fuzz/corpus
+	for f in $$(find src/multibody -name '*.c'); do \
+	    clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $$f -o build-fuzz/$$(echo $$f | tr / _).o || exit 1; done
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -x c tests/fuzz/model_entry.h -x none build-fuzz/*.o build/src/libdaedalus.a \
+	    $$(sed -n 's/.*LINK_LIBRARIES = .*libdaedalus.a *\(.*cmocka.*\)/\1/p' build/build.ninja | head -1) -lm -o build-fuzz/fuzz_model
+	build-fuzz/fuzz_model -dict=tests/fuzz/model.dict -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2000 \
+	    -max_len=6000 -artifact_prefix=build-fuzz/ build-fuzz/corpus tests/fuzz/corpus models
+
+hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integration of the HMMWV, about 15 minutes
+	cmake --build build -j $(JOBS) --target bench_hmmwv
+	{ cat bench/hmmwv-tables.head; OPENBLAS_NUM_THREADS=1 build/bench/bench_hmmwv tables; } > build/hmmwv-tables.md
+	mv build/hmmwv-tables.md docs/hmmwv-tables.md
 
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench
