@@ -18,6 +18,7 @@ typedef struct comparison {
     dae_reference *reference;
     cli_solver solver[CLI_MAX_SOLVERS];
     int nsolver;
+    int chosen; /* 1: the solvers were named; others that do not apply are left out with a note */
     dae_run_options options;
     dae_compared row[CLI_MAX_SOLVERS];
     int count;
@@ -67,6 +68,7 @@ static int choose(comparison *c, int mechanical)
     const char *solvers = cli_value(c->args, "solvers"), *forms = cli_value(c->args, "formulations");
     cli_text list = {0};
     int status = 0;
+    c->chosen = solvers != NULL;
     if (forms && !mechanical)
         return cli_wrong(c->args, "--formulations: %s is no mechanical system; leave them out",
                          c->view.info->name);
@@ -139,12 +141,17 @@ static int run_all(comparison *c)
         dae_compared *row = &c->row[c->count];
         if (dae_compare_run(&c->view, c->args->model, &o, c->solver[k].label, row, &err) < 0)
             return cli_wrong(c->args, "%s", err.text);
-        c->count++;
         if (row->status == DAE_CANCELLED || cli_interrupted()) return EXIT_INTERRUPTED;
-        if (row->status == DAE_ERR_INPUT || row->status == DAE_ERR_UNSUPPORTED)
+        if (row->status != DAE_ERR_INPUT && row->status != DAE_ERR_UNSUPPORTED) {
+            c->count++;
+            continue;
+        }
+        dae_compared_free(row);
+        if (c->chosen)
             return cli_wrong(c->args, "%s with %s: %s", c->view.info->name, row->label, row->message);
+        fprintf(stderr, "compare: without %s: %s\n", row->label, row->message);
     }
-    return 0;
+    return c->count ? 0 : cli_wrong(c->args, "none of the solvers takes %s", c->view.info->name);
 }
 
 static int show(comparison *c)
