@@ -1,5 +1,5 @@
 /* Energies of a mechanism, and the power of all that is not in them. */
-#include "multibody/mechanism.h"
+#include "multibody/acceleration.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static double potential_at(const mbs_mechanism *m, double t, const double *p, co
 
 /* Power of the applied forces and of moving constraints, without that of the potential: its rate is taken by central
  * differences along the motion. */
-static dae_status power(const mbs_mechanism *m, double t, const double *y, double *out)
+static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y, double *out)
 {
     const dae_mech *s = &m->system.mech;
     size_t n = (size_t)(m->np + 2 * m->nv + 2 * m->nlambda);
@@ -25,7 +25,7 @@ static dae_status power(const mbs_mechanism *m, double t, const double *y, doubl
     const double *v = y + m->np;
     dae_status status = DAE_OK;
     if (m->nlambda && (m->friction || s->velocity))
-        status = mbs_mechanism_acceleration(m, t, y, NULL, lambda, NULL);
+        status = mbs_acceleration_at(c, t, y, NULL, lambda, NULL);
     dae_mech_point x = {.t = t, .p = y, .v = v, .u = v + m->nv, .lambda = lambda};
     s->force(&x, f, s->user);
     for (int i = 0; i < m->nv; i++) sum += f[i] * v[i];
@@ -50,11 +50,20 @@ static dae_status power(const mbs_mechanism *m, double t, const double *y, doubl
     return status;
 }
 
-dae_status mbs_mechanism_energy(const mbs_mechanism *m, double t, const double *y, mbs_energy *out)
+dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y, mbs_energy *out)
 {
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
     mbs_energies(&x, &out->kinetic, &out->potential);
     mbs_end(&x);
-    return power(m, t, y, &out->power);
+    return power(m, c, t, y, &out->power);
+}
+
+dae_status mbs_mechanism_energy(const mbs_mechanism *m, double t, const double *y, mbs_energy *out)
+{
+    mbs_acceleration_solver *c = mbs_acceleration_create(m, NULL);
+    if (!c) return DAE_ERR_MEMORY;
+    dae_status status = mbs_energy_at(m, c, t, y, out);
+    mbs_acceleration_destroy(c);
+    return status;
 }

@@ -1,5 +1,5 @@
 /* What a trajectory says: CSV with sensors and reactions, and the balance of energy. */
-#include "multibody/mechanism.h"
+#include "multibody/acceleration.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,32 +56,53 @@ static void heads(writer *w, const mbs_problem *p)
     put(w, "\n");
 }
 
+typedef struct values {
+    double *a, *lambda, *sensor, *reaction;
+} values;
+
+/* 1: all of them are known. */
+static int evaluate(mbs_acceleration_solver *solver, const mbs_mechanism *m, double t, const double *y, const values *v)
+{
+    return mbs_acceleration_at(solver, t, y, v->a, v->lambda, NULL) == DAE_OK &&
+           mbs_mechanism_sensors(m, t, y, v->a, v->lambda, v->sensor, NULL) == DAE_OK &&
+           mbs_reactions(m, 0, m->njoint, t, y, v->lambda, v->reaction) == DAE_OK;
+}
+
+static void line(writer *w, const mbs_mechanism *m, double t, const double *y, int known, const values *v)
+{
+    int n = dae_system_size(&m->system);
+    put(w, "%.17g", t);
+    for (int k = 0; k < n; k++) put(w, ",%.17g", y[k]);
+    for (int k = 0; k < m->model->nsensor; k++) put(w, ",%.17g", known ? v->sensor[k] : NAN);
+    for (int k = 0; k < m->njoint; k++) {
+        for (int c = 0; c < 6; c++) {
+            if (shown(m, c)) put(w, ",%.17g", known ? v->reaction[6 * k + c] : NAN);
+        }
+    }
+    put(w, "\n");
+}
+
 dae_status mbs_write_csv(const mbs_problem *p, int npoint, const double *t, const double *y,
                          mbs_write_fn *write, void *user)
 {
     const mbs_mechanism *m = mbs_problem_mechanism(p);
     writer w = {write, user, 0};
-    int n = dae_system_size(&m->system);
     double *work = calloc((size_t)(m->nv + m->nlambda + m->model->nsensor + 6 * m->njoint) + 1, sizeof *work);
-    if (!work) return DAE_ERR_MEMORY;
-    double *a = work, *lambda = a + m->nv, *sensor = lambda + m->nlambda, *reaction = sensor + m->model->nsensor;
-    heads(&w, p);
-    for (int i = 0; i < npoint && !w.bad; i++, y += n) {
-        int known = mbs_mechanism_acceleration(m, t[i], y, a, lambda, NULL) == DAE_OK;
-        if (known) known = mbs_mechanism_sensors(m, t[i], y, a, lambda, sensor, NULL) == DAE_OK;
-        if (known) known = mbs_reactions(m, 0, m->njoint, t[i], y, lambda, reaction) == DAE_OK;
-        put(&w, "%.17g", t[i]);
-        for (int k = 0; k < n; k++) put(&w, ",%.17g", y[k]);
-        for (int k = 0; k < m->model->nsensor; k++) put(&w, ",%.17g", known ? sensor[k] : NAN);
-        for (int k = 0; k < m->njoint; k++) {
-            for (int c = 0; c < 6; c++) {
-                if (shown(m, c)) put(&w, ",%.17g", known ? reaction[6 * k + c] : NAN);
-            }
-        }
-        put(&w, "\n");
+    mbs_acceleration_solver *solver = mbs_acceleration_create(m, NULL);
+    dae_status status = DAE_ERR_MEMORY;
+    if (work && solver) {
+        values v = {.a = work};
+        v.lambda = v.a + m->nv;
+        v.sensor = v.lambda + m->nlambda;
+        v.reaction = v.sensor + m->model->nsensor;
+        heads(&w, p);
+        for (int i = 0; i < npoint && !w.bad; i++, y += dae_system_size(&m->system))
+            line(&w, m, t[i], y, evaluate(solver, m, t[i], y, &v), &v);
+        status = w.bad ? DAE_ERR_FILE : DAE_OK;
     }
+    mbs_acceleration_destroy(solver);
     free(work);
-    return w.bad ? DAE_ERR_FILE : DAE_OK;
+    return status;
 }
 
 /* ---- Balance of energy ---------------------------------------------------------------------------------- */
@@ -102,11 +123,14 @@ dae_status mbs_energy_balance(const mbs_problem *p, int npoint, const double *t,
     const mbs_mechanism *m = mbs_problem_mechanism(p);
     size_t n = (size_t)dae_system_size(&m->system);
     double power[3] = {0, 0, 0}, time[3] = {0, 0, 0};
+    dae_status status = DAE_OK;
+    mbs_acceleration_solver *solver = mbs_acceleration_create(m, NULL);
     memset(out, 0, sizeof *out);
+    if (!solver) return DAE_ERR_MEMORY;
     for (int i = 0; i < npoint; i++) {
         mbs_energy e;
-        dae_status s = mbs_mechanism_energy(m, t[i], y + (size_t)i * n, &e);
-        if (s) return s;
+        status = mbs_energy_at(m, solver, t[i], y + (size_t)i * n, &e);
+        if (status) break;
         memmove(power, power + 1, 2 * sizeof *power);
         memmove(time, time + 1, 2 * sizeof *time);
         power[2] = e.power;
@@ -121,5 +145,6 @@ dae_status mbs_energy_balance(const mbs_problem *p, int npoint, const double *t,
         double off = fabs(out->end - out->start - out->work);
         if (off > out->largest) out->largest = off;
     }
-    return DAE_OK;
+    mbs_acceleration_destroy(solver);
+    return status;
 }

@@ -1,0 +1,231 @@
+/* Accelerations and multipliers at a state:
+ *
+ *     [ M  G^T ] [ a      ]   [ f      ]
+ *     [ G  0   ] [ lambda ] = [ -gamma ]
+ *
+ * by the sparse saddle-point solver, whose cost grows with the number of bodies. Where the matrix is singular (change
+ * points, bodies without mass that move freely) and where friction makes f depend on lambda, by a dense least-squares
+ * solution of least norm. */
+#include "multibody/acceleration.h"
+
+#include "linalg/least_squares.h"
+#include "linalg/saddle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK 1e-13     /* relative size of a pivot that counts as zero */
+#define UNCERTAIN 1e-5 /* error of a known solution from which on a matrix is taken to be singular; ours */
+#define SETTLED 1e-11  /* relative change of the multipliers that ends the iteration with friction; ours */
+enum { friction_tries = 30 };
+
+struct mbs_acceleration_solver {
+    const mbs_mechanism *m;
+    dae_arena *arena;
+    dae_saddle_spec spec;
+    dae_saddle *saddle; /* NULL: dense only */
+    double *G, *x, *b, *r; /* values of the pattern; solution, right-hand side and residual, nv+nlambda each */
+    double *none;          /* nlambda zeros */
+};
+
+/* ---- Life -------------------------------------------------------------------------------------------- */
+
+mbs_acceleration_solver *mbs_acceleration_create(const mbs_mechanism *m, dae_error *err)
+{
+    const dae_mech *s = &m->system.mech;
+    size_t n = (size_t)(m->nv + m->nlambda);
+    mbs_acceleration_solver *c = calloc(1, sizeof *c);
+    if (!c || !(c->arena = dae_arena_create())) goto fail;
+    c->m = m;
+    c->x = dae_arena_reals(c->arena, n + 1);
+    c->b = dae_arena_reals(c->arena, n + 1);
+    c->r = dae_arena_reals(c->arena, n + 1);
+    c->none = dae_arena_reals(c->arena, (size_t)m->nlambda + 1);
+    if (s->G_colptr && s->mass_block && !m->friction) {
+        c->spec = (dae_saddle_spec){.mode = "sparse_lu",
+                                    .nv = m->nv,
+                                    .nl = m->nlambda,
+                                    .block = s->mass_block,
+                                    .nblock = s->nblock,
+                                    .colptr = s->G_colptr,
+                                    .rowind = s->G_rowind};
+        c->G = dae_arena_reals(c->arena, (size_t)s->G_colptr[m->nv] + 1);
+    }
+    if (dae_arena_failed(c->arena)) goto fail;
+    if (c->G) c->saddle = dae_saddle_create(&c->spec, c->arena, NULL);
+    return c;
+fail:
+    mbs_acceleration_destroy(c);
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    return NULL;
+}
+
+void mbs_acceleration_destroy(mbs_acceleration_solver *c)
+{
+    if (!c) return;
+    dae_saddle_destroy(c->saddle);
+    dae_arena_destroy(c->arena);
+    free(c);
+}
+
+/* ---- Sparse ------------------------------------------------------------------------------------------- */
+
+/* r -= K x. */
+static void subtract_product(const mbs_acceleration_solver *c, const double *x, double *r)
+{
+    const mbs_mechanism *m = c->m;
+    dae_saddle_multiply_mass(m->nv, c->spec.block, c->spec.nblock, m->blocks, -1, x, r);
+    dae_saddle_multiply_transposed(&c->spec, c->G, -1, x + m->nv, r);
+    dae_saddle_multiply(&c->spec, c->G, -1, x, r + m->nv);
+}
+
+/* 1: the factors give a known solution back, so that the matrix is far enough from a singular one. */
+static int factors_are_good(const mbs_acceleration_solver *c)
+{
+    int n = c->m->nv + c->m->nlambda;
+    double worst = 0;
+    memset(c->r, 0, (size_t)n * sizeof *c->r);
+    for (int i = 0; i < n; i++) c->x[i] = (i * 7 % 11 < 5 ? -1.0 : 1.0) * (1 + i % 3 * 0.5);
+    subtract_product(c, c->x, c->r);
+    dae_saddle_solve(c->saddle, c->r, c->r + c->m->nv);
+    for (int i = 0; i < n; i++) {
+        double off = fabs(c->r[i] + c->x[i]);
+        if (!(off <= worst)) worst = off;
+    }
+    return worst <= UNCERTAIN;
+}
+
+/* Solves K x = b with one correction; 0: done, else the matrix is (nearly) singular. */
+static int solve_sparse(mbs_acceleration_solver *c, const dae_mech_point *at)
+{
+    const mbs_mechanism *m = c->m;
+    size_t n = (size_t)(m->nv + m->nlambda);
+    if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
+    if (dae_saddle_anchor(c->saddle, m->blocks, c->G, NULL) ||
+        dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) || !factors_are_good(c))
+        return 1;
+    memset(c->x, 0, n * sizeof *c->x);
+    for (int pass = 0; pass < 2; pass++) {
+        memcpy(c->r, c->b, n * sizeof *c->r);
+        subtract_product(c, c->x, c->r);
+        dae_saddle_solve(c->saddle, c->r, c->r + m->nv);
+        for (size_t i = 0; i < n; i++) c->x[i] += c->r[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(c->x[i])) return 1;
+    }
+    return 0;
+}
+
+/* ---- Dense -------------------------------------------------------------------------------------------- */
+
+/* Row of coordinate q' as a vector of all velocities. */
+void mbs_coordinate_vector(const mbs_context *x, const mbs_coordinate *q, double *r)
+{
+    double rows[12] = {0};
+    memset(r, 0, (size_t)x->m->nv * sizeof *r);
+    mbs_coordinate_row(x, q, 1, rows, rows + 6);
+    for (int c = 0; c < 6; c++) {
+        int i = mbs_slot_of(x->m, q->i.body, c), j = mbs_slot_of(x->m, q->j.body, c);
+        if (i >= 0) r[i] += rows[c];
+        if (j >= 0) r[j] += rows[6 + c];
+    }
+}
+
+/* [M G^T-F -r^T; G 0 0; r 0 0] (a; lambda; force) = (f - F lambda0; -gamma; -bias), r the row of the coordinate that is
+ * held: once, or until the friction forces agree. */
+dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *hold,
+                             double *a, double *lambda, double *force, dae_error *err)
+{
+    const dae_mech *s = &m->system.mech;
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl + (hold != NULL);
+    double *K = calloc(n * n, sizeof *K), *b = calloc(n + 1, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
+    double *F = calloc(nl * nv + 1, sizeof *F), *l = calloc(nl + 1, sizeof *l), *r = calloc(nv, sizeof *r);
+    double change = INFINITY, bias = 0;
+    dae_mech_point x = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = l};
+    dae_status status = DAE_OK;
+    if (!K || !b || !G || !F || !l || !r) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    if (!status && nl) s->constraint(&x, NULL, G, s->user);
+    if (!status && hold) {
+        mbs_context c = mbs_begin(m, t, y, y + m->np);
+        mbs_coordinate_vector(&c, hold, r);
+        bias = mbs_coordinate_bias(&c, hold);
+        mbs_end(&c);
+    }
+    for (int pass = 0; !status && pass < friction_tries && change > SETTLED; pass++) {
+        memset(K, 0, n * n * sizeof *K);
+        memset(b, 0, n * sizeof *b);
+        s->force(&x, b, s->user);
+        if (nl) s->gamma(&x, b + nv, s->user);
+        if (m->friction && s->dfdlambda) s->dfdlambda(&x, F, s->user);
+        for (size_t i = 0; i < nl; i++) b[nv + i] = -b[nv + i];
+        for (int k = 0; k < m->nbody; k++) {
+            for (int i = 0; i < m->bv * m->bv; i++) {
+                size_t row = (size_t)(k * m->bv + i % m->bv), c = (size_t)(k * m->bv + i / m->bv);
+                K[c * n + row] = m->blocks[k * m->bv * m->bv + i];
+            }
+        }
+        for (size_t c = 0; c < nv; c++) {
+            for (size_t i = 0; i < nl; i++) {
+                K[c * n + nv + i] = G[c * nl + i];
+                K[(nv + i) * n + c] = G[c * nl + i] - F[i * nv + c];
+                b[c] -= F[i * nv + c] * l[i];
+            }
+            if (!hold) continue;
+            K[c * n + n - 1] = r[c];
+            K[(n - 1) * n + c] = -r[c];
+        }
+        if (hold) b[n - 1] = -bias;
+        if (dae_least_squares((int)n, (int)n, K, b, RANK) < 0 || !isfinite(b[0])) {
+            status = dae_fail(err, DAE_ERR_SINGULAR, t, "accelerations cannot be computed");
+            break;
+        }
+        change = 0;
+        for (size_t i = 0; i < nl; i++) {
+            change = fmax(change, fabs(b[nv + i] - l[i]) / (1 + fabs(b[nv + i])));
+            l[i] = b[nv + i];
+        }
+        if (!m->friction) change = 0;
+    }
+    if (!status) {
+        if (a) memcpy(a, b, nv * sizeof *a);
+        if (lambda) memcpy(lambda, l, nl * sizeof *l);
+        if (hold && force) *force = b[n - 1];
+    }
+    free(K);
+    free(b);
+    free(G);
+    free(F);
+    free(l);
+    free(r);
+    return status;
+}
+
+/* ---- Use ----------------------------------------------------------------------------------------------- */
+
+dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const double *y, double *a, double *lambda,
+                               dae_error *err)
+{
+    const mbs_mechanism *m = c->m;
+    const dae_mech *s = &m->system.mech;
+    dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = c->none};
+    if (!c->saddle) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
+    memset(c->b, 0, (size_t)(m->nv + m->nlambda) * sizeof *c->b);
+    s->force(&at, c->b, s->user);
+    if (m->nlambda) s->gamma(&at, c->b + m->nv, s->user);
+    for (int i = 0; i < m->nlambda; i++) c->b[m->nv + i] = -c->b[m->nv + i];
+    if (solve_sparse(c, &at)) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
+    if (a) memcpy(a, c->x, (size_t)m->nv * sizeof *a);
+    if (lambda) memcpy(lambda, c->x + m->nv, (size_t)m->nlambda * sizeof *lambda);
+    return DAE_OK;
+}
+
+dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const double *y, double *a,
+                                      double *lambda, dae_error *err)
+{
+    mbs_acceleration_solver *c = mbs_acceleration_create(m, err);
+    if (!c) return DAE_ERR_MEMORY;
+    dae_status status = mbs_acceleration_at(c, t, y, a, lambda, err);
+    mbs_acceleration_destroy(c);
+    return status;
+}
