@@ -71,6 +71,7 @@ typedef struct mbs_force {
     double min, max;               /* stop */
     int pull;                      /* tire: 1: it pulls too, instead of losing the road */
     double resistance, inductance, constant; /* motor: Ohm, H, N m/A */
+    double axis[3];                /* spring: it acts along this global direction only; zero: from a to b */
 } mbs_force;
 
 typedef struct mbs_driver {

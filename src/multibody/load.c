@@ -390,7 +390,7 @@ static void read_force(loader *l, json_t *o)
 {
     mbs_force f = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
     check_keys(l, o,
-               "name|type|a|b|joint|body|k|c|l0|value|frame|k_angular|c_angular|mu|radius|v_s|stick|min|max|"
+               "name|type|a|b|joint|body|k|c|l0|value|axis|frame|k_angular|c_angular|mu|radius|v_s|stick|min|max|"
                "resistance|inductance|"
                "constant|pull|doc");
     f.point_a = text(l, o, "a", 0);
@@ -433,6 +433,9 @@ static void read_force(loader *l, json_t *o)
     json_t *pull = json_object_get(o, "pull");
     if (pull && !json_is_boolean(pull)) wrong(l, "pull", "expected true or false");
     f.pull = json_is_true(pull);
+    vector(l, o, "axis", f.axis, &one);
+    if (json_object_get(o, "axis") && f.axis[0] == 0 && f.axis[1] == 0 && f.axis[2] == 0)
+        wrong(l, "axis", "must not be zero");
     if (!l->failed) mbs_model_add_force(l->m, &f);
 }
 

@@ -321,7 +321,7 @@ double mbs_driver_force(const mbs_context *x, int driver);
 /* Those of count joints from first on, 6 numbers each. */
 dae_status mbs_reactions(const mbs_mechanism *m, int first, int count, double t, const double *y,
                          const double *lambda, double *out);
-/* Accelerations and multipliers; with hold, the coordinate's acceleration is zero and *force keeps it so. */
+/* acceleration.c: accelerations and multipliers by dense least squares; with hold, the coordinate's acceleration is zero and *force keeps it so. */
 dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *hold,
                              double *a, double *lambda, double *force, dae_error *err);
 

@@ -56,6 +56,16 @@ static void every_force_matches_differences(void **state)
              .point_b = "B",
              .value = {"table(length, 0,-1, 0.5,0, 2,4)"},
              .count = 1},
+            {.name = "F",
+             .type = "spring",
+             .point_a = "A",
+             .point_b = "B",
+             .axis = {1, 2, space == 3 ? -2 : 0},
+             .k = 5,
+             .c = 0.7,
+             .l0 = 0.3,
+             .value = {"k0*length^3 + 0.1*rate^2"},
+             .count = 1},
             {.name = "F", .type = "torsion", .joint = "J", .k = 2, .c = 0.3, .l0 = 0.1},
             {.name = "F",
              .type = "torsion",
@@ -121,7 +131,7 @@ static void every_force_matches_differences(void **state)
              .k = 100,
              .c = 3,
              .radius = 1.5,
-             .value = {"0.1*sin(x)"},
+             .value = {"0.1*sin(x + 3*t)"},
              .count = 1},
             {.name = "F",
              .type = "tire",
@@ -206,6 +216,7 @@ static void potentials_match_power(void **state)
     for (int space = 2; space <= 3; space++) {
         const mbs_force list[] = {
             {.name = "F", .type = "spring", .point_a = "A", .point_b = "B", .k = 5, .l0 = 0.3},
+            {.name = "F", .type = "spring", .point_a = "A", .point_b = "B", .axis = {3, -1, 0}, .k = 5, .l0 = 0.3},
             {.name = "F", .type = "bushing", .point_a = "A", .point_b = "B", .k = 5, .k_angular = 2},
             {.name = "F", .type = "contact", .point_a = "O", .point_b = "B", .k = 100, .radius = 0.8},
             {.name = "F", .type = "torsion", .joint = "K", .k = 2, .l0 = 0.1},
@@ -241,6 +252,48 @@ static void potentials_match_power(void **state)
     }
 }
 
+/* A spring along an axis has the length along it, whatever the distance, and pulls along it only. */
+static void spring_with_an_axis_pulls_along_it(void **state)
+{
+    (void)state;
+    mbs_model *m = mbs_model_create("one", MBS_PLANAR);
+    mbs_model_add_body(m, &(mbs_body){"one", 2, {0, 0, 1}, .center = {3, 0.5}});
+    mbs_model_add_point(m, &(mbs_point){"O", 0, .r = {0, 0}});
+    mbs_model_add_point(m, &(mbs_point){"P", 1, .r = {0.25, 0}});
+    mbs_model_add_force(m, &(mbs_force){.name = "F", .type = "spring", .point_a = "O", .point_b = "P",
+                                        .axis = {0, 2}, .k = 10, .c = 1, .l0 = 0.2});
+    mbs_mechanism *c = compile(m);
+    const dae_mech *s = &mbs_mechanism_system(c)->mech;
+    double p[] = {3, 0.5, 0}, v[] = {7, 0.1, 0}, f[3] = {0};
+    assert_int_equal(s->force(&(dae_mech_point){.p = p, .v = v}, f, s->user), 0);
+    assert_near(f[0], 0, 1e-15);
+    assert_near(f[1], -3.1, 1e-14);
+    assert_near(f[2], -3.1 * 0.25, 1e-14);
+    mbs_mechanism_destroy(c);
+}
+
+/* A road that moves under a wheel at rest is the road that a wheel drives over. */
+static void tire_feels_a_moving_road(void **state)
+{
+    static const char *const road[] = {"0.1*sin(x)", "0.1*sin(x + 3*t)"};
+    double f[2][3] = {{0}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        mbs_model *m = mbs_model_create("wheel", MBS_PLANAR);
+        mbs_model_add_body(m, &(mbs_body){"wheel", 2, {0, 0, 1}, .center = {0}});
+        mbs_model_add_point(m, &(mbs_point){"P", 1, .r = {0, 0}});
+        mbs_model_add_force(m, &(mbs_force){.name = "F", .type = "tire", .point_b = "P", .k = 100, .c = 7,
+                                            .radius = 0.5, .value = {road[k]}, .count = 1});
+        mbs_mechanism *c = compile(m);
+        const dae_mech *s = &mbs_mechanism_system(c)->mech;
+        double p[] = {k ? 0 : 6, 0.4, 0}, v[] = {k ? 0 : 3, 0.02, 0};
+        assert_int_equal(s->force(&(dae_mech_point){.t = 2, .p = p, .v = v}, f[k], s->user), 0);
+        assert_near(f[k][1], 100 * (0.1 * sin(6) + 0.1) + 7 * (0.3 * cos(6) - 0.02), 1e-8);
+        mbs_mechanism_destroy(c);
+    }
+    assert_near(f[0][1], f[1][1], 1e-8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +301,8 @@ int main(void)
         cmocka_unit_test(tire_pulls_only_if_told),
         cmocka_unit_test(friction_matches_differences),
         cmocka_unit_test(potentials_match_power),
+        cmocka_unit_test(spring_with_an_axis_pulls_along_it),
+        cmocka_unit_test(tire_feels_a_moving_road),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,66 @@
-/* Spring and damper between two points (TSDA): tension  F = k (l - l0) + c l' + value(length, rate, ...). */
+/* Spring and damper between two points (TSDA): tension  F = k (l - l0) + c l' + value(length, rate, ...).
+ *
+ * l is the distance of the points and F acts on their line; with an axis l = axis . (r_b - r_a), which may be negative,
+ * and F acts along the axis: a guided spring, or a strut of which only the vertical force is wanted. */
 #include "multibody/dual.h"
+
+static int has_axis(const mbs_force_data *f)
+{
+    return mbs_dot(f->model->axis, f->model->axis) > 0;
+}
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
     if (f->model->count > 1) return mbs_wrong(b, "value of a spring is one expression (of length and rate)");
+    if (b->m->planar && f->model->axis[2] != 0) return mbs_wrong(b, "axis: a planar axis has two components");
     f->q = (mbs_coordinate){.kind = MBS_LENGTH, .i = f->i, .j = f->j};
     return DAE_OK;
+}
+
+static void unit_axis(const mbs_force_data *f, double *n)
+{
+    double size = mbs_norm(f->model->axis);
+    for (int k = 0; k < 3; k++) n[k] = f->model->axis[k] / size;
+}
+
+/* local: length and rate. */
+static mbs_dual tension(const mbs_force_data *f, mbs_context *x, const mbs_dual *local)
+{
+    mbs_dual F = mbs_sum(x, f->model->k, local[0], f->model->c, local[1]);
+    F.x -= f->model->k * f->model->l0;
+    if (f->value[0] >= 0) F = mbs_sum(x, 1, F, 1, mbs_expression_dual(x, f->value[0], local));
+    return F;
 }
 
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
     mbs_dual local[2];
-    mbs_coordinate_dual(x, &f->q, &local[0], &local[1]);
-    mbs_dual F = mbs_sum(x, f->model->k, local[0], f->model->c, local[1]);
-    F.x -= f->model->k * f->model->l0;
-    if (f->value[0] >= 0) F = mbs_sum(x, 1, F, 1, mbs_expression_dual(x, f->value[0], local));
-    mbs_apply_coordinate(x, &f->q, mbs_sum(x, -1, F, 0, F));
+    if (!has_axis(f)) {
+        mbs_coordinate_dual(x, &f->q, &local[0], &local[1]);
+        mbs_dual F = tension(f, x, local);
+        mbs_apply_coordinate(x, &f->q, mbs_sum(x, -1, F, 0, F));
+        return;
+    }
+    double n[3];
+    unit_axis(f, n);
+    mbs_dual3 axis = mbs_constant3(n);
+    local[0] = mbs_dot3(x, axis, mbs_separation3(x, &f->i, &f->j));
+    local[1] = mbs_dot3(x, axis, mbs_separation_rate3(x, &f->i, &f->j));
+    mbs_dual3 F = mbs_scale3(x, tension(f, x, local), axis);
+    mbs_apply_force(x, &f->i, F, 1);
+    mbs_apply_force(x, &f->j, F, -1);
 }
 
 static double potential(const mbs_force_data *f, mbs_context *x)
 {
-    double s = mbs_coordinate_value(x, &f->q) - f->model->l0;
+    double s = -f->model->l0, d[3], n[3];
+    if (has_axis(f)) {
+        unit_axis(f, n);
+        mbs_separation(x, &f->i, &f->j, d);
+        s += mbs_dot(n, d);
+    } else {
+        s += mbs_coordinate_value(x, &f->q);
+    }
     return 0.5 * f->model->k * s * s;
 }
 
