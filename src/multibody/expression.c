@@ -298,7 +298,30 @@ static const struct function {
 #undef X
 };
 
-static value read_table(reader *x, const char *where)
+/* Second derivatives (n, and one more if n is odd) behind the n points of a natural spline: a tridiagonal system. */
+static void add_curvatures(reader *x, int first, int n)
+{
+    double *p = x->table + first, *m = p + 2 * n, *w = malloc((size_t)n * sizeof *w);
+    if (!w) {
+        x->failed = 1;
+        return;
+    }
+    m[0] = m[n - 1] = w[0] = 0;
+    for (int i = 1; i < n - 1; i++) {
+        double h0 = p[2 * i] - p[2 * i - 2], h1 = p[2 * i + 2] - p[2 * i];
+        double d = (p[2 * i + 3] - p[2 * i + 1]) / h1 - (p[2 * i + 1] - p[2 * i - 1]) / h0;
+        double pivot = 2 * (h0 + h1) - h0 * w[i - 1];
+        w[i] = h1 / pivot;
+        m[i] = (6 * d - h0 * m[i - 1]) / pivot;
+    }
+    for (int i = n - 2; i > 0; i--) m[i] -= w[i] * m[i + 1];
+    if (n % 2) m[n] = 0;
+    x->ntable += n + n % 2;
+    free(w);
+}
+
+/* table(...) or spline(...), up to the closing parenthesis. */
+static value read_table(reader *x, const char *where, int op)
 {
     value v = read_either(x), out;
     int first = x->ntable, count = 0;
@@ -316,8 +339,14 @@ static value read_table(reader *x, const char *where)
     }
     expect(x, ')', "after the points of the table");
     if (!x->failed && (count < 4 || count % 2))
-        return wrong(x, where, "table needs x and then two or more pairs x1,y1, x2,y2, ...");
-    dae_instruction i = {.op = OP_TABLE, .b = first / 2, .c = count / 2};
+        return wrong(x, where, "%s needs x and then two or more pairs x1,y1, x2,y2, ...",
+                     op == OP_TABLE ? "table" : "spline");
+    dae_instruction i = {.op = op, .b = first / 2, .c = count / 2};
+    if (!x->failed && op == OP_SPLINE) {
+        if (x->ntable + count / 2 + 1 > max_table)
+            return wrong(x, where, "too many points in tables (limit %d)", max_table / 2);
+        add_curvatures(x, first, count / 2);
+    }
     if (x->failed) return v;
     if (v.constant) {
         out = v;
@@ -411,7 +440,8 @@ static dae_dimension function_dimension(reader *x, const struct function *f, con
 
 static value read_call(reader *x, const char *where, const char *name)
 {
-    if (!strcmp(name, "table")) return read_table(x, where);
+    if (!strcmp(name, "table")) return read_table(x, where, OP_TABLE);
+    if (!strcmp(name, "spline")) return read_table(x, where, OP_SPLINE);
     if (!strcmp(name, "sum")) return read_sum(x, where);
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
         const struct function *f = &functions[k];
@@ -599,8 +629,9 @@ static dae_expression *finish(reader *x, value v)
     for (size_t i = 0; i < ni; i++) {
         dae_instruction c = x->code[i];
         c.a = final_register(x, rank, c.a);
-        if (c.op != OP_TABLE) c.b = final_register(x, rank, c.b);
-        if (c.op != OP_TABLE && c.op != OP_POWI) c.c = final_register(x, rank, c.c);
+        int lookup = c.op == OP_TABLE || c.op == OP_SPLINE;
+        if (!lookup) c.b = final_register(x, rank, c.b);
+        if (!lookup && c.op != OP_POWI) c.c = final_register(x, rank, c.c);
         e->code[i] = c;
     }
     e->nvariable = x->nvariable;

@@ -6,6 +6,7 @@
  *   functions   sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt abs sign min max pow
  *               mod floor ceil hypot if(c,a,b) step(x) smoothstep(x,a,b)
  *               table(x, x1,y1, x2,y2, ...): straight lines through the points, continued at both ends
+ *               spline(x, x1,y1, x2,y2, ...): a natural cubic spline, continued by straight lines
  *               sum(i in 1..5, ...): the terms with i = 1, ..., 5, written out when the text is read
  *
  * The text becomes a list of operations, each of which writes one register: no loops, no jumps, so that

@@ -49,7 +49,8 @@ enum {
     OP_AND,
     OP_OR,
     OP_NOT,
-    OP_TABLE, /* a looked up in table b with c points */
+    OP_TABLE,  /* a looked up in table b with c points */
+    OP_SPLINE, /* the same with c second derivatives behind the points */
 #define X(name, id, count) OP_##id,
     DAE_EXPRESSION_FUNCTIONS(X)
 #undef X
@@ -65,7 +66,7 @@ struct dae_expression {
     int result; /* register of the value */
     int *variable;
     double *constant;
-    double *table; /* pairs x, y of all tables */
+    double *table; /* pairs x, y of all tables; splines: then their second derivatives */
     dae_instruction *code;
     dae_dimension dimension;
 };

@@ -27,6 +27,24 @@ static const double *segment(const double *table, int count, double x)
     return table + 2 * lo;
 }
 
+/* A natural cubic spline (count points, then their second derivatives) at x: value, slope, curvature. */
+static void spline_at(const double *table, int count, double x, double out[3])
+{
+    const double *p = segment(table, count, x), *m = table + 2 * count + (p - table) / 2;
+    double h = p[2] - p[0], rise = (p[3] - p[1]) / h;
+    if (x < p[0] || x > p[2]) { /* outside: the tangent at the end */
+        int last = x > p[2];
+        out[1] = rise + (last ? m[0] : -m[1]) * h / 6;
+        out[0] = p[2 * last + 1] + out[1] * (x - p[2 * last]);
+        out[2] = 0;
+        return;
+    }
+    double b = (x - p[0]) / h, a = 1 - b;
+    out[0] = a * p[1] + b * p[3] + ((a * a - 1) * a * m[0] + (b * b - 1) * b * m[1]) * h * h / 6;
+    out[1] = rise + ((3 * b * b - 1) * m[1] - (3 * a * a - 1) * m[0]) * h / 6;
+    out[2] = a * m[0] + b * m[1];
+}
+
 static double sign_of(double x)
 {
     return (x > 0) - (x < 0);
@@ -62,6 +80,11 @@ double dae_expression_apply(const dae_instruction *i, const double *table, doubl
     case OP_TABLE: {
         const double *p = segment(table + 2 * i->b, i->c, a);
         return p[1] + (p[3] - p[1]) * ((a - p[0]) / (p[2] - p[0]));
+    }
+    case OP_SPLINE: {
+        double y[3];
+        spline_at(table + 2 * i->b, i->c, a, y);
+        return y[0];
     }
     case OP_SIN: return sin(a);
     case OP_COS: return cos(a);
@@ -148,6 +171,12 @@ static partials partials_of(const dae_instruction *i, const double *table, doubl
         p.d[0] = (s[3] - s[1]) / (s[2] - s[0]);
         break;
     }
+    case OP_SPLINE: {
+        double y[3];
+        spline_at(table + 2 * i->b, i->c, a, y);
+        p.d[0] = y[1], p.aa = y[2];
+        break;
+    }
     case OP_SIN: p.d[0] = cos(a), p.aa = -value; break;
     case OP_COS: p.d[0] = -sin(a), p.aa = -value; break;
     case OP_TAN: p.d[0] = 1 + value * value, p.aa = 2 * value * p.d[0]; break;
@@ -187,23 +216,11 @@ static partials partials_of(const dae_instruction *i, const double *table, doubl
 
 static int operands(const dae_instruction *i)
 {
-    static const int count[] = {2,
-                                2,
-                                2,
-                                2,
-                                1,
-                                1,
-                                2,
-                                2,
-                                2,
-                                2,
-                                2,
-                                2,
-                                2,
-                                2,
-                                1,
-                                1,
-#define X(name, id, n) n,
+    static const int count[] = {[OP_ADD] = 2,   [OP_SUB] = 2,    [OP_MUL] = 2, [OP_DIV] = 2, [OP_NEG] = 1,
+                                [OP_POWI] = 1,  [OP_LT] = 2,     [OP_LE] = 2,  [OP_GT] = 2,  [OP_GE] = 2,
+                                [OP_EQ] = 2,    [OP_NE] = 2,     [OP_AND] = 2, [OP_OR] = 2,  [OP_NOT] = 1,
+                                [OP_TABLE] = 1, [OP_SPLINE] = 1,
+#define X(name, id, n) [OP_##id] = n,
                                 DAE_EXPRESSION_FUNCTIONS(X)
 #undef X
     };
