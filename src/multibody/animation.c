@@ -58,6 +58,18 @@ static void put_points(writer *w, const mbs_mechanism *m)
         put(w, "%s[%d,%d]", count++ ? "," : "", mbs_find_point(m->model, f->point_a),
             mbs_find_point(m->model, f->point_b));
     }
+    put(w, "],\"wheels\":[");
+    count = 0;
+    for (int k = 0; k < m->nforce; k++) {
+        const mbs_force *f = m->force[k].model;
+        if (strcmp(f->type, "tire") != 0 || !(f->radius > 0)) continue;
+        put(w, "%s[%d,%.9g]", count++ ? "," : "", mbs_find_point(m->model, f->point_b), f->radius);
+    }
+    put(w, "],\"frame_only\":["); /* bodies without mass */
+    count = 0;
+    for (int k = 1; k <= m->nbody; k++) {
+        if (m->mass[k - 1] == 0) put(w, "%s%d", count++ ? "," : "", k);
+    }
     put(w, "]");
 }
 
