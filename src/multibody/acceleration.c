@@ -41,7 +41,7 @@ mbs_acceleration_solver *mbs_acceleration_create(const mbs_mechanism *m, dae_err
     c->b = dae_arena_reals(c->arena, n + 1);
     c->r = dae_arena_reals(c->arena, n + 1);
     c->none = dae_arena_reals(c->arena, (size_t)m->nlambda + 1);
-    if (s->G_colptr && s->mass_block && !m->friction) {
+    if (s->G_colptr && s->mass_block) {
         c->spec = (dae_saddle_spec){.mode = "sparse_lu",
                                     .nv = m->nv,
                                     .nl = m->nlambda,
@@ -95,15 +95,21 @@ static int factors_are_good(const mbs_acceleration_solver *c)
     return worst <= UNCERTAIN;
 }
 
+/* 0: factored; else the matrix is (nearly) singular. */
+static int factor(mbs_acceleration_solver *c, const dae_mech_point *at)
+{
+    const mbs_mechanism *m = c->m;
+    if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
+    return dae_saddle_anchor(c->saddle, m->blocks, c->G, NULL) ||
+           dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) || !factors_are_good(c);
+}
+
 /* Solves K x = b with one correction; 0: done, else the matrix is (nearly) singular. */
 static int solve_sparse(mbs_acceleration_solver *c, const dae_mech_point *at)
 {
     const mbs_mechanism *m = c->m;
     size_t n = (size_t)(m->nv + m->nlambda);
-    if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
-    if (dae_saddle_anchor(c->saddle, m->blocks, c->G, NULL) ||
-        dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) || !factors_are_good(c))
-        return 1;
+    if (factor(c, at)) return 1;
     memset(c->x, 0, n * sizeof *c->x);
     for (int pass = 0; pass < 2; pass++) {
         memcpy(c->r, c->b, n * sizeof *c->r);
@@ -209,7 +215,7 @@ dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const doubl
     const mbs_mechanism *m = c->m;
     const dae_mech *s = &m->system.mech;
     dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = c->none};
-    if (!c->saddle) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
+    if (!c->saddle || m->friction) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
     memset(c->b, 0, (size_t)(m->nv + m->nlambda) * sizeof *c->b);
     s->force(&at, c->b, s->user);
     if (m->nlambda) s->gamma(&at, c->b + m->nv, s->user);
@@ -228,4 +234,13 @@ dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const do
     dae_status status = mbs_acceleration_at(c, t, y, a, lambda, err);
     mbs_acceleration_destroy(c);
     return status;
+}
+
+int mbs_acceleration_unique(const mbs_mechanism *m, double t, const double *y)
+{
+    mbs_acceleration_solver *c = mbs_acceleration_create(m, NULL);
+    dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv};
+    int unique = !c || !c->saddle || !factor(c, &at);
+    mbs_acceleration_destroy(c);
+    return unique;
 }

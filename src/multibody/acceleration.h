@@ -12,6 +12,9 @@ void mbs_acceleration_destroy(mbs_acceleration_solver *c); /* NULL allowed */
  * the state only, not on those before. */
 dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const double *y, double *a, double *lambda,
                                 dae_error *err);
+/* 1: they are unique at the state; 0: constraints lose rank there, or a body without mass can move. */
+int mbs_acceleration_unique(const mbs_mechanism *m, double t, const double *y);
+
 /* energy.c: as mbs_mechanism_energy. */
 dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y, mbs_energy *out);
 

@@ -1,5 +1,5 @@
 /* From a model to a mechanism: frames, rows, forces, tree, patterns, work space. */
-#include "multibody/mechanism.h"
+#include "multibody/acceleration.h"
 
 #include "multibody/callbacks.h"
 #include "multibody/joint_coordinates.h"
@@ -894,6 +894,20 @@ static void warn(mbs_mechanism *m, const char *format, const char *name)
     if (copy) m->warning[m->nwarning++] = copy;
 }
 
+/* Bodies without mass are frames as long as joints hold them. */
+static void look_for_mass(mbs_mechanism *m)
+{
+    int first = -1;
+    for (int k = m->nbody; k > 0; k--) {
+        if (m->mass[k - 1] == 0) first = k - 1;
+    }
+    double *y = first < 0 ? NULL : malloc((size_t)(m->np + m->nv + m->nu) * sizeof *y);
+    if (y && m->singular < 0 && mbs_mechanism_initial(m, y, NULL) == DAE_OK &&
+        !mbs_acceleration_unique(m, m->model->simulation.t0, y))
+        warn(m, "body \"%s\" has no mass, and no joint holds it", m->model->body[first].name);
+    free(y);
+}
+
 /* What is allowed but looks like a mistake. */
 static void look_for_mistakes(mbs_mechanism *m)
 {
@@ -914,8 +928,11 @@ static void look_for_mistakes(mbs_mechanism *m)
         if (!m->planar && lopsided(m->inertia + 9 * (k - 1), 1 + 1e-9, &which))
             warn(m, "body \"%s\": one moment of inertia is larger than the sum of the other two",
                  m->model->body[k - 1].name);
-        if (m->mass[k - 1] == 0) warn(m, "body \"%s\" has no mass", m->model->body[k - 1].name);
     }
+    look_for_mass(m);
+    if (m->singular >= 0)
+        warn(m, "the starting pose is singular: there joint \"%s\" holds what others hold already, and the motion can "
+             "go on in several ways; start beside it", mbs_row_name(m, m->singular, NULL));
     free(held);
 }
 
@@ -943,6 +960,7 @@ mbs_mechanism *mbs_mechanism_create(const mbs_model *model, dae_error *err)
         return NULL;
     }
     m->model = m->owned;
+    m->singular = -1;
     b.m = m;
     dae_status s = build(&b);
     if (!s) s = finish(&b);

@@ -206,6 +206,7 @@ struct mbs_mechanism {
     double *p0;     /* initial values as described, (p, v, u) */
     int *redundant; /* scalar rows left out, among all as described */
     int nredundant, loops;
+    int singular; /* a row that follows from others in the described pose only, -1: none */
     int *parent, *row_joint;
     int friction; /* 1: forces depend on lambda */
     const char *warning[16];
@@ -321,7 +322,8 @@ double mbs_driver_force(const mbs_context *x, int driver);
 /* Those of count joints from first on, 6 numbers each. */
 dae_status mbs_reactions(const mbs_mechanism *m, int first, int count, double t, const double *y,
                          const double *lambda, double *out);
-/* acceleration.c: accelerations and multipliers by dense least squares; with hold, the coordinate's acceleration is zero and *force keeps it so. */
+/* acceleration.c: accelerations and multipliers by dense least squares; with hold, the coordinate's acceleration is
+ * zero and *force keeps it so. */
 dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *hold,
                              double *a, double *lambda, double *force, dae_error *err);
 
@@ -356,6 +358,8 @@ dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coo
 dae_status mbs_build_tree(mbs_builder *b);
 /* Marks rows of the system that follow from others at y and at a consistent state near it. */
 dae_status mbs_find_redundant(mbs_builder *b, const double *y);
+/* Name of the joint or driver of a scalar row as described, and which of its rows it is. */
+const char *mbs_row_name(const mbs_mechanism *m, int scalar, int *row);
 
 /* assemble.c */
 dae_status mbs_assemble(const mbs_mechanism *m, double t, double *y, const unsigned char *fixed,

@@ -221,7 +221,10 @@ dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
             if (mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL) == DAE_OK) {
                 rows_at(m, y, G);
                 dependent_rows(m->nrow, m->nv, G, order, basis, mark + nrow);
-                for (size_t i = 0; i < nrow; i++) mark[i] = mark[i] && mark[nrow + i];
+                for (size_t i = 0; i < nrow; i++) {
+                    if (mark[i] && !mark[nrow + i] && m->singular < 0) m->singular = (int)i;
+                    mark[i] = mark[i] && mark[nrow + i];
+                }
             }
             for (int i = 0; i < m->nrow; i++) {
                 if (mark[i]) m->redundant[m->nredundant++] = i;
@@ -250,12 +253,11 @@ mbs_topology mbs_mechanism_topology(const mbs_mechanism *m)
                           .redundant = m->nredundant};
 }
 
-const char *mbs_mechanism_redundant(const mbs_mechanism *m, int i, int *row)
+const char *mbs_row_name(const mbs_mechanism *m, int scalar, int *row)
 {
-    if (i < 0 || i >= m->nredundant) return NULL;
     for (int k = 0; k < m->nrows; k++) {
         const mbs_row *r = &m->row[k];
-        int within = m->redundant[i] - r->first;
+        int within = scalar - r->first;
         if (within < 0 || within >= r->count) continue;
         if (r->joint < 0) {
             if (row) *row = 0;
@@ -267,4 +269,9 @@ const char *mbs_mechanism_redundant(const mbs_mechanism *m, int i, int *row)
         return m->joint[r->joint].model->name;
     }
     return NULL;
+}
+
+const char *mbs_mechanism_redundant(const mbs_mechanism *m, int i, int *row)
+{
+    return i < 0 || i >= m->nredundant ? NULL : mbs_row_name(m, m->redundant[i], row);
 }

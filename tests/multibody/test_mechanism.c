@@ -423,6 +423,33 @@ static void free_pair_keeps_its_momenta(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* A parallelogram on one line is told; a frame without mass is told only where it can move. */
+static void singular_pose_and_loose_frame_are_warned_of(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        mbs_model *m = mbs_model_create("bars", MBS_PLANAR);
+        double flat = k == 0 ? 0 : 1.5;
+        mbs_model_add_body(m, &(mbs_body){"left", 1, {0, 0, 1}, .center = {cos(flat) / 2, sin(flat) / 2}, .angle = flat});
+        mbs_model_add_body(m, &(mbs_body){"top", k ? 0 : 1, {0, 0, k ? 0 : 1}, .center = {cos(flat) + 1, sin(flat)}});
+        mbs_model_add_body(
+            m, &(mbs_body){"right", 1, {0, 0, 1}, .center = {2 + cos(flat) / 2, sin(flat) / 2}, .angle = flat});
+        mbs_model_add_joint(m, &(mbs_joint){.name = "J1", .type = "revolute", .a = 0, .b = 1});
+        mbs_model_add_joint(
+            m, &(mbs_joint){.name = "J2", .type = "revolute", .a = 1, .b = 2, .at = {cos(flat), sin(flat)}});
+        if (k < 2)
+            mbs_model_add_joint(
+                m, &(mbs_joint){.name = "J3", .type = "revolute", .a = 2, .b = 3, .at = {2 + cos(flat), sin(flat)}});
+        mbs_model_add_joint(m, &(mbs_joint){.name = "J4", .type = "revolute", .a = 0, .b = 3, .at = {2, 0}});
+        mbs_mechanism *c = compile(m);
+        const char *text = mbs_mechanism_warning(c, 0);
+        if (k == 0) assert_non_null(strstr(text, "singular: there joint \"J"));
+        if (k == 1) assert_null(text);
+        if (k == 2) assert_string_equal(text, "body \"top\" has no mass, and no joint holds it");
+        mbs_mechanism_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +458,7 @@ int main(void)
         cmocka_unit_test(stiff_double_pendulum_reaches_its_reference),
         cmocka_unit_test(andrews_from_bodies_reaches_the_reference),
         cmocka_unit_test(truck_from_bodies_is_the_built_in_one),
+        cmocka_unit_test(singular_pose_and_loose_frame_are_warned_of),
         cmocka_unit_test(double_pendulum_agrees_with_the_tour),
         cmocka_unit_test(heavy_top_reaches_the_known_place),
         cmocka_unit_test(free_body_obeys_euler),
