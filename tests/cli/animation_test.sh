@@ -54,7 +54,7 @@ const watch = setInterval(() => {
 END
 
 bad=0
-for model in pendulum four_bar spinning_top; do
+for model in pendulum four_bar spinning_top truck; do
     "$daedalus" run "$source/models/$model.json" --quiet --animate "$work/$model.html" || { echo "FAILED: run $model"; exit 1; }
     cat "$work/use.html" >>"$work/$model.html"
     timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=6000 \
