@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow matrix results gallery truck-study reference-extended fuzz hmmwv-tables \
+.PHONY: all setup setup-dev build run test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
         bench engines sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -50,6 +50,9 @@ gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/g
 
 truck-study: build ## docs/truck-study.md: the truck of the MEXX report, counts and sizes of the steps
 	tools/truck_study.sh build/daedalus docs
+
+comparison: build ## docs/comparison.md: direct, stabilized, projected and partitioned integration of mechanisms
+	tools/comparison.sh build/daedalus docs
 
 reference-extended: build ## reference solutions in 80 bit arithmetic by radau of order 13 and 9: out/reference-extended.txt
 	cmake --build build -j $(JOBS) --target reference_extended

@@ -1,0 +1,49 @@
+#!/bin/sh
+# usage: comparison.sh DAEDALUS DOCS
+# Direct, stabilized, projected and partitioned integration side by side: DOCS/comparison.md, DOCS/images/drift-*.svg.
+set -eu
+daedalus=$1 docs=$2
+
+section() {
+    name=$1 what=$2
+    shift 2
+    echo
+    echo "## $name: $what"
+    echo
+    echo "    daedalus compare $* --plot drift.svg"
+    echo
+    "$daedalus" compare "$@" --quiet --format md --plot "$docs/images/drift-$name.svg"
+    echo
+    echo "![Residuals of the constraints over time, one line per solver](images/drift-$name.svg)"
+}
+
+{
+    cat <<'TEXT'
+# Ways to integrate a mechanism
+
+Made by `make comparison`. A mechanism in descriptor form has constraints on its positions; the ways to integrate it differ in what
+happens to them. *Direct* integration takes the equations with index 3 or 2, adds a multiplier (GGL) or differentiates the
+constraints twice (index 1), and the positions drift away as t². *Stabilization* (Baumgarte) adds a spring and a damper to the
+differentiated constraints. *Projection* moves every accepted point back. *Partitioning* integrates independent coordinates only, and
+finds the others from the constraints. `mexx` and `phem56` are made for the descriptor form, and project.
+
+The columns |g| and |Gv+g_t| are the largest residuals of the constraints on positions and velocities at the accepted points,
+energy is the largest error of its balance, scd and mescd are digits at the end against a reference solution.
+TEXT
+    section andrews "the seven-body mechanism, 0.03 s" andrews --rtol 1e-7
+    section four_bar "a four-bar linkage under gravity, 1 s" models/four_bar.json --rtol 1e-8
+    section web_cutter "a driven linkage without freedom, 2 s" models/web_cutter.json --rtol 1e-8 --reference none
+    cat <<'TEXT'
+
+## What it shows
+
+* The index-1 form by an explicit method is the cheapest way, and drifts. Projection costs little more and keeps the constraints to
+  rounding; it also gives more digits.
+* Index 3 as it stands loses digits: the velocities fulfill their constraint only to the tolerance times 1/h.
+* GGL keeps both constraints to much less than the tolerance, at two to three times the work of index 2.
+* Baumgarte's spring bounds the drift at the size that direct integration has after a short time; it does not remove it.
+* Partitioned coordinates take the fewest steps, and each evaluation solves for the dependent ones. A driven mechanism without freedom
+  has no independent coordinates: there is nothing to integrate, and the form refuses it.
+TEXT
+} >"$docs/comparison.new"
+mv "$docs/comparison.new" "$docs/comparison.md"
