@@ -27,7 +27,7 @@ constraints twice (index 1), and the positions drift away as t². *Stabilization
 differentiated constraints. *Projection* moves every accepted point back. *Partitioning* integrates independent coordinates only, and
 finds the others from the constraints. `mexx` and `phem56` are made for the descriptor form, and project.
 
-The columns |g| and |Gv+g_t| are the largest residuals of the constraints on positions and velocities at the accepted points,
+The columns g and Gv+g_t are the largest residuals of the constraints on positions and velocities at the accepted points,
 energy is the largest error of its balance, scd and mescd are digits at the end against a reference solution.
 TEXT
     section andrews "the seven-body mechanism, 0.03 s" andrews --rtol 1e-7

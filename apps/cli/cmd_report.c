@@ -316,7 +316,7 @@ static int make_page(const char *argument, void *user)
 /* Every problem, and the models that data holds; with --render-only those problems that have a stored run. */
 static int find_all(const report *r, char ***list)
 {
-    char data[1024], path[1200];
+    char data[1024], path[1300];
     int count = 0;
     snprintf(data, sizeof data, "%s/data", r->folder);
     *list = calloc((size_t)dae_problem_count() + 512, sizeof **list);

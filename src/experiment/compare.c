@@ -56,13 +56,15 @@ static double imbalance(const mbs_problem *model, const dae_run_result *r)
 {
     mbs_balance balance;
     if (!r || r->npoint < 2) return NAN;
-    return mbs_energy_balance(model, r->npoint, r->point_t, r->point_y, &balance) == DAE_OK ? balance.largest : NAN;
+    return mbs_energy_balance(model, r->npoint, r->point_t, r->point_y, &balance) == DAE_OK ? balance.largest
+                                                                                            : NAN;
 }
 
 /* The work of forces is integrated over the points of the trajectory. At the ends of the steps the states are the
  * most accurate, and the points few; the same run with points inside has many, of the dense output. The better
  * of both bounds the error. */
-static double energy_error(const dae_problem *p, const mbs_problem *model, const dae_run_options *opt, double at_ends)
+static double energy_error(const dae_problem *p, const mbs_problem *model, const dae_run_options *opt,
+                           double at_ends)
 {
     dae_run_options o = *opt;
     o.points = 16;
@@ -134,11 +136,11 @@ static const char *word(const dae_compared *c)
 /* For people: columns, or Markdown. */
 static void put_lines(dae_text *x, const dae_compared *c, int count, int markdown)
 {
-    static const char *const head[] = {"CPU [ms]", "steps",      "f",   "LU",   "|g|",
-                                       "|Gv+g_t|", "energy [J]", "scd", "mescd"};
+    const char *head[] = {"CPU [ms]", "steps", "f", "LU", "|g|", "|Gv+g_t|", "energy [J]", "scd", "mescd"};
     static const int width[] = {9, 8, 8, 7, 9, 9, 10, 6, 6};
     const char *bar = markdown ? " |" : "";
     int longest = 6;
+    if (markdown) head[4] = "g", head[5] = "Gv+g_t"; /* no bars in a cell */
     for (int i = 0; i < count; i++) {
         int n = (int)strlen(c[i].label);
         if (n > longest) longest = n;
