@@ -1,7 +1,9 @@
 /* Reading tables of comma-separated values, and statistics of their columns. */
 #include "experiment/table.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,10 +55,47 @@ static long count_lines(const char *c, int *commas)
     return lines;
 }
 
+/* strtod for plain decimal numbers, several times as fast: up to 19 digits and powers of ten up to 27 are exact in 64 bits of
+ * mantissa, so that one operation gives the value correctly rounded to them; rounded again to 53 bits it is right unless it
+ * stands next to the middle between two doubles. Those, and all that looks unusual, are left to strtod. */
+static double decimal(const char *s, char **end)
+{
+#if LDBL_MANT_DIG == 64 && defined(__x86_64__)
+    static const long double power[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                        1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+                                        1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+    const char *c = s;
+    uint64_t digits = 0;
+    int negative = *c == '-', count = 0, scale = 0, exponent = 0;
+    for (c += negative; *c >= '0' && *c <= '9' && count < 20; c++, count++)
+        digits = 10 * digits + (uint64_t)(*c - '0');
+    if (*c == '.') {
+        for (c++; *c >= '0' && *c <= '9' && count < 20; c++, count++, scale--)
+            digits = 10 * digits + (uint64_t)(*c - '0');
+    }
+    if (*c == 'e' && (c[1] == '-' || c[1] == '+') && c[2] >= '0' && c[2] <= '9') {
+        int down = c[1] == '-';
+        for (c += 2; *c >= '0' && *c <= '9' && exponent < 1000; c++) exponent = 10 * exponent + (*c - '0');
+        scale += down ? -exponent : exponent;
+    }
+    if (count > 0 && count < 20 && (*c == 0 || *c == ' ') && scale >= -27 && scale <= 27) {
+        long double x = (long double)digits, y = scale < 0 ? x / power[-scale] : x * power[scale];
+        uint64_t mantissa;
+        memcpy(&mantissa, &y, sizeof mantissa);
+        unsigned rest = (unsigned)(mantissa & 2047); /* 1024: in the middle */
+        if (rest < 1022 || rest > 1026) {
+            *end = (char *)c;
+            return negative ? -(double)y : (double)y;
+        }
+    }
+#endif
+    return strtod(s, end);
+}
+
 static double as_number(const char *s)
 {
     char *end;
-    double x = strtod(s, &end);
+    double x = decimal(s, &end);
     while (*end == ' ') end++;
     return end == s || *end ? NAN : x;
 }

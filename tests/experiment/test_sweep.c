@@ -129,12 +129,38 @@ static void sweep_create_names_what_is_wrong(void **state)
     dae_design_destroy(d);
 }
 
+/* Numbers of all sizes and shapes come back as they were written, 17 digits or fewer. */
+static void numbers_read_back_exactly(void **state)
+{
+    (void)state;
+    enum { rows = 20000 };
+    static const char *const format[] = {"%.17g\n", "%.15g\n", "%.3f\n", "%.16e\n", "%g\n"};
+    static double expected[rows];
+    char *text = malloc(rows * 40 + 8);
+    size_t used = (size_t)sprintf(text, "x\n");
+    unsigned long long seed = 12345;
+    for (int k = 0; k < rows; k++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        double x = ldexp((double)(seed >> 11) / 4503599627370496.0 - 1, (int)(seed % 160) - 90);
+        int n = sprintf(text + used, format[k % 5], k % 1000 == 0 ? floor(x) + 0.5 : x);
+        expected[k] = strtod(text + used, NULL);
+        used += (size_t)n;
+    }
+    dae_table *t = dae_table_read(text, used, NULL);
+    assert_non_null(t);
+    assert_int_equal(t->nrow, rows);
+    assert_memory_equal(t->value, expected, sizeof expected);
+    dae_table_destroy(t);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_lines_are_those_of_single_runs),
         cmocka_unit_test(sweep_records_why_a_run_failed),
         cmocka_unit_test(sweep_create_names_what_is_wrong),
+        cmocka_unit_test(numbers_read_back_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
