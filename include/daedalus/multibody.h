@@ -184,11 +184,20 @@ DAE_API dae_status mbs_mechanism_reaction(const mbs_mechanism *c, int i, double 
                                           double force[3], double torque[3]);
 DAE_API int mbs_mechanism_body_count(const mbs_mechanism *c);
 DAE_API const char *mbs_mechanism_body_name(const mbs_mechanism *c, int i); /* from 1; 0: "ground" */
+DAE_API int mbs_mechanism_driver_count(const mbs_mechanism *c);
+DAE_API const char *mbs_mechanism_driver_name(const mbs_mechanism *c, int i);
+/* Forces or torques of all drivers on their joint coordinates, as the sensors "driver.force". */
+DAE_API dae_status mbs_mechanism_driver_forces(const mbs_mechanism *c, double t, const double *y, const double *lambda,
+                                               double *force);
 
 /* ---- Analyses ------------------------------------------------------------------------------------ */
 
-/* Moves y (in: a guess) to a state of rest in which all forces balance: velocities zero, constraints kept. */
+/* Moves y (in: a guess) downhill to a state of rest in which all forces balance: velocities zero, constraints kept. A
+ * guess that balances stays, also where it is unstable; u stays. */
 DAE_API dae_status mbs_mechanism_equilibrium(const mbs_mechanism *c, double t, double *y, dae_error *err);
+/* Multipliers (nlambda) at such a state: reactions at rest, also where drivers would accelerate it. */
+DAE_API dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *c, double t, const double *y, double *lambda,
+                                                    dae_error *err);
 /* Kinematics of a fully driven mechanism at time t: y (in: a guess) becomes position and velocity. The drivers' forces
  * (inverse dynamics) are then the sensors "driver.force". */
 DAE_API dae_status mbs_mechanism_kinematics(const mbs_mechanism *c, double t, double *y, dae_error *err);

@@ -19,127 +19,7 @@ dae_status mbs_mechanism_kinematics(const mbs_mechanism *m, double t, double *y,
     return mbs_assemble(m, t, y, NULL, err);
 }
 
-/* ---- Equilibrium --------------------------------------------------------------------------------------- */
-
-enum { max_newton = 100 };
-#define BALANCED 1e-10   /* of forces, relative to their size; ours */
-#define LARGEST_TURN 0.2 /* of one Newton step, m and rad; ours */
-
-typedef struct rest {
-    const mbs_mechanism *m;
-    double t;
-    double *y, *f, *lambda, *g, *G, *J, *A, *b;
-} rest;
-
-/* f(p, 0) and G, g; returns the size of f - G^T lambda relative to |f| + 1, with the best lambda. */
-static double imbalance(rest *x)
-{
-    const mbs_mechanism *m = x->m;
-    const dae_mech *s = &m->system.mech;
-    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda;
-    dae_mech_point at = {.t = x->t, .p = x->y, .v = x->y + m->np, .u = x->y + m->np + m->nv, .lambda = x->lambda};
-    s->force(&at, x->f, s->user);
-    memset(x->G, 0, nl * nv * sizeof *x->G);
-    if (nl) s->constraint(&at, x->g, x->G, s->user);
-    double worst = 0, size = 1;
-    if (nl) { /* least squares G^T lambda = f */
-        for (size_t c = 0; c < nv; c++) {
-            for (size_t r = 0; r < nl; r++) x->A[r * nv + c] = x->G[c * nl + r];
-        }
-        memcpy(x->b, x->f, nv * sizeof *x->b);
-        if (dae_least_squares((int)nv, (int)nl, x->A, x->b, 1e-12) < 0) return INFINITY;
-        memcpy(x->lambda, x->b, nl * sizeof *x->lambda);
-    }
-    for (size_t c = 0; c < nv; c++) {
-        double r = x->f[c];
-        size = fmax(size, fabs(r));
-        for (size_t i = 0; i < nl; i++) r -= x->G[c * nl + i] * x->lambda[i];
-        worst = fmax(worst, fabs(r));
-    }
-    return worst / size;
-}
-
-/* One Newton step for f - G^T lambda = 0, G d = 0 in small motions d; 0: fine. */
-static int newton_step(rest *x, double *d)
-{
-    const mbs_mechanism *m = x->m;
-    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
-    mbs_force_stiffness(m, x->t, x->y, x->lambda, x->J);
-    memset(x->A, 0, n * n * sizeof *x->A);
-    for (size_t c = 0; c < nv; c++) {
-        for (size_t r = 0; r < nv; r++) x->A[c * n + r] = x->J[r * nv + c];
-        for (size_t i = 0; i < nl; i++) {
-            x->A[c * n + nv + i] = x->G[c * nl + i];
-            x->A[(nv + i) * n + c] = -x->G[c * nl + i];
-        }
-    }
-    memset(x->b, 0, n * sizeof *x->b);
-    for (size_t c = 0; c < nv; c++) {
-        x->b[c] = -x->f[c];
-        for (size_t i = 0; i < nl; i++) x->b[c] += x->G[c * nl + i] * x->lambda[i];
-    }
-    if (dae_least_squares((int)n, (int)n, x->A, x->b, 1e-12) < 0) return -1;
-    memcpy(d, x->b, nv * sizeof *d);
-    return 0;
-}
-
-/* Newton steps that lower the imbalance; where they do not, a step downhill in the potential (along the free force). */
-static dae_status relax(rest *x, double *d, double *trial, dae_error *err)
-{
-    const mbs_mechanism *m = x->m;
-    size_t n = (size_t)(m->np + m->nv + m->nu);
-    double off = imbalance(x);
-    for (int k = 0; k < max_newton && off > BALANCED; k++) {
-        double largest = 0, factor = 1, best = off;
-        if (newton_step(x, d)) break;
-        for (int c = 0; c < m->nv; c++) largest = fmax(largest, fabs(d[c]));
-        if (!isfinite(largest)) break;
-        if (largest > LARGEST_TURN) factor = LARGEST_TURN / largest;
-        memcpy(trial, x->y, n * sizeof *trial);
-        for (int half = 0; half < 8; half++, factor /= 2) {
-            memcpy(x->y, trial, n * sizeof *trial);
-            mbs_move(m, d, factor, x->y);
-            if (mbs_assemble(m, x->t, x->y, NULL, NULL) == DAE_OK) {
-                memset(x->y + m->np, 0, (size_t)m->nv * sizeof *x->y);
-                best = imbalance(x);
-                if (best < off || half == 7) break;
-            }
-        }
-        off = best;
-    }
-    if (off <= 1e3 * BALANCED) return DAE_OK;
-    return dae_fail(err, DAE_ERR_CONVERGENCE, x->t,
-                    "no equilibrium was found near the given pose (forces out of balance by %.2g of their "
-                    "size); start nearer to it",
-                    off);
-}
-
-dae_status mbs_mechanism_equilibrium(const mbs_mechanism *m, double t, double *y, dae_error *err)
-{
-    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl, all = (size_t)(m->np + m->nv + m->nu);
-    if (!m->system.mech.dfdp)
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, t, "equilibrium: the mechanism is too large");
-    double *work = calloc(3 * nv + 2 * nl + nl * nv + nv * nv + n * n + 2 * n + all + 8, sizeof *work);
-    if (!work) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
-    rest x = {.m = m, .t = t, .y = y, .f = work};
-    x.lambda = x.f + nv;
-    x.g = x.lambda + nl;
-    x.G = x.g + nl;
-    x.J = x.G + nl * nv;
-    x.A = x.J + nv * nv;
-    x.b = x.A + n * n;
-    double *d = x.b + 2 * n, *trial = d + nv;
-    memset(y + m->np, 0, nv * sizeof *y);
-    dae_status s = mbs_assemble(m, t, y, NULL, err);
-    memset(y + m->np, 0, nv * sizeof *y);
-    if (!s) s = relax(&x, d, trial, err);
-    free(work);
-    return s;
-}
-
-/* ---- Small motions ------------------------------------------------------------------------------------- */
-
-#define DISTURBANCE 1e-6
+/* ---- Motions that constraints allow ---------------------------------------------------------------------- */
 
 /* Orthonormal vectors (columns of N, nv each) that no row of the first `rows` of G sees; their number. */
 static int null_space(int nv, int nl, int rows, const double *G, double *basis, double *N)
@@ -167,6 +47,205 @@ static int null_space(int nv, int nl, int rows, const double *G, double *basis, 
     }
     return count;
 }
+
+/* ---- Equilibrium --------------------------------------------------------------------------------------- */
+
+enum { max_newton = 300 };
+#define BALANCED 1e-10   /* of forces, relative to their size; ours */
+#define LARGEST_TURN 0.2 /* of one Newton step, m and rad; ours */
+#define STABLE 1e-9      /* stiffness relative to the largest that still counts as one; ours */
+
+typedef struct rest {
+    const mbs_mechanism *m;
+    double t;
+    double *work; /* all arrays */
+    double *y, *f, *lambda, *g, *G, *J, *A, *b;
+    double *r;            /* f - G^T lambda: what moves the bodies */
+    double *basis, *N, *K; /* free directions, stiffness along them */
+    double *d, *trial;
+} rest;
+
+/* f(p, 0) and G, g; returns the size of f - G^T lambda relative to |f| + 1, with the best lambda. */
+static double imbalance(rest *x)
+{
+    const mbs_mechanism *m = x->m;
+    const dae_mech *s = &m->system.mech;
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda;
+    dae_mech_point at = {.t = x->t, .p = x->y, .v = x->y + m->np, .u = x->y + m->np + m->nv, .lambda = x->lambda};
+    s->force(&at, x->f, s->user);
+    memset(x->G, 0, nl * nv * sizeof *x->G);
+    if (nl) s->constraint(&at, x->g, x->G, s->user);
+    double worst = 0, size = 1;
+    if (nl) { /* least squares G^T lambda = f */
+        for (size_t c = 0; c < nv; c++) {
+            for (size_t r = 0; r < nl; r++) x->A[r * nv + c] = x->G[c * nl + r];
+        }
+        memcpy(x->b, x->f, nv * sizeof *x->b);
+        if (dae_least_squares((int)nv, (int)nl, x->A, x->b, 1e-12) < 0) return INFINITY;
+        memcpy(x->lambda, x->b, nl * sizeof *x->lambda);
+    }
+    for (size_t c = 0; c < nv; c++) {
+        double r = x->f[c];
+        size = fmax(size, fabs(r));
+        for (size_t i = 0; i < nl; i++) r -= x->G[c * nl + i] * x->lambda[i];
+        x->r[c] = r;
+        worst = fmax(worst, fabs(r));
+    }
+    return worst / size;
+}
+
+/* The smallest eigenvalue of the symmetric part of K (n*n); *largest: the size of K. A: n*n, b: 2n for work. */
+static double least_stiffness(int n, const double *K, double *A, double *b, double *largest)
+{
+    double least = INFINITY;
+    *largest = 0;
+    for (int c = 0; c < n; c++) {
+        for (int r = 0; r < n; r++) {
+            A[c * n + r] = (K[c * n + r] + K[r * n + c]) / 2;
+            *largest = fmax(*largest, fabs(K[c * n + r]));
+        }
+    }
+    if (dae_eigenvalues(n, A, b, b + n)) return -*largest;
+    for (int i = 0; i < n; i++) least = fmin(least, b[i]);
+    return least;
+}
+
+/* Newton's step N (K + mu I)^-1 N^T r in the free directions N. Where the stiffness K is not positive, mu makes it so:
+ * the step goes downhill, away from unstable poses. 0: fine. */
+static int newton_step(rest *x)
+{
+    const mbs_mechanism *m = x->m;
+    size_t nv = (size_t)m->nv;
+    mbs_force_stiffness(m, x->t, x->y, x->lambda, x->J);
+    int nf = null_space(m->nv, m->nlambda, m->nlambda, x->G, x->basis, x->N);
+    size_t n = (size_t)nf;
+    double length = 0, largest;
+    memset(x->d, 0, nv * sizeof *x->d);
+    if (!nf) return -1;
+    for (size_t k = 0; k < n; k++) {
+        for (size_t r = 0; r < nv; r++) { /* J n_k, rows of J */
+            x->A[r] = 0;
+            for (size_t c = 0; c < nv; c++) x->A[r] += x->J[r * nv + c] * x->N[k * nv + c];
+        }
+        for (size_t i = 0; i < n; i++) {
+            x->K[k * n + i] = 0;
+            for (size_t r = 0; r < nv; r++) x->K[k * n + i] -= x->N[i * nv + r] * x->A[r];
+        }
+    }
+    double least = least_stiffness(nf, x->K, x->A, x->b, &largest);
+    for (size_t i = 0; i < n; i++) {
+        x->b[i] = 0;
+        for (size_t r = 0; r < nv; r++) x->b[i] += x->N[i * nv + r] * x->r[r];
+        length += x->b[i] * x->b[i];
+    }
+    memcpy(x->A, x->K, n * n * sizeof *x->A);
+    if (!(least > STABLE * largest)) {
+        for (size_t i = 0; i < n; i++) x->A[i * n + i] += fmax(0, -least) + sqrt(length) / LARGEST_TURN;
+    }
+    if (dae_least_squares(nf, nf, x->A, x->b, 1e-14) < 0) return -1;
+    for (size_t k = 0; k < n; k++) {
+        for (size_t c = 0; c < nv; c++) x->d[c] += x->b[k] * x->N[k * nv + c];
+    }
+    return 0;
+}
+
+static double along(const rest *x)
+{
+    double work = 0;
+    for (int c = 0; c < x->m->nv; c++) work += x->d[c] * x->r[c];
+    return work;
+}
+
+/* Steps that lower the imbalance or go on downhill: at their end the forces still push forward, or little back. */
+static dae_status relax(rest *x, dae_error *err)
+{
+    const mbs_mechanism *m = x->m;
+    size_t n = (size_t)(m->np + m->nv + m->nu);
+    double off = imbalance(x);
+    for (int k = 0; k < max_newton && off > BALANCED; k++) {
+        double largest = 0, factor = 1, best = off;
+        if (newton_step(x)) break;
+        for (int c = 0; c < m->nv; c++) largest = fmax(largest, fabs(x->d[c]));
+        if (!isfinite(largest)) break;
+        if (largest > LARGEST_TURN) factor = LARGEST_TURN / largest;
+        double before = along(x);
+        memcpy(x->trial, x->y, n * sizeof *x->trial);
+        for (int half = 0; half < 12; half++, factor /= 2) {
+            memcpy(x->y, x->trial, n * sizeof *x->trial);
+            mbs_move(m, x->d, factor, x->y);
+            if (mbs_assemble(m, x->t, x->y, NULL, NULL) == DAE_OK) {
+                memset(x->y + m->np, 0, (size_t)m->nv * sizeof *x->y);
+                best = imbalance(x);
+                if (best < off || along(x) > -0.5 * before) break;
+            }
+        }
+        off = best;
+    }
+    if (off <= 1e3 * BALANCED) return DAE_OK;
+    return dae_fail(err, DAE_ERR_CONVERGENCE, x->t,
+                    "no equilibrium was found near the given pose (forces out of balance by %.2g of their "
+                    "size); start nearer to it",
+                    off);
+}
+
+static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_error *err)
+{
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl, all = (size_t)(m->np + m->nv + m->nu);
+    *x = (rest){.m = m, .t = t};
+    if (!m->system.mech.dfdp)
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, t, "equilibrium: the mechanism is too large");
+    x->work = calloc(3 * nv + 2 * nl + nl * nv + nv * nv + n * nv + 2 * n + (3 * nv + 2) * nv + all + 8, sizeof *x->work);
+    if (!x->work) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+    x->f = x->work;
+    x->r = x->f + nv;
+    x->d = x->r + nv;
+    x->lambda = x->d + nv;
+    x->g = x->lambda + nl;
+    x->G = x->g + nl;
+    x->J = x->G + nl * nv;
+    x->A = x->J + nv * nv; /* nv*nl or nf*nf */
+    x->b = x->A + n * nv;
+    x->basis = x->b + 2 * n;
+    x->N = x->basis + (nv + 1) * nv;
+    x->K = x->N + nv * nv;
+    x->trial = x->K + nv * nv;
+    return DAE_OK;
+}
+
+dae_status mbs_mechanism_equilibrium(const mbs_mechanism *m, double t, double *y, dae_error *err)
+{
+    rest x;
+    dae_status s = rest_begin(&x, m, t, err);
+    if (s) return s;
+    x.y = y;
+    memset(y + m->np, 0, (size_t)m->nv * sizeof *y);
+    s = mbs_assemble(m, t, y, NULL, err);
+    memset(y + m->np, 0, (size_t)m->nv * sizeof *y);
+    if (!s) s = relax(&x, err);
+    free(x.work);
+    return s;
+}
+
+dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, const double *y, double *lambda,
+                                            dae_error *err)
+{
+    rest x;
+    dae_status s = rest_begin(&x, m, t, err);
+    if (s) return s;
+    x.y = x.trial;
+    memcpy(x.y, y, (size_t)(m->np + m->nv + m->nu) * sizeof *y);
+    memset(x.y + m->np, 0, (size_t)m->nv * sizeof *y);
+    double off = imbalance(&x);
+    if (!(off <= 1e3 * BALANCED))
+        s = dae_fail(err, DAE_ERR_INPUT, t, "no equilibrium: forces are out of balance by %.2g of their size", off);
+    memcpy(lambda, x.lambda, (size_t)m->nlambda * sizeof *lambda);
+    free(x.work);
+    return s;
+}
+
+/* ---- Small motions ------------------------------------------------------------------------------------- */
+
+#define DISTURBANCE 1e-6
 
 typedef struct small {
     const mbs_mechanism *m;

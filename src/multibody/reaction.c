@@ -145,3 +145,17 @@ dae_status mbs_mechanism_multipliers(const mbs_mechanism *m, double t, const dou
     mbs_end(&x);
     return bad ? DAE_ERR_SINGULAR : DAE_OK;
 }
+
+dae_status mbs_mechanism_driver_forces(const mbs_mechanism *m, double t, const double *y, const double *lambda,
+                                       double *force)
+{
+    double *all = malloc(((size_t)m->nrow + 1) * sizeof *all);
+    if (!all) return DAE_ERR_MEMORY;
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    int bad = mbs_all_multipliers(&x, lambda, all);
+    x.reaction = all;
+    for (int k = 0; k < m->model->ndriver && !bad; k++) force[k] = mbs_driver_force(&x, k);
+    mbs_end(&x);
+    free(all);
+    return bad ? DAE_ERR_SINGULAR : DAE_OK;
+}

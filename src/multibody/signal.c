@@ -453,3 +453,13 @@ const char *mbs_mechanism_body_name(const mbs_mechanism *m, int i)
     if (i == 0) return "ground";
     return i > 0 && i <= m->nbody ? m->model->body[i - 1].name : NULL;
 }
+
+int mbs_mechanism_driver_count(const mbs_mechanism *m)
+{
+    return m->model->ndriver;
+}
+
+const char *mbs_mechanism_driver_name(const mbs_mechanism *m, int i)
+{
+    return i >= 0 && i < m->model->ndriver ? m->model->driver[i].name : NULL;
+}

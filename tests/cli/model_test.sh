@@ -71,4 +71,66 @@ for kind in "" spatial; do
     "$daedalus" run "$work/chain.json" --tend 0.5 --json >"$work/out" || fail "run of a chain ($kind)"
     sed 's/.*"imbalance":\([^}]*\)}.*/\1/' "$work/out" | awk '!($1 < 1e-3) { exit 1 }' || fail "energy of a chain ($kind)"
 done
+
+# Analyses. A rod of length L swings with omega^2 = 3 g/(2 L) about where it hangs straight down.
+analyze() { # status, arguments
+    status=$1
+    shift
+    "$daedalus" analyze "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ $got -eq "$status" ] || { fail "analyze $*: exit status $got, expected $status"; cat "$work/err"; }
+}
+# near WHAT VALUE EXPECTED TOLERANCE
+near() { awk -v a="$2" -v b="$3" -v tol="$4" 'BEGIN { d = a - b; exit !(a != "" && d < tol && -d < tol) }' || fail "$1: $2, expected $3"; }
+of() { sed "s/.*\"$1\":\([^,}]*\).*/\1/" "$work/out"; }
+for L in 1 4; do
+    analyze 0 "$source/models/pendulum.json" --what equilibrium --set "L=$L" --json
+    near "rest x" "$(of x)" 0 1e-8; near "rest y" "$(of y)" "$(awk "BEGIN { print -$L / 2 }")" 1e-8
+    near "weight on the pivot" "$(of fy)" 9.81 1e-7
+    analyze 0 "$source/models/pendulum.json" --what modes --set "L=$L" --json
+    near "eigenvalue" "$(of im)" "$(awk "BEGIN { printf \"%.12g\", sqrt(1.5 * 9.81 / $L) }")" 1e-6
+    near "frequency" "$(of frequency)" "$(awk "BEGIN { printf \"%.12g\", sqrt(1.5 * 9.81 / $L) / (8 * atan2(1, 1)) }")" 1e-6
+done
+analyze 0 "$source/models/pendulum.json"
+grep -q '^  *0  rod  *0  *-0.5  *-1.5708$' "$work/out" && grep -q '0.610521  *0$' "$work/out" && grep -q 'has no drivers (1 degree of freedom)' "$work/out" ||
+    { fail "analyze pendulum.json"; cat "$work/out"; }
+analyze 0 "$source/models/pendulum.json" --what modes --about start --json
+near "eigenvalue at the horizontal" "$(of im)" 0 1e-3
+
+# A slider of mass m on a massless rod of length 3, crank of length 1 at the angle q = 0.3 + 2 t: torque m x'(q) x''(q) w^2.
+cat >"$work/driven.json" <<'END'
+{ "daedalus": 1, "kind": "mechanism", "name": "m", "dimension": 2, "bodies": [
+  { "name": "crank", "mass": 1, "inertia": 0.1, "r": [0.5, 0] }, { "name": "rod", "mass": 0, "inertia": 0, "r": [2.5, 0] },
+  { "name": "slider", "mass": 2, "inertia": 1, "r": [4, 0] } ],
+  "points": [ { "name": "O", "body": "ground", "r": [0, 0] },
+  { "name": "A0", "body": "crank", "r": [-0.5, 0] }, { "name": "A1", "body": "crank", "r": [0.5, 0] },
+  { "name": "B0", "body": "rod", "r": [-1.5, 0] }, { "name": "B1", "body": "rod", "r": [1.5, 0] }, { "name": "S", "body": "slider", "r": [0, 0] } ],
+  "joints": [ { "name": "J1", "type": "revolute", "a": "O", "b": "A0" }, { "name": "J2", "type": "revolute", "a": "A1", "b": "B0" },
+  { "name": "J3", "type": "revolute", "a": "B1", "b": "S" }, { "name": "J4", "type": "prismatic", "a": "O", "b": "S", "axis": [1, 0] } ],
+  "drivers": [ { "name": "motor", "joint": "J1", "value": "0.3 + 2*t" } ],
+  "simulation": { "t1": 10 } }
+END
+analyze 0 "$work/driven.json" --what inverse --at 1,7,0.5 --format csv
+sed -n '/^t,driver,force$/,/^$/p' "$work/out" | awk -F, '
+    /^[0-9]/ { q = 0.3 + 2 * $1; r = sqrt(9 - sin(q)^2); n++
+        v = -sin(q) - sin(q) * cos(q) / r; a = -cos(q) - cos(2 * q) / r - (sin(q) * cos(q))^2 / r^3
+        d = $3 - 2 * v * a * 4; if (!($2 == "motor" && d < 1e-7 && -d < 1e-7)) exit bad = 1 }
+    END { exit bad || n != 3 }' || { fail "torque of the driven slider-crank"; cat "$work/out"; }
+analyze 0 "$work/driven.json" --what kinematics --points 21 --format csv
+sed -n '/^t,body,x,y,angle$/,/^$/p' "$work/out" | awk -F, '
+    $2 == "slider" { q = 0.3 + 2 * $1; d = $3 - cos(q) - sqrt(9 - sin(q)^2); n++; if (!(d < 1e-8 && -d < 1e-8)) exit bad = 1 }
+    END { exit bad || n != 21 }' || { fail "motion of the driven slider-crank"; cat "$work/out"; }
+for what in kinematics inverse; do
+    analyze 2 "$source/models/pendulum.json" --what $what
+    grep -q 'has no drivers (1 degree of freedom)' "$work/err" || fail "analyze --what $what without drivers"
+    analyze 2 "$source/models/truck.json" --what $what
+    grep -q '10 degrees of freedom that no driver moves' "$work/err" || fail "analyze --what $what of the truck"
+done
+analyze 2 "$work/driven.json" --what modes; grep -q 'no degree of freedom of its own' "$work/err" || fail "modes of a driven mechanism"
+analyze 1 "$source/models/rolling_disc.json" --what equilibrium; grep -q 'no equilibrium was found' "$work/err" || fail "equilibrium of a disc"
+analyze 2 "$source/models/pendulum.json" --what mode; grep -q 'did you mean modes?' "$work/err" || fail "--what mode"
+analyze 2 "$source/models/pendulum.json" --at 1 --points 3; grep -q 'either --at or --points' "$work/err" || fail "--at and --points"
+analyze 2 "$source/models/pendulum.json" --about here
+analyze 2 "$source/models/pendulum.json" --format html
+analyze 2 hires; grep -q 'analyze is for model files' "$work/err" || fail "analyze of a problem"
 exit $bad

@@ -74,6 +74,29 @@ static void pendulum_comes_to_rest_below_its_pivot(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* From the horizontal, where the stiffness is zero, and from near the top, where it is negative. */
+static void equilibrium_is_searched_downhill(void **state)
+{
+    (void)state;
+    static const double angle[] = {1.57079632679489662, 3.0, -3.1};
+    mbs_mechanism *c = compile(hanging_rods(2));
+    for (int k = 0; k < 3; k++) {
+        double q = angle[k], lambda[4], force[3], torque[3];
+        double y[12] = {0.5 * sin(q), -0.5 * cos(q), q, 1.5 * sin(q), -1.5 * cos(q), q};
+        dae_error err = {0};
+        if (mbs_mechanism_equilibrium(c, 0, y, &err) < 0) fail_msg("%s", err.text);
+        assert_near(y[1], -0.5, 1e-9);
+        assert_near(y[4], -1.5, 1e-9);
+        if (mbs_mechanism_static_multipliers(c, 0, y, lambda, &err) < 0) fail_msg("%s", err.text);
+        assert_int_equal(mbs_mechanism_reaction(c, 0, 0, y, lambda, force, torque), DAE_OK);
+        assert_near(force[1], 2 * GRAVITY, 1e-7);
+    }
+    double tilted[12] = {0.5 * sin(1.0), -0.5 * cos(1.0), 1, 1.5 * sin(1.0), -1.5 * cos(1.0), 1}, lambda[4];
+    dae_error err = {0};
+    assert_int_equal(mbs_mechanism_static_multipliers(c, 0, tilted, lambda, &err), DAE_ERR_INPUT);
+    mbs_mechanism_destroy(c);
+}
+
 static void spring_carries_the_weight(void **state)
 {
     (void)state;
@@ -212,7 +235,18 @@ static void inverse_dynamics_gives_the_torque_of_a_driver(void **state)
         if (mbs_mechanism_kinematics(c, t, y, &err) < 0) fail_msg("%s", err.text);
         assert_int_equal(mbs_mechanism_sensors(c, t, y, NULL, NULL, &torque, &err), DAE_OK);
         assert_near(torque, 1 + 1.5 * GRAVITY * cos(t * t / 2), 1e-9);
+        double lambda[3], same;
+        assert_int_equal(mbs_mechanism_acceleration(c, t, y, NULL, lambda, &err), DAE_OK);
+        assert_int_equal(mbs_mechanism_driver_forces(c, t, y, lambda, &same), DAE_OK);
+        assert_near(same, torque, 1e-12);
+        assert_int_equal(mbs_mechanism_equilibrium(c, t, y, &err), DAE_OK); /* at rest without the part of inertia */
+        assert_int_equal(mbs_mechanism_static_multipliers(c, t, y, lambda, &err), DAE_OK);
+        assert_int_equal(mbs_mechanism_driver_forces(c, t, y, lambda, &same), DAE_OK);
+        assert_near(same, 1.5 * GRAVITY * cos(t * t / 2), 1e-9);
     }
+    assert_int_equal(mbs_mechanism_driver_count(c), 1);
+    assert_string_equal(mbs_mechanism_driver_name(c, 0), "motor");
+    assert_null(mbs_mechanism_driver_name(c, 1));
     free(y);
     mbs_mechanism_destroy(c);
 }
@@ -328,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pendulum_comes_to_rest_below_its_pivot),
+        cmocka_unit_test(equilibrium_is_searched_downhill),
         cmocka_unit_test(spring_carries_the_weight),
         cmocka_unit_test(hanging_chain_takes_its_shape),
         cmocka_unit_test(body_that_falls_has_no_equilibrium),
