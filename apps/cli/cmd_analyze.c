@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum { most_points = 1000000 };
-#define TURN 0.05   /* how far a body goes between two poses when a motion is followed, m or rad; ours */
-#define NOISE 1e-8  /* of an eigenvalue: parts below are those of the differences; ours */
-#define SHOWN 1e-9  /* of the largest number of a table: smaller ones are 0 in text; ours */
+#define TURN 0.05  /* how far a body goes between two poses when a motion is followed, m or rad; ours */
+#define NOISE 1e-8 /* of an eigenvalue: parts below are those of the differences; ours */
+#define SHOWN 1e-9 /* of the largest number of a table: smaller ones are 0 in text; ours */
 #define PI 3.14159265358979323846
 
 typedef struct analysis {
@@ -43,7 +43,8 @@ static json_t *add_row(json_t *table, double t, const char *key, const char *nam
 }
 
 /* n numbers of each body, from those of all. */
-static void add_bodies(const analysis *x, json_t *table, double t, const char *const *key, const double *value)
+static void add_bodies(const analysis *x, json_t *table, double t, const char *const *key,
+                       const double *value)
 {
     for (int b = 1; b <= mbs_mechanism_body_count(x->c); b++) {
         json_t *row = add_row(table, t, "body", mbs_mechanism_body_name(x->c, b));
@@ -56,14 +57,15 @@ static const char *const plane_pose[] = {"x", "y", "angle", NULL},
                          *const plane_acceleration[] = {"ax", "ay", "alpha", NULL},
                          *const space_pose[] = {"x", "y", "z", "q0", "q1", "q2", "q3", NULL},
                          *const space_speed[] = {"vx", "vy", "vz", "omega_x", "omega_y", "omega_z", NULL},
-                         *const space_acceleration[] = {"ax", "ay", "az", "alpha_x", "alpha_y", "alpha_z", NULL};
+                         *const space_acceleration[] = {"ax",      "ay",      "az", "alpha_x",
+                                                        "alpha_y", "alpha_z", NULL};
 
 static const char *unit_of(const char *key)
 {
     static const char *const unit[][2] = {
-        {"t", "s"},          {"x", "m"},          {"y", "m"},          {"z", "m"},          {"angle", "rad"},
-        {"v", "m/s"},        {"omega", "rad/s"},  {"alpha", "rad/s^2"}, {"a", "m/s^2"},     {"f", "N"},
-        {"m", "N m"},        {"re", "1/s"},       {"im", "1/s"},       {"frequency", "Hz"}, {"force", "N, N m"},
+        {"t", "s"},   {"x", "m"},         {"y", "m"},           {"z", "m"},          {"angle", "rad"},
+        {"v", "m/s"}, {"omega", "rad/s"}, {"alpha", "rad/s^2"}, {"a", "m/s^2"},      {"f", "N"},
+        {"m", "N m"}, {"re", "1/s"},      {"im", "1/s"},        {"frequency", "Hz"}, {"force", "N, N m"},
     };
     char stem[16];
     size_t n = strlen(key);
@@ -81,7 +83,8 @@ static void cell(const json_t *v, double least, char *out, size_t size)
 {
     if (json_is_string(v)) snprintf(out, size, "%s", json_string_value(v));
     else if (!json_is_real(v)) snprintf(out, size, "%s", least > 0 ? "-" : "nan");
-    else if (least > 0) snprintf(out, size, "%.6g", fabs(json_real_value(v)) < least ? 0 : json_real_value(v));
+    else if (least > 0)
+        snprintf(out, size, "%.6g", fabs(json_real_value(v)) < least ? 0 : json_real_value(v));
     else snprintf(out, size, "%.17g", json_real_value(v));
 }
 
@@ -97,9 +100,11 @@ static void print_csv(const json_t *table)
     printf("\n# ");
     json_object_foreach(json_array_get(table, 0), key, v) printf("%s%s", comma + !k++, unit_of(key));
     putchar('\n');
-    json_array_foreach(table, i, row) {
+    json_array_foreach(table, i, row)
+    {
         k = 0;
-        json_object_foreach(row, key, v) {
+        json_object_foreach(row, key, v)
+        {
             cell(v, 0, text, sizeof text);
             printf("%s%s", comma + !k++, text);
         }
@@ -113,8 +118,10 @@ static double largest_of(const json_t *table)
     json_t *row, *v;
     size_t i;
     double largest = 0;
-    json_array_foreach(table, i, row) {
-        json_object_foreach(row, key, v) {
+    json_array_foreach(table, i, row)
+    {
+        json_object_foreach(row, key, v)
+        {
             if (strcmp(key, "t") != 0) largest = fmax(largest, fabs(json_real_value(v)));
         }
     }
@@ -132,7 +139,8 @@ static void print_table(const json_t *table)
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i <= lines; i++) {
             int k = 0;
-            json_object_foreach(i ? json_array_get(table, (size_t)i - 1) : first, key, v) {
+            json_object_foreach(i ? json_array_get(table, (size_t)i - 1) : first, key, v)
+            {
                 char text[128];
                 const char *unit = unit_of(key);
                 if (i) cell(v, least, text, sizeof text);
@@ -151,7 +159,8 @@ static void print(const char *title, const json_t *result, int csv, int *printed
     const char *name, *message = json_string_value(json_object_get(result, "message"));
     json_t *table;
     if (message && !csv) printf("%s%s\n  %s\n", (*printed)++ ? "\n" : "", title, message);
-    json_object_foreach((json_t *)result, name, table) {
+    json_object_foreach((json_t *)result, name, table)
+    {
         if (!json_is_array(table) || !json_array_size(table)) continue;
         if ((*printed)++) putchar('\n');
         if (csv) {
@@ -275,7 +284,8 @@ static dae_status modes(analysis *x, json_t *out)
         if (!x->about_start) s = mbs_mechanism_equilibrium(x->c, t[k], x->y, &x->err);
         if (!s) s = mbs_mechanism_eigenvalues(x->c, t[k], x->y, x->re, x->im, &size, &x->err);
         if (!s && !size)
-            s = fails(x, DAE_ERR_INPUT, "the mechanism has no degree of freedom of its own, hence no small motions");
+            s = fails(x, DAE_ERR_INPUT,
+                      "the mechanism has no degree of freedom of its own, hence no small motions");
         if (!s) add_eigenvalues(x, table, t[k], size);
     }
     return s;
@@ -309,7 +319,8 @@ static dae_status along(analysis *x, json_t *out, dae_status (*add)(analysis *x,
     mbs_topology top = mbs_mechanism_topology(x->c);
     if (!mbs_mechanism_driver_count(x->c)) {
         snprintf(x->err.text, sizeof x->err.text,
-                 "the mechanism has no drivers (%d degree%s of freedom): kinematics and inverse dynamics need a driver "
+                 "the mechanism has no drivers (%d degree%s of freedom): kinematics and inverse dynamics "
+                 "need a driver "
                  "for every one",
                  top.freedom, top.freedom == 1 ? "" : "s");
         return x->err.status = DAE_ERR_INPUT;
@@ -331,10 +342,12 @@ static dae_status add_motion(analysis *x, json_t *out, double t)
     int n = mbs_mechanism_sensor_count(x->c);
     add_bodies(x, json_object_get(out, "poses"), t, x->spatial ? space_pose : plane_pose, x->y);
     add_bodies(x, json_object_get(out, "velocities"), t, x->spatial ? space_speed : plane_speed, v);
-    add_bodies(x, json_object_get(out, "accelerations"), t, x->spatial ? space_acceleration : plane_acceleration, x->a);
+    add_bodies(x, json_object_get(out, "accelerations"), t,
+               x->spatial ? space_acceleration : plane_acceleration, x->a);
     dae_status s = n ? mbs_mechanism_sensors(x->c, t, x->y, x->a, x->lambda, x->sensor, &x->err) : DAE_OK;
     for (int k = 0; k < n && !s; k++) {
-        json_t *row = add_row(json_object_get(out, "sensors"), t, "sensor", mbs_mechanism_sensor_name(x->c, k));
+        json_t *row =
+            add_row(json_object_get(out, "sensors"), t, "sensor", mbs_mechanism_sensor_name(x->c, k));
         json_object_set_new(row, "unit", json_string(mbs_mechanism_sensor_unit(x->c, k)));
         put(row, "value", x->sensor[k]);
     }
@@ -386,7 +399,8 @@ static const char *kind_name(int i)
 static int wanted(const cli_args *args, const dae_problem *p, double **t, int *count)
 {
     long n = 11;
-    if (cli_has(args, "at") && cli_has(args, "points")) return cli_wrong(args, "give either --at or --points");
+    if (cli_has(args, "at") && cli_has(args, "points"))
+        return cli_wrong(args, "give either --at or --points");
     if (cli_has(args, "at")) return cli_times(args, p->t0, p->t_end, t, count);
     if (cli_whole(args, "points", 2, most_points, &n)) return EXIT_USAGE;
     *t = calloc((size_t)n, sizeof **t);
@@ -405,7 +419,8 @@ static int exit_status(dae_status s)
 
 static int show(cli_args *args, analysis *x, const char *what)
 {
-    int csv = cli_value(args, "format") && !strcmp(cli_value(args, "format"), "csv"), printed = 0, status = EXIT_DONE;
+    int csv = cli_value(args, "format") && !strcmp(cli_value(args, "format"), "csv"), printed = 0,
+        status = EXIT_DONE;
     int all = !strcmp(what, "all");
     json_t *root = json_object();
     json_object_set_new(root, "status", json_string("ok"));
@@ -422,7 +437,8 @@ static int show(cli_args *args, analysis *x, const char *what)
         } else if (s < 0) {
             json_object_clear(result);
             json_object_set_new(result, "code", json_string(dae_status_name(s)));
-            json_object_set_new(result, "message", json_string(x->err.text[0] ? x->err.text : dae_status_text(s)));
+            json_object_set_new(result, "message",
+                                json_string(x->err.text[0] ? x->err.text : dae_status_text(s)));
         }
         json_object_set_new(root, kind[i].name, result);
     }
@@ -445,8 +461,8 @@ static int check_words(const cli_args *args, const char *what)
     if (!kind_name(i) && strcmp(what, "all") != 0) {
         char near[100];
         cli_nearest(what, kind_name, near, sizeof near);
-        return cli_wrong(args, "--what %s: expected equilibrium, modes, kinematics, inverse or all%s%s%s", what,
-                         near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+        return cli_wrong(args, "--what %s: expected equilibrium, modes, kinematics, inverse or all%s%s%s",
+                         what, near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
     }
     if (format && strcmp(format, "text") != 0 && strcmp(format, "csv") != 0)
         return cli_wrong(args, "--format %s: expected text or csv", format);
@@ -465,17 +481,23 @@ static int run(cli_args *args)
     if (!p) return args->status;
     int status;
     if (!args->model) {
-        status = cli_wrong(args, "%s is a problem of the test set; analyze is for model files", args->argument[0]);
+        status =
+            cli_wrong(args, "%s is a problem of the test set; analyze is for model files", args->argument[0]);
         cli_close_problem(args, p);
         return status;
     }
-    analysis x = {.c = mbs_problem_mechanism(args->model), .s = &p->system.mech, .t0 = p->t0, .t_end = p->t_end,
-                  .y0 = p->y0, .given = cli_has(args, "at")};
+    analysis x = {.c = mbs_problem_mechanism(args->model),
+                  .s = &p->system.mech,
+                  .t0 = p->t0,
+                  .t_end = p->t_end,
+                  .y0 = p->y0,
+                  .given = cli_has(args, "at")};
     const dae_mech *s = x.s;
     x.spatial = s->nquaternion > 0;
     x.about_start = about && !strcmp(about, "start");
     size_t np = (size_t)s->np, nv = (size_t)s->nv, nu = (size_t)s->nu, nl = (size_t)s->nlambda;
-    size_t drivers = (size_t)mbs_mechanism_driver_count(x.c), sensors = (size_t)mbs_mechanism_sensor_count(x.c);
+    size_t drivers = (size_t)mbs_mechanism_driver_count(x.c),
+           sensors = (size_t)mbs_mechanism_sensor_count(x.c);
     x.y = calloc(2 * np + 2 * nv + nu + nl + 2 * (2 * nv + nu) + drivers + sensors + 1, sizeof *x.y);
     status = x.y ? wanted(args, p, &time, &x.count) : cli_wrong(args, "out of memory");
     if (!status) {
@@ -500,7 +522,8 @@ static const cli_option options[] = {
      "equilibrium, modes, kinematics, inverse, or all that the model allows (default)"},
     {"at", "T1,T2,...", NULL, "at these times; equilibrium and modes: instead of the start"},
     {"points", "N", NULL, "kinematics and inverse: at N equidistant times (11)"},
-    {"about", "STATE", "equilibrium|start", "modes: about the equilibrium (default) or the start of the model"},
+    {"about", "STATE", "equilibrium|start",
+     "modes: about the equilibrium (default) or the start of the model"},
     {"set", "NAME=VALUE", NULL, "a parameter of the model; can be given more than once"},
     {"format", "F", "text|csv", "text (default) or csv, tables separated by empty lines"},
     {"json", NULL, NULL, "one JSON object on standard output"},
@@ -511,9 +534,11 @@ static const char notes[] =
     "modes        eigenvalues of small motions, frequency in Hz, damping ratio -re/|eigenvalue|\n"
     "kinematics   poses, velocities, accelerations and sensors of a mechanism whose every freedom is driven\n"
     "inverse      forces and torques that its drivers need, and the reactions of the joints\n"
-    "The equilibrium is searched downhill from the start; a start that balances stays, also where it is unstable.\n"
+    "The equilibrium is searched downhill from the start; a start that balances stays, also where it is "
+    "unstable.\n"
     "Currents of motors stay as they start. Text shows 0 for what is below 1e-9 of its table.\n"
-    "Exit status 2: the analysis does not fit the model; 1: it found nothing; 3: a pose cannot be assembled.\n";
+    "Exit status 2: the analysis does not fit the model; 1: it found nothing; 3: a pose cannot be "
+    "assembled.\n";
 static const char *const examples[] = {"analyze models/pendulum.json",
                                        "where it comes to rest and how it swings there",
                                        "analyze models/web_cutter.json --what inverse --points 5",
@@ -521,5 +546,13 @@ static const char *const examples[] = {"analyze models/pendulum.json",
                                        "analyze models/double_pendulum.json --what modes --json",
                                        "eigenvalues for a script",
                                        NULL};
-const cli_command cli_analyze = {"analyze", "equilibrium, small motions, kinematics, forces of drivers", "MODEL.json",
-                                 "file", 1, 1, options, examples, notes, run};
+const cli_command cli_analyze = {"analyze",
+                                 "equilibrium, small motions, kinematics, forces of drivers",
+                                 "MODEL.json",
+                                 "file",
+                                 1,
+                                 1,
+                                 options,
+                                 examples,
+                                 notes,
+                                 run};

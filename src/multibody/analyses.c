@@ -194,7 +194,8 @@ static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_erro
     *x = (rest){.m = m, .t = t};
     if (!m->system.mech.dfdp)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, t, "equilibrium: the mechanism is too large");
-    x->work = calloc(3 * nv + 2 * nl + nl * nv + nv * nv + n * nv + 2 * n + (3 * nv + 2) * nv + all + 8, sizeof *x->work);
+    size_t square = nl * nv + n * nv + (4 * nv + 2) * nv;
+    x->work = calloc(3 * nv + 2 * nl + square + 2 * n + all + 8, sizeof *x->work);
     if (!x->work) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
     x->f = x->work;
     x->r = x->f + nv;
