@@ -58,5 +58,5 @@ const char *dae_matrix_exclusion(const dae_problem_info *problem, const dae_meth
 
 double dae_matrix_least_rtol(const dae_method_info *method)
 {
-    return method->order_max < 5 ? pow(10, -3 * method->order_max) * (1 - 1e-9) : 0;
+    return method->order_max < 5 ? pow(10, -(2 * method->order_max + 2)) * (1 - 1e-9) : 0;
 }
