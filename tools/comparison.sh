@@ -38,11 +38,11 @@ TEXT
 ## What it shows
 
 * The index-1 form by an explicit method is the cheapest way, and drifts. Projection costs little more and keeps the constraints to
-  rounding; it also gives more digits.
+  rounding; on Andrews' mechanism it also gives more digits.
 * Index 3 as it stands loses digits: the velocities fulfill their constraint only to the tolerance times 1/h.
-* GGL keeps both constraints to much less than the tolerance, at two to three times the work of index 2.
+* GGL keeps both constraints to much less than the tolerance, at two to five times the work of index 2.
 * Baumgarte's spring bounds the drift at the size that direct integration has after a short time; it does not remove it.
-* Partitioned coordinates take the fewest steps, and each evaluation solves for the dependent ones. A driven mechanism without freedom
+* Partitioned coordinates take fewer steps than the index-1 form, and each evaluation solves for the dependent ones. A driven mechanism without freedom
   has no independent coordinates: there is nothing to integrate, and the form refuses it.
 TEXT
 } >"$docs/comparison.new"
