@@ -38,11 +38,11 @@ static json_t *json_of(const mbs_problem *q, double moved, const char *which, co
     }
     for (int i = 0; mbs_mechanism_warning(c, i); i++)
         json_array_append_new(warnings, json_string(mbs_mechanism_warning(c, i)));
-    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s,s:s}", "status", "ok", "model",
-                     mbs_problem_get(q)->info->name, "bodies", top.bodies, "joints", top.joints, "loops",
-                     top.loops, "coordinates", top.coordinates, "constraints", top.constraints, "independent",
-                     top.independent, "freedom", top.freedom, "redundant", redundant, "warnings", warnings,
-                     "moved", moved, "moved_most", which, "solver", method,
+    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s,s:s}", "status", "ok",
+                     "model", mbs_problem_get(q)->info->name, "bodies", top.bodies, "joints", top.joints,
+                     "loops", top.loops, "coordinates", top.coordinates, "constraints", top.constraints,
+                     "independent", top.independent, "freedom", top.freedom, "redundant", redundant,
+                     "warnings", warnings, "moved", moved, "moved_most", which, "solver", method,
                      "formulation", form, "reason", reason);
 }
 
@@ -52,15 +52,17 @@ static void print_text(const cli_args *args, const mbs_problem *q, double moved,
     const mbs_mechanism *c = mbs_problem_mechanism(q);
     const dae_problem *p = mbs_problem_get(q);
     mbs_topology top = mbs_mechanism_topology(c);
-    printf("%s: %s, %d bodies, %d joints, %s\n", args->argument[0], p->info->name, top.bodies, top.joints,
+    printf("%s: %s, %d bod%s, %d joint%s, %s\n", args->argument[0], p->info->name, top.bodies,
+           top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s",
            p->system.mech.nquaternion ? "spatial" : "planar");
     printf("  mobility      %d coordinates - %d independent constraints = %d degree%s of freedom\n",
            top.coordinates, top.independent, top.freedom, top.freedom == 1 ? "" : "s");
     if (!top.redundant) printf("  redundant     none\n");
     for (int i = 0, row; i < top.redundant; i++) {
         const char *name = mbs_mechanism_redundant(c, i, &row);
-        printf("  redundant     row %d of joint %s follows from the others; reactions are those of least norm\n",
-               row + 1, name);
+        printf(
+            "  redundant     row %d of joint %s follows from the others; reactions are those of least norm\n",
+            row + 1, name);
     }
     printf("  structure     %d loop%s%s\n", top.loops, top.loops == 1 ? "" : "s",
            p->system.mech.nlambda ? ", index 3" : "");

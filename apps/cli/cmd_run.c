@@ -345,7 +345,7 @@ static void report_mechanism(const job *j)
 {
     const mbs_balance *b = j->result->energy;
     mbs_topology top = mbs_mechanism_topology(mbs_problem_mechanism(j->args->model));
-    printf("\n   mechanism   %d bodies, %d joints, %d loop%s, %d degree%s of freedom", top.bodies, top.joints, top.loops,
+    printf("\n   mechanism   %d bod%s, %d joint%s, %d loop%s, %d degree%s of freedom", top.bodies, top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s", top.loops,
            top.loops == 1 ? "" : "s", top.freedom, top.freedom == 1 ? "" : "s");
     printf("\n");
     if (top.redundant) {

@@ -270,9 +270,9 @@ static void put_mechanism(const cli_page *p, FILE *f)
     const char *const force_key[] = {"name", "type", "a", "b", "joint", "body"},
                *const force_head[] = {"force", "type", "a", "b", "joint", "body"};
     fputs("<h2 id=\"description\">Mechanism</h2>\n", f);
-    fprintf(f, "<p>%d bodies, %d joints, %d loop%s; %d coordinates &minus; %d independent constraints = <strong>%d degree%s of "
+    fprintf(f, "<p>%d bod%s, %d joint%s, %d loop%s; %d coordinates &minus; %d independent constraints = <strong>%d degree%s of "
                "freedom</strong>.</p>\n",
-            top.bodies, top.joints, top.loops, top.loops == 1 ? "" : "s", top.coordinates, top.independent, top.freedom,
+            top.bodies, top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s", top.loops, top.loops == 1 ? "" : "s", top.coordinates, top.independent, top.freedom,
             top.freedom == 1 ? "" : "s");
     for (int i = 0, row; i < top.redundant; i++) {
         const char *name = mbs_mechanism_redundant(c, i, &row);
