@@ -307,6 +307,15 @@ static dae_status watch_zeno(dae_integrator *it, double t, dae_error *err)
                     t, s->zeno_count, span);
 }
 
+/* The state at a root inside a step, moved onto the constraints; where that fails it stays as it is. */
+static void project(dae_integrator *it, double t, double *y)
+{
+    double *moved = it->y;
+    dae_copy(it->ivp.n, y, moved);
+    int r = it->method->project ? it->method->project(it->self, t, moved) : dae_ivp_project(&it->ivp, t, moved);
+    if (!r) dae_copy(it->ivp.n, moved, y);
+}
+
 /* Calls the actions of the roots first .. last-1, which share the time t; y, yp hold the state. */
 static dae_status act(dae_integrator *it, int first, int last, double t, dae_event_outcome *out, dae_error *err)
 {
@@ -361,7 +370,7 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
         if (s) return s;
         done = t;
         dae_driver_at(it, t, it->scratch, it->scratch + it->ivp.n);
-        if (it->method->project && t != it->s->now) it->method->project(it->self, t, it->scratch);
+        if (t != it->s->now && t != it->ivp.t) project(it, t, it->scratch);
         dae_copy(it->ivp.n, it->scratch, it->y);
         dae_copy(it->ivp.n, it->scratch + it->ivp.n, it->yp);
         it->s->now = t;
