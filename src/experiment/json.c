@@ -28,10 +28,18 @@ static void put(json_t *object, const char *key, json_t *value)
     json_object_set_new(object, key, value);
 }
 
+/* The mechanical system of the run, or NULL: a DAE may have been integrated as the mechanism behind it. */
+static const dae_system *mechanics(const dae_run_result *r)
+{
+    const dae_problem *p = r->problem;
+    if (p->system.kind == DAE_KIND_MECH) return &p->system;
+    return r->formulation ? p->mechanism : NULL;
+}
+
 static void put_mechanical(json_t *o, const dae_run_result *r, const dae_sample *s)
 {
-    const dae_system *sys = &r->problem->system;
-    if (sys->kind != DAE_KIND_MECH) return;
+    const dae_system *sys = mechanics(r);
+    if (!sys) return;
     put(o, "p", reals(s->p, sys->mech.np));
     put(o, "v", reals(s->v, sys->mech.nv));
     put(o, "a", reals(s->a, sys->mech.nv));
@@ -154,7 +162,7 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put_counters(o, r);
     put(o, "events", events(r));
     put(o, "at", samples(r));
-    if (r->problem->system.kind == DAE_KIND_MECH) {
+    if (mechanics(r)) {
         json_t *c = json_object();
         put(c, "position", number(r->stats.position_residual));
         put(c, "velocity", number(r->stats.velocity_residual));

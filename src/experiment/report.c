@@ -216,7 +216,7 @@ static void put_characteristics(dae_text *x, const dae_run_result *r)
         dae_text_print(x, "   event %s at t = %.10g\n", name ? name : "(no name)", r->event[i].t);
     }
     if (r->nevent > 20) dae_text_print(x, "   ... and %d more events\n", r->nevent - 20);
-    if (r->problem->system.kind == DAE_KIND_MECH) {
+    if (r->formulation) { /* a mechanical system */
         dae_text_print(x, "   %-*s%10.2e\n", label_width, "largest position residual", s->position_residual);
         dae_text_print(x, "   %-*s%10.2e\n", label_width, "largest velocity residual", s->velocity_residual);
     }

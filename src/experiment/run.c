@@ -3,8 +3,8 @@
  * The wanted times go through the driver's output; the trajectory is taken after every accepted step from the
  * dense output, so that one run can serve both. Mechanical systems are integrated as they stand by methods
  * made for them, and through a formulation by all others. A DAE that is a mechanism in disguise is integrated as the
- * mechanism by "auto" and by methods for mechanical systems. Results are always in the coordinates of the
- * problem. */
+ * mechanism by "auto", by methods that do not take DAEs, and wherever a formulation is asked for. Results are always in
+ * the coordinates of the problem. */
 #include <daedalus/experiment.h>
 
 #include "experiment/solution.h"
@@ -33,14 +33,15 @@ typedef struct run {
     dae_formulation *multiplier; /* descriptor form: for accelerations and multipliers; or NULL */
     const dae_system *sys;       /* what is integrated */
     const char *stiff_reason; /* why "auto" took an implicit method, or NULL */
-    int as_mechanism;            /* 1: that is problem->mechanism */
+    int as_mechanism;            /* 1: that is problem->mechanism, or a form of it */
+    const dae_mech *mech;        /* the mechanical system behind it, or NULL */
     int nz;                      /* its size */
     double *z0, *zp0;            /* its initial values; zp0 may be NULL */
     double *z;                   /* nz, work */
     double *y;                   /* n, work */
     dae_events events;           /* formulated systems: those of the options in the variables of the form */
     double *ye, *ype;            /* n each: the state and its derivative as the events see them */
-    double residual[2];          /* formulated systems: largest of position and velocity constraints */
+    double residual[3];          /* formulated systems: largest of position, velocity and acceleration constraints */
     double *times;               /* the wanted times, sorted */
     dae_sample *at;
     int nat;
@@ -73,15 +74,28 @@ dae_run_options dae_run_options_default(const dae_problem *p)
 /* The state of the problem from that of what is integrated, where no accelerations are asked for. */
 static void plain_state(run *x, double t, const double *z, double *y)
 {
-    if (x->form) {
-        dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
+    if (!x->as_mechanism) {
+        if (x->form) dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
+        else memcpy(y, z, (size_t)x->nz * sizeof *y);
         return;
     }
-    memcpy(y, z, (size_t)x->nz * sizeof *y);
-    if (!x->as_mechanism) return;
-    double *a = y + x->nz, *lambda = a + x->sys->mech.nv;
-    if (dae_integrator_multipliers(x->it, t, a, lambda) >= 0) return;
-    for (int i = x->nz; i < x->r.n; i++) y[i] = NAN;
+    int npv = x->mech->np + x->mech->nv; /* y = (p, v, a, lambda) */
+    double *a = y + npv, *lambda = a + x->mech->nv;
+    if (x->form) {
+        if (dae_formulation_lower(x->form, t, z, y, a, lambda, NULL) >= 0) return;
+        dae_formulation_lower(x->form, t, z, y, NULL, NULL, NULL);
+    } else {
+        memcpy(y, z, (size_t)npv * sizeof *y);
+        if (dae_integrator_multipliers(x->it, t, a, lambda) >= 0) return;
+    }
+    for (int i = npv; i < x->r.n; i++) y[i] = NAN;
+}
+
+/* Formulated systems: what is left of the acceleration constraint where accelerations are known. */
+static void note_acceleration(run *x, const dae_sample *at)
+{
+    double r[3];
+    if (dae_formulation_residuals(x->form, at->t, at->y, at->a, r, NULL) >= 0) x->residual[2] = fmax(x->residual[2], r[2]);
 }
 
 /* A sample in the coordinates of the problem, in memory of the run. */
@@ -99,6 +113,13 @@ static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
     *out = (dae_sample){.t = t, .y = y};
     if (!mech) {
         plain_state(x, t, z, y);
+        if (x->as_mechanism) {
+            out->p = y;
+            out->v = y + x->mech->np;
+            out->a = out->v + x->mech->nv;
+            out->lambda = out->a + x->mech->nv;
+            if (x->form) note_acceleration(x, out);
+        }
         return DAE_OK;
     }
     out->p = y;
@@ -123,19 +144,20 @@ static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
     if (known >= 0) {
         out->a = a;
         out->lambda = lambda;
+        if (x->form) note_acceleration(x, out);
     }
     return DAE_OK;
 }
 
-/* A DAE with a mechanism behind it is left to methods that were made for DAEs if one of them is named. */
+/* A DAE with a mechanism behind it is left to methods that were made for DAEs if one of them is named and no form is. */
 static int wants_mechanism(const run *x)
 {
     const dae_problem *p = x->r.problem;
     const char *method = x->options.method, *form = x->options.formulation;
-    if (!p->mechanism || (form && strcmp(form, "auto") != 0 && strcmp(form, "descriptor") != 0)) return 0;
-    if (!method || !strcmp(method, "auto")) return 1;
+    if (!p->mechanism) return 0;
+    if (!method || !strcmp(method, "auto") || (form && strcmp(form, "auto") != 0)) return 1;
     const dae_method_info *m = dae_method_find(method);
-    return m && (m->kinds & 1u << DAE_KIND_MECH) && !(m->kinds & 1u << p->system.kind);
+    return m && !(m->kinds & 1u << p->system.kind);
 }
 
 /* "auto" on a mechanism that is known to be stiff: the half-explicit methods, which it takes else, would crawl. */
@@ -162,21 +184,19 @@ static dae_status formulate(run *x, dae_error *err)
         x->as_mechanism = 1;
         x->sys = p->mechanism;
         x->nz = dae_system_size(x->sys);
-        x->r.formulation = "descriptor";
         if (x->options.h0 == p->h0) x->options.h0 = 0; /* meant for the DAE */
-    } else if (p->system.kind != DAE_KIND_MECH) {
-        if (!any) {
-            return dae_fail(
-                err, DAE_ERR_INPUT, NAN,
-                "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out",
-                name, x->r.name, dae_kind_name(p->system.kind));
-        }
-    } else {
+    } else if (p->system.kind != DAE_KIND_MECH && !any) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out", name,
+                        x->r.name, dae_kind_name(p->system.kind));
+    }
+    if (x->sys->kind == DAE_KIND_MECH) {
         dae_options inner;
         choose_for_stiff(x);
-        dae_formulation *f = dae_formulation_open(&p->system, &x->options, &inner, err);
+        dae_formulation *f = dae_formulation_open(x->sys, &x->options, &inner, err);
         if (!f) return err->status;
         const dae_system *formed = dae_formulation_system(f);
+        x->mech = &x->sys->mech;
         x->r.formulation = dae_formulation_type_of(f)->name;
         x->options = inner;
         if (formed->kind == DAE_KIND_MECH) {
@@ -379,15 +399,26 @@ static int on_step(const dae_integrator *it, double t, double t_end, void *user)
     return x->opt->progress ? x->opt->progress(it, t, t_end, x->opt->progress_user) : 0;
 }
 
-/* ---- Events of formulated systems ---------------------------------------------------------------- */
+/* ---- Events of systems in other variables ---------------------------------------------------------------- */
 
 /* The state of the mechanical system and its derivative, into x->ye and x->ype; zp may be NULL. */
 static int lower_for_events(run *x, double t, const double *z, const double *zp)
 {
-    const dae_mech *m = &x->r.problem->system.mech;
+    const dae_mech *m = x->mech;
+    int npv = m->np + m->nv;
     double *v = x->ye + m->np, *a = x->ype + m->np;
+    if (x->as_mechanism) { /* y = (p, v, a, lambda): a is in the derivative of (p, v) */
+        for (int i = npv; i < x->r.n; i++) x->ye[i] = x->ype[i] = NAN;
+    }
+    if (!x->form) {
+        memcpy(x->ye, z, (size_t)npv * sizeof *z);
+        if (zp) memcpy(x->ype, zp, (size_t)npv * sizeof *zp);
+        if (zp) memcpy(x->ye + npv, zp + m->np, (size_t)m->nv * sizeof *zp);
+        return 0;
+    }
     if (dae_formulation_lower(x->form, t, z, x->ye, zp ? a : NULL, NULL, NULL) < 0) return 1;
     if (!zp) return 0;
+    if (x->as_mechanism) memcpy(x->ye + npv, a, (size_t)m->nv * sizeof *a);
     dae_mech_point at = {.t = t, .p = x->ye, .v = v};
     memcpy(a + m->nv, zp + dae_formulation_dynamics_at(x->form), (size_t)m->nu * sizeof *zp);
     if (m->kinematics) return m->kinematics(&at, x->ype, m->user);
@@ -408,7 +439,9 @@ static int on_event(int i, double t, int rising, double *z, double *zp, void *us
     run *x = user;
     if (lower_for_events(x, t, z, zp)) return -1;
     int r = x->opt->events->action(i, t, rising, x->ye, zp ? x->ype : NULL, x->opt->events->user);
-    if (r == DAE_EVENT_RESTART && dae_formulation_lift(x->form, t, x->ye, z, NULL) < 0) return -1;
+    if (r != DAE_EVENT_RESTART) return r;
+    if (!x->form) memcpy(z, x->ye, (size_t)x->nz * sizeof *z);
+    else if (dae_formulation_lift(x->form, t, x->ye, z, NULL) < 0) return -1;
     return r;
 }
 
@@ -416,7 +449,7 @@ static int on_event(int i, double t, int rising, double *z, double *zp, void *us
 static const dae_events *events_of(run *x)
 {
     const dae_events *given = x->opt->events;
-    if (!given || !x->form) return given;
+    if (!given || (!x->form && !x->as_mechanism)) return given;
     x->events = *given;
     x->events.phi = on_switching;
     x->events.action = given->action ? on_event : NULL;
@@ -572,14 +605,16 @@ static void finish(run *x)
     if (reason && reason[0]) r->reason = dae_arena_copy(x->arena, reason, strlen(reason) + 1, 1);
     if (!r->reason || !r->reason[0]) r->reason = x->stiff_reason ? x->stiff_reason : "";
     r->stats = *dae_integrator_stats(x->it);
-    if (x->form) {
-        r->stats.position_residual = x->residual[0];
-        r->stats.velocity_residual = x->residual[1];
-    }
     r->cpu_seconds = r->stats.cpu_seconds;
     double t = dae_integrator_time(x->it);
     const double *z = dae_integrator_state(x->it);
     sample_at(x, t, z, &r->last);
+    if (x->form) {
+        note_residuals(x, t); /* an event may have ended the run between two steps */
+        r->stats.position_residual = x->residual[0];
+        r->stats.velocity_residual = x->residual[1];
+        r->stats.acceleration_residual = x->residual[2];
+    }
     if (x->opt->trajectory != DAE_TRAJECTORY_NONE && r->npoint > 0 && x->point_t[r->npoint - 1] != t)
         put(x, t, z, 1);
     collect_events(x);
@@ -619,6 +654,7 @@ static run *run_create(const dae_problem *p, const dae_run_options *opt)
     x->r.scd = x->r.mescd = NAN;
     x->r.repeat = 1;
     x->r.worst_component = -1;
+    x->residual[2] = NAN;
     return x;
 }
 
