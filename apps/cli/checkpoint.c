@@ -14,7 +14,7 @@
 /* Options that must be the same in the run that goes on; the first five are always kept, as they were in
  * effect. */
 static const char *const decisive[] = {"solver", "rtol", "atol", "h0",   "tend",     "formulation",    "set",
-                                       "index",  "opt",  "at",   "hmax", "jacobian", "linear-algebra", NULL};
+                                       "index",  "opt",  "at",   "hmax", "jacobian", "linear-algebra", "event", NULL};
 enum { always = 5 };
 static const char first_line[] = "daedalus checkpoint 1\n";
 
@@ -53,7 +53,7 @@ static int take_option(cli_args *args, const char *path, char *line)
     if (!value) return cli_wrong(args, "--resume %s: damaged file", path);
     *value++ = 0;
     const char *given = cli_value(args, line);
-    int several = !strcmp(line, "set") || !strcmp(line, "opt");
+    int several = !strcmp(line, "set") || !strcmp(line, "opt") || !strcmp(line, "event");
     if (!given || several) return cli_add(args, line, value);
     if (equal(given, value) || (!strcmp(line, "solver") && !strcmp(given, "auto"))) return 0;
     return cli_wrong(
@@ -72,8 +72,8 @@ static int refuse_others(cli_args *args, const char *path, const char *text)
                              decisive[i]);
         }
     }
-    if (cli_has(args, "set") || cli_has(args, "opt"))
-        return cli_wrong(args, "--resume %s: --set and --opt are taken from the file; leave them out", path);
+    if (cli_has(args, "set") || cli_has(args, "opt") || cli_has(args, "event"))
+        return cli_wrong(args, "--resume %s: --set, --opt and --event are taken from the file; leave them out", path);
     return 0;
 }
 

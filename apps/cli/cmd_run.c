@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { report_components = 40 }; /* lines of the solution in the report, unless --full */
-enum { max_parameters = 16 };
+enum { max_parameters = 16, max_events = 64 };
 
 /* All that a run needs and that has to be given back. */
 typedef struct job {
@@ -16,6 +16,7 @@ typedef struct job {
     dae_run_options options;
     dae_setting *setting, *extended; /* --opt; and --project */
     double *at;
+    dae_switching *switching; /* --event */
     void *resume;
     FILE *out, *dump;
     cli_progress progress;
@@ -179,6 +180,27 @@ static void set_model(job *j)
     if (mbs_problem_formulation(p)) j->options.options.formulation = mbs_problem_formulation(p);
 }
 
+/* The functions of --event, or those of the problem; after those of a model file. */
+static int set_events(job *j)
+{
+    const char *const *text = j->problem->event;
+    const char *given[max_events];
+    int count = 0;
+    for (const char *v; (v = cli_value_at(j->args, "event", count)); count++) {
+        if (count == max_events) return cli_wrong(j->args, "--event: at most %d of them", max_events);
+        given[count] = v;
+    }
+    if (count) text = given;
+    if (count == 1 && !strcmp(given[0], "none")) return 0;
+    for (; !cli_has(j->args, "event") && text && text[count]; count++) {}
+    if (!count) return 0;
+    dae_error err = {0};
+    j->switching = dae_switching_create(j->problem, j->options.options.atol, text, count, j->options.events, &err);
+    if (!j->switching) return cli_wrong(j->args, "--event: %s", err.text);
+    j->options.events = dae_switching_events(j->switching);
+    return 0;
+}
+
 static int prepare(job *j)
 {
     const char *resume = cli_value(j->args, "resume"), *tend = cli_value(j->args, "tend");
@@ -198,7 +220,9 @@ static int prepare(job *j)
     if (tend && cli_number(j->args, "tend", tend, &j->options.t_end)) return EXIT_USAGE;
     if (j->options.t_end == j->problem->t0)
         return cli_wrong(j->args, "--tend %s: the interval would be empty, the run starts there", tend);
-    if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_log(j) || set_output(j)) return EXIT_USAGE;
+    if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_events(j) || set_log(j) ||
+        set_output(j))
+        return EXIT_USAGE;
     return set_progress(j);
 }
 
@@ -410,6 +434,7 @@ static int run(cli_args *args)
     free(j.extended);
     free(j.at);
     free(j.resume);
+    dae_switching_destroy(j.switching);
     return status;
 }
 
@@ -426,6 +451,9 @@ static const cli_option options[] = {
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"opt", "NAME=VALUE", NULL, "an option of the solver or the formulation (`daedalus info NAME` lists them)"},
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
+    {"event", "SPEC", NULL,
+     "tell when NAME or NAME=VALUE happens, NAME a component, its derivative NAME', or p1, v1, a1, ...; with :stop end there, "
+     "with :rising or :falling only then; can be given more than once; none: not those of the problem either"},
     {"out", "FILE", "file", "write the trajectory with names and units: CSV, or HDF5 if it ends in .h5; - is standard output"},
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
     {"points", "N", NULL,

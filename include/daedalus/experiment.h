@@ -103,6 +103,19 @@ DAE_API dae_run_options dae_run_options_default(const dae_problem *p);
 DAE_API dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_error *err);
 DAE_API void dae_run_destroy(dae_run_result *r);
 
+/* ---- Events in words -------------------------------------------------------------------------- */
+
+/* Switching functions of one component each: "NAME[=VALUE][:stop][:rising|:falling]", where NAME is a component of the
+ * problem (or y1, y2, ...), NAME' its derivative, and p1, v1, a1, ... stand for positions, velocities and accelerations of a
+ * mechanical system. Values within 1e-6 (or atol, where that is less) of VALUE have no sign. */
+typedef struct dae_switching dae_switching; /* opaque */
+
+/* count functions after those of given (a model's; NULL: none), which must live as long. NULL: see *err. */
+DAE_API dae_switching *dae_switching_create(const dae_problem *p, double atol, const char *const *text, int count,
+                                            const dae_events *given, dae_error *err);
+DAE_API const dae_events *dae_switching_events(const dae_switching *s); /* for dae_run_options; lives as long as s */
+DAE_API void dae_switching_destroy(dae_switching *s);                   /* NULL allowed */
+
 /* ---- What is said about it ------------------------------------------------------------------- */
 
 /* "ok", "event", "cancelled", "limit", "inconsistent", "input" or "failed". */

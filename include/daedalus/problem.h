@@ -57,6 +57,7 @@ typedef struct dae_problem {
     const int *plot;              /* components worth plotting, nplot of them */
     int nplot;
     int plot_log_t;               /* logarithmic time axis */
+    const char *const *event;     /* switching functions that `run` watches (dae_switching_create), ended by NULL; or NULL */
 
     /* DAEs that are a mechanism with accelerations and multipliers, y = (p, v, a, lambda): the same as a mechanical
      * system, which "auto" and the methods for mechanical systems take; NULL: there is none. */

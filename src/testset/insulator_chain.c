@@ -15,6 +15,7 @@
 #include "testset/insulator_chain.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define SQRT3 1.7320508075688772935
 #define LARGEST 4096
@@ -179,6 +180,28 @@ static void straight(const dae_problem_data *k, double *y)
     y[1] = y[3] - k->lower[1];
 }
 
+/* x0, y0, x1, y1, phi1, x2, ... and the same with v before; the angular velocity of the top insulator is watched. */
+static void set_names(dae_problem *p, int N)
+{
+    enum { longest = 12 };
+    static const char *const kind[2][3] = {{"x", "y", "phi"}, {"vx", "vy", "vphi"}};
+    static const char *const unit[2][3] = {{"m", "m", "rad"}, {"m/s", "m/s", "rad/s"}};
+    int np = 3 * (N + 1) + 2;
+    const char **name = dae_problem_take(p, 2 * (size_t)np, sizeof *name);
+    const char **event = dae_problem_take(p, 2, sizeof *event);
+    char(*text)[longest] = dae_problem_take(p, 2 * (size_t)np, sizeof *text);
+    if (!name || !event || !text) return;
+    for (int i = 0; i < 2 * np; i++) {
+        int velocity = i >= np, j = velocity ? i - np : i, body = j < 2 ? 0 : (j - 2) / 3 + 1, k = j < 2 ? j : (j - 2) % 3;
+        snprintf(text[i], longest, "%s%d", kind[velocity][k], body);
+        name[i] = text[i];
+        dae_problem_units(p, i, 1, unit[velocity][k]);
+    }
+    event[0] = name[2 * np - 1]; /* [MEXX] section 5.4 */
+    p->component = name;
+    p->event = event;
+}
+
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     int N = (int)p->parameter[0], nv = 3 * N + 5, nl = 2 * N + 4, nb = N + 2;
@@ -222,6 +245,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     plot[2] = nv - 1;
     p->plot = plot;
     p->nplot = 3;
+    set_names(p, N);
     return DAE_OK;
 }
 

@@ -209,6 +209,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const char *const names[N] = {"beta",  "Theta",  "gamma",  "Phi",  "delta",  "Omega",  "epsilon",
                                          "vbeta", "vTheta", "vgamma", "vPhi", "vdelta", "vOmega", "vepsilon"};
     static const int plot[] = {0, 2, 3, 6};
+    static const char *const event[] = {"vbeta'", NULL}; /* [MEXX] section 5.2 */
     (void)err;
     p->system = dae_seven_body(p->parameter);
     p->t_end = 0.03;
@@ -223,6 +224,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_units(p, 7, 7, "rad/s");
     p->plot = plot;
     p->nplot = 4;
+    p->event = event;
     return DAE_OK;
 }
 
