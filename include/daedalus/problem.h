@@ -62,6 +62,9 @@ typedef struct dae_problem {
     /* DAEs that are a mechanism with accelerations and multipliers, y = (p, v, a, lambda): the same as a mechanical
      * system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
     const dae_system *mechanism;
+    /* Mechanisms: the independent coordinates that minimal coordinates start with unless others are named, "3,6"; NULL:
+     * chosen by pivoting. */
+    const char *independent;
 
     dae_problem_data *data; /* owned */
 } dae_problem;

@@ -172,6 +172,27 @@ static void choose_for_stiff(run *x)
     x->stiff_reason = "stiff mechanism: implicit method on the minimal coordinates";
 }
 
+/* Minimal coordinates: those that the problem names, unless a setting says how to choose them. */
+static dae_status choose_coordinates(run *x, dae_error *err)
+{
+    const char *form = x->options.formulation, *method = x->options.method;
+    int any = !form || !strcmp(form, "auto"), n = x->options.nsetting;
+    const dae_formulation_info *info = any ? dae_formulation_choose(method) : dae_formulation_find(form);
+    if (!x->r.problem->independent || !info || strcmp(info->name, "statespace") != 0) return DAE_OK;
+    for (int i = 0; i < n; i++) {
+        const char *name = x->options.setting[i].name, *dot = strrchr(name, '.');
+        if (dot) name = dot + 1;
+        if (!strcmp(name, "independent") || !strcmp(name, "coordinates") || !strcmp(name, "scale")) return DAE_OK;
+    }
+    dae_setting *more = dae_arena_take(x->arena, (size_t)n + 1, sizeof *more);
+    if (!more) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    if (n) memcpy(more, x->options.setting, (size_t)n * sizeof *more);
+    more[n] = (dae_setting){"formulation.independent", x->r.problem->independent};
+    x->options.setting = more;
+    x->options.nsetting = n + 1;
+    return DAE_OK;
+}
+
 /* Sets sys, nz, z0, zp0: the system that is integrated and its initial values. */
 static dae_status formulate(run *x, dae_error *err)
 {
@@ -193,6 +214,7 @@ static dae_status formulate(run *x, dae_error *err)
     if (x->sys->kind == DAE_KIND_MECH) {
         dae_options inner;
         choose_for_stiff(x);
+        if (choose_coordinates(x, err) < 0) return err->status;
         dae_formulation *f = dae_formulation_open(x->sys, &x->options, &inner, err);
         if (!f) return err->status;
         const dae_system *formed = dae_formulation_system(f);

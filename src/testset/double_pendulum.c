@@ -348,6 +348,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     else p->unit = units;
     p->plot = spatial ? spatial_plot : planar_plot;
     p->nplot = 3;
+    if (!spatial) p->independent = "3,6"; /* the angles, in which the stiff forces are linear: as table 5 of [RNY] */
     return DAE_OK;
 }
 
