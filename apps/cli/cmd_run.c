@@ -145,13 +145,17 @@ static int set_log(job *j)
 {
     static const char *const name[] = {"none", "error", "warn", "info", "step", "iter"};
     const char *level = cli_value(j->args, "log");
+    if (level && !strcmp(level, "time")) { /* the time monitor: a line at the end */
+        j->options.options.profile = 1;
+        level = "info";
+    }
     for (int i = 0; level && i < 6; i++) {
         if (strcmp(level, name[i]) != 0) continue;
         j->options.options.log = on_log;
         j->options.options.log_level = (dae_log_level)i;
         return 0;
     }
-    return level ? cli_wrong(j->args, "--log %s: expected none, error, warn, info, step or iter", level) : 0;
+    return level ? cli_wrong(j->args, "--log %s: expected none, error, warn, info, time, step or iter", level) : 0;
 }
 
 static int set_progress(job *j)
@@ -472,8 +476,9 @@ static const cli_option options[] = {
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
     {"linear-algebra", "MODE", "auto|dense|banded|sparse", "storage of Jacobians and factors"},
     {"threads", "N", NULL, "threads, for solvers that can use them"},
-    {"profile", NULL, NULL, "measure the time in the equations and in linear algebra (JSON)"},
-    {"log", "LEVEL", "none|error|warn|info|step|iter", "what happens, on standard error"},
+    {"profile", NULL, NULL, "measure the time in the equations and in linear algebra"},
+    {"log", "LEVEL", "none|error|warn|info|time|step|iter",
+     "what happens, on standard error; time: and where the time went; step: every step; iter: every row or iteration"},
     {"checkpoint", "FILE", "file", "keep the state at the end, also of a failed or interrupted run"},
     {"resume", "FILE", "file", "go on from a checkpoint; its options are taken over"},
     {NULL, NULL, NULL, NULL},

@@ -220,6 +220,10 @@ static void put_characteristics(dae_text *x, const dae_run_result *r)
         dae_text_print(x, "   %-*s%10.2e\n", label_width, "largest position residual", s->position_residual);
         dae_text_print(x, "   %-*s%10.2e\n", label_width, "largest velocity residual", s->velocity_residual);
     }
+    if (s->user_seconds > 0 || s->linalg_seconds > 0) { /* profiled */
+        dae_text_print(x, "   %-*s%10.6f sec\n", label_width, "time in the equations", s->user_seconds);
+        dae_text_print(x, "   %-*s%10.6f sec\n", label_width, "time in linear algebra", s->linalg_seconds);
+    }
     dae_text_print(x, "\n%-*s%10.*f sec", label_width + 3, "CPU-time used:", r->cpu_seconds < 0.1 ? 6 : 4,
                    r->cpu_seconds);
     if (r->repeat > 2) dae_text_print(x, "   (%d runs, largest and smallest dropped, median)", r->repeat);
@@ -242,6 +246,8 @@ dae_status dae_run_report(const dae_run_result *r, int max_components, dae_write
     dae_text_print(&x, ", t = %g .. %g\n", r->t0, r->t_end);
     if (m && m->title) dae_text_print(&x, "   method    %s\n", m->title);
     if (r->reason[0]) dae_text_print(&x, "   chosen    %s\n", r->reason);
+    if (r->form_text && r->form_text[0]) dae_text_print(&x, "   form      %s\n", r->form_text);
+    if (r->linear_algebra && r->linear_algebra[0]) dae_text_print(&x, "   algebra   %s\n", r->linear_algebra);
     dae_text_print(&x, "   tolerance rtol = %g, atol = %g", r->rtol, r->atol);
     if (r->h0 > 0) {
         dae_text_print(&x, ", h0 = %g\n\n", r->h0);

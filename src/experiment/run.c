@@ -54,6 +54,7 @@ typedef struct run {
     long restarts;
     int out_of_memory;
     void *checkpoint;
+    char linear_algebra[128];
 } run;
 
 dae_run_options dae_run_options_default(const dae_problem *p)
@@ -564,9 +565,29 @@ static void keep_checkpoint(run *x)
     }
 }
 
+/* Hands messages on, and keeps what a method says of its linear algebra. */
+static void on_log(dae_log_level level, const char *text, void *user)
+{
+    static const char key[] = "linear_algebra=\"";
+    run *x = user;
+    const dae_options *o = &x->opt->options;
+    const char *found = level == DAE_LOG_INFO ? strstr(text, key) : NULL;
+    if (found) {
+        found += sizeof key - 1;
+        size_t n = strcspn(found, "\"");
+        if (n >= sizeof x->linear_algebra) n = sizeof x->linear_algebra - 1;
+        memcpy(x->linear_algebra, found, n);
+        x->linear_algebra[n] = 0;
+    }
+    if (o->log && level <= o->log_level) o->log(level, text, o->log_user);
+}
+
 static dae_status start(run *x, dae_error *err)
 {
     const dae_run_options *o = x->opt;
+    x->options.log = on_log;
+    x->options.log_user = x;
+    if (x->options.log_level < DAE_LOG_INFO || !o->options.log) x->options.log_level = DAE_LOG_INFO;
     tolerances(x);
     dae_status s = formulate(x, err);
     if (s < 0) return s;
@@ -618,6 +639,16 @@ static void collect_events(run *x)
     x->r.event_name = name;
 }
 
+/* The time monitor of [MEXX] section 4.2. */
+static void log_times(const run *x)
+{
+    const dae_stats *s = &x->r.stats;
+    double rest = s->cpu_seconds - s->user_seconds - s->linalg_seconds - s->profile_seconds;
+    if (!x->options.profile) return;
+    dae_log(&x->options, DAE_LOG_INFO, "time total=%.4g equations=%.4g linear_algebra=%.4g measuring=%.4g rest=%.4g f=%ld lu=%ld solves=%ld",
+            s->cpu_seconds, s->user_seconds, s->linalg_seconds, s->profile_seconds, fmax(rest, 0), s->f + s->f_jac, s->lu, s->solves);
+}
+
 static void finish(run *x)
 {
     dae_run_result *r = &x->r;
@@ -627,6 +658,13 @@ static void finish(run *x)
     if (reason && reason[0]) r->reason = dae_arena_copy(x->arena, reason, strlen(reason) + 1, 1);
     if (!r->reason || !r->reason[0]) r->reason = x->stiff_reason ? x->stiff_reason : "";
     r->stats = *dae_integrator_stats(x->it);
+    r->linear_algebra = x->linear_algebra;
+    const dae_formulation *form = x->form ? x->form : x->multiplier;
+    const char *text = form ? dae_formulation_describe(form) : "";
+    r->form_text = dae_arena_copy(x->arena, text, strlen(text) + 1, 1);
+    if (!r->form_text) r->form_text = "";
+    if (text[0]) dae_log(&x->options, DAE_LOG_INFO, "formulation=%s text=\"%s\"", r->formulation, text);
+    log_times(x);
     r->cpu_seconds = r->stats.cpu_seconds;
     double t = dae_integrator_time(x->it);
     const double *z = dae_integrator_state(x->it);
@@ -665,7 +703,7 @@ static run *run_create(const dae_problem *p, const dae_run_options *opt)
     x->stride = 1;
     x->r = (dae_run_result){.problem = p, .name = p->info && p->info->name ? p->info->name : "system"};
     x->r.solver = method ? dae_arena_copy(x->arena, method, strlen(method) + 1, 1) : "auto";
-    x->r.reason = "";
+    x->r.reason = x->r.form_text = x->r.linear_algebra = "";
     x->r.rtol = opt->options.rtol;
     x->r.atol = opt->options.atol;
     x->r.h0 = opt->options.h0;

@@ -193,6 +193,45 @@ static void double_pendulum_takes_the_steps_of_the_source(void **state)
     dae_problem_destroy(p);
 }
 
+static void keep_text(dae_log_level level, const char *text, void *user)
+{
+    char *all = user;
+    if (level == DAE_LOG_INFO) strncat(all, text, 4000 - strlen(all));
+}
+
+/* What was decided for the user is part of the result; the log is handed on at its level. */
+static void run_says_what_was_decided(void **state)
+{
+    char log[4096] = "";
+    (void)state;
+    dae_problem *p = dae_problem_create("seven-body", NULL, 0, NULL);
+    dae_run_options o = dae_run_options_default(p);
+    o.options.method = "dopri5";
+    o.options.formulation = "baumgarte";
+    dae_run_result *r = dae_run(p, &o, NULL);
+    assert_non_null(strstr(r->form_text, "alpha = beta = "));
+    assert_non_null(strstr(r->form_text, "chosen"));
+    dae_run_destroy(r);
+    o.options.method = "mexx";
+    o.options.formulation = NULL;
+    o.options.log = keep_text;
+    o.options.log_user = log;
+    o.options.log_level = DAE_LOG_INFO;
+    o.options.profile = 1;
+    r = dae_run(p, &o, NULL);
+    assert_non_null(strstr(r->linear_algebra, "sparse_lu"));
+    assert_non_null(strstr(log, "linear_algebra=\"sparse_lu"));
+    assert_non_null(strstr(log, "time total="));
+    assert_null(strstr(log, "outcome=accepted"));
+    dae_run_destroy(r);
+    log[0] = 0;
+    o.options.log_level = DAE_LOG_WARN;
+    r = dae_run(p, &o, NULL);
+    assert_string_equal(log, "");
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +239,7 @@ int main(void)
         cmocka_unit_test(run_names_combinations_that_work),
         cmocka_unit_test(events_see_the_mechanism_in_every_form),
         cmocka_unit_test(dae_of_a_mechanism_runs_in_every_form),
+        cmocka_unit_test(run_says_what_was_decided),
         cmocka_unit_test(double_pendulum_takes_the_steps_of_the_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
