@@ -213,19 +213,22 @@ static void all_linear_algebra_gives_the_same_trajectory(void **state)
 {
     static const char *const mode[] = {"dense_lu",  "dense_ldlt", "range_space", "null_space", "block_elimination",
                                        "sparse_lu", "recursive_constraint", "recursive_joint", "pcg"};
-    static const char *const problem[] = {"seven-body", "cable-drum", "insulator-chain"};
+    static const char *const problem[] = {"seven-body", "cable-drum", "insulator-chain", "truck"};
     (void)state;
-    for (int k = 0; k < 3; k++) {
+    for (int row = 0; row < 8; row++) {
+        int k = row % 4, tight = row < 4;
+        double tol = tight ? 1e-10 : 1e-5;
         const char *par = k == 1 ? "mu" : k == 2 ? "N" : NULL, *value = k == 1 ? "0" : "16";
-        dae_problem *p = run(problem[k], par, value, 1e-10, "dense_lu", "off", &other);
+        if (k == 3 && tight) continue; /* many steps at the limit of stability */
+        dae_problem *p = run(problem[k], par, value, tol, "dense_lu", "off", &other);
         dae_problem_destroy(p);
         for (size_t m = 1; m < sizeof mode / sizeof *mode; m++) {
             int recursive = !strncmp(mode[m], "recursive", 9), definite = !strcmp(mode[m], "range_space") || !strcmp(mode[m], "pcg");
             if ((k == 1 && recursive) || (k == 2 && definite)) continue; /* no tree given; a massless body */
-            p = run(problem[k], par, value, 1e-10, mode[m], "off", &res);
+            p = run(problem[k], par, value, tol, mode[m], "off", &res);
             if (res.status < 0) fail_msg("%s with %s: %s", problem[k], mode[m], res.err.text);
             for (int i = 0; i < res.n; i++) {
-                double size = i < p->system.mech.np ? 1 : 100;
+                double size = i < p->system.mech.np || !tight ? 1 : 100;
                 if (!(fabs(res.y[i] - other.y[i]) <= 1e-8 * fmax(size, fabs(other.y[i])))) {
                     fail_msg("%s with %s: y%d = %.12g, not %.12g", problem[k], mode[m], i + 1, res.y[i], other.y[i]);
                 }

@@ -5,14 +5,14 @@
  *     K^T lambda = f_y - (M w)_y.
  *
  * In the report z are joint velocities, which have no mass, and A = Jb^T M Jb is the mass matrix of the
- * minimal form. Here the split is found at the anchor, by elimination with complete pivoting that takes
- * a massless velocity into y only if it must; so the mode serves every system. A matrix for which that
+ * minimal form. Here the split is found at the anchor, by elimination with complete pivoting; among equal
+ * pivots a velocity with mass goes into y. So the mode serves every system. A matrix for which that
  * K is nearly singular gets a split of its own. The report's program returned no lambda in this mode. */
 #include "linalg/saddle/internal.h"
 #include "linalg/saddle/kernel.h"
 
 #define WORSE 1e-2 /* ours: the anchor is stale if the smallest pivot of K falls below this part of its own there, */
-#define WORST 1e-5 /* and does not serve below this one */
+#define WORST 1e-3 /* and does not serve below this one */
 
 typedef struct block_elimination {
     int *order;  /* nv: velocities, first those of y (nl), then those of z */
@@ -54,21 +54,23 @@ static dae_status create(dae_saddle *s, dae_error *err)
     return DAE_OK;
 }
 
-/* The largest remaining entry of G among the velocities with mass (or, if none is worth it, among all). */
+/* The largest remaining entry of G, of a velocity with mass if there are several. */
 static void largest(const block_elimination *d, int nl, int nv, int step, int *row, int *col)
 {
-    double best = 0, best_any = 0;
-    int any_row = -1, any_col = -1;
+    double best = 0;
+    int with_mass = 0;
     *row = *col = -1;
     for (int j = step; j < nv; j++) {
         for (int i = step; i < nl; i++) {
             double x = fabs(d->G[AT(i, j, nl)]);
-            int massless = d->c[j] == 0;
-            if (!massless && x > best) best = x, *row = i, *col = j;
-            if (x > best_any) best_any = x, any_row = i, any_col = j;
+            int mass = d->c[j] != 0;
+            if (!(x > best || (x == best && x > 0 && mass > with_mass))) continue;
+            best = x;
+            with_mass = mass;
+            *row = i;
+            *col = j;
         }
     }
-    if (best < 1e-3 * best_any) *row = any_row, *col = any_col; /* ours: stability before structure */
 }
 
 static void swap_columns(block_elimination *d, int nl, int j, int k)
