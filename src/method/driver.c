@@ -18,6 +18,8 @@
 #include <string.h>
 #include <time.h>
 
+#define FIRST_STEP 100 /* ours: rounding units of t that a first step has at least */
+
 /* ---- Create ------------------------------------------------------------------------------------ */
 
 static const dae_method *find_method(const char *name)
@@ -288,10 +290,20 @@ static dae_status mechanical_start(dae_integrator *it, double t, dae_error *err)
     return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: a user function asked to stop at the initial values", t);
 }
 
+/* A first step that was asked for: not so short that it is lost in t, nor beyond the end, which methods that may pass it
+ * would do with the solution of another time. */
+static double first_step(const dae_integrator *it, double h)
+{
+    double t = it->s->now, rest = fabs(it->s->t_end - t);
+    if (!(h > 0)) return h;
+    return fmin(fmax(h, FIRST_STEP * DBL_EPSILON * fabs(t)), rest > 0 ? rest : h);
+}
+
 /* (Re)starts the method at (now, y, yp). */
 static dae_status restart(dae_integrator *it, double h, dae_error *err)
 {
     double t = it->s->now;
+    h = first_step(it, h);
     dae_stats *st = &it->s->stats;
     long counted = st->f;
     it->ivp.err = err;
@@ -344,6 +356,16 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
     return method_options(it, &it->opt, err);
 }
 
+/* The error test of implicit methods divides by atol + rtol |y|, with y of the last step. */
+static dae_status check_weights(const dae_integrator *it, double t0, dae_error *err)
+{
+    for (int i = 0; it->method->info.implicit && it->opt.fixed_step <= 0 && i < it->ivp.n; i++) {
+        if (it->ivp.atol[i] > 0 || it->y[i] != 0) continue;
+        return dae_fail(err, DAE_ERR_INPUT, t0, "t = %g: component %d is zero and its atol too; give it a positive atol", t0, i + 1);
+    }
+    return DAE_OK;
+}
+
 dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, const double *y0, const double *yp0,
                                 dae_error *err)
 {
@@ -382,9 +404,11 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
         if (r) return r;
         it->prepared = 1;
     }
+    dae_status r = check_weights(it, t0, err);
+    if (r) return r;
     set_segment(it); /* now that the method is known */
     if (it->sys.kind == DAE_KIND_MECH) s->stats.acceleration_residual = NAN; /* until a method tells it */
-    dae_status r = initial_derivative(it, t0, yp0 != NULL, err);
+    r = initial_derivative(it, t0, yp0 != NULL, err);
     if (r) return r;
     r = restart(it, it->opt.h0, err);
     if (!r) r = dae_driver_events_start(it, err);

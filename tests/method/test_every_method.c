@@ -193,6 +193,76 @@ static void every_method_for_odes_stays_between_jumps_at_the_ends(void **state)
     }
 }
 
+/* ---- First steps and tolerances that a user may ask for ----------------------------------------------- */
+
+/* y = 2 pi t - sin(2 pi t), as a second-order equation: f = 0 at t = 0 and, for a step from there, at t = 1. */
+static int wave(double t, const double *y, double *f, void *user)
+{
+    static const double pi = 3.14159265358979323846;
+    (void)user;
+    f[0] = y[1];
+    f[1] = 4 * pi * pi * sin(2 * pi * t);
+    return 0;
+}
+
+static dae_status solve_ode(const dae_method_info *method, dae_rhs *f, const dae_options *with, double t0, double t_end,
+                            double *y, dae_error *err)
+{
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = f}};
+    sys.structure.second_order = 1;
+    dae_options opt = *with;
+    opt.method = method->name;
+    return dae_solve(&sys, &opt, t0, t_end, y, NULL, err);
+}
+
+/* A step over a whole period sees nothing; methods that may pass the end once took it. */
+static void every_method_for_odes_keeps_its_first_step_inside_the_interval(void **state)
+{
+    (void)state;
+    dae_options opt = dae_options_default();
+    opt.rtol = opt.atol = 1e-5;
+    opt.h0 = 1;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *method = dae_method_get(i);
+        if (!(method->kinds & 1u << DAE_KIND_ODE)) continue;
+        double y[] = {0, 0};
+        dae_error err = {0};
+        dae_status s = solve_ode(method, wave, &opt, 0, 0.3, y, &err);
+        if (s || !(fabs(y[0] - 0.93389907591) < 1e-3)) fail_msg("%s: %s: y = %g: %s", method->name, dae_status_name(s), y[0], err.text);
+    }
+}
+
+static void every_method_for_odes_lengthens_a_first_step_that_is_lost_in_t(void **state)
+{
+    (void)state;
+    dae_options opt = dae_options_default();
+    opt.rtol = opt.atol = 1e-5;
+    opt.h0 = 1e-20;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *method = dae_method_get(i);
+        if (!(method->kinds & 1u << DAE_KIND_ODE)) continue;
+        double y[] = {1, 0};
+        dae_error err = {0};
+        dae_status s = solve_ode(method, ode, &opt, 1e6, 1e6 + 1, y, &err);
+        if (s || !(fabs(y[0] - cos(1)) < 1e-2)) fail_msg("%s: %s: y = %g: %s", method->name, dae_status_name(s), y[0], err.text);
+    }
+}
+
+static void implicit_methods_name_the_component_without_a_tolerance(void **state)
+{
+    (void)state;
+    dae_options opt = dae_options_default();
+    opt.atol = 0;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *method = dae_method_get(i);
+        if (!(method->kinds & 1u << DAE_KIND_ODE) || !method->implicit) continue;
+        double y[] = {1, 0};
+        dae_error err = {0};
+        assert_int_equal(solve_ode(method, ode, &opt, 0, 1, y, &err), DAE_ERR_INPUT);
+        assert_non_null(strstr(err.text, "component 2 is zero and its atol too"));
+    }
+}
+
 static void every_method_is_described(void **state)
 {
     (void)state;
@@ -215,6 +285,9 @@ int main(void)
         cmocka_unit_test(every_method_integrates_a_rotation),
         cmocka_unit_test(every_method_for_odes_finds_20_bounces),
         cmocka_unit_test(every_method_for_odes_stays_between_jumps_at_the_ends),
+        cmocka_unit_test(every_method_for_odes_keeps_its_first_step_inside_the_interval),
+        cmocka_unit_test(every_method_for_odes_lengthens_a_first_step_that_is_lost_in_t),
+        cmocka_unit_test(implicit_methods_name_the_component_without_a_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
