@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Options that must be the same in the run that goes on; the first five are always kept, as they were in
  * effect. */
@@ -17,6 +18,19 @@ static const char *const decisive[] = {"solver", "rtol", "atol", "h0",   "tend",
                                        "index",  "opt",  "at",   "hmax", "jacobian", "linear-algebra", "event", NULL};
 enum { always = 5 };
 static const char first_line[] = "daedalus checkpoint 1\n";
+
+/* Before the run: a method that can be saved, and a place to write to. A file that is there stays as it is. */
+int cli_checkpoint_check(cli_args *args, const char *path, const char *method)
+{
+    const dae_method_info *m = method ? dae_method_find(method) : NULL;
+    if (m && !m->checkpoint) return cli_wrong(args, "--checkpoint %s: %s cannot be saved", path, m->name);
+    int there = access(path, F_OK) == 0;
+    FILE *file = fopen(path, "ab");
+    if (!file) return cli_wrong(args, "--checkpoint %s: %s", path, strerror(errno));
+    fclose(file);
+    if (!there) remove(path);
+    return 0;
+}
 
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path)
 {

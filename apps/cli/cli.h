@@ -218,6 +218,7 @@ int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_p
 int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r);
 
 /* checkpoint.c */
+int cli_checkpoint_check(cli_args *args, const char *path, const char *method); /* before the run */
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path);
 /* Takes the options kept in the file over into args. *block (the caller frees it, after args) holds the file,
  * *bytes the integrator's part of it. */

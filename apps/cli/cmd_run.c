@@ -115,6 +115,7 @@ static int set_output(job *j)
     if (points) o->points = (int)points;
     o->repeat = (int)repeat;
     o->checkpoint = cli_has(j->args, "checkpoint");
+    if (o->checkpoint && cli_checkpoint_check(j->args, cli_value(j->args, "checkpoint"), o->options.method)) return EXIT_USAGE;
     if (plot && cli_plot_check(j->args, plot)) return EXIT_USAGE;
     if (out && !strcmp(out, "-")) {
         if (j->args->json) return cli_wrong(j->args, "--out - and --json both want standard output");
@@ -394,10 +395,8 @@ static int finish(job *j)
     const dae_run_result *r = j->result;
     int quiet = cli_has(j->args, "quiet"), status = exit_status(r->status);
     if (status == EXIT_USAGE) return cli_wrong(j->args, "%s: %s", r->name, r->error.text);
+    j->args->json = 0; /* files that cannot be written are told on standard error: the answer is still the run's */
     int files = write_files(j);
-    if (files) {
-        j->args->json = 0; /* the answer is still the run's */
-    }
     if (j->args->model && r->npoint > 1 &&
         mbs_energy_balance(j->args->model, r->npoint, r->point_t, r->point_y, &j->energy) == DAE_OK)
         j->result->energy = &j->energy;

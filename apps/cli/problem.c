@@ -25,8 +25,19 @@ static int add_index(cli_args *args, const dae_problem_info *info, dae_setting *
     long k = strtol(index, &end, 10);
     if (*end || end == index || k < 0 || k > 3)
         return cli_wrong(args, "--index %s: expected 0, 1, 2 or 3", index);
-    if (k == info->index) return 0;
-    return cli_wrong(args, "--index %s: %s is stated with index %d only", index, info->name, info->index);
+    return 0;
+}
+
+/* Of the others it is the index that the problem has with these parameters (ringmod: 2 if Cs = 0). */
+static int check_index(const cli_args *args, const dae_problem *p)
+{
+    const char *index = cli_value(args, "index");
+    int has = dae_system_index(&p->system);
+    if (!index || has_parameter(p->info, "index") || strtol(index, NULL, 10) == has) return 0;
+    if (!p->info->parameter || !p->info->parameter->name)
+        return cli_wrong(args, "--index %s: %s is stated with index %d only", index, p->info->name, has);
+    return cli_wrong(args, "--index %s: %s is stated with index %d only, with these parameters (`daedalus info %s` tells more)",
+                     index, p->info->name, has, p->info->name);
 }
 
 /* --formulation F is the parameter "formulation" of problems that have one. */
@@ -155,7 +166,11 @@ dae_problem *cli_open_named(cli_args *args, const char *name)
         dae_error err = {0};
         add_formulation(args, info, all, &count);
         p = dae_problem_create(name, all, count, &err);
-        if (!p) cli_wrong(args, "%s: %s", name, err.text);
+        if (!p) cli_wrong(args, "%s", err.text);
+        if (p && check_index(args, p)) {
+            dae_problem_destroy(p);
+            p = NULL;
+        }
     }
     free(all);
     free(setting);

@@ -34,6 +34,8 @@ expect 2 run hires --progress maybe; says 'expected auto' err
 expect 2 run hires --out no/such/folder/x.csv; says 'No such file' err
 expect 2 run hires --plot picture.gif; says '.svg, .png or .pdf' err
 expect 2 run hires --index 2; says 'index 0 only' err
+expect 2 run ringmod --index 2; says 'index 0 only, with these parameters' err
+expect 0 run ringmod --set Cs=0 --index 2 --tend 1e-5 --quiet
 expect 2 list nothing; says 'expected problems' err
 expect 2 info hirs; says 'did you mean hires?' err
 expect 2 help nonsense; says 'no command' err
@@ -86,6 +88,10 @@ expect 2 run rober --resume r.ckpt --rtol 1e-3; says 'was made with --rtol' err
 expect 2 run rober --resume r.ckpt --hmax 1; says 'without --hmax' err
 expect 2 run hires --resume r.ckpt; says 'belongs to the problem rober' err
 head -c 300 r.ckpt >short.ckpt; expect 2 run rober --resume short.ckpt
+expect 2 run rober --checkpoint no/such/c.ckpt; says 'No such file' err; silent out
+expect 2 run rober --solver cvode --checkpoint c.ckpt; says 'c' err; silent out
+expect 2 run rober --checkpoint /dev/full --json; lines 1 out; equal "$(key status)" '"ok"'; says 'could not be written' err
+expect 2 run rober --out /dev/full --json; lines 1 out; equal "$(key status)" '"ok"'; says 'could not be written' err
 echo nonsense >bad.ckpt; expect 2 run rober --resume bad.ckpt; says 'not a checkpoint' err
 expect 2 run rober --resume none.ckpt
 
