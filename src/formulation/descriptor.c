@@ -248,11 +248,14 @@ int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const dou
 
 /* ---- Accelerations and multipliers ---------------------------------------------------------------- */
 
-static int factor(dae_descriptor *d, double t, const double *p)
+/* w, l: a right side that is solved too, or NULL. */
+static int factor(dae_descriptor *d, double t, const double *p, double *w, double *l)
 {
     d->at_t = NAN;
     if (dae_saddle_stale(d->saddle) && dae_saddle_anchor(d->saddle, d->M, d->G, d->U)) return 1;
-    if (dae_saddle_factor(d->saddle, d->M, d->G, d->U)) return 1;
+    int bad = w ? dae_saddle_factor_solve(d->saddle, d->M, d->G, d->U, w, l)
+                : dae_saddle_factor(d->saddle, d->M, d->G, d->U);
+    if (bad) return 1;
     d->at_t = t;
     dae_copy(d->np, p, d->at_p);
     return 0;
@@ -295,9 +298,8 @@ static int with_friction(dae_descriptor *d, double t, const double *p, const dou
         if (r) return r;
         upper_block(d);
         for (int j = 0; j < d->nl; j++) dae_axpy(d->nv, -lambda[j], d->F + (size_t)j * (size_t)d->nv, a);
-        if (factor(d, t, p)) return 1;
         dae_copy(d->nl, d->low, d->gI);
-        dae_saddle_solve(d->saddle, a, d->gI);
+        if (factor(d, t, p, a, d->gI)) return 1;
         if (!dae_all_finite(d->nv, a) || !dae_all_finite(d->nl, d->gI)) return 1;
         double change = 0, size = largest(d->nl, d->gI);
         for (int i = 0; i < d->nl; i++) change = fmax(change, fabs(d->gI[i] - lambda[i]));
@@ -322,8 +324,7 @@ int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, c
     dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = d->nothing};
     r = d->m.force(&x, fa, d->m.user);
     if (r) return r;
-    if (factor(d, t, p)) return 1;
-    dae_saddle_solve(d->saddle, fa, low);
+    if (factor(d, t, p, fa, low)) return 1;
     dae_copy(d->nv, fa, a);
     dae_copy(d->nl, low, lambda);
     return dae_all_finite(d->nv + d->nl, fa) ? 0 : 1;
@@ -347,7 +348,7 @@ static int factor_here(dae_descriptor *d, double t, const double *p)
     if (!r) r = evaluate_constraint(d, t, p, NULL, d->G);
     if (r) return r;
     if (d->friction) dae_copy(d->nG, d->G, d->U);
-    return factor(d, t, p);
+    return factor(d, t, p, NULL, NULL);
 }
 
 /* 1: the last factors belong to a point that is near enough. */

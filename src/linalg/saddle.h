@@ -59,6 +59,8 @@ int dae_saddle_anchor(dae_saddle *s, const double *M, const double *G, const dou
 int dae_saddle_factor(dae_saddle *s, const double *M, const double *G, const double *U);
 /* Solves in place with the last factors: w holds f, l holds g on entry. */
 void dae_saddle_solve(dae_saddle *s, double *w, double *l);
+/* Both at once, which small systems like; w and l are not touched where it fails. */
+int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l);
 
 /* 1: the anchor no longer serves well (bad pivots); a new one should be set at the next occasion. */
 int dae_saddle_stale(const dae_saddle *s);

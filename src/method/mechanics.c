@@ -262,27 +262,41 @@ void dae_mechanics_upper(const dae_mechanics *x, const double *G, const double *
     }
 }
 
+#define TIMED_LINALG(x, call)                            \
+    do {                                                 \
+        if ((x)->ivp->opt->profile) {                    \
+            unsigned long long begin_ = dae_ticks();     \
+            call;                                        \
+            (x)->linalg_ticks += dae_ticks() - begin_;   \
+            (x)->linalg_timed++;                         \
+        } else {                                         \
+            call;                                        \
+        }                                                \
+    } while (0)
+
 int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U)
 {
-    unsigned long long begin = x->ivp->opt->profile ? dae_ticks() : 0;
+    int bad;
     x->n.lu++;
-    int bad = dae_saddle_factor(s, M, G, U);
-    if (x->ivp->opt->profile) {
-        x->linalg_ticks += dae_ticks() - begin;
-        x->linalg_timed++;
-    }
+    TIMED_LINALG(x, bad = dae_saddle_factor(s, M, G, U));
     return bad ? 1 : 0;
 }
 
 int dae_mechanics_solve(dae_mechanics *x, dae_saddle *s, double *w, double *l)
 {
-    unsigned long long begin = x->ivp->opt->profile ? dae_ticks() : 0;
     x->n.solves++;
-    dae_saddle_solve(s, w, l);
-    if (x->ivp->opt->profile) {
-        x->linalg_ticks += dae_ticks() - begin;
-        x->linalg_timed++;
-    }
+    TIMED_LINALG(x, dae_saddle_solve(s, w, l));
+    return !dae_all_finite(x->nv, w);
+}
+
+int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U,
+                               double *w, double *l)
+{
+    int bad;
+    x->n.lu++;
+    TIMED_LINALG(x, bad = dae_saddle_factor_solve(s, M, G, U, w, l));
+    if (bad) return 1;
+    x->n.solves++;
     return !dae_all_finite(x->nv, w);
 }
 
@@ -533,7 +547,7 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
             for (int j = 0; j < x->nl; j++) dae_axpy(x->nv, -lambda[j], F + (size_t)j * (size_t)x->nv, fa);
         }
         for (int i = 0; i < x->nl; i++) fl[i] = -gamma[i];
-        if (dae_mechanics_factor(x, s, M, x->G, U) || dae_mechanics_solve(x, s, fa, fl)) return 1;
+        if (dae_mechanics_factor_solve(x, s, M, x->G, U, fa, fl)) return 1;
         double change = 0, size = 0;
         for (int i = 0; friction && i < x->nl; i++) {
             change = fmax(change, fabs(fl[i] - lambda[i]));

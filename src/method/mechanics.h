@@ -67,6 +67,8 @@ void dae_mechanics_upper(const dae_mechanics *x, const double *G, const double *
 /* Factor and solve, counted and timed. The rhs is (w, l), in place. 0, or > 0: singular or not finite. */
 int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U);
 int dae_mechanics_solve(dae_mechanics *x, dae_saddle *s, double *w, double *l);
+int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U,
+                               double *w, double *l);
 
 /* ---- Projections, [MEXX] (2.9) to (2.12) ---------------------------------------------------------- */
 

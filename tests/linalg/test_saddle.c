@@ -187,7 +187,16 @@ static double difference(int n, const double *x, const double *y)
     return n ? d / scale : 0;
 }
 
-/* Solves with a mode; returns the largest difference from the reference, relative to the largest entry. */
+/* f and g, l right behind w. */
+static double *join_sides(const example *e)
+{
+    static double x[2 * MOST];
+    memcpy(x, e->f, (size_t)e->spec.nv * sizeof *x);
+    memcpy(x + e->spec.nv, e->g, (size_t)e->spec.nl * sizeof *x);
+    return x;
+}
+
+/* Solves with a mode, also while it factors; returns the largest difference from the reference, relative to the largest entry. */
 static double error_of(const example *e, const char *mode, int unsymmetric)
 {
     static double w[MOST], l[MOST], rw[MOST], rl[MOST];
@@ -201,8 +210,15 @@ static double error_of(const example *e, const char *mode, int unsymmetric)
     if (!s) fail_msg("%s: %s", mode, err.text);
     reference(e, U ? U : e->G, rw, rl);
     double worst = 0;
-    for (int again = 0; again < 2; again++) { /* the second time on the anchor of the first */
-        assert_int_equal(dae_saddle_factor(s, e->M, e->G, U), 0);
+    for (int again = 0; again < 4; again++) { /* the second time on the anchor of the first */
+        if (again < 2) {
+            assert_int_equal(dae_saddle_factor(s, e->M, e->G, U), 0);
+        } else {
+            double *x = again == 2 ? join_sides(e) : memcpy(w, e->f, sizeof w);
+            double *y = again == 2 ? x + spec.nv : memcpy(l, e->g, sizeof l);
+            assert_int_equal(dae_saddle_factor_solve(s, e->M, e->G, U, x, y), 0);
+            worst = fmax(worst, fmax(difference(spec.nv, x, rw), difference(spec.nl, y, rl)));
+        }
         for (int k = 0; k < 2; k++) {
             memcpy(w, e->f, sizeof w);
             memcpy(l, e->g, sizeof l);
@@ -325,31 +341,35 @@ static void saddle_redundant_loop_rows_are_found(void **state)
 /* The anchor's pivots vanish in the next matrix: KLU factors it afresh and asks for a new anchor. */
 static void sparse_lu_survives_bad_pivots(void **state)
 {
-    static double w[MOST], l[MOST];
     (void)state;
-    example *e = dense_example(8, 4);
-    dae_saddle_spec spec = e->spec;
-    spec.mode = "sparse_lu";
-    dae_arena *arena = dae_arena_create();
-    dae_saddle *s = dae_saddle_create(&spec, arena, NULL);
-    assert_int_equal(dae_saddle_factor(s, e->M, e->G, NULL), 0);
-    assert_false(dae_saddle_stale(s));
-    for (int i = 0; i < 64; i++) e->M[i] = i % 9 == 0 ? 1e-14 : 0; /* all former pivots are gone ... */
-    for (int i = 0; i < 4; i++) e->M[9 * i] = 1;
-    for (int i = 0; i < 32; i++) e->G[i] = i % 4 == (31 - i) / 4 % 4 ? 1 + 0.1 * i : 0; /* ... here too */
-    assert_int_equal(dae_saddle_factor(s, e->M, e->G, NULL), 0);
-    memcpy(w, e->f, sizeof w);
-    memcpy(l, e->g, sizeof l);
-    dae_saddle_solve(s, w, l);
-    for (int i = 0; i < 4; i++) {
-        double sum = 0;
-        for (int j = 0; j < 8; j++) sum += e->G[i + 4 * j] * w[j];
-        assert_near(sum, e->g[i], 1e-9);
+    for (int together = 0; together < 2; together++) {
+        example *e = dense_example(8, 4);
+        dae_saddle_spec spec = e->spec;
+        spec.mode = "sparse_lu";
+        dae_arena *arena = dae_arena_create();
+        dae_saddle *s = dae_saddle_create(&spec, arena, NULL);
+        assert_int_equal(dae_saddle_factor(s, e->M, e->G, NULL), 0);
+        assert_false(dae_saddle_stale(s));
+        for (int i = 0; i < 64; i++) e->M[i] = i % 9 == 0 ? 1e-14 : 0; /* all former pivots are gone ... */
+        for (int i = 0; i < 4; i++) e->M[9 * i] = 1;
+        for (int i = 0; i < 32; i++) e->G[i] = i % 4 == (31 - i) / 4 % 4 ? 1 + 0.1 * i : 0; /* ... here too */
+        double *w = join_sides(e), *l = w + 8;
+        if (together) {
+            assert_int_equal(dae_saddle_factor_solve(s, e->M, e->G, NULL, w, l), 0);
+        } else {
+            assert_int_equal(dae_saddle_factor(s, e->M, e->G, NULL), 0);
+            dae_saddle_solve(s, w, l);
+        }
+        for (int i = 0; i < 4; i++) {
+            double sum = 0;
+            for (int j = 0; j < 8; j++) sum += e->G[i + 4 * j] * w[j];
+            assert_near(sum, e->g[i], 1e-9);
+        }
+        assert_true(dae_saddle_stale(s));
+        assert_int_equal(dae_saddle_analyses(s), 2);
+        dae_saddle_destroy(s);
+        dae_arena_destroy(arena);
     }
-    assert_true(dae_saddle_stale(s));
-    assert_int_equal(dae_saddle_analyses(s), 2);
-    dae_saddle_destroy(s);
-    dae_arena_destroy(arena);
 }
 
 /* Saved after some factorizations, loaded into a fresh solver: the same bits. */

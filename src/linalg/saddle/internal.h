@@ -19,6 +19,8 @@ typedef struct mode {
     int (*anchor)(dae_saddle *s, const double *M, const double *G, const double *U); /* NULL: nothing to do */
     int (*factor)(dae_saddle *s, const double *M, const double *G, const double *U);
     void (*solve)(dae_saddle *s, double *w, double *l);
+    /* Both at once; NULL: one after the other. */
+    int (*factor_solve)(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l);
     void (*destroy)(void *data); /* NULL: free */
     size_t (*save)(const dae_saddle *s, void *buffer);
     int (*load)(dae_saddle *s, const void *buffer, size_t size);

@@ -6,26 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Updates that a pivot may cost more for depending on one pivot less. Ours: 1 is some 4 % faster on seven bodies, but at
- * tolerance 1e-11, where rounding decides, mexx then takes 34 steps, and with 2 the 36 of the report. */
-#define WAIT 2
+/* Updates that a pivot may cost more for depending on one pivot less. Ours: seven bodies are some 3 % faster than with 2,
+ * and slower with 0. */
+#define WAIT 1
 
-/* The matrix is L D U, D the pivots and L D, D U kept as they come out of the elimination: on such small matrices the
- * way of a value from one operation to the next is what takes the time, so reciprocals meet the products as late as
- * possible. For the same reason operations stand in the order in which what they need is ready. */
+/* The matrix is L U with units on the diagonal of L, rows and columns in the order of the pivots. A right side is one
+ * column more, so that the elimination can take it along. The elements lie as that needs them: the rows of L from
+ * the first to the last, then those of U from the last to the first, each with its right side at the end. Every
+ * row begins at the diagonal, for U with the pivot. */
 struct program {
-    int n, fills, runs;
+    int n, fills;
     int *place;              /* of the values of the matrix in the elements */
     int *fill;               /* elements that are not in the matrix */
     int *row_of, *column_of; /* n: pivot k in the matrix */
-    int *run;                /* two for each run: where its pivots and updates end */
-    int *pivot;              /* two each: number, element */
-    int *update;             /* four each: target, element of its row, element of its column, pivot */
-    int *down, *up;          /* three each, for right sides: target, element, source */
-    int *end;                /* of up */
+    int *factor;             /* for each pivot: its element, the number of those right of it, the length of this
+                                list; for each element below: itself, and what is updated with each one right */
+    int *down, *up;          /* for each row of L, of U: the number of its elements, row or column in the matrix;
+                                for L its right side; the sources */
+    int *side;               /* n: right sides in the elements */
+    int upper;               /* the first element of U */
     double *a;               /* elements */
     double *inverse, *least; /* n: of the pivots; sizes below which they are too small */
-    double *x;               /* n */
     int *ints;               /* the block that holds all lists */
     double *reals;
 };
@@ -152,105 +153,13 @@ static int find_pivots(anchored *m, double tolerance)
 
 /* ---- Lists ---------------------------------------------------------------------------------------- */
 
-/* Cycles of a usual processor; ours, only the order that follows counts. */
-enum { WAY = 8, MULTIPLY = 3, ADD = 3, DIVIDE = 13 };
+/* Numbers of the elements, -1: none; rows and columns in the order of elimination. */
+typedef struct numbering {
+    int n;
+    int at[PROGRAM_LARGEST][PROGRAM_LARGEST];
+} numbering;
 
-typedef struct operation {
-    int time;      /* at which it can begin */
-    int number;    /* order in which it was found */
-    int word[4];   /* word[3] < 0: a pivot */
-} operation;
-
-/* What the lists are made of; rows and columns in the order of elimination. */
-typedef struct draft {
-    int n, count;
-    int at[PROGRAM_LARGEST][PROGRAM_LARGEST];   /* numbers of the elements, -1: none */
-    int ready[PROGRAM_LARGEST][PROGRAM_LARGEST]; /* when they have their value */
-    int when[PROGRAM_LARGEST];                  /* the same for reciprocals and for components of a right side */
-    operation op[];
-} draft;
-
-static void append(draft *d, int time, int a, int b, int c, int e)
-{
-    d->op[d->count] = (operation){time, d->count, {a, b, c, e}};
-    d->count++;
-}
-
-static void draft_factors(draft *d)
-{
-    for (int k = 0; k < d->n; k++) {
-        append(d, d->ready[k][k], k, d->at[k][k], 0, -1);
-        d->when[k] = d->ready[k][k] + WAY + DIVIDE;
-        for (int i = k + 1; i < d->n; i++) {
-            for (int j = k + 1; d->at[i][k] >= 0 && j < d->n; j++) {
-                if (d->at[k][j] < 0) continue;
-                int begin = larger(d->when[k], larger(d->ready[i][k], d->ready[k][j]));
-                append(d, begin, d->at[i][j], d->at[i][k], d->at[k][j], k);
-                d->ready[i][j] = larger(d->ready[i][j], begin + MULTIPLY) + WAY + ADD;
-            }
-        }
-    }
-}
-
-/* A right side: first down, then up. */
-static void draft_side(draft *d, int down)
-{
-    memset(d->when, 0, sizeof d->when);
-    for (int l = 0; l < d->n; l++) {
-        int k = down ? l : d->n - 1 - l; /* source */
-        for (int i = down ? k + 1 : 0; i < (down ? d->n : k); i++) {
-            if (d->at[i][k] < 0) continue;
-            append(d, d->when[k], i, d->at[i][k], k, 0);
-            d->when[i] = larger(d->when[i], d->when[k] + MULTIPLY) + WAY + ADD;
-        }
-    }
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const operation *x = a, *y = b;
-    return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : x->number - y->number;
-}
-
-static void sort(draft *d)
-{
-    qsort(d->op, (size_t)d->count, sizeof *d->op, by_time);
-}
-
-static int *put(int *to, const operation *op, int words)
-{
-    memcpy(to, op->word, (size_t)words * sizeof *to);
-    return to + words;
-}
-
-/* Runs of pivots and updates. */
-static void finish_factors(program *p, draft *d)
-{
-    int *pivot = p->pivot, *update = p->update;
-    sort(d);
-    for (int k = 0; k < d->count; k++) {
-        int is_pivot = d->op[k].word[3] < 0;
-        if (is_pivot && k > 0 && d->op[k - 1].word[3] >= 0) p->runs++;
-        if (is_pivot) pivot = put(pivot, &d->op[k], 2);
-        else update = put(update, &d->op[k], 4);
-        p->run[2 * p->runs] = (int)(pivot - p->pivot);
-        p->run[2 * p->runs + 1] = (int)(update - p->update);
-    }
-    p->runs += d->n > 0;
-    p->down = update;
-    d->count = 0;
-}
-
-static int *finish_side(draft *d, int *to)
-{
-    sort(d);
-    for (int k = 0; k < d->count; k++) to = put(to, &d->op[k], 3);
-    d->count = 0;
-    return to;
-}
-
-/* Numbers the elements. */
-static void number(draft *d, program *p, const anchored *m)
+static void number(numbering *d, program *p, const anchored *m)
 {
     int e = 0;
     d->n = m->n;
@@ -258,13 +167,64 @@ static void number(draft *d, program *p, const anchored *m)
         p->row_of[k] = m->pivot[k].row;
         p->column_of[k] = m->pivot[k].column;
     }
-    for (int j = 0; j < m->n; j++) {
-        for (int i = 0; i < m->n; i++) {
-            int filled = m->filled[p->row_of[i]][p->column_of[j]];
+    for (int l = 0; l < 2 * m->n; l++) {
+        int lower = l < m->n, i = lower ? l : 2 * m->n - 1 - l, count = lower ? i : m->n - i;
+        if (l == m->n) p->upper = e;
+        for (int k = 0; k < count; k++) {
+            int j = lower ? i - 1 - k : i + k, filled = m->filled[p->row_of[i]][p->column_of[j]];
             if (filled == 2) p->fill[p->fills++] = e;
             d->at[i][j] = filled ? e++ : -1;
         }
+        if (!lower) p->side[i] = e++;
     }
+}
+
+/* Pivots with what they update. */
+static int *list_factors(const numbering *d, const int *side, int *to)
+{
+    for (int k = 0; k < d->n; k++) {
+        int *head = to;
+        to += 3;
+        head[0] = d->at[k][k];
+        head[1] = 1;
+        for (int j = k + 1; j < d->n; j++) head[1] += d->at[k][j] >= 0;
+        for (int i = k + 1; i < d->n; i++) {
+            if (d->at[i][k] < 0) continue;
+            *to++ = d->at[i][k];
+            for (int j = k + 1; j < d->n; j++) {
+                if (d->at[k][j] >= 0) *to++ = d->at[i][j];
+            }
+            *to++ = side[i];
+        }
+        head[2] = (int)(to - head);
+    }
+    return to;
+}
+
+/* The sources of one row, from the diagonal on by `step`. */
+static int *list_sources(const numbering *d, int row, int step, const int *source, int *to)
+{
+    for (int j = row + step; j >= 0 && j < d->n; j += step) {
+        if (d->at[row][j] >= 0) *to++ = source[j];
+    }
+    return to;
+}
+
+static int *list_lower(const numbering *d, int row, const program *p, int *to)
+{
+    int *end = list_sources(d, row, -1, p->side, to + 3);
+    to[0] = (int)(end - to) - 3;
+    to[1] = p->row_of[row];
+    to[2] = p->side[row];
+    return end;
+}
+
+static int *list_upper(const numbering *d, int row, const program *p, int *to)
+{
+    int *end = list_sources(d, row, 1, p->column_of, to + 2);
+    to[0] = (int)(end - to) - 2;
+    to[1] = p->column_of[row];
+    return end;
 }
 
 static program *allocate(const anchored *m, int values)
@@ -273,7 +233,7 @@ static program *allocate(const anchored *m, int values)
     program *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->n = n;
-    p->ints = calloc((size_t)(4 * m->elements + 6 * n + 4 * m->updates), sizeof(int));
+    p->ints = calloc((size_t)(4 * m->elements + 11 * n + m->updates), sizeof(int));
     p->reals = calloc((size_t)(m->elements + 3 * n), sizeof(double));
     if (!p->ints || !p->reals) {
         dae_program_destroy(p);
@@ -283,30 +243,27 @@ static program *allocate(const anchored *m, int values)
     p->fill = p->place + values; /* both together: one for each element */
     p->row_of = p->place + m->elements;
     p->column_of = p->row_of + n;
-    p->run = p->column_of + n;
-    p->pivot = p->run + 2 * n;
-    p->update = p->pivot + 2 * n;
+    p->side = p->column_of + n;
+    p->factor = p->side + n;
     p->a = p->reals;
-    p->inverse = p->a + m->elements;
+    p->inverse = p->a + m->elements + n;
     p->least = p->inverse + n;
-    p->x = p->least + n;
     return p;
 }
 
-static void make_lists(program *p, draft *d, const anchored *m, const int *colptr, const int *rowind)
+static void make_lists(program *p, const anchored *m, const int *colptr, const int *rowind)
 {
-    int rank[PROGRAM_LARGEST];
-    number(d, p, m);
-    draft_factors(d);
-    finish_factors(p, d);
-    draft_side(d, 1);
-    p->up = finish_side(d, p->down);
-    draft_side(d, 0);
-    p->end = finish_side(d, p->up);
-    for (int k = 0; k < m->n; k++) rank[p->row_of[k]] = k;
-    for (int l = 0; l < m->n; l++) {
+    numbering d;
+    int rank[PROGRAM_LARGEST], n = m->n, *to;
+    number(&d, p, m);
+    p->down = to = list_factors(&d, p->side, p->factor);
+    for (int k = 0; k < n; k++) to = list_lower(&d, k, p, to);
+    p->up = to;
+    for (int k = n - 1; k >= 0; k--) to = list_upper(&d, k, p, to);
+    for (int k = 0; k < n; k++) rank[p->row_of[k]] = k;
+    for (int l = 0; l < n; l++) {
         int j = p->column_of[l];
-        for (int k = colptr[j]; k < colptr[j + 1]; k++) p->place[k] = d->at[rank[rowind[k]]][l];
+        for (int k = colptr[j]; k < colptr[j + 1]; k++) p->place[k] = d.at[rank[rowind[k]]][l];
     }
 }
 
@@ -314,22 +271,15 @@ program *dae_program_create(int n, const int *colptr, const int *rowind, const d
                             double limit)
 {
     program *p = NULL;
-    draft *d = NULL;
     if (n > PROGRAM_LARGEST) return NULL;
     anchored *m = calloc(1, sizeof *m);
     if (!m || spread(m, n, colptr, rowind, anchor) || find_pivots(m, tolerance)) goto done;
     p = allocate(m, colptr[n]);
-    d = calloc(1, sizeof *d + (size_t)(n + m->updates + m->elements) * sizeof *d->op);
-    if (!p || !d) {
-        dae_program_destroy(p);
-        p = NULL;
-        goto done;
-    }
-    make_lists(p, d, m, colptr, rowind);
+    if (!p) goto done;
+    make_lists(p, m, colptr, rowind);
     for (int k = 0; k < n; k++) p->least[k] = fmax(limit * fabs(m->pivot[k].value), DBL_MIN);
 done:
     free(m);
-    free(d);
     return p;
 }
 
@@ -346,31 +296,88 @@ double *dae_program_clear(program *p)
     return p->a;
 }
 
-int dae_program_factor(program *p)
+#define BELOW(count, updates)                   \
+    for (; to < end; to += (count) + 1) {       \
+        double l = a[to[0]] * reciprocal;       \
+        a[to[0]] = l;                           \
+        updates;                                \
+    }                                           \
+    break
+#define UPDATE(j) a[to[j]] -= l * u[j]
+
+int dae_program_factor(program *p, const double *x)
 {
     double *a = p->a, *inverse = p->inverse;
-    const int *pivot = p->pivot, *update = p->update;
-    for (int r = 0; r < p->runs; r++) {
-        for (const int *end = p->pivot + p->run[2 * r]; pivot < end; pivot += 2) {
-            double d = a[pivot[1]];
-            if (!(fabs(d) >= p->least[pivot[0]])) return pivot[0] + 1;
-            inverse[pivot[0]] = 1 / d;
-        }
-        for (const int *end = p->update + p->run[2 * r + 1]; update < end; update += 4) {
-            a[update[0]] -= a[update[1]] * inverse[update[3]] * a[update[2]];
+    const double *least = p->least;
+    const int *to = p->factor;
+    for (int k = 0, n = p->n; k < n; k++) a[p->side[k]] = x ? x[p->row_of[k]] : 0;
+    for (int k = 0, n = p->n; k < n; k++) {
+        const double *u = a + to[0];
+        const int right = to[1], *end = to + to[2];
+        double pivot = *u, reciprocal = 1 / pivot;
+        if (!(fabs(pivot) >= least[k])) return k + 1;
+        inverse[k] = reciprocal;
+        to += 3;
+        switch (right) { /* most rows are short */
+        case 1: BELOW(1, UPDATE(1));
+        case 2: BELOW(2, UPDATE(1); UPDATE(2));
+        case 3: BELOW(3, UPDATE(1); UPDATE(2); UPDATE(3));
+        case 4: BELOW(4, UPDATE(1); UPDATE(2); UPDATE(3); UPDATE(4));
+        case 5: BELOW(5, UPDATE(1); UPDATE(2); UPDATE(3); UPDATE(4); UPDATE(5));
+        default: BELOW(right, for (int j = 1; j <= right; j++) UPDATE(j));
         }
     }
     return 0;
 }
 
+#define TERM(j) sum -= e[j] * from[to[j]]
+/* sum less the products of the elements e[0] .. e[count - 1] with the components of `from` that to[] names. The
+ * component that is ready last comes last. */
+#define SUBTRACT                               \
+    switch (count) {                           \
+    default:                                   \
+        for (int j = 8; j < count; j++) TERM(j); \
+    /* fall through */                         \
+    case 8: TERM(7); /* fall through */        \
+    case 7: TERM(6); /* fall through */        \
+    case 6: TERM(5); /* fall through */        \
+    case 5: TERM(4); /* fall through */        \
+    case 4: TERM(3); /* fall through */        \
+    case 3: TERM(2); /* fall through */        \
+    case 2: TERM(1); /* fall through */        \
+    case 1: TERM(0); /* fall through */        \
+    case 0: break;                             \
+    }
+
+void dae_program_finish(program *p, double *x)
+{
+    const double *e = p->a + p->upper, *inverse = p->inverse, *from = x;
+    const int *to = p->up;
+    for (int k = p->n - 1; k >= 0; k--) {
+        int count = to[0], own = to[1];
+        e++; /* the pivot */
+        double sum = e[count];
+        to += 2;
+        SUBTRACT
+        x[own] = sum * inverse[k];
+        e += count + 1;
+        to += count;
+    }
+}
+
 void dae_program_solve(program *p, double *x)
 {
-    const double *a = p->a, *inverse = p->inverse;
-    double *w = p->x;
-    int n = p->n;
-    for (int k = 0; k < n; k++) w[k] = x[p->row_of[k]];
-    for (const int *op = p->down; op < p->up; op += 3) w[op[0]] -= a[op[1]] * inverse[op[2]] * w[op[2]];
-    for (int k = 0; k < n; k++) w[k] *= inverse[k];
-    for (const int *op = p->up; op < p->end; op += 3) w[op[0]] -= a[op[1]] * inverse[op[0]] * w[op[2]];
-    for (int k = 0; k < n; k++) x[p->column_of[k]] = w[k];
+    double *a = p->a;
+    const double *e = a, *from = a;
+    const int *to = p->down;
+    for (int k = 0, n = p->n; k < n; k++) {
+        int count = to[0], own = to[2];
+        double sum = x[to[1]];
+        to += 3;
+        SUBTRACT
+        a[own] = sum;
+        e += count;
+        to += count;
+    }
+    dae_program_finish(p, x);
 }

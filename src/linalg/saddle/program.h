@@ -25,8 +25,10 @@ void dae_program_destroy(program *p); /* NULL allowed */
 /* Where value k of the matrix goes in the elements; others that fill in must be zero: dae_program_clear does that. */
 const int *dae_program_places(const program *p);
 double *dae_program_clear(program *p);
-/* 0: fine; k > 0: pivot k became too small, or is not a number. */
-int dae_program_factor(program *p);
+/* 0: fine; k > 0: pivot k became too small, or is not a number. x: a right side that dae_program_finish will solve for
+ * (it gets the solution), which is cheaper than dae_program_solve afterwards; or NULL. */
+int dae_program_factor(program *p, const double *x);
+void dae_program_finish(program *p, double *x);
 void dae_program_solve(program *p, double *x);
 
 #endif

@@ -137,6 +137,14 @@ void dae_saddle_solve(dae_saddle *s, double *w, double *l)
     s->mode->solve(s, w, l);
 }
 
+int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l)
+{
+    if (s->mode->factor_solve && s->state->anchored) return s->mode->factor_solve(s, M, G, U ? U : G, w, l);
+    int bad = dae_saddle_factor(s, M, G, U);
+    if (!bad) dae_saddle_solve(s, w, l);
+    return bad;
+}
+
 int dae_saddle_stale(const dae_saddle *s)
 {
     return s->state->stale || !s->state->anchored || s->mode->renew;
@@ -193,13 +201,19 @@ void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double
 
 void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double sign, const double *x, double *y)
 {
+    const int *colptr = spec->colptr, *row = spec->rowind;
     for (int j = 0; j < spec->nv; j++) {
         double a = sign * x[j];
-        if (!spec->colptr) {
+        if (!colptr) {
             dae_axpy(spec->nl, a, G + (size_t)j * (size_t)spec->nl, y);
-        } else {
-            for (int k = spec->colptr[j]; k < spec->colptr[j + 1]; k++) y[spec->rowind[k]] += a * G[k];
+            continue;
         }
+        int left = colptr[j + 1] - colptr[j];
+        for (; left >= 2; left -= 2, row += 2, G += 2) { /* constraints of points in the plane come in pairs */
+            y[row[0]] += a * G[0];
+            y[row[1]] += a * G[1];
+        }
+        if (left) y[*row++] += a * *G++;
     }
 }
 

@@ -134,18 +134,28 @@ static void arrange(const dae_saddle *s, const double *from, double *a)
     for (int k = 0; k < g; k++) a[d->U_at[k]] = from[mass + g + k];
 }
 
-/* The same for small: kept and placed one by one, since values that were just computed reach a copy by vectors late. */
+/* The same for small, one by one: values that were just computed reach a copy by vectors late. */
+static void put(int count, const double *value, const int *at, double *last, double *a)
+{
+    int k = 0;
+    for (; k + 2 <= count; k += 2) {
+        double first = value[k], second = value[k + 1];
+        last[k] = first;
+        last[k + 1] = second;
+        a[at[k]] = first;
+        a[at[k + 1]] = second;
+    }
+    if (k < count) a[at[k]] = last[k] = value[k];
+}
+
 static void place(dae_saddle *s, const double *M, const double *G, const double *U)
 {
     sparse_lu *d = s->data;
-    const double *from[3] = {M, G, U};
-    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv), count[3] = {mass, g, g};
-    double *last = d->last, *a = dae_program_clear(d->small);
-    const int *at = d->place;
-    for (int part = 0; part < 3; part++) {
-        const double *value = from[part];
-        for (const double *end = value + count[part]; value < end; value++) a[*at++] = *last++ = *value;
-    }
+    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv);
+    double *a = dae_program_clear(d->small);
+    put(mass, M, d->place, d->last, a);
+    put(g, G, d->place + mass, d->last + mass, a);
+    put(g, U, d->place + mass + g, d->last + mass + g, a);
 }
 
 static void keep(dae_saddle *s, const double *M, const double *G, const double *U)
@@ -200,7 +210,7 @@ static int refactor(dae_saddle *s)
 {
     sparse_lu *d = s->data;
     d->now = d->list || d->small ? NULL : d->anchored;
-    if (d->small) return dae_program_factor(d->small);
+    if (d->small) return dae_program_factor(d->small, NULL);
     arrange(s, d->last, d->a);
     if (d->list) return dae_fixed_factor(d->list, d->a, GROWTH);
     if (!klu_refactor(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common)) return 1;
@@ -217,16 +227,22 @@ static int factor_alone(dae_saddle *s)
     return pivot(d, d->a, &d->own);
 }
 
+/* The same after those of the anchor failed. */
+static int repivot(dae_saddle *s)
+{
+    sparse_lu *d = s->data;
+    if (!dae_all_finite(d->nz, d->last)) return 1;
+    s->state->stale = 1;
+    s->state->analyses++;
+    return factor_alone(s);
+}
+
 static int factor(dae_saddle *s, const double *M, const double *G, const double *U)
 {
     sparse_lu *d = s->data;
     if (d->small) place(s, M, G, U);
     else keep(s, M, G, U);
-    if ((d->anchored || d->small) && !refactor(s)) return 0;
-    if (!dae_all_finite(d->nz, d->last)) return 1;
-    s->state->stale = 1;
-    s->state->analyses++;
-    return factor_alone(s);
+    return (d->anchored || d->small) && !refactor(s) ? 0 : repivot(s);
 }
 
 static void solve(dae_saddle *s, double *w, double *l)
@@ -245,6 +261,25 @@ static void solve(dae_saddle *s, double *w, double *l)
         dae_copy(nv, x, w);
         dae_copy(nl, x + nv, l);
     }
+}
+
+static int factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l)
+{
+    sparse_lu *d = s->data;
+    int bad = 0;
+    if (d->small && l == w + s->spec.nv) {
+        place(s, M, G, U);
+        d->now = NULL;
+        if (!dae_program_factor(d->small, w)) {
+            dae_program_finish(d->small, w);
+            return 0;
+        }
+        bad = repivot(s);
+    } else {
+        bad = factor(s, M, G, U);
+    }
+    if (!bad) solve(s, w, l);
+    return bad;
 }
 
 /* The arena has the values of the anchor and of the last matrix; nothing else is needed. */
@@ -275,6 +310,7 @@ const mode dae_saddle_sparse_lu = {.name = "sparse_lu",
                                    .anchor = anchor,
                                    .factor = factor,
                                    .solve = solve,
+                                   .factor_solve = factor_solve,
                                    .destroy = destroy,
                                    .save = save,
                                    .load = load};

@@ -43,9 +43,8 @@ static int solve_velocities(const mexx *s, mexx_worker *w, double t, double h, c
     }
     for (int i = 0; i < s->nl; i++) wl[i] = -w->gI[i];
     dae_saddle_multiply(&x->spec, w->G, -1, v, wl);
-    if (dae_mechanics_factor(x, w->saddle, M, w->G, s->friction ? w->U : NULL)) return 1;
     x->n.nsol++;
-    if (dae_mechanics_solve(x, w->saddle, wv, wl)) return 1;
+    if (dae_mechanics_factor_solve(x, w->saddle, M, w->G, s->friction ? w->U : NULL, wv, wl)) return 1;
     double r_h = 1 / h;
     for (int i = 0; i < s->nv; i++) a[i] = wv[i] * r_h;
     for (int i = 0; i < s->nv; i++) v[i] += wv[i];
