@@ -23,6 +23,7 @@
 #include "method/mechanics.h"
 
 #include "core/vector.h"
+#include "linalg/kernel.h"
 
 #include <float.h>
 #include <math.h>
@@ -32,7 +33,7 @@
 
 /* ---- Control -------------------------------------------------------------------------------------- */
 
-#define BETA 0.04     /* of the PI controller, as in DOPRI5: 0.6 of the error on seven bodies at the same cost */
+#define BETA 0.045    /* of the PI controller; ours, DOPRI5 has 0.04 */
 #define SMALLEST 1e-4 /* errors below this count as it */
 #define SHRINK 0.2
 #define GROW 10.0
@@ -60,6 +61,13 @@ typedef struct phem56_state {
     int dense;       /* 1: star belongs to the last step */
 } phem56_state;
 
+/* A row of coefficients without its zeros, and the derivatives that they belong to. */
+typedef struct phem56_row {
+    int count;
+    double a[STAGES];
+    const double *k[STAGES];
+} phem56_row;
+
 typedef struct phem56 {
     dae_ivp *ivp;
     phem56_options opt;
@@ -76,14 +84,70 @@ typedef struct phem56 {
     double *l0, *l1;   /* nl: multipliers there */
     double *k;         /* (STAGES + 1) x ny: Y'_1 .. Y'_7 */
     double *Y;         /* ny: stage values */
-    double *q;         /* np: Qb_i, also qhat */
-    double *w;         /* ny: w_i, and the embedded solution */
+    double *q;         /* np + nv: Qb_i and w_i */
+    double *w;         /* ny: the embedded solution */
     double *rhs;       /* nv + nl */
     double *M, *G, *U; /* matrices of a stage */
     double *gI;        /* nl */
     double *weight;    /* ny */
     double *star;      /* ny: the value at PHEM56_MIDDLE */
+    phem56_row motion[STAGES], constraint[STAGES + 1], external, embedded, middle;
 } phem56;
+
+/* ---- Combinations of derivatives ------------------------------------------------------------------ */
+
+static double *derivative(const phem56 *s, int stage)
+{
+    return s->k + (size_t)stage * (size_t)s->ny;
+}
+
+#define T(j) (a[j] * k[j][i])
+#define SUM(terms)                                           \
+    for (int i = 0; i < n; i++) out[i] = y[i] + h * (terms); \
+    break
+
+/* out = y + h sum of the terms of the row. */
+DAE_KERNEL_BODY void sum_row(const phem56_row *row, double h, const double *restrict y, int n, double *restrict out)
+{
+    const double *a = row->a, *const *k = row->k;
+    switch (row->count) {
+    case 1: SUM(T(0));
+    case 2: SUM(T(0) + T(1));
+    case 3: SUM(T(0) + T(1) + T(2));
+    case 4: SUM(T(0) + T(1) + T(2) + T(3));
+    case 5: SUM(T(0) + T(1) + T(2) + T(3) + T(4));
+    default: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5)); /* the longest */
+    }
+}
+
+DAE_KERNEL(void, add_row, (const phem56_row *row, double h, const double *y, int n, double *out),
+           sum_row(row, h, y, n, out))
+
+static void combine(const phem56_row *row, double h, const double *y, int n, double *out)
+{
+    DAE_KERNEL_PICK(add_row, 0)(row, h, y, n, out);
+}
+
+/* The row of these coefficients without its zeros, for the components from `first` on. */
+static phem56_row make_row(const phem56 *s, const double *coefficient, int count, int first)
+{
+    phem56_row row = {0};
+    for (int j = 0; j < count; j++) {
+        if (coefficient[j] == 0) continue;
+        row.a[row.count] = coefficient[j];
+        row.k[row.count++] = derivative(s, j) + first;
+    }
+    return row;
+}
+
+static void make_rows(phem56 *s)
+{
+    for (int i = 1; i < STAGES; i++) s->motion[i] = make_row(s, phem56_a[i], i, 0);
+    for (int i = 1; i <= STAGES; i++) s->constraint[i] = make_row(s, phem56_abar[i], i, 0);
+    s->external = make_row(s, phem56_abar[STAGES - 1], STAGES, s->np + s->nv);
+    s->embedded = make_row(s, phem56_embedded, STAGES + 1, 0);
+    s->middle = make_row(s, phem56_middle, STAGES + 1, 0);
+}
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
@@ -136,7 +200,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->l1 = dae_arena_reals(arena, nl);
     s->k = dae_arena_reals(arena, (STAGES + 1) * ny);
     s->Y = dae_arena_reals(arena, ny);
-    s->q = dae_arena_reals(arena, (size_t)s->np);
+    s->q = dae_arena_reals(arena, (size_t)(s->np + s->nv));
     s->w = dae_arena_reals(arena, ny);
     s->rhs = dae_arena_reals(arena, (size_t)s->nv + nl);
     s->M = dae_arena_reals(arena, (size_t)s->x.nM);
@@ -145,7 +209,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->gI = dae_arena_reals(arena, nl);
     s->weight = dae_arena_reals(arena, ny);
     s->star = dae_arena_reals(arena, ny);
-    if (create_solvers(s, err)) goto fail;
+    if (create_solvers(s, err)) goto fail; /* finds missing memory too */
+    make_rows(s);
     dae_log(ivp->opt, DAE_LOG_INFO, "method=phem56 acceleration=%s linear_algebra=\"%s\"",
             s->solved ? "solved" : "stage", dae_saddle_describe(s->saddle));
     return s;
@@ -155,39 +220,6 @@ fail:
 }
 
 /* ---- Stages --------------------------------------------------------------------------------------- */
-
-static double *derivative(const phem56 *s, int stage)
-{
-    return s->k + (size_t)stage * (size_t)s->ny;
-}
-
-/* out = y + h sum over j < count of coefficient_j times Y'_j, components first .. first + n - 1; the sums of four
- * components stay in registers. */
-static void combine(const phem56 *s, double h, const double *coefficient, int count, const double *y,
-                    int first, int n, double *out)
-{
-    double factor[STAGES + 1];
-    const double *k[STAGES + 1];
-    int terms = 0, i = 0;
-    for (int j = 0; j < count; j++) {
-        if (coefficient[j] == 0) continue;
-        factor[terms] = h * coefficient[j];
-        k[terms++] = derivative(s, j) + first;
-    }
-    y += first;
-    for (; i + 4 <= n; i += 4) {
-        double sum[4] = {y[i], y[i + 1], y[i + 2], y[i + 3]};
-        for (int j = 0; j < terms; j++) {
-            for (int l = 0; l < 4; l++) sum[l] += factor[j] * k[j][i + l];
-        }
-        for (int l = 0; l < 4; l++) out[i + l] = sum[l];
-    }
-    for (; i < n; i++) {
-        double sum = y[i];
-        for (int j = 0; j < terms; j++) sum += factor[j] * k[j][i];
-        out[i] = sum;
-    }
-}
 
 /* t_n + fraction h, which never lies beyond the end of the step. */
 static double time_at(const phem56 *s, double fraction, double h)
@@ -199,12 +231,11 @@ static double time_at(const phem56 *s, double fraction, double h)
 static int solve_row(phem56 *s, int row, double h, double t, const double *Y, double *k, double *lambda)
 {
     dae_mechanics *x = &s->x;
-    const double *M, *Q = Y, *V = Y + s->np, *u = V + s->nv;
+    const double *M, *Q = Y, *V = Y + s->np, *u = V + s->nv, *w = s->q + s->np;
     double tb = time_at(s, phem56_cbar[row], h);
     double *f = s->rhs, *g = f + s->nv, scale = 1 / (h * phem56_abar[row][row]);
-    combine(s, h, phem56_abar[row], row, s->y0, 0, s->np, s->q);
+    combine(&s->constraint[row], h, s->y0, s->np + s->nv, s->q);
     dae_axpy(s->np, h * phem56_abar[row][row], k, s->q);
-    combine(s, h, phem56_abar[row], row, s->y0, s->np, s->nv, s->w);
     int r = dae_mechanics_force(x, t, Q, V, u, s->l0, f);
     if (!r) r = dae_mechanics_mass(x, t, Q, s->M, &M);
     if (!r) r = dae_mechanics_jacobian(x, t, Q, NULL, s->U);
@@ -214,10 +245,9 @@ static int solve_row(phem56 *s, int row, double h, double t, const double *Y, do
     x->n.nfcn++;
     x->n.nsol++;
     dae_zero(s->nl, g);
-    dae_saddle_multiply(&x->spec, s->G, -1, s->w, g);
+    dae_saddle_multiply(&x->spec, s->G, -1, w, g);
     for (int i = 0; i < s->nl; i++) g[i] = (g[i] - s->gI[i]) * scale;
-    if (dae_mechanics_factor(x, s->saddle, M, s->G, s->U) || dae_mechanics_solve(x, s->saddle, f, g))
-        return 1;
+    if (dae_mechanics_factor_solve(x, s->saddle, M, s->G, s->U, f, g)) return 1;
     dae_copy(s->nv, f, k + s->np);
     dae_copy(s->nl, g, lambda);
     return 0;
@@ -229,16 +259,15 @@ static int stages(phem56 *s, double h)
     int v = s->np, u = s->np + s->nv, r = 0;
     for (int i = 1; i < STAGES && !r; i++) {
         double t = time_at(s, phem56_c[i], h), *k = derivative(s, i);
-        combine(s, h, phem56_a[i], i, s->y0, 0, s->ny, s->Y);
+        combine(&s->motion[i], h, s->y0, s->ny, s->Y);
         r = dae_mechanics_kinematics(&s->x, t, s->Y, s->Y + v, k);
         if (!r) r = solve_row(s, i, h, t, s->Y, k, s->l1);
         if (!r) r = dae_mechanics_dynamics(&s->x, t, s->Y, s->Y + v, s->Y + u, s->l1, k + u);
     }
     if (r) return r;
-    dae_copy(s->np, s->q, s->y1);
-    dae_copy(s->nv, s->w, s->y1 + v);
+    dae_copy(u, s->q, s->y1);
     dae_axpy(s->nv, h * phem56_abar[STAGES - 1][STAGES - 1], derivative(s, STAGES - 1) + v, s->y1 + v);
-    combine(s, h, phem56_abar[STAGES - 1], STAGES, s->y0, u, s->nu, s->y1 + u);
+    if (s->nu) combine(&s->external, h, s->y0 + u, s->nu, s->y1 + u);
     return 0;
 }
 
@@ -277,7 +306,7 @@ static int error_estimate(phem56 *s, double h, double *error)
     dae_mechanics *x = &s->x;
     int v = s->np, u = s->np + s->nv;
     double t = s->t1, *y = s->w, *f = s->rhs, *g = f + s->nv, *k = derivative(s, END);
-    combine(s, h, phem56_embedded, STAGES + 1, s->y0, 0, s->ny, y);
+    combine(&s->embedded, h, s->y0, s->ny, y);
     int r = dae_mechanics_jacobian(x, t, y, NULL, s->G);
     if (!r) r = dae_mechanics_drift(x, t, y, s->gI);
     if (r) return r;
@@ -417,13 +446,18 @@ static dae_status give_up(phem56 *s, double h)
                         s->s->t, h, s->ivp->stats->rejected);
 }
 
-/* PI control of the step size [HW, section IV.2]: after an accepted step the error before it counts too. */
-static double step_factor(phem56 *s, double error)
+/* PI control of the step size [HW, section IV.2]: after an accepted step the error before it counts too. Where errors
+ * grow from step to step the next one is predicted from that ([HW, section IV.8], Gustafsson), and the smaller of both
+ * sizes is taken; a rejected step is repeated with the safety factor twice. */
+static double step_factor(phem56 *s, double h, double error)
 {
-    double old = s->s->error_old, e = fmax(error, SMALLEST);
-    if (error > 1) return fmax(s->opt.safety * pow(error, -0.2), SHRINK);
-    s->s->error_old = e;
-    return fmin(fmax(s->opt.safety * pow(e, 0.75 * BETA - 0.2) * pow(old, BETA), SHRINK), GROW);
+    phem56_state *st = s->s;
+    double old = st->error_old, e = fmax(error, SMALLEST), safety = s->opt.safety;
+    if (error > 1) return fmax(safety * safety * pow(error, -0.2), SHRINK);
+    double factor = safety * pow(e, 0.75 * BETA - 0.2) * pow(old, BETA);
+    if (st->h_taken != 0) factor = fmin(factor, safety * h / st->h_taken * pow(old / (e * e), 0.2));
+    st->error_old = e;
+    return fmin(fmax(factor, SHRINK), GROW);
 }
 
 /* One attempt from y0 to s->t1. *factor: of the step size, for the next attempt or step. Returns 0: accepted;
@@ -438,7 +472,7 @@ static int attempt(phem56 *s, double h, double *error, double *factor)
     if (!r) r = end_derivatives(s, h);
     if (!r) r = error_estimate(s, h, error);
     if (r) return r;
-    *factor = step_factor(s, *error);
+    *factor = step_factor(s, h, *error);
     if (*error > 1 && !fixed) return 1;
     if (s->opt.project == 0 || ++s->s->unprojected < s->opt.project) return 0;
     double keep = *factor;
@@ -507,7 +541,7 @@ static void interpolate(void *self, double t, double *y, double *yp)
         if (yp) dae_copy(s->ny, k1, yp);
         return;
     }
-    if (!s->s->dense) combine(s, h, phem56_middle, STAGES + 1, s->y0, 0, s->ny, s->star);
+    if (!s->s->dense) combine(&s->middle, h, s->y0, s->ny, s->star);
     s->s->dense = 1;
     double z = 1 - x, m1 = (1 - m) * (1 - m);
     double slope0 = h * x * z * z * (m - x) / m, slope1 = h * x * x * z * (m - x) / (1 - m);
