@@ -9,6 +9,8 @@
  * DOP853 of [HNW]. Steps, control and stiffness test: erk.c. */
 #include "method/erk/erk.h"
 
+#include "linalg/kernel.h"
+
 /* With q = sqrt(6): c[1] = (12 - 2q)/135, c[2] = (6 - q)/45, c[3] = (6 - q)/30, c[4] = (6 + q)/30. */
 static const double c[16] = {
     0,
@@ -116,7 +118,7 @@ static const double e[2][DAE_ERK_WIDTH] = {
      + b[11]*k12[i])
 
 /* y1, and both weighted errors without their factor h, in one loop. */
-static void finish(const dae_erk *m, double h, double *restrict y1, double *restrict w5, double *restrict w3)
+DAE_KERNEL_BODY void sum_stages(const dae_erk *m, double h, double *restrict y1, double *restrict w5, double *restrict w3)
 {
     const double *k1 = m->k[0], *k6 = m->k[5], *k7 = m->k[6], *k8 = m->k[7], *k9 = m->k[8], *k10 = m->k[9],
                  *k11 = m->k[10], *k12 = m->k[11];
@@ -131,10 +133,12 @@ static void finish(const dae_erk *m, double h, double *restrict y1, double *rest
     }
 }
 
+DAE_KERNEL(void, finish, (const dae_erk *m, double h, double *y1, double *w5, double *w3), sum_stages(m, h, y1, w5, w3))
+
 static double error(dae_erk *m, double h)
 {
     int n = m->n;
-    finish(m, h, m->y1, m->w, m->w + n);
+    DAE_KERNEL_PICK(finish, 0)(m, h, m->y1, m->w, m->w + n);
     double five = dae_erk_squares(n, m->w), three = dae_erk_squares(n, m->w + n);
     double both = five + 0.01 * three;
     return both > 0 || !isfinite(both) ? fabs(h) * five / sqrt(n * both) : 0;

@@ -8,6 +8,7 @@
 #include "method/erk/erk.h"
 
 #include "core/vector.h"
+#include "linalg/kernel.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp
     break
 
 /* out = y + h sum a_j k_j, one loop for all terms. */
-static void combine(int n, const double *restrict y, double h, const dae_erk_row *row, double *restrict out)
+DAE_KERNEL_BODY void sum_row(int n, const double *restrict y, double h, const dae_erk_row *row, double *restrict out)
 {
     const double *a = row->a, *const *k = row->k;
     switch (row->count) {
@@ -135,6 +136,14 @@ static void combine(int n, const double *restrict y, double h, const dae_erk_row
         dae_copy(n, y, out);
         for (int j = 0; j < row->count; j++) dae_axpy(n, h * a[j], k[j], out);
     }
+}
+
+DAE_KERNEL(void, add_row, (int n, const double *y, double h, const dae_erk_row *row, double *out),
+           sum_row(n, y, h, row, out))
+
+static void combine(int n, const double *y, double h, const dae_erk_row *row, double *out)
+{
+    DAE_KERNEL_PICK(add_row, 0)(n, y, h, row, out);
 }
 
 /* k[1] .. k[stages-1], and y1 where the last stage is at it; t1 = t + h as rounded. */
