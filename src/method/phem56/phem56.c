@@ -610,7 +610,7 @@ static int load(void *self, const void *buffer, size_t size)
 
 static const dae_option options[] = {
     {"safety", DAE_OPTION_REAL, offsetof(phem56_options, safety), 0.9, NULL, 0.1, 1, NULL, "",
-     "factor on every new step size"},
+     "factor on every new step size, twice where a step is repeated"},
     {"project", DAE_OPTION_INT, offsetof(phem56_options, project), 1, NULL, 0, 1000, NULL, "",
      "project onto the constraints after every so many steps; 0: never"},
     {"acceleration", DAE_OPTION_NAME, offsetof(phem56_options, acceleration), 0, "auto", 1, 0,
