@@ -21,6 +21,7 @@
 #include "method/mexx/mexx.h"
 
 #include "core/vector.h"
+#include "linalg/kernel.h"
 
 #include <float.h>
 #include <math.h>
@@ -70,11 +71,25 @@ static void fill_tables(mexx *s)
     }
 }
 
+/* out += sum over k <= m of c a_k times sample k. */
+DAE_KERNEL_BODY void sum_samples(int n, int m, double c, const double *a, const double *restrict sample, double *restrict out)
+{
+    int k = 0;
+    for (; k + 1 <= m; k += 2, sample += 2 * n) { /* two at a time, one after the other */
+        double a0 = c * a[k], a1 = c * a[k + 1];
+        for (int i = 0; i < n; i++) out[i] = out[i] + a0 * sample[i] + a1 * sample[n + i];
+    }
+    if (k <= m) dae_axpy(n, c * a[k], sample, out);
+}
+
+DAE_KERNEL(void, add_samples, (int n, int m, double c, const double *a, const double *sample, double *out),
+           sum_samples(n, m, c, a, sample, out))
+
 /* out += c n^m/m! times the m-th difference of the samples of a row from the given one on. */
 static void add_difference(const mexx *s, double c, int n, int m, const double *sample, double *out)
 {
     for (int k = 0; k < m; k++) c *= n;
-    for (int k = 0; k <= m; k++) dae_axpy(s->ns, c * s->binomial[m][k], sample + (size_t)k * (size_t)s->ns, out);
+    DAE_KERNEL_PICK(add_samples, 0)(s->ns, m, c, s->binomial[m], sample, out);
 }
 
 /* D_m at the left or right end from the rows m .. kappa. */
