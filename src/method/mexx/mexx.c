@@ -37,6 +37,7 @@
 #define WORTH 0.5       /* a further row for the dense output has to reduce its error to this part; ours */
 #define ROUNDING (500 * DBL_EPSILON) /* of an extrapolated value, relative to the largest of its kind; ours, seven bodies */
 #define NEAR_ROUNDING 5e-12          /* tolerances below this: rounding shows */
+#define FORESEE 4       /* from the error of this row on it is foreseen how many the step will need; ours, chains of insulators */
 #define FIRST_STEP 1e-3 /* default of the original */
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -180,6 +181,16 @@ static int evaluate_end(mexx *s, double t)
     return r;
 }
 
+/* One column of the tableau: T = left + c (left - old), and old becomes what T was. */
+static void next_column(int n, double c, const double *restrict left, double *restrict T, double *restrict old)
+{
+    for (int i = 0; i < n; i++) {
+        double above = T[i];
+        T[i] = left[i] + c * (left[i] - old[i]);
+        old[i] = above;
+    }
+}
+
 /* Adds row j (from 1) to the tableau: T_j1 = row. [MEXX] (2.6); in tableau: T_jk. */
 static void extrapolate(mexx *s, int j)
 {
@@ -191,13 +202,7 @@ static void extrapolate(mexx *s, int j)
             dae_copy(s->nx, x, T);
             continue;
         }
-        double c = 1 / ((double)mexx_steps[j - 1] / mexx_steps[j - 1 - k] - 1);
-        const double *left = T - s->nx;
-        for (int i = 0; i < s->nx; i++) {
-            double old = s->point[i], above = T[i];
-            T[i] = left[i] + c * (left[i] - old);
-            s->point[i] = above;
-        }
+        next_column(s->nx, 1 / ((double)mexx_steps[j - 1] / mexx_steps[j - 1 - k] - 1), T - s->nx, T, s->point);
     }
 }
 
@@ -242,44 +247,65 @@ static double largest_step(const mexx *s)
     return s->ivp->opt->h_max > 0 ? fmin(s->ivp->opt->h_max, room) : room;
 }
 
-/* One row as a task, in the order in which they are judged: whether a step fails or is good enough often shows before the last
- * ones, which take longest, are done. After those aimed at comes one more, which is wanted if the aim was too low. */
-static void row_task(void *object, int task, int thread)
+static void add_counters(dae_mechanics_counters *n, const dae_mechanics_counters *more)
+{
+    n->nfcn += more->nfcn;
+    n->nsol += more->nsol;
+    n->f += more->f;
+    n->lu += more->lu;
+    n->solves += more->solves;
+    n->undefined += more->undefined;
+}
+
+/* A row is a task, its substeps are the pieces: the threads share the rows evenly although some are long. What a row counts and
+ * whether it asks for an anchor is kept with it until it is used: rows ahead of need must not show. */
+static int row_piece(void *object, int task, int piece, int thread)
 {
     mexx *s = object;
     mexx_worker *w = &s->w[thread];
-    int j = task + 1;
-    mexx_row *row = &s->result[j - 1];
+    mexx_row *row = &s->result[task];
+    int failed = atomic_load(&s->failed);
+    if (failed < task) return 1; /* nobody will look */
     dae_mechanics_counters before = w->x.n;
     int stale = dae_saddle_mark(w->saddle, 0);
     w->x.n = (dae_mechanics_counters){0};
-    row->outcome = dae_mexx_row(s, w, j - 1, s->H);
-    row->stale = dae_saddle_mark(w->saddle, stale);
-    row->n = w->x.n;
+    row->outcome = dae_mexx_substep(s, w, task, piece, s->H);
+    row->stale |= dae_saddle_mark(w->saddle, stale);
+    add_counters(&row->n, &w->x.n);
     w->x.n = before;
-    int failed = atomic_load(&s->failed);
-    while (row->outcome != ROW_FINE && j - 1 < failed && !atomic_compare_exchange_weak(&s->failed, &failed, j - 1)) {}
+    if (row->outcome == ROW_FINE) return 0;
+    while (task < failed && !atomic_compare_exchange_weak(&s->failed, &failed, task)) {}
+    return 1;
 }
 
-/* Row j (from 1): computed now, or among those that several threads computed ahead. */
+/* Row j (from 1): computed now, or by several threads. */
 static int take_row(mexx *s, int j)
 {
     mexx_row *row = &s->result[j - 1];
-    if (s->pool && j == 1) dae_pool_start(s->pool, s->aim, s->aim + 1, row_task, s);
-    if (!s->pool || !dae_pool_wait(s->pool, j - 1)) row_task(s, j - 1, 0);
-    dae_mechanics_counters *n = &s->w->x.n;
-    n->nfcn += row->n.nfcn;
-    n->nsol += row->n.nsol;
-    n->f += row->n.f;
-    n->lu += row->n.lu;
-    n->solves += row->n.solves;
-    n->undefined += row->n.undefined;
+    int K = s->s->K;
+    if (!s->pool) return dae_mexx_row(s, s->w, j - 1, s->H);
+    if (j == 1) dae_pool_start(s->pool, K, K + 1, mexx_steps, row_piece, s);
+    dae_pool_wait(s->pool, j - 1);
+    add_counters(&s->w->x.n, &row->n);
     if (row->stale) dae_saddle_mark(s->w->saddle, 1);
     return row->outcome;
 }
 
+/* Which rows the step will need, from the errors of row j and before: they fall by a factor that shrinks somewhat as n_j grows. (Were it
+ * H/n_j as in theory, the exponent below would be 1.) Only the order of the work depends on it. */
+static void foresee(const mexx *s, int j, int whole)
+{
+    const mexx_state *st = s->s;
+    const double *e = s->e;
+    if (!s->pool || j < FORESEE || !(e[j] < e[j - 2])) return;
+    int k = j, least = whole ? 2 : st->rejected ? st->K : st->K - 1;
+    double factor = sqrt(e[j] / e[j - 2]), middle = sqrt((double)mexx_steps[j - 2] * mexx_steps[j - 1]), error = e[j];
+    while (k <= st->K && error > 1) error *= factor * sqrt(middle / mexx_steps[k++]);
+    dae_pool_need(s->pool, k > least ? k : least);
+}
+
 /* Computes row j (from 1) and judges it. */
-static int next_row(mexx *s, int j, double H, double *e_old)
+static int next_row(mexx *s, int j, double H, int whole, double *e_old)
 {
     int r = take_row(s, j);
     if (r) return r;
@@ -292,6 +318,7 @@ static int next_row(mexx *s, int j, double H, double *e_old)
     dae_log(s->ivp->opt, DAE_LOG_ITER, "t=%.10g H=%.4g row=%d error=%.3g h_optimal=%.4g work=%.4g", s->s->t, H, j, e,
             s->Hj[j], s->W[j]);
     if (j >= 3 && e >= *e_old) return ROW_UNSTABLE;
+    foresee(s, j, whole);
     *e_old = fmax(e, TARGET);
     return ROW_FINE;
 }
@@ -310,7 +337,7 @@ static outcome fill_tableau(mexx *s, double H, int whole, int *kappa)
     int K = st->K, r, fixed = s->ivp->opt->fixed_step > 0;
     double e_old = 0;
     for (int j = 1; fixed && j <= K; j++) { /* order studies: no judgement */
-        r = next_row(s, j, H, &(double){INFINITY});
+        r = next_row(s, j, H, 0, &(double){INFINITY});
         if (r) return worse(r);
         *kappa = j;
         if (j == K) return ACCEPT;
@@ -320,13 +347,13 @@ static outcome fill_tableau(mexx *s, double H, int whole, int *kappa)
             if (s->e[K - 1] <= 1) return ACCEPT;
             if (s->e[K - 1] > (double)mexx_steps[K] * mexx_steps[K - 1]) return REJECT;
         }
-        r = next_row(s, j, H, &e_old);
+        r = next_row(s, j, H, whole, &e_old);
         if (r) return worse(r);
         *kappa = j;
         if (j >= 2 && (whole || j == K) && s->e[j] <= 1) return ACCEPT;
     }
     if (s->e[K] > mexx_steps[K]) return REJECT;
-    r = next_row(s, K + 1, H, &e_old);
+    r = next_row(s, K + 1, H, whole, &e_old);
     if (r) return worse(r);
     *kappa = K + 1;
     return s->e[K + 1] <= 1 ? ACCEPT : REJECT;
@@ -336,11 +363,10 @@ static outcome attempt(mexx *s, double H, int whole, int *kappa)
 {
     memset(s->result, 0, sizeof s->result);
     atomic_store(&s->failed, MEXX_ROWS);
-    s->aim = s->s->K;
     s->t0 = s->s->t;
     s->H = s->ivp->direction * H;
     outcome o = fill_tableau(s, H, whole, kappa);
-    atomic_store(&s->failed, -1); /* a row that still runs is not wanted */
+    atomic_store(&s->failed, -1); /* rows that still run are not wanted */
     dae_pool_settle(s->pool);
     return o;
 }
@@ -590,7 +616,6 @@ static int add_row(mexx *s, int j)
     dae_mechanics_counters before = s->w->x.n;
     int stale = dae_saddle_mark(s->w->saddle, 0);
     s->t0 = s->ivp->t_old;
-    atomic_store(&s->failed, MEXX_ROWS);
     int r = dae_mexx_row(s, s->w, j, s->s->H_taken);
     dae_saddle_mark(s->w->saddle, stale);
     s->w->x.n = before;

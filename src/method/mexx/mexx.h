@@ -78,9 +78,8 @@ typedef struct mexx {
     double *pdot1, *f1, *F1; /* at x1 */
     mexx_row result[MEXX_ROWS];
     int near_rounding; /* tolerances that rounding does not let every component meet */
-    int aim;           /* rows that the present attempt will need, as far as known */
     double t0, H;      /* where it begins, its signed size */
-    atomic_int failed; /* first row that failed: those after it need not go on */
+    atomic_int failed; /* first row that failed: those after it need not go on; several threads only */
     double *row;      /* rows x nx: T_j1, as the rows come */
     double *tableau;  /* rows x nx: T_jk of the present row j */
     double *sample;   /* sum of n_j x ns: differences and multipliers of all substeps */
@@ -101,8 +100,10 @@ typedef struct mexx {
 
 enum { ROW_FINE = 0, ROW_UNSTABLE = 1, ROW_STOP = -1 };
 
-/* Row j (from 0): n_j half-explicit Euler steps of size h = H/n_j, [MEXX] (2.1) or (2.2). Writes
- * T_j1 to row + j nx and the samples. signed H. */
+/* Step i of row j (both from 0), which has n_j half-explicit Euler steps of size h = H/n_j, [MEXX] (2.1) or (2.2). The state is
+ * in row + j nx, T_j1 at the end; any worker can do any step. Writes the samples too. signed H. */
+int dae_mexx_substep(const mexx *s, mexx_worker *w, int j, int i, double H);
+/* All steps of row j. */
 int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H);
 /* Where the samples of row j begin. */
 size_t dae_mexx_sample_at(const mexx *s, int j);

@@ -66,39 +66,42 @@ static int grows(const mexx *s, double h, const double *a, const double *v)
     return change > UNSTABLE * size && change > NOISE * NOISE * s->nv;
 }
 
-int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H)
+int dae_mexx_substep(const mexx *s, mexx_worker *w, int j, int i, double H)
 {
     dae_mechanics *x = &w->x;
-    int n = mexx_steps[j], np = s->np, nv = s->nv, nu = s->nu;
-    double h = H / n, t0 = s->t0;
-    double *out = s->row + (size_t)j * (size_t)s->nx, *sample = s->sample + dae_mexx_sample_at(s, j);
+    int n = mexx_steps[j], np = s->np, nv = s->nv, nu = s->nu, r = 0;
+    double h = H / n, t0 = s->t0, t = t0 + i * h, t_next = i + 1 < n ? t0 + (i + 1) * h : t0 + H;
+    double *out = s->row + (size_t)j * (size_t)s->nx;
+    double *sample = s->sample + dae_mexx_sample_at(s, j) + (size_t)i * (size_t)s->ns;
     double *p = out, *v = p + np, *u = v + nv, *a = u + nu, *lambda = a + nv;
-    dae_copy(s->nx, s->x0, out);
-    for (int i = 0; i < n; i++, sample += s->ns) {
-        if (atomic_load_explicit(&s->failed, memory_order_relaxed) < j) return ROW_UNSTABLE; /* nobody will look */
-        const double *f = s->f0, *pdot = s->pdot0;
-        double t = t0 + i * h, t_next = i + 1 < n ? t0 + (i + 1) * h : t0 + H;
-        int r = 0;
-        if (i > 0) {
-            r = dae_mechanics_force(x, t, p, v, u, lambda, w->f);
-            if (!r) r = dae_mechanics_kinematics(x, t, p, v, w->pdot);
-            f = w->f;
-            pdot = w->pdot;
-        }
-        if (!r) {
-            dae_copy(np, pdot, sample);
-            dae_axpy(np, h, pdot, p);
-            r = solve_velocities(s, w, t_next, h, p, f, v, a, lambda);
-        }
-        if (!r && nu) {
-            double *udot = sample + np + nv;
-            r = dae_mechanics_dynamics(x, t_next, p, v, u, lambda, udot);
-            if (!r) dae_axpy(nu, h, udot, u);
-        }
-        if (r) return r < 0 ? ROW_STOP : ROW_UNSTABLE;
-        dae_copy(nv, a, sample + np);
-        dae_copy(s->nl, lambda, sample + s->ny);
-        if (i == 1 && j < 2 && grows(s, h, a, v)) return ROW_UNSTABLE;
+    const double *f = s->f0, *pdot = s->pdot0;
+    if (i == 0) {
+        dae_copy(s->nx, s->x0, out);
+    } else {
+        r = dae_mechanics_force(x, t, p, v, u, lambda, w->f);
+        if (!r) r = dae_mechanics_kinematics(x, t, p, v, w->pdot);
+        f = w->f;
+        pdot = w->pdot;
     }
-    return ROW_FINE;
+    if (!r) {
+        dae_copy(np, pdot, sample);
+        dae_axpy(np, h, pdot, p);
+        r = solve_velocities(s, w, t_next, h, p, f, v, a, lambda);
+    }
+    if (!r && nu) {
+        double *udot = sample + np + nv;
+        r = dae_mechanics_dynamics(x, t_next, p, v, u, lambda, udot);
+        if (!r) dae_axpy(nu, h, udot, u);
+    }
+    if (r) return r < 0 ? ROW_STOP : ROW_UNSTABLE;
+    dae_copy(nv, a, sample + np);
+    dae_copy(s->nl, lambda, sample + s->ny);
+    return i == 1 && j < 2 && grows(s, h, a, v) ? ROW_UNSTABLE : ROW_FINE;
+}
+
+int dae_mexx_row(const mexx *s, mexx_worker *w, int j, double H)
+{
+    int outcome = ROW_FINE;
+    for (int i = 0; i < mexx_steps[j] && outcome == ROW_FINE; i++) outcome = dae_mexx_substep(s, w, j, i, H);
+    return outcome;
 }

@@ -292,16 +292,17 @@ static dae_status jacobian(radau *r)
 }
 
 /* Tasks 0 .. s/2-1: a complex matrix each; the last one: the real matrix, the cheapest. */
-static void factor_one(void *self, int task, int thread)
+static int factor_one(void *self, int task, int piece, int thread)
 {
     radau *r = self;
     const struct coefficients *m = levels[r->st->level];
     double q = 1 / r->st->h;
-    (void)thread;
+    (void)piece, (void)thread;
     if (task < m->s / 2)
         r->singular[1 + task] = dae_shifted_factor(r->complex[task], m->alpha[task] * q, m->beta[task] * q, r->J);
     else
         r->singular[0] = dae_shifted_factor(r->real, m->gamma * q, 0, r->J);
+    return 0;
 }
 
 /* Factors gamma/h M - J and the complex ones; > 0: singular. */
