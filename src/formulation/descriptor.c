@@ -105,6 +105,7 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     }
     d->at_t = NAN;
     if (d->constant) constant_mass(d);
+    if (d->constant) d->spec.mass = d->M;
     d->spec.mode = mode;
     d->spec.unsymmetric = d->friction;
     d->saddle = dae_saddle_create(&d->spec, arena, err);

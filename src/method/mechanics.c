@@ -45,6 +45,7 @@ static void shape_mass(dae_mechanics *x, dae_arena *a)
         }
         first += n;
     }
+    x->spec.mass = x->constant;
 }
 
 /* C has the first ng rows of G: the same pattern, or a part of it. */

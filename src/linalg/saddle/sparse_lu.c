@@ -19,6 +19,8 @@
 typedef struct sparse_lu {
     int n, nz;
     int *colptr, *rowind;      /* pattern: n+1, nz */
+    int mass, g;                /* values of M (without those that are always zero), G and U */
+    int *mass_from;             /* which value of M each of them is; all in their order: NULL */
     int *mass_at, *G_at, *U_at; /* where the values of M, G, U go: one for each value */
     double *base, *a;          /* nz: values of the anchor; of a matrix for KLU */
     double *last;              /* nz: M, G and U of the last matrix, one after the other */
@@ -58,13 +60,16 @@ static int entry_row(const dae_saddle_spec *spec, int j, int k)
 static void build_pattern(dae_saddle *s, sparse_lu *d)
 {
     const dae_saddle_spec *spec = &s->spec;
-    int nz = 0, nv = spec->nv;
+    int nz = 0, nv = spec->nv, mass = 0;
     for (int b = 0; b < spec->nblock; b++) {
         for (int j = 0; j < s->block[b]; j++) {
             int col = s->first[b] + j;
             d->colptr[col] = nz;
             for (int i = 0; i < s->block[b]; i++) {
-                d->mass_at[s->offset[b] + i + j * s->block[b]] = nz;
+                int from = s->offset[b] + i + j * s->block[b];
+                if (spec->mass && spec->mass[from] == 0) continue;
+                d->mass_from[mass] = from;
+                d->mass_at[mass++] = nz;
                 d->rowind[nz++] = s->first[b] + i;
             }
             for (int k = column_begin(spec, col); k < column_begin(spec, col + 1); k++) {
@@ -93,6 +98,24 @@ static void build_pattern(dae_saddle *s, sparse_lu *d)
     }
 }
 
+/* KLU permutes to block triangular form before it orders. That finds out whether the pattern can be regular at all, but
+ * takes away its symmetry, with which the minimum degree is at its best: the cheaper one by its estimate. (Chain of insulators: half
+ * as many operations, and pivot growth 0.67 in the place of 0.04, without the form.) */
+static void analyze(sparse_lu *d)
+{
+    d->symbolic = klu_analyze(d->n, d->colptr, d->rowind, &d->common);
+    if (!d->symbolic) return;
+    d->common.btf = 0;
+    klu_symbolic *plain = klu_analyze(d->n, d->colptr, d->rowind, &d->common);
+    if (plain && plain->est_flops <= d->symbolic->est_flops) {
+        klu_free_symbolic(&d->symbolic, &d->common);
+        d->symbolic = plain;
+    } else {
+        klu_free_symbolic(&plain, &d->common);
+        d->common.btf = 1;
+    }
+}
+
 static dae_status create(dae_saddle *s, dae_error *err)
 {
     const dae_saddle_spec *spec = &s->spec;
@@ -100,11 +123,13 @@ static dae_status create(dae_saddle *s, dae_error *err)
     if (!d) return dae_fail(err, DAE_ERR_MEMORY, NAN, "sparse_lu: out of memory");
     klu_defaults(&d->common);
     d->common.tol = TOLERANCE;
-    int mass = s->offset[spec->nblock], g = column_begin(spec, spec->nv);
+    for (int k = 0; k < s->offset[spec->nblock]; k++) d->mass += !spec->mass || spec->mass[k] != 0;
+    int mass = d->mass, g = d->g = column_begin(spec, spec->nv);
     d->n = spec->nv + spec->nl;
     d->nz = mass + 2 * g;
     d->colptr = dae_arena_ints(s->arena, (size_t)d->n + 1);
     d->rowind = dae_arena_ints(s->arena, (size_t)d->nz);
+    d->mass_from = dae_arena_ints(s->arena, (size_t)mass);
     d->mass_at = dae_arena_ints(s->arena, (size_t)mass);
     d->G_at = dae_arena_ints(s->arena, (size_t)g);
     d->U_at = dae_arena_ints(s->arena, (size_t)g);
@@ -115,7 +140,8 @@ static dae_status create(dae_saddle *s, dae_error *err)
     d->x = dae_arena_reals(s->arena, (size_t)d->n);
     if (saddle_memory(s, err)) return DAE_ERR_MEMORY;
     build_pattern(s, d);
-    d->symbolic = klu_analyze(d->n, d->colptr, d->rowind, &d->common);
+    if (mass == s->offset[spec->nblock]) d->mass_from = NULL;
+    analyze(d);
     if (!d->symbolic) {
         if (d->common.status == KLU_OUT_OF_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, NAN, "sparse_lu: out of memory");
         return dae_fail(err, DAE_ERR_SINGULAR, NAN, "sparse_lu: the pattern of [M G^T; G 0] is structurally singular");
@@ -128,10 +154,9 @@ static dae_status create(dae_saddle *s, dae_error *err)
 static void arrange(const dae_saddle *s, const double *from, double *a)
 {
     const sparse_lu *d = s->data;
-    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv);
-    for (int k = 0; k < mass; k++) a[d->mass_at[k]] = from[k];
-    for (int k = 0; k < g; k++) a[d->G_at[k]] = from[mass + k];
-    for (int k = 0; k < g; k++) a[d->U_at[k]] = from[mass + g + k];
+    for (int k = 0; k < d->mass; k++) a[d->mass_at[k]] = from[k];
+    for (int k = 0; k < d->g; k++) a[d->G_at[k]] = from[d->mass + k];
+    for (int k = 0; k < d->g; k++) a[d->U_at[k]] = from[d->mass + d->g + k];
 }
 
 /* The same for small, one by one: values that were just computed reach a copy by vectors late. */
@@ -151,9 +176,10 @@ static void put(int count, const double *value, const int *at, double *last, dou
 static void place(dae_saddle *s, const double *M, const double *G, const double *U)
 {
     sparse_lu *d = s->data;
-    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv);
+    int mass = d->mass, g = d->g;
     double *a = dae_program_clear(d->small);
-    put(mass, M, d->place, d->last, a);
+    if (!d->mass_from) put(mass, M, d->place, d->last, a);
+    for (int k = 0; d->mass_from && k < mass; k++) a[d->place[k]] = d->last[k] = M[d->mass_from[k]];
     put(g, G, d->place + mass, d->last + mass, a);
     put(g, U, d->place + mass + g, d->last + mass + g, a);
 }
@@ -161,10 +187,10 @@ static void place(dae_saddle *s, const double *M, const double *G, const double 
 static void keep(dae_saddle *s, const double *M, const double *G, const double *U)
 {
     sparse_lu *d = s->data;
-    int mass = s->offset[s->spec.nblock], g = column_begin(&s->spec, s->spec.nv);
-    dae_copy(mass, M, d->last);
-    dae_copy(g, G, d->last + mass);
-    dae_copy(g, U, d->last + mass + g);
+    if (!d->mass_from) dae_copy(d->mass, M, d->last);
+    for (int k = 0; d->mass_from && k < d->mass; k++) d->last[k] = M[d->mass_from[k]];
+    dae_copy(d->g, G, d->last + d->mass);
+    dae_copy(d->g, U, d->last + d->mass + d->g);
 }
 
 /* Full factorization with pivoting. */
@@ -185,7 +211,7 @@ static int make_anchor(dae_saddle *s)
     d->list = NULL;
     d->small = dae_program_create(d->n, d->colptr, d->rowind, d->base, TOLERANCE, GROWTH);
     if (d->small) {
-        const int *place = dae_program_places(d->small), mass = s->offset[s->spec.nblock], g = (d->nz - mass) / 2;
+        const int *place = dae_program_places(d->small), mass = d->mass, g = d->g;
         for (int k = 0; k < mass; k++) d->place[k] = place[d->mass_at[k]];
         for (int k = 0; k < g; k++) d->place[mass + k] = place[d->G_at[k]];
         for (int k = 0; k < g; k++) d->place[mass + g + k] = place[d->U_at[k]];
@@ -298,8 +324,8 @@ static int load(dae_saddle *s, const void *buffer, size_t size)
     if (!s->state->anchored) return 0;
     if (make_anchor(s)) return 1;
     if (d->small) {
-        int mass = s->offset[s->spec.nblock], g = (d->nz - mass) / 2;
-        place(s, d->last, d->last + mass, d->last + mass + g);
+        double *a = dae_program_clear(d->small);
+        for (int k = 0; k < d->nz; k++) a[d->place[k]] = d->last[k];
     }
     return refactor(s) ? factor_alone(s) < 0 : 0;
 }
