@@ -158,9 +158,15 @@ fail:
 
 /* ---- Parts of a step ------------------------------------------------------------------------------ */
 
+/* b, if a is no number. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static double tolerance_weight(const dae_ivp *ivp, int i, double size)
 {
-    return fmax(ivp->rtol[i] * size + ivp->atol[i], DBL_MIN);
+    return larger(ivp->rtol[i] * size + ivp->atol[i], DBL_MIN);
 }
 
 /* Weights before there is a result: s_i = max(|y_i|, atol_i/rtol_i). */
@@ -181,28 +187,31 @@ static int evaluate_end(mexx *s, double t)
     return r;
 }
 
-/* One column of the tableau: T = left + c (left - old), and old becomes what T was. */
-static void next_column(int n, double c, const double *restrict left, double *restrict T, double *restrict old)
-{
-    for (int i = 0; i < n; i++) {
-        double above = T[i];
-        T[i] = left[i] + c * (left[i] - old[i]);
-        old[i] = above;
-    }
-}
-
-/* Adds row j (from 1) to the tableau: T_j1 = row. [MEXX] (2.6); in tableau: T_jk. */
+/* Adds row j (from 1) to the tableau: T_j1 = row. [MEXX] (2.6); in tableau: T_jk. A part of the components at a time, which stays
+ * near the processor. */
 static void extrapolate(mexx *s, int j)
 {
-    const double *x = s->row + (size_t)(j - 1) * (size_t)s->nx;
-    for (int k = 0; k < j; k++) {
-        double *T = s->tableau + (size_t)k * (size_t)s->nx; /* T_(j-1),(k+1) -> T_j,(k+1) */
-        if (k == 0) {
-            dae_copy(s->nx, T, s->point);
-            dae_copy(s->nx, x, T);
-            continue;
+    enum { PART = 512 };
+    size_t nx = (size_t)s->nx;
+    double old[PART];
+    for (size_t first = 0; first < nx; first += PART) {
+        size_t n = nx - first < PART ? nx - first : PART;
+        const double *x = s->row + (size_t)(j - 1) * nx + first;
+        double *restrict T = s->tableau + first; /* T_(j-1),k -> T_jk */
+        for (size_t i = 0; i < n; i++) {
+            old[i] = T[i];
+            T[i] = x[i];
         }
-        next_column(s->nx, 1 / ((double)mexx_steps[j - 1] / mexx_steps[j - 1 - k] - 1), T - s->nx, T, s->point);
+        for (int k = 1; k < j; k++) {
+            const double *restrict left = T;
+            double c = 1 / ((double)mexx_steps[j - 1] / mexx_steps[j - 1 - k] - 1);
+            T += nx;
+            for (size_t i = 0; i < n; i++) {
+                double above = T[i];
+                T[i] = left[i] + c * (left[i] - old[i]);
+                old[i] = above;
+            }
+        }
     }
 }
 
@@ -210,7 +219,8 @@ static double mean_square(int n, const double *x, const double *y, const double 
 {
     double sum = 0;
     for (int i = 0; i < n; i++) {
-        double r = fmin(fabs(x[i] - y[i]) / w[i], 1e20);
+        double r = fabs(x[i] - y[i]) / w[i];
+        r = r < 1e20 ? r : 1e20; /* also if it is no number */
         sum += r * r;
     }
     return n ? sum / n : 0;
@@ -229,7 +239,7 @@ static void add_rounding(int n, const double *x, double *w)
 static double row_error(mexx *s, int j)
 {
     const double *T = s->tableau + (size_t)(j - 1) * (size_t)s->nx, *before = T - s->nx, *w = s->weight;
-    for (int i = 0; i < s->ny; i++) s->weight[i] = tolerance_weight(s->ivp, i, fmax(fabs(s->x0[i]), fabs(T[i])));
+    for (int i = 0; i < s->ny; i++) s->weight[i] = tolerance_weight(s->ivp, i, larger(fabs(T[i]), fabs(s->x0[i])));
     int v = s->np, u = s->np + s->nv;
     if (s->near_rounding) {
         add_rounding(s->np, T, s->weight);
