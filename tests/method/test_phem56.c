@@ -492,9 +492,42 @@ static void a_checkpoint_continues_with_the_same_bits(void **state)
     dae_problem_destroy(p);
 }
 
+/* a is 34 times as sensitive as q, and largest at the end. */
+static void seven_body_meets_every_reference_value(void **state)
+{
+    static const char *const method[] = {"phem56", "auto"};
+    static const double a_end[7] = {-24631.763122874634, 51850.319636464232, 324102.60070757861, 566749.42200099533,
+                                    16743.635418345445,  -566749.42200099533, 9826.5078015441627};
+    static const double lambda_end[6] = {199.17534810453863, -29.755309974971763, 23.066543611622151,
+                                         31.452725275771137, 22.642494786394379,  11.617392352611256};
+    static const double size[4] = {15.81, 1425, 569127, 199.4}; /* of p, v, a, lambda along the solution */
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("seven-body", NULL, 0, &err);
+    for (int m = 0; m < 2; m++) {
+        for (double tol = 1e-5; tol > 5e-10; tol /= 10) {
+            double a[7], lambda[6];
+            dae_options opt = tolerance(tol);
+            opt.method = method[m];
+            opt.h0 = p->h0;
+            dae_integrator *it = dae_integrator_create(&p->system, &opt, &err);
+            if (!it || dae_integrator_start(it, 0, 0.03, p->y0, NULL, &err)) fail_msg("%s", err.text);
+            finish(it, 0.03);
+            assert_int_equal(dae_integrator_multipliers(it, 0.03, a, lambda), DAE_OK);
+            const double *y = dae_integrator_state(it);
+            for (int i = 0; i < 14; i++) assert_near(y[i], p->reference[i], 30 * tol * size[i / 7]);
+            for (int i = 0; i < 7; i++) assert_near(a[i], a_end[i], 30 * tol * size[2]);
+            for (int i = 0; i < 6; i++) assert_near(lambda[i], lambda_end[i], 30 * tol * size[3]);
+            dae_integrator_destroy(it);
+        }
+    }
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seven_body_meets_every_reference_value),
         cmocka_unit_test(coefficients_satisfy_their_conditions),
         cmocka_unit_test(pendulum_shows_order_5),
         cmocka_unit_test(seven_bodies_show_order_5),

@@ -20,7 +20,7 @@ static const mode *const modes[] = {&dae_saddle_dense_lu,
 
 /* Measured cross-overs, bench_mechanics. Where the pattern of G is known sparse_lu is the fastest from the smallest
  * mechanisms on; the recursion over a tree, which pays where blocks are larger than those of planar bodies, takes
- * 1.4 times as long on chains. Without a pattern: block elimination below SMALL unknowns, a tree recursively,
+ * 1.6 times as long on chains. Without a pattern: block elimination below SMALL unknowns, a tree recursively,
  * else dense LU. */
 #define SMALL 30
 
