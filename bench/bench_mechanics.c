@@ -132,6 +132,7 @@ static matrices evaluate(const dae_problem *p)
     for (int k = 0, first = 0; !m->mass_blocks && k < m->nblock; first += m->mass_block[k++]) {
         for (int j = 0; j < m->mass_block[k]; j++, to += m->mass_block[k]) to[j] = m->mass.a[first + j]; /* diagonal */
     }
+    if (!m->mass_blocks) x.spec.mass = x.M;
     free(q);
     return x;
 }

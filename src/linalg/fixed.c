@@ -215,6 +215,12 @@ fail:
     return NULL;
 }
 
+void dae_fixed_rearrange(dae_fixed *f, const int *to)
+{
+    for (int p = 0; p < f->from[f->n]; p++) f->source[p] = to[f->source[p]];
+    for (int p = 0; p < f->off[f->n]; p++) f->off_source[p] = to[f->off_source[p]];
+}
+
 /* ---- Factoring ---------------------------------------------------------------------------------- */
 
 static inline double larger(double a, double b)

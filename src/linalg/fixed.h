@@ -23,6 +23,8 @@ typedef struct dae_fixed_order {
  * memory, or the list would be too long. */
 dae_fixed *dae_fixed_create(int n, const int *colptr, const int *rowind, const double *value, int is_complex,
                             const dae_fixed_order *order);
+/* The values will come in another order: at what was place k is now place to[k]. */
+void dae_fixed_rearrange(dae_fixed *f, const int *to);
 void dae_fixed_destroy(dae_fixed *f); /* NULL allowed */
 
 /* Factors these values. 0: fine; k > 0: pivot k is zero, or the reciprocal growth max|A_k|/max|U_k| in column

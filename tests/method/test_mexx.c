@@ -130,6 +130,36 @@ static void insulator_chain_counts_are_those_of_the_report(void **state)
     }
 }
 
+static void keep_entries(dae_log_level level, const char *text, void *user)
+{
+    const char *at = strstr(text, "sparse_lu ");
+    (void)level;
+    if (at) sscanf(at, "sparse_lu %*d, %d", (int *)user);
+}
+
+/* Nonzeros of [M G^T; G 0]; the zeros in the blocks of a constant M are none. */
+static void insulator_chain_has_the_entries_of_the_report(void **state)
+{
+    static const char *const N[] = {"16", "32", "64"};
+    static const int expected[] = {327, 631, 1239};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        int entries = 0;
+        dae_error err = {0};
+        dae_problem *p = dae_problem_create("insulator-chain", &(dae_setting){"N", N[k]}, 1, &err);
+        dae_options opt = dae_options_default();
+        opt.method = "mexx";
+        opt.log = keep_entries;
+        opt.log_user = &entries;
+        opt.log_level = DAE_LOG_INFO;
+        dae_integrator *it = dae_integrator_create(&p->system, &opt, &err);
+        assert_int_equal(dae_integrator_start(it, 0, 0.1, p->y0, NULL, &err), DAE_OK);
+        assert_int_equal(entries, expected[k]);
+        dae_integrator_destroy(it);
+        dae_problem_destroy(p);
+    }
+}
+
 /* ---- Reference values ---------------------------------------------------------------------------- */
 
 /* Largest entries of p, v, a and lambda along the run. */
@@ -794,6 +824,7 @@ int main(void)
         cmocka_unit_test(seven_body_counts_are_those_of_the_report),
         cmocka_unit_test(cable_drum_counts_are_those_of_the_report),
         cmocka_unit_test(insulator_chain_counts_are_those_of_the_report),
+        cmocka_unit_test(insulator_chain_has_the_entries_of_the_report),
         cmocka_unit_test(experiments_meet_their_references),
         cmocka_unit_test(tolerances_near_rounding_are_taken),
         cmocka_unit_test(all_linear_algebra_gives_the_same_trajectory),

@@ -24,7 +24,7 @@ typedef struct sparse_lu {
     int *mass_at, *G_at, *U_at; /* where the values of M, G, U go: one for each value */
     double *base, *a;          /* nz: values of the anchor; of a matrix for KLU */
     double *last;              /* nz: M, G and U of the last matrix, one after the other */
-    int *place;                /* nz: where these go in the elements of small */
+    int *place;                /* nz: where these go in the elements of small; else scratch */
     double *x;                 /* n */
     klu_common common;
     klu_symbolic *symbolic;
@@ -219,6 +219,12 @@ static int make_anchor(dae_saddle *s)
     }
     int bad = pivot(d, d->base, &d->anchored);
     if (!bad) d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
+    if (d->list) { /* takes the values as they lie in last */
+        for (int k = 0; k < d->mass; k++) d->place[d->mass_at[k]] = k;
+        for (int k = 0; k < d->g; k++) d->place[d->G_at[k]] = d->mass + k;
+        for (int k = 0; k < d->g; k++) d->place[d->U_at[k]] = d->mass + d->g + k;
+        dae_fixed_rearrange(d->list, d->place);
+    }
     return bad;
 }
 
@@ -237,8 +243,8 @@ static int refactor(dae_saddle *s)
     sparse_lu *d = s->data;
     d->now = d->list || d->small ? NULL : d->anchored;
     if (d->small) return dae_program_factor(d->small, NULL);
+    if (d->list) return dae_fixed_factor(d->list, d->last, GROWTH);
     arrange(s, d->last, d->a);
-    if (d->list) return dae_fixed_factor(d->list, d->a, GROWTH);
     if (!klu_refactor(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common)) return 1;
     if (d->common.status != KLU_OK) return 1;
     klu_rgrowth(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common);
