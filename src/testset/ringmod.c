@@ -106,6 +106,22 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 #undef J
 }
 
+static int dfdt(double t, const double *y, double *f, void *user)
+{
+    const ringmod *m = user;
+    double e[4];
+    if (!diodes(t, y, e)) return 1;
+    double w = 2*20000*pi*cos(20000*pi*t), g = gam*delta*w, s = m->scale*g;
+    for (int i = 0; i < N; i++) f[i] = 0;
+    f[2] = s*(e[0] + e[3]);
+    f[3] = -s*(e[1] + e[2]);
+    f[4] = -s*(e[0] + e[2]);
+    f[5] = s*(e[1] + e[3]);
+    f[6] = -g*(e[0] + e[1] + e[2] + e[3])/Cp;
+    f[13] = 0.5*2000*pi*cos(2000*pi*t)/Ls1;
+    return 0;
+}
+
 static const dae_parameter parameter[] = {
     {.name = "Cs", .value = 2e-12, .min = 0, .max = 1, .unit = "F",
      .help = "stray capacitance; 0: DAE of index 2"},
@@ -131,11 +147,12 @@ static dae_status setup(dae_problem *p, dae_error *err)
         m->index[i] = algebraic ? 2 : 1;
     }
     if (Cs > 0) {
-        p->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = N, .f = rhs, .jac = jacobian, .user = m}};
+        p->system = (dae_system){
+            .kind = DAE_KIND_ODE, .ode = {.n = N, .f = rhs, .jac = jacobian, .dfdt = dfdt, .user = m}};
     } else {
         p->system = (dae_system){
             .kind = DAE_KIND_DAE,
-            .dae = {.n = N, .mass = dae_diagonal(N, m->mass), .f = rhs, .jac = jacobian, .user = m},
+            .dae = {.n = N, .mass = dae_diagonal(N, m->mass), .f = rhs, .jac = jacobian, .dfdt = dfdt, .user = m},
             .structure = {.index = m->index}};
     }
     p->t_end = 1e-3;
