@@ -69,19 +69,51 @@ static void time_functions(const emep *m, double t, double *w)
     for (int i = FIRST_PHOTOLYSIS; i < m->nfactor; i++) w[i] = m->light_a[i]*exp(-m->light_b[i]*sec);
 }
 
-static int rhs(double t, const double *y, double *f, void *user)
+/* Their derivatives. */
+static void time_derivatives(const emep *m, double t, double *w)
 {
-    const emep *m = user;
-    double w[FACTORS_MAX], v[REACTIONS];
-    time_functions(m, t, w);
+    double hour = t/3600 - 24*floor(t/86400), angle = (1 + 3600*hour/43200)*pi;
+    double H2O = -7.93e-5*23*cos(2.43 - 7.93e-5*3600*hour)*m->water;
+    w[CONSTANT] = w[DEPOSIT] = 0;
+    w[WATER] = H2O;
+    w[WATER_HO2] = m->ho2*H2O;
+    int night = hour < 4 || hour >= 20;
+    double sec = 1/(cos(angle)*m->cos_cos + m->sin_sin), slope = sec*sec*sin(angle)*m->cos_cos*pi/43200;
+    for (int i = FIRST_PHOTOLYSIS; i < m->nfactor; i++)
+        w[i] = night ? 0 : -m->light_a[i]*exp(-m->light_b[i]*sec)*m->light_b[i]*slope;
+}
+
+/* f += what the reactions make at these values of the functions of time. */
+static void add_reactions(const emep *m, const double *w, const double *y, double *f)
+{
+    double v[REACTIONS];
     int r = 0;
     for (; r < m->nfirst; r++) v[r] = m->k[r]*w[m->factor[r]]*y[m->a[r]];
     for (; r < m->nrate; r++) v[r] = m->k[r]*w[m->factor[r]]*y[m->a[r]]*y[m->b[r]];
     for (int s = 0, e = 0; s < SPECIES; s++) {
-        double sum = m->emission[s];
+        double sum = f[s];
         for (; e < m->row[s + 1]; e++) sum += m->amount[e]*v[m->reaction[e]];
         f[s] = sum;
     }
+}
+
+static int rhs(double t, const double *y, double *f, void *user)
+{
+    const emep *m = user;
+    double w[FACTORS_MAX];
+    time_functions(m, t, w);
+    memcpy(f, m->emission, sizeof m->emission);
+    add_reactions(m, w, y, f);
+    return 0;
+}
+
+static int dfdt(double t, const double *y, double *f, void *user)
+{
+    const emep *m = user;
+    double w[FACTORS_MAX];
+    time_derivatives(m, t, w);
+    memset(f, 0, sizeof m->emission);
+    add_reactions(m, w, y, f);
     return 0;
 }
 
@@ -306,7 +338,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     y0[37] = 1e-3;
     p->system = (dae_system){
         .kind = DAE_KIND_ODE,
-        .ode = {.n = SPECIES, .f = rhs, .jac = jacobian, .user = m},
+        .ode = {.n = SPECIES, .f = rhs, .jac = jacobian, .dfdt = dfdt, .user = m},
         .structure = {.jacobian = {.storage = DAE_SPARSE, .colptr = m->colptr, .rowind = m->rowind}}};
     p->t0 = 14400;
     p->t_end = 417600;
