@@ -309,11 +309,69 @@ static void stiff_problem_takes_few_steps(void **state)
     dae_stats plain = solve_stiff("rosnys4", NULL, 0, 1e-5, &error);
     assert_near(error, 0, 1e-4);
     assert_true(plain.accepted < 200); /* an explicit method: about 2e6 */
-    plain = solve_stiff("wnys2", NULL, 0, 1e-4, &error);
+    plain = solve_stiff("wnys2", &(dae_setting){"hold", "0"}, 1, 1e-4, &error);
     assert_near(error, 0, 1e-4);
     dae_stats kept = solve_stiff("wnys2", &(dae_setting){"keep", "10"}, 1, 1e-4, &error);
     assert_near(error, 0, 1e-4);
     assert_true(10 * kept.jac <= plain.jac + 30);
+}
+
+/* Steps of one size share a Jacobian and its factors; there are no more of them for it. */
+static void wnys2_holds_the_step_size(void **state)
+{
+    double error;
+    (void)state;
+    dae_stats plain = solve_stiff("wnys2", &(dae_setting){"hold", "0"}, 1, 1e-6, &error);
+    assert_int_equal(plain.jac, plain.accepted);
+    assert_int_equal(plain.lu, plain.steps);
+    dae_stats held = solve_stiff("wnys2", NULL, 0, 1e-6, &error);
+    assert_near(error, 0, 1e-6);
+    assert_near((double)held.accepted, (double)plain.accepted, 0.05 * (double)plain.accepted);
+    assert_true(3 * held.lu < plain.lu);
+    assert_true(held.jac <= held.lu);
+}
+
+/* y = 2 + cos t draws others to it, by a Jacobian that changes with it. */
+static int turning_rhs(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    double g = 2 + cos(t);
+    f[0] = -1e4 * (y[0] - g) * y[0] - sin(t);
+    return 0;
+}
+
+static int turning_dfdt(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = -1e4 * sin(t) * y[0] - cos(t);
+    return 0;
+}
+
+static int turning_jac(double t, const double *y, double *J, void *user)
+{
+    (void)user;
+    J[0] = -1e4 * (2 * y[0] - 2 - cos(t));
+    return 0;
+}
+
+static void an_old_jacobian_spoils_nothing(void **state)
+{
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = turning_rhs, .jac = turning_jac, .dfdt = turning_dfdt}};
+    dae_options opt = dae_options_default();
+    dae_error err = {0};
+    dae_stats st[2];
+    (void)state;
+    opt.method = "wnys2";
+    opt.rtol = opt.atol = 1e-5;
+    opt.nsetting = 1;
+    for (int k = 0; k < 2; k++) {
+        double y = 3;
+        opt.setting = &(dae_setting){"hold", k ? "0.05" : "0"};
+        if (dae_solve(&sys, &opt, 0, 20, &y, &st[k], &err) < 0) fail_msg("%s", err.text);
+        assert_near(y, 2 + cos(20), 1e-5 * (1 + y));
+    }
+    assert_true((double)st[1].steps < 1.15 * (double)st[0].steps);
+    assert_true(st[1].jac < st[0].jac);
 }
 
 /* y' = -(y^2 + 1)^(1/2) ... where f ends: y' = -1/(2y), y = sqrt(1 - t) stops at t = 1. */
@@ -350,6 +408,8 @@ int main(void)
         cmocka_unit_test(wnys2_order_2_with_every_jacobian),
         cmocka_unit_test(rosnys4_loses_its_order_with_a_wrong_jacobian),
         cmocka_unit_test(stiff_problem_takes_few_steps),
+        cmocka_unit_test(wnys2_holds_the_step_size),
+        cmocka_unit_test(an_old_jacobian_spoils_nothing),
         cmocka_unit_test(end_of_the_domain_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

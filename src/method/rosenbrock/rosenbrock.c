@@ -9,8 +9,10 @@
  *
  *   rosnys4  4 stages, 3 evaluations of f, order 4(3), L-stable ([RNY] tables 1, 2; two misprints corrected: the sign of
  *            gamma_21, and a_21 = 2). It needs exact derivatives: with a wrong J its order is 1.
- *   wnys2    W-method of order 2(1) ([RNY] table 3): for every J and f_t. The Jacobian may be kept for some steps; f_t
- *            enters where the system tells it.
+ *   wnys2    W-method of order 2(1) ([RNY] table 3): for every J and f_t. f_t enters where the system tells it. A step
+ *            size that would change by at most 5 % is held, and with it J and its factors, for 5 steps (ours): at fine
+ *            tolerances four of five steps are two evaluations and three solves. Longer, and the error of J shows in the
+ *            result (vdpol-mu: 20 steps cost a digit).
  *
  * Control as in [RNY] (4) to (7): root mean square over all variables, h_new = h min(5, max(0.2, 0.9 err^(-1/(q+1)))), no
  * growth right after a rejection. alpha_2 of rosnys4 is above 1: a stage may lie beyond the end of the interval, though never
@@ -32,6 +34,8 @@
 
 enum { S = DAE_ROSENBROCK_STAGES };
 
+#define HELD_STEPS 5      /* ours: steps of one size that share a Jacobian and its factors; none after an old J has */
+#define CALM_STEPS 20     /* spoiled a step, and one more after this many steps */
 #define LAST_STRETCH 1.01 /* ours, as in the explicit methods: take the rest if it is at most this many steps */
 
 /* ---- Coefficients, [RNY] with the digits recomputed ------------------------------------------------------ */
@@ -81,7 +85,8 @@ const dae_rosenbrock_table dae_wnys2_table = {
 typedef struct options {
     double safety, factor_min, factor_max;
     int filter; /* 1: error estimate times (I - h gamma J)^-1 */
-    int keep;   /* W-methods: steps that use one Jacobian */
+    int keep;   /* W-methods: steps that use one Jacobian, */
+    double hold; /* and change of the step size, relative, up to which it is held; 0: never */
 } options;
 
 /* Survives in a checkpoint. */
@@ -89,6 +94,7 @@ typedef struct state {
     double t_old, t, h, h_next;
     double h_factored; /* of the last factorization of this Jacobian; 0: none */
     int age;           /* steps made with the Jacobian; -1: there is none */
+    int held, calm;    /* steps that may share a Jacobian at present; steps since that has changed */
     int known;         /* 1: d0 is the derivative of the end of the last step */
 } state;
 
@@ -98,6 +104,7 @@ typedef struct rosenbrock {
     const options *option;
     dae_shifted *linear;
     int n, second; /* n; positions whose derivatives are variables */
+    int has_ft;    /* 0: f_t is taken to be zero */
     state *s;
     double *y, *y0, *y1;  /* n: at t, at t_old, attempted */
     double *f0, *f1;      /* n: f at t_old (during a step at t), at t */
@@ -106,6 +113,7 @@ typedef struct rosenbrock {
     double *l[S];         /* n each */
     double *x, *stage, *e; /* n each */
     double *J;
+    double difference[S]; /* m - m^ */
 } rosenbrock;
 
 static void destroy(void *self)
@@ -127,10 +135,14 @@ static void *create(dae_ivp *ivp, const dae_rosenbrock_table *table, const void 
     m->option = option;
     m->n = ivp->n;
     m->second = ivp->sys->structure.second_order;
+    m->has_ft = !table->any_jacobian || (ivp->sys->kind == DAE_KIND_ODE && ivp->sys->ode.dfdt);
     m->s = dae_arena_take(a, 1, sizeof *m->s);
     double **vector[] = {&m->y, &m->y0, &m->y1, &m->f0, &m->f1, &m->d0, &m->d1, &m->ft, &m->x, &m->stage, &m->e};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) *vector[k] = dae_arena_reals(a, n);
-    for (int i = 0; i < table->stages; i++) m->l[i] = dae_arena_reals(a, n);
+    for (int i = 0; i < table->stages; i++) {
+        m->l[i] = dae_arena_reals(a, n);
+        m->difference[i] = table->m[i] - table->m_hat[i];
+    }
     m->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, ivp->n));
     if (dae_arena_failed(a)) goto memory;
     dae_shifted_spec spec = {.n = ivp->n, .jacobian = ivp->jacobian, .second_order = m->second};
@@ -182,7 +194,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     state *s = m->s;
     if (y != m->y) dae_copy(m->n, y, m->y);
     dae_copy(m->n, m->y, m->y1);
-    *s = (state){.t_old = t, .t = t, .age = -1};
+    *s = (state){.t_old = t, .t = t, .age = -1, .held = HELD_STEPS};
     ivp->t_old = ivp->t = t;
     if (yp) { /* f(t,y), not counted yet */
         dae_copy(m->n, yp, m->f1);
@@ -201,6 +213,27 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- Parts of a step ---------------------------------------------------------------------------------------- */
 
+static int jacobian(rosenbrock *m)
+{
+    m->s->age = 0;
+    m->s->h_factored = 0;
+    return dae_ivp_jacobian(m->ivp, m->s->t, m->y0, m->f0, m->J);
+}
+
+/* Relative change of the step size up to which it is held. */
+static double hold(const rosenbrock *m)
+{
+    return m->table->any_jacobian && m->option->keep == 1 ? m->option->hold : 0;
+}
+
+/* 1: the next step may use the present Jacobian. */
+static int is_young(const rosenbrock *m)
+{
+    const state *s = m->s;
+    if (!m->table->any_jacobian || s->age < 0) return 0;
+    return s->age < m->option->keep || (hold(m) > 0 && s->age < s->held && s->h_factored == s->h_next);
+}
+
 /* f at the start of the step, J and f_t. */
 static int begin(rosenbrock *m)
 {
@@ -213,15 +246,8 @@ static int begin(rosenbrock *m)
     if (s->known) dae_copy(m->n, m->d1, m->d0);
     dae_copy(m->n, m->y, m->y0);
     if (r) return r;
-    int any = m->table->any_jacobian;
-    if (!any || s->age < 0 || s->age >= m->option->keep) {
-        r = dae_ivp_jacobian(ivp, s->t, m->y0, m->f0, m->J);
-        s->age = 0;
-        s->h_factored = 0;
-    }
-    if (r) return r;
-    if (any && !(ivp->sys->kind == DAE_KIND_ODE && ivp->sys->ode.dfdt)) dae_zero(m->n, m->ft);
-    else r = dae_ivp_dfdt(ivp, s->t, m->y0, m->f0, m->ft);
+    if (!same || !is_young(m)) r = jacobian(m);
+    if (!r && m->has_ft) r = dae_ivp_dfdt(ivp, s->t, m->y0, m->f0, m->ft);
     return r;
 }
 
@@ -241,6 +267,18 @@ static void solve(rosenbrock *m, double *x)
     DAE_LINALG(m->ivp, dae_shifted_solve(m->linear, x));
 }
 
+/* y += sum_j c[j] l[j] scale, count terms in their order. */
+static void add(const rosenbrock *m, int count, const double *c, double scale, double *restrict y)
+{
+    int n = m->n, j = 0;
+    for (; j + 2 <= count; j += 2) {
+        double a0 = c[j] * scale, a1 = c[j + 1] * scale;
+        const double *restrict l0 = m->l[j], *restrict l1 = m->l[j + 1];
+        for (int i = 0; i < n; i++) y[i] = y[i] + a0 * l0[i] + a1 * l1[i];
+    }
+    if (j < count) dae_axpy(n, c[j] * scale, m->l[j], y);
+}
+
 /* l[0] .. and y1. 0: fine, > 0: cannot be evaluated. */
 static int stages(rosenbrock *m, double h, double t1)
 {
@@ -249,11 +287,9 @@ static int stages(rosenbrock *m, double h, double t1)
     double t = m->s->t;
     for (int i = 0; i < tab->stages; i++) {
         double *l = m->l[i];
-        if (i == 0) {
-            dae_copy(n, m->f0, m->x);
-        } else if (i != tab->reuse) {
+        if (i > 0 && i != tab->reuse) {
             dae_copy(n, m->y0, m->stage);
-            for (int j = 0; j < i; j++) dae_axpy(n, tab->a[i][j], m->l[j], m->stage);
+            add(m, i, tab->a[i], 1, m->stage);
             double ti = tab->alpha_i[i] == 1 ? t1 : t + tab->alpha_i[i] * h, beyond = 0;
             if (m->ivp->direction * (ti - m->ivp->t_stop) > 0) {
                 beyond = ti - m->ivp->t_stop;
@@ -263,30 +299,30 @@ static int stages(rosenbrock *m, double h, double t1)
             if (r) return r;
             if (beyond != 0) dae_axpy(n, beyond, m->ft, m->x);
         }
-        dae_copy(n, m->x, l);
-        for (int j = 0; j < i; j++) dae_axpy(n, tab->c[i][j] / h, m->l[j], l);
-        dae_axpy(n, tab->gamma_i[i] * h, m->ft, l);
+        dae_copy(n, i == 0 ? m->f0 : m->x, l);
+        add(m, i, tab->c[i], 1 / h, l);
+        if (m->has_ft) dae_axpy(n, tab->gamma_i[i] * h, m->ft, l);
         solve(m, l);
     }
     dae_copy(n, m->y0, m->y1);
-    for (int j = 0; j < tab->stages; j++) dae_axpy(n, tab->m[j], m->l[j], m->y1);
+    add(m, tab->stages, tab->m, 1, m->y1);
     return dae_all_finite(n, m->y1) ? 0 : 1;
 }
 
 /* [RNY] (4), (5). */
 static double error(rosenbrock *m, double h)
 {
-    const dae_rosenbrock_table *tab = m->table;
     const dae_ivp *ivp = m->ivp;
-    double sum = 0;
-    dae_zero(m->n, m->e);
-    for (int j = 0; j < tab->stages; j++) dae_axpy(m->n, tab->m[j] - tab->m_hat[j], m->l[j], m->e);
+    const double *restrict atol = ivp->atol, *restrict rtol = ivp->rtol, *restrict y0 = m->y0, *restrict y1 = m->y1;
+    double sum = 0, *restrict e = m->e;
+    dae_zero(m->n, e);
+    add(m, m->table->stages, m->difference, 1, e);
     if (m->option->filter) {
-        for (int i = 0; i < m->n; i++) m->e[i] /= h * tab->gamma;
-        solve(m, m->e);
+        for (int i = 0; i < m->n; i++) e[i] /= h * m->table->gamma;
+        solve(m, e);
     }
     for (int i = 0; i < m->n; i++) {
-        double r = m->e[i] / (ivp->atol[i] + ivp->rtol[i] * fmax(fabs(m->y0[i]), fabs(m->y1[i])));
+        double a = fabs(y0[i]), b = fabs(y1[i]), r = e[i] / (atol[i] + rtol[i] * (a > b ? a : b));
         sum += r * r;
     }
     return sqrt(sum / m->n);
@@ -295,8 +331,28 @@ static double error(rosenbrock *m, double h)
 static double ratio(const rosenbrock *m, double err)
 {
     const options *o = m->option;
-    double r = o->safety * pow(fmax(err, 1e-30), -1.0 / (m->table->embedded + 1));
+    err = fmax(err, 1e-30);
+    double r = o->safety * (m->table->embedded == 1 ? 1 / sqrt(err) : pow(err, -1.0 / (m->table->embedded + 1)));
     return fmin(o->factor_max, fmax(o->factor_min, r));
+}
+
+/* The error may come from the age of the Jacobian. */
+static void note_age(state *s)
+{
+    s->held = 1;
+    s->calm = 0;
+}
+
+/* The step after one of size h that passed with this error. Only a step with a new Jacobian changes the size: the
+ * age of J enters the error. */
+static double next_step(rosenbrock *m, double h, double err, long rejected)
+{
+    double r = ratio(m, err), band = hold(m);
+    if (rejected && r > 1) r = 1;
+    if (band == 0 || (fabs(r - 1) > band && m->s->age == 0)) return h * r;
+    if (fabs(r - 1) > band) m->s->age = HELD_STEPS; /* a new one before the next step */
+    if (r < 1 - band) note_age(m->s);
+    return h;
 }
 
 static dae_status too_small(rosenbrock *m, double h, long rejected)
@@ -310,17 +366,15 @@ static dae_status too_small(rosenbrock *m, double h, long rejected)
 static void end_derivatives(rosenbrock *m, double h)
 {
     const dae_rosenbrock_table *tab = m->table;
+    double scale = 1 / (tab->gamma * h);
     dae_copy(m->n, m->f1, m->x);
-    for (int j = 0; j < tab->stages; j++) dae_axpy(m->n, tab->end[j] / h, m->l[j], m->x);
+    add(m, tab->stages, tab->end, 1 / h, m->x);
     solve(m, m->x);
-    for (int i = 0; i < m->n; i++) {
-        double sum = m->x[i] / tab->gamma;
-        for (int j = 0; j < tab->stages; j++) sum -= tab->end[j] * m->l[j][i];
-        m->d1[i] = sum / h;
-    }
+    for (int i = 0; i < m->n; i++) m->d1[i] = m->x[i] * scale;
+    add(m, tab->stages, tab->end, -1 / h, m->d1);
     if (m->s->known) return;
     for (int i = 0; i < m->n; i++) m->d0[i] = tab->start_end * m->d1[i];
-    for (int j = 0; j < tab->stages; j++) dae_axpy(m->n, tab->start[j] / h, m->l[j], m->d0);
+    add(m, tab->stages, tab->start, 1 / h, m->d0);
 }
 
 /* One attempt. 0: *err is the norm of its error; > 0: cannot be evaluated; < 0: stop. */
@@ -349,6 +403,10 @@ static void accept(rosenbrock *m, double h, double t1, double h_next)
     s->h = h;
     s->h_next = h_next;
     s->age++;
+    if (s->held < HELD_STEPS && ++s->calm == CALM_STEPS) {
+        s->held++;
+        s->calm = 0;
+    }
     ivp->stats->accepted++;
     ivp->t_old = s->t_old;
     ivp->t = t1;
@@ -380,9 +438,8 @@ static dae_status step(void *self)
         if (r < 0) return evaluation_failed(m, r, "in a step");
         if (r > 0 && fixed) return evaluation_failed(m, r, "in a step of fixed size");
         if (r == 0 && err <= 1) {
-            double next = h * ratio(m, err);
-            if (rejected && fabs(next) > fabs(h)) next = h;
-            if (fixed || (last && !rejected && fabs(next) < fabs(wanted))) next = wanted;
+            double next = fixed ? wanted : next_step(m, h, err, rejected);
+            if (last && !rejected && fabs(next) < fabs(wanted)) next = wanted;
             accept(m, h, t1, fixed ? next : limited(m, next));
             return DAE_OK;
         }
@@ -390,6 +447,10 @@ static dae_status step(void *self)
         ivp->stats->rejected++;
         rejected++;
         h *= r ? 0.5 : ratio(m, err);
+        if (s->age == 0 || hold(m) == 0) continue;
+        note_age(s);
+        r = jacobian(m);
+        if (r) return evaluation_failed(m, r, "at the start of a step");
     }
 }
 
@@ -456,7 +517,10 @@ static int load(void *self, const void *buffer, size_t size)
 static const dae_option rosnys4_options[] = {COMMON, {.name = NULL}};
 static const dae_option wnys2_options[] = {
     COMMON,
-    {"keep", DAE_OPTION_INT, offsetof(options, keep), 1, NULL, 1, 1000, NULL, "", "steps that share a Jacobian"},
+    {"keep", DAE_OPTION_INT, offsetof(options, keep), 1, NULL, 1, 1000, NULL, "",
+     "steps that share a Jacobian, whatever their sizes; above 1: no hold"},
+    {"hold", DAE_OPTION_REAL, offsetof(options, hold), 0.05, NULL, 0, 1, NULL, "",
+     "relative change of the step size up to which it is held, with Jacobian and factors; 0: never"},
     {.name = NULL}};
 
 const dae_method dae_method_rosnys4 = {
