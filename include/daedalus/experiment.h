@@ -209,9 +209,9 @@ DAE_API const dae_tolerance_range *dae_tolerance_range_find(const char *problem)
 
 /* NULL: the matrix of all solvers and problems has runs of this method on this problem; else why not, in words. */
 DAE_API const char *dae_matrix_exclusion(const dae_problem_info *problem, const dae_method_info *method);
-/* The matrix has no runs of this method at relative tolerances below this one: 10^-(2p + 2) for order p < 5, else 0. A limit
- * of cost, fitted to what was measured: rosnys4 on ringmod takes 19 s at 1e-10 and over 300 s at 1e-12. */
-DAE_API double dae_matrix_least_rtol(const dae_method_info *method);
+/* The matrix has no runs of this method on this problem at relative tolerances below this one, for their cost; 0: it has all.
+ * Only wnys2 on ringmod has a limit, 1e-9: order 2 takes 1.5e8 steps there, 4.7e9 at 1e-12 (more than an hour of CPU time). */
+DAE_API double dae_matrix_least_rtol(const dae_problem_info *problem, const dae_method_info *method);
 
 /* ---- Tables of run characteristics ----------------------------------------------------------- */
 

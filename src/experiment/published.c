@@ -56,7 +56,8 @@ const char *dae_matrix_exclusion(const dae_problem_info *problem, const dae_meth
     return NULL;
 }
 
-double dae_matrix_least_rtol(const dae_method_info *method)
+double dae_matrix_least_rtol(const dae_problem_info *problem, const dae_method_info *method)
 {
-    return method->order_max < 5 ? pow(10, -(2 * method->order_max + 2)) * (1 - 1e-9) : 0;
+    int dear = !strcmp(problem->name, "ringmod") && !strcmp(method->name, "wnys2");
+    return dear ? 1e-9 * (1 - 1e-9) : 0;
 }

@@ -151,7 +151,7 @@ static void plan_range(plan *x, const dae_problem_info *problem, const char *con
         if (solver ? !takes(method, problem) : dae_matrix_exclusion(problem, method) != NULL) continue;
         for (int m = 0; m <= r->last; m++) {
             double rtol = pow(10, -(r->a + m * r->b)), h0 = r->h0_fixed ? r->h0 : r->h0 * rtol;
-            if (!solver && rtol < dae_matrix_least_rtol(method)) continue;
+            if (!solver && rtol < dae_matrix_least_rtol(problem, method)) continue;
             add(x, &(dae_table_row){.problem = problem->name,
                                     .solver = method->name,
                                     .m = m,
