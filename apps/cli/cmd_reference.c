@@ -100,7 +100,7 @@ static const cli_option options[] = {
     {"quiet", NULL, NULL, "no progress on standard error"},
     {NULL, NULL, NULL, NULL},
 };
-static const char notes_text[] = "Two methods of different families run at tolerances from 1e-7 to 1e-13 "
+static const char notes_text[] = "Two methods of different families run at tolerances from 1e-7 to 3e-15 "
                                  "until they agree. The digits of a component\n"
                                  "follow from the difference of the two and from how far each moved with the "
                                  "last tolerance. The result is kept below\n"

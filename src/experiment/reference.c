@@ -81,15 +81,15 @@ static dae_status choose(const dae_problem *p, const dae_reference_options *opt,
     return DAE_OK;
 }
 
-static dae_status solve(const dae_problem *p, const char *method, double rtol, const dae_reference_options *opt,
-                        double *y, dae_error *err)
+static dae_status solve_from(const dae_problem *p, const char *method, double rtol, double h0,
+                             const dae_reference_options *opt, double *y, dae_error *err)
 {
     dae_run_options o = dae_run_options_default(p);
     double ratio = p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1;
     o.options.method = method;
     o.options.rtol = rtol;
     o.options.atol = rtol * ratio * small;
-    o.options.h0 = 0;
+    o.options.h0 = h0;
     o.options.max_steps = 0;
     o.options.max_seconds = opt->max_seconds;
     o.options.h_max = opt->h_max;
@@ -103,6 +103,17 @@ static dae_status solve(const dae_problem *p, const char *method, double rtol, c
     else memcpy(y, r->last.y, (size_t)r->n * sizeof *y);
     dae_run_destroy(r);
     return s;
+}
+
+/* The method chooses its first steps; where they are too small (behind the jumps of tba), they are the problem's. */
+static dae_status solve(const dae_problem *p, const char *method, double rtol, const dae_reference_options *opt,
+                        double *y, dae_error *err)
+{
+    dae_status s = solve_from(p, method, rtol, 0, opt, y, err);
+    if (s >= 0 || s == DAE_ERR_MAX_SECONDS || s == DAE_ERR_INPUT || s == DAE_ERR_CALLBACK || !(p->h0 > 0)) return s;
+    dae_error again = {0};
+    dae_status r = solve_from(p, method, rtol, p->h0, opt, y, &again);
+    return r >= 0 ? r : s;
 }
 
 /* ---- Digits ---------------------------------------------------------------------------------------- */

@@ -73,11 +73,11 @@ static dae_status setup_eps(dae_problem *p, dae_error *err)
 }
 
 static const dae_parameter parameter_mu[] = {
-    {"mu", 1000, 1e-3, 1e8, NULL, 0, "", "damping; the interval is 0 .. 2 mu"},
+    {"mu", 1000, 1e-3, 1e6, NULL, 0, "", "damping; the interval is 0 .. 2 mu"},
     {NULL, 0, 0, 0, NULL, 0, NULL, NULL},
 };
 static const dae_parameter parameter_eps[] = {
-    {"eps", 1e-6, 1e-16, 1e3, NULL, 0, "", "singular perturbation parameter, 1/mu^2"},
+    {"eps", 1e-6, 1e-12, 1e3, NULL, 0, "", "singular perturbation parameter, 1/mu^2"},
     {NULL, 0, 0, 0, NULL, 0, NULL, NULL},
 };
 
