@@ -70,7 +70,7 @@ static void problem_parameters_are_checked(void **state)
     refused("vdpol", "my", "1", "problem vdpol-mu has no parameter \"my\"; did you mean \"mu\"? It has: mu");
     refused("rober", "zzzzzz", "1", "problem rober has no parameter \"zzzzzz\"; it has: k1, k2, k3");
     refused("vdpol-mu", "mu", "-5",
-            "problem vdpol-mu: parameter mu = -5 is outside its range 0.001 .. 1e+08");
+            "problem vdpol-mu: parameter mu = -5 is outside its range 0.001 .. 1e+06");
     refused("vdpol-mu", "mu", "12x", "problem vdpol-mu: parameter mu = \"12x\" is not a number");
     refused("vdpol-mu", "mu", "", "problem vdpol-mu: parameter mu = \"\" is not a number");
     refused("vdpol-mu", "mu", "nan", "problem vdpol-mu: parameter mu = \"nan\" is not a number");
