@@ -22,7 +22,8 @@ static const double small =
     1e-2; /* atol is so many times that of the problem, for its small components; ours */
 static const double moved_part = 0.1; /* of the last change that is taken for the error that is left; ours */
 
-/* Methods by trust in their tight tolerances; the first two different families that take the problem are used. */
+/* Methods by trust in their tight tolerances; the first two different families that take the problem are used, and the next
+ * ones where these fail. */
 static const struct {
     const char *name;
     int family;
@@ -52,7 +53,16 @@ static int takes(const dae_method_info *m, const dae_problem *p)
     return (m->kinds & 1u << kind) && m->max_index >= dae_system_index(&p->system);
 }
 
-static dae_status choose(const dae_problem *p, const dae_reference_options *opt, const char *method[2],
+static int family_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        if (!strcmp(candidates[i].name, name)) return candidates[i].family;
+    }
+    return -1;
+}
+
+/* without: bits of families that have failed. */
+static dae_status choose(const dae_problem *p, const dae_reference_options *opt, unsigned without, const char *method[2],
                          dae_error *err)
 {
     int family = -1, found = 0;
@@ -61,14 +71,17 @@ static dae_status choose(const dae_problem *p, const dae_reference_options *opt,
         if (!dae_method_find(opt->method[k]))
             return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"", opt->method[k]);
         method[found++] = opt->method[k];
-        for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-            if (!strcmp(candidates[i].name, opt->method[k])) family = candidates[i].family;
-        }
+        if (family_of(opt->method[k]) >= 0) family = family_of(opt->method[k]);
     }
-    for (size_t i = 0; found < 2 && i < sizeof candidates / sizeof *candidates; i++) {
-        if (candidates[i].family == family || !takes(dae_method_find(candidates[i].name), p)) continue;
-        method[found++] = candidates[i].name;
-        family = candidates[i].family;
+    int mechanical = p->system.kind == DAE_KIND_MECH && !(p->info && p->info->stiff);
+    for (int pass = mechanical && without ? 0 : 1; pass < 2; pass++) { /* what replaces others: those for mechanisms first */
+        for (size_t i = 0; found < 2 && i < sizeof candidates / sizeof *candidates; i++) {
+            const dae_method_info *m = dae_method_find(candidates[i].name);
+            if (candidates[i].family == family || without >> candidates[i].family & 1u) continue;
+            if (!takes(m, p) || (pass == 0 && m->implicit)) continue;
+            method[found++] = candidates[i].name;
+            family = candidates[i].family;
+        }
     }
     if (found < 2) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
@@ -180,15 +193,14 @@ static void keep(dae_reference *r, const level *now, const double *digits, int f
     snprintf(r->method[1], sizeof r->method[1], "%s", method[!first]);
 }
 
-dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_options *opt, dae_error *err)
+/* With these two methods. NULL: *failed is the one that could not do two levels, or -1. */
+static dae_reference *climb(const dae_problem *p, const dae_reference_options *opt, const char *const method[2], int *failed,
+                            dae_error *err)
 {
-    dae_reference_options standard = dae_reference_options_default();
-    const char *method[2];
     int n = dae_system_size(&p->system), filled = 0;
-    if (!opt) opt = &standard;
-    if (choose(p, opt, method, err) < 0) return NULL;
     dae_reference *r = allocate(n);
     double *work = calloc(5 * (size_t)n + 1, sizeof *work), *digits = work ? work + 4 * n : NULL;
+    *failed = -1;
     if (!r || !work) {
         dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
         goto fail;
@@ -202,8 +214,10 @@ dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_o
         level *now = &at[k % 2];
         dae_status s = DAE_OK;
         now->rtol = rtol;
-        for (int j = 0; j < 2 && s >= 0; j++)
+        for (int j = 0; j < 2 && s >= 0; j++) {
             s = solve(p, method[j], rtol, opt, now->y[j], &trouble);
+            if (s < 0) *failed = j;
+        }
         if (s < 0) { /* what was reached before counts */
             snprintf(r->stopped, sizeof r->stopped, "%.250s", trouble.text);
             break;
@@ -235,6 +249,31 @@ dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_o
 fail:
     free(work);
     dae_reference_destroy(r);
+    return NULL;
+}
+
+dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_options *opt, dae_error *err)
+{
+    dae_reference_options standard = dae_reference_options_default();
+    const char *method[2];
+    unsigned without = 0;
+    dae_error first = {0};
+    if (!opt) opt = &standard;
+    if (choose(p, opt, 0, method, err) < 0) return NULL;
+    for (;;) { /* a method that fails where others do not is replaced, unless it was asked for */
+        int failed;
+        dae_error why = {0};
+        dae_reference *r = climb(p, opt, method, &failed, &why);
+        if (r) return r;
+        if (!without) first = why;
+        int named = failed >= 0 && ((opt->method[0] && !strcmp(opt->method[0], method[failed])) ||
+                                    (opt->method[1] && !strcmp(opt->method[1], method[failed])));
+        int family = failed >= 0 ? family_of(method[failed]) : -1;
+        if (named || family < 0 || why.status == DAE_ERR_MEMORY || why.status == DAE_ERR_INPUT || why.status == DAE_ERR_INTERNAL) break;
+        without |= 1u << family;
+        if (choose(p, opt, without, method, NULL) < 0) break;
+    }
+    dae_fail(err, first.status, first.t, "%s", first.text);
     return NULL;
 }
 

@@ -325,6 +325,17 @@ static void worst_residual(const dae_mechanics *x, dae_projection *out)
     }
 }
 
+/* Corrections of this size change nothing, whatever the tolerance of a component is. */
+static int only_rounding(int n, const double *dp, const double *p)
+{
+    double change = 0, size = 0;
+    for (int i = 0; i < n; i++) {
+        change = fmax(change, fabs(dp[i]));
+        size = fmax(size, fabs(p[i]));
+    }
+    return change <= 4 * DBL_EPSILON * size;
+}
+
 int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p, const double *w,
                                    dae_projection *out)
 {
@@ -357,10 +368,11 @@ int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored
         dae_axpy(x->nv, 1, dv, nu);
         dae_axpy(x->np, 1, dp, p);
         double change = dae_wrms(x->np, dp, w);
-        if (change < CONVERGED) {
+        int rounding = change >= CONVERGED && only_rounding(x->np, dp, p);
+        if (change < CONVERGED || rounding) {
             normalize(x, p);
             for (int i = 0; i < x->np; i++) dp[i] = p[i] - p0[i];
-            out->position = dae_wrms(x->np, dp, w);
+            out->position = rounding && only_rounding(x->np, dp, p) ? 0 : dae_wrms(x->np, dp, w);
             return 0;
         }
         if (!isfinite(change) || (k > 1 && change >= DIVERGED * last)) return 1;

@@ -49,6 +49,39 @@ static void promises(const char *name, double wanted, double least)
     dae_problem_destroy(p);
 }
 
+/* y' = -y, which refuses its first calls. */
+static int reluctant(double t, const double *y, double *f, void *user)
+{
+    int *calls = user;
+    (void)t;
+    f[0] = -y[0];
+    return (*calls)-- > 0 ? -1 : 0;
+}
+
+static void a_method_that_fails_is_replaced(void **state)
+{
+    static const double y0[] = {1};
+    (void)state;
+    int calls = 0;
+    dae_error err = {0};
+    dae_problem p = {.t_end = 1, .y0 = y0, .rtol = 1e-8, .atol = 1e-8};
+    p.system.kind = DAE_KIND_ODE;
+    p.system.ode = (dae_ode){.n = 1, .f = reluctant, .user = &calls};
+    dae_reference *r = dae_reference_compute(&p, NULL, &err);
+    assert_non_null(r);
+    dae_reference_destroy(r);
+    calls = 1;
+    r = dae_reference_compute(&p, NULL, &err);
+    if (!r) fail_msg("%s", err.text);
+    assert_near(r->y[0], exp(-1), 1e-10);
+    dae_reference_destroy(r);
+    dae_reference_options o = dae_reference_options_default();
+    o.method[0] = "dop853"; /* asked for: not replaced */
+    calls = 1;
+    assert_null(dae_reference_compute(&p, &o, &err));
+    assert_non_null(strstr(err.text, "dop853"));
+}
+
 static void promised_digits_are_there(void **state)
 {
     (void)state;
@@ -172,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promised_digits_are_there),
+        cmocka_unit_test(a_method_that_fails_is_replaced),
         cmocka_unit_test(level_callback_can_stop_it),
         cmocka_unit_test(other_parameters_have_a_score_with_it),
         cmocka_unit_test(keys_tell_parameters_apart),

@@ -298,6 +298,27 @@ static void threads_give_the_same_bits(void **state)
     }
 }
 
+/* A component that is zero at the start with atol = 0 has no tolerance of its own: rounding errors of the projection
+ * must not count as violated constraints. */
+static void start_without_absolute_tolerance_is_consistent(void **state)
+{
+    static const char *const method[] = {"mexx", "phem56"};
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("seven-body", NULL, 0, &err);
+    for (int k = 0; k < 2; k++) {
+        double y[14];
+        memcpy(y, p->y0, sizeof y);
+        dae_options opt = dae_options_default();
+        opt.method = method[k];
+        opt.rtol = 1e-6;
+        opt.atol = 0;
+        if (dae_solve(&p->system, &opt, 0, 0.03, y, NULL, &err) < 0) fail_msg("%s: %s", method[k], err.text);
+        assert_near(y[0], p->reference[0], 1e-4);
+    }
+    dae_problem_destroy(p);
+}
+
 static void unfit_linear_algebra_is_named(void **state)
 {
     (void)state;
@@ -829,6 +850,7 @@ int main(void)
         cmocka_unit_test(tolerances_near_rounding_are_taken),
         cmocka_unit_test(all_linear_algebra_gives_the_same_trajectory),
         cmocka_unit_test(threads_give_the_same_bits),
+        cmocka_unit_test(start_without_absolute_tolerance_is_consistent),
         cmocka_unit_test(unfit_linear_algebra_is_named),
         cmocka_unit_test(seven_body_has_five_roots),
         cmocka_unit_test(insulator_chain_swings_back_at_0_1283),

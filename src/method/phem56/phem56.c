@@ -371,11 +371,13 @@ static double first_step(phem56 *s, double t, double room)
     const double *k = derivative(s, END);
     double d0 = dae_wrms(s->ny, s->y1, s->weight), d1 = dae_wrms(s->ny, k, s->weight), d2 = 0;
     double h = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, room), *k2 = derivative(s, 0);
+    if (!(h > 0)) return 1e-6 * room; /* a component without tolerance: zero, and atol = 0 */
     for (int i = 0; i < s->ny; i++) s->Y[i] = s->y1[i] + s->ivp->direction * h * k[i];
     dae_copy(s->nl, s->l1, s->l0);
     if (start_derivatives(s, t + s->ivp->direction * h, s->Y, k2, s->l0)) return h;
     for (int i = 0; i < s->ny; i++) k2[i] -= k[i];
     d2 = dae_wrms(s->ny, k2, s->weight) / h;
+    if (!isfinite(d2)) return h;
     double d = fmax(d1, d2), next = d <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / d, 0.2);
     return fmin(fmin(100 * h, next), room);
 }
