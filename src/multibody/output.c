@@ -107,14 +107,39 @@ dae_status mbs_write_csv(const mbs_problem *p, int npoint, const double *t, cons
 
 /* ---- Balance of energy ---------------------------------------------------------------------------------- */
 
-/* Integral over [t1,t2] of the parabola through three points; a time twice is a jump: nothing before it counts. */
-static double segment(const double *t, const double *f)
+enum { stencil = 6 };
+
+/* The polynomial through n points, at x (Neville). */
+static double interpolate(int n, const double *t, const double *f, double x)
 {
-    double h0 = t[1] - t[0], h = t[2] - t[1];
-    if (!(h > 0)) return 0;
-    if (!(h0 > 0)) return h * (f[1] + f[2]) / 2;
-    double slope0 = (f[1] - f[0]) / h0, slope = (f[2] - f[1]) / h, curve = (slope - slope0) / (h + h0);
-    return h * (f[1] + f[2]) / 2 - curve * h * h * h / 6;
+    double c[stencil];
+    for (int i = 0; i < n; i++) c[i] = f[i];
+    for (int k = 1; k < n; k++) {
+        for (int i = 0; i < n - k; i++) c[i] = ((x - t[i + k]) * c[i] + (t[i] - x) * c[i + 1]) / (t[i] - t[i + k]);
+    }
+    return c[0];
+}
+
+/* Integral over [t[i], t[i+1]] of the polynomial through the points around, first .. last of which lie on one side of all
+ * jumps: Gauss's three points are exact for its degree. */
+static double segment(const double *t, const double *f, int i, int first, int last)
+{
+    static const double node[] = {0.11270166537925831, 0.5, 0.88729833462074169}, weight[] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+    int from = i + 1 - stencil / 2, n = last - first + 1 < stencil ? last - first + 1 : stencil;
+    if (from < first) from = first;
+    if (from + n - 1 > last) from = last + 1 - n;
+    double h = t[i + 1] - t[i], sum = 0;
+    for (int k = 0; k < 3; k++) sum += weight[k] * interpolate(n, t + from, f + from, t[i] + node[k] * h);
+    return h * sum;
+}
+
+/* Adds the work of one smooth piece, and the largest error of the balance in it. */
+static void add_piece(const double *t, const double *power, const double *energy, int first, int last, mbs_balance *out)
+{
+    for (int i = first; i < last; i++) {
+        out->work += segment(t, power, i, first, last);
+        out->largest = fmax(out->largest, fabs(energy[i + 1] - out->start - out->work));
+    }
 }
 
 dae_status mbs_energy_balance(const mbs_problem *p, int npoint, const double *t, const double *y,
@@ -122,29 +147,28 @@ dae_status mbs_energy_balance(const mbs_problem *p, int npoint, const double *t,
 {
     const mbs_mechanism *m = mbs_problem_mechanism(p);
     size_t n = (size_t)dae_system_size(&m->system);
-    double power[3] = {0, 0, 0}, time[3] = {0, 0, 0};
     dae_status status = DAE_OK;
     mbs_acceleration_solver *solver = mbs_acceleration_create(m, NULL);
+    double *power = calloc(2 * (size_t)npoint + 1, sizeof *power), *energy = power ? power + npoint : NULL;
     memset(out, 0, sizeof *out);
-    if (!solver) return DAE_ERR_MEMORY;
-    for (int i = 0; i < npoint; i++) {
+    if (!solver || !power) status = DAE_ERR_MEMORY;
+    for (int i = 0; i < npoint && !status; i++) {
         mbs_energy e;
         status = mbs_energy_at(m, solver, t[i], y + (size_t)i * n, &e);
         if (status) break;
-        memmove(power, power + 1, 2 * sizeof *power);
-        memmove(time, time + 1, 2 * sizeof *time);
-        power[2] = e.power;
-        time[2] = t[i];
-        out->end = e.kinetic + e.potential;
-        if (i == 0) {
-            out->start = out->end;
-            continue;
+        power[i] = e.power;
+        energy[i] = e.kinetic + e.potential;
+    }
+    if (!status && npoint > 0) {
+        out->start = energy[0];
+        out->end = energy[npoint - 1];
+        for (int first = 0, last; first < npoint; first = last + 1) { /* a time twice is a jump */
+            for (last = first; last + 1 < npoint && t[last + 1] != t[last]; last++) {}
+            if (first > 0) out->largest = fmax(out->largest, fabs(energy[first] - out->start - out->work));
+            add_piece(t, power, energy, first, last, out);
         }
-        if (i == 1) time[0] = time[1];
-        out->work += segment(time, power);
-        double off = fabs(out->end - out->start - out->work);
-        if (off > out->largest) out->largest = off;
     }
     mbs_acceleration_destroy(solver);
+    free(power);
     return status;
 }
