@@ -120,6 +120,12 @@ int cli_check_solver(const cli_args *args, const char *name);
 int cli_check_formulation(const cli_args *args, const char *name);
 int cli_write_file(const char *text, size_t length, void *file); /* a dae_write_fn for FILE * */
 
+/* columns.c: passes on only some columns of the table that is written to it. */
+typedef struct cli_columns cli_columns;
+cli_columns *cli_columns_create(const char *wanted, dae_write_fn *write, void *user); /* NULL: out of memory */
+int cli_columns_write(const char *text, size_t length, void *columns);                /* a dae_write_fn */
+int cli_columns_destroy(cli_columns *c); /* how many of the names were no columns */
+
 /* gnuplot.c: 0 or EXIT_USAGE after a message. */
 const char *cli_plot_terminal(const char *path); /* "svg", "png", "pdf" by the ending, or NULL */
 int cli_plot_check(const cli_args *args, const char *path);

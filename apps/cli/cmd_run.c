@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,15 +105,21 @@ static int set_output(job *j)
 {
     dae_run_options *o = &j->options;
     const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"), *dump = cli_value(j->args, "dump");
-    long points = 0, repeat = 1;
-    if (cli_whole(j->args, "points", 2, 10000000, &points) || cli_whole(j->args, "repeat", 1, 1000000, &repeat))
+    long points = 0, per_step = 0, repeat = 1;
+    if (cli_whole(j->args, "points", 2, 10000000, &points) || cli_whole(j->args, "per-step", 1, 1000000, &per_step) ||
+        cli_real(j->args, "max-gap", DBL_MIN, DBL_MAX, &o->interval) || cli_whole(j->args, "repeat", 1, 1000000, &repeat))
         return EXIT_USAGE;
+    if ((points > 0) + (per_step > 0) + (o->interval > 0) > 1)
+        return cli_wrong(j->args, "--points, --per-step and --max-gap exclude each other");
+    if (cli_has(j->args, "components") && (!out || cli_is_hdf5(out)))
+        return cli_wrong(j->args, "--components chooses columns of --out FILE.csv");
     const char *animate = cli_value(j->args, "animate");
     if (animate && !j->args->model) return cli_wrong(j->args, "--animate: only model files have something to show");
     double every = j->args->model ? mbs_problem_every(j->args->model) : 0;
-    if (every > 0 && !points && (out || plot || animate)) points = every_points(j, every);
-    if (out || plot || animate || j->args->model) o->trajectory = points ? DAE_TRAJECTORY_EQUIDISTANT : DAE_TRAJECTORY_STEPS;
-    if (points) o->points = (int)points;
+    if (every > 0 && !points && !per_step && !(o->interval > 0) && (out || plot || animate)) points = every_points(j, every);
+    if (out || plot || animate || j->args->model)
+        o->trajectory = points ? DAE_TRAJECTORY_EQUIDISTANT : o->interval > 0 ? DAE_TRAJECTORY_MAX_INTERVAL : DAE_TRAJECTORY_STEPS;
+    if (points || per_step) o->points = (int)(points ? points : per_step);
     o->repeat = (int)repeat;
     o->checkpoint = cli_has(j->args, "checkpoint");
     if (o->checkpoint && cli_checkpoint_check(j->args, cli_value(j->args, "checkpoint"), o->options.method)) return EXIT_USAGE;
@@ -266,6 +273,21 @@ static dae_status write_csv(const job *j, dae_write_fn *write, void *user)
     return mbs_write_csv(j->args->model, r->npoint, r->point_t, r->point_y, write, user);
 }
 
+/* The same, only the columns of --components. */
+static dae_status write_chosen(const job *j, dae_write_fn *write, void *user, dae_error *err)
+{
+    const char *wanted = cli_value(j->args, "components");
+    if (!wanted) return write_csv(j, write, user);
+    cli_columns *c = cli_columns_create(wanted, write, user);
+    if (!c) return DAE_ERR_MEMORY;
+    dae_status s = write_csv(j, cli_columns_write, c);
+    int missing = cli_columns_destroy(c);
+    if (s < 0 || !missing) return s;
+    snprintf(err->text, sizeof err->text, "--components %.160s: %d of these %s of the table", wanted, missing,
+             missing == 1 ? "is no column" : "are no columns");
+    return DAE_ERR_INPUT;
+}
+
 /* All that the run was asked for and what came out. */
 static int describe(const job *j, dae_attribute *a, char text[][64])
 {
@@ -333,7 +355,7 @@ static int write_files(job *j)
     if (j->out) {
         dae_error err = {0};
         errno = 0;
-        dae_status s = cli_is_hdf5(out) ? write_hdf5(j, j->out, &err) : write_csv(j, cli_write_file, j->out);
+        dae_status s = cli_is_hdf5(out) ? write_hdf5(j, j->out, &err) : write_chosen(j, cli_write_file, j->out, &err);
         int bad = s < 0 || fflush(j->out) != 0, why = errno;
         if (j->out != stdout && fclose(j->out) != 0 && !bad) {
             bad = 1;
@@ -461,6 +483,9 @@ static const cli_option options[] = {
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
     {"points", "N", NULL,
      "N equidistant points in --out and --plot instead of every step and 3 points between"},
+    {"per-step", "N", NULL, "every step and N - 1 points between instead (4)"},
+    {"max-gap", "DT", NULL, "every step, and points between so that they are DT apart at most"},
+    {"components", "A,B,...", NULL, "only these columns in --out FILE.csv"},
     {"dump", "FILE", "file", "write the continuous solution, for `daedalus sample`"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"full", NULL, NULL, "all components in the report, however many"},

@@ -18,7 +18,8 @@ typedef int dae_write_fn(const char *text, size_t length, void *user);
 typedef enum dae_trajectory {
     DAE_TRAJECTORY_NONE = 0,
     DAE_TRAJECTORY_STEPS,      /* every step end and points - 1 points inside each step */
-    DAE_TRAJECTORY_EQUIDISTANT /* points times from t0 to t_end, both included */
+    DAE_TRAJECTORY_EQUIDISTANT, /* points times from t0 to t_end, both included */
+    DAE_TRAJECTORY_MAX_INTERVAL /* every step end, and points between so that no gap is above interval */
 } dae_trajectory;
 
 /* Start from dae_run_options_default(problem). */
@@ -29,6 +30,7 @@ typedef struct dae_run_options {
     int nat;
     dae_trajectory trajectory;
     int points;
+    double interval;
     size_t max_values; /* trajectories above this many numbers are thinned to every 2nd, 4th, ... point */
     int repeat; /* > 1: CPU time is measured this often without output: extremes dropped, median of the rest */
     double repeat_seconds; /* no further measurement after this much CPU time; 0: no limit */

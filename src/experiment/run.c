@@ -383,6 +383,7 @@ static int put_step(run *x)
         }
         return bad;
     }
+    if (x->opt->trajectory == DAE_TRAJECTORY_MAX_INTERVAL) k = x->opt->interval > 0 ? (int)fmin(ceil(fabs(b - a) / x->opt->interval), 1e6) : 1;
     long restarts = dae_integrator_stats(x->it)->restarts;
     if (restarts != x->restarts) bad = put_interpolated(x, a); /* the other side of a jump */
     x->restarts = restarts;

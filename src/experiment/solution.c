@@ -10,6 +10,7 @@
 #include "experiment/solution.h"
 
 #include "core/error.h"
+#include "core/vector.h"
 #include "experiment/text.h"
 
 #include <jansson.h>
@@ -338,7 +339,8 @@ static json_t *sample(const dae_solution *s, const source *x, double t, const do
     json_object_set_new(o, "y", reals(y, s->info.n));
     if (!x->form) return o;
     const dae_mech *m = &x->problem->system.mech;
-    int known = dae_formulation_lift(x->form, t, y, x->lifted, NULL) >= 0 &&
+    dae_copy(s->info.n, y, x->y); /* on the constraints, as in a run */
+    int known = dae_formulation_project(x->form, t, x->y, NULL) >= 0 && dae_formulation_lift(x->form, t, x->y, x->lifted, NULL) >= 0 &&
                 dae_formulation_lower(x->form, t, x->lifted, x->y, x->a, x->lambda, NULL) >= 0;
     json_object_set_new(o, "p", reals(y, m->np));
     json_object_set_new(o, "v", reals(y + m->np, m->nv));

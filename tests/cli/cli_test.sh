@@ -111,6 +111,25 @@ equal "$(sed -n 1p a.csv | cut -d, -f1-3)" 't,q1,q2'
 equal "$(sed -n 2p a.csv | cut -d, -f1-3)" '# s,rad,rad'
 expect 0 run andrews --json; equal "$(sed -n 33p a.csv | cut -d, -f1)" "$(key t)"
 expect 0 run hires --out - --points 3 --solver radau5; lines 5 out
+# the other ways to choose points and columns
+expect 0 run seven-body --solver mexx --out s.csv --points 5 --components beta,vPhi --quiet; lines 7 s.csv
+says '^t,beta,vPhi$' s.csv
+expect 0 run seven-body --solver mexx --out s.csv --per-step 2 --quiet; lines 55 s.csv # 26 steps
+expect 0 run seven-body --solver mexx --out s.csv --max-gap 1e-4 --quiet
+checks=$((checks + 1))
+awk -F, 'NR > 3 && $1 - last > 1.0000001e-4 { bad = 1 } { last = $1 } END { exit bad || NR < 303 }' s.csv || wrong "gaps in s.csv"
+expect 2 run seven-body --out s.csv --components beta,foo --quiet; says 'foo: 1 of these is no column' err
+expect 2 run seven-body --out s.csv --points 3 --max-gap 1; says 'exclude each other' err
+expect 2 run seven-body --components beta; says 'columns of --out' err
+# events: those of the problem, others, none
+expect 0 run seven-body --solver mexx --json --quiet; says '"events":\[{"t":0.01124' out
+expect 0 run seven-body --event none --json --quiet; says '"events":\[\]' out
+expect 0 run seven-body --event beta=3:stop --json --quiet; says '"status":"event"' out
+expect 2 run seven-body --event foo; says 'no such component' err
+# what was decided, and where the time went
+expect 0 run seven-body --solver dopri5 --formulation baumgarte; says 'alpha = beta = ' out
+expect 0 run seven-body --solver mexx --log time --quiet; says 'time total=' err
+expect 0 run andrews --solver dop853 --json --quiet; says '"formulation":"index1"' out; says '"constraint":{"position":' out
 
 # ---- run: plots
 if command -v gnuplot >/dev/null; then
