@@ -241,6 +241,12 @@ int dae_saddle_factor(dae_saddle *s, const double *M, const double *G, const dou
     return -1;
 }
 
+int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l)
+{
+    (void)w, (void)l;
+    return dae_saddle_factor(s, M, G, U);
+}
+
 void dae_saddle_solve(dae_saddle *s, double *w, double *l)
 {
     (void)s, (void)w, (void)l;
