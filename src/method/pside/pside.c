@@ -672,6 +672,9 @@ static int attempt_fixed(pside *p)
                                  "t = %.10g: the iteration does not converge with the fixed step %g",
                                  p->ivp->t, st->h);
     }
+    int bad = dae_ivp_project(p->ivp, stage_time(p, S - 1), p->Y + (S - 1) * p->ld);
+    if (bad < 0) return call_failed(p);
+    if (bad) return (int)dae_ivp_fail(p->ivp, DAE_ERR_CONVERGENCE, "t = %.10g: the projection does not converge with the fixed step %g", p->ivp->t, st->h);
     accept(p, 1);
     double h = p->ivp->opt->fixed_step, room = fabs(p->ivp->t_stop - p->ivp->t);
     set_step(p, room <= h * (1 + 1e-10) ? room : h);
@@ -690,6 +693,7 @@ static int attempt(pside *p)
     outcome o = newton(p);
     if (o == SOLVED || o == EXACT) {
         int bad = estimate(p, &e);
+        if (!bad && e < 1) bad = dae_ivp_project(ivp, stage_time(p, S - 1), p->Y + (S - 1) * p->ld);
         if (bad < 0) o = STOP;
         else if (bad > 0 || !isfinite(e)) o = UNDEFINED;
     }
@@ -836,6 +840,7 @@ const dae_method dae_method_pside = {
              .max_index = 3,
              .implicit = 1,
              .checkpoint = 1,
+             .projects = 1,
              .options = option_table},
     .option_size = sizeof(pside_options),
     .create = create,
