@@ -135,13 +135,6 @@ static const dae_published_row *published_at(const char *problem, const char *so
     return NULL;
 }
 
-/* Below 1e-5 the two bit adding unit is run as corrected: as published it has a pair of unstable modes, which long steps
- * suppress and short ones follow (docs/problems/tba.md). */
-static const char *setting_at(const char *problem, double rtol)
-{
-    return !strcmp(problem, "tba") && rtol < 1e-5 * (1 - 1e-9) ? "variant=corrected" : NULL;
-}
-
 static void plan_range(plan *x, const dae_problem_info *problem, const char *const *solver, int nsolver)
 {
     const dae_tolerance_range *r = dae_tolerance_range_find(problem->name);
@@ -156,7 +149,6 @@ static void plan_range(plan *x, const dae_problem_info *problem, const char *con
                                     .solver = method->name,
                                     .m = m,
                                     .rtol = rtol,
-                                    .setting = setting_at(problem->name, rtol),
                                     .published = published_at(problem->name, method->name, rtol),
                                     .atol = r->atol_fixed ? r->atol : r->atol * rtol,
                                     .h0 = takes_h0(method->name) ? h0 : 0});

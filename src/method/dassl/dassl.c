@@ -25,6 +25,8 @@
  *     several values of cj;
  *   - the iteration stops at 0.1 of the error allowed, not 0.33, and h is chosen a little more carefully;
  *   - after a jump y' is that of the right side, and algebraic variables are made consistent again;
+ *   - behind a jump of an index-1 system with singular dF/dy' order 1 damps what the jump excites before higher orders
+ *     begin (method/damping.h);
  *   - the residual at the predicted point is not evaluated twice. */
 #include "method/method.h"
 
@@ -32,6 +34,7 @@
 #include "core/vector.h"
 #include "linalg/kernel.h"
 #include "linalg/shifted.h"
+#include "method/damping.h"
 #include "method/dassl/coefficients.h"
 
 #include <float.h>
@@ -94,6 +97,7 @@ typedef struct dassl_state {
     int filter;              /* of errors */
     int failed;              /* the last attempt failed */
     long accepted, step_jac; /* steps since the start; their number at the last Jacobian */
+    dae_damping damping;     /* behind a jump */
     int level, count;        /* fixed steps: the phase of the start, steps in it */
 } dassl_state;
 
@@ -624,6 +628,13 @@ static double first_step(const dassl *d, double t, const double *yp)
     return rate * h > 0.5 ? 0.5 / rate : h;
 }
 
+/* Safety in the choice of h. */
+static double bias(const dassl *d)
+{
+    if (d->classic || d->st->damping.on) return BIAS_CLASSIC;
+    return d->st->filter ? BIAS_FILTER : BIAS;
+}
+
 static void interpolate(void *self, double t, double *y, double *yp);
 
 static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
@@ -633,6 +644,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dassl_state *st = d->st;
     double room = fabs(ivp->t_stop - t), *x = d->x;
     int singular = st->singular;
+    dae_damping damping = st->damping;
     dae_copy(d->n, yp, x);
     if (d->classic && st->accepted && t == ivp->left && t == st->t) {
         interpolate(d, t, d->y, x); /* [DDASSL] is called again with the values that it returned */
@@ -640,7 +652,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     } else if (y != d->phi) {
         dae_copy(d->n, y, d->phi);
     }
-    *st = (dassl_state){.t = t, .k = 1, .starting = 1, .S = S_UNKNOWN, .singular = singular};
+    *st = (dassl_state){.t = t, .k = 1, .starting = 1, .S = S_UNKNOWN, .singular = singular, .damping = damping};
     for (int i = 0; i < d->n; i++) {
         if (d->phi[i] == 0 && ivp->atol[i] == 0) {
             return dae_ivp_fail(ivp, DAE_ERR_INPUT,
@@ -651,7 +663,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     set_weights(d, d->phi);
     if (!singular && !d->classic) st->singular = singular_mass(d, t, x) ? 2 : 1;
     st->filter = d->filter == 1 || (d->filter == 2 && st->singular == 2);
-    st->bias = d->classic ? BIAS_CLASSIC : st->filter ? BIAS_FILTER : BIAS;
+    dae_damping_begin(&st->damping, st->filter && !d->classic && !d->fixed && ivp->stats->accepted > 0);
+    st->bias = bias(d);
     int fixed_start = d->fixed && d->order_max > 2;
     if (!d->classic && st->singular == 2 && !d->ide) {
         double trial = h > 0 ? h : first_step(d, t, x);
@@ -866,7 +879,7 @@ static int choose_order(dassl *d, const estimate *s, int raised, double *est)
         *est = s->lower;
         return k - 1;
     }
-    if (k == d->order_max || st->same <= k + 1 || raised) return k;
+    if (st->damping.on || k == d->order_max || st->same <= k + 1 || raised) return k;
     const double *top = d->phi + (k + 1) * d->ld; /* e of the last step */
     double v, term;
     if (st->filter) {
@@ -893,7 +906,9 @@ static void choose_next(dassl *d, const estimate *s, int raised, int retried)
 {
     dassl_state *st = d->st;
     int k = st->k;
-    if (s->down || k == d->order_max) st->starting = 0;
+    dae_damping_accept(&st->damping, st->h);
+    st->bias = bias(d);
+    if (s->down || st->damping.on || k == d->order_max) st->starting = 0;
     if (retried && !d->classic) st->hold = k + 2;
     if (st->starting) {
         st->k = k + 1;

@@ -23,13 +23,15 @@
  *     interval is halved rather than ended by a tiny block;
  *   - where the iteration diverges twice at order 7 or 9 the order falls;
  *   - values that are off their constraints, with an error that does not fall with h, are mended;
- *   - after a discontinuity h goes on from the last one.
+ *   - after a discontinuity h goes on from the last one, and in DAEs of index 1 order 3 damps what it excites before
+ *     higher orders begin (method/damping.h).
  * h0, h_min and fixed_step mean the sub-step h, h_max the block. */
 #include "method/method.h"
 
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/damping.h"
 #include "method/gamd/coefficients.h"
 
 #include <float.h>
@@ -58,6 +60,7 @@ static const double index_scale[LEVELS] = {1, 0.1, 0.01, 0.001};
 #define SAFE_UP 40.0
 #define SAFE_DOWN 20.0
 #define SAFE_REJECT 15.0
+#define SAFE_DAMPING 2.0 /* ours: behind a jump, for all of them */
 #define ACCEPT 0.8   /* [GAMD] err accepted */
 #define KEEP_LOW 0.9 /* [GAMD] h ratios between which h is kept with its factors */
 #define KEEP_HIGH 1.1
@@ -99,6 +102,7 @@ typedef struct gamd_state {
     int newton_row, error_row;         /* failures in a row, and */
     int rejections;                    /* rejections, in this block */
     int singular;
+    dae_damping damping; /* behind a jump, of sub-steps */
 } gamd_state;
 
 typedef struct gamd {
@@ -251,7 +255,13 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     double room = fabs(ivp->t_stop - t);
     int s_old = formulas[st->level]->s;
     double h_old = ivp->stats->accepted > 0 ? st->h_acc : 0; /* a restart: the last sub-step */
-    *st = (gamd_state){.level = g->level_min, .first = 1, .need_jac = 1, .need_lu = 1, .err_last = -1};
+    *st = (gamd_state){.level = g->level_min,
+                       .first = 1,
+                       .need_jac = 1,
+                       .need_lu = 1,
+                       .err_last = -1,
+                       .damping = st->damping};
+    dae_damping_begin(&st->damping, h_old > 0 && g->dae && g->index < 2 && !g->classic && !(ivp->opt->fixed_step > 0));
     dae_copy(g->n, y, g->y);
     if (ivp->sys->kind == DAE_KIND_ODE) {
         dae_copy(g->n, yp, g->F);
@@ -670,7 +680,8 @@ static void reject(gamd *g, double err)
     int first = st->error_row++ == 0;
     if (st->rejections++ == 0) st->h_first = st->h;
     st->newton_row = 0;
-    retry(g, st->h / ratio_of(err, SAFE_REJECT, formulas[st->level]->p), first && st->theta > THETA_JAC);
+    double safe = st->damping.on ? SAFE_DAMPING : SAFE_REJECT;
+    retry(g, st->h / ratio_of(err, safe, formulas[st->level]->p), first && st->theta > THETA_JAC);
 }
 
 /* The order with the largest merit s/(cost r), and its h. */
@@ -680,6 +691,7 @@ static double choose(gamd *g, double err, int *level)
     int now = st->level, p = formulas[now]->p;
     double r = ratio_of(err, SAFE_SAME, p), best = formulas[now]->s / (cost[now] * r);
     *level = now;
+    if (st->damping.on) return st->h / ratio_of(err, SAFE_DAMPING, p);
     if (now < g->level_max) {
         double r_up = ratio_of(estimate_up(g), SAFE_UP, p + 2),
                merit = formulas[now + 1]->s / (cost[now + 1] * r_up);
@@ -722,6 +734,7 @@ static void accept(gamd *g, double err, int mending)
     dae_ivp *ivp = g->ivp;
     int fixed = ivp->opt->fixed_step > 0, level = st->level, s = formulas[level]->s, ld = g->ld;
     double h = st->h, h_new;
+    dae_damping_accept(&st->damping, h);
     if (fixed) h_new = ivp->opt->fixed_step;
     else if (!mending) h_new = choose(g, err, &level);
     else h_new = st->rejections ? st->h_first : h, level = g->level_min;

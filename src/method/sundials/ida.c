@@ -11,6 +11,7 @@
 
 #include "core/matrix.h"
 #include "core/vector.h"
+#include "method/damping.h"
 
 #include <ida/ida.h>
 #include <math.h>
@@ -40,6 +41,7 @@ typedef struct ida {
     double *settled;  /* n: values before they are settled */
     double f_time;
     int f_known;
+    dae_damping damping; /* behind a jump: order 1 */
     double correction; /* size of a Newton correction to the initial values, in units of the tolerances */
     int stop_set;
     int started; /* a step was taken since the reset */
@@ -395,6 +397,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (rc) return dae_sun_fail(s, "ida", flags, rc < 0 ? IDA_RES_FAIL : IDA_FIRST_RES_FAIL, h);
     int flag = IDAReInit(c->memory, t, s->y_view, s->yp_view);
     if (flag == IDA_SUCCESS) flag = IDASetInitStep(c->memory, ivp->h_next);
+    dae_damping_begin(&c->damping, restart && ivp->sys->kind != DAE_KIND_ODE && dae_system_index(ivp->sys) < 2);
+    if (flag == IDA_SUCCESS) flag = IDASetMaxOrd(c->memory, c->damping.on ? 1 : c->option->max_order);
     if (flag < 0) return dae_sun_fail(s, "ida", flags, flag, h);
     return make_consistent(c, h, restart);
 }
@@ -447,6 +451,9 @@ static dae_status step(void *self)
     }
     if (flag < 0) return dae_sun_fail(s, "ida", flags, flag, h);
     c->started = 1;
+    int damping = c->damping.on;
+    dae_damping_accept(&c->damping, t - ivp->t);
+    if (damping && !c->damping.on) IDASetMaxOrd(c->memory, c->option->max_order);
     ivp->t_old = ivp->t;
     ivp->t = t;
     ivp->h_next = h;
