@@ -279,11 +279,8 @@ static int summarize(const matrix *x)
         printf("  %s, %s, rtol %.3g (m = %d%s): %s\n", r->problem, r->solver, r->rtol, r->m,
                dae_published_failed(r->problem, r->solver, r->m) ? ", failed in the report too" : "",
                r->message);
-        printf("    daedalus run %s --solver %s --rtol %.17g --atol %.17g", r->problem, r->solver, r->rtol,
-               r->atol);
-        printf(" --h0 %.17g", r->h0);
-        if (r->setting) printf(" --set %s", r->setting);
-        putchar('\n');
+        printf("    daedalus run %s --solver %s --rtol %.17g --atol %.17g --h0 %.17g\n", r->problem, r->solver,
+               r->rtol, r->atol, r->h0);
     }
     printf("\n%d of %d runs, %d failed, %.0f s of CPU time; %s\n", done, x->count, failed, seconds, x->path);
     return failed ? EXIT_FAILED : EXIT_DONE;
@@ -362,9 +359,7 @@ static void condensed(FILE *out, const matrix *x)
                       "Left out for their cost: %s on %s below %.3g, whose order %d takes more than 1.5e8 steps "
                       "each there: %d runs.\n"))
         fputs("No run is left out for its cost.\n", out);
-    fputs("tba below 1e-5 is run as corrected: as published three solvers do not end there ([which and "
-          "why](problems/tba.md)).\n\n## Runs\n\n",
-          out);
+    fputs("\n## Runs\n\n", out);
     cross(out, x, runs_cell);
     fputs("\n## Digits\n\nLeast and most correct digits over the tolerances: scd, or mescd where the report "
           "does not use "

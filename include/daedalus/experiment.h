@@ -232,7 +232,6 @@ typedef struct dae_table_row {
     const dae_published_row *published; /* NULL: none */
     int m;                              /* number of the tolerance in the problem's range, -1: none */
     double rtol, atol, h0;              /* h0 0: the method chooses */
-    const char *setting;                /* NAME=VALUE of a parameter of the problem, NULL: none */
     dae_status status;
     char message[512]; /* of a failed run */
     double mescd, scd;

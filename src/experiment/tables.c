@@ -187,11 +187,7 @@ void dae_table_run(dae_table_row *row, double max_seconds, int repeat)
     row->mescd = row->scd = row->cpu_seconds = NAN;
     row->steps = row->accepted = row->f = row->jac = row->lu = 0;
     row->message[0] = 0;
-    char name[64] = "";
-    const char *value = row->setting ? strchr(row->setting, '=') : NULL;
-    if (value) snprintf(name, sizeof name, "%.*s", (int)(value - row->setting), row->setting);
-    dae_setting setting = {name, value ? value + 1 : NULL};
-    dae_problem *p = dae_problem_create(row->problem, value ? &setting : NULL, value != NULL, &err);
+    dae_problem *p = dae_problem_create(row->problem, NULL, 0, &err);
     if (!p) {
         note_failure(row, err.status, err.text);
         return;
@@ -441,8 +437,7 @@ static void csv_row(dae_text *x, const dae_table_row *r)
     const dae_published_row *p = r->published;
     const char *sep = ",";
     dae_text_print(x, "%s,%s,%s,%s,%.17g,%.17g,%.17g,%s", r->problem, r->solver, p ? p->solver : "",
-                   p && p->variant ? p->variant : r->setting ? r->setting : "", r->rtol, r->atol, r->h0,
-                   dae_run_status_word(r->status));
+                   p && p->variant ? p->variant : "", r->rtol, r->atol, r->h0, dae_run_status_word(r->status));
     csv_figures(x, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu}, r->cpu_seconds);
     if (p)
         csv_figures(x, p->mescd, p->scd, (long[]){p->steps, p->accepted, p->f, p->jac, p->lu},
@@ -503,7 +498,6 @@ static json_t *row_object(const dae_table_row *r)
     json_object_set_new(o, "rtol", real_or_null(r->rtol));
     json_object_set_new(o, "atol", real_or_null(r->atol));
     json_object_set_new(o, "h0", r->h0 > 0 ? json_real(r->h0) : json_null());
-    if (r->setting) json_object_set_new(o, "setting", json_string(r->setting));
     json_object_set_new(o, "status", json_string(dae_run_status_word(r->status)));
     json_t *text = r->message[0] ? json_string(r->message) : json_null();
     json_object_set_new(o, "message", text ? text : json_null());

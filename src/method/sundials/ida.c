@@ -208,21 +208,38 @@ static void nonzero_columns(const dae_matrix *M, int n, double *id)
     }
 }
 
-/* Which variables are differential: from the description of the system, or from the columns of M or of
+/* Which variables are differential (id[i] = 1): from the description of the system, or from the columns of M or of
  * dF/dy' (which iteration_matrix has left in dfdyp). */
-static int set_id(ida *c)
+static void find_differential(const ida *c, double *id)
 {
-    dae_sun *s = &c->sun;
+    const dae_sun *s = &c->sun;
     const dae_ivp *ivp = s->ivp;
     if (!s->A) {
-        nonzero_columns(&c->mass, ivp->n, c->id);
+        nonzero_columns(&c->mass, ivp->n, id);
     } else if (ivp->sys->ide.algebraic) {
-        for (int i = 0; i < ivp->n; i++) c->id[i] = !ivp->sys->ide.algebraic[i];
+        for (int i = 0; i < ivp->n; i++) id[i] = !ivp->sys->ide.algebraic[i];
     } else {
-        nonzero_columns(&(dae_matrix){ivp->n, ivp->jacobian, s->dfdyp}, ivp->n, c->id);
+        nonzero_columns(&(dae_matrix){ivp->n, ivp->jacobian, s->dfdyp}, ivp->n, id);
     }
-    N_VSetArrayPointer(c->id, s->any_view);
-    return IDASetId(c->memory, s->any_view);
+}
+
+static int set_id(ida *c)
+{
+    find_differential(c, c->id);
+    N_VSetArrayPointer(c->id, c->sun.any_view);
+    return IDASetId(c->memory, c->sun.any_view);
+}
+
+/* Index 1, with algebraic variables? At a restart, when the matrices of the last piece are known. */
+static int wants_damping(const ida *c)
+{
+    const dae_ivp *ivp = c->sun.ivp;
+    if (ivp->sys->kind == DAE_KIND_ODE || dae_system_index(ivp->sys) > 1) return 0;
+    find_differential(c, c->work);
+    for (int i = 0; i < ivp->n; i++) {
+        if (c->work[i] == 0) return 1;
+    }
+    return 0;
 }
 
 static double weighted_norm(const ida *c, const double *x)
@@ -376,8 +393,9 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     ivp->t_old = ivp->t = t;
     ivp->y = s->y;
     ivp->order = 1;
-    /* Ours: after a discontinuity h goes on from the last one, but for ODEs. A tiny first step follows fast unstable modes
-     * of some circuits that long steps do not see (tba below 1e-5); nand at 1e-7: 7.0 -> 8.2 digits. */
+    /* Ours: after a discontinuity h goes on from the last one, but for ODEs (nand at 1e-7: 7.0 -> 8.2 digits), and order 1
+     * damps what it excites where there are algebraic variables. A tiny first step, or order 3 to 5 with a short one, follows
+     * fast unstable modes of some circuits (tba below 1e-5). */
     double h_old = 0;
     int restart = c->started;
     if (restart && ivp->sys->kind != DAE_KIND_ODE) IDAGetCurrentStep(c->memory, &h_old);
@@ -397,7 +415,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (rc) return dae_sun_fail(s, "ida", flags, rc < 0 ? IDA_RES_FAIL : IDA_FIRST_RES_FAIL, h);
     int flag = IDAReInit(c->memory, t, s->y_view, s->yp_view);
     if (flag == IDA_SUCCESS) flag = IDASetInitStep(c->memory, ivp->h_next);
-    dae_damping_begin(&c->damping, restart && ivp->sys->kind != DAE_KIND_ODE && dae_system_index(ivp->sys) < 2);
+    dae_damping_begin(&c->damping, restart && wants_damping(c));
     if (flag == IDA_SUCCESS) flag = IDASetMaxOrd(c->memory, c->damping.on ? 1 : c->option->max_order);
     if (flag < 0) return dae_sun_fail(s, "ida", flags, flag, h);
     return make_consistent(c, h, restart);
