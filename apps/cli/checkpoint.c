@@ -14,8 +14,9 @@
 
 /* Options that must be the same in the run that goes on; the first five are always kept, as they were in
  * effect. */
-static const char *const decisive[] = {"solver", "rtol", "atol", "h0",   "tend",     "formulation",    "set",
-                                       "index",  "opt",  "at",   "hmax", "jacobian", "linear-algebra", "event", NULL};
+static const char *const decisive[] = {"solver", "rtol", "atol", "h0",   "tend", "formulation", "set",
+                                       "index",  "opt",  "at",   "hmax", "end",  "jacobian",    "linear-algebra",
+                                       "event",  NULL};
 enum { always = 5 };
 static const char first_line[] = "daedalus checkpoint 1\n";
 

@@ -54,6 +54,10 @@ static int set_options(job *j)
         o->atol = j->problem->atol * (o->rtol / j->problem->rtol);
     }
     if (cli_has(j->args, "profile")) o->profile = 1;
+    const char *end = cli_value(j->args, "end");
+    if (end && strcmp(end, "stop") != 0 && strcmp(end, "pass") != 0)
+        return cli_wrong(j->args, "--end %s: expected pass or stop", end);
+    o->stop_at_end = end && !strcmp(end, "stop");
     const char *solver = cli_value(j->args, "solver");
     if (solver && strcmp(solver, "auto") != 0 && cli_check_solver(j->args, solver)) return EXIT_USAGE;
     int status = cli_settings(j->args, "opt", &j->setting, &o->nsetting);
@@ -471,6 +475,8 @@ static const cli_option options[] = {
     {"atol", "A", NULL, "absolute tolerance"},
     {"h0", "H", NULL, "first step; 0: the method chooses"},
     {"hmax", "H", NULL, "largest step"},
+    {"end", "MODE", "pass|stop",
+     "multistep methods may pass the end and interpolate (default), or must stop at it"},
     {"tend", "T", NULL, "another end of the interval (there is no score then)"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},

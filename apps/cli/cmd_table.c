@@ -77,7 +77,9 @@ static void put_head(const table *t)
            "solver\n"
            "that stands beside another's rows has that one's name in brackets. accepted, Jac, LU and CPU are "
            "shown\n"
-           "and not judged. No first step (-): the method chooses it.\n\n"
+           "and not judged. No first step (-): the method chooses it. As in the report, dassl, ida, vode and "
+           "cvode\n"
+           "stop at the end of the interval (`run --end stop`).\n\n"
            "%d runs beside %d printed rows: %d without a mark, %d with one, %d failed.\n\n",
            cli_has(t->args, "all") ? "table --all" : "table", dae_version(), compared, printed,
            compared - marked, marked, failed);

@@ -23,14 +23,26 @@ static const struct {
     {"vode", "cvode"},
 };
 
+static int is_one_of(const char *solver, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(names[i], solver)) return 1;
+    }
+    return 0;
+}
+
 /* Whether the report gives a first step to solvers of this sort. */
 static int takes_h0(const char *solver)
 {
     static const char *const names[] = {"bimd", "gamd", "mebdfdae", "mebdfi", "radau", "radau5"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!strcmp(names[i], solver)) return 1;
-    }
-    return 0;
+    return is_one_of(solver, names, sizeof names / sizeof *names);
+}
+
+/* Whether the report's program is told to stop at the end; others pass it and interpolate, or end there anyway. */
+static int stops_at_end(const char *solver)
+{
+    static const char *const names[] = {"dassl", "ida", "vode", "cvode"};
+    return is_one_of(solver, names, sizeof names / sizeof *names);
 }
 
 static int is_counterpart(const char *printed, const char *ours)
@@ -197,6 +209,7 @@ void dae_table_run(dae_table_row *row, double max_seconds, int repeat)
     o.options.rtol = row->rtol;
     o.options.atol = row->atol;
     o.options.h0 = row->h0;
+    o.options.stop_at_end = stops_at_end(row->solver);
     o.options.max_steps = 0;
     o.options.max_seconds = max_seconds;
     o.repeat = repeat;

@@ -243,7 +243,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
                                  -2.5, -2.5, 3.62385, 0,    3.62385, -2.5,    -2.5};
     static const double yp0[N] = {0};
     static const int algebraic[N] = {0}; /* C is positive definite */
-    static const double corners[] = {5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75};
+    /* The last one is the end: a step beyond it, or a stage at it, would see the inputs of the next period. */
+    static const double corners[] = {5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80};
     static const double reference[N] = {0.4971088699385777e1,  0.4999752103929311e1,   -0.2499998781491227e1,
                                         -0.2499999999999975e1, 0.4970837023296724e1,   -0.2091214032073855,
                                         0.4970593243278363e1,  -0.2500077409198803e1,  -0.2499998781491227e1,
@@ -261,7 +262,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->y0 = y0;
     p->yp0 = yp0;
     p->discontinuity = corners;
-    p->ndiscontinuity = 15;
+    p->ndiscontinuity = (int)(sizeof corners/sizeof corners[0]);
     p->rtol = 1e-7;
     p->atol = 1e-7;
     p->h0 = 1e-7;

@@ -15,6 +15,8 @@ expect 2 run hirse; says 'did you mean hires?' err; silent out
 expect 2 run elephant; says 'list problems' err
 expect 2 run hires --rtl 1e-4; says 'did you mean --rtol?' err
 expect 2 run hires --rtol; says '--rtol needs a value' err
+expect 2 run hires --end stap; says '--end stap: expected pass or stop' err
+expect 0 run hires --solver dassl --end stop --json; says '"t":321.8122' out
 expect 2 run hires --rtol --json; says '--rtol needs a value' err
 expect 2 run hires --rtol abc; says '"abc" is not a number' err
 expect 2 run hires --rtol=-1; says 'range' err

@@ -20,8 +20,8 @@ typedef struct bdf_run {
     double y[BDF_N_MAX];
 } bdf_run;
 
-/* A run to the end of a test-set problem; it must succeed. The setting "stop_at_end" is taken out: 1 unless given,
- * as the runs of the test set have it. */
+/* A run to the end of a test-set problem; it must succeed. Two settings are taken out: "stop_at_end" is 1 unless given, as
+ * the runs of the test set have it; "jump_at_end" = 0 ignores a discontinuity at the end, as they do. */
 static inline bdf_run bdf_problem(const char *name, const char *method, double rtol, double atol,
                                   const dae_setting *setting, int nsetting)
 {
@@ -40,6 +40,8 @@ static inline bdf_run bdf_problem(const char *name, const char *method, double r
     opt.ndiscontinuity = p->ndiscontinuity;
     for (int i = 0; i < nsetting; i++) {
         if (!strcmp(setting[i].name, "stop_at_end")) opt.stop_at_end = atoi(setting[i].value);
+        else if (!strcmp(setting[i].name, "jump_at_end") && p->discontinuity[p->ndiscontinuity - 1] == p->t_end)
+            opt.ndiscontinuity -= !atoi(setting[i].value);
         else own[opt.nsetting++] = setting[i];
     }
     int n = dae_system_size(&p->system);

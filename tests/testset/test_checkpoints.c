@@ -224,7 +224,9 @@ static void checkpoints_problem_data(void **state)
             }
         }
         if (c->yp0 && p->yp0) check_slopes(c, p);
-        assert_int_equal(p->ndiscontinuity, c->ndiscontinuity);
+        int at_end = strcmp(c->name, "pump") == 0 || strcmp(c->name, "nand") == 0; /* one more at t_end, not in the list */
+        assert_int_equal(p->ndiscontinuity, c->ndiscontinuity + at_end);
+        if (at_end) assert_true(p->discontinuity[c->ndiscontinuity] == p->t_end);
         for (int i = 0; i < c->ndiscontinuity; i++) {
             assert_near(p->discontinuity[i], c->discontinuity[i], 1e-15 * fabs(c->discontinuity[i]));
         }

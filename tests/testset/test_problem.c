@@ -171,6 +171,22 @@ static void nand_input_slopes_at_segment_ends(void **state)
     dae_problem_destroy(p);
 }
 
+/* The left limit of the pump's input at the end of a period is 0 in spite of the rounding of t. */
+static void pump_input_ends_at_zero(void **state)
+{
+    (void)state;
+    dae_problem *p = create("pump");
+    double f[9];
+    for (int k = 1; k <= 10; k++) {
+        double end = p->discontinuity[4 * k - 1];
+        p->system.dae.f(nextafter(end, 0), p->y0, f, NULL);
+        assert_true(f[3] == 0);
+        p->system.dae.f(end - 1e-9, p->y0, f, NULL);
+        assert_near(f[3], 2, 1e-11);
+    }
+    dae_problem_destroy(p);
+}
+
 /* ---- Invariants ------------------------------------------------------------------------------ */
 
 static void kinetics_keep_their_invariants(void **state)
@@ -509,6 +525,7 @@ int main(void)
         cmocka_unit_test(transamp_refuses_large_exponents),
         cmocka_unit_test(nand_refuses_bulk_voltages_above_phi),
         cmocka_unit_test(nand_input_slopes_at_segment_ends),
+        cmocka_unit_test(pump_input_ends_at_zero),
         cmocka_unit_test(kinetics_keep_their_invariants),
         cmocka_unit_test(plei_conserves_momentum),
         cmocka_unit_test(score_of_hand_made_numbers),
