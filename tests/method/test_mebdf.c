@@ -135,6 +135,17 @@ static void mebdf_keeps_the_published_accuracy_and_work(void **state)
     }
 }
 
+/* Twelve restarts: with the first step that is given for the start at each of them 907 steps. */
+static void mebdf_restarts_with_a_part_of_the_last_step(void **state)
+{
+    static const row r = {"emep", "mebdfi", 1e-2, 1, 1e-7, 1.17, 1.17, 649, 597, 2537, 130, 130};
+    result g;
+    (void)state;
+    assert_true(run(&r, NULL, 0, "auto", &g));
+    assert_true(g.stats.steps < 875);
+    assert_true(g.score.scd > 1.17);
+}
+
 /* Runs that failed with the original programs: the charge pump always, the adder and the slider crank; and one
  * whose algebraic variables jump. */
 static void mebdf_finishes_what_the_originals_could_not(void **state)
@@ -713,6 +724,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mebdf_classic_takes_the_published_steps),
         cmocka_unit_test(mebdf_keeps_the_published_accuracy_and_work),
+        cmocka_unit_test(mebdf_restarts_with_a_part_of_the_last_step),
         cmocka_unit_test(mebdf_finishes_what_the_originals_could_not),
         cmocka_unit_test(mebdf_coefficients_meet_order_conditions),
         cmocka_unit_test(mebdf_order_k_plus_1_on_smooth_problem),

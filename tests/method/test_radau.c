@@ -307,6 +307,26 @@ static void tba_starts_with_the_lowest_order_after_each_jump(void **state)
     dae_problem_destroy(p);
 }
 
+static void emep_goes_on_with_its_order_after_each_jump(void **state)
+{
+    (void)state; /* an ODE; from order 5 and the step given for the start: 857 steps */
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("emep", NULL, 0, &err);
+    assert_non_null(p);
+    dae_run_options o = dae_run_options_default(p);
+    o.options.method = "radau";
+    o.options.rtol = 1e-8;
+    o.options.atol = 1;
+    o.options.h0 = 1e-7;
+    dae_run_result *r = dae_run(p, &o, &err);
+    assert_non_null(r);
+    assert_int_equal(r->status, DAE_OK);
+    assert_true(r->stats.steps < 600);
+    assert_true(r->scd > 7.8);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
 static void ringmod_without_capacitance_at_loose_tolerance(void **state)
 {
     (void)state; /* index 2: where diodes block, the Jacobian of the last point is wrong by powers of ten */
@@ -485,6 +505,7 @@ int main(void)
         cmocka_unit_test(transamp_where_the_original_failed),
         cmocka_unit_test(pump_passes_the_kinks_of_its_charges),
         cmocka_unit_test(tba_starts_with_the_lowest_order_after_each_jump),
+        cmocka_unit_test(emep_goes_on_with_its_order_after_each_jump),
         cmocka_unit_test(ringmod_without_capacitance_at_loose_tolerance),
         cmocka_unit_test(pendulum_orders_are_those_of_theory),
         cmocka_unit_test(stiff_order_is_the_stage_order),
