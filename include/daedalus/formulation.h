@@ -69,7 +69,8 @@ DAE_API dae_status dae_formulation_residuals(dae_formulation *f, double t, const
 
 /* ---- With an integrator ------------------------------------------------------------------------ */
 
-/* Tells an integrator of this formulation's system to project (option "project"). Before start. */
+/* Tells an integrator of this formulation's system to project (option "project"), to change coordinates where the
+ * form does, and what belongs into checkpoints. Before start. */
 DAE_API dae_status dae_formulation_attach(dae_formulation *f, dae_integrator *it, dae_error *err);
 
 DAE_END_DECLS

@@ -154,7 +154,8 @@ DAE_API dae_status dae_integrator_set_projection(dae_integrator *it, dae_project
 /* Called between two steps, when all of the last one has been processed. Where the variables should be others
  * (another chart of the manifold on which the solution lies) it rewrites y and returns 1: the method starts
  * afresh there. Returns 0 where nothing changes, < 0 to stop. Dense output, events and output of a step
- * always see the variables with which it was made. Such runs cannot be saved. */
+ * always see the variables with which it was made. Such runs can be saved if their memory is known
+ * (dae_integrator_set_memory). */
 typedef int dae_chart_fn(double t, double *y, void *user);
 DAE_API void dae_integrator_set_chart(dae_integrator *it, dae_chart_fn *chart, void *user);
 
@@ -170,6 +171,16 @@ DAE_API void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *pr
  * events and output), load it, and go on: every further number is the same, bit for bit. */
 DAE_API size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size); /* bytes needed; 0: cannot */
 DAE_API dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err);
+
+/* What the system keeps between evaluations besides its state (coordinates that change, kept factors), so that
+ * checkpoints hold it too. save: bytes needed, written where buffer is not NULL; load: 0 fine, other values:
+ * these bytes are of another system. */
+typedef struct dae_memory {
+    size_t (*save)(const void *user, void *buffer);
+    int (*load)(void *user, const void *buffer, size_t size);
+    void *user;
+} dae_memory;
+DAE_API void dae_integrator_set_memory(dae_integrator *it, const dae_memory *memory); /* copied; NULL: none */
 
 /* ---- All in one ------------------------------------------------------------------------------ */
 

@@ -81,14 +81,16 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->constant = !mech->mass_fn && (!mech->mass_blocks || mech->mass.n);
     d->friction = mech->dfdlambda != NULL && d->nl > 0;
     lay_out(d, arena);
-    d->M = dae_arena_reals(arena, (size_t)d->nM);
-    d->G = dae_arena_reals(arena, (size_t)d->nG);
+    d->keep = dae_arena_create();
+    if (!d->keep) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", d->nv);
+    d->M = dae_arena_reals(d->keep, (size_t)d->nM);
+    d->G = dae_arena_reals(d->keep, (size_t)d->nG);
     d->scratch_G = dae_arena_reals(arena, (size_t)d->nG);
-    d->F = d->friction ? dae_arena_reals(arena, nv * nl) : NULL;
-    d->U = d->friction ? dae_arena_reals(arena, (size_t)d->nG) : NULL;
+    d->F = d->friction ? dae_arena_reals(d->keep, nv * nl) : NULL;
+    d->U = d->friction ? dae_arena_reals(d->keep, (size_t)d->nG) : NULL;
     d->dense = mech->mass_fn && !mech->mass_blocks && d->spec.block ? dae_arena_reals(arena, nv * nv) : NULL;
-    d->at_p = dae_arena_reals(arena, np);
-    d->lambda = dae_arena_reals(arena, nl);
+    d->at_p = dae_arena_reals(d->keep, np);
+    d->lambda = dae_arena_reals(d->keep, nl);
     d->g = dae_arena_reals(arena, (size_t)d->ng);
     d->gI = dae_arena_reals(arena, nl);
     d->low = dae_arena_reals(arena, nl);
@@ -100,7 +102,7 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->side = dae_arena_reals(arena, nv + nl);
     d->nothing = dae_arena_reals(arena, nl + (size_t)d->nu);
     if (mech->cache_size) d->cache = dae_arena_take(arena, 1, mech->cache_size);
-    if (dae_arena_failed(arena)) {
+    if (dae_arena_failed(arena) || dae_arena_failed(d->keep)) {
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", d->nv);
     }
     d->at_t = NAN;
@@ -108,14 +110,47 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     if (d->constant) d->spec.mass = d->M;
     d->spec.mode = mode;
     d->spec.unsymmetric = d->friction;
-    d->saddle = dae_saddle_create(&d->spec, arena, err);
+    d->saddle = dae_saddle_create(&d->spec, d->keep, err);
     return d->saddle ? DAE_OK : err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
 }
 
 void dae_descriptor_free(dae_descriptor *d)
 {
     dae_saddle_destroy(d->saddle);
+    dae_arena_destroy(d->keep);
     d->saddle = NULL;
+    d->keep = NULL;
+}
+
+/* ---- Checkpoint ---------------------------------------------------------------------------------- */
+
+typedef struct kept {
+    size_t arena, factors;
+    double at_t;
+} kept;
+
+size_t dae_descriptor_save(const dae_descriptor *d, void *buffer)
+{
+    kept k = {dae_arena_bytes(d->keep), dae_saddle_save(d->saddle, NULL), d->at_t};
+    unsigned char *out = buffer;
+    if (out) {
+        memcpy(out, &k, sizeof k);
+        dae_arena_write(d->keep, out + sizeof k);
+        dae_saddle_save(d->saddle, out + sizeof k + k.arena);
+    }
+    return sizeof k + k.arena + k.factors;
+}
+
+int dae_descriptor_load(dae_descriptor *d, const void *buffer, size_t size)
+{
+    kept k;
+    const unsigned char *in = buffer;
+    if (size < sizeof k) return -1;
+    memcpy(&k, in, sizeof k);
+    if (k.arena != dae_arena_bytes(d->keep) || k.factors > size || k.arena != size - k.factors - sizeof k) return -1;
+    dae_arena_read(d->keep, in + sizeof k);
+    d->at_t = k.at_t;
+    return dae_saddle_load(d->saddle, in + sizeof k + k.arena, k.factors);
 }
 
 /* ---- The parts ----------------------------------------------------------------------------------- */

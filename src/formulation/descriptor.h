@@ -22,7 +22,8 @@ typedef struct dae_descriptor {
     int constant;     /* M does not depend on t and p */
     int friction;     /* f depends on lambda */
 
-    /* What the last dae_descriptor_accelerations used. */
+    /* What the last dae_descriptor_accelerations used; in an arena of its own, with the factors, for checkpoints. */
+    dae_arena *keep;
     double *M, *G;    /* nM, nG */
     double *F, *U;    /* df/dlambda (nv*nl) and G - F^T (nG), where f depends on lambda */
     double at_t;      /* the factors belong to (at_t, at_p); NAN: none */
@@ -44,6 +45,11 @@ typedef struct dae_descriptor {
 dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const char *mode, dae_arena *arena,
                                dae_error *err);
 void dae_descriptor_free(dae_descriptor *d); /* what is not in the arena */
+
+/* Checkpoint of the kept factors, with which a projection or a solution by old pivots goes on. save: bytes needed,
+ * written where buffer is not NULL; load: 0 fine. */
+size_t dae_descriptor_save(const dae_descriptor *d, void *buffer);
+int dae_descriptor_load(dae_descriptor *d, const void *buffer, size_t size);
 
 /* ---- The parts --------------------------------------------------------------------------------- */
 

@@ -50,6 +50,9 @@ struct dae_formulation_type {
     int (*dynamics_at)(const dae_formulation *f); /* NULL: behind p and v */
     int (*project)(dae_formulation *f, double t, double *y); /* NULL: p and v come first and are projected */
     void (*release)(dae_formulation *f); /* NULL: all is in the arena. f->self may be NULL */
+    /* What it keeps besides the descriptor's factors, for checkpoints; NULL: nothing. As in dae_memory. */
+    size_t (*save)(const dae_formulation *f, void *buffer);
+    int (*load)(dae_formulation *f, const void *buffer, size_t size);
 };
 
 extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,

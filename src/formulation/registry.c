@@ -354,8 +354,33 @@ static int project(double t, double *y, void *user)
     return dae_descriptor_project(&f->d, t, y, y + f->d.np);
 }
 
+/* The size of the descriptor's part, that part, that of the type. */
+static size_t save(const void *user, void *buffer)
+{
+    const dae_formulation *f = user;
+    unsigned char *out = buffer;
+    size_t part = dae_descriptor_save(&f->d, out ? out + sizeof part : NULL);
+    if (out) memcpy(out, &part, sizeof part);
+    return sizeof part + part + (f->type->save ? f->type->save(f, out ? out + sizeof part + part : NULL) : 0);
+}
+
+static int load(void *user, const void *buffer, size_t size)
+{
+    dae_formulation *f = user;
+    const unsigned char *in = buffer;
+    size_t part;
+    if (size < sizeof part) return -1;
+    memcpy(&part, in, sizeof part);
+    size -= sizeof part;
+    in += sizeof part;
+    if (part > size || dae_descriptor_load(&f->d, in, part)) return -1;
+    if (!f->type->load) return size != part;
+    return f->type->load(f, in + part, size - part);
+}
+
 dae_status dae_formulation_attach(dae_formulation *f, dae_integrator *it, dae_error *err)
 {
+    dae_integrator_set_memory(it, &(dae_memory){save, load, f});
     dae_status s = f->option.project ? dae_integrator_set_projection(it, project, f, err) : DAE_OK;
     if (s >= 0 && f->type->attach) s = f->type->attach(f, it, err);
     return s;

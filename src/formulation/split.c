@@ -69,7 +69,7 @@ static int make_pattern(split_matrix *K, const functionals *s)
         }
     }
     colptr[n] = used;
-    memcpy(K->ind, s->index, (size_t)s->count * sizeof(int));
+    if (K->ind != s->index) memcpy(K->ind, s->index, (size_t)s->count * sizeof(int));
     return dae_sparse_init(&K->sparse, n, colptr, rowind, 0, K->own);
 }
 
@@ -173,4 +173,32 @@ void dae_split_solve(split_matrix *K, const double *b1, const double *b2, double
     }
     if (m > 0) dae_dense_solve(&K->lu, r, NULL);
     for (int k = 0; k < m; k++) x[K->dep[k]] = r[k];
+}
+
+/* ---- Checkpoint ------------------------------------------------------------------------------------------ */
+
+size_t dae_split_save(const split_matrix *K, void *buffer)
+{
+    if (!K->own) return 0;
+    if (buffer) dae_arena_write(K->own, buffer);
+    return dae_arena_bytes(K->own);
+}
+
+int dae_split_load(split_matrix *K, const void *buffer, size_t size)
+{
+    if (size == 0) {
+        dae_split_free(K);
+        return 0;
+    }
+    if (K->kind != SPLIT_SPARSE) return -1;
+    functionals selection = {.n = K->pattern->np, .count = K->n - K->m, .index = K->ind}; /* read back already */
+    for (int k = 0; k < selection.count; k++) {
+        if (K->ind[k] < 0 || K->ind[k] >= K->pattern->np) return -1;
+    }
+    if (make_pattern(K, &selection) || dae_arena_bytes(K->own) != size) {
+        dae_split_free(K);
+        return -1;
+    }
+    dae_arena_read(K->own, buffer);
+    return dae_sparse_restore(&K->sparse);
 }

@@ -58,4 +58,9 @@ void dae_split_solve(split_matrix *K, const double *b1, const double *b2, double
 /* K N = (0, I): a basis of the null space of G, n x (n - m). */
 void dae_split_null_space(split_matrix *K, double *N);
 
+/* Checkpoint of what is not in the arena that init got (sparse: pattern and factors). load is called after that arena
+ * was read back. save: bytes needed, written where buffer is not NULL; load: 0 fine. */
+size_t dae_split_save(const split_matrix *K, void *buffer);
+int dae_split_load(split_matrix *K, const void *buffer, size_t size);
+
 #endif

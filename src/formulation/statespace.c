@@ -683,6 +683,7 @@ static void take_memory(statespace *s, const dae_descriptor *d, int linear, dae_
     size_t np = (size_t)d->np, nv = (size_t)d->nv, nl = (size_t)d->nl, ns = (size_t)s->ns, nw = (size_t)s->nw;
     size_t most = nw > ns ? nw : ns;
     take_functionals(&s->position, d->np, s->nw, linear, a);
+    s->first_index = s->position.index;
     take_functionals(&s->other, d->np, s->nw, linear, a);
     take_functionals(&s->velocity, d->nv, s->ns, 0, a);
     s->other_velocity = dae_arena_ints(a, ns + 1);
@@ -802,21 +803,25 @@ static dae_status create(dae_formulation *f, dae_error *err)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
                         "statespace: %d velocities and %d constraints leave no degree of freedom", d->nv, d->nl);
     }
-    take_memory(s, d, linear, f->arena);
+    s->keep = dae_arena_create();
+    if (!s->keep) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
+    take_memory(s, d, linear, s->keep);
     list_mass(f);
-    if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
+    if (dae_arena_failed(f->arena) || dae_arena_failed(s->keep)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
     dae_status wish = read_wish(f, err);
     if (wish) return wish;
     s->sparse = d->spec.colptr && s->holonomic && !linear && d->nv >= SPARSE_FROM && find_pattern(f);
     split_kind kind = s->sparse ? SPLIT_SPARSE : s->plain && !linear && s->holonomic ? SPLIT_REDUCED : SPLIT_DENSE;
-    for (int i = 0; i < 3; i++) dae_split_init(&s->store[i], kind, d->nl, d->nv, &s->pattern, f->arena);
-    if (s->sparse && !s->plain) dae_split_init(&s->basis, SPLIT_DENSE, d->nl, d->nv, NULL, f->arena);
+    for (int i = 0; i < 3; i++) dae_split_init(&s->store[i], kind, d->nl, d->nv, &s->pattern, s->keep);
+    if (s->sparse && !s->plain) dae_split_init(&s->basis, SPLIT_DENSE, d->nl, d->nv, NULL, s->keep);
     s->anchor = &s->store[0];
     s->here = &s->store[1];
     s->spare = &s->store[2];
     s->affine = is_affine(f);
     int n = s->nw + s->ns + d->nu;
-    if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", n);
+    if (dae_arena_failed(f->arena) || dae_arena_failed(s->keep)) {
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", n);
+    }
     f->sys = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = n, .f = rhs, .user = f}};
     if (s->holonomic) f->sys.structure.second_order = s->nw;
     if (s->holonomic && !d->nu && !d->friction) {
@@ -830,6 +835,80 @@ static void release(dae_formulation *f)
 {
     statespace *s = f->self;
     for (int i = 0; s && i < 3; i++) dae_split_free(&s->store[i]);
+    if (s) dae_arena_destroy(s->keep);
+}
+
+/* ---- Checkpoint ------------------------------------------------------------------------------------------------- */
+
+/* Plain numbers of the run, and the sizes of what follows: the arena, the sparse factors. */
+typedef struct kept {
+    size_t arena, factors[3];
+    int first_index;         /* 1: position holds the index lists that were taken first */
+    int role[3];             /* which of the three matrices are anchor, here and spare */
+    int rows[3];             /* of G in each */
+    int slow, iterations;
+    long points, newton, changes, jacobian_points;
+    double anchor_t, eta, eta_start, jacobian_t;
+    char text[sizeof ((dae_formulation *)0)->text];
+} kept;
+
+static size_t save(const dae_formulation *f, void *buffer)
+{
+    const statespace *s = f->self;
+    unsigned char *out = buffer;
+    kept k;
+    memset(&k, 0, sizeof k); /* the bytes between the numbers too */
+    k.arena = dae_arena_bytes(s->keep);
+    k.first_index = s->position.index == s->first_index;
+    k.role[0] = (int)(s->anchor - s->store), k.role[1] = (int)(s->here - s->store), k.role[2] = (int)(s->spare - s->store);
+    k.slow = s->slow, k.iterations = s->iterations;
+    k.points = s->points, k.newton = s->newton, k.changes = s->changes, k.jacobian_points = s->jacobian_points;
+    k.anchor_t = s->anchor_t, k.eta = s->eta, k.eta_start = s->eta_start, k.jacobian_t = s->jacobian_t;
+    memcpy(k.text, f->text, sizeof k.text);
+    size_t size = sizeof k + k.arena;
+    if (out) dae_arena_write(s->keep, out + sizeof k);
+    for (int i = 0; i < 3; i++) {
+        k.factors[i] = dae_split_save(&s->store[i], out ? out + size : NULL);
+        k.rows[i] = s->store[i].m;
+        size += k.factors[i];
+    }
+    if (out) memcpy(out, &k, sizeof k);
+    return size;
+}
+
+static int load(dae_formulation *f, const void *buffer, size_t size)
+{
+    statespace *s = f->self;
+    const unsigned char *in = buffer;
+    kept k;
+    if (size < sizeof k) return -1;
+    memcpy(&k, in, sizeof k);
+    size_t at = sizeof k;
+    if (k.arena != dae_arena_bytes(s->keep) || k.arena > size - at) return -1;
+    for (int i = 0; i < 3; i++) {
+        int bad = k.role[i] < 0 || k.role[i] > 2 || k.role[i] == k.role[(i + 1) % 3] || k.rows[i] < 0 || k.rows[i] > f->d.nl;
+        if (bad) return -1;
+        s->store[i].m = k.rows[i];
+    }
+    dae_arena_read(s->keep, in + at);
+    at += k.arena;
+    for (int i = 0; i < 3; i++) {
+        if (k.factors[i] > size - at || dae_split_load(&s->store[i], in + at, k.factors[i])) return -1;
+        at += k.factors[i];
+    }
+    if (k.first_index != (s->position.index == s->first_index)) {
+        functionals swap = s->position;
+        s->position = s->other;
+        s->other = swap;
+    }
+    s->anchor = &s->store[k.role[0]], s->here = &s->store[k.role[1]], s->spare = &s->store[k.role[2]];
+    s->slow = k.slow, s->iterations = k.iterations;
+    s->points = k.points, s->newton = k.newton, s->changes = k.changes, s->jacobian_points = k.jacobian_points;
+    s->anchor_t = k.anchor_t, s->eta = k.eta, s->eta_start = k.eta_start, s->jacobian_t = k.jacobian_t;
+    memcpy(f->text, k.text, sizeof f->text);
+    f->text[sizeof f->text - 1] = 0;
+    f->trouble[0] = 0;
+    return at != size;
 }
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
@@ -945,4 +1024,6 @@ const dae_formulation_type dae_formulation_statespace = {
     .attach = attach,
     .tolerance = tolerance,
     .dynamics_at = dynamics_at,
+    .save = save,
+    .load = load,
 };

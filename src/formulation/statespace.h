@@ -17,6 +17,7 @@
 #include "formulation/split.h"
 
 typedef struct statespace {
+    dae_arena *keep; /* all arrays that change: what a checkpoint holds */
     int full;      /* full partitioning in the right-hand side; else the saddle-point system */
     int plain;     /* T = I */
     int affine;    /* T(p) v is affine in p */
@@ -25,6 +26,7 @@ typedef struct statespace {
     int nw, ns;    /* position functionals, velocities in the state (the same number in holonomic systems) */
     functionals position, velocity; /* velocity: nonholonomic systems only */
     functionals other;              /* a candidate for position */
+    const int *first_index;         /* of the one that was taken first: they change places */
     int *other_velocity;
     int *wish, wished;              /* independent positions that the user wants at the start */
 

@@ -727,6 +727,11 @@ void dae_integrator_set_chart(dae_integrator *it, dae_chart_fn *chart, void *use
     it->chart_user = user;
 }
 
+void dae_integrator_set_memory(dae_integrator *it, const dae_memory *memory)
+{
+    it->memory = memory ? *memory : (dae_memory){0};
+}
+
 void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, void *user)
 {
     it->progress = progress;
@@ -735,13 +740,13 @@ void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, 
 
 /* ---- Checkpoint ----------------------------------------------------------------------------------- */
 
-/* Then nrecord event records, the arena, and what the method keeps outside it. */
+/* Then nrecord event records, the arena, what the method keeps outside it, and what the system keeps. */
 typedef struct checkpoint_head {
     char magic[16];
     uint64_t checksum; /* of all that follows it */
     char method[32];
     int n, nrecord;
-    size_t arena, outside;
+    size_t arena, outside, memory;
 } checkpoint_head;
 
 /* FNV-1a over 8 bytes at a time: finds damage, not malice. */
@@ -764,18 +769,20 @@ static uint64_t checksum(const void *buffer, size_t size)
 
 static checkpoint_head head_of(const dae_integrator *it)
 {
-    checkpoint_head h = {.magic = "daedalus state 2", .n = it->ivp.n, .nrecord = it->nrecord};
+    checkpoint_head h = {.magic = "daedalus state 3", .n = it->ivp.n, .nrecord = it->nrecord};
     strncpy(h.method, it->method->info.name, sizeof h.method - 1);
     h.arena = dae_arena_bytes(it->arena);
     h.outside = it->method->save ? it->method->save(it->self, NULL) : 0;
+    h.memory = it->memory.save ? it->memory.save(it->memory.user, NULL) : 0;
     return h;
 }
 
 size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
 {
-    if (!it->started || !it->method->info.checkpoint || it->chart) return 0; /* charts keep a state of their own */
+    if (!it->started || !it->method->info.checkpoint) return 0;
+    if (it->chart && !it->memory.save) return 0; /* charts keep a state of their own */
     checkpoint_head h = head_of(it);
-    size_t records = (size_t)h.nrecord * sizeof *it->record, need = sizeof h + records + h.arena + h.outside;
+    size_t records = (size_t)h.nrecord * sizeof *it->record, body = sizeof h + records + h.arena, need = body + h.outside + h.memory;
     if (!buffer || size < need) return need;
     driver_state *s = it->s;
     s->ivp_t_old = it->ivp.t_old;
@@ -789,7 +796,8 @@ size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
     memcpy(out, &h, sizeof h);
     if (records) memcpy(out + sizeof h, it->record, records);
     dae_arena_write(it->arena, out + sizeof h + records);
-    if (h.outside) it->method->save(it->self, out + sizeof h + records + h.arena);
+    if (h.outside) it->method->save(it->self, out + body);
+    if (h.memory) it->memory.save(it->memory.user, out + body + h.outside);
     h.checksum = checksum(buffer, need);
     memcpy(out, &h, sizeof h);
     return need;
@@ -818,8 +826,8 @@ static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_
     }
     size_t rest = size - sizeof *h;
     if (h->n != mine.n || h->arena != mine.arena || h->arena > rest || h->nrecord < 0 ||
-        (size_t)h->nrecord > (rest - h->arena) / sizeof *it->record ||
-        h->outside != rest - h->arena - (size_t)h->nrecord * sizeof *it->record) {
+        (size_t)h->nrecord > (rest - h->arena) / sizeof *it->record || (h->memory > 0) != (mine.memory > 0) ||
+        h->outside > rest || h->memory != rest - h->arena - (size_t)h->nrecord * sizeof *it->record - h->outside) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
                         h->n, h->arena, mine.n, mine.arena);
     }
@@ -832,7 +840,9 @@ dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t si
     if (!err) err = &spare;
     err->status = DAE_OK;
     if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "checkpoint: start the integrator with its initial values before loading");
-    if (it->chart) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "checkpoint: runs whose variables change between steps cannot be resumed");
+    if (it->chart && !it->memory.load) {
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "checkpoint: runs whose variables change between steps need dae_integrator_set_memory to be resumed");
+    }
     checkpoint_head h;
     dae_status r = check_checkpoint(it, buffer, size, &h, err);
     if (r) return r;
@@ -860,6 +870,10 @@ dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t si
     if (it->method->load && it->method->load(it->self, in + records + h.arena, h.outside)) {
         it->started = 0;
         return dae_fail(err, DAE_ERR_INPUT, NAN, "the factors in the checkpoint could not be restored");
+    }
+    if (h.memory && it->memory.load(it->memory.user, in + records + h.arena + h.outside, h.memory)) {
+        it->started = 0;
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the coordinates in the checkpoint are those of another system or of other options");
     }
     return DAE_OK;
 }

@@ -54,6 +54,7 @@ struct dae_integrator {
 
     dae_chart_fn *chart; /* NULL: the variables keep their meaning */
     void *chart_user;
+    dae_memory memory; /* what the system keeps; save NULL: nothing */
 
     dae_progress_fn *progress;
     void *progress_user;
