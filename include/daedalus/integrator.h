@@ -32,6 +32,7 @@ typedef struct dae_stats {
     /* Half-explicit methods, as [MEXX] counts them (nstep = accepted): evaluations of (M, G, gI), and
      * linear solves of steps and projections. */
     long nfcn, nsol;
+    long charts; /* changes of the variables between steps: other coordinates of a mechanism */
 } dae_stats;
 
 /* ---- Life ------------------------------------------------------------------------------------ */

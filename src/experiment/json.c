@@ -65,6 +65,7 @@ static void put_counters(json_t *o, const dae_run_result *r)
     put(o, "newton", json_integer(s->newton));
     put(o, "newton_failures", json_integer(s->newton_failures));
     put(o, "restarts", json_integer(s->restarts));
+    if (r->formulation && !strcmp(r->formulation, "statespace")) put(o, "coordinate_changes", json_integer(s->charts));
     put(o, "undefined", json_integer(s->undefined));
     put(o, "h_last", number(s->h_last));
     put(o, "h_smallest", number(s->h_smallest));

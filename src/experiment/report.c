@@ -211,6 +211,7 @@ static void put_characteristics(dae_text *x, const dae_run_result *r)
     if (s->f_jac) count_line(x, "f evaluations for Jacobians", s->f_jac);
     if (s->undefined) count_line(x, "f could not be evaluated", s->undefined);
     if (s->restarts) count_line(x, "restarts at discontinuities", s->restarts);
+    if (s->charts) count_line(x, "changes of coordinates", s->charts);
     for (int i = 0; i < r->nevent && i < 20; i++) {
         const char *name = r->event_name ? r->event_name[r->event[i].index] : NULL;
         dae_text_print(x, "   event %s at t = %.10g\n", name ? name : "(no name)", r->event[i].t);

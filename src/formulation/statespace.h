@@ -57,11 +57,13 @@ typedef struct statespace {
     double *gefp;          /* work of the choice of coordinates */
     int *rows, *cols;
 
+    const dae_integrator *it;
+    double limit[3];       /* of eta, its growth, its improvement by other coordinates */
     double eta, eta_start; /* max |T N|, now and right after the choice */
     double *eta_p;         /* np: where eta was computed */
     int slow;              /* points in a row that needed many iterations */
     int iterations;        /* of the last point */
-    long points, newton, changes;
+    long points, newton, changes, by_newton; /* by_newton: changes because of slow iterations */
     double *jacobian;      /* work of statespace_jacobian.c, which holds what belongs to */
     double jacobian_t, *jacobian_y; /* this point, while */
     long jacobian_points;           /* no other one was recovered */

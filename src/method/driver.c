@@ -496,10 +496,12 @@ static int out_of_time(const dae_integrator *it)
 /* Between two steps: other variables, where they are wanted. */
 static dae_status change_chart(dae_integrator *it, dae_error *err)
 {
-    if (!it->chart || it->ivp.t != it->s->now || it->ivp.t == it->ivp.t_old) return DAE_OK;
+    if (!it->chart || it->s->charted || it->ivp.t != it->s->now || it->ivp.t == it->ivp.t_old) return DAE_OK;
+    it->s->charted = 1; /* a run that a limit stops before the next step is not asked again when it goes on */
     int r = it->chart(it->s->now, it->y, it->chart_user);
     if (r == 0) return DAE_OK;
     if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, it->s->now, "t = %.10g: the change of variables asked to stop", it->s->now);
+    it->s->stats.charts++;
     dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=chart", it->s->now);
     dae_status s = initial_derivative(it, it->s->now, 0, err);
     return s ? s : restart(it, fabs(it->ivp.h_next), err);
@@ -531,6 +533,7 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     }
     *stiff = r == DAE_STIFF;
     if (*stiff) dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"looks stiff for %s\"", it->ivp.t, it->method->info.name);
+    it->s->charted = 0;
     note_step(it);
     return DAE_OK;
 }
@@ -827,7 +830,7 @@ static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_
     size_t rest = size - sizeof *h;
     if (h->n != mine.n || h->arena != mine.arena || h->arena > rest || h->nrecord < 0 ||
         (size_t)h->nrecord > (rest - h->arena) / sizeof *it->record || (h->memory > 0) != (mine.memory > 0) ||
-        h->outside > rest || h->memory != rest - h->arena - (size_t)h->nrecord * sizeof *it->record - h->outside) {
+        h->outside > (rest -= h->arena + (size_t)h->nrecord * sizeof *it->record) || h->memory != rest - h->outside) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
                         h->n, h->arena, mine.n, mine.arena);
     }

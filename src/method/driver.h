@@ -15,6 +15,7 @@ typedef struct driver_state {
     int ivp_order;
     int segment;            /* next discontinuity */
     int stopped;            /* DAE_EVENT was returned: going on restarts the method */
+    int charted;            /* the chart has been asked at this point */
     long output_next;       /* next grid point or time */
     double zeno_t, zeno_last; /* first and last of the present chain of restarts by events */
     int zeno_count, zeno_near;

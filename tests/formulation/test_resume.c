@@ -16,6 +16,7 @@ typedef struct set_up {
     double t_end, tol;
     const dae_setting *setting;
     int nsetting;
+    long max_steps;
 } set_up;
 
 static run begin(const set_up *c)
@@ -29,6 +30,7 @@ static run begin(const set_up *c)
     opt.rtol = opt.atol = c->tol;
     opt.setting = c->setting;
     opt.nsetting = c->nsetting;
+    opt.max_steps = c->max_steps;
     r.f = dae_formulation_open(c->sys, &opt, &inner, &err);
     if (!r.f) fail_msg("%s, %s, %s: %s", c->name, c->formulation, c->method, err.text);
     r.it = dae_integrator_create(dae_formulation_system(r.f), &inner, &err);
@@ -104,7 +106,7 @@ static void every_form_is_resumed_in_the_same_bits(void **state)
             for (int i = 0; i < dae_method_count(); i++) {
                 const dae_method_info *method = dae_method_get(i);
                 const dae_formulation_info *form = dae_formulation_get(k);
-                set_up c = {m.name, method->name, form->name, &m.sys, m.y0, 0.3 * m.t_end, 1e-5, NULL, 0};
+                set_up c = {m.name, method->name, form->name, &m.sys, m.y0, 0.3 * m.t_end, 1e-5, NULL, 0, 0};
                 if (!method->checkpoint || dae_formulation_check(form->name, method->name, NULL)) continue;
                 if (!strcmp(form->name, "joint")) continue; /* for models */
                 if (which == BEAD && !strcmp(method->name, "phem56")) continue; /* takes no friction */
@@ -139,7 +141,7 @@ static void changing_coordinates_are_resumed_in_the_same_bits(void **state)
         const dae_method_info *method = dae_method_get(i);
         if (!method->checkpoint || dae_formulation_check("statespace", method->name, NULL)) continue;
         for (int k = 0; k < 3; k++) {
-            set_up c = {"turning pendulum", method->name, "statespace", &sys, y0, 2.5, 1e-6, choice[k], 2};
+            set_up c = {"turning pendulum", method->name, "statespace", &sys, y0, 2.5, 1e-6, choice[k], 2, 0};
             compare(&c);
             run r = begin(&c);
             const char *text = dae_formulation_describe(r.f);
@@ -153,6 +155,40 @@ static void changing_coordinates_are_resumed_in_the_same_bits(void **state)
     }
 }
 
+/* A run that the limit of steps ended, at every step: whether a change of coordinates was due there or not. */
+static void runs_ended_by_a_limit_are_resumed_in_the_same_bits(void **state)
+{
+    static const double y0[4] = {1, 0, 0, 7};
+    static const char *const method[] = {"dopri5", "rosnys4", "radau5", "vode"};
+    dae_system sys = {.kind = DAE_KIND_MECH,
+                      .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = pendulum_constraint}};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        set_up c = {"turning pendulum", method[k], "statespace", &sys, y0, 0.6, 1e-4, NULL, 0, 0};
+        run whole = begin(&c);
+        go(&c, &whole, c.t_end);
+        long steps = dae_integrator_stats(whole.it)->steps;
+        assert_true(dae_integrator_stats(whole.it)->charts >= 1);
+        for (long stop = 1; stop < steps; stop++) {
+            dae_error err = {0};
+            size_t size;
+            c.max_steps = stop;
+            run first = begin(&c);
+            c.max_steps = 0;
+            run second = begin(&c);
+            assert_int_equal(dae_integrator_advance(first.it, c.t_end, &err), DAE_ERR_MAX_STEPS);
+            void *buffer = saved(&first, &size);
+            assert_int_equal(dae_integrator_load(second.it, buffer, size, &err), DAE_OK);
+            go(&c, &second, c.t_end);
+            assert_memory_equal(dae_integrator_state(whole.it), dae_integrator_state(second.it), 2 * sizeof(double));
+            free(buffer);
+            end(&first);
+            end(&second);
+        }
+        end(&whole);
+    }
+}
+
 /* Sparse factors with kept pivots and Euler parameters: the HMMWV; simple partitioning: kept pivots of the saddle point. */
 static void sparse_factors_are_resumed_in_the_same_bits(void **state)
 {
@@ -163,7 +199,7 @@ static void sparse_factors_are_resumed_in_the_same_bits(void **state)
     dae_problem *p = dae_problem_create("hmmwv", NULL, 0, &err);
     if (!p) fail_msg("%s", err.text);
     for (int k = 0; k < 8; k++) {
-        set_up c = {"hmmwv", method[k / 2], "statespace", &p->system, p->y0, 0.7, 1e-3, &partition[k % 2], 1};
+        set_up c = {"hmmwv", method[k / 2], "statespace", &p->system, p->y0, 0.7, 1e-3, &partition[k % 2], 1, 0};
         compare(&c);
     }
     dae_problem_destroy(p);
@@ -180,7 +216,7 @@ static void checkpoints_of_other_forms_are_refused(void **state)
     dae_error err = {0};
     (void)state;
     for (int k = 0; k < 2; k++) {
-        c[k] = (set_up){m.name, "dopri5", "statespace", &m.sys, m.y0, m.t_end, 1e-5, &choice[k], 1};
+        c[k] = (set_up){m.name, "dopri5", "statespace", &m.sys, m.y0, m.t_end, 1e-5, &choice[k], 1, 0};
         r[k] = begin(&c[k]);
         go(&c[k], &r[k], 0.5 * m.t_end);
     }
@@ -200,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_resumed_in_the_same_bits),
         cmocka_unit_test(changing_coordinates_are_resumed_in_the_same_bits),
+        cmocka_unit_test(runs_ended_by_a_limit_are_resumed_in_the_same_bits),
         cmocka_unit_test(sparse_factors_are_resumed_in_the_same_bits),
         cmocka_unit_test(checkpoints_of_other_forms_are_refused),
     };

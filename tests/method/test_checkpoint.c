@@ -379,7 +379,7 @@ static void damage_anywhere_is_found_and_leaves_the_run_as_it_was(void **state)
     dae_integrator_destroy(same);
 }
 
-/* The head as driver.c writes it: magic 16, checksum 8, method 32, n 4, nrecord 4, arena 8, outside 8. */
+/* The head as driver.c writes it: magic 16, checksum 8, method 32, n 4, nrecord 4, arena 8, outside 8, memory 8. */
 static void seal(unsigned char *buffer, size_t size)
 {
     uint64_t sum = 14695981039346656037u, word;
@@ -407,19 +407,19 @@ static void lengths_that_lie_are_refused_also_with_a_right_checksum(void **state
     memcpy(&nrecord, buffer + 60, sizeof nrecord);
     memcpy(&arena, buffer + 64, sizeof arena);
     memcpy(&outside, buffer + 72, sizeof outside);
-    assert_int_equal(size, 80 + (size_t)nrecord * sizeof(dae_event_record) + arena + outside);
+    assert_int_equal(size, 88 + (size_t)nrecord * sizeof(dae_event_record) + arena + outside);
     unsigned char *bad = malloc(size);
     for (int k = -40; k <= 40; k++) {
-        for (int field = 0; field < 4; field++) {
+        for (int field = 0; field < 5; field++) {
             memcpy(bad, buffer, size);
             size_t wide = 0;
             int narrow = 0;
             if (field == 0) { /* many records, and an outside part that makes the sum wrap around */
                 narrow = k < 0 ? -k * 50000000 : k * 1000;
-                wide = size - 80 - arena - (size_t)narrow * sizeof(dae_event_record);
+                wide = size - 88 - arena - (size_t)narrow * sizeof(dae_event_record);
                 memcpy(bad + 60, &narrow, sizeof narrow);
                 memcpy(bad + 72, &wide, sizeof wide);
-                if ((size_t)narrow * sizeof(dae_event_record) <= size - 80 - arena) continue;
+                if ((size_t)narrow * sizeof(dae_event_record) <= size - 88 - arena) continue;
             } else if (field == 1) {
                 narrow = k < 0 ? k : nrecord + k;
                 if (k == 0) continue;
@@ -428,6 +428,12 @@ static void lengths_that_lie_are_refused_also_with_a_right_checksum(void **state
                 wide = k < 0 ? (size_t)1 << (20 - k) : outside + (size_t)k;
                 if (wide == outside) continue;
                 memcpy(bad + 72, &wide, sizeof wide);
+            } else if (field == 3) { /* a part of the system, which has none; then one that makes up for a lie */
+                wide = (size_t)k;
+                if (k == 0) continue;
+                memcpy(bad + 80, &wide, sizeof wide);
+                wide = outside - (size_t)k;
+                if (k % 2) memcpy(bad + 72, &wide, sizeof wide);
             } else {
                 wide = arena + (size_t)(64 * k);
                 if (wide == arena) continue;

@@ -182,7 +182,7 @@ static void every_form_meets_the_reference(void **state)
             assert_near(o.position, 0, 1e-14);
             o = run("rosnys4", "statespace", planar, t_case, 1e-6, null_space, 1);
             assert_near(o.angle, 0, 3e-5);
-            o = run("radau5", "statespace", planar, t_case, 1e-7, NULL, 0);
+            o = run("radau5", "statespace", planar, t_case, 1e-8, NULL, 0);
             assert_near(o.angle, 0, 1e-6);
             o = run("radau5", "ggl", planar, t_case, 1e-7, NULL, 0);
             assert_near(o.angle, 0, 1e-6);
