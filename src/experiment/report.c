@@ -1,5 +1,5 @@
 /* The report for people, in the layout of the example runs in [TESTSET] (figures I.1.1 to I.9.1), and the text
- * of a failure: what, where, why, try, kept. */
+ * of a failure: what, where, pose, why, try, kept. */
 #include "experiment/text.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { value_width = 23, digits_width = 9, label_width = 33 };
+enum { value_width = 23, digits_width = 9, label_width = 33, pose_positions = 24 };
 
 typedef struct digits {
     double mixed, absolute, relative; /* -log10 of the error; INFINITY: none at all, NAN: cannot be said */
@@ -277,6 +277,28 @@ static void put_where(dae_text *x, const dae_run_result *r)
     dae_text_put(x, "\n");
 }
 
+/* The positions of a mechanism by their names, where the equations themselves failed. */
+static void put_pose(dae_text *x, const dae_run_result *r)
+{
+    const dae_problem *p = r->problem;
+    const double *y = r->started && r->last.y ? r->last.y : p->y0;
+    int np = p->system.kind == DAE_KIND_MECH ? p->system.mech.np : 0, shown = np < pose_positions ? np : pose_positions, column = 0;
+    if (!y || !shown || !(r->status == DAE_ERR_SINGULAR || r->undefined || r->stats.undefined > 0)) return;
+    for (int i = 0; i < shown; i++) {
+        char name[24], item[64];
+        int width = snprintf(item, sizeof item, "%s = %.6g", dae_component_name(p, i, name, sizeof name), y[i]);
+        if (i == 0 || column + width > 98) {
+            dae_text_print(x, "%s  %-8s", i ? ",\n" : "", i ? "" : "pose");
+            column = 10;
+        } else {
+            dae_text_put(x, ", ");
+        }
+        dae_text_put(x, item);
+        column += width + 2;
+    }
+    dae_text_put(x, shown < np ? ", ...\n" : "\n");
+}
+
 static void put_why(dae_text *x, const dae_run_result *r)
 {
     const dae_stats *s = &r->stats;
@@ -311,6 +333,11 @@ static void put_try(dae_text *x, const dae_run_result *r)
         dae_text_print(x, "%s%s\n", sep,
                        r->checkpoint ? "--resume with the checkpoint goes on"
                                      : "--checkpoint FILE keeps the state for --resume FILE");
+        return;
+    }
+    if (strstr(r->error.text, "singular configuration")) {
+        dae_text_print(x, "%s--tend %.6g; where the motion should go on (dead point, change point): --solver phem56 or mexx\n", sep,
+                       0.999 * r->last.t);
         return;
     }
     if (r->status == DAE_ERR_MAX_STEPS) {
@@ -351,10 +378,14 @@ dae_status dae_run_failure(const dae_run_result *r, const char *kept, dae_write_
     dae_text_print(&x, "  what    %s\n", r->error.text[0] ? r->error.text : dae_status_text(r->status));
     if (r->started && r->stats.steps > 0) {
         put_where(&x, r);
-        if (r->status < 0) put_why(&x, r);
+        if (r->status < 0) {
+            put_pose(&x, r);
+            put_why(&x, r);
+        }
         put_try(&x, r);
-    } else if (dae_status_hint(r->status)[0]) {
-        dae_text_print(&x, "  try     %s\n", dae_status_hint(r->status));
+    } else {
+        put_pose(&x, r);
+        if (dae_status_hint(r->status)[0]) dae_text_print(&x, "  try     %s\n", dae_status_hint(r->status));
     }
     if (kept && kept[0]) dae_text_print(&x, "  kept    %s (up to t = %.6g)\n", kept, r->last.t);
     return dae_text_end(&x);

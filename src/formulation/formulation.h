@@ -53,6 +53,8 @@ struct dae_formulation_type {
     /* What it keeps besides the descriptor's factors, for checkpoints; NULL: nothing. As in dae_memory. */
     size_t (*save)(const dae_formulation *f, void *buffer);
     int (*load)(dae_formulation *f, const void *buffer, size_t size);
+    /* After a failure with a text in f->trouble: what more is to be said, or "". NULL: nothing. */
+    void (*diagnose)(dae_formulation *f, char *out, size_t size);
 };
 
 extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,
@@ -67,7 +69,7 @@ dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu
 int dae_formulation_dynamics_at(const dae_formulation *f);
 
 /* Adds to the message of a failed run why the system could not be evaluated, where that is known. */
-void dae_formulation_explain(const dae_formulation *f, dae_error *err);
+void dae_formulation_explain(dae_formulation *f, dae_error *err);
 
 /* Lines of the tables of options. */
 #define DAE_FORMULATION_PROJECT                                                                              \

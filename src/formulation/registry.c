@@ -337,12 +337,14 @@ int dae_formulation_dynamics_at(const dae_formulation *f)
     return f->type->dynamics_at ? f->type->dynamics_at(f) : f->d.np + f->d.nv;
 }
 
-void dae_formulation_explain(const dae_formulation *f, dae_error *err)
+void dae_formulation_explain(dae_formulation *f, dae_error *err)
 {
     if (!err || err->status >= 0 || !f->trouble[0] || strstr(err->text, f->trouble)) return;
-    char text[sizeof err->text];
+    char text[sizeof err->text], more[128] = "";
     memcpy(text, err->text, sizeof text);
-    snprintf(err->text, sizeof err->text, "%.*s; %.160s", (int)(sizeof err->text) - 165, text, f->trouble);
+    if (f->type->diagnose) f->type->diagnose(f, more, sizeof more);
+    int left = (int)(sizeof err->text - strlen(f->trouble) - strlen(more)) - 3;
+    snprintf(err->text, sizeof err->text, "%.*s; %s%s", left, text, f->trouble, more);
 }
 
 /* ---- With an integrator ----------------------------------------------------------------------------------------- */

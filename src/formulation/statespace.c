@@ -33,6 +33,7 @@
 #define SPARSE_FROM 30      /* ours: velocities from which on sparse factors pay */
 #define MOVED 1e-3          /* ours: relative change of the positions after which eta is looked at again */
 #define MANY_ITERATIONS 4   /* more than this, twice in a row: choose again */
+#define NEARLY 1e-3         /* ours: pivots of G, relative to the first, below which a failed run is near a singular place */
 #define PATIENCE 20         /* ours: steps until slow iterations are a reason again, where they were not before */
 /* Limit of eta, growth and improvement that are worth a change. Ours, measured with a turning pendulum, Andrews' mechanism, both
  * double pendulums and four models: for one-step methods, which lose an evaluation at most, the earliest change is the
@@ -134,11 +135,11 @@ static void normalize(const dae_descriptor *d, double *p)
 
 /* ---- Messages ------------------------------------------------------------------------------------------ */
 
-/* " p = (1, 2, ...)", shortened. */
+/* "p = (1, 2, ...)", shortened. */
 static void print_point(char *out, size_t size, int n, const double *p)
 {
     size_t used = (size_t)snprintf(out, size, "p = (");
-    int shown = n < 6 ? n : 5;
+    int shown = n < 7 ? n : 6;
     for (int i = 0; i < shown && used < size; i++) {
         used += (size_t)snprintf(out + used, size - used, "%s%.4g", i ? ", " : "", p[i]);
     }
@@ -149,7 +150,7 @@ static void note_trouble(dae_formulation *f, double t, const double *p, const ch
 {
     char where[96];
     print_point(where, sizeof where, f->d.np, p);
-    snprintf(f->trouble, sizeof f->trouble, "statespace, t = %.10g: %.90s; %s", t, what, where);
+    snprintf(f->trouble, sizeof f->trouble, "statespace, t = %.10g: %.80s; %s", t, what, where);
 }
 
 /* ---- Dependent positions and velocities ----------------------------------------------------------------- */
@@ -245,7 +246,7 @@ static int recover_position(dae_formulation *f, double t, const double *w)
         K = s->spare;
         c.fresh = 1;
     }
-    note_trouble(f, t, p, "Newton's method for the dependent coordinates does not converge: near a singular place?");
+    note_trouble(f, t, p, "Newton's method for the dependent coordinates does not converge");
     return 1;
 }
 
@@ -573,6 +574,25 @@ static int set_anchor(dae_formulation *f, double t)
     s->anchor_t = t;
     dae_copy(f->d.np, s->p, s->anchor_p);
     return dae_descriptor_kinematics(&f->d, t, s->p, s->v, s->anchor_pdot);
+}
+
+/* What G says about the last good point. */
+static void diagnose(dae_formulation *f, char *out, size_t size)
+{
+    statespace *s = f->self;
+    int m = s->holonomic ? f->d.ng : f->d.nl, nv = f->d.nv;
+    double *pivot = s->residual;
+    out[0] = 0;
+    if (m < 1 || dense_G(f, s->anchor_t, s->anchor_p)) return;
+    for (int j = 0; j < nv; j++) dae_copy(m, s->G + (size_t)j * (size_t)f->d.nl, s->gefp + (size_t)j * (size_t)m);
+    int rank = dae_gefp(m, nv, s->gefp, NULL, 0, s->rows, s->cols, pivot);
+    double ratio = rank < m ? 0 : fabs(pivot[m - 1] / pivot[0]);
+    if (ratio < NEARLY) {
+        snprintf(out, size, "; singular configuration: constraint %d depends on the others (pivot %.1e of the largest)",
+                 s->rows[m - 1] + 1, ratio);
+    } else {
+        snprintf(out, size, "; the constraints are independent there (pivots to %.1e of the largest)", ratio);
+    }
 }
 
 static void describe(dae_formulation *f)
@@ -1048,4 +1068,5 @@ const dae_formulation_type dae_formulation_statespace = {
     .dynamics_at = dynamics_at,
     .save = save,
     .load = load,
+    .diagnose = diagnose,
 };

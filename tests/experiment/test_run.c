@@ -296,6 +296,54 @@ static void run_failure_names_place_and_remedy(void **state)
     dae_run_destroy(r);
 }
 
+/* A bead pulled along x = 0.5 + t beyond the end of its wire x^2 + y^2 = 1; z moves freely. */
+static int wire(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    (void)user;
+    if (g) g[0] = 0.5 * (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1), g[1] = x->p[0] - 0.5 - x->t;
+    if (G) G[0] = x->p[0], G[1] = 1, G[2] = x->p[1];
+    return 0;
+}
+
+static int pulled(const dae_mech_point *x, double *gI, void *user)
+{
+    (void)x, (void)user;
+    gI[0] = 0;
+    gI[1] = -1;
+    return 0;
+}
+
+static int no_force(const dae_mech_point *x, double *f, void *user)
+{
+    (void)x, (void)user;
+    f[0] = f[1] = f[2] = 0;
+    return 0;
+}
+
+static void run_failure_names_the_pose(void **state)
+{
+    (void)state;
+    static const double y0[6] = {0.5, 0.8660254037844386, 0, 1, -0.5773502691896258, 0.1};
+    static const char *const names[] = {"bead.x", "bead.y", "bead.z", "vx", "vy", "vz"};
+    dae_problem p = {.t_end = 1, .y0 = y0, .rtol = 1e-6, .atol = 1e-6, .component = names};
+    p.system.kind = DAE_KIND_MECH;
+    p.system.mech = (dae_mech){.np = 3, .nv = 3, .ng = 2, .nlambda = 2, .force = no_force, .constraint = wire, .velocity = pulled};
+    dae_run_options o = dae_run_options_default(&p);
+    o.options.method = "dopri5";
+    o.options.formulation = "statespace";
+    dae_run_result *r = dae_run(&p, &o, NULL);
+    assert_true(r->status < 0);
+    assert_non_null(strstr(r->formulation_text, "independent coordinates 3"));
+    memory m = {0};
+    assert_int_equal(dae_run_failure(r, NULL, remember, &m), DAE_OK);
+    const char *parts[] = {"  pose    bead.x = 1, bead.y = ", ", bead.z = 0.05\n", "singular configuration: constraint 1 depends", "--tend 0.4995"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!strstr(m.text, parts[i])) fail_msg("\"%s\" is not in:\n%s", parts[i], m.text);
+    }
+    free(m.text);
+    dae_run_destroy(r);
+}
+
 static void run_failure_tells_of_undefined_equations(void **state)
 {
     (void)state;
@@ -539,6 +587,7 @@ int main(void)
         cmocka_unit_test(run_resumed_from_checkpoint_gives_same_bits),
         cmocka_unit_test(run_repeated_reports_how_often),
         cmocka_unit_test(run_failure_names_place_and_remedy),
+        cmocka_unit_test(run_failure_names_the_pose),
         cmocka_unit_test(run_failure_tells_of_undefined_equations),
         cmocka_unit_test(run_with_unknown_method_says_so),
         cmocka_unit_test(run_refuses_formulation_of_plain_system),

@@ -382,10 +382,16 @@ static void singular_configuration_is_explained(void **state)
     (void)state;
     m.sys.kind = DAE_KIND_MECH;
     m.sys.mech = (dae_mech){.np = 3, .nv = 3, .ng = 2, .nlambda = 2, .force = no_force3, .constraint = driven, .velocity = driven_speed};
-    assert_true(try(&m, "dopri5", NULL, 0, 1e-6, y, NULL, &err, NULL, NULL) < 0);
-    assert_between(err.t, 0.49, 0.501);
-    assert_non_null(strstr(err.text, "statespace, t = 0."));
-    assert_non_null(strstr(err.text, "p = ("));
+    static const char *const method[] = {"dopri5", "rosnys4", "radau5", "vode"};
+    static const dae_setting partition[] = {{"partition", "simple"}, {"partition", "full"}};
+    for (int k = 0; k < 8; k++) {
+        assert_true(try(&m, method[k / 2], &partition[k % 2], 1, 1e-6, y, NULL, &err, NULL, NULL) < 0);
+        assert_between(err.t, 0.49, 0.501);
+        assert_non_null(strstr(err.text, "statespace, t = 0."));
+        assert_non_null(strstr(err.text, "p = (")); /* x = 1: the wire at its end */
+        assert_near(strtod(strstr(err.text, "p = (") + 5, NULL), 1, 1e-3);
+        assert_non_null(strstr(err.text, "singular configuration: constraint "));
+    }
 }
 
 int main(void)

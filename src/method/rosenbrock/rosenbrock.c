@@ -84,9 +84,10 @@ const dae_rosenbrock_table dae_wnys2_table = {
 
 typedef struct options {
     double safety, factor_min, factor_max;
-    int filter; /* 1: error estimate times (I - h gamma J)^-1 */
-    int keep;   /* W-methods: steps that use one Jacobian, */
-    double hold; /* and change of the step size, relative, up to which it is held; 0: never */
+    int filter;       /* 1: error estimate times (I - h gamma J)^-1 */
+    const char *norm; /* "all" or "parts" */
+    int keep;         /* W-methods: steps that use one Jacobian, */
+    double hold;      /* and change of the step size, relative, up to which it is held; 0: never */
 } options;
 
 /* Survives in a checkpoint. */
@@ -321,11 +322,14 @@ static double error(rosenbrock *m, double h)
         for (int i = 0; i < m->n; i++) e[i] /= h * m->table->gamma;
         solve(m, e);
     }
+    double positions = 0; /* their part of the sum */
     for (int i = 0; i < m->n; i++) {
         double a = fabs(y0[i]), b = fabs(y1[i]), r = e[i] / (atol[i] + rtol[i] * (a > b ? a : b));
         sum += r * r;
+        if (i + 1 == m->second) positions = sum;
     }
-    return sqrt(sum / m->n);
+    if (m->second == 0 || m->n != 2 * m->second || !strcmp(m->option->norm, "all")) return sqrt(sum / m->n);
+    return sqrt(fmax(positions, sum - positions) / m->second);
 }
 
 static double ratio(const rosenbrock *m, double err)
@@ -512,7 +516,9 @@ static int load(void *self, const void *buffer, size_t size)
     {"factor_min", DAE_OPTION_REAL, offsetof(options, factor_min), 0.2, NULL, 0.01, 1, NULL, "", "smallest h_new/h"},  \
     {"factor_max", DAE_OPTION_REAL, offsetof(options, factor_max), 5, NULL, 1, 100, NULL, "", "largest h_new/h"},      \
     {"filter", DAE_OPTION_INT, offsetof(options, filter), 0, NULL, 0, 1, NULL, "",                                     \
-     "1: the error estimate is multiplied by the inverse of I - h gamma J, for very stiff systems"}
+     "1: the error estimate is multiplied by the inverse of I - h gamma J, for very stiff systems"},                   \
+    {"norm", DAE_OPTION_NAME, offsetof(options, norm), 0, "all", 0, 0, "all|parts", "",                                \
+     "error norm: over all variables, or the larger of those over positions and over velocities (second order)"}
 
 static const dae_option rosnys4_options[] = {COMMON, {.name = NULL}};
 static const dae_option wnys2_options[] = {
