@@ -70,7 +70,7 @@ fuzz: build ## read mutated model files, guided by coverage, for FUZZ_SECONDS=60
 	build-fuzz/fuzz_model -dict=tests/fuzz/model.dict -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2000 \
 	    -max_len=6000 -artifact_prefix=build-fuzz/ build-fuzz/corpus tests/fuzz/corpus models
 
-hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integration of the HMMWV, about 15 minutes
+hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integration of the HMMWV, about 20 minutes
 	cmake --build build -j $(JOBS) --target bench_hmmwv
 	{ cat bench/hmmwv-tables.head; OPENBLAS_NUM_THREADS=1 build/bench/bench_hmmwv tables; } > build/hmmwv-tables.md
 	mv build/hmmwv-tables.md docs/hmmwv-tables.md
