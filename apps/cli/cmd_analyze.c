@@ -534,9 +534,9 @@ static const char notes[] =
     "modes        eigenvalues of small motions, frequency in Hz, damping ratio -re/|eigenvalue|\n"
     "kinematics   poses, velocities, accelerations and sensors of a mechanism whose every freedom is driven\n"
     "inverse      forces and torques that its drivers need, and the reactions of the joints\n"
-    "The equilibrium is searched downhill from the start; a start that balances stays, also where it is "
-    "unstable.\n"
-    "Currents of motors stay as they start. Text shows 0 for what is below 1e-9 of its table.\n"
+    "The equilibrium is searched downhill from the start; a start that balances stays, also where it is\n"
+    "unstable. Where downhill leads nowhere the nearest balance is taken, stable or not.\n"
+    "Currents of motors are those at rest. Text shows 0 for what is below 1e-9 of its table.\n"
     "Exit status 2: the analysis does not fit the model; 1: it found nothing; 3: a pose cannot be "
     "assembled.\n";
 static const char *const examples[] = {"analyze models/pendulum.json",

@@ -192,8 +192,9 @@ DAE_API dae_status mbs_mechanism_driver_forces(const mbs_mechanism *c, double t,
 
 /* ---- Analyses ------------------------------------------------------------------------------------ */
 
-/* Moves y (in: a guess) downhill to a state of rest in which all forces balance: velocities zero, constraints kept. A
- * guess that balances stays, also where it is unstable; u stays. */
+/* Moves y (in: a guess) downhill to a state of rest in which all forces balance: velocities zero, constraints kept, u
+ * (currents of motors) at rest where it can be. A guess that balances stays, also where it is unstable; where downhill leads
+ * nowhere a balance near the guess is taken, stable or not. */
 DAE_API dae_status mbs_mechanism_equilibrium(const mbs_mechanism *c, double t, double *y, dae_error *err);
 /* Multipliers (nlambda) at such a state: reactions at rest, also where drivers would accelerate it. */
 DAE_API dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *c, double t, const double *y, double *lambda,

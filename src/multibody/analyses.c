@@ -54,6 +54,7 @@ enum { max_newton = 300 };
 #define BALANCED 1e-10   /* of forces, relative to their size; ours */
 #define LARGEST_TURN 0.2 /* of one Newton step, m and rad; ours */
 #define STABLE 1e-9      /* stiffness relative to the largest that still counts as one; ours */
+#define NUDGE 1e-5       /* m and rad: displacement for differences; ours */
 
 typedef struct rest {
     const mbs_mechanism *m;
@@ -63,7 +64,39 @@ typedef struct rest {
     double *r;            /* f - G^T lambda: what moves the bodies */
     double *basis, *N, *K; /* free directions, stiffness along them */
     double *d, *trial;
+    double *at, *up, *down; /* a state, forces on both sides: differences by way of u */
+    double *D, *rate;       /* nu*nu and nu: derivatives and values of u' */
+    int downhill;           /* 0: any balance will do, also an unstable one */
 } rest;
+
+/* The variables u of motors and the like in y take the values at which they rest. Newton's method; where it finds none they stay. */
+static void settle(rest *x, double *y)
+{
+    const mbs_mechanism *m = x->m;
+    const dae_mech *s = &m->system.mech;
+    size_t nu = (size_t)m->nu;
+    double *u = y + m->np + m->nv, *base = x->rate, *moved = base + nu, *start = moved + nu, size = 1;
+    dae_mech_point at = {.t = x->t, .p = y, .v = y + m->np, .u = u, .lambda = x->lambda};
+    if (!nu) return;
+    memcpy(start, u, nu * sizeof *u);
+    for (int k = 0; k < 8; k++) { /* u' is linear in u for motors: one step, one to see it */
+        double largest = 0;
+        if (s->dynamics(&at, base, s->user)) break;
+        for (size_t i = 0; i < nu; i++) largest = fmax(largest, fabs(base[i]));
+        size = fmax(size, largest);
+        if (largest <= 1e-12 * size) return;
+        for (size_t j = 0; j < nu; j++) {
+            double was = u[j], h = 1e-4 * fmax(1, fabs(was));
+            u[j] = was + h;
+            int bad = s->dynamics(&at, moved, s->user);
+            u[j] = was;
+            for (size_t i = 0; i < nu; i++) x->D[j * nu + i] = bad ? 0 : (moved[i] - base[i]) / h;
+        }
+        if (dae_least_squares((int)nu, (int)nu, x->D, base, 1e-12) < 0) break;
+        for (size_t i = 0; i < nu; i++) u[i] -= base[i];
+    }
+    memcpy(u, start, nu * sizeof *u);
+}
 
 /* f(p, 0) and G, g; returns the size of f - G^T lambda relative to |f| + 1, with the best lambda. */
 static double imbalance(rest *x)
@@ -71,6 +104,7 @@ static double imbalance(rest *x)
     const mbs_mechanism *m = x->m;
     const dae_mech *s = &m->system.mech;
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda;
+    settle(x, x->y);
     dae_mech_point at = {.t = x->t, .p = x->y, .v = x->y + m->np, .u = x->y + m->np + m->nv, .lambda = x->lambda};
     s->force(&at, x->f, s->user);
     memset(x->G, 0, nl * nv * sizeof *x->G);
@@ -110,13 +144,35 @@ static double least_stiffness(int n, const double *K, double *A, double *b, doub
     return least;
 }
 
-/* Newton's step N (K + mu I)^-1 N^T r in the free directions N. Where the stiffness K is not positive, mu makes it so:
- * the step goes downhill, away from unstable poses. 0: fine. */
+/* Adds to J what positions do to the forces by way of u: a controller's motor holds its joint like a spring. */
+static void add_stiffness_of_motors(rest *x)
+{
+    const mbs_mechanism *m = x->m;
+    const dae_mech *s = &m->system.mech;
+    size_t nv = (size_t)m->nv, all = (size_t)(m->np + m->nv + m->nu);
+    for (size_t c = 0; m->nu && c < nv; c++) {
+        memset(x->d, 0, nv * sizeof *x->d);
+        x->d[c] = 1;
+        for (int side = 0; side < 2; side++) {
+            double *u = x->at + m->np + m->nv, *out = side ? x->down : x->up;
+            memcpy(x->at, x->y, all * sizeof *x->at);
+            mbs_move(m, x->d, side ? -NUDGE : NUDGE, x->at);
+            settle(x, x->at);
+            dae_mech_point at = {.t = x->t, .p = x->y, .v = x->y + m->np, .u = u, .lambda = x->lambda};
+            s->force(&at, out, s->user);
+        }
+        for (size_t r = 0; r < nv; r++) x->J[r * nv + c] += (x->up[r] - x->down[r]) / (2 * NUDGE);
+    }
+}
+
+/* Newton's step N (K + mu I)^-1 N^T r in the free directions N. Downhill, where the stiffness K is not positive, mu makes it so:
+ * the step goes away from unstable poses. 0: fine. */
 static int newton_step(rest *x)
 {
     const mbs_mechanism *m = x->m;
     size_t nv = (size_t)m->nv;
     mbs_force_stiffness(m, x->t, x->y, x->lambda, x->J);
+    add_stiffness_of_motors(x);
     int nf = null_space(m->nv, m->nlambda, m->nlambda, x->G, x->basis, x->N);
     size_t n = (size_t)nf;
     double length = 0, largest;
@@ -139,10 +195,10 @@ static int newton_step(rest *x)
         length += x->b[i] * x->b[i];
     }
     memcpy(x->A, x->K, n * n * sizeof *x->A);
-    if (!(least > STABLE * largest)) {
+    if (x->downhill && !(least > STABLE * largest)) {
         for (size_t i = 0; i < n; i++) x->A[i * n + i] += fmax(0, -least) + sqrt(length) / LARGEST_TURN;
     }
-    if (dae_least_squares(nf, nf, x->A, x->b, 1e-14) < 0) return -1;
+    if (dae_least_squares(nf, nf, x->A, x->b, x->downhill ? 1e-14 : STABLE) < 0) return -1;
     for (size_t k = 0; k < n; k++) {
         for (size_t c = 0; c < nv; c++) x->d[c] += x->b[k] * x->N[k * nv + c];
     }
@@ -157,7 +213,7 @@ static double along(const rest *x)
 }
 
 /* Steps that lower the imbalance or go on downhill: at their end the forces still push forward, or little back. */
-static dae_status relax(rest *x, dae_error *err)
+static double relax(rest *x)
 {
     const mbs_mechanism *m = x->m;
     size_t n = (size_t)(m->np + m->nv + m->nu);
@@ -176,16 +232,36 @@ static dae_status relax(rest *x, dae_error *err)
             if (mbs_assemble(m, x->t, x->y, NULL, NULL) == DAE_OK) {
                 memset(x->y + m->np, 0, (size_t)m->nv * sizeof *x->y);
                 best = imbalance(x);
-                if (best < off || along(x) > -0.5 * before) break;
+                if (best < off || (x->downhill && along(x) > -0.5 * before)) break;
             }
         }
+        if (!x->downhill && !(best < off)) break;
         off = best;
     }
-    if (off <= 1e3 * BALANCED) return DAE_OK;
+    return off;
+}
+
+/* Downhill from the pose in y; where that leads nowhere, to a balance near it that may be unstable. */
+static dae_status find_rest(rest *x, double *start, dae_error *err)
+{
+    const mbs_mechanism *m = x->m;
+    size_t all = (size_t)(m->np + m->nv + m->nu);
+    double off[2] = {0, 0};
+    memcpy(start, x->y, all * sizeof *start);
+    for (int k = 0; k < 2; k++) {
+        if (k) memcpy(x->y, start, all * sizeof *start);
+        x->downhill = k == 0;
+        off[k] = relax(x);
+        if (off[k] <= 1e3 * BALANCED) return DAE_OK;
+    }
+    int worst = 0;
+    for (int c = 0; c < m->nv; c++) {
+        if (fabs(x->r[c]) > fabs(x->r[worst])) worst = c;
+    }
     return dae_fail(err, DAE_ERR_CONVERGENCE, x->t,
-                    "no equilibrium was found near the given pose (forces out of balance by %.2g of their "
-                    "size); start nearer to it",
-                    off);
+                    "no equilibrium was found: downhill the forces stay out of balance by %.2g of their size, near the start by %.2g, where body "
+                    "%s is pushed with %.3g (N or N m) that nothing takes up; hold it, or start nearer to a rest",
+                    off[0], off[1], mbs_mechanism_body_name(m, 1 + worst / m->bv), fabs(x->r[worst]));
 }
 
 static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_error *err)
@@ -195,7 +271,8 @@ static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_erro
     if (!m->system.mech.dfdp)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, t, "equilibrium: the mechanism is too large");
     size_t square = nl * nv + n * nv + (4 * nv + 2) * nv;
-    x->work = calloc(3 * nv + 2 * nl + square + 2 * n + all + 8, sizeof *x->work);
+    size_t nu = (size_t)m->nu;
+    x->work = calloc(5 * nv + 2 * nl + square + 2 * n + 3 * all + nu * nu + 3 * nu + 8, sizeof *x->work);
     if (!x->work) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
     x->f = x->work;
     x->r = x->f + nv;
@@ -210,6 +287,11 @@ static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_erro
     x->N = x->basis + (nv + 1) * nv;
     x->K = x->N + nv * nv;
     x->trial = x->K + nv * nv;
+    x->at = x->trial + 2 * all; /* behind trial: the start of a search */
+    x->up = x->at + all;
+    x->down = x->up + nv;
+    x->D = x->down + nv;
+    x->rate = x->D + nu * nu;
     return DAE_OK;
 }
 
@@ -222,7 +304,7 @@ dae_status mbs_mechanism_equilibrium(const mbs_mechanism *m, double t, double *y
     memset(y + m->np, 0, (size_t)m->nv * sizeof *y);
     s = mbs_assemble(m, t, y, NULL, err);
     memset(y + m->np, 0, (size_t)m->nv * sizeof *y);
-    if (!s) s = relax(&x, err);
+    if (!s) s = find_rest(&x, x.trial + m->np + m->nv + m->nu, err);
     free(x.work);
     return s;
 }

@@ -164,6 +164,52 @@ static void hanging_chain_takes_its_shape(void **state)
     mbs_mechanism_destroy(c);
 }
 
+static mbs_mechanism *from_file(const char *path)
+{
+    dae_error err = {0};
+    mbs_model *m = mbs_model_load(path, &err);
+    mbs_mechanism *c = m ? mbs_mechanism_create(m, &err) : NULL;
+    if (!c) fail_msg("%s", err.text);
+    mbs_model_destroy(m);
+    return c;
+}
+
+/* Downhill it falls over: the upright disc is what balances. It falls with the rate sqrt(g R / (5/4 R^2)). */
+static void leaning_disc_balances_upright(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = from_file("models/rolling_disc.json");
+    double *y = described(c), rate = sqrt(GRAVITY / (1.25 * 0.5));
+    dae_error err = {0};
+    if (mbs_mechanism_equilibrium(c, 0, y, &err) < 0) fail_msg("%s", err.text);
+    assert_near(y[2], 0.5, 1e-9);
+    assert_near(y[5], 0, 1e-9);
+    spectrum s = spectrum_at(c, y);
+    assert_int_equal(count_at(&s, rate, 0, 1e-5), 1);
+    assert_int_equal(count_at(&s, -rate, 0, 1e-5), 1);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* Its motors hold the arm with the currents that their controllers bring about; the motion ends there too. */
+static void arm_rests_on_the_currents_of_its_motors(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = from_file("models/robot.json");
+    double *y = described(c), *end = described(c);
+    dae_options opt = dae_options_default();
+    dae_error err = {0};
+    if (mbs_mechanism_equilibrium(c, 0, y, &err) < 0) fail_msg("%s", err.text);
+    opt.method = "radau5";
+    opt.rtol = opt.atol = 1e-9;
+    if (dae_solve(mbs_mechanism_system(c), &opt, 0, 10, end, NULL, &err) < 0) fail_msg("%s", err.text);
+    for (int i = 0; i < dae_system_size(mbs_mechanism_system(c)); i++) assert_near(y[i], end[i], 1e-6);
+    assert_true(fabs(y[21 + 18 + 1]) > 10); /* A: the second motor carries the boom */
+    free(y);
+    free(end);
+    mbs_mechanism_destroy(c);
+}
+
 static void body_that_falls_has_no_equilibrium(void **state)
 {
     (void)state;
@@ -174,7 +220,8 @@ static void body_that_falls_has_no_equilibrium(void **state)
     double y[6] = {0};
     dae_error err = {0};
     assert_int_equal(mbs_mechanism_equilibrium(c, 0, y, &err), DAE_ERR_CONVERGENCE);
-    assert_non_null(strstr(err.text, "no equilibrium"));
+    assert_non_null(strstr(err.text, "no equilibrium was found"));
+    assert_non_null(strstr(err.text, "body stone is pushed with 9.81"));
     mbs_mechanism_destroy(c);
 }
 
@@ -365,6 +412,8 @@ int main(void)
         cmocka_unit_test(equilibrium_is_searched_downhill),
         cmocka_unit_test(spring_carries_the_weight),
         cmocka_unit_test(hanging_chain_takes_its_shape),
+        cmocka_unit_test(leaning_disc_balances_upright),
+        cmocka_unit_test(arm_rests_on_the_currents_of_its_motors),
         cmocka_unit_test(body_that_falls_has_no_equilibrium),
         cmocka_unit_test(driven_slider_crank_follows_the_formula),
         cmocka_unit_test(inverse_dynamics_gives_the_torque_of_a_driver),
