@@ -76,7 +76,7 @@ int main(void)
         const char *model, *text;
         const dae_setting *setting;
         int nsetting;
-    } set[] = {{"planar", "angles", angles, 1},       {"planar", "", NULL, 0},          {"spatial", "", NULL, 0},
+    } set[] = {{"planar", "angles", angles, 1},       {"planar", "pivoting", NULL, 0},  {"spatial", "", NULL, 0},
                {"spatial", "norm=parts", parts, 1},   {"spatial", "norm=parts safety=0.8", careful, 2},
                {"spatial", "norm=parts safety=0.707", most, 2}};
     printf("| model, settings | steps | theta1 / a tenth of table 4 | theta1 / table 4 as printed | theta1' / table 6 |\n|---|---|---|---|---|\n");

@@ -333,7 +333,7 @@ static void run_failure_names_the_pose(void **state)
     o.options.formulation = "statespace";
     dae_run_result *r = dae_run(&p, &o, NULL);
     assert_true(r->status < 0);
-    assert_non_null(strstr(r->formulation_text, "independent coordinates 3"));
+    assert_non_null(strstr(r->form_text, "independent coordinates 3"));
     memory m = {0};
     assert_int_equal(dae_run_failure(r, NULL, remember, &m), DAE_OK);
     const char *parts[] = {"  pose    bead.x = 1, bead.y = ", ", bead.z = 0.05\n", "singular configuration: constraint 1 depends", "--tend 0.4995"};
