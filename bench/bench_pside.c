@@ -22,7 +22,7 @@ static const job jobs[] = {
     {"tba", NULL, 1e-4, "0"},    {"tba", NULL, 1e-4, "1"},
 };
 
-static const double patience = 0.6; /* seconds: repeat a run for so long */
+static const double patience = 2; /* seconds: repeat a run for so long */
 
 static double now(void)
 {
