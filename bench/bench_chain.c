@@ -224,7 +224,8 @@ typedef struct case_of {
     const char *name, *method, *formulation;
 } case_of;
 
-static double solve(const dae_system *sys, const case_of *c, double tol, const double *y0, double *y, double *closed)
+static double solve(const dae_system *sys, const case_of *c, double tol, const double *y0, double *y,
+                    double *closed)
 {
     dae_error err = {0};
     dae_options o = dae_options_default();
@@ -259,7 +260,8 @@ static void whole_run(const char *what, const dae_system *sys, const double *y0,
         if (error <= 1e-8) break;
     }
     for (int run = 0; run < 50; run++) best = fmin(best, solve(sys, c, tol, y0, y, NULL));
-    printf("%-16s %-8s %-12s %10.1e %10.1e %10.1e %10.3f\n", what, c->method, c->formulation, tol, error, closed, best / 1000);
+    printf("%-16s %-8s %-12s %10.1e %10.1e %10.1e %10.3f\n", what, c->method, c->formulation, tol, error,
+           closed, best / 1000);
     free(exact), free(y);
 }
 
@@ -268,14 +270,18 @@ static mbs_model *double_pendulum(void)
 {
     mbs_model *m = mbs_model_create("double pendulum", MBS_PLANAR);
     mbs_model_set_gravity(m, 0, -9.81, 0);
-    int upper = mbs_model_add_body(m, &(mbs_body){.name = "upper", .mass = 1, .inertia = {0, 0, 1 / 12.0}, .center = {0.5}});
-    int lower = mbs_model_add_body(m, &(mbs_body){.name = "lower", .mass = 1, .inertia = {0, 0, 1 / 12.0}, .center = {1.5}});
+    int upper = mbs_model_add_body(
+        m, &(mbs_body){.name = "upper", .mass = 1, .inertia = {0, 0, 1 / 12.0}, .center = {0.5}});
+    int lower = mbs_model_add_body(
+        m, &(mbs_body){.name = "lower", .mass = 1, .inertia = {0, 0, 1 / 12.0}, .center = {1.5}});
     mbs_model_add_joint(m, &(mbs_joint){.name = "pin", .type = "revolute", .a = MBS_GROUND, .b = upper});
-    mbs_model_add_joint(m, &(mbs_joint){.name = "elbow", .type = "revolute", .a = upper, .b = lower, .at = {1}});
+    mbs_model_add_joint(m,
+                        &(mbs_joint){.name = "elbow", .type = "revolute", .a = upper, .b = lower, .at = {1}});
     return m;
 }
 
-static void rod(mbs_model *m, const char *name, double length, double x, double y, double angle, const char *fix)
+static void rod(mbs_model *m, const char *name, double length, double x, double y, double angle,
+                const char *fix)
 {
     mbs_model_add_body(m, &(mbs_body){.name = name,
                                       .mass = length,
@@ -288,7 +294,8 @@ static void rod(mbs_model *m, const char *name, double length, double x, double 
 static mbs_model *four_bar(void)
 {
     static const double length[] = {1, 2.5, 2};
-    static const char *const joint[][3] = {{"J1", "O", "A1"}, {"J2", "B1", "A2"}, {"J3", "B2", "B3"}, {"J4", "Q", "A3"}};
+    static const char *const joint[][3] = {
+        {"J1", "O", "A1"}, {"J2", "B1", "A2"}, {"J3", "B2", "B3"}, {"J4", "Q", "A3"}};
     const double degree = 0.017453292519943295769;
     mbs_model *m = mbs_model_create("four-bar", MBS_PLANAR);
     mbs_model_set_gravity(m, 0, -9.81, 0);
@@ -304,14 +311,17 @@ static mbs_model *four_bar(void)
     }
     for (int k = 0; k < 4; k++)
         mbs_model_add_joint(
-            m, &(mbs_joint){.name = joint[k][0], .type = "revolute", .point_a = joint[k][1], .point_b = joint[k][2]});
+            m, &(mbs_joint){
+                   .name = joint[k][0], .type = "revolute", .point_a = joint[k][1], .point_b = joint[k][2]});
     return m;
 }
 
 static void runs(const char *what, mbs_model *m)
 {
-    static const case_of cases[] = {
-        {"auto", "auto", "auto"}, {"joint", "dop853", "joint"}, {"bodies", "dop853", "index1"}, {"bodies", "mexx", "descriptor"}};
+    static const case_of cases[] = {{"auto", "auto", "auto"},
+                                    {"joint", "dop853", "joint"},
+                                    {"bodies", "dop853", "index1"},
+                                    {"bodies", "mexx", "descriptor"}};
     dae_error err = {0};
     mbs_mechanism *c = mbs_mechanism_create(m, &err);
     double *y = c ? reals(dae_system_size(mbs_mechanism_system(c))) : NULL;
@@ -320,7 +330,8 @@ static void runs(const char *what, mbs_model *m)
         printf("%s: %s\n", what, err.text);
         exit(1);
     }
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) whole_run(what, mbs_mechanism_system(c), y, &cases[k]);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        whole_run(what, mbs_mechanism_system(c), y, &cases[k]);
     free(y);
     mbs_mechanism_destroy(c);
 }
@@ -339,8 +350,8 @@ int main(int argc, char **argv)
         chains("spatial", MBS_SPATIAL, "recursive_joint", body_chain);
     }
     if (!*only || !strcmp(only, "runs")) {
-        printf("\nwhole runs of 1 s, error 1e-8\n%-16s %-8s %-12s %10s %10s %10s %10s\n", "model", "method", "form", "tol", "error",
-               "|g|", "ms");
+        printf("\nwhole runs of 1 s, error 1e-8\n%-16s %-8s %-12s %10s %10s %10s %10s\n", "model", "method",
+               "form", "tol", "error", "|g|", "ms");
         runs("double pendulum", double_pendulum());
         runs("four-bar", four_bar());
         runs("chain of 16", chain(16, MBS_PLANAR));

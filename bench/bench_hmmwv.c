@@ -97,7 +97,8 @@ static column table(const char *method)
     const dae_method_info *m = dae_method_find(method);
     if (m && !m->implicit) {
         printf("\n| microseconds per f |");
-        for (int k = 0; k < TOLERANCES; k++) printf(" %.0f |", 1e6 * c[k].time[SECONDS - 1] / (double)c[k].stats.f);
+        for (int k = 0; k < TOLERANCES; k++)
+            printf(" %.0f |", 1e6 * c[k].time[SECONDS - 1] / (double)c[k].stats.f);
     }
     printf("\n| mean step, s |");
     for (int k = 0; k < TOLERANCES; k++) printf(" %.2g |", SECONDS / (double)c[k].stats.accepted);
@@ -130,8 +131,8 @@ static double costs(void)
         }
         best_J = fmin(best_J, (cpu() - start) / 10);
     }
-    printf("One evaluation of f takes %.1f microseconds, one Jacobian (J1 and J2, 18 by 18 each) %.0f.\n\n", 1e6 * best_f,
-           1e6 * (best_J - best_f));
+    printf("One evaluation of f takes %.1f microseconds, one Jacobian (J1 and J2, 18 by 18 each) %.0f.\n\n",
+           1e6 * best_f, 1e6 * (best_J - best_f));
     dae_formulation_destroy(f);
     dae_problem_destroy(p);
     return best_f;
@@ -156,9 +157,11 @@ int main(int argc, char **argv)
     if (!all) return 0;
     printf("**Explicit (table 7)**\n\n");
     column adams = table("cvode-adams"), dopri5 = table("dopri5");
-    printf("At 1e-3, 4 s: explicit / implicit = %.0f (cvode-adams / rosnys4), %.0f (dopri5 / rosnys4); [RNY]: 14771/37 = 400. With the\n"
-           "time that one evaluation of f takes alone, whatever else the machine does in these minutes: %.0f and %.0f.\n",
-           adams.time[SECONDS - 1] / implicit, dopri5.time[SECONDS - 1] / implicit, one * (double)adams.stats.f / implicit,
-           one * (double)dopri5.stats.f / implicit);
+    printf("At 1e-3, 4 s: explicit / implicit = %.0f (cvode-adams / rosnys4), %.0f (dopri5 / rosnys4); "
+           "[RNY]: 14771/37 = 400. With the\n"
+           "time that one evaluation of f takes alone, whatever else the machine does in these minutes: %.0f "
+           "and %.0f.\n",
+           adams.time[SECONDS - 1] / implicit, dopri5.time[SECONDS - 1] / implicit,
+           one * (double)adams.stats.f / implicit, one * (double)dopri5.stats.f / implicit);
     return 0;
 }

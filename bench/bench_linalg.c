@@ -148,17 +148,13 @@ static void time_band(int n, int ml, int mu, int is_complex, double result[4])
         t[0] = now();
         dae_band_factor(&b);
         t[1] = now();
-        if (is_complex)
-            zgbtrf_(&n, &n, &ml, &mu, work, &b.ld, pivot, &info);
-        else
-            dgbtrf_(&n, &n, &ml, &mu, work, &b.ld, pivot, &info);
+        if (is_complex) zgbtrf_(&n, &n, &ml, &mu, work, &b.ld, pivot, &info);
+        else dgbtrf_(&n, &n, &ml, &mu, work, &b.ld, pivot, &info);
         t[2] = now();
         dae_band_solve(&b, x, is_complex ? y : NULL);
         t[3] = now();
-        if (is_complex)
-            zgbtrs_("N", &n, &ml, &mu, &one, work, &b.ld, pivot, x, &n, &info, 1);
-        else
-            dgbtrs_("N", &n, &ml, &mu, &one, work, &b.ld, pivot, x, &n, &info, 1);
+        if (is_complex) zgbtrs_("N", &n, &ml, &mu, &one, work, &b.ld, pivot, x, &n, &info, 1);
+        else dgbtrs_("N", &n, &ml, &mu, &one, work, &b.ld, pivot, x, &n, &info, 1);
         t[4] = now();
         for (int k = 0; k < 4; k++) result[k] = fmin(result[k], t[k + 1] - t[k]);
     }
@@ -233,10 +229,8 @@ static void time_shifted(const dae_shifted_spec *spec, const double *J, double *
         t[1] = now();
         for (int r = 0; r < reps; r++) {
             x[0] = y[0] = 1;
-            if (spec->complex_shift)
-                dae_shifted_solve_complex(s, x, y);
-            else
-                dae_shifted_solve(s, x);
+            if (spec->complex_shift) dae_shifted_solve_complex(s, x, y);
+            else dae_shifted_solve(s, x);
         }
         t[2] = now();
         *factor = fmin(*factor, (t[1] - t[0]) / reps);

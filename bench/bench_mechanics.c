@@ -80,7 +80,8 @@ static void run(const job *j, answer *a)
     o.formulation = j->formulation;
     dae_formulation *form = j->formulation ? dae_formulation_open(&p->system, &o, &inner, &err) : NULL;
     if (j->formulation && !form) stop(j->method, &err);
-    dae_integrator *it = dae_integrator_create(form ? dae_formulation_system(form) : &p->system, form ? &inner : &o, &err);
+    dae_integrator *it =
+        dae_integrator_create(form ? dae_formulation_system(form) : &p->system, form ? &inner : &o, &err);
     dae_status s = it ? DAE_OK : err.status;
     if (!s && form) s = dae_formulation_attach(form, it, &err);
     if (!s && j->output) s = dae_integrator_set_output(it, j->output, &err);
@@ -104,8 +105,9 @@ static answer fresh(void)
 
 /* ---- saddle ----------------------------------------------------------------------------------------- */
 
-static const char *const modes[] = {"dense_lu",  "dense_ldlt", "range_space", "null_space", "block_elimination",
-                                    "sparse_lu", "recursive_constraint", "recursive_joint", "pcg"};
+static const char *const modes[] = {
+    "dense_lu",  "dense_ldlt",           "range_space",     "null_space", "block_elimination",
+    "sparse_lu", "recursive_constraint", "recursive_joint", "pcg"};
 enum { MODES = sizeof modes / sizeof *modes };
 
 /* Matrices of a mechanism at its start, moved a little: the blocks of M and the values of G. */
@@ -117,8 +119,14 @@ typedef struct matrices {
 static matrices evaluate(const dae_problem *p)
 {
     const dae_mech *m = &p->system.mech;
-    matrices x = {.spec = {.nv = m->nv, .nl = m->nlambda, .block = m->mass_block, .nblock = m->nblock, .colptr = m->G_colptr,
-                           .rowind = m->G_rowind, .parent = m->parent, .row_joint = m->row_joint}};
+    matrices x = {.spec = {.nv = m->nv,
+                           .nl = m->nlambda,
+                           .block = m->mass_block,
+                           .nblock = m->nblock,
+                           .colptr = m->G_colptr,
+                           .rowind = m->G_rowind,
+                           .parent = m->parent,
+                           .row_joint = m->row_joint}};
     int nM = 0;
     for (int k = 0; k < m->nblock; k++) nM += m->mass_block[k] * m->mass_block[k];
     double *q = calloc((size_t)m->np, sizeof *q), *to;
@@ -130,7 +138,8 @@ static matrices evaluate(const dae_problem *p)
     m->constraint_sparse(&at, NULL, x.G, m->user);
     if (m->mass_blocks) m->mass_blocks(&at, x.M, m->user);
     for (int k = 0, first = 0; !m->mass_blocks && k < m->nblock; first += m->mass_block[k++]) {
-        for (int j = 0; j < m->mass_block[k]; j++, to += m->mass_block[k]) to[j] = m->mass.a[first + j]; /* diagonal */
+        for (int j = 0; j < m->mass_block[k]; j++, to += m->mass_block[k])
+            to[j] = m->mass.a[first + j]; /* diagonal */
     }
     if (!m->mass_blocks) x.spec.mass = x.M;
     free(q);
@@ -183,7 +192,8 @@ static void bench_saddle(void)
     for (int k = 0; k < SIZES; k++) {
         dae_problem *chain = create("insulator-chain", "N", N[k]);
         matrices c = evaluate(chain);
-        for (int m = 0; m < MODES; m++) time[m][k] = m < 5 && k > 6 ? NAN : decomposition(&c, modes[m]); /* dense ones: to 256 */
+        for (int m = 0; m < MODES; m++)
+            time[m][k] = m < 5 && k > 6 ? NAN : decomposition(&c, modes[m]); /* dense ones: to 256 */
         free(c.M), free(c.G), free(c.f);
         dae_problem_destroy(chain);
     }
@@ -232,7 +242,8 @@ static void bench_dense(void)
     dae_event event = {.name = "root", .residual = 1e-6};
     /* The report looks at the ends of the steps only, and so do we here. */
     dae_events events = {.count = 1, .event = &event, .phi = beta_acceleration, .check_points = -1};
-    printf("\n-- dense: seven bodies, tolerance 1e-5; wanted: dense output below 20 %%, root finding below 15 %%\n");
+    printf("\n-- dense: seven bodies, tolerance 1e-5; wanted: dense output below 20 %%, root finding below "
+           "15 %%\n");
     for (int m = 0; m < 2; m++) {
         answer a[3] = {fresh(), fresh(), fresh()};
         for (int k = 0; k < 60; k++) {
@@ -243,8 +254,8 @@ static void bench_dense(void)
                 run(&j, &a[c]);
             }
         }
-        printf("%-7s %7.0f us; 101 points of dense output %+.1f %%; the five roots of beta'' %+.1f %%\n", method[m], 1e6 * a[0].cpu,
-               100 * (a[1].cpu / a[0].cpu - 1), 100 * (a[2].cpu / a[0].cpu - 1));
+        printf("%-7s %7.0f us; 101 points of dense output %+.1f %%; the five roots of beta'' %+.1f %%\n",
+               method[m], 1e6 * a[0].cpu, 100 * (a[1].cpu / a[0].cpu - 1), 100 * (a[2].cpu / a[0].cpu - 1));
     }
     dae_problem_destroy(p);
 }
@@ -284,7 +295,8 @@ static void digits(const job *base, double first, const double *reference, cost 
     }
     for (int d = 3; d < DIGITS; d++) c->time[d] = c->f[d] = c->steps[d] = c->tolerance[d] = NAN;
     for (int k = 2; k + 3 < TOLERANCES; k++) {
-        double x = (right[k - 2] + right[k - 1] + right[k] + right[k + 1] + right[k + 2]) / 5, y = x + (right[k + 3] - right[k - 2]) / 5;
+        double x = (right[k - 2] + right[k - 1] + right[k] + right[k + 1] + right[k + 2]) / 5,
+               y = x + (right[k + 3] - right[k - 2]) / 5;
         for (int d = 3; d < DIGITS; d++) {
             double part = (d - x) / (y - x);
             if (!isnan(c->time[d]) || x > d || d > y) continue;
@@ -307,7 +319,8 @@ static double acceleration(const dae_problem *p)
     for (int repeat = 0; repeat < 100; repeat++) {
         double begin = seconds(CLOCK_THREAD_CPUTIME_ID);
         for (int k = 0; k < 1000; k++) {
-            for (int i = 0; i < 7; i++) y[i] = p->y0[i] + 1e-6 * k; /* as in a run no two positions are the same */
+            for (int i = 0; i < 7; i++)
+                y[i] = p->y0[i] + 1e-6 * k; /* as in a run no two positions are the same */
             ode->f(0, y, yp, ode->user);
         }
         best = fmin(best, (seconds(CLOCK_THREAD_CPUTIME_ID) - begin) / 1000);
@@ -348,8 +361,10 @@ static void bench_andrews(void)
     double first[METHODS] = {1e-3, 1e-2, 1e-2, 1e-1, 1e-1}, worst = 0;
     cost c[METHODS];
     for (int m = 0; m < METHODS; m++) digits(&base[m], first[m], seven->reference, &c[m]);
-    printf("\n-- andrews: microseconds for digits of q(0.03); radau5 on the index 3 form, dopri5 and dop853 on the index 1 form with\n"
-           "   projection; all options have their defaults; wanted: the better of phem56 and mexx in a quarter of radau5's time\n"
+    printf("\n-- andrews: microseconds for digits of q(0.03); radau5 on the index 3 form, dopri5 and dop853 "
+           "on the index 1 form with\n"
+           "   projection; all options have their defaults; wanted: the better of phem56 and mexx in a "
+           "quarter of radau5's time\n"
            "digits   radau5   phem56     mexx   dopri5   dop853   better/radau5\n");
     for (int d = 3; d < DIGITS; d++) {
         double ratio = fmin(c[PHEM56].time[d], c[MEXX].time[d]) / c[RADAU5].time[d];
@@ -358,14 +373,16 @@ static void bench_andrews(void)
         printf("   %.3f\n", ratio);
         worst = fmax(worst, ratio);
     }
-    printf("largest ratio %.3f\n\none evaluation of the accelerations: %.3f us\n", worst, 1e6 * acceleration(seven));
+    printf("largest ratio %.3f\n\none evaluation of the accelerations: %.3f us\n", worst,
+           1e6 * acceleration(seven));
     printf("digits  method   CPU us     aim  us per f   f evaluations   steps  tolerance  largest |g|\n");
     for (int d = 3; d <= 7; d += 2) {
         for (int m = PHEM56; m < METHODS; m++) {
             base[m].tol = c[m].tolerance[d];
             if (isnan(base[m].tol)) continue;
-            printf("%6d  %-7s %7.0f %7.0f  %8.3f   %13.0f %7.0f %10.1e %12.1e\n", d, base[m].method, 1e6 * c[m].time[d], aim[d],
-                   1e6 * c[m].time[d] / c[m].f[d], c[m].f[d], c[m].steps[d], base[m].tol, residual(&base[m]));
+            printf("%6d  %-7s %7.0f %7.0f  %8.3f   %13.0f %7.0f %10.1e %12.1e\n", d, base[m].method,
+                   1e6 * c[m].time[d], aim[d], 1e6 * c[m].time[d] / c[m].f[d], c[m].f[d], c[m].steps[d],
+                   base[m].tol, residual(&base[m]));
         }
     }
     dae_problem_destroy(andrews);
@@ -411,11 +428,15 @@ static void bench_threads(void)
         }
     }
     double ratio = a[1].wall / a[2].wall, given = 2 * a[1].wall / both;
-    printf("\n-- threads: chain of 1024 insulators, tolerance 1e-5, wall clock\n1 thread %.0f ms, 2 threads %.0f ms: %.2f times as fast "
-           "(wanted: 1.5); %s\n", 1e3 * a[1].wall, 1e3 * a[2].wall, ratio,
+    printf("\n-- threads: chain of 1024 insulators, tolerance 1e-5, wall clock\n1 thread %.0f ms, 2 threads "
+           "%.0f ms: %.2f times as fast "
+           "(wanted: 1.5); %s\n",
+           1e3 * a[1].wall, 1e3 * a[2].wall, ratio,
            memcmp(a[1].y, a[2].y, sizeof a[1].y) ? "OTHER BITS" : "same bits");
-    printf("what the machine gave meanwhile: two runs with one thread each at the same time %.0f ms, %.2f times as fast as one after the "
-           "other; of that the threads of one run got %.0f %%\n", 1e3 * both, given, 100 * ratio / given);
+    printf("what the machine gave meanwhile: two runs with one thread each at the same time %.0f ms, %.2f "
+           "times as fast as one after the "
+           "other; of that the threads of one run got %.0f %%\n",
+           1e3 * both, given, 100 * ratio / given);
     dae_problem_destroy(p);
 }
 
@@ -442,23 +463,33 @@ static int take_step(double t, const double *y, int n, void *user)
 
 static void bench_truck(void)
 {
-    static const char *const road[] = {"fourier", "sine"}, *const mode[] = {"dense_lu", "dense_ldlt", "sparse_lu"};
-    printf("\n-- truck: [MEXX] table 5.3 (other data than there)\nroad     tolerance  method  algebra      nstep     nfcn     nsol  CPU ms"
+    static const char *const road[] = {"fourier", "sine"}, *const mode[] = {"dense_lu", "dense_ldlt",
+                                                                            "sparse_lu"};
+    printf("\n-- truck: [MEXX] table 5.3 (other data than there)\nroad     tolerance  method  algebra      "
+           "nstep     nfcn     nsol  CPU ms"
            "  mean step, rough and quiet\n");
     for (int k = 0; k < 2; k++) {
         dae_problem *p = create("truck", "road", road[k]);
         for (int m = 0; m < 2; m++) {
             for (double tol = 1e-3; tol > 5e-12; tol /= 100) {
                 for (int c = 0; c < 3; c++) {
-                    if (m && c == 1) continue;                  /* phem56 is not symmetric */
+                    if (m && c == 1) continue;                          /* phem56 is not symmetric */
                     if (c == 1 && fabs(tol / 1e-5 - 1) > 0.1) continue; /* as in the table */
                     steps s = {0};
-                    dae_output output = {.mode = DAE_OUTPUT_STEPS, .count = 1, .write = take_step, .user = &s};
+                    dae_output output = {
+                        .mode = DAE_OUTPUT_STEPS, .count = 1, .write = take_step, .user = &s};
                     answer a = fresh();
-                    run(&(job){.problem = p, .method = m ? "phem56" : "mexx", .mode = mode[c], .tol = tol, .h0 = 1e-3, .output = &output}, &a);
-                    printf("%-8s %9.0e  %-7s %-10s %7ld %8ld %8ld %7.1f", road[k], tol, m ? "phem56" : "mexx", mode[c], a.stats.accepted,
-                           a.stats.nfcn, a.stats.nsol, 1e3 * a.cpu);
-                    if (s.count[1]) printf("  %.4f %.4f", s.sum[0] / (double)s.count[0], s.sum[1] / (double)s.count[1]);
+                    run(&(job){.problem = p,
+                               .method = m ? "phem56" : "mexx",
+                               .mode = mode[c],
+                               .tol = tol,
+                               .h0 = 1e-3,
+                               .output = &output},
+                        &a);
+                    printf("%-8s %9.0e  %-7s %-10s %7ld %8ld %8ld %7.1f", road[k], tol, m ? "phem56" : "mexx",
+                           mode[c], a.stats.accepted, a.stats.nfcn, a.stats.nsol, 1e3 * a.cpu);
+                    if (s.count[1])
+                        printf("  %.4f %.4f", s.sum[0] / (double)s.count[0], s.sum[1] / (double)s.count[1]);
                     printf("\n");
                 }
             }
@@ -472,7 +503,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } part[] = {{"saddle", bench_saddle}, {"dense", bench_dense}, {"andrews", bench_andrews}, {"threads", bench_threads}, {"truck", bench_truck}};
+    } part[] = {{"saddle", bench_saddle},
+                {"dense", bench_dense},
+                {"andrews", bench_andrews},
+                {"threads", bench_threads},
+                {"truck", bench_truck}};
     int known = 0;
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
         int wanted = argc < 2;

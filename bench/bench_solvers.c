@@ -22,7 +22,7 @@ enum { MOST = 24 };
 
 static const char *const standard[] = {"hires", "pollu",     "vdpol-mu", "rober",   "orego",   "e5",
                                        "plei",  "vdpol-eps", "transamp", "caraxis", "andrews", "nand"};
-static const double slow = 2;        /* seconds: a run that takes longer ends the ladder */
+static const double slow = 2;       /* seconds: a run that takes longer ends the ladder */
 static const double patience = 0.1; /* seconds: repeat short runs for so long */
 
 typedef struct point {

@@ -34,7 +34,9 @@ int main(void)
         }
     }
     if (s < 0) fprintf(stderr, "dense_output: %s (t = %g)\n", err.text, err.t);
-    else printf("%d points from %ld steps, largest error %.1e\n", points, dae_integrator_stats(it)->accepted, worst);
+    else
+        printf("%d points from %ld steps, largest error %.1e\n", points, dae_integrator_stats(it)->accepted,
+               worst);
     dae_integrator_destroy(it);
     return s >= 0 && points >= 100 && worst < 1e-7 ? 0 : 1;
 }

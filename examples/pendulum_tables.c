@@ -13,7 +13,8 @@ typedef struct run {
     dae_integrator *it;
 } run;
 
-static const double table4[4] = {5.223e-2, 4.198e-3, 4.916e-4, 1.902e-5}, table6[4] = {4.061e-2, 3.792e-3, 8.652e-4, 2.343e-4};
+static const double table4[4] = {5.223e-2, 4.198e-3, 4.916e-4, 1.902e-5},
+                    table6[4] = {4.061e-2, 3.792e-3, 8.652e-4, 2.343e-4};
 
 static run begin(const char *method, const char *model, double tol, const dae_setting *setting, int nsetting)
 {
@@ -29,7 +30,8 @@ static run begin(const char *method, const char *model, double tol, const dae_se
     opt.nsetting = nsetting;
     if (r.p) r.f = dae_formulation_open(&r.p->system, &opt, &inner, &err);
     if (r.f) r.it = dae_integrator_create(dae_formulation_system(r.f), &inner, &err);
-    if (!r.it || dae_formulation_attach(r.f, r.it, &err) < 0 || dae_formulation_lift(r.f, 0, r.p->y0, y, &err) < 0 ||
+    if (!r.it || dae_formulation_attach(r.f, r.it, &err) < 0 ||
+        dae_formulation_lift(r.f, 0, r.p->y0, y, &err) < 0 ||
         dae_integrator_start(r.it, 0, 2, y, NULL, &err) < 0) {
         fprintf(stderr, "%s\n", err.text);
         exit(1);
@@ -45,10 +47,12 @@ static void end(run r)
 }
 
 /* Largest errors, against radau5 in the two angles with 1e-10; returns the steps. */
-static long errors(const char *model, double tol, const dae_setting *setting, int nsetting, double *angle, double *speed)
+static long errors(const char *model, double tol, const dae_setting *setting, int nsetting, double *angle,
+                   double *speed)
 {
     static const dae_setting angles[] = {{"independent", "3,6"}};
-    run r = begin("rosnys4", model, tol, setting, nsetting), exact = begin("radau5", "planar", 1e-10, angles, 1);
+    run r = begin("rosnys4", model, tol, setting, nsetting),
+        exact = begin("radau5", "planar", 1e-10, angles, 1);
     double pvu[26], known[12];
     int spatial = model[0] == 's';
     *angle = *speed = 0;
@@ -71,19 +75,25 @@ static long errors(const char *model, double tol, const dae_setting *setting, in
 int main(void)
 {
     static const dae_setting angles[] = {{"independent", "3,6"}}, parts[] = {{"norm", "parts"}},
-                             careful[] = {{"norm", "parts"}, {"safety", "0.8"}}, most[] = {{"norm", "parts"}, {"safety", "0.707"}};
+                             careful[] = {{"norm", "parts"}, {"safety", "0.8"}},
+                             most[] = {{"norm", "parts"}, {"safety", "0.707"}};
     static const struct {
         const char *model, *text;
         const dae_setting *setting;
         int nsetting;
-    } set[] = {{"planar", "angles", angles, 1},       {"planar", "pivoting", NULL, 0},  {"spatial", "", NULL, 0},
-               {"spatial", "norm=parts", parts, 1},   {"spatial", "norm=parts safety=0.8", careful, 2},
+    } set[] = {{"planar", "angles", angles, 1},
+               {"planar", "pivoting", NULL, 0},
+               {"spatial", "", NULL, 0},
+               {"spatial", "norm=parts", parts, 1},
+               {"spatial", "norm=parts safety=0.8", careful, 2},
                {"spatial", "norm=parts safety=0.707", most, 2}};
-    printf("| model, settings | steps | theta1 / a tenth of table 4 | theta1 / table 4 as printed | theta1' / table 6 |\n|---|---|---|---|---|\n");
+    printf("| model, settings | steps | theta1 / a tenth of table 4 | theta1 / table 4 as printed | theta1' "
+           "/ table 6 |\n|---|---|---|---|---|\n");
     for (size_t k = 0; k < sizeof set / sizeof *set; k++) {
         long steps[4];
         double a[4], v[4];
-        for (int i = 0; i < 4; i++) steps[i] = errors(set[k].model, pow(10, -2 - i), set[k].setting, set[k].nsetting, &a[i], &v[i]);
+        for (int i = 0; i < 4; i++)
+            steps[i] = errors(set[k].model, pow(10, -2 - i), set[k].setting, set[k].nsetting, &a[i], &v[i]);
         printf("| %s %s |", set[k].model, set[k].text);
         for (int i = 0; i < 4; i++) printf(" %ld", steps[i]);
         printf(" |");

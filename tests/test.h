@@ -14,19 +14,19 @@
 #include <cmocka.h>
 
 /* |a - b| <= tol, with both numbers in the message. */
-#define assert_near(a, b, tol)                                                                  \
-    do {                                                                                        \
-        double a_ = (a), b_ = (b), tol_ = (tol);                                                \
-        if (!(fabs(a_ - b_) <= tol_)) {                                                         \
+#define assert_near(a, b, tol)                                                                 \
+    do {                                                                                       \
+        double a_ = (a), b_ = (b), tol_ = (tol);                                               \
+        if (!(fabs(a_ - b_) <= tol_)) {                                                        \
             fail_msg("%s = %.17g, expected %.17g within %.3g (off by %.3g)", #a, a_, b_, tol_, \
-                     fabs(a_ - b_));                                                            \
-        }                                                                                       \
+                     fabs(a_ - b_));                                                           \
+        }                                                                                      \
     } while (0)
 
 /* lo <= a <= hi */
-#define assert_between(a, lo, hi)                                                      \
-    do {                                                                               \
-        double a_ = (a), lo_ = (lo), hi_ = (hi);                                       \
+#define assert_between(a, lo, hi)                                                                      \
+    do {                                                                                               \
+        double a_ = (a), lo_ = (lo), hi_ = (hi);                                                       \
         if (!(a_ >= lo_ && a_ <= hi_)) fail_msg("%s = %.17g not in [%.10g, %.10g]", #a, a_, lo_, hi_); \
     } while (0)
 

@@ -222,14 +222,15 @@ int cli_whole(const cli_args *args, const char *name, long least_value, long mos
     errno = 0;
     long k = strtol(text, &end, 10);
     if (end == text || *end || errno || k < least_value || k > most_value)
-        return cli_wrong(args, "--%s %s: expected a whole number, %ld .. %ld", name, text, least_value, most_value);
+        return cli_wrong(args, "--%s %s: expected a whole number, %ld .. %ld", name, text, least_value,
+                         most_value);
     *out = k;
     return 0;
 }
 
 /* The pointers, and behind them the words. */
-int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what, const char ***list,
-              int *count)
+int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what,
+              const char ***list, int *count)
 {
     const char *value = cli_value(args, option);
     size_t n = 1;
@@ -249,8 +250,8 @@ int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const
         if (!name(i)) {
             char near[200];
             cli_nearest(text, name, near, sizeof near);
-            cli_wrong(args, "--%s: there is no %s \"%s\"%s%s%s", option, what, text, near[0] ? "; did you mean " : "",
-                      near, near[0] ? "?" : "");
+            cli_wrong(args, "--%s: there is no %s \"%s\"%s%s%s", option, what, text,
+                      near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
             free(names);
             return EXIT_USAGE;
         }

@@ -14,9 +14,9 @@
 
 /* Options that must be the same in the run that goes on; the first five are always kept, as they were in
  * effect. */
-static const char *const decisive[] = {"solver", "rtol", "atol", "h0",   "tend", "formulation", "set",
-                                       "index",  "opt",  "at",   "hmax", "end",  "jacobian",    "linear-algebra",
-                                       "event",  NULL};
+static const char *const decisive[] = {"solver",   "rtol",           "atol",  "h0", "tend", "formulation",
+                                       "set",      "index",          "opt",   "at", "hmax", "end",
+                                       "jacobian", "linear-algebra", "event", NULL};
 enum { always = 5 };
 static const char first_line[] = "daedalus checkpoint 1\n";
 
@@ -88,7 +88,8 @@ static int refuse_others(cli_args *args, const char *path, const char *text)
         }
     }
     if (cli_has(args, "set") || cli_has(args, "opt") || cli_has(args, "event"))
-        return cli_wrong(args, "--resume %s: --set, --opt and --event are taken from the file; leave them out", path);
+        return cli_wrong(
+            args, "--resume %s: --set, --opt and --event are taken from the file; leave them out", path);
     return 0;
 }
 

@@ -68,9 +68,9 @@ struct cli_args {
     cli_given *given;
     int ngiven;
     int json;
-    mbs_problem *model; /* where the problem is a model file */
+    mbs_problem *model;            /* where the problem is a model file */
     unsigned long long model_hash; /* of the file and its --set values */
-    int status;         /* exit status of a problem that could not be opened */
+    int status;                    /* exit status of a problem that could not be opened */
 };
 
 /* 0, or EXIT_USAGE after a message. Free with cli_args_free in both cases. */
@@ -122,8 +122,9 @@ int cli_write_file(const char *text, size_t length, void *file); /* a dae_write_
 
 /* columns.c: passes on only some columns of the table that is written to it. */
 typedef struct cli_columns cli_columns;
-cli_columns *cli_columns_create(const char *wanted, dae_write_fn *write, void *user); /* NULL: out of memory */
-int cli_columns_write(const char *text, size_t length, void *columns);                /* a dae_write_fn */
+cli_columns *cli_columns_create(const char *wanted, dae_write_fn *write,
+                                void *user);                           /* NULL: out of memory */
+int cli_columns_write(const char *text, size_t length, void *columns); /* a dae_write_fn */
 int cli_columns_destroy(cli_columns *c); /* how many of the names were no columns */
 
 /* gnuplot.c: 0 or EXIT_USAGE after a message. */
@@ -147,9 +148,10 @@ typedef struct cli_records {
     const char *path; /* borrowed */
     char *text;       /* what was there when it was opened, whole lines, ended by 0 */
     size_t length;
-    long long size;   /* of the whole lines in the file */
+    long long size; /* of the whole lines in the file */
 } cli_records;
-int cli_records_open(const cli_args *args, const char *path, cli_records *r); /* 0 or EXIT_USAGE after a message */
+int cli_records_open(const cli_args *args, const char *path,
+                     cli_records *r); /* 0 or EXIT_USAGE after a message */
 int cli_records_append(const cli_args *args, cli_records *r, const char *line, size_t length);
 int cli_records_close(const cli_args *args, cli_records *r); /* 0 or EXIT_USAGE after a message */
 
@@ -178,8 +180,8 @@ int cli_make_folder(const char *path);
 
 /* hdf5.c: result files */
 int cli_has_ending(const char *path, const char *ending);
-int cli_is_hdf5(const char *path);               /* 1: by its ending, .h5 or .hdf5 */
-dae_status cli_hdf5_check(dae_error *err);       /* < 0: HDF5 files cannot be written here, and why */
+int cli_is_hdf5(const char *path);            /* 1: by its ending, .h5 or .hdf5 */
+dae_status cli_hdf5_check(dae_error *err);    /* < 0: HDF5 files cannot be written here, and why */
 char *cli_command_line(const cli_args *args); /* as a shell takes it; free it. NULL: out of memory */
 /* dae_table_hdf5 with the command and the version as attributes before those given. */
 dae_status cli_table_hdf5(const cli_args *args, const dae_table *t, const dae_attribute *attribute, int n,
@@ -213,13 +215,15 @@ typedef struct cli_jobs {
  * message; the rows that did not run keep their status. */
 int cli_jobs_run(const cli_args *args, dae_table_row *row, const int *order, int count, const cli_jobs *jobs);
 /* Words separated by commas, checked against the names; 0 or EXIT_USAGE. *list is one block: free it. */
-int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what, const char ***list,
-              int *count);
+int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what,
+              const char ***list, int *count);
 
 /* reference.c: the cache of reference solutions. */
-int cli_reference_path(const cli_args *args, const dae_problem *p, char *path, size_t size); /* 0, or -1: no folder is known */
+int cli_reference_path(const cli_args *args, const dae_problem *p, char *path,
+                       size_t size); /* 0, or -1: no folder is known */
 dae_reference *cli_reference_find(const cli_args *args, const dae_problem *p); /* NULL: the cache has none */
-int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path, size_t size);
+int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path,
+                       size_t size);
 /* --reference auto|none: a problem without a reference gets that of the cache. Destroy *r after the problem. */
 int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r);
 

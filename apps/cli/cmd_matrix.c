@@ -85,7 +85,8 @@ static void print_eligibility(const matrix *x)
                 runs += x->row[j].problem == p->name && x->row[j].solver == m->name;
             if (why) printf("%-12s %-12s - (%s)\n", p->name, m->name, why);
             else printf("%-12s %-12s %d", p->name, m->name, runs);
-            if (!why && left_out(p, m)) printf(" (none below %.3g for their cost)", dae_matrix_least_rtol(p, m));
+            if (!why && left_out(p, m))
+                printf(" (none below %.3g for their cost)", dae_matrix_least_rtol(p, m));
             if (!why) putchar('\n');
         }
     }
@@ -279,8 +280,8 @@ static int summarize(const matrix *x)
         printf("  %s, %s, rtol %.3g (m = %d%s): %s\n", r->problem, r->solver, r->rtol, r->m,
                dae_published_failed(r->problem, r->solver, r->m) ? ", failed in the report too" : "",
                r->message);
-        printf("    daedalus run %s --solver %s --rtol %.17g --atol %.17g --h0 %.17g\n", r->problem, r->solver,
-               r->rtol, r->atol, r->h0);
+        printf("    daedalus run %s --solver %s --rtol %.17g --atol %.17g --h0 %.17g\n", r->problem,
+               r->solver, r->rtol, r->atol, r->h0);
     }
     printf("\n%d of %d runs, %d failed, %.0f s of CPU time; %s\n", done, x->count, failed, seconds, x->path);
     return failed ? EXIT_FAILED : EXIT_DONE;
@@ -355,9 +356,10 @@ static void condensed(FILE *out, const matrix *x)
         "BDF code\n"
         "for index 1 (`daedalus matrix --eligible` tells which).\n",
         dae_version(), done, x->count, failed, cpu);
-    if (!print_limits(out, x, "",
-                      "Left out for their cost: %s on %s below %.3g, whose order %d takes more than 1.5e8 steps "
-                      "each there: %d runs.\n"))
+    if (!print_limits(
+            out, x, "",
+            "Left out for their cost: %s on %s below %.3g, whose order %d takes more than 1.5e8 steps "
+            "each there: %d runs.\n"))
         fputs("No run is left out for its cost.\n", out);
     fputs("\n## Runs\n\n", out);
     cross(out, x, runs_cell);

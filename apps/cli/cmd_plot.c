@@ -102,9 +102,13 @@ static int take_row(const char *line, size_t length, dae_measurement *m)
     int good = problem && solver && word && json_object_get(o, "rtol") && json_object_get(o, "cpu_seconds");
     if (good) {
         double f = number(o, "f");
-        *m = (dae_measurement){.rtol = number(o, "rtol"), .atol = number(o, "atol"), .scd = number(o, "scd"),
-                               .mescd = number(o, "mescd"), .cpu_seconds = number(o, "cpu_seconds"),
-                               .f = f >= 0 ? (long)f : 0, .status = strcmp(word, "ok") ? DAE_ERR_STEP_TOO_SMALL : DAE_OK};
+        *m = (dae_measurement){.rtol = number(o, "rtol"),
+                               .atol = number(o, "atol"),
+                               .scd = number(o, "scd"),
+                               .mescd = number(o, "mescd"),
+                               .cpu_seconds = number(o, "cpu_seconds"),
+                               .f = f >= 0 ? (long)f : 0,
+                               .status = strcmp(word, "ok") ? DAE_ERR_STEP_TOO_SMALL : DAE_OK};
         snprintf(m->problem, sizeof m->problem, "%s", problem);
         snprintf(m->solver, sizeof m->solver, "%s", solver);
     }
@@ -126,7 +130,8 @@ static int add_records(picture *p, const file *f)
         if (n > strspn(c, " \r\t")) {
             if (dae_measurement_parse(c, n, &all[p->count], &err) < 0 && !take_row(c, n, &all[p->count]))
                 return cli_wrong(p->args,
-                                 "%s: line %d is no record of a run (%s); records come from workprec, scale and matrix, and "
+                                 "%s: line %d is no record of a run (%s); records come from workprec, scale "
+                                 "and matrix, and "
                                  "trajectories from run --out",
                                  f->path, line, err.text);
             p->count++;
@@ -139,8 +144,9 @@ static int add_records(picture *p, const file *f)
 /* Tables of `table --format csv` have runs of solvers in their lines. */
 static int add_rows(picture *p, const dae_table *t)
 {
-    int problem = dae_table_find(t, "problem"), solver = dae_table_find(t, "solver"), status = dae_table_find(t, "status"),
-        rtol = dae_table_find(t, "rtol"), scd = dae_table_find(t, "scd"), mescd = dae_table_find(t, "mescd"),
+    int problem = dae_table_find(t, "problem"), solver = dae_table_find(t, "solver"),
+        status = dae_table_find(t, "status"), rtol = dae_table_find(t, "rtol"),
+        scd = dae_table_find(t, "scd"), mescd = dae_table_find(t, "mescd"),
         cpu = dae_table_find(t, "cpu_seconds"), f = dae_table_find(t, "f");
     dae_measurement *all = realloc(p->m, (size_t)(p->count + t->nrow + 1) * sizeof *all);
     if (!all) return cli_wrong(p->args, "out of memory");
@@ -162,7 +168,8 @@ static int add_rows(picture *p, const dae_table *t)
 
 static int has_rows(const dae_table *t)
 {
-    static const char *const names[] = {"problem", "solver", "status", "rtol", "scd", "mescd", "cpu_seconds", "f"};
+    static const char *const names[] = {"problem", "solver", "status",      "rtol",
+                                        "scd",     "mescd",  "cpu_seconds", "f"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         if (dae_table_find(t, names[k]) < 0) return 0;
     }
@@ -184,7 +191,8 @@ static int choose_problem(picture *p)
         several |= strcmp(p->m[i].problem, p->m[0].problem) != 0;
         if (!wanted || !strcmp(wanted, p->m[i].problem)) p->m[count++] = p->m[i];
     }
-    if (several && !wanted) return cli_wrong(p->args, "the files have runs of %s; choose with --problem", names);
+    if (several && !wanted)
+        return cli_wrong(p->args, "the files have runs of %s; choose with --problem", names);
     if (!count) return cli_wrong(p->args, "--problem %s: the files have runs of %s", wanted, names);
     p->count = count;
     return 0;
@@ -203,8 +211,11 @@ static dae_status draw_records(const void *what, const char *terminal, dae_write
     const dae_problem_info *info = dae_problem_find(p->m[0].problem);
     char title[256];
     snprintf(title, sizeof title, "%s%s%s", p->m[0].problem, info ? ": " : "", info ? info->title : "");
-    dae_workprec_plot_options o = {.title = p->title ? p->title : title, .terminal = terminal, .work = DAE_WORK_BOTH,
-                                   .mescd = p->mescd, .most_lines = 12};
+    dae_workprec_plot_options o = {.title = p->title ? p->title : title,
+                                   .terminal = terminal,
+                                   .work = DAE_WORK_BOTH,
+                                   .mescd = p->mescd,
+                                   .most_lines = 12};
     return dae_workprec_plot(p->m, p->count, &o, write, user);
 }
 
@@ -238,12 +249,13 @@ static int find_growth(const picture *p, growth *g)
         char rest[160], label[128];
         double size;
         int k = 0;
-        if (p->m[i].rtol != p->m[0].rtol || !size_in(p->m[i].settings, &size, rest, sizeof rest, g->name)) return 0;
+        if (p->m[i].rtol != p->m[0].rtol || !size_in(p->m[i].settings, &size, rest, sizeof rest, g->name))
+            return 0;
         if (isnan(first)) first = size;
         several |= size != first;
         const char *mode = strncmp(rest, "linear-algebra=", 15) ? rest : rest + 15;
-        snprintf(label, sizeof label, "%.60s%s%.60s", p->m[i].solver, mode[0] && strcmp(mode, "auto") ? ", " : "",
-                 strcmp(mode, "auto") ? mode : "");
+        snprintf(label, sizeof label, "%.60s%s%.60s", p->m[i].solver,
+                 mode[0] && strcmp(mode, "auto") ? ", " : "", strcmp(mode, "auto") ? mode : "");
         while (k < g->count && strcmp(g->label[k], label) != 0) k++;
         if (k == 12) continue;
         if (k == g->count) {
@@ -289,7 +301,8 @@ static int plot_records(picture *p)
 
 /* ---- Tables ---------------------------------------------------------------------------------------- */
 
-static int find_column(const picture *p, const dae_table *t, const char *option, const char *name, size_t length, int *k)
+static int find_column(const picture *p, const dae_table *t, const char *option, const char *name,
+                       size_t length, int *k)
 {
     char word[128], list[600] = "";
     snprintf(word, sizeof word, "%.*s", (int)length, name);
@@ -313,7 +326,8 @@ static int choose_columns(picture *p, const dae_table *t)
     }
     for (;; y++) {
         size_t n = strcspn(y, ",");
-        if (p->ny == most_columns) return cli_wrong(p->args, "--y: more than %d columns are not drawn", most_columns);
+        if (p->ny == most_columns)
+            return cli_wrong(p->args, "--y: more than %d columns are not drawn", most_columns);
         if (find_column(p, t, "y", y, n, &p->y[p->ny++])) return EXIT_USAGE;
         y += n;
         if (!*y) return 0;
@@ -323,8 +337,14 @@ static int choose_columns(picture *p, const dae_table *t)
 static dae_status draw_table(const void *what, const char *terminal, dae_write_fn *write, void *user)
 {
     const picture *p = what;
-    dae_table_plot_options o = {.x = p->x, .y = p->y, .ny = p->ny, .log_x = p->log_x, .log_y = p->log_y,
-                                .lines = p->nfile > 1, .title = p->title ? p->title : p->default_title, .terminal = terminal};
+    dae_table_plot_options o = {.x = p->x,
+                                .y = p->y,
+                                .ny = p->ny,
+                                .log_x = p->log_x,
+                                .log_y = p->log_y,
+                                .lines = p->nfile > 1,
+                                .title = p->title ? p->title : p->default_title,
+                                .terminal = terminal};
     return dae_table_plot(p->table, &o, write, user);
 }
 
@@ -347,8 +367,8 @@ static int plot_sweep(picture *p, const dae_table *t)
     p->table = t;
     for (int k = 0; k < 3; k++) {
         if (wanted && strcmp(wanted, kinds[k].name) != 0) continue;
-        p->sweep = (dae_sweep_plot_options){.picture = kinds[k].kind, .width = status - 1,
-                                            .title = p->title ? p->title : p->default_title};
+        p->sweep = (dae_sweep_plot_options){
+            .picture = kinds[k].kind, .width = status - 1, .title = p->title ? p->title : p->default_title};
         if (dae_sweep_can_plot(t, &p->sweep)) return cli_plot(p->args, p->out, draw_sweep, p);
     }
     if (wanted) return cli_wrong(p->args, "--kind %s: the sweep does not have what it needs", wanted);
@@ -357,7 +377,8 @@ static int plot_sweep(picture *p, const dae_table *t)
 
 static int is_sweep(const dae_table *t)
 {
-    return t->ncol > 3 && !strcmp(t->name[0], "run") && dae_table_find(t, "status") > 1 && dae_table_find(t, "t") > 0;
+    return t->ncol > 3 && !strcmp(t->name[0], "run") && dae_table_find(t, "status") > 1 &&
+           dae_table_find(t, "t") > 0;
 }
 
 /* The chosen columns of all files under each other, each file with columns of its own: "name (file)". */
@@ -370,9 +391,10 @@ static int plot_together(picture *p)
     double *value = malloc((size_t)ncol * (size_t)nrow * sizeof *value);
     char *text = malloc((size_t)ncol * 200);
     if (!name || !value || !text || ncol - 1 > most_columns) {
-        status = ncol - 1 > most_columns
-                     ? cli_wrong(p->args, "%d columns are too many for one picture; choose with --y", ncol - 1)
-                     : cli_wrong(p->args, "out of memory");
+        status =
+            ncol - 1 > most_columns
+                ? cli_wrong(p->args, "%d columns are too many for one picture; choose with --y", ncol - 1)
+                : cli_wrong(p->args, "out of memory");
         goto end;
     }
     for (long i = 0; i < ncol * nrow; i++) value[i] = NAN;
@@ -418,7 +440,8 @@ static int plot_tables(picture *p)
         int status = plot_sweep(p, t);
         if (status != 1) return status;
     }
-    if (cli_has(p->args, "kind")) return cli_wrong(p->args, "--kind is for the runs of a sweep, without --x and --y");
+    if (cli_has(p->args, "kind"))
+        return cli_wrong(p->args, "--kind is for the runs of a sweep, without --x and --y");
     if (choose_columns(p, t)) return EXIT_USAGE;
     if (p->nfile > 1 && !chosen && p->ny > default_columns / p->nfile) p->ny = default_columns / p->nfile;
     if (p->ny < 1) p->ny = 1;
@@ -431,7 +454,8 @@ static int plot_tables(picture *p)
 
 static int set_output(picture *p)
 {
-    const char *out = cli_value(p->args, "out"), *log = cli_value(p->args, "log"), *kind = cli_value(p->args, "kind");
+    const char *out = cli_value(p->args, "out"), *log = cli_value(p->args, "log"),
+               *kind = cli_value(p->args, "kind");
     p->title = cli_value(p->args, "title");
     if (log && strcmp(log, "x") != 0 && strcmp(log, "y") != 0 && strcmp(log, "xy") != 0)
         return cli_wrong(p->args, "--log %s: expected x, y or xy", log);
@@ -491,15 +515,18 @@ static const cli_option options[] = {
     {"out", "FILE", "file", "the picture: .svg, .png or .pdf; default: NAME.svg in this folder"},
     {"log", "AXES", "x|y|xy", "logarithmic axes"},
     {"title", "TEXT", NULL, "above the picture; default: the name of the file"},
-    {"kind", "KIND", "scatter|bands|heat", "of a sweep: which picture; default: the first that it has the columns for"},
+    {"kind", "KIND", "scatter|bands|heat",
+     "of a sweep: which picture; default: the first that it has the columns for"},
     {"problem", "NAME", "problems", "of records of several problems: which"},
     {"mescd", NULL, NULL, "digits by the mixed error instead of the relative one"},
     {"quiet", NULL, NULL, "do not tell what was written"},
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] =
-    "FILE is what `run --out`, `run --dump`, `workprec --out`, `scale --out`, `matrix`, `table --format csv` or a sweep\n"
-    "wrote (CSV, HDF5, JSON lines, or the folder of the sweep). Columns of one unit and of like size share a panel.\n"
+    "FILE is what `run --out`, `run --dump`, `workprec --out`, `scale --out`, `matrix`, `table --format csv` "
+    "or a sweep\n"
+    "wrote (CSV, HDF5, JSON lines, or the folder of the sweep). Columns of one unit and of like size share a "
+    "panel.\n"
     "Several trajectories are drawn over each other, records of several files in one diagram.\n";
 static const char *const examples[] = {"run hires --out h.csv --quiet",
                                        "a trajectory ...",
@@ -510,8 +537,9 @@ static const char *const examples[] = {"run hires --out h.csv --quiet",
                                        "plot o.jsonl --out diagram.png",
                                        "... as a work-precision diagram",
                                        NULL};
-const cli_command cli_plot_command = {"plot",    "draw any result file: trajectories, sweeps, records of runs",
-                              "FILE...", "file",
-                              1,         max_files,
-                              options,   examples,
-                              notes,     run};
+const cli_command cli_plot_command = {
+    "plot",    "draw any result file: trajectories, sweeps, records of runs",
+    "FILE...", "file",
+    1,         max_files,
+    options,   examples,
+    notes,     run};

@@ -76,7 +76,8 @@ static int run(cli_args *args)
     char path[4096] = "";
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
-    dae_reference *r = cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(args, p);
+    dae_reference *r =
+        cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(args, p);
     int cached = r != NULL, status = 0;
     if (!r) status = compute(args, p, &r);
     if (r && cached) cli_reference_path(args, p, path, sizeof path);
@@ -108,9 +109,13 @@ static const char notes_text[] = "Two methods of different families run at toler
                                  "same parameters is then scored by it.\n";
 static const char *const examples[] = {"reference vdpol-mu --set mu=100", "digits of another parameter",
                                        "run vdpol-mu --set mu=100", "has a score now", NULL};
-const cli_command cli_reference = {
-    "reference", "an accurate solution, and how many of its digits can be trusted",
-    "PROBLEM|MODEL.json",   "problems",
-    1,           1,
-    options,     examples,
-    notes_text,  run};
+const cli_command cli_reference = {"reference",
+                                   "an accurate solution, and how many of its digits can be trusted",
+                                   "PROBLEM|MODEL.json",
+                                   "problems",
+                                   1,
+                                   1,
+                                   options,
+                                   examples,
+                                   notes_text,
+                                   run};

@@ -104,7 +104,8 @@ static int compute_run(cli_page *p)
     dae_run_result *r = dae_run(q, &o, &err);
     if (!r) return cli_wrong(p->args, "%s: %s", p->name, err.text);
     int status = r->status == DAE_CANCELLED ? EXIT_INTERRUPTED : 0;
-    if (!status && model && r->npoint > 1 && mbs_energy_balance(model, r->npoint, r->point_t, r->point_y, &energy) == DAE_OK)
+    if (!status && model && r->npoint > 1 &&
+        mbs_energy_balance(model, r->npoint, r->point_t, r->point_y, &energy) == DAE_OK)
         r->energy = &energy;
     if (!status) status = begin(p, "csv", &csv);
     if (!status) {
@@ -118,8 +119,8 @@ static int compute_run(cli_page *p)
     json_error_t where;
     json_t *run = json.text ? json_loadb(json.text, json.length, 0, &where) : NULL;
     json_decref(p->about);
-    p->about = json_pack("{s:s,s:s,s:s,s:b,s:o,s:s}", "name", p->name, "version", dae_version(), "hash", hash, "model",
-                         model != NULL, "run", run, "report", text.text ? text.text : "");
+    p->about = json_pack("{s:s,s:s,s:s,s:b,s:o,s:s}", "name", p->name, "version", dae_version(), "hash", hash,
+                         "model", model != NULL, "run", run, "report", text.text ? text.text : "");
     if (!status && !p->about) status = cli_wrong(p->args, "out of memory");
     if (!status) status = write_about(p);
     free(json.text);
@@ -136,11 +137,14 @@ static int read_trajectory(cli_page *p)
     int n = dae_system_size(&p->study.problem->system);
     cli_page_path(p, "csv", path, sizeof path);
     char *text = cli_read_file(path, &length);
-    if (!text) return cli_wrong(p->args, "%s: %s; without --render-only it is computed", path, strerror(errno));
+    if (!text)
+        return cli_wrong(p->args, "%s: %s; without --render-only it is computed", path, strerror(errno));
     dae_table *t = dae_table_read(text, length, &err);
     free(text);
     if (!t) return cli_wrong(p->args, "%s: %s", path, err.text);
-    int status = t->ncol == n + 1 ? 0 : cli_wrong(p->args, "%s: %d columns instead of %d; remove it", path, t->ncol, n + 1);
+    int status = t->ncol == n + 1
+                     ? 0
+                     : cli_wrong(p->args, "%s: %d columns instead of %d; remove it", path, t->ncol, n + 1);
     p->t = malloc((size_t)t->nrow * sizeof *p->t + 1);
     p->y = malloc((size_t)t->nrow * (size_t)n * sizeof *p->y + 1);
     if (!p->t || !p->y) status = cli_wrong(p->args, "out of memory");
@@ -168,7 +172,8 @@ static int get_run(cli_page *p, int render_only)
         return cli_wrong(p->args, "%s: %s; without --render-only it is computed", path,
                          there ? "it is damaged" : "there is no stored run");
     }
-    int status = !render_only && (!p->about || !run_is_current(p) || access(path, R_OK) != 0) ? compute_run(p) : 0;
+    int status =
+        !render_only && (!p->about || !run_is_current(p) || access(path, R_OK) != 0) ? compute_run(p) : 0;
     if (status) return status;
     const char *kept = json_string_value(json_object_get(p->about, "report"));
     p->report = kept ? strdup(kept) : NULL;
@@ -276,8 +281,14 @@ static int get_study(cli_page *p, const char *argument, int render_only)
     char path[1100];
     const char *records = cli_value(p->args, "records");
     cli_study *s = &p->study;
-    *s = (cli_study){.args = p->args, .name = argument, .reps = 5, .max_seconds = 1.5, .budget = 4, .range = "::0.5",
-                     .quiet = 1, .records_only = render_only};
+    *s = (cli_study){.args = p->args,
+                     .name = argument,
+                     .reps = 5,
+                     .max_seconds = 1.5,
+                     .budget = 4,
+                     .range = "::0.5",
+                     .quiet = 1,
+                     .records_only = render_only};
     if (records) snprintf(path, sizeof path, "%s/%s.jsonl", records, p->name);
     else cli_page_path(p, "workprec.jsonl", path, sizeof path);
     int status = cli_study_run(s, render_only && access(path, R_OK) != 0 ? NULL : path, NULL);
@@ -351,7 +362,8 @@ static int make_pages(report *r)
     remove(probe);
     int count = args->count;
     if (!count) count = find_all(r, &all);
-    int status = cli_each(args, count && all ? (const char *const *)all : args->argument, count, (int)jobs, 0, make_page, r);
+    int status = cli_each(args, count && all ? (const char *const *)all : args->argument, count, (int)jobs, 0,
+                          make_page, r);
     for (int i = 0; all && i < count; i++) free(all[i]);
     free(all);
     if (status == EXIT_INTERRUPTED) {
@@ -370,7 +382,8 @@ static int run(cli_args *args)
     cli_catch_signals();
     if (!args->count && !cli_has(args, "all"))
         return cli_wrong(args, "PROBLEM is missing; usage: daedalus report PROBLEM|MODEL.json...|--all");
-    if (args->count && cli_has(args, "all")) return cli_wrong(args, "--all and %s: give one of them", args->argument[0]);
+    if (args->count && cli_has(args, "all"))
+        return cli_wrong(args, "--all and %s: give one of them", args->argument[0]);
     for (int i = 0; i < args->count; i++) { /* before anything runs */
         dae_problem *p = cli_open(args, args->argument[i]);
         if (!p) return args->status;
@@ -389,21 +402,30 @@ static const cli_option options[] = {
     {"max-seconds", "S", NULL, "limit on the CPU time of a run of the diagram (1.5)"},
     {"budget", "S", NULL, "CPU seconds per solver of the diagram (4)"},
     {"lines", "N", NULL, "solvers in the diagram, as in workprec (12)"},
-    {"records", "DIR", "file", "take the runs of the diagram from (and add to) DIR/NAME.jsonl, as workprec --all --out DIR"},
+    {"records", "DIR", "file",
+     "take the runs of the diagram from (and add to) DIR/NAME.jsonl, as workprec --all --out DIR"},
     {"jobs", "N", NULL, "pages at a time (1)"},
     {"quiet", NULL, NULL, "no progress"},
     {NULL, NULL, NULL, NULL},
 };
-static const char notes[] =
-    "A page has the description with equations, the solution, the run characteristics beside those of the test set\n"
-    "report, the work-precision diagram with the time per digits, and the runs that failed; that of a mechanism also\n"
-    "bodies, joints, energies and constraint residuals. It needs nothing but itself: no network, no scripts. What was\n"
-    "computed is not computed again; --render-only computes nothing at all.\n";
-static const char *const examples[] = {"report hires --solvers radau5,vode --range 5:8:1 --reps 1 --out pages",
-                                       "pages/hires.html and pages/index.html", "report hires --render-only --out pages",
-                                       "the same page from what is stored", NULL};
-const cli_command cli_report = {"report",  "a self-contained HTML page per problem or model",
-                                "[PROBLEM|MODEL.json...|--all]", "problems",
-                                0,         64,
-                                options,   examples,
-                                notes,     run};
+static const char notes[] = "A page has the description with equations, the solution, the run "
+                            "characteristics beside those of the test set\n"
+                            "report, the work-precision diagram with the time per digits, and the runs that "
+                            "failed; that of a mechanism also\n"
+                            "bodies, joints, energies and constraint residuals. It needs nothing but itself: "
+                            "no network, no scripts. What was\n"
+                            "computed is not computed again; --render-only computes nothing at all.\n";
+static const char *const examples[] = {
+    "report hires --solvers radau5,vode --range 5:8:1 --reps 1 --out pages",
+    "pages/hires.html and pages/index.html", "report hires --render-only --out pages",
+    "the same page from what is stored", NULL};
+const cli_command cli_report = {"report",
+                                "a self-contained HTML page per problem or model",
+                                "[PROBLEM|MODEL.json...|--all]",
+                                "problems",
+                                0,
+                                64,
+                                options,
+                                examples,
+                                notes,
+                                run};

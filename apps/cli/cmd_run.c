@@ -108,32 +108,41 @@ static long every_points(const job *j, double every)
 static int set_output(job *j)
 {
     dae_run_options *o = &j->options;
-    const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"), *dump = cli_value(j->args, "dump");
+    const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"),
+               *dump = cli_value(j->args, "dump");
     long points = 0, per_step = 0, repeat = 1;
-    if (cli_whole(j->args, "points", 2, 10000000, &points) || cli_whole(j->args, "per-step", 1, 1000000, &per_step) ||
-        cli_real(j->args, "max-gap", DBL_MIN, DBL_MAX, &o->interval) || cli_whole(j->args, "repeat", 1, 1000000, &repeat))
+    if (cli_whole(j->args, "points", 2, 10000000, &points) ||
+        cli_whole(j->args, "per-step", 1, 1000000, &per_step) ||
+        cli_real(j->args, "max-gap", DBL_MIN, DBL_MAX, &o->interval) ||
+        cli_whole(j->args, "repeat", 1, 1000000, &repeat))
         return EXIT_USAGE;
     if ((points > 0) + (per_step > 0) + (o->interval > 0) > 1)
         return cli_wrong(j->args, "--points, --per-step and --max-gap exclude each other");
     if (cli_has(j->args, "components") && (!out || cli_is_hdf5(out)))
         return cli_wrong(j->args, "--components chooses columns of --out FILE.csv");
     const char *animate = cli_value(j->args, "animate");
-    if (animate && !j->args->model) return cli_wrong(j->args, "--animate: only model files have something to show");
+    if (animate && !j->args->model)
+        return cli_wrong(j->args, "--animate: only model files have something to show");
     double every = j->args->model ? mbs_problem_every(j->args->model) : 0;
-    if (every > 0 && !points && !per_step && !(o->interval > 0) && (out || plot || animate)) points = every_points(j, every);
+    if (every > 0 && !points && !per_step && !(o->interval > 0) && (out || plot || animate))
+        points = every_points(j, every);
     if (out || plot || animate || j->args->model)
-        o->trajectory = points ? DAE_TRAJECTORY_EQUIDISTANT : o->interval > 0 ? DAE_TRAJECTORY_MAX_INTERVAL : DAE_TRAJECTORY_STEPS;
+        o->trajectory = points            ? DAE_TRAJECTORY_EQUIDISTANT
+                        : o->interval > 0 ? DAE_TRAJECTORY_MAX_INTERVAL
+                                          : DAE_TRAJECTORY_STEPS;
     if (points || per_step) o->points = (int)(points ? points : per_step);
     o->repeat = (int)repeat;
     o->checkpoint = cli_has(j->args, "checkpoint");
-    if (o->checkpoint && cli_checkpoint_check(j->args, cli_value(j->args, "checkpoint"), o->options.method)) return EXIT_USAGE;
+    if (o->checkpoint && cli_checkpoint_check(j->args, cli_value(j->args, "checkpoint"), o->options.method))
+        return EXIT_USAGE;
     if (plot && cli_plot_check(j->args, plot)) return EXIT_USAGE;
     if (out && !strcmp(out, "-")) {
         if (j->args->json) return cli_wrong(j->args, "--out - and --json both want standard output");
         j->out = stdout;
     } else if (out) {
         dae_error err = {0};
-        if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0) return cli_wrong(j->args, "--out %s: %s", out, err.text);
+        if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0)
+            return cli_wrong(j->args, "--out %s: %s", out, err.text);
         j->out = fopen(out, "wb");
         if (!j->out) return cli_wrong(j->args, "--out %s: %s", out, strerror(errno));
     }
@@ -167,7 +176,8 @@ static int set_log(job *j)
         j->options.options.log_level = (dae_log_level)i;
         return 0;
     }
-    return level ? cli_wrong(j->args, "--log %s: expected none, error, warn, info, time, step or iter", level) : 0;
+    return level ? cli_wrong(j->args, "--log %s: expected none, error, warn, info, time, step or iter", level)
+                 : 0;
 }
 
 static int set_progress(job *j)
@@ -208,10 +218,12 @@ static int set_events(job *j)
     }
     if (count) text = given;
     if (count == 1 && !strcmp(given[0], "none")) return 0;
-    for (; !cli_has(j->args, "event") && text && text[count]; count++) {}
+    for (; !cli_has(j->args, "event") && text && text[count]; count++) {
+    }
     if (!count) return 0;
     dae_error err = {0};
-    j->switching = dae_switching_create(j->problem, j->options.options.atol, text, count, j->options.events, &err);
+    j->switching =
+        dae_switching_create(j->problem, j->options.options.atol, text, count, j->options.events, &err);
     if (!j->switching) return cli_wrong(j->args, "--event: %s", err.text);
     j->options.events = dae_switching_events(j->switching);
     return 0;
@@ -236,8 +248,8 @@ static int prepare(job *j)
     if (tend && cli_number(j->args, "tend", tend, &j->options.t_end)) return EXIT_USAGE;
     if (j->options.t_end == j->problem->t0)
         return cli_wrong(j->args, "--tend %s: the interval would be empty, the run starts there", tend);
-    if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_events(j) || set_log(j) ||
-        set_output(j))
+    if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_events(j) ||
+        set_log(j) || set_output(j))
         return EXIT_USAGE;
     return set_progress(j);
 }
@@ -315,7 +327,8 @@ static int describe(const job *j, dae_attribute *a, char text[][64])
                   {"mescd", r->mescd}};
     int n = 0;
     a[n++] = (dae_attribute){"problem", j->args->argument[0], 0};
-    if (r->problem->info && r->problem->info->title) a[n++] = (dae_attribute){"title", r->problem->info->title, 0};
+    if (r->problem->info && r->problem->info->title)
+        a[n++] = (dae_attribute){"title", r->problem->info->title, 0};
     a[n++] = (dae_attribute){"solver", r->solver, 0};
     if (r->formulation) a[n++] = (dae_attribute){"formulation", r->formulation, 0};
     a[n++] = (dae_attribute){"status", dae_run_status_word(r->status), 0};
@@ -328,7 +341,8 @@ static int describe(const job *j, dae_attribute *a, char text[][64])
         snprintf(text[2 * i], sizeof text[0], "parameter.%s", q[i].name);
         a[n] = (dae_attribute){text[2 * i], NULL, r->problem->parameter[i]};
         if (!word) continue;
-        for (int k = (int)r->problem->parameter[i]; k > 0 && strchr(word, '|'); k--) word = strchr(word, '|') + 1;
+        for (int k = (int)r->problem->parameter[i]; k > 0 && strchr(word, '|'); k--)
+            word = strchr(word, '|') + 1;
         snprintf(text[2 * i + 1], sizeof text[0], "%.*s", (int)strcspn(word, "|"), word);
         a[n].text = text[2 * i + 1];
     }
@@ -359,7 +373,8 @@ static int write_files(job *j)
     if (j->out) {
         dae_error err = {0};
         errno = 0;
-        dae_status s = cli_is_hdf5(out) ? write_hdf5(j, j->out, &err) : write_chosen(j, cli_write_file, j->out, &err);
+        dae_status s =
+            cli_is_hdf5(out) ? write_hdf5(j, j->out, &err) : write_chosen(j, cli_write_file, j->out, &err);
         int bad = s < 0 || fflush(j->out) != 0, why = errno;
         if (j->out != stdout && fclose(j->out) != 0 && !bad) {
             bad = 1;
@@ -367,7 +382,9 @@ static int write_files(job *j)
         }
         j->out = NULL;
         if (bad && s < 0 && s != DAE_ERR_FILE) status = cli_wrong(j->args, "--out %s: %s", out, err.text);
-        else if (bad) status = cli_wrong(j->args, "--out %s: could not be written%s%s", out, why ? ": " : "", why ? strerror(why) : "");
+        else if (bad)
+            status = cli_wrong(j->args, "--out %s: could not be written%s%s", out, why ? ": " : "",
+                               why ? strerror(why) : "");
         else note_kept(j, out);
     }
     if (j->dump) {
@@ -382,8 +399,8 @@ static int write_files(job *j)
     }
     if (animate && j->result->npoint > 0) {
         FILE *page = fopen(animate, "w");
-        int bad = !page || mbs_write_html(j->args->model, j->result->npoint, j->result->point_t, j->result->point_y,
-                                          cli_write_file, page) < 0;
+        int bad = !page || mbs_write_html(j->args->model, j->result->npoint, j->result->point_t,
+                                          j->result->point_y, cli_write_file, page) < 0;
         if (page) bad |= fclose(page) != 0;
         if (bad) status = cli_wrong(j->args, "--animate %s: could not be written", animate);
         else note_kept(j, animate);
@@ -400,7 +417,8 @@ static void report_mechanism(const job *j)
 {
     const mbs_balance *b = j->result->energy;
     mbs_topology top = mbs_mechanism_topology(mbs_problem_mechanism(j->args->model));
-    printf("\n   mechanism   %d bod%s, %d joint%s, %d loop%s, %d degree%s of freedom", top.bodies, top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s", top.loops,
+    printf("\n   mechanism   %d bod%s, %d joint%s, %d loop%s, %d degree%s of freedom", top.bodies,
+           top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s", top.loops,
            top.loops == 1 ? "" : "s", top.freedom, top.freedom == 1 ? "" : "s");
     printf("\n");
     if (top.redundant) {
@@ -412,8 +430,8 @@ static void report_mechanism(const job *j)
         printf(": left out; reactions are those of least norm\n");
     }
     if (b)
-        printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b->start, b->end,
-               b->work, b->largest);
+        printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b->start,
+               b->end, b->work, b->largest);
 }
 
 static int finish(job *j)
@@ -421,7 +439,8 @@ static int finish(job *j)
     const dae_run_result *r = j->result;
     int quiet = cli_has(j->args, "quiet"), status = exit_status(r->status);
     if (status == EXIT_USAGE) return cli_wrong(j->args, "%s: %s", r->name, r->error.text);
-    j->args->json = 0; /* files that cannot be written are told on standard error: the answer is still the run's */
+    j->args->json =
+        0; /* files that cannot be written are told on standard error: the answer is still the run's */
     int files = write_files(j);
     if (j->args->model && r->npoint > 1 &&
         mbs_energy_balance(j->args->model, r->npoint, r->point_t, r->point_y, &j->energy) == DAE_OK)
@@ -480,12 +499,16 @@ static const cli_option options[] = {
     {"tend", "T", NULL, "another end of the interval (there is no score then)"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
-    {"opt", "NAME=VALUE", NULL, "an option of the solver or the formulation (`daedalus info NAME` lists them)"},
+    {"opt", "NAME=VALUE", NULL,
+     "an option of the solver or the formulation (`daedalus info NAME` lists them)"},
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
     {"event", "SPEC", NULL,
-     "tell when NAME or NAME=VALUE happens, NAME a component, its derivative NAME', or p1, v1, a1, ...; with :stop end there, "
-     "with :rising or :falling only then; can be given more than once; none: not those of the problem either"},
-    {"out", "FILE", "file", "write the trajectory with names and units: CSV, or HDF5 if it ends in .h5; - is standard output"},
+     "tell when NAME or NAME=VALUE happens, NAME a component, its derivative NAME', or p1, v1, a1, ...; with "
+     ":stop end there, "
+     "with :rising or :falling only then; can be given more than once; none: not those of the problem "
+     "either"},
+    {"out", "FILE", "file",
+     "write the trajectory with names and units: CSV, or HDF5 if it ends in .h5; - is standard output"},
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
     {"points", "N", NULL,
      "N equidistant points in --out and --plot instead of every step and 3 points between"},
@@ -499,8 +522,10 @@ static const cli_option options[] = {
     {"progress", "MODE", "auto|json|none",
      "auto: a line on a terminal; json: objects on standard error; none"},
     {"animate", "FILE", "file", "model files: a page that shows the motion (HTML, nothing else needed)"},
-    {"reference", "MODE", "auto|none", "auto: score by the problem's reference or the cached one; none: no score"},
-    {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, median (short runs: of N batches)"},
+    {"reference", "MODE", "auto|none",
+     "auto: score by the problem's reference or the cached one; none: no score"},
+    {"repeat", "N", NULL,
+     "CPU time of N runs, largest and smallest dropped, median (short runs: of N batches)"},
     {"max-steps", "N", NULL, "limit on step attempts; 0: none"},
     {"max-seconds", "S", NULL, "limit on CPU time; 0: none"},
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
@@ -508,7 +533,8 @@ static const cli_option options[] = {
     {"threads", "N", NULL, "threads, for solvers that can use them"},
     {"profile", NULL, NULL, "measure the time in the equations and in linear algebra"},
     {"log", "LEVEL", "none|error|warn|info|time|step|iter",
-     "what happens, on standard error; time: and where the time went; step: every step; iter: every row or iteration"},
+     "what happens, on standard error; time: and where the time went; step: every step; iter: every row or "
+     "iteration"},
     {"checkpoint", "FILE", "file", "keep the state at the end, also of a failed or interrupted run"},
     {"resume", "FILE", "file", "go on from a checkpoint; its options are taken over"},
     {NULL, NULL, NULL, NULL},
@@ -533,8 +559,13 @@ static const char *const examples[] = {"run andrews",
                                        "run rober --resume r.ckpt",
                                        "... and go on from there",
                                        NULL};
-const cli_command cli_run = {"run",     "integrate a problem: report, plot, CSV, HDF5, JSON",
-                             "PROBLEM|MODEL.json", "problems",
-                             1,         1,
-                             options,   examples,
-                             notes,     run};
+const cli_command cli_run = {"run",
+                             "integrate a problem: report, plot, CSV, HDF5, JSON",
+                             "PROBLEM|MODEL.json",
+                             "problems",
+                             1,
+                             1,
+                             options,
+                             examples,
+                             notes,
+                             run};

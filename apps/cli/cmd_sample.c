@@ -41,7 +41,8 @@ static int wanted(const cli_args *args, const dae_solution_info *about, double *
     *t = calloc((size_t)n, sizeof **t);
     if (!*t) return cli_wrong(args, "out of memory");
     for (long k = 0; k < n; k++)
-        (*t)[k] = k == n - 1 ? about->t_end : about->t0 + (about->t_end - about->t0) * (double)k / (double)(n - 1);
+        (*t)[k] =
+            k == n - 1 ? about->t_end : about->t0 + (about->t_end - about->t0) * (double)k / (double)(n - 1);
     *count = (int)n;
     return 0;
 }
@@ -69,9 +70,14 @@ static const cli_option options[] = {
     {"json", NULL, NULL, "one JSON object; mechanical problems with accelerations and multipliers"},
     {NULL, NULL, NULL, NULL},
 };
-static const char notes[] = "Without --json the answer is comma-separated, as that of run --out. Between the steps of the "
-                            "run the solution\nis its dense output; nothing is integrated again.\n";
-static const char *const examples[] = {"run andrews --dump andrews.sol --quiet", "keep the continuous solution ...",
-                                       "sample andrews.sol --at 0.01,0.02 --json", "... and look at it later", NULL};
-const cli_command cli_sample = {
-    "sample", "the solution at any times, from the file of run --dump", "FILE", "file", 1, 1, options, examples, notes, run};
+static const char notes[] =
+    "Without --json the answer is comma-separated, as that of run --out. Between the steps of the "
+    "run the solution\nis its dense output; nothing is integrated again.\n";
+static const char *const examples[] = {
+    "run andrews --dump andrews.sol --quiet", "keep the continuous solution ...",
+    "sample andrews.sol --at 0.01,0.02 --json", "... and look at it later", NULL};
+const cli_command cli_sample = {"sample", "the solution at any times, from the file of run --dump",
+                                "FILE",   "file",
+                                1,        1,
+                                options,  examples,
+                                notes,    run};

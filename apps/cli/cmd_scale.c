@@ -40,8 +40,10 @@ static int find_sizes(scale *s)
     for (int i = 0; i < args->ngiven; i++) {
         const char *v = args->given[i].value, *equal = v ? strchr(v, '=') : NULL;
         if (strcmp(args->given[i].option->name, "set") != 0 || !equal || !strchr(equal, ',')) continue;
-        if (s->given >= 0) return cli_wrong(args, "--set %s: only one parameter can have a list of values", v);
-        if ((size_t)(equal - v) >= sizeof s->parameter) return cli_wrong(args, "--set %s: the name is too long", v);
+        if (s->given >= 0)
+            return cli_wrong(args, "--set %s: only one parameter can have a list of values", v);
+        if ((size_t)(equal - v) >= sizeof s->parameter)
+            return cli_wrong(args, "--set %s: the name is too long", v);
         memcpy(s->parameter, v, (size_t)(equal - v));
         s->values = equal + 1;
         s->given = i;
@@ -61,7 +63,8 @@ static int find_modes(scale *s)
         int k = 0;
         while (k < 4 && (strlen(known[k]) != n || strncmp(known[k], list, n) != 0)) k++;
         if (k == 4 || s->nmode == max_modes)
-            return cli_wrong(s->args, "--linalg %.*s: expected some of auto, dense, banded, sparse", (int)n, list);
+            return cli_wrong(s->args, "--linalg %.*s: expected some of auto, dense, banded, sparse", (int)n,
+                             list);
         strcpy(s->mode[s->nmode++], known[k]);
         list += n;
         if (!*list) return 0;
@@ -96,7 +99,8 @@ static void take(scale *s, const cli_study *study, const char *mode, double size
         l->steps[k] = m->steps;
         l->cost[k] = good ? m->cpu_seconds : NAN;
         l->per_step[k] = good && m->steps > 0 ? m->cpu_seconds / (double)m->steps : NAN;
-        if (!good && !l->failed++) snprintf(l->message, sizeof l->message, "%.200s (at %g)", m->message, size);
+        if (!good && !l->failed++)
+            snprintf(l->message, sizeof l->message, "%.200s (at %g)", m->message, size);
     }
 }
 
@@ -106,7 +110,8 @@ static int run_sizes(scale *s)
     const char *given = args->given[s->given].value, *out = cli_value(args, "out"), *v;
     double rtol = 0, atol = 0;
     int status = 0, mode_at = -1;
-    if (cli_real(args, "rtol", 1e-16, 1, &rtol) || cli_real(args, "atol", 1e-300, 1e300, &atol)) return EXIT_USAGE;
+    if (cli_real(args, "rtol", 1e-16, 1, &rtol) || cli_real(args, "atol", 1e-300, 1e300, &atol))
+        return EXIT_USAGE;
     if (cli_add(args, "linear-algebra", "auto")) return EXIT_USAGE;
     mode_at = args->ngiven - 1;
     for (v = s->values; !status;) {
@@ -121,7 +126,11 @@ static int run_sizes(scale *s)
         args->given[s->given].value = set;
         for (int k = 0; k < s->nmode && !status; k++) {
             args->given[mode_at].value = s->mode[k];
-            cli_study study = {.args = args, .name = args->argument[0], .unscored = 1, .reps = 3, .max_seconds = 30,
+            cli_study study = {.args = args,
+                               .name = args->argument[0],
+                               .unscored = 1,
+                               .reps = 3,
+                               .max_seconds = 30,
                                .quiet = args->json};
             dae_problem *p = rtol > 0 ? NULL : cli_open(args, study.name);
             if (!(rtol > 0) && !p) {
@@ -136,7 +145,8 @@ static int run_sizes(scale *s)
             status = cli_study_run(&study, out, NULL);
             args->json = json;
             if (!status) take(s, &study, s->mode[k], size);
-            if (study.problem && !s->title) s->title = dae_problem_find(study.name) ? dae_problem_find(study.name)->title : "";
+            if (study.problem && !s->title)
+                s->title = dae_problem_find(study.name) ? dae_problem_find(study.name)->title : "";
             cli_study_free(&study);
         }
         v += n;
@@ -157,8 +167,8 @@ static void print_table(const scale *s)
         if (s->line[j].count > s->line[sizes].count) sizes = j;
     }
     const line *most = &s->line[sizes];
-    printf("%s: CPU seconds against %s, and the exponent of their growth\n\n%-*s", s->args->argument[0], s->parameter, width,
-           s->parameter);
+    printf("%s: CPU seconds against %s, and the exponent of their growth\n\n%-*s", s->args->argument[0],
+           s->parameter, width, s->parameter);
     for (int k = 0; k < most->count; k++) printf(" %9g", most->size[k]);
     printf("   exponent       last   per step\n%-*s", width, "equations");
     for (int k = 0; k < most->count; k++) printf(" %9ld", most->n[k]);
@@ -181,7 +191,8 @@ static void print_table(const scale *s)
         putchar('\n');
     }
     for (int j = 0; j < s->nline; j++) {
-        if (s->line[j].failed) printf("\n%s failed %d times: %s\n", s->line[j].label, s->line[j].failed, s->line[j].message);
+        if (s->line[j].failed)
+            printf("\n%s failed %d times: %s\n", s->line[j].label, s->line[j].failed, s->line[j].message);
     }
 }
 
@@ -222,8 +233,8 @@ static void print_json(const scale *s)
         json_object_set_new(o, "factor", real_or_null(l->fit.factor));
         json_array_append_new(lines, o);
     }
-    json_t *o = json_pack("{s:s,s:s,s:s,s:o}", "status", "ok", "problem", s->args->argument[0], "parameter", s->parameter,
-                          "lines", lines);
+    json_t *o = json_pack("{s:s,s:s,s:s,s:o}", "status", "ok", "problem", s->args->argument[0], "parameter",
+                          s->parameter, "lines", lines);
     if (o) json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
     putchar('\n');
     json_decref(o);
@@ -234,7 +245,8 @@ static dae_status script(const void *what, const char *terminal, dae_write_fn *w
     const scale *s = what;
     dae_growth_line l[max_lines];
     char title[256], label[80];
-    for (int j = 0; j < s->nline; j++) l[j] = (dae_growth_line){s->line[j].label, s->line[j].size, s->line[j].cost, s->line[j].count};
+    for (int j = 0; j < s->nline; j++)
+        l[j] = (dae_growth_line){s->line[j].label, s->line[j].size, s->line[j].cost, s->line[j].count};
     snprintf(title, sizeof title, "%s%s%s: growth of CPU time with %s", s->args->argument[0],
              s->title && s->title[0] ? ", " : "", s->title ? s->title : "", s->parameter);
     snprintf(label, sizeof label, "%s", s->parameter);
@@ -281,7 +293,8 @@ static int run(cli_args *args)
 static const cli_option options[] = {
     {"set", "NAME=8,16,...", NULL, "the sizes; --set NAME=VALUE: other parameters"},
     {"solvers", "A,B,...", "solvers", "as in workprec; all (default)"},
-    {"linalg", "MODE,...", NULL, "storage of Jacobians and factors: some of auto (default), dense, banded, sparse"},
+    {"linalg", "MODE,...", NULL,
+     "storage of Jacobians and factors: some of auto (default), dense, banded, sparse"},
     {"rtol", "R", NULL, "tolerance of all runs; default: the problem's"},
     {"atol", "A", NULL, "absolute tolerance; default: in the problem's ratio to rtol"},
     {"reps", "N", NULL, "measurements of CPU time per run (3)"},
@@ -296,12 +309,15 @@ static const cli_option options[] = {
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] =
-    "The exponent p is that of a fit of time = c * size^p to all sizes, with its standard error; \"last\" is the one\n"
-    "between the two largest sizes, and \"per step\" that of the time of a step, which is what linear algebra\n"
+    "The exponent p is that of a fit of time = c * size^p to all sizes, with its standard error; \"last\" is "
+    "the one\n"
+    "between the two largest sizes, and \"per step\" that of the time of a step, which is what linear "
+    "algebra\n"
     "costs where the number of steps grows too. Runs that fail are left out of the fit.\n";
 static const char *const examples[] = {
     "scale medakzo --set N=25,50,100 --solvers radau5 --linalg dense,banded --reps 1 --plot growth.svg",
-    "what banded linear algebra is worth", "scale insulator-chain --set N=5,10,20 --solvers mexx --json", "for programs", NULL};
+    "what banded linear algebra is worth", "scale insulator-chain --set N=5,10,20 --solvers mexx --json",
+    "for programs", NULL};
 const cli_command cli_scale = {"scale",   "how CPU time grows with the size of a problem",
                                "PROBLEM", "problems",
                                1,         1,

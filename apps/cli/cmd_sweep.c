@@ -118,10 +118,10 @@ static int claim_folder(sweep_job *s)
         json_decref(b);
         free(old);
         if (!equal)
-            return cli_wrong(s->args,
-                             "--out %s: the folder holds another sweep (%s%s differs); give another folder",
-                             s->folder, strcmp(differs, "problem") && strcmp(differs, "model") ? "--" : "the ",
-                             differs[0] ? differs : "?");
+            return cli_wrong(
+                s->args, "--out %s: the folder holds another sweep (%s%s differs); give another folder",
+                s->folder, strcmp(differs, "problem") && strcmp(differs, "model") ? "--" : "the ",
+                differs[0] ? differs : "?");
         if (!cli_has(s->args, "resume") && s->nshard == 1)
             return cli_wrong(s->args,
                              "--out %s: the folder holds this sweep already; --resume goes on with it",
@@ -150,8 +150,10 @@ static int set_folder(sweep_job *s)
     if (!cli_is_hdf5(out) && !cli_has_ending(out, ".csv")) return 0;
     struct stat what;
     dae_error err = {0};
-    if (stat(out, &what) == 0 && S_ISDIR(what.st_mode)) return cli_wrong(s->args, "--out %s: %s", out, strerror(EISDIR));
-    if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0) return cli_wrong(s->args, "--out %s: %s", out, err.text);
+    if (stat(out, &what) == 0 && S_ISDIR(what.st_mode))
+        return cli_wrong(s->args, "--out %s: %s", out, strerror(EISDIR));
+    if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0)
+        return cli_wrong(s->args, "--out %s: %s", out, err.text);
     s->file = out;
     strcpy(s->folder + (dot - out), ".sweep");
     return 0;
@@ -192,7 +194,8 @@ static int prepare(sweep_job *s)
     int status = set_folder(s);
     if (status) return status;
     if (jobs < 1) jobs = 1;
-    if (cli_whole(s->args, "jobs", 1, max_jobs, &jobs) || cli_whole(s->args, "seed", 0, 2000000000, &s->seed) ||
+    if (cli_whole(s->args, "jobs", 1, max_jobs, &jobs) ||
+        cli_whole(s->args, "seed", 0, 2000000000, &s->seed) ||
         cli_whole(s->args, "points", 2, 100000, &points) ||
         cli_real(s->args, "tend", -1e300, 1e300, &o.t_end) || set_shard(s))
         return EXIT_USAGE;
@@ -240,7 +243,8 @@ static int prepare(sweep_job *s)
 
 static int not_written(sweep_job *s, const char *path, const char *why)
 {
-    return cli_wrong(s->args, "%s: %s; the finished runs are kept in %s, --resume goes on", path, why, s->folder);
+    return cli_wrong(s->args, "%s: %s; the finished runs are kept in %s, --resume goes on", path, why,
+                     s->folder);
 }
 
 /* A CSV file from the logs, in the order of runs. */
@@ -274,7 +278,8 @@ static int write_hdf5(sweep_job *s, const dae_table *t, const char *path)
     FILE *file = cli_begin_file(s->args, path, temporary, sizeof temporary);
     if (!file) return EXIT_USAGE;
     errno = 0;
-    dae_status got = cli_table_hdf5(s->args, t, a, sizeof a / sizeof *a, "status,reason", cli_write_file, file, &err);
+    dae_status got =
+        cli_table_hdf5(s->args, t, a, sizeof a / sizeof *a, "status,reason", cli_write_file, file, &err);
     int bad = cli_end_file(file, temporary, path, got >= 0 ? 0 : errno ? errno : EIO);
     if (got < 0 && got != DAE_ERR_FILE) return not_written(s, path, err.text);
     return bad ? not_written(s, path, strerror(bad)) : 0;
@@ -367,9 +372,8 @@ static int draw(sweep_job *s, const dae_table *t)
     } kinds[] = {{"bands", DAE_SWEEP_BANDS}, {"scatter", DAE_SWEEP_SCATTER}, {"heat", DAE_SWEEP_HEAT}};
     const char *end = cli_value(s->args, "plot");
     for (int k = 0; end && k < 3; k++) {
-        picture p = {
-            t,
-            {.picture = kinds[k].kind, .width = dae_design_width(s->design), .title = s->info.name}};
+        picture p = {t,
+                     {.picture = kinds[k].kind, .width = dae_design_width(s->design), .title = s->info.name}};
         char path[1024];
         if (!dae_sweep_can_plot(t, &p.options)) continue;
         snprintf(path, sizeof path, "%s/%s.%s", s->folder, kinds[k].name, end);
@@ -394,7 +398,8 @@ static int finish(sweep_job *s)
     dae_table *t = text ? dae_table_read(text, length, &err) : NULL;
     if (text && !t) status = cli_wrong(s->args, "%s: %s", path, err.text);
     if (t) status = write_hdf5(s, t, hdf5);
-    if (t && !status && s->file) status = cli_is_hdf5(s->file) ? write_hdf5(s, t, s->file) : write_runs(s, s->file);
+    if (t && !status && s->file)
+        status = cli_is_hdf5(s->file) ? write_hdf5(s, t, s->file) : write_runs(s, s->file);
     if (t && !status && t->nrow > 0) {
         if (!quiet)
             printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->done,
@@ -444,7 +449,8 @@ static int compute(sweep_job *s)
     int written = status ? cli_sweep_read_logs(s) : 0;
     if (!written) written = finish(s);
     if (!status) return written;
-    fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s->done, s->count, s->folder);
+    fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s->done, s->count,
+            s->folder);
     return status;
 }
 
@@ -481,7 +487,8 @@ static const cli_option options[] = {
     {"list", "FILE.csv", "file", "a line of names, then one line of values per run"},
     {"seed", "S", NULL, "of the random numbers (1)"},
     {"jobs", "N", NULL, "worker processes; default: as many as cores"},
-    {"out", "DIR", "file", "folder for logs, runs.csv, runs.h5, summary.json and plots; or FILE.h5, FILE.csv (folder FILE.sweep)"},
+    {"out", "DIR", "file",
+     "folder for logs, runs.csv, runs.h5, summary.json and plots; or FILE.h5, FILE.csv (folder FILE.sweep)"},
     {"resume", NULL, NULL, "go on with the sweep that the folder holds"},
     {"shard", "I/N", NULL, "do part I of N: for job arrays; one folder for all"},
     {"plot", "KIND", "svg|png|pdf", "draw scatter, percentile bands (with --points), heat map (two --vary)"},
@@ -502,12 +509,13 @@ static const cli_option options[] = {
     {"quiet", NULL, NULL, "no summary, no progress"},
     {NULL, NULL, NULL, NULL},
 };
-static const char notes[] = "A run is recorded as soon as it is finished, a failed one with its reason: "
-                            "killed at any time, the sweep loses nothing\n"
-                            "that was finished, and --resume goes on. Run k gets the same parameters whoever "
-                            "computes it. Every point of a grid gets\n"
-                            "the same random numbers. Under mpirun one process hands out the runs and the others compute "
-                            "(mpirun -n 16 daedalus sweep ...).\n";
+static const char notes[] =
+    "A run is recorded as soon as it is finished, a failed one with its reason: "
+    "killed at any time, the sweep loses nothing\n"
+    "that was finished, and --resume goes on. Run k gets the same parameters whoever "
+    "computes it. Every point of a grid gets\n"
+    "the same random numbers. Under mpirun one process hands out the runs and the others compute "
+    "(mpirun -n 16 daedalus sweep ...).\n";
 static const char *const examples[] = {
     "sweep cable-drum --sample 'mu~normal(0.25,0.05):200' --seed 1 --out drum",
     "Monte Carlo",
@@ -518,8 +526,13 @@ static const char *const examples[] = {
     "sweep vdpol-mu --sobol mu=1:10:32 --tend 20 --out sobol.h5",
     "one HDF5 file",
     NULL};
-const cli_command cli_sweep = {"sweep",   "parameter studies and Monte Carlo ensembles on all cores",
-                                       "PROBLEM|MODEL.json", "problems",
-                                       1,         1,
-                                       options,   examples,
-                                       notes,     run};
+const cli_command cli_sweep = {"sweep",
+                               "parameter studies and Monte Carlo ensembles on all cores",
+                               "PROBLEM|MODEL.json",
+                               "problems",
+                               1,
+                               1,
+                               options,
+                               examples,
+                               notes,
+                               run};

@@ -129,8 +129,10 @@ static int write_places(cli_args *args, const char *out, FILE *page)
         free(text);
     }
     fprintf(page, "## Places\n\n"
-                  "CPU time for 4 and for 7 correct digits. Per solver: the problems that it solved to so many digits, on how many of them\n"
-                  "it was the fastest, on how many within twice the time of the fastest, and the median of its time relative to that of the\n"
+                  "CPU time for 4 and for 7 correct digits. Per solver: the problems that it solved to so "
+                  "many digits, on how many of them\n"
+                  "it was the fastest, on how many within twice the time of the fastest, and the median of "
+                  "its time relative to that of the\n"
                   "fastest; then the three fastest of every problem.\n\n");
     dae_status s = dae_workprec_places(m, count, digits, cli_write_file, page);
     fputs("\n", page);
@@ -154,7 +156,8 @@ static int write_page(cli_args *args, const char *out, const char *pictures)
         "tolerance of the test set's ladder. Lower and further right is better. Runs that failed, hit the "
         "time\n"
         "limit or have no correct digit stand in the gray strip at the work they cost. Of more than\n"
-        "twelve solvers those are drawn that need least; the others are named beside the diagram. `make gallery`\n"
+        "twelve solvers those are drawn that need least; the others are named beside the diagram. `make "
+        "gallery`\n"
         "draws them anew; `daedalus workprec PROBLEM` makes one.\n\n");
     int status = write_places(args, out, page);
     for (int i = 0; cli_problem_name(i); i++) {
@@ -214,7 +217,8 @@ static const cli_option options[] = {
     {"out", "FILE.jsonl", "file",
      "append one line per run; runs that are there already are not repeated (--all: a folder)"},
     {"plot", "FILE", "file", "the diagram: .svg, .png or .pdf"},
-    {"lines", "N", NULL, "draw the N solvers that need least, name the others; default 12 of all, all that were named"},
+    {"lines", "N", NULL,
+     "draw the N solvers that need least, name the others; default 12 of all, all that were named"},
     {"full", NULL, NULL, "also a table of all runs"},
     {"json", NULL, NULL, "one JSON object per run on standard output"},
     {"quiet", NULL, NULL, "no table, no progress"},
@@ -234,7 +238,8 @@ static const char notes[] =
     "limits\n"
     "in a row a solver's tighter tolerances are left out. \"all\" leaves out SUNDIALS, which Debian compiles "
     "without\n"
-    "optimization; name cvode or ida to have them. Where there is no reference solution (model files, other parameters), two methods\n"
+    "optimization; name cvode or ida to have them. Where there is no reference solution (model files, other "
+    "parameters), two methods\n"
     "compute one first; it is kept in the cache. Runs that fail are results: the exit status is 0.\n";
 static const char *const examples[] = {
     "workprec hires --solvers radau5,vode --reps 3",

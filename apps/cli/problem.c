@@ -36,8 +36,10 @@ static int check_index(const cli_args *args, const dae_problem *p)
     if (!index || has_parameter(p->info, "index") || strtol(index, NULL, 10) == has) return 0;
     if (!p->info->parameter || !p->info->parameter->name)
         return cli_wrong(args, "--index %s: %s is stated with index %d only", index, p->info->name, has);
-    return cli_wrong(args, "--index %s: %s is stated with index %d only, with these parameters (`daedalus info %s` tells more)",
-                     index, p->info->name, has, p->info->name);
+    return cli_wrong(
+        args,
+        "--index %s: %s is stated with index %d only, with these parameters (`daedalus info %s` tells more)",
+        index, p->info->name, has, p->info->name);
 }
 
 /* --formulation F is the parameter "formulation" of problems that have one. */

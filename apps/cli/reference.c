@@ -21,7 +21,8 @@ int cli_reference_path(const cli_args *args, const dae_problem *p, char *path, s
     char key[2048];
     int n;
     dae_reference_key(p, key, sizeof key);
-    unsigned long long number = (unsigned long long)hash(key) ^ args->model_hash; /* the key of a model is its name */
+    unsigned long long number =
+        (unsigned long long)hash(key) ^ args->model_hash; /* the key of a model is its name */
     if (cache && cache[0]) {
         n = snprintf(path, size, "%s/daedalus/%s-%016llx.json", cache, p->info->name, number);
     } else if (home && home[0]) {

@@ -11,10 +11,10 @@ typedef struct cli_page {
     const char *folder; /* pages; what they are made of is in folder/data */
     char name[64];      /* of the problem or model */
     cli_study study;    /* with the problem; its measurements may be none */
-    json_t *about;      /* version, hash of a model, the run as `run --json` writes it, figures for the index */
-    json_t *model;      /* the model file, or NULL */
-    char *report;       /* the run in the layout of the test set */
-    double *t, *y;      /* trajectory: npoint, and n each */
+    json_t *about; /* version, hash of a model, the run as `run --json` writes it, figures for the index */
+    json_t *model; /* the model file, or NULL */
+    char *report;  /* the run in the layout of the test set */
+    double *t, *y; /* trajectory: npoint, and n each */
     int npoint;
     dae_table_row *row; /* run characteristics beside those printed */
     int nrow;

@@ -7,9 +7,9 @@
 typedef struct sweep_job {
     cli_args *args;
     char folder[1000];
-    const char *file; /* --out FILE.h5 or FILE.csv: the results, also there; NULL: a folder was given */
-    char *settings;   /* all that decides the numbers, as in DIR/sweep.json */
-    char *model;      /* text of the model file; NULL: a problem of the test set */
+    const char *file;      /* --out FILE.h5 or FILE.csv: the results, also there; NULL: a folder was given */
+    char *settings;        /* all that decides the numbers, as in DIR/sweep.json */
+    char *model;           /* text of the model file; NULL: a problem of the test set */
     dae_problem_info info; /* of the model, with its parameters */
     long seed;
     dae_design *design;
@@ -38,9 +38,9 @@ int cli_sweep_has_failed(const sweep_job *s, const char *line); /* 1: the line s
 /* Under mpirun: sweep_hand_over.c in the program daedalus, which becomes daedalus-mpi; mpi/sweep_mpi.c in that. */
 typedef enum sweep_role { SWEEP_LOCAL, SWEEP_MANAGER, SWEEP_WORKER } sweep_role;
 int cli_sweep_enter(cli_args *args, sweep_role *role); /* 0 or an exit status after a message */
-int cli_sweep_agree(sweep_job *s, int status);         /* the manager's, or EXIT_USAGE if another is not ready */
-int cli_sweep_manage(sweep_job *s);                    /* as cli_sweep_local */
-int cli_sweep_serve(sweep_job *s);                     /* a worker: until the manager leaves */
+int cli_sweep_agree(sweep_job *s, int status); /* the manager's, or EXIT_USAGE if another is not ready */
+int cli_sweep_manage(sweep_job *s);            /* as cli_sweep_local */
+int cli_sweep_serve(sweep_job *s);             /* a worker: until the manager leaves */
 void cli_sweep_leave(void);
 
 /* sweep_local.c: the pending runs on the cores of this machine; 0, EXIT_USAGE, EXIT_INTERRUPTED. */

@@ -37,10 +37,11 @@ int cli_sweep_enter(cli_args *args, sweep_role *role)
     execvp("daedalus-mpi", (char *const *)argv);
     int why = errno;
     free(argv);
-    return cli_wrong(args,
-                     "a sweep under mpirun needs the program daedalus-mpi (%s); build it with OpenMPI (Debian: "
-                     "libopenmpi-dev), or leave mpirun away: one machine's cores are used without it",
-                     strerror(why));
+    return cli_wrong(
+        args,
+        "a sweep under mpirun needs the program daedalus-mpi (%s); build it with OpenMPI (Debian: "
+        "libopenmpi-dev), or leave mpirun away: one machine's cores are used without it",
+        strerror(why));
 }
 
 int cli_sweep_agree(sweep_job *s, int status)

@@ -97,19 +97,22 @@ static int find_reference(cli_study *s)
             o.events = mbs_problem_events(s->args->model);
             o.h_max = mbs_problem_h_max(s->args->model);
         }
-        if (!s->quiet) fprintf(stderr, "%s: there is no reference solution; two methods compute one\n", s->name);
+        if (!s->quiet)
+            fprintf(stderr, "%s: there is no reference solution; two methods compute one\n", s->name);
         s->reference = dae_reference_compute(p, &o, &err);
         if (!s->reference) {
-            cli_wrong(s->args, "%s: no reference solution, and so no digits to compare: %s", s->name, err.text);
+            cli_wrong(s->args, "%s: no reference solution, and so no digits to compare: %s", s->name,
+                      err.text);
             return EXIT_FAILED;
         }
         if (!s->quiet) {
             char buffer[24];
-            fprintf(stderr, "%s: %s and %s agree in %.1f digits or more (fewest: %s)\n", s->name, s->reference->method[0],
-                    s->reference->method[1], s->reference->least,
+            fprintf(stderr, "%s: %s and %s agree in %.1f digits or more (fewest: %s)\n", s->name,
+                    s->reference->method[0], s->reference->method[1], s->reference->least,
                     dae_component_name(p, s->reference->worst, buffer, sizeof buffer));
         }
-        cli_reference_keep(s->args, s->reference, p, path, sizeof path); /* a message is enough if it cannot be */
+        cli_reference_keep(s->args, s->reference, p, path,
+                           sizeof path); /* a message is enough if it cannot be */
     }
     if (s->reference) dae_reference_use(s->reference, p);
     return 0;
@@ -120,7 +123,8 @@ static int set_ladder(cli_study *s)
     const dae_problem *p = s->problem;
     s->ladder = dae_ladder_default(p);
     if (s->rtol > 0) {
-        double e = -log10(s->rtol), atol = s->atol > 0 ? s->atol : s->rtol * (p->rtol > 0 ? p->atol / p->rtol : 1);
+        double e = -log10(s->rtol),
+               atol = s->atol > 0 ? s->atol : s->rtol * (p->rtol > 0 ? p->atol / p->rtol : 1);
         s->ladder = (dae_ladder){e, e, 1, 0, atol, 0, p->h0};
         return 0;
     }
@@ -136,7 +140,8 @@ static int prepare(cli_study *s)
     s->work = DAE_WORK_BOTH;
     s->quiet |= cli_has(s->args, "quiet");
     s->begin = cli_wall();
-    if (cli_whole(s->args, "reps", 1, 100000, &s->reps) || cli_whole(s->args, "lines", 1, CLI_MAX_SOLVERS, &lines) ||
+    if (cli_whole(s->args, "reps", 1, 100000, &s->reps) ||
+        cli_whole(s->args, "lines", 1, CLI_MAX_SOLVERS, &lines) ||
         cli_real(s->args, "max-seconds", 1e-3, 1e9, &s->max_seconds) ||
         cli_real(s->args, "budget", 0, 1e9, &s->budget))
         return EXIT_USAGE;
@@ -162,7 +167,8 @@ static int prepare(cli_study *s)
 
 /* ---- Records --------------------------------------------------------------------------------------- */
 
-int cli_measurements(const cli_args *args, const char *path, const char *text, dae_measurement **m, int *count)
+int cli_measurements(const cli_args *args, const char *path, const char *text, dae_measurement **m,
+                     int *count)
 {
     int lines = 0, number = 0;
     for (const char *c = text; *c; c++) lines += *c == '\n';
@@ -174,7 +180,8 @@ int cli_measurements(const cli_args *args, const char *path, const char *text, d
         dae_error err = {0};
         number++;
         if (n > 0 && dae_measurement_parse(c, n, &(*m)[*count], &err) < 0)
-            return cli_wrong(args, "%s: line %d is no measurement (%s); give another file", path, number, err.text);
+            return cli_wrong(args, "%s: line %d is no measurement (%s); give another file", path, number,
+                             err.text);
         *count += n > 0;
         c += n + (c[n] == '\n');
     }
@@ -385,7 +392,8 @@ static int wait_for_one(worker *w)
     if (slot == max_jobs) return EXIT_FAILED;
     w[slot].pid = 0;
     if (WIFSIGNALED(status)) {
-        fprintf(stderr, "%-16s ended by signal %d; the finished runs are kept\n", w[slot].name, WTERMSIG(status));
+        fprintf(stderr, "%-16s ended by signal %d; the finished runs are kept\n", w[slot].name,
+                WTERMSIG(status));
         return EXIT_FAILED;
     }
     fprintf(stderr, "%-16s %s, %.1f s\n", w[slot].name, WEXITSTATUS(status) ? "stopped" : "done",
@@ -393,8 +401,8 @@ static int wait_for_one(worker *w)
     return WEXITSTATUS(status);
 }
 
-int cli_each(const cli_args *args, const char *const *name, int count, int jobs, int stop_at_usage, cli_work_fn *work,
-             void *user)
+int cli_each(const cli_args *args, const char *const *name, int count, int jobs, int stop_at_usage,
+             cli_work_fn *work, void *user)
 {
     worker w[max_jobs] = {{0}};
     int busy = 0, status = 0, next = 0;

@@ -43,12 +43,13 @@ void cli_study_free(cli_study *s);
 dae_status cli_study_script(const void *study, const char *terminal, dae_write_fn *write, void *user);
 double cli_wall(void); /* seconds */
 /* The measurements of a file, from its text; 0 or EXIT_USAGE after a message. Free *m in both cases. */
-int cli_measurements(const cli_args *args, const char *path, const char *text, dae_measurement **m, int *count);
+int cli_measurements(const cli_args *args, const char *path, const char *text, dae_measurement **m,
+                     int *count);
 
 /* Many problems at a time, each in a process of its own: work(name, user) is called in it and gives its exit status. */
 typedef int cli_work_fn(const char *name, void *user);
 /* The worst exit status; EXIT_USAGE of one problem stops the rest where stop_at_usage is set. */
-int cli_each(const cli_args *args, const char *const *name, int count, int jobs, int stop_at_usage, cli_work_fn *work,
-             void *user);
+int cli_each(const cli_args *args, const char *const *name, int count, int jobs, int stop_at_usage,
+             cli_work_fn *work, void *user);
 
 #endif

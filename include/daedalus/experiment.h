@@ -17,7 +17,7 @@ typedef int dae_write_fn(const char *text, size_t length, void *user);
 
 typedef enum dae_trajectory {
     DAE_TRAJECTORY_NONE = 0,
-    DAE_TRAJECTORY_STEPS,      /* every step end and points - 1 points inside each step */
+    DAE_TRAJECTORY_STEPS,       /* every step end and points - 1 points inside each step */
     DAE_TRAJECTORY_EQUIDISTANT, /* points times from t0 to t_end, both included */
     DAE_TRAJECTORY_MAX_INTERVAL /* every step end, and points between so that no gap is above interval */
 } dae_trajectory;
@@ -43,7 +43,8 @@ typedef struct dae_run_options {
     void (*running)(dae_integrator *it, void *user);
     void *running_user;
 
-    dae_write_fn *solution; /* receives the continuous solution as it is computed (see below); NULL: not wanted */
+    dae_write_fn
+        *solution; /* receives the continuous solution as it is computed (see below); NULL: not wanted */
     void *solution_user;
 
     const void *resume; /* a checkpoint to go on from, or NULL */
@@ -61,14 +62,14 @@ typedef struct dae_sample {
 /* What came out. Lives until dae_run_destroy; borrows the problem, which must live as long. */
 typedef struct dae_run_result {
     const dae_problem *problem;
-    const char *name;        /* of the problem, or "system" */
-    const char *solver;      /* the method that ran, or the one that was asked for if it did not start */
-    const char *formulation; /* mechanical systems, else NULL */
-    const char *reason;      /* why "auto" took the method, or "" */
-    const char *form_text;   /* what the formulation decided (coordinates, alpha and beta), or "" */
+    const char *name;           /* of the problem, or "system" */
+    const char *solver;         /* the method that ran, or the one that was asked for if it did not start */
+    const char *formulation;    /* mechanical systems, else NULL */
+    const char *reason;         /* why "auto" took the method, or "" */
+    const char *form_text;      /* what the formulation decided (coordinates, alpha and beta), or "" */
     const char *linear_algebra; /* what the method solves its linear systems with, or "" */
-    double rtol, atol;       /* as given */
-    double h0;               /* as given, 0: the method chose */
+    double rtol, atol;          /* as given */
+    double h0;                  /* as given, 0: the method chose */
     double t0, t_end;
 
     dae_status status;
@@ -77,8 +78,8 @@ typedef struct dae_run_result {
     int n;
     dae_sample last;
     dae_stats stats;
-    double cpu_seconds; /* of the run, or the median of the measurements */
-    int repeat;         /* how many there were */
+    double cpu_seconds;                /* of the run, or the median of the measurements */
+    int repeat;                        /* how many there were */
     double scd, mescd;                 /* NAN: no reference, another end or no end reached */
     const double *atol_vec, *rtol_vec; /* n each */
 
@@ -115,10 +116,11 @@ DAE_API void dae_run_destroy(dae_run_result *r);
 typedef struct dae_switching dae_switching; /* opaque */
 
 /* count functions after those of given (a model's; NULL: none), which must live as long. NULL: see *err. */
-DAE_API dae_switching *dae_switching_create(const dae_problem *p, double atol, const char *const *text, int count,
-                                            const dae_events *given, dae_error *err);
-DAE_API const dae_events *dae_switching_events(const dae_switching *s); /* for dae_run_options; lives as long as s */
-DAE_API void dae_switching_destroy(dae_switching *s);                   /* NULL allowed */
+DAE_API dae_switching *dae_switching_create(const dae_problem *p, double atol, const char *const *text,
+                                            int count, const dae_events *given, dae_error *err);
+DAE_API const dae_events *dae_switching_events(
+    const dae_switching *s);                          /* for dae_run_options; lives as long as s */
+DAE_API void dae_switching_destroy(dae_switching *s); /* NULL allowed */
 
 /* ---- What is said about it ------------------------------------------------------------------- */
 
@@ -162,16 +164,16 @@ typedef struct dae_solution_info {
 
 /* Copies what it keeps. NULL: see *err. */
 DAE_API dae_solution *dae_solution_read(const void *data, size_t size, dae_error *err);
-DAE_API void dae_solution_destroy(dae_solution *s); /* NULL allowed */
+DAE_API void dae_solution_destroy(dae_solution *s);                         /* NULL allowed */
 DAE_API const dae_solution_info *dae_solution_about(const dae_solution *s); /* lives as long as s */
 /* y (n) at t, and its derivative (NULL: not wanted). At a jump: the value before it. */
 DAE_API dae_status dae_solution_at(const dae_solution *s, double t, double *y, double *yp, dae_error *err);
 /* The solution at these times: one JSON object (mechanical problems of the test set with a and lambda, which are
  * solved for there), or comma-separated values as of dae_run_csv. */
-DAE_API dae_status dae_solution_json(const dae_solution *s, const double *t, int count, dae_write_fn *write, void *user,
-                                     dae_error *err);
-DAE_API dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, dae_write_fn *write, void *user,
-                                    dae_error *err);
+DAE_API dae_status dae_solution_json(const dae_solution *s, const double *t, int count, dae_write_fn *write,
+                                     void *user, dae_error *err);
+DAE_API dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, dae_write_fn *write,
+                                    void *user, dae_error *err);
 
 /* ---- Evaluation at a point ------------------------------------------------------------------- */
 
@@ -218,13 +220,7 @@ DAE_API double dae_matrix_least_rtol(const dae_problem_info *problem, const dae_
 /* ---- Tables of run characteristics ----------------------------------------------------------- */
 
 /* What of a row is worse than the report's figure by more than the allowance. */
-enum {
-    DAE_MARK_FAILED = 1,
-    DAE_MARK_MESCD = 2,
-    DAE_MARK_SCD = 4,
-    DAE_MARK_STEPS = 8,
-    DAE_MARK_F = 16
-};
+enum { DAE_MARK_FAILED = 1, DAE_MARK_MESCD = 2, DAE_MARK_SCD = 4, DAE_MARK_STEPS = 8, DAE_MARK_F = 16 };
 
 /* One run, and the published row it stands beside. Fill problem to h0, then dae_table_run. */
 typedef struct dae_table_row {
@@ -253,8 +249,8 @@ DAE_API void dae_table_run(dae_table_row *row, double max_seconds, int repeat);
 /* Marks: 0.7 digits below for radau5, radau, ida and cvode, 0.5 for others; 1.6 and 1.3 times the steps or f. */
 DAE_API int dae_table_marks(const dae_table_row *row);
 /* format: "md", "csv", "json", "latex", "html" (a table without a page around it). Rows of one problem stand together. */
-DAE_API dae_status dae_table_write(const dae_table_row *row, int count, const char *format, dae_write_fn *write,
-                                   void *user);
+DAE_API dae_status dae_table_write(const dae_table_row *row, int count, const char *format,
+                                   dae_write_fn *write, void *user);
 /* One row as one JSON object, without an end of line; version tells with what it was computed. */
 DAE_API dae_status dae_table_row_json(const dae_table_row *row, dae_write_fn *write, void *user);
 /* Takes the results over from such an object if it is of this row, which is planned; 1: it is. */
@@ -278,9 +274,9 @@ typedef struct dae_reference {
 } dae_reference;
 
 typedef struct dae_reference_options {
-    double digits;         /* enough: stop when all have as many, default 11 */
-    double max_seconds;    /* CPU time of one run, default 60; 0: no limit */
-    const char *method[2]; /* NULL: chosen by the kind of the system */
+    double digits;            /* enough: stop when all have as many, default 11 */
+    double max_seconds;       /* CPU time of one run, default 60; 0: no limit */
+    const char *method[2];    /* NULL: chosen by the kind of the system */
     const dae_events *events; /* NULL: none */
     double h_max;             /* largest step, 0: any */
     /* Called after each tolerance with the fewest digits so far; 0 to go on. NULL: nothing. */
@@ -289,14 +285,17 @@ typedef struct dae_reference_options {
 } dae_reference_options;
 DAE_API dae_reference_options dae_reference_options_default(void);
 /* NULL: fewer than two methods take the problem, or a method failed at the first tolerance; see *err. */
-DAE_API dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_options *opt, dae_error *err);
+DAE_API dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_options *opt,
+                                             dae_error *err);
 DAE_API void dae_reference_destroy(dae_reference *r);
 
 /* What a reference solution depends on, in words: problem, parameters, interval, version. */
 DAE_API void dae_reference_key(const dae_problem *p, char *key, size_t size);
 /* As one JSON object with the key; reading checks the key. NULL: it is another problem's, or damaged; see *err. */
-DAE_API dae_status dae_reference_write(const dae_reference *r, const dae_problem *p, dae_write_fn *write, void *user);
-DAE_API dae_reference *dae_reference_read(const dae_problem *p, const char *text, size_t length, dae_error *err);
+DAE_API dae_status dae_reference_write(const dae_reference *r, const dae_problem *p, dae_write_fn *write,
+                                       void *user);
+DAE_API dae_reference *dae_reference_read(const dae_problem *p, const char *text, size_t length,
+                                          dae_error *err);
 /* Runs of the problem are scored against r, which must live as long. */
 DAE_API void dae_reference_use(const dae_reference *r, dae_problem *p);
 

@@ -21,8 +21,8 @@ typedef struct dae_formulation dae_formulation; /* opaque; one per integrator */
 
 typedef struct dae_formulation_info {
     const char *name, *title, *summary;
-    dae_kind kind; /* of the system that comes out */
-    int index;     /* highest index of a variable in it */
+    dae_kind kind;             /* of the system that comes out */
+    int index;                 /* highest index of a variable in it */
     const dae_option *options; /* its own options, ended by name NULL; NULL: none */
 } dae_formulation_info;
 
@@ -45,8 +45,8 @@ DAE_API dae_formulation *dae_formulation_create(const dae_system *mech, const ch
  * explicit one-step methods then get index1 with projection), those of opt->setting that belong to the
  * formulation. *inner becomes what dae_integrator_create needs: the other settings, and tolerances for every
  * variable from those given for (p, v, u). Its arrays live as long as f. */
-DAE_API dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options *opt, dae_options *inner,
-                                              dae_error *err);
+DAE_API dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options *opt,
+                                              dae_options *inner, dae_error *err);
 DAE_API void dae_formulation_destroy(dae_formulation *f); /* NULL allowed; after the integrator */
 
 DAE_API const dae_formulation_info *dae_formulation_type_of(const dae_formulation *f);
@@ -57,10 +57,11 @@ DAE_API const char *dae_formulation_describe(const dae_formulation *f);
 /* ---- States ---------------------------------------------------------------------------------- */
 
 /* The state of the formulated system from (p, v, u): consistent accelerations and multipliers. */
-DAE_API dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err);
+DAE_API dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu, double *y,
+                                        dae_error *err);
 /* And back; a (nv) and lambda (nlambda) may be NULL. */
-DAE_API dae_status dae_formulation_lower(dae_formulation *f, double t, const double *y, double *pvu, double *a,
-                                         double *lambda, dae_error *err);
+DAE_API dae_status dae_formulation_lower(dae_formulation *f, double t, const double *y, double *pvu,
+                                         double *a, double *lambda, dae_error *err);
 /* Moves (p, v, u) onto the position and velocity constraints by least corrections in the metric of M. */
 DAE_API dae_status dae_formulation_project(dae_formulation *f, double t, double *pvu, dae_error *err);
 /* Largest residuals of the position, velocity and (where a is not NULL) acceleration constraints. */

@@ -19,7 +19,8 @@ DAE_API int dae_gefp(int m, int n, double *A, double *b, double tol, int *rows, 
 
 /* The dependent unknowns from the independent ones, in x (n): back substitution with U, b (NULL: zero) and cols as
  * dae_gefp of rank r left them; A has m rows. */
-DAE_API void dae_gefp_solve(int r, int m, int n, const double *U, const double *b, const int *cols, double *x);
+DAE_API void dae_gefp_solve(int r, int m, int n, const double *U, const double *b, const int *cols,
+                            double *x);
 
 DAE_END_DECLS
 

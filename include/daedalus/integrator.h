@@ -14,18 +14,18 @@ typedef struct dae_stats {
     long accepted; /* accepted steps */
     long rejected; /* by the error test */
     long newton_failures;
-    long f;      /* right-hand sides or residuals, without those for difference Jacobians */
-    long f_jac;  /* those for difference Jacobians */
+    long f;     /* right-hand sides or residuals, without those for difference Jacobians */
+    long f_jac; /* those for difference Jacobians */
     long jac, lu, solves;
     long newton; /* Newton iterations */
     long events, restarts;
-    long undefined;    /* evaluations that reported "cannot be evaluated here" */
-    double h_last;     /* last step taken */
+    long undefined;               /* evaluations that reported "cannot be evaluated here" */
+    double h_last;                /* last step taken */
     double h_smallest, h_largest; /* over the accepted steps */
     int order_last;
-    double cpu_seconds;    /* the whole run */
-    double user_seconds;   /* in user functions (only with options.profile) */
-    double linalg_seconds; /* in factorizations and solves (only with options.profile) */
+    double cpu_seconds;     /* the whole run */
+    double user_seconds;    /* in user functions (only with options.profile) */
+    double linalg_seconds;  /* in factorizations and solves (only with options.profile) */
     double profile_seconds; /* spent on measuring that */
     /* mechanical systems: largest constraint residuals at the accepted points */
     double position_residual, velocity_residual, acceleration_residual;
@@ -73,11 +73,11 @@ DAE_API void dae_integrator_cancel(dae_integrator *it);
 /* ---- Output ---------------------------------------------------------------------------------- */
 
 typedef enum dae_output_mode { /* [MEXX] table 4.2 */
-    DAE_OUTPUT_NONE = 0,
-    DAE_OUTPUT_EQUIDISTANT,  /* count points from t0 to t_end, both included */
-    DAE_OUTPUT_STEPS,        /* every step end and count - 1 points inside each step */
-    DAE_OUTPUT_MAX_INTERVAL, /* every step end, and points between so that no gap is above interval */
-    DAE_OUTPUT_TIMES         /* the given times */
+                               DAE_OUTPUT_NONE = 0,
+                               DAE_OUTPUT_EQUIDISTANT, /* count points from t0 to t_end, both included */
+                               DAE_OUTPUT_STEPS, /* every step end and count - 1 points inside each step */
+                               DAE_OUTPUT_MAX_INTERVAL, /* every step end, and points between so that no gap is above interval */
+                               DAE_OUTPUT_TIMES /* the given times */
 } dae_output_mode;
 
 /* y holds the selected components only. Returns 0 to go on, < 0 to stop (DAE_ERR_CALLBACK). */
@@ -170,7 +170,8 @@ DAE_API void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *pr
 
 /* The whole state of the run: write it, create an equal integrator later (same system, options,
  * events and output), load it, and go on: every further number is the same, bit for bit. */
-DAE_API size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size); /* bytes needed; 0: cannot */
+DAE_API size_t dae_integrator_save(const dae_integrator *it, void *buffer,
+                                   size_t size); /* bytes needed; 0: cannot */
 DAE_API dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err);
 
 /* What the system keeps between evaluations besides its state (coordinates that change, kept factors), so that

@@ -10,12 +10,12 @@ DAE_BEGIN_DECLS
 typedef struct dae_method_info {
     const char *name, *title, *literature, *summary;
     int order_min, order_max;
-    unsigned kinds;  /* bit 1u << dae_kind for each kind it takes */
-    int max_index;   /* highest index of a variable it takes */
-    int implicit;    /* made for stiff problems */
+    unsigned kinds; /* bit 1u << dae_kind for each kind it takes */
+    int max_index;  /* highest index of a variable it takes */
+    int implicit;   /* made for stiff problems */
     int multistep;
-    int checkpoint;  /* save and load give a bit-identical continuation */
-    int projects;    /* takes dae_integrator_set_projection */
+    int checkpoint;            /* save and load give a bit-identical continuation */
+    int projects;              /* takes dae_integrator_set_projection */
     const dae_option *options; /* its own options, ended by name NULL; NULL: none */
 } dae_method_info;
 

@@ -34,8 +34,8 @@ typedef struct mbs_body {
 
 typedef struct mbs_point {
     const char *name;
-    int body;    /* its number, or MBS_GROUND */
-    double r[3]; /* in the axes of the body */
+    int body;           /* its number, or MBS_GROUND */
+    double r[3];        /* in the axes of the body */
     double angle, q[4]; /* orientation of the point's frame in the body; zero: as the body */
 } mbs_point;
 
@@ -43,21 +43,21 @@ typedef struct mbs_joint {
     const char *name, *type; /* revolute, prismatic, ...: mbs_joint_type_name lists them */
     int a, b;                /* bodies; or the points below */
     double at[3];            /* where they meet, in global coordinates of the initial pose */
-    double axis[3];          /* of rotation or sliding, in the frame of a; zero: local x (planar: of sliding) */
-    const char *point_a, *point_b; /* names of points instead of a, b, at */
-    double length;                 /* distance */
-    double ratio;                  /* gear: q1 + ratio*q2 = constant */
-    double pitch;                  /* screw: travel per radian */
-    double radius;                 /* rolling */
-    const char *joint_1, *joint_2; /* gear: the joints that it couples */
+    double axis[3]; /* of rotation or sliding, in the frame of a; zero: local x (planar: of sliding) */
+    const char *point_a, *point_b;              /* names of points instead of a, b, at */
+    double length;                              /* distance */
+    double ratio;                               /* gear: q1 + ratio*q2 = constant */
+    double pitch;                               /* screw: travel per radian */
+    double radius;                              /* rolling */
+    const char *joint_1, *joint_2;              /* gear: the joints that it couples */
     double mu, friction_radius, friction_speed; /* dry friction, its lever, the speed at which it is full */
-    double mu_static;  /* at rest; 0: mu. With stick > 0: */
-    double stick;      /* 1/s, > 0: the joint sticks and slips, by events of mbs_problem_events */
+    double mu_static;                           /* at rest; 0: mu. With stick > 0: */
+    double stick; /* 1/s, > 0: the joint sticks and slips, by events of mbs_problem_events */
 } mbs_joint;
 
 /* Numbers of forces are texts: expressions of t, parameters, body.x, joint.value, ...; NULL: zero. */
 typedef struct mbs_force {
-    const char *name, *type; /* spring, torsion, force, ...: mbs_force_type_name lists them */
+    const char *name, *type;       /* spring, torsion, force, ...: mbs_force_type_name lists them */
     const char *point_a, *point_b; /* where it acts */
     const char *joint;             /* torsion, torque, motor, stop: on the coordinate of this joint */
     const char *body;              /* force, torque on one body */
@@ -71,7 +71,7 @@ typedef struct mbs_force {
     double min, max;               /* stop */
     int pull;                      /* tire: 1: it pulls too, instead of losing the road */
     double resistance, inductance, constant; /* motor: Ohm, H, N m/A */
-    double axis[3];                /* spring: it acts along this global direction only; zero: from a to b */
+    double axis[3]; /* spring: it acts along this global direction only; zero: from a to b */
 } mbs_force;
 
 typedef struct mbs_driver {
@@ -93,14 +93,15 @@ typedef struct mbs_event {
     const char *point_a, *point_b; /* the line from a to b, or */
     double axis[3];                /* this direction in the frame of a, if it is not zero */
     double restitution;            /* 0: no rebound, 1: no loss */
-    double rest_speed;             /* slower rebounds end in rest; 0: 1e-4 m/s or rad/s; restitution 1 never rests */
+    double rest_speed; /* slower rebounds end in rest; 0: 1e-4 m/s or rad/s; restitution 1 never rests */
 } mbs_event;
 
 DAE_API mbs_model *mbs_model_create(const char *name, int space);
 /* From a JSON file or text; settings replace parameters ({"L1", "200[mm]"}). NULL: *err names the place in the file
  * ("joints[2].type: ..."). */
 DAE_API mbs_model *mbs_model_load(const char *json_path, dae_error *err);
-DAE_API mbs_model *mbs_model_load_with(const char *json_path, const dae_setting *setting, int nsetting, dae_error *err);
+DAE_API mbs_model *mbs_model_load_with(const char *json_path, const dae_setting *setting, int nsetting,
+                                       dae_error *err);
 DAE_API mbs_model *mbs_model_parse(const char *json, size_t length, const dae_setting *setting, int nsetting,
                                    dae_error *err);
 DAE_API void mbs_model_destroy(mbs_model *m);
@@ -176,19 +177,19 @@ DAE_API const char *mbs_mechanism_joint_name(const mbs_mechanism *c, int i);
 /* Multipliers of all rows as described (mbs_topology.constraints of them, those of the joints in their order, holonomic ones
  * first) from those of the system. Where redundant rows can share a load in many ways these are the ones of least norm,
  * sum F^2 + (T/length)^2, length: root mean square of the distances of joints from the centers of their bodies. */
-DAE_API dae_status mbs_mechanism_multipliers(const mbs_mechanism *c, double t, const double *y, const double *lambda,
-                                             double *all);
+DAE_API dae_status mbs_mechanism_multipliers(const mbs_mechanism *c, double t, const double *y,
+                                             const double *lambda, double *all);
 /* Force and torque of joint i on its body b, about its point on b, in global axes; of least norm where they are not
  * unique, as above. */
-DAE_API dae_status mbs_mechanism_reaction(const mbs_mechanism *c, int i, double t, const double *y, const double *lambda,
-                                          double force[3], double torque[3]);
+DAE_API dae_status mbs_mechanism_reaction(const mbs_mechanism *c, int i, double t, const double *y,
+                                          const double *lambda, double force[3], double torque[3]);
 DAE_API int mbs_mechanism_body_count(const mbs_mechanism *c);
 DAE_API const char *mbs_mechanism_body_name(const mbs_mechanism *c, int i); /* from 1; 0: "ground" */
 DAE_API int mbs_mechanism_driver_count(const mbs_mechanism *c);
 DAE_API const char *mbs_mechanism_driver_name(const mbs_mechanism *c, int i);
 /* Forces or torques of all drivers on their joint coordinates, as the sensors "driver.force". */
-DAE_API dae_status mbs_mechanism_driver_forces(const mbs_mechanism *c, double t, const double *y, const double *lambda,
-                                               double *force);
+DAE_API dae_status mbs_mechanism_driver_forces(const mbs_mechanism *c, double t, const double *y,
+                                               const double *lambda, double *force);
 
 /* ---- Analyses ------------------------------------------------------------------------------------ */
 
@@ -197,15 +198,15 @@ DAE_API dae_status mbs_mechanism_driver_forces(const mbs_mechanism *c, double t,
  * nowhere a balance near the guess is taken, stable or not. */
 DAE_API dae_status mbs_mechanism_equilibrium(const mbs_mechanism *c, double t, double *y, dae_error *err);
 /* Multipliers (nlambda) at such a state: reactions at rest, also where drivers would accelerate it. */
-DAE_API dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *c, double t, const double *y, double *lambda,
-                                                    dae_error *err);
+DAE_API dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *c, double t, const double *y,
+                                                    double *lambda, dae_error *err);
 /* Kinematics of a fully driven mechanism at time t: y (in: a guess) becomes position and velocity. The drivers' forces
  * (inverse dynamics) are then the sensors "driver.force". */
 DAE_API dae_status mbs_mechanism_kinematics(const mbs_mechanism *c, double t, double *y, dae_error *err);
 /* Small motions about a state: x' = A x in independent coordinates and their rates (and u), 2*freedom + nu numbers;
  * eigenvalues as re, im. *size: how many there are; arrays have room for 2*nv + nu. */
-DAE_API dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *c, double t, const double *y, double *re, double *im,
-                                             int *size, dae_error *err);
+DAE_API dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *c, double t, const double *y, double *re,
+                                             double *im, int *size, dae_error *err);
 
 /* ---- A model as a problem ------------------------------------------------------------------------- */
 
@@ -215,7 +216,8 @@ typedef struct mbs_problem mbs_problem; /* opaque */
 DAE_API mbs_problem *mbs_problem_create(const mbs_model *m, dae_error *err);
 DAE_API void mbs_problem_destroy(mbs_problem *p);
 DAE_API const dae_problem *mbs_problem_get(const mbs_problem *p); /* lives as long as p */
-DAE_API const dae_parameter *mbs_problem_parameters(const mbs_problem *p); /* of the model, ended by name NULL */
+DAE_API const dae_parameter *mbs_problem_parameters(
+    const mbs_problem *p); /* of the model, ended by name NULL */
 DAE_API const mbs_mechanism *mbs_problem_mechanism(const mbs_problem *p);
 DAE_API const dae_events *mbs_problem_events(const mbs_problem *p); /* NULL: none */
 /* What the file says about the run; NULL or 0: nothing. */
@@ -228,17 +230,18 @@ DAE_API double mbs_problem_h_max(const mbs_problem *p); /* largest step */
 typedef int mbs_write_fn(const char *text, size_t length, void *user);
 
 /* A trajectory: n points (t, y), y one after another. Written as CSV: names, a line "# units", states, sensors and reactions. */
-DAE_API dae_status mbs_write_csv(const mbs_problem *p, int n, const double *t, const double *y, mbs_write_fn *write,
-                                 void *user);
+DAE_API dae_status mbs_write_csv(const mbs_problem *p, int n, const double *t, const double *y,
+                                 mbs_write_fn *write, void *user);
 /* A self-contained page that shows the motion: play, scrub, zoom. */
-DAE_API dae_status mbs_write_html(const mbs_problem *p, int n, const double *t, const double *y, mbs_write_fn *write,
-                                  void *user);
+DAE_API dae_status mbs_write_html(const mbs_problem *p, int n, const double *t, const double *y,
+                                  mbs_write_fn *write, void *user);
 typedef struct mbs_balance {
-    double start, end;  /* kinetic and potential energy */
-    double work;        /* of all other forces and of drivers, between */
-    double largest;     /* |energy - start - work| along the trajectory */
+    double start, end; /* kinetic and potential energy */
+    double work;       /* of all other forces and of drivers, between */
+    double largest;    /* |energy - start - work| along the trajectory */
 } mbs_balance;
-DAE_API dae_status mbs_energy_balance(const mbs_problem *p, int n, const double *t, const double *y, mbs_balance *out);
+DAE_API dae_status mbs_energy_balance(const mbs_problem *p, int n, const double *t, const double *y,
+                                      mbs_balance *out);
 
 DAE_END_DECLS
 

@@ -19,12 +19,12 @@ typedef struct dae_options {
     double rtol, atol;       /* scalar tolerances */
     const double *rtol_vec;  /* per component, or NULL */
     const double *atol_vec;
-    double h0;          /* first step, 0: the method chooses */
-    double h_max;       /* 0: no limit */
-    double h_min;       /* 0: rounding decides */
-    double fixed_step;  /* > 0: steps of this size, no error control (order studies) */
-    long max_steps;     /* attempts, 0: no limit */
-    double max_seconds; /* CPU time, 0: no limit */
+    double h0;                  /* first step, 0: the method chooses */
+    double h_max;               /* 0: no limit */
+    double h_min;               /* 0: rounding decides */
+    double fixed_step;          /* > 0: steps of this size, no error control (order studies) */
+    long max_steps;             /* attempts, 0: no limit */
+    double max_seconds;         /* CPU time, 0: no limit */
     const char *linear_algebra; /* "auto", "dense", "banded", "sparse" */
     const char *jacobian;       /* "auto" (analytic where given), "difference" */
     int profile;                /* 1: measure the time in user functions and linear algebra */
@@ -54,10 +54,10 @@ typedef enum dae_option_type {
 typedef struct dae_option {
     const char *name;
     dae_option_type type;
-    size_t offset; /* of the field in its struct */
-    double value;  /* default, for numbers */
-    const char *text; /* default, for names */
-    double min, max;  /* range, inclusive; min > max: any */
+    size_t offset;       /* of the field in its struct */
+    double value;        /* default, for numbers */
+    const char *text;    /* default, for names */
+    double min, max;     /* range, inclusive; min > max: any */
     const char *choices; /* DAE_OPTION_NAME: allowed words separated by '|', NULL: any */
     const char *unit;
     const char *help;

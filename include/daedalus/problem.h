@@ -46,18 +46,20 @@ typedef struct dae_problem {
     const double *reference;      /* at t_end, or NULL (parameters differ from the default) */
     double reference_digits;      /* how many can be trusted */
     const char *reference_source; /* in words */
-    const double *published;      /* the vector printed in the test set where `reference` is a better one, or NULL */
-    const unsigned char *scored;  /* n flags: components that count for scd; NULL: all */
-    int absolute_scd;             /* scd measures absolute errors (medakzo) */
-    int no_scd;                   /* scd means nothing here (e5) */
+    const double
+        *published; /* the vector printed in the test set where `reference` is a better one, or NULL */
+    const unsigned char *scored; /* n flags: components that count for scd; NULL: all */
+    int absolute_scd;            /* scd measures absolute errors (medakzo) */
+    int no_scd;                  /* scd means nothing here (e5) */
 
     const char *const *component; /* names of the components, n of them, or NULL: y1, y2, ... */
     const char *const *unit;      /* their units, or NULL */
     const char *time_unit;        /* of t, or NULL */
     const int *plot;              /* components worth plotting, nplot of them */
     int nplot;
-    int plot_log_t;               /* logarithmic time axis */
-    const char *const *event;     /* switching functions that `run` watches (dae_switching_create), ended by NULL; or NULL */
+    int plot_log_t; /* logarithmic time axis */
+    const char *const
+        *event; /* switching functions that `run` watches (dae_switching_create), ended by NULL; or NULL */
 
     /* DAEs that are a mechanism with accelerations and multipliers, y = (p, v, a, lambda): the same as a mechanical
      * system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
@@ -76,7 +78,8 @@ DAE_API const dae_problem_info *dae_problem_find(const char *name_or_alias);
 DAE_API const char *dae_problem_doc(const char *name);
 
 /* An instance with the given parameter settings ({"mu", "500"}). NULL: see *err. */
-DAE_API dae_problem *dae_problem_create(const char *name, const dae_setting *setting, int nsetting, dae_error *err);
+DAE_API dae_problem *dae_problem_create(const char *name, const dae_setting *setting, int nsetting,
+                                        dae_error *err);
 DAE_API void dae_problem_destroy(dae_problem *p);
 
 /* Significant correct digits and mixed-error digits of y at t_end, [TESTSET] II.4; NAN
@@ -85,7 +88,8 @@ DAE_API void dae_problem_destroy(dae_problem *p);
 typedef struct dae_score {
     double scd, mescd;
 } dae_score;
-DAE_API dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const double *reference, const double *y);
+DAE_API dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const double *reference,
+                                    const double *y);
 
 DAE_END_DECLS
 

@@ -14,13 +14,14 @@ DAE_API dae_status dae_html_text(const char *text, size_t length, dae_write_fn *
 /* The Markdown of the documentation pages as HTML: headings, paragraphs, lists, tables, indented and fenced blocks
  * (class "equations" where they are indented), links, emphasis, code. Headings become heading_shift levels lower. What is
  * HTML in the text is shown, not interpreted. */
-DAE_API dae_status dae_markdown_html(const char *text, size_t length, int heading_shift, dae_write_fn *write, void *user);
+DAE_API dae_status dae_markdown_html(const char *text, size_t length, int heading_shift, dae_write_fn *write,
+                                     void *user);
 
 /* ---- Pictures of tables -------------------------------------------------------------------------- */
 
 typedef struct dae_table_plot_options {
-    int x;            /* column of the abscissa */
-    const int *y;     /* columns that are drawn, ny of them */
+    int x;        /* column of the abscissa */
+    const int *y; /* columns that are drawn, ny of them */
     int ny;
     int log_x, log_y; /* logarithmic axes */
     int lines;        /* 0: points where x goes back and forth */
@@ -31,7 +32,8 @@ typedef struct dae_table_plot_options {
 DAE_API int dae_table_plot_choose(const dae_table *t, int x, int *y, int most);
 /* A gnuplot script: columns of one unit and of like size share a panel, panels are stacked. DAE_ERR_INPUT: fewer than two
  * points. */
-DAE_API dae_status dae_table_plot(const dae_table *t, const dae_table_plot_options *opt, dae_write_fn *write, void *user);
+DAE_API dae_status dae_table_plot(const dae_table *t, const dae_table_plot_options *opt, dae_write_fn *write,
+                                  void *user);
 
 /* ---- Growth of cost ------------------------------------------------------------------------------ */
 
@@ -51,8 +53,9 @@ typedef struct dae_growth_line {
     int n;
 } dae_growth_line;
 /* A gnuplot script: both axes logarithmic, points, fitted lines, exponents in the key. DAE_ERR_INPUT: nothing to draw. */
-DAE_API dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *title, const char *size_label,
-                                   const char *terminal, dae_write_fn *write, void *user);
+DAE_API dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *title,
+                                   const char *size_label, const char *terminal, dae_write_fn *write,
+                                   void *user);
 
 DAE_END_DECLS
 

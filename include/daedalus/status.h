@@ -8,29 +8,28 @@
 DAE_BEGIN_DECLS
 
 /* X(name, value, sentence, hint) */
-#define DAE_STATUS_LIST(X)                                                                              \
-    X(DAE_OK, 0, "done", "")                                                                            \
-    X(DAE_EVENT, 1, "a terminal event ended the run", "")                                               \
-    X(DAE_CANCELLED, 2, "the run was cancelled", "resume it from the last state or a checkpoint")       \
-    X(DAE_STIFF, 3, "the problem looks stiff for this method", "try an implicit method such as radau5") \
-    X(DAE_ERR_INPUT, -1, "wrong input", "the message says what was expected")                           \
-    X(DAE_ERR_MEMORY, -2, "out of memory", "use a sparse or banded structure, or a smaller problem")    \
-    X(DAE_ERR_CALLBACK, -3, "a user function asked to stop", "see the user function's own message")     \
-    X(DAE_ERR_STEP_TOO_SMALL, -4, "the step size became too small",                                     \
-      "check for a singularity or a discontinuity; try another method or other tolerances")             \
-    X(DAE_ERR_SINGULAR, -5, "the iteration matrix is singular",                                         \
-      "check the index of the system, redundant constraints and the mass matrix")                       \
-    X(DAE_ERR_UNDEFINED, -6, "the system cannot be evaluated here",                                     \
-      "check the initial values and the domain of the equations")                                       \
-    X(DAE_ERR_INCONSISTENT, -7, "no consistent initial values were found",                              \
-      "check the constraints at the start, or give better initial values")                              \
-    X(DAE_ERR_MAX_STEPS, -8, "the limit on the number of steps was hit", "raise max_steps")             \
-    X(DAE_ERR_MAX_SECONDS, -9, "the limit on CPU time was hit", "raise max_seconds")                    \
-    X(DAE_ERR_UNSUPPORTED, -10, "this combination is not supported", "the message names one that is")   \
-    X(DAE_ERR_CONVERGENCE, -11, "an iteration did not converge",                                        \
-      "check the Jacobian; try other tolerances")                                                       \
-    X(DAE_ERR_EVENT, -12, "an event could not be handled", "see the message")                           \
-    X(DAE_ERR_FILE, -13, "a file could not be read or written", "check the path and the permissions")   \
+#define DAE_STATUS_LIST(X)                                                                                   \
+    X(DAE_OK, 0, "done", "")                                                                                 \
+    X(DAE_EVENT, 1, "a terminal event ended the run", "")                                                    \
+    X(DAE_CANCELLED, 2, "the run was cancelled", "resume it from the last state or a checkpoint")            \
+    X(DAE_STIFF, 3, "the problem looks stiff for this method", "try an implicit method such as radau5")      \
+    X(DAE_ERR_INPUT, -1, "wrong input", "the message says what was expected")                                \
+    X(DAE_ERR_MEMORY, -2, "out of memory", "use a sparse or banded structure, or a smaller problem")         \
+    X(DAE_ERR_CALLBACK, -3, "a user function asked to stop", "see the user function's own message")          \
+    X(DAE_ERR_STEP_TOO_SMALL, -4, "the step size became too small",                                          \
+      "check for a singularity or a discontinuity; try another method or other tolerances")                  \
+    X(DAE_ERR_SINGULAR, -5, "the iteration matrix is singular",                                              \
+      "check the index of the system, redundant constraints and the mass matrix")                            \
+    X(DAE_ERR_UNDEFINED, -6, "the system cannot be evaluated here",                                          \
+      "check the initial values and the domain of the equations")                                            \
+    X(DAE_ERR_INCONSISTENT, -7, "no consistent initial values were found",                                   \
+      "check the constraints at the start, or give better initial values")                                   \
+    X(DAE_ERR_MAX_STEPS, -8, "the limit on the number of steps was hit", "raise max_steps")                  \
+    X(DAE_ERR_MAX_SECONDS, -9, "the limit on CPU time was hit", "raise max_seconds")                         \
+    X(DAE_ERR_UNSUPPORTED, -10, "this combination is not supported", "the message names one that is")        \
+    X(DAE_ERR_CONVERGENCE, -11, "an iteration did not converge", "check the Jacobian; try other tolerances") \
+    X(DAE_ERR_EVENT, -12, "an event could not be handled", "see the message")                                \
+    X(DAE_ERR_FILE, -13, "a file could not be read or written", "check the path and the permissions")        \
     X(DAE_ERR_INTERNAL, -14, "internal error", "please report it with the command that led here")
 
 /* 0 done; > 0 done, with news; < 0 failed. */

@@ -72,12 +72,13 @@ typedef struct dae_workprec_plot_options {
     dae_work work;           /* one diagram, or both side by side */
     int mescd;               /* digits: 0 scd, 1 mescd */
     double reference_digits; /* > 0: marked; digits beyond mean nothing */
-    int most_lines;          /* > 0: of more solvers only those are drawn that need least; the others are named */
+    int most_lines; /* > 0: of more solvers only those are drawn that need least; the others are named */
 } dae_workprec_plot_options;
 
 /* How much more work than the best one a solver needs: the mean over 2, 3, ... digits (as many as any of them gave) of
  * log10(its work/least work), 3 where it never gave so many. */
-DAE_API double dae_workprec_excess(const dae_measurement *m, int count, const char *solver, int mescd, dae_work work);
+DAE_API double dae_workprec_excess(const dae_measurement *m, int count, const char *solver, int mescd,
+                                   dae_work work);
 /* A gnuplot script that draws digits against work, one line per solver, in the style of Hairer and Wanner; runs
  * without a result stand in a strip at the left margin. DAE_ERR_INPUT: there is nothing to draw. */
 DAE_API dae_status dae_workprec_plot(const dae_measurement *m, int count,
@@ -85,8 +86,8 @@ DAE_API dae_status dae_workprec_plot(const dae_measurement *m, int count,
 
 /* Two Markdown tables from the runs of many problems (those of one stand together): for each solver how often it is the
  * fastest, and its median time relative to the fastest; for each problem the three fastest. At two numbers of digits. */
-DAE_API dae_status dae_workprec_places(const dae_measurement *m, int count, const double digits[2], dae_write_fn *write,
-                                       void *user);
+DAE_API dae_status dae_workprec_places(const dae_measurement *m, int count, const double digits[2],
+                                       dae_write_fn *write, void *user);
 
 /* ---- Designs: which parameters a sweep runs over ----------------------------------------------- */
 
@@ -105,11 +106,11 @@ DAE_API dae_status dae_design_sample(dae_design *d, const char *text, dae_error 
 DAE_API dae_status dae_design_sobol(dae_design *d, const char *text, dae_error *err);
 /* Comma-separated values: a line of names, then one line per run. */
 DAE_API dae_status dae_design_list(dae_design *d, const char *text, size_t length, dae_error *err);
-DAE_API long dae_design_count(const dae_design *d);                 /* runs */
-DAE_API int dae_design_width(const dae_design *d);                  /* parameters */
-DAE_API const char *dae_design_name(const dae_design *d, int k);    /* of parameter k */
-DAE_API const char *dae_design_unit(const dae_design *d, int k);    /* "" if there is none */
-DAE_API int dae_design_axes(const dae_design *d);                   /* the first so many parameters are grid axes */
+DAE_API long dae_design_count(const dae_design *d);              /* runs */
+DAE_API int dae_design_width(const dae_design *d);               /* parameters */
+DAE_API const char *dae_design_name(const dae_design *d, int k); /* of parameter k */
+DAE_API const char *dae_design_unit(const dae_design *d, int k); /* "" if there is none */
+DAE_API int dae_design_axes(const dae_design *d); /* the first so many parameters are grid axes */
 DAE_API long dae_design_axis_length(const dae_design *d, int axis);
 /* The value of parameter k in a run as text that reads back exactly; 64 bytes are enough for numbers. */
 DAE_API dae_status dae_design_value(const dae_design *d, long run, int k, char *out, size_t size);
@@ -120,14 +121,14 @@ DAE_API double dae_sobol(int dimension, unsigned long k);
 
 typedef struct dae_sweep_options {
     const char *problem; /* of the test set, or a name for the model */
-    const char *model;   /* text of a model file (JSON), or NULL; its design has the parameters of the model */
+    const char *model; /* text of a model file (JSON), or NULL; its design has the parameters of the model */
     const dae_setting *setting; /* parameters that are the same in all runs */
     int nsetting;
     const dae_setting *option; /* of the runs, as for dae_options_set: {"method", "radau5"} */
     int noption;
-    const char *record;    /* components, "a,b,c"; NULL: all of 20 or fewer, else those worth plotting */
-    double t_end;          /* 0: the problem's */
-    int points;            /* > 1: recorded components also at so many equidistant times */
+    const char *record; /* components, "a,b,c"; NULL: all of 20 or fewer, else those worth plotting */
+    double t_end;       /* 0: the problem's */
+    int points;         /* > 1: recorded components also at so many equidistant times */
 } dae_sweep_options;
 typedef struct dae_sweep dae_sweep; /* opaque; copies the options, borrows the design */
 
@@ -138,10 +139,12 @@ DAE_API void dae_sweep_destroy(dae_sweep *s); /* NULL allowed */
 DAE_API dae_status dae_sweep_header(const dae_sweep *s, dae_write_fn *write, void *user);
 /* Runs, and writes its line (run, parameters, status, reason, end of the run, counts). *status: of the run; a failed
  * one has a line too, a cancelled one has none. running: as in dae_run_options, or NULL. */
-DAE_API dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integrator *it, void *user),
-                                 dae_write_fn *write, void *user, dae_status *status);
+DAE_API dae_status dae_sweep_run(const dae_sweep *s, long run,
+                                 void (*running)(dae_integrator *it, void *user), dae_write_fn *write,
+                                 void *user, dae_status *status);
 /* The line of a run that ended its process. */
-DAE_API dae_status dae_sweep_lost(const dae_sweep *s, long run, const char *reason, dae_write_fn *write, void *user);
+DAE_API dae_status dae_sweep_lost(const dae_sweep *s, long run, const char *reason, dae_write_fn *write,
+                                  void *user);
 
 /* ---- Tables ------------------------------------------------------------------------------------ */
 
@@ -156,17 +159,17 @@ typedef struct dae_attribute {
 typedef struct dae_table {
     int ncol;
     long nrow;
-    const char *const *name; /* ncol */
-    const char *const *unit; /* ncol, "" where there is none */
-    const double *value;     /* column after column; NAN where the text is no number */
-    const char *const *text; /* column after column */
+    const char *const *name;        /* ncol */
+    const char *const *unit;        /* ncol, "" where there is none */
+    const double *value;            /* column after column; NAN where the text is no number */
+    const char *const *text;        /* column after column */
     const dae_attribute *attribute; /* of an HDF5 file */
     int nattribute;
 } dae_table;
 
 /* The bytes of a CSV or HDF5 file: it sees by itself which. NULL: see *err, which names the line. */
 DAE_API dae_table *dae_table_read(const char *text, size_t length, dae_error *err);
-DAE_API void dae_table_destroy(dae_table *t); /* NULL allowed */
+DAE_API void dae_table_destroy(dae_table *t);                     /* NULL allowed */
 DAE_API int dae_table_find(const dae_table *t, const char *name); /* column, or -1 */
 
 typedef struct dae_hdf5_options {
@@ -177,8 +180,8 @@ typedef struct dae_hdf5_options {
 /* As an HDF5 file (its bytes): one dataset per column with the attribute "unit", in the order of the attribute
  * "columns" of the root; columns NAME@TIME at the end of the table as rows of /series/NAME, with /series/t.
  * opt NULL: no attributes. DAE_ERR_UNSUPPORTED: there is no HDF5 library, see *err. */
-DAE_API dae_status dae_table_hdf5(const dae_table *t, const dae_hdf5_options *opt, dae_write_fn *write, void *user,
-                                  dae_error *err);
+DAE_API dae_status dae_table_hdf5(const dae_table *t, const dae_hdf5_options *opt, dae_write_fn *write,
+                                  void *user, dae_error *err);
 
 /* Of the finite ones of n numbers. */
 typedef struct dae_statistics {
@@ -206,7 +209,8 @@ typedef struct dae_sweep_plot_options {
 /* Of a table with the columns of dae_sweep_header. 1: the table has what the picture needs. */
 DAE_API int dae_sweep_can_plot(const dae_table *t, const dae_sweep_plot_options *opt);
 /* A gnuplot script. DAE_ERR_INPUT: the table does not have what the picture needs. */
-DAE_API dae_status dae_sweep_plot(const dae_table *t, const dae_sweep_plot_options *opt, dae_write_fn *write, void *user);
+DAE_API dae_status dae_sweep_plot(const dae_table *t, const dae_sweep_plot_options *opt, dae_write_fn *write,
+                                  void *user);
 
 /* ---- Ways to integrate a mechanism ------------------------------------------------------------- */
 
@@ -232,7 +236,8 @@ DAE_API dae_status dae_compare_run(const dae_problem *p, const mbs_problem *mode
                                    const char *label, dae_compared *c, dae_error *err);
 DAE_API void dae_compared_free(dae_compared *c);
 /* format: "text", "md", "csv", "json". */
-DAE_API dae_status dae_compare_write(const dae_compared *c, int count, const char *format, dae_write_fn *write, void *user);
+DAE_API dae_status dae_compare_write(const dae_compared *c, int count, const char *format,
+                                     dae_write_fn *write, void *user);
 /* A gnuplot script: residuals over time. DAE_ERR_INPUT: there are none. */
 DAE_API dae_status dae_compare_plot(const dae_compared *c, int count, const char *title, const char *terminal,
                                     dae_write_fn *write, void *user);

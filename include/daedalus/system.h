@@ -25,9 +25,9 @@ typedef enum dae_storage {
 /* The shape of a square matrix whose values come later. Zero means dense. */
 typedef struct dae_pattern {
     dae_storage storage;
-    int lower, upper;   /* DAE_BANDED: numbers of sub- and superdiagonals */
-    const int *colptr;  /* DAE_SPARSE: n+1 */
-    const int *rowind;  /* DAE_SPARSE: colptr[n], rows ascending within a column */
+    int lower, upper;  /* DAE_BANDED: numbers of sub- and superdiagonals */
+    const int *colptr; /* DAE_SPARSE: n+1 */
+    const int *rowind; /* DAE_SPARSE: colptr[n], rows ascending within a column */
 } dae_pattern;
 
 /* A square matrix with values: a borrowed view. n = 0 means the identity. */
@@ -95,7 +95,8 @@ typedef struct dae_mech_point {
 } dae_mech_point;
 
 typedef int dae_mech_fn(const dae_mech_point *x, double *out, void *user);
-typedef int dae_mech_product_fn(const dae_mech_point *x, const double *w, double *out, void *user); /* out zero on entry */
+typedef int dae_mech_product_fn(const dae_mech_point *x, const double *w, double *out,
+                                void *user); /* out zero on entry */
 
 /* The same motion in joint coordinates: positions q and velocities s along a tree of bodies, so that the constraints of
  * its joints are kept by construction; nloop rows that close loops remain. All functions get work_size bytes of their
@@ -105,8 +106,10 @@ typedef struct dae_joint_form {
     const int *source; /* nq+ns: the component of (p, v) whose tolerance a coordinate gets */
     size_t work_size;
     /* > 0: (p, v) is no state of the tree. */
-    int (*from_absolute)(double t, const double *p, const double *v, double *q, double *s, void *work, void *user);
-    int (*to_absolute)(double t, const double *q, const double *s, double *p, double *v, void *work, void *user);
+    int (*from_absolute)(double t, const double *p, const double *v, double *q, double *s, void *work,
+                         void *user);
+    int (*to_absolute)(double t, const double *q, const double *s, double *p, double *v, void *work,
+                       void *user);
     /* y' of y = (q, s, u) */
     int (*rates)(double t, const double *y, double *yp, void *work, void *user);
     /* Closes the loops in positions and velocities; NULL: there is nothing to project. */
@@ -116,9 +119,9 @@ typedef struct dae_joint_form {
 
 typedef struct dae_mech {
     int np, nv, nu, ng, nlambda;
-    dae_matrix mass;          /* constant M, or */
-    dae_mech_fn *mass_fn;     /* M(t,p), nv*nv dense (block diagonal: only the blocks are read) */
-    dae_mech_fn *force;       /* f(t,p,v,lambda,u): nv */
+    dae_matrix mass;      /* constant M, or */
+    dae_mech_fn *mass_fn; /* M(t,p), nv*nv dense (block diagonal: only the blocks are read) */
+    dae_mech_fn *force;   /* f(t,p,v,lambda,u): nv */
     /* g: ng (may be NULL), G: nlambda*nv column-major (may be NULL; zero on entry) */
     int (*constraint)(const dae_mech_point *x, double *g, double *G, void *user);
     dae_mech_fn *kinematics;  /* T(t,p) v: np; NULL: T = I, np = nv */
@@ -129,12 +132,13 @@ typedef struct dae_mech {
     dae_mech_fn *dfdp, *dfdv; /* df/dp: nv*np, df/dv: nv*nv; NULL: differences */
     const int *mass_block;    /* sizes of the diagonal blocks of M, nblock of them; NULL: one full block */
     int nblock;
-    const int *quaternion;    /* first index in p of each Euler-parameter quadruple, nquaternion of them */
+    const int *quaternion; /* first index in p of each Euler-parameter quadruple, nquaternion of them */
     int nquaternion;
     void *user;
 
     /* What is known of the structure of large mechanisms; methods made for the descriptor form use it. */
-    const int *G_colptr, *G_rowind; /* pattern of G: compressed columns, nv+1 and G_colptr[nv], rows ascending */
+    const int *G_colptr,
+        *G_rowind; /* pattern of G: compressed columns, nv+1 and G_colptr[nv], rows ascending */
     /* As constraint, but G is the values of that pattern. Both functions must be given. */
     int (*constraint_sparse)(const dae_mech_point *x, double *g, double *G, void *user);
     dae_mech_fn *mass_blocks; /* M(t,p): only its diagonal blocks, column-major, one after another */
@@ -146,11 +150,11 @@ typedef struct dae_mech {
     size_t cache_size;
 
     /* Derivatives of the geometry at fixed w, for exact Jacobians of the state-space form; NULL: differences. */
-    dae_mech_product_fn *dGw;  /* d(G w)/dp, w of length nv: nlambda*np */
-    dae_mech_product_fn *dGtw; /* d(G^T w)/dp, w of length nlambda: nv*np */
-    dae_mech_product_fn *dMw;  /* d(M w)/dp, w of length nv: nv*np */
+    dae_mech_product_fn *dGw;         /* d(G w)/dp, w of length nv: nlambda*np */
+    dae_mech_product_fn *dGtw;        /* d(G^T w)/dp, w of length nlambda: nv*np */
+    dae_mech_product_fn *dMw;         /* d(M w)/dp, w of length nv: nv*np */
     dae_mech_fn *dgammadp, *dgammadv; /* nlambda*np, nlambda*nv */
-    dae_mech_fn *dfdt;         /* df/dt: nv */
+    dae_mech_fn *dfdt;                /* df/dt: nv */
 
     const dae_joint_form *joint; /* NULL: there is no such form; lives as long as user */
 } dae_mech;
@@ -174,9 +178,9 @@ typedef struct dae_system {
     dae_structure structure;
 } dae_system;
 
-DAE_API int dae_system_size(const dae_system *sys);        /* length of y */
-DAE_API int dae_system_index(const dae_system *sys);       /* highest index of a variable: 0 for ODEs */
-DAE_API const char *dae_kind_name(dae_kind kind);          /* "ODE", "DAE", "IDE", "mechanical" */
+DAE_API int dae_system_size(const dae_system *sys);  /* length of y */
+DAE_API int dae_system_index(const dae_system *sys); /* highest index of a variable: 0 for ODEs */
+DAE_API const char *dae_kind_name(dae_kind kind);    /* "ODE", "DAE", "IDE", "mechanical" */
 /* DAE_OK, or DAE_ERR_INPUT with the first thing that is wrong with the description. */
 DAE_API dae_status dae_system_check(const dae_system *sys, dae_error *err);
 

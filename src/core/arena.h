@@ -10,10 +10,10 @@
 
 typedef struct dae_arena dae_arena;
 
-dae_arena *dae_arena_create(void);     /* NULL: out of memory */
-void dae_arena_destroy(dae_arena *a);  /* NULL allowed */
+dae_arena *dae_arena_create(void);                             /* NULL: out of memory */
+void dae_arena_destroy(dae_arena *a);                          /* NULL allowed */
 void *dae_arena_take(dae_arena *a, size_t count, size_t size); /* NULL: out of memory (remembered) */
-int dae_arena_failed(const dae_arena *a); /* 1 if any take failed */
+int dae_arena_failed(const dae_arena *a);                      /* 1 if any take failed */
 
 static inline double *dae_arena_reals(dae_arena *a, size_t n)
 {

@@ -17,8 +17,8 @@ dae_status dae_fail(dae_error *err, dae_status s, double t, const char *format, 
 
 /* Logs if the level is wanted: dae_log(opt, DAE_LOG_STEP, "t=%.6g h=%.3g", t, h). */
 void dae_log_text(const dae_options *opt, dae_log_level level, const char *format, ...) DAE_PRINTF(3, 4);
-#define dae_log(opt, level, ...)                                                            \
-    do {                                                                                    \
+#define dae_log(opt, level, ...)                                                              \
+    do {                                                                                      \
         if ((opt)->log && (opt)->log_level >= (level)) dae_log_text(opt, level, __VA_ARGS__); \
     } while (0)
 

@@ -19,7 +19,8 @@ dae_matrix dae_banded(int n, int lower, int upper, const double *a)
 
 dae_matrix dae_sparse(int n, const int *colptr, const int *rowind, const double *a)
 {
-    return (dae_matrix){.n = n, .pattern = {.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind}, .a = a};
+    return (dae_matrix){
+        .n = n, .pattern = {.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind}, .a = a};
 }
 
 long dae_pattern_count(const dae_pattern *p, int n)

@@ -2,12 +2,18 @@
 
 #include "core/table.h"
 
-#define REAL(field, value, min, max, unit, help) \
-    {#field, DAE_OPTION_REAL, offsetof(dae_options, field), value, NULL, min, max, NULL, unit, help}
-#define WHOLE(field, type, value, min, max, unit, help) \
-    {#field, type, offsetof(dae_options, field), value, NULL, min, max, NULL, unit, help}
-#define WORD(field, value, choices, help) \
-    {#field, DAE_OPTION_NAME, offsetof(dae_options, field), 0, value, 0, 0, choices, "", help}
+#define REAL(field, value, min, max, unit, help)                                                       \
+    {                                                                                                  \
+#field, DAE_OPTION_REAL, offsetof(dae_options, field), value, NULL, min, max, NULL, unit, help \
+    }
+#define WHOLE(field, type, value, min, max, unit, help)                                     \
+    {                                                                                       \
+#field, type, offsetof(dae_options, field), value, NULL, min, max, NULL, unit, help \
+    }
+#define WORD(field, value, choices, help)                                                        \
+    {                                                                                            \
+#field, DAE_OPTION_NAME, offsetof(dae_options, field), 0, value, 0, 0, choices, "", help \
+    }
 
 static const dae_option table[] = {
     WORD(method, "auto", NULL, "integrator, by its registry name; auto picks one and says why"),
@@ -20,8 +26,10 @@ static const dae_option table[] = {
     REAL(fixed_step, 0, 0, 1e300, "as t", "steps of this size without error control (order studies); 0: off"),
     WHOLE(max_steps, DAE_OPTION_LONG, 1000000, 0, 9e15, "", "limit on step attempts; 0: none"),
     REAL(max_seconds, 0, 0, 1e9, "s", "limit on CPU time; 0: none"),
-    WORD(linear_algebra, "auto", "auto|dense|banded|sparse", "storage of Jacobians and factors; sparse probes for a pattern where none is given"),
-    WORD(jacobian, "auto", "auto|difference", "auto: analytic where given; difference: always by differences"),
+    WORD(linear_algebra, "auto", "auto|dense|banded|sparse",
+         "storage of Jacobians and factors; sparse probes for a pattern where none is given"),
+    WORD(jacobian, "auto", "auto|difference",
+         "auto: analytic where given; difference: always by differences"),
     WHOLE(profile, DAE_OPTION_INT, 0, 0, 1, "", "1: measure time in user functions and linear algebra"),
     WHOLE(threads, DAE_OPTION_INT, 1, 1, 1024, "", "threads, for methods that can use them"),
     WHOLE(stop_at_end, DAE_OPTION_INT, 0, 0, 1, "", "1: never evaluate beyond the end of the interval"),

@@ -6,6 +6,7 @@ typedef struct dae_page {
     const char *name, *text;
 } dae_page;
 
-extern const dae_page dae_problem_pages[], dae_method_pages[], dae_formulation_pages[]; /* ended by name NULL */
+extern const dae_page dae_problem_pages[], dae_method_pages[],
+    dae_formulation_pages[]; /* ended by name NULL */
 
 #endif

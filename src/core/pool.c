@@ -19,13 +19,13 @@ struct dae_pool {
     pthread_cond_t wake, done;
     int stop;
     int needed, count;
-    int running;   /* pieces that are being done */
-    int idle;      /* members that wait for work */
-    int wanted;    /* the caller sleeps until this task is done; -1: it does not */
+    int running; /* pieces that are being done */
+    int idle;    /* members that wait for work */
+    int wanted;  /* the caller sleeps until this task is done; -1: it does not */
     sequence task[DAE_POOL_TASKS];
     dae_pool_task *function;
     void *object;
-    int threads; /* with the caller */
+    int threads;     /* with the caller */
     member member[]; /* threads */
 };
 

@@ -19,8 +19,8 @@ typedef int dae_pool_task(void *object, int task, int piece, int thread);
 
 /* threads counts the caller. NULL: fewer than 2, or there is no memory or no thread to be had. */
 dae_pool *dae_pool_create(int threads);
-void dae_pool_destroy(dae_pool *p);         /* NULL allowed */
-int dae_pool_threads(const dae_pool *p);    /* with the caller; NULL: 1 */
+void dae_pool_destroy(dae_pool *p);      /* NULL allowed */
+int dae_pool_threads(const dae_pool *p); /* with the caller; NULL: 1 */
 /* Begins and returns. Task k has pieces[k] of them (NULL: one). The caller will want the first `needed` tasks; those after them
  * are done when a thread would be idle. */
 void dae_pool_start(dae_pool *p, int needed, int count, const int *pieces, dae_pool_task *task, void *object);

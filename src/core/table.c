@@ -71,7 +71,8 @@ static dae_status set_number(const dae_option *line, void *object, const char *w
                         value, line->min, line->max);
     }
     if (line->type != DAE_OPTION_REAL && x != floor(x)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = %s must be a whole number", what, line->name, value);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = %s must be a whole number", what, line->name,
+                        value);
     }
     if (line->type == DAE_OPTION_INT && fabs(x) > INT_MAX) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = %s is too large", what, line->name, value);
@@ -80,14 +81,16 @@ static dae_status set_number(const dae_option *line, void *object, const char *w
     return DAE_OK;
 }
 
-dae_status dae_table_check_words(const dae_option *table, const void *object, const char *what, dae_error *err)
+dae_status dae_table_check_words(const dae_option *table, const void *object, const char *what,
+                                 dae_error *err)
 {
     for (const dae_option *line = table; line && line->name; line++) {
         if (line->type != DAE_OPTION_NAME || !line->choices) continue;
         const char *word;
         memcpy(&word, (const char *)object + line->offset, sizeof word);
         if (word && !is_choice(word, line->choices)) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = \"%s\" is not one of %s", what, line->name, word, line->choices);
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = \"%s\" is not one of %s", what, line->name,
+                            word, line->choices);
         }
     }
     return DAE_OK;
@@ -96,18 +99,24 @@ dae_status dae_table_check_words(const dae_option *table, const void *object, co
 dae_status dae_table_set(const dae_option *table, void *object, const char *what, const char *name,
                          const char *value, dae_error *err)
 {
-    if (!name || !value) return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s has no %s", what, name ? name : "", name ? "value" : "name");
+    if (!name || !value)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s has no %s", what, name ? name : "",
+                        name ? "value" : "name");
     const dae_option *line = find(table, name);
     if (!line) {
         char all[400], near[64];
         names(table, all, sizeof all);
         dae_nearest_word(name, all, near, sizeof near);
-        if (near[0]) return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no %s \"%s\"; did you mean \"%s\"?", what, name, near);
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no %s \"%s\"; known: %s", what, name, all[0] ? all : "none");
+        if (near[0])
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no %s \"%s\"; did you mean \"%s\"?", what,
+                            name, near);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no %s \"%s\"; known: %s", what, name,
+                        all[0] ? all : "none");
     }
     if (line->type != DAE_OPTION_NAME) return set_number(line, object, what, value, err);
     if (line->choices && !is_choice(value, line->choices)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = \"%s\" is not one of %s", what, name, value, line->choices);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s = \"%s\" is not one of %s", what, name, value,
+                        line->choices);
     }
     store(line, object, 0, value);
     return DAE_OK;

@@ -9,6 +9,7 @@ void dae_table_defaults(const dae_option *table, void *object);
 dae_status dae_table_set(const dae_option *table, void *object, const char *what, const char *name,
                          const char *value, dae_error *err);
 /* That every word in the object is one of its line's choices (NULL: not given). */
-dae_status dae_table_check_words(const dae_option *table, const void *object, const char *what, dae_error *err);
+dae_status dae_table_check_words(const dae_option *table, const void *object, const char *what,
+                                 dae_error *err);
 
 #endif

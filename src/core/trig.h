@@ -9,7 +9,8 @@
 #include <string.h>
 
 #if defined(__GNUC__)
-#define DAE_TRIG_INLINE static inline __attribute__((always_inline)) /* also into functions for wider vectors */
+/* also into functions for wider vectors */
+#define DAE_TRIG_INLINE static inline __attribute__((always_inline))
 #else
 #define DAE_TRIG_INLINE static inline
 #endif
@@ -30,8 +31,9 @@ static inline double dae_from_bits(uint64_t b)
 
 DAE_TRIG_INLINE void dae_sincos(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
-    const double rounds = 6755399441055744.0; /* 1.5 2^52: adding it rounds to a whole number, which is in the last bits */
-    uint64_t far = 0; /* not 0: an angle is beyond 1e5 */
+    const double rounds =
+        6755399441055744.0; /* 1.5 2^52: adding it rounds to a whole number, which is in the last bits */
+    uint64_t far = 0;       /* not 0: an angle is beyond 1e5 */
     for (int i = 0; i < n; i++) far |= dae_bits(1e5 - fabs(x[i])) >> 63;
     for (int i = 0; far && i < n; i++) {
         s[i] = sin(x[i]);

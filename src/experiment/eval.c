@@ -185,7 +185,11 @@ static json_t *columns_to_rows(const double *a, int m, int n)
 static dae_status eval_mech(eval *e)
 {
     const dae_mech *m = &e->p->system.mech;
-    dae_mech_point x = {.t = e->t, .p = e->y, .v = e->y + m->np, .u = e->y + m->np + m->nv, .lambda = e->lambda},
+    dae_mech_point x = {.t = e->t,
+                        .p = e->y,
+                        .v = e->y + m->np,
+                        .u = e->y + m->np + m->nv,
+                        .lambda = e->lambda},
                    position = {.t = e->t, .p = e->y};
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda;
     double *f = dae_arena_reals(e->arena, nv + 1), *mass = dae_arena_reals(e->arena, nv * nv + 1);

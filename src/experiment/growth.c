@@ -11,7 +11,8 @@
 enum { width = 860, height = 520, max_lines = 24 };
 
 /* Colors of Okabe and Ito, and of Tol, which keep apart for color-blind readers; with the symbols they make 24. */
-static const char *const color[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#000000"};
+static const char *const color[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                    "#E69F00", "#56B4E9", "#882255", "#000000"};
 static const int symbol[] = {7, 5, 9, 11, 13, 15, 6, 4, 8, 10, 12, 14};
 
 static int counts(double size, double cost)
@@ -26,7 +27,8 @@ static double last_slope(const double *size, const double *cost, int n)
     int many[2] = {0, 0};
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < n; i++) {
-            if (counts(size[i], cost[i]) && size[i] > top[k] && (k == 0 || size[i] < top[0])) top[k] = size[i];
+            if (counts(size[i], cost[i]) && size[i] > top[k] && (k == 0 || size[i] < top[0]))
+                top[k] = size[i];
         }
         for (int i = 0; i < n; i++) {
             if (!counts(size[i], cost[i]) || size[i] != top[k]) continue;
@@ -119,11 +121,13 @@ dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *t
     double lo[2], hi[2];
     int longest = 8, drawn = 0;
     if (count > max_lines) count = max_lines;
-    if (!range(line, count, 0, &lo[0], &hi[0]) || !range(line, count, 1, &lo[1], &hi[1])) return DAE_ERR_INPUT;
+    if (!range(line, count, 0, &lo[0], &hi[0]) || !range(line, count, 1, &lo[1], &hi[1]))
+        return DAE_ERR_INPUT;
     for (int j = 0; j < count; j++) {
         if ((int)strlen(line[j].label) > longest) longest = (int)strlen(line[j].label);
     }
-    int key = 110 + 8 * (longest + 7 + (int)strlen(size_label)), total = width + key - 200, tall = 140 + 25 * count > height ? 140 + 25 * count : height;
+    int key = 110 + 8 * (longest + 7 + (int)strlen(size_label)), total = width + key - 200,
+        tall = 140 + 25 * count > height ? 140 + 25 * count : height;
     dae_text_terminal(&x, terminal, total, tall);
     dae_text_put(&x, "set border 3 linecolor rgb \"#404040\"\nset logscale xy\nset format y \"10^{%T}\"\n"
                      "set tics nomirror out textcolor rgb \"#202020\"\n"
@@ -131,11 +135,13 @@ dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *t
     dae_text_quoted(&x, title);
     dae_text_put(&x, " noenhanced font \",16\"\nset xlabel ");
     dae_text_quoted(&x, size_label);
-    dae_text_print(&x,
-                   " noenhanced\nset ylabel \"CPU time [s]\"\nset xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n"
-                   "set rmargin at screen %.4f\n"
-                   "set key at screen %.4f, graph 1 left top Left reverse samplen 2 spacing 1.25 maxcols 1 font \",12\"\n",
-                   lo[0], hi[0], lo[1], hi[1], 1 - (double)key / total, 1 - (key - 10.0) / total);
+    dae_text_print(
+        &x,
+        " noenhanced\nset ylabel \"CPU time [s]\"\nset xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n"
+        "set rmargin at screen %.4f\n"
+        "set key at screen %.4f, graph 1 left top Left reverse samplen 2 spacing 1.25 maxcols 1 font "
+        "\",12\"\n",
+        lo[0], hi[0], lo[1], hi[1], 1 - (double)key / total, 1 - (key - 10.0) / total);
     put_sizes(&x, line, count);
     for (int j = 0; j < count; j++) {
         dae_text_print(&x, "$l%d << EOD\n", j);
@@ -151,8 +157,9 @@ dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *t
         const char *c = color[j % 8];
         dae_status s = dae_growth_fit(line[j].size, line[j].cost, line[j].n, &fit);
         if (fit.count == 0) continue;
-        dae_text_print(&x, "%s$l%d using 1:2 with points linecolor rgb \"%s\" pointtype %d pointsize %g title ",
-                       drawn++ ? ", \\\n     " : "plot ", j, c, symbol[j % 12], !strcmp(terminal, "svg") ? 0.8 : 1.1);
+        dae_text_print(
+            &x, "%s$l%d using 1:2 with points linecolor rgb \"%s\" pointtype %d pointsize %g title ",
+            drawn++ ? ", \\\n     " : "plot ", j, c, symbol[j % 12], !strcmp(terminal, "svg") ? 0.8 : 1.1);
         if (s < 0) snprintf(text, sizeof text, "%s", line[j].label);
         else snprintf(text, sizeof text, "%s: %.20s^%.2f", line[j].label, size_label, fit.exponent);
         dae_text_quoted(&x, text);
@@ -164,8 +171,10 @@ dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *t
             a = fmin(a, line[j].size[i]);
             b = fmax(b, line[j].size[i]);
         }
-        dae_text_print(&x, ", [%.9g:%.9g] %.9g*x**%.9g with lines linewidth 1.4 dashtype %d linecolor rgb \"%s\" notitle", a, b,
-                       fit.factor, fit.exponent, 1 + (j / 8) % 3, c);
+        dae_text_print(
+            &x,
+            ", [%.9g:%.9g] %.9g*x**%.9g with lines linewidth 1.4 dashtype %d linecolor rgb \"%s\" notitle", a,
+            b, fit.factor, fit.exponent, 1 + (j / 8) % 3, c);
     }
     dae_text_put(&x, "\n");
     return dae_text_end(&x);

@@ -66,7 +66,8 @@ static void put_counters(json_t *o, const dae_run_result *r)
     put(o, "newton", json_integer(s->newton));
     put(o, "newton_failures", json_integer(s->newton_failures));
     put(o, "restarts", json_integer(s->restarts));
-    if (r->formulation && !strcmp(r->formulation, "statespace")) put(o, "coordinate_changes", json_integer(s->charts));
+    if (r->formulation && !strcmp(r->formulation, "statespace"))
+        put(o, "coordinate_changes", json_integer(s->charts));
     put(o, "undefined", json_integer(s->undefined));
     put(o, "h_last", number(s->h_last));
     put(o, "h_smallest", number(s->h_smallest));
@@ -148,7 +149,8 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "formulation", text_or_null(r->formulation));
     put(o, "reason", text_or_null(r->reason && r->reason[0] ? r->reason : NULL));
     put(o, "formulation_text", text_or_null(r->form_text && r->form_text[0] ? r->form_text : NULL));
-    put(o, "linear_algebra", text_or_null(r->linear_algebra && r->linear_algebra[0] ? r->linear_algebra : NULL));
+    put(o, "linear_algebra",
+        text_or_null(r->linear_algebra && r->linear_algebra[0] ? r->linear_algebra : NULL));
     put(o, "rtol", number(r->rtol));
     put(o, "atol", number(r->atol));
     put(o, "h0", number(r->h0 > 0 ? r->h0 : NAN));

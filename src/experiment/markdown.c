@@ -80,10 +80,13 @@ static size_t put_link(dae_text *x, const char *text, size_t length, size_t k)
     return end + 1 - k;
 }
 
-static size_t put_marked(dae_text *x, const char *text, size_t length, size_t k, const char *mark, const char *tag)
+static size_t put_marked(dae_text *x, const char *text, size_t length, size_t k, const char *mark,
+                         const char *tag)
 {
     size_t n = strlen(mark), end = find(text, length, k + n, mark);
-    if (end == length || end == k + n || isspace((unsigned char)text[k + n]) || isspace((unsigned char)text[end - 1])) return 0;
+    if (end == length || end == k + n || isspace((unsigned char)text[k + n]) ||
+        isspace((unsigned char)text[end - 1]))
+        return 0;
     dae_text_print(x, "<%s>", tag);
     if (mark[0] == '`') escape(x, text + k + n, end - k - n);
     else inline_text(x, text + k + n, end - k - n);
@@ -293,9 +296,11 @@ static void put_paragraph(reader *r)
     dae_text_put(&r->x, "</p>\n");
 }
 
-dae_status dae_markdown_html(const char *text, size_t length, int heading_shift, dae_write_fn *write, void *user)
+dae_status dae_markdown_html(const char *text, size_t length, int heading_shift, dae_write_fn *write,
+                             void *user)
 {
-    reader r = {.at = text, .end = text + length, .x = {.write = write, .user = user}, .shift = heading_shift};
+    reader r = {
+        .at = text, .end = text + length, .x = {.write = write, .user = user}, .shift = heading_shift};
     int ordered;
     while (more(&r)) {
         span s = peek(&r);

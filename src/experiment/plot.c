@@ -40,7 +40,7 @@ typedef struct plot {
     int nall;
     panel panel[max_panels];
     int npanel;
-    int height; /* of the picture */
+    int height;                 /* of the picture */
     const char *x_name, *title; /* title NULL: of the run */
     int log_y;                  /* 1: every panel */
     int points;                 /* 1: points instead of lines */
@@ -190,8 +190,9 @@ static void put_panel(dae_text *x, const plot *g, int j, int *column)
                         ? "set key outside right center Left reverse noenhanced samplen 2 spacing 1.2\n"
                         : "unset key\n");
     for (int i = 0; i < q->count; i++) {
-        dae_text_print(x, "%s$data using 1:%d with %s linecolor rgb \"%s\" title ", i ? ", " : "plot ", ++*column,
-                       g->points ? "points pointtype 7 pointsize 0.5" : "lines linewidth 2", color[i]);
+        dae_text_print(x, "%s$data using 1:%d with %s linecolor rgb \"%s\" title ", i ? ", " : "plot ",
+                       ++*column, g->points ? "points pointtype 7 pointsize 0.5" : "lines linewidth 2",
+                       color[i]);
         dae_text_quoted(x, dae_component_name(p, q->curve[i].component, buffer, sizeof buffer));
     }
     dae_text_put(x, "\n");
@@ -224,7 +225,8 @@ static dae_status draw(plot *g, const char *terminal, dae_write_fn *write, void 
         keys |= g->panel[j].count > 1;
         for (int i = 0; i < g->panel[j].count && g->panel[j].count > 1; i++) {
             char buffer[24];
-            size_t letters = strlen(dae_component_name(r->problem, g->panel[j].curve[i].component, buffer, sizeof buffer));
+            size_t letters =
+                strlen(dae_component_name(r->problem, g->panel[j].curve[i].component, buffer, sizeof buffer));
             if (letters > longest) longest = letters;
         }
     }
@@ -241,7 +243,8 @@ static dae_status draw(plot *g, const char *terminal, dae_write_fn *write, void 
         from = fmin(from, r->point_t[k]);
         to = fmax(to, r->point_t[k]);
     }
-    dae_text_print(&x, "set xrange [%.9g:%.9g]\n", r->t_end < r->t0 ? to : from, r->t_end < r->t0 ? from : to);
+    dae_text_print(&x, "set xrange [%.9g:%.9g]\n", r->t_end < r->t0 ? to : from,
+                   r->t_end < r->t0 ? from : to);
     dae_text_print(
         &x, "set multiplot layout %d,1 margins screen 0.12,%.4f,%.4f,%.4f spacing screen 0,%.4f title ",
         g->npanel, right, (double)bottom / height, 1 - (double)top / height, 22.0 / height);
@@ -288,8 +291,8 @@ int dae_table_plot_choose(const dae_table *t, int x, int *y, int most)
 }
 
 /* Rows whose abscissa can be drawn, in the form of a run. */
-static dae_status draw_table(const dae_table *t, const dae_table_plot_options *opt, double *room, const char **names,
-                             int *hint, dae_write_fn *write, void *user)
+static dae_status draw_table(const dae_table *t, const dae_table_plot_options *opt, double *room,
+                             const char **names, int *hint, dae_write_fn *write, void *user)
 {
     const double *x = t->value + (long)opt->x * t->nrow;
     const char **units = names + opt->ny;
@@ -322,7 +325,8 @@ static dae_status draw_table(const dae_table *t, const dae_table_plot_options *o
     return draw(&g, opt->terminal, write, user);
 }
 
-dae_status dae_table_plot(const dae_table *t, const dae_table_plot_options *opt, dae_write_fn *write, void *user)
+dae_status dae_table_plot(const dae_table *t, const dae_table_plot_options *opt, dae_write_fn *write,
+                          void *user)
 {
     size_t ny = (size_t)opt->ny, rows = (size_t)t->nrow;
     if (opt->ny < 1) return DAE_ERR_INPUT;

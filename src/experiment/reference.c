@@ -62,8 +62,8 @@ static int family_of(const char *name)
 }
 
 /* without: bits of families that have failed. */
-static dae_status choose(const dae_problem *p, const dae_reference_options *opt, unsigned without, const char *method[2],
-                         dae_error *err)
+static dae_status choose(const dae_problem *p, const dae_reference_options *opt, unsigned without,
+                         const char *method[2], dae_error *err)
 {
     int family = -1, found = 0;
     for (int k = 0; k < 2; k++) {
@@ -74,7 +74,8 @@ static dae_status choose(const dae_problem *p, const dae_reference_options *opt,
         if (family_of(opt->method[k]) >= 0) family = family_of(opt->method[k]);
     }
     int mechanical = p->system.kind == DAE_KIND_MECH && !(p->info && p->info->stiff);
-    for (int pass = mechanical && without ? 0 : 1; pass < 2; pass++) { /* what replaces others: those for mechanisms first */
+    for (int pass = mechanical && without ? 0 : 1; pass < 2;
+         pass++) { /* what replaces others: those for mechanisms first */
         for (size_t i = 0; found < 2 && i < sizeof candidates / sizeof *candidates; i++) {
             const dae_method_info *m = dae_method_find(candidates[i].name);
             if (candidates[i].family == family || without >> candidates[i].family & 1u) continue;
@@ -112,18 +113,20 @@ static dae_status solve_from(const dae_problem *p, const char *method, double rt
     dae_status s = r->status == DAE_OK ? DAE_OK : r->status < 0 ? r->status : DAE_ERR_INTERNAL;
     if (s < 0)
         dae_fail(err, s, r->error.t, "%s at rtol %.1e: %s", method, rtol,
-                 r->status == DAE_EVENT ? "an event ends the run before the end of the interval" : r->error.text);
+                 r->status == DAE_EVENT ? "an event ends the run before the end of the interval"
+                                        : r->error.text);
     else memcpy(y, r->last.y, (size_t)r->n * sizeof *y);
     dae_run_destroy(r);
     return s;
 }
 
 /* The method chooses its first steps; where they are too small (behind the jumps of tba), they are the problem's. */
-static dae_status solve(const dae_problem *p, const char *method, double rtol, const dae_reference_options *opt,
-                        double *y, dae_error *err)
+static dae_status solve(const dae_problem *p, const char *method, double rtol,
+                        const dae_reference_options *opt, double *y, dae_error *err)
 {
     dae_status s = solve_from(p, method, rtol, 0, opt, y, err);
-    if (s >= 0 || s == DAE_ERR_MAX_SECONDS || s == DAE_ERR_INPUT || s == DAE_ERR_CALLBACK || !(p->h0 > 0)) return s;
+    if (s >= 0 || s == DAE_ERR_MAX_SECONDS || s == DAE_ERR_INPUT || s == DAE_ERR_CALLBACK || !(p->h0 > 0))
+        return s;
     dae_error again = {0};
     dae_status r = solve_from(p, method, rtol, p->h0, opt, y, &again);
     return r >= 0 ? r : s;
@@ -194,8 +197,8 @@ static void keep(dae_reference *r, const level *now, const double *digits, int f
 }
 
 /* With these two methods. NULL: *failed is the one that could not do two levels, or -1. */
-static dae_reference *climb(const dae_problem *p, const dae_reference_options *opt, const char *const method[2], int *failed,
-                            dae_error *err)
+static dae_reference *climb(const dae_problem *p, const dae_reference_options *opt,
+                            const char *const method[2], int *failed, dae_error *err)
 {
     int n = dae_system_size(&p->system), filled = 0;
     dae_reference *r = allocate(n);
@@ -269,7 +272,9 @@ dae_reference *dae_reference_compute(const dae_problem *p, const dae_reference_o
         int named = failed >= 0 && ((opt->method[0] && !strcmp(opt->method[0], method[failed])) ||
                                     (opt->method[1] && !strcmp(opt->method[1], method[failed])));
         int family = failed >= 0 ? family_of(method[failed]) : -1;
-        if (named || family < 0 || why.status == DAE_ERR_MEMORY || why.status == DAE_ERR_INPUT || why.status == DAE_ERR_INTERNAL) break;
+        if (named || family < 0 || why.status == DAE_ERR_MEMORY || why.status == DAE_ERR_INPUT ||
+            why.status == DAE_ERR_INTERNAL)
+            break;
         without |= 1u << family;
         if (choose(p, opt, without, method, NULL) < 0) break;
     }

@@ -282,11 +282,13 @@ static void put_pose(dae_text *x, const dae_run_result *r)
 {
     const dae_problem *p = r->problem;
     const double *y = r->started && r->last.y ? r->last.y : p->y0;
-    int np = p->system.kind == DAE_KIND_MECH ? p->system.mech.np : 0, shown = np < pose_positions ? np : pose_positions, column = 0;
+    int np = p->system.kind == DAE_KIND_MECH ? p->system.mech.np : 0,
+        shown = np < pose_positions ? np : pose_positions, column = 0;
     if (!y || !shown || !(r->status == DAE_ERR_SINGULAR || r->undefined || r->stats.undefined > 0)) return;
     for (int i = 0; i < shown; i++) {
         char name[24], item[64];
-        int width = snprintf(item, sizeof item, "%s = %.6g", dae_component_name(p, i, name, sizeof name), y[i]);
+        int width =
+            snprintf(item, sizeof item, "%s = %.6g", dae_component_name(p, i, name, sizeof name), y[i]);
         if (i == 0 || column + width > 98) {
             dae_text_print(x, "%s  %-8s", i ? ",\n" : "", i ? "" : "pose");
             column = 10;
@@ -336,8 +338,10 @@ static void put_try(dae_text *x, const dae_run_result *r)
         return;
     }
     if (strstr(r->error.text, "singular configuration")) {
-        dae_text_print(x, "%s--tend %.6g; where the motion should go on (dead point, change point): --solver phem56 or mexx\n", sep,
-                       0.999 * r->last.t);
+        dae_text_print(x,
+                       "%s--tend %.6g; where the motion should go on (dead point, change point): --solver "
+                       "phem56 or mexx\n",
+                       sep, 0.999 * r->last.t);
         return;
     }
     if (r->status == DAE_ERR_MAX_STEPS) {

@@ -32,7 +32,7 @@ typedef struct run {
     dae_formulation *form;       /* NULL: the system is integrated as it stands */
     dae_formulation *multiplier; /* descriptor form: for accelerations and multipliers; or NULL */
     const dae_system *sys;       /* what is integrated */
-    const char *stiff_reason; /* why "auto" took an implicit method, or NULL */
+    const char *stiff_reason;    /* why "auto" took an implicit method, or NULL */
     int as_mechanism;            /* 1: that is problem->mechanism, or a form of it */
     const dae_mech *mech;        /* the mechanical system behind it, or NULL */
     int nz;                      /* its size */
@@ -41,8 +41,8 @@ typedef struct run {
     double *y;                   /* n, work */
     dae_events events;           /* formulated systems: those of the options in the variables of the form */
     double *ye, *ype;            /* n each: the state and its derivative as the events see them */
-    double residual[3];          /* formulated systems: largest of position, velocity and acceleration constraints */
-    double *times;               /* the wanted times, sorted */
+    double residual[3]; /* formulated systems: largest of position, velocity and acceleration constraints */
+    double *times;      /* the wanted times, sorted */
     dae_sample *at;
     int nat;
 
@@ -96,7 +96,8 @@ static void plain_state(run *x, double t, const double *z, double *y)
 static void note_acceleration(run *x, const dae_sample *at)
 {
     double r[3];
-    if (dae_formulation_residuals(x->form, at->t, at->y, at->a, r, NULL) >= 0) x->residual[2] = fmax(x->residual[2], r[2]);
+    if (dae_formulation_residuals(x->form, at->t, at->y, at->a, r, NULL) >= 0)
+        x->residual[2] = fmax(x->residual[2], r[2]);
 }
 
 /* A sample in the coordinates of the problem, in memory of the run. */
@@ -167,7 +168,9 @@ static void choose_for_stiff(run *x)
     const dae_problem *p = x->r.problem;
     const char *method = x->options.method, *form = x->options.formulation;
     if (p->system.kind != DAE_KIND_MECH || !p->info || !p->info->stiff) return;
-    if ((method && strcmp(method, "auto") != 0) || (form && strcmp(form, "auto") != 0 && strcmp(form, "statespace") != 0)) return;
+    if ((method && strcmp(method, "auto") != 0) ||
+        (form && strcmp(form, "auto") != 0 && strcmp(form, "statespace") != 0))
+        return;
     x->options.method = x->options.rtol < 1e-6 ? "radau5" : "rosnys4";
     x->options.formulation = "statespace";
     x->stiff_reason = "stiff mechanism: implicit method on the minimal coordinates";
@@ -183,7 +186,8 @@ static dae_status choose_coordinates(run *x, dae_error *err)
     for (int i = 0; i < n; i++) {
         const char *name = x->options.setting[i].name, *dot = strrchr(name, '.');
         if (dot) name = dot + 1;
-        if (!strcmp(name, "independent") || !strcmp(name, "coordinates") || !strcmp(name, "scale")) return DAE_OK;
+        if (!strcmp(name, "independent") || !strcmp(name, "coordinates") || !strcmp(name, "scale"))
+            return DAE_OK;
     }
     dae_setting *more = dae_arena_take(x->arena, (size_t)n + 1, sizeof *more);
     if (!more) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
@@ -208,9 +212,10 @@ static dae_status formulate(run *x, dae_error *err)
         x->nz = dae_system_size(x->sys);
         if (x->options.h0 == p->h0) x->options.h0 = 0; /* meant for the DAE */
     } else if (p->system.kind != DAE_KIND_MECH && !any) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out", name,
-                        x->r.name, dae_kind_name(p->system.kind));
+        return dae_fail(
+            err, DAE_ERR_INPUT, NAN,
+            "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out",
+            name, x->r.name, dae_kind_name(p->system.kind));
     }
     if (x->sys->kind == DAE_KIND_MECH) {
         dae_options inner;
@@ -238,7 +243,8 @@ static dae_status formulate(run *x, dae_error *err)
     if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (x->form) return dae_formulation_lift(x->form, p->t0, p->y0, x->z0, err);
     memcpy(x->z0, p->y0, (size_t)x->nz * sizeof *x->z0);
-    x->zp0 = p->yp0 && !x->as_mechanism ? dae_arena_copy(x->arena, p->yp0, (size_t)x->nz, sizeof(double)) : NULL;
+    x->zp0 =
+        p->yp0 && !x->as_mechanism ? dae_arena_copy(x->arena, p->yp0, (size_t)x->nz, sizeof(double)) : NULL;
     return DAE_OK;
 }
 
@@ -383,7 +389,8 @@ static int put_step(run *x)
         }
         return bad;
     }
-    if (x->opt->trajectory == DAE_TRAJECTORY_MAX_INTERVAL) k = x->opt->interval > 0 ? (int)fmin(ceil(fabs(b - a) / x->opt->interval), 1e6) : 1;
+    if (x->opt->trajectory == DAE_TRAJECTORY_MAX_INTERVAL)
+        k = x->opt->interval > 0 ? (int)fmin(ceil(fabs(b - a) / x->opt->interval), 1e6) : 1;
     long restarts = dae_integrator_stats(x->it)->restarts;
     if (restarts != x->restarts) bad = put_interpolated(x, a); /* the other side of a jump */
     x->restarts = restarts;
@@ -606,7 +613,8 @@ static dae_status start(run *x, dae_error *err)
         s = dae_integrator_set_output(x->it, &out, err);
     }
     if (s >= 0 && o->events) s = dae_integrator_set_events(x->it, events_of(x), err);
-    if (o->trajectory != DAE_TRAJECTORY_NONE || o->progress || x->form) dae_integrator_set_progress(x->it, on_step, x);
+    if (o->trajectory != DAE_TRAJECTORY_NONE || o->progress || x->form)
+        dae_integrator_set_progress(x->it, on_step, x);
     if (s >= 0 && o->solution) {
         x->solution = (dae_solution_writer){.write = o->solution, .user = o->solution_user, .n = x->r.n};
         s = dae_solution_head(&x->solution, &x->r, dae_integrator_method(x->it), err);
@@ -646,8 +654,11 @@ static void log_times(const run *x)
     const dae_stats *s = &x->r.stats;
     double rest = s->cpu_seconds - s->user_seconds - s->linalg_seconds - s->profile_seconds;
     if (!x->options.profile) return;
-    dae_log(&x->options, DAE_LOG_INFO, "time total=%.4g equations=%.4g linear_algebra=%.4g measuring=%.4g rest=%.4g f=%ld lu=%ld solves=%ld",
-            s->cpu_seconds, s->user_seconds, s->linalg_seconds, s->profile_seconds, fmax(rest, 0), s->f + s->f_jac, s->lu, s->solves);
+    dae_log(
+        &x->options, DAE_LOG_INFO,
+        "time total=%.4g equations=%.4g linear_algebra=%.4g measuring=%.4g rest=%.4g f=%ld lu=%ld solves=%ld",
+        s->cpu_seconds, s->user_seconds, s->linalg_seconds, s->profile_seconds, fmax(rest, 0),
+        s->f + s->f_jac, s->lu, s->solves);
 }
 
 static void finish(run *x)
@@ -747,7 +758,8 @@ dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_er
         if (x->out_of_memory)
             r->status = dae_fail(e, DAE_ERR_MEMORY, dae_integrator_time(x->it), "out of memory");
     }
-    if (x->solution.failed) r->status = dae_fail(e, DAE_ERR_FILE, NAN, "the continuous solution could not be written");
+    if (x->solution.failed)
+        r->status = dae_fail(e, DAE_ERR_FILE, NAN, "the continuous solution could not be written");
     if (x->it && (r->started || r->status >= 0)) finish(x);
     if (opt->running) opt->running(NULL, opt->running_user);
     r->at = x->at;

@@ -76,7 +76,8 @@ static json_t *parameters(const dae_problem *p)
     return object;
 }
 
-dae_status dae_solution_head(dae_solution_writer *w, const dae_run_result *r, const dae_method_info *method, dae_error *err)
+dae_status dae_solution_head(dae_solution_writer *w, const dae_run_result *r, const dae_method_info *method,
+                             dae_error *err)
 {
     const dae_problem *p = r->problem;
     json_t *names = json_array(), *units = json_array();
@@ -85,17 +86,20 @@ dae_status dae_solution_head(dae_solution_writer *w, const dae_run_result *r, co
         json_array_append_new(names, json_string(dae_component_name(p, i, buffer, sizeof buffer)));
         json_array_append_new(units, json_string(dae_component_unit(p, i)));
     }
-    json_t *head = json_pack("{s:s, s:o, s:s, s:s?, s:f, s:f, s:i, s:o, s:o, s:s?}", "problem", r->name, "parameters", parameters(p),
-                             "solver", method ? method->name : r->solver, "formulation", r->formulation, "rtol", r->rtol, "atol",
-                             r->atol, "n", r->n, "component", names, "unit", units, "time_unit", p->time_unit);
+    json_t *head = json_pack("{s:s, s:o, s:s, s:s?, s:f, s:f, s:i, s:o, s:o, s:s?}", "problem", r->name,
+                             "parameters", parameters(p), "solver", method ? method->name : r->solver,
+                             "formulation", r->formulation, "rtol", r->rtol, "atol", r->atol, "n", r->n,
+                             "component", names, "unit", units, "time_unit", p->time_unit);
     char *text = head ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(head);
     if (!text) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the head of the continuous solution");
-    if (w->write(MAGIC, strlen(MAGIC), w->user) < 0 || w->write(text, strlen(text), w->user) < 0 || w->write("\n", 1, w->user) < 0) {
+    if (w->write(MAGIC, strlen(MAGIC), w->user) < 0 || w->write(text, strlen(text), w->user) < 0 ||
+        w->write("\n", 1, w->user) < 0) {
         w->failed = 1;
     }
     free(text);
-    return w->failed ? dae_fail(err, DAE_ERR_FILE, NAN, "the continuous solution could not be written") : DAE_OK;
+    return w->failed ? dae_fail(err, DAE_ERR_FILE, NAN, "the continuous solution could not be written")
+                     : DAE_OK;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------- */
@@ -143,8 +147,11 @@ static long scan(dae_solution *s, const unsigned char *data, size_t count, int k
     long pieces = 0;
     double last = NAN;
     while (i + 3 <= count) {
-        double from = number_at(data + 8 * i), to = number_at(data + 8 * i + 8), d = number_at(data + 8 * i + 16);
-        if (!isfinite(from) || !isfinite(to) || !(d >= 1 && d <= DEGREE_MAX) || d != floor(d) || (pieces && from != last)) return -1;
+        double from = number_at(data + 8 * i), to = number_at(data + 8 * i + 8),
+               d = number_at(data + 8 * i + 16);
+        if (!isfinite(from) || !isfinite(to) || !(d >= 1 && d <= DEGREE_MAX) || d != floor(d) ||
+            (pieces && from != last))
+            return -1;
         size_t values = ((size_t)d + 1) * n;
         if (i + 3 + values > count) break; /* the run was interrupted here */
         if (keep) s->piece[pieces] = (piece){from, to, (int)d, kept};
@@ -162,11 +169,15 @@ static dae_status read_pieces(dae_solution *s, const unsigned char *data, size_t
     size_t count = size / 8;
     long pieces = scan(s, data, count, 0);
     if (pieces < 1) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, pieces < 0 ? "the continuous solution is damaged" : "the continuous solution holds no step");
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        pieces < 0 ? "the continuous solution is damaged"
+                                   : "the continuous solution holds no step");
     }
     s->value = malloc(count * sizeof *s->value);
     s->piece = malloc((size_t)pieces * sizeof *s->piece);
-    if (!s->value || !s->piece) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a continuous solution of %ld pieces", pieces);
+    if (!s->value || !s->piece)
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a continuous solution of %ld pieces",
+                        pieces);
     s->info.pieces = scan(s, data, count, 1);
     s->info.t0 = s->piece[0].from;
     s->info.t_end = s->piece[pieces - 1].to;
@@ -178,7 +189,8 @@ dae_solution *dae_solution_read(const void *data, size_t size, dae_error *err)
     size_t magic = strlen(MAGIC);
     const char *text = data, *end = size > magic ? memchr(text + magic, '\n', size - magic) : NULL;
     if (!end || memcmp(text, MAGIC, magic) != 0) {
-        dae_fail(err, DAE_ERR_INPUT, NAN, "this is not a continuous solution (its first line is not \"daedalus solution 1\")");
+        dae_fail(err, DAE_ERR_INPUT, NAN,
+                 "this is not a continuous solution (its first line is not \"daedalus solution 1\")");
         return NULL;
     }
     dae_solution *s = calloc(1, sizeof *s);
@@ -190,8 +202,8 @@ dae_solution *dae_solution_read(const void *data, size_t size, dae_error *err)
     dae_solution_info *i = &s->info;
     json_t *names = json_object_get(s->head, "component"), *units = json_object_get(s->head, "unit");
     i->formulation = json_string_value(json_object_get(s->head, "formulation"));
-    if (json_unpack(s->head, "{s:s, s:s, s:F, s:F, s:i}", "problem", &i->problem, "solver", &i->solver, "rtol", &i->rtol, "atol",
-                    &i->atol, "n", &i->n) ||
+    if (json_unpack(s->head, "{s:s, s:s, s:F, s:F, s:i}", "problem", &i->problem, "solver", &i->solver,
+                    "rtol", &i->rtol, "atol", &i->atol, "n", &i->n) ||
         i->n < 1 || json_array_size(names) != (size_t)i->n || json_array_size(units) != (size_t)i->n) {
         dae_fail(err, DAE_ERR_INPUT, NAN, "the head of the continuous solution (its second line) is damaged");
         goto fail;
@@ -262,7 +274,9 @@ dae_status dae_solution_at(const dae_solution *s, double t, double *y, double *y
 {
     double lo = fmin(s->info.t0, s->info.t_end), hi = fmax(s->info.t0, s->info.t_end);
     if (!(t >= lo && t <= hi)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "t = %.10g is outside the solution, which goes from %g to %g", t, s->info.t0, s->info.t_end);
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "t = %.10g is outside the solution, which goes from %g to %g", t, s->info.t0,
+                        s->info.t_end);
     }
     const piece *p = find(s, t);
     int n = s->info.n;
@@ -285,7 +299,7 @@ dae_status dae_solution_at(const dae_solution *s, double t, double *y, double *y
 
 /* The problem again, by its name and parameters, with the form that gives accelerations and multipliers. */
 typedef struct source {
-    dae_problem *problem; /* NULL: it is not in the test set */
+    dae_problem *problem;  /* NULL: it is not in the test set */
     dae_formulation *form; /* NULL: it is not mechanical */
     double *lifted, *y, *a, *lambda;
 } source;
@@ -306,10 +320,13 @@ static void open_source(const dae_solution *s, source *x)
     *x = (source){0};
     json_object_foreach(json_object_get(s->head, "parameters"), name, value)
     {
-        if (count < 16 && json_is_string(value)) setting[count++] = (dae_setting){name, json_string_value(value)};
+        if (count < 16 && json_is_string(value))
+            setting[count++] = (dae_setting){name, json_string_value(value)};
     }
     x->problem = dae_problem_create(s->info.problem, setting, count, NULL);
-    if (!x->problem || x->problem->system.kind != DAE_KIND_MECH || dae_system_size(&x->problem->system) != s->info.n) return;
+    if (!x->problem || x->problem->system.kind != DAE_KIND_MECH ||
+        dae_system_size(&x->problem->system) != s->info.n)
+        return;
     x->form = dae_formulation_create(&x->problem->system, "index1", NULL, 0, NULL);
     if (!x->form) return;
     const dae_mech *m = &x->problem->system.mech;
@@ -340,7 +357,8 @@ static json_t *sample(const dae_solution *s, const source *x, double t, const do
     if (!x->form) return o;
     const dae_mech *m = &x->problem->system.mech;
     dae_copy(s->info.n, y, x->y); /* on the constraints, as in a run */
-    int known = dae_formulation_project(x->form, t, x->y, NULL) >= 0 && dae_formulation_lift(x->form, t, x->y, x->lifted, NULL) >= 0 &&
+    int known = dae_formulation_project(x->form, t, x->y, NULL) >= 0 &&
+                dae_formulation_lift(x->form, t, x->y, x->lifted, NULL) >= 0 &&
                 dae_formulation_lower(x->form, t, x->lifted, x->y, x->a, x->lambda, NULL) >= 0;
     json_object_set_new(o, "p", reals(y, m->np));
     json_object_set_new(o, "v", reals(y + m->np, m->nv));
@@ -355,7 +373,8 @@ static int hand_over(const char *buffer, size_t size, void *user)
     return x->write(buffer, size, x->user);
 }
 
-dae_status dae_solution_json(const dae_solution *s, const double *t, int count, dae_write_fn *write, void *user, dae_error *err)
+dae_status dae_solution_json(const dae_solution *s, const double *t, int count, dae_write_fn *write,
+                             void *user, dae_error *err)
 {
     const dae_solution_info *i = &s->info;
     source x;
@@ -368,12 +387,14 @@ dae_status dae_solution_json(const dae_solution *s, const double *t, int count, 
         r = dae_solution_at(s, t[k], y, NULL, err);
         if (r >= 0) json_array_append_new(list, sample(s, &x, t[k], y));
     }
-    json_t *o = json_pack("{s:s, s:s, s:s?, s:f, s:f, s:f, s:f, s:i, s:I, s:o}", "problem", i->problem, "solver", i->solver,
-                          "formulation", i->formulation, "rtol", i->rtol, "atol", i->atol, "t0", i->t0, "t_end", i->t_end, "n", i->n,
-                          "pieces", (json_int_t)i->pieces, "at", list);
+    json_t *o =
+        json_pack("{s:s, s:s, s:s?, s:f, s:f, s:f, s:f, s:i, s:I, s:o}", "problem", i->problem, "solver",
+                  i->solver, "formulation", i->formulation, "rtol", i->rtol, "atol", i->atol, "t0", i->t0,
+                  "t_end", i->t_end, "n", i->n, "pieces", (json_int_t)i->pieces, "at", list);
     if (r >= 0) {
         dae_text out = {.write = write, .user = user};
-        int bad = json_dump_callback(o, hand_over, &out, JSON_REAL_PRECISION(17) | JSON_COMPACT) < 0 || write("\n", 1, user) < 0;
+        int bad = json_dump_callback(o, hand_over, &out, JSON_REAL_PRECISION(17) | JSON_COMPACT) < 0 ||
+                  write("\n", 1, user) < 0;
         if (bad) r = dae_fail(err, DAE_ERR_FILE, NAN, "the samples could not be written");
     }
     json_decref(o);
@@ -396,7 +417,8 @@ static void put_row(dae_text *x, const char *first, json_t *words)
     dae_text_put(x, "\n");
 }
 
-dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, dae_write_fn *write, void *user, dae_error *err)
+dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, dae_write_fn *write,
+                            void *user, dae_error *err)
 {
     dae_text x = {.write = write, .user = user};
     double *y = calloc((size_t)s->info.n, sizeof *y);
@@ -413,6 +435,7 @@ dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, d
         dae_text_put(&x, "\n");
     }
     free(y);
-    if (dae_text_end(&x) < 0 && r >= 0) r = dae_fail(err, DAE_ERR_FILE, NAN, "the samples could not be written");
+    if (dae_text_end(&x) < 0 && r >= 0)
+        r = dae_fail(err, DAE_ERR_FILE, NAN, "the samples could not be written");
     return r;
 }

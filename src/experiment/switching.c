@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESIDUAL 1e-6 /* [MEXX] section 4.2: smaller values have no sign; or the absolute tolerance, if that is less */
+/* [MEXX] section 4.2: smaller values have no sign; or the absolute tolerance, if that is less */
+#define RESIDUAL 1e-6
 enum { longest = 80 };
 
 typedef struct function {
@@ -41,7 +42,8 @@ static int by_number(const dae_problem *p, const char *name, function *f)
         f->component = (int)i - 1;
         return 1;
     }
-    if (!m || (name[0] != 'p' && name[0] != 'v' && name[0] != 'a') || i > (name[0] == 'p' ? m->np : m->nv)) return 0;
+    if (!m || (name[0] != 'p' && name[0] != 'v' && name[0] != 'a') || i > (name[0] == 'p' ? m->np : m->nv))
+        return 0;
     f->component = (int)i - 1 + (name[0] == 'p' ? 0 : m->np);
     f->derivative = name[0] == 'a';
     return 1;
@@ -78,7 +80,8 @@ static dae_status read_words(char *word, const char *text, dae_event *e, dae_err
     return DAE_OK;
 }
 
-static dae_status read_one(const dae_problem *p, double atol, const char *text, function *f, dae_event *e, dae_error *err)
+static dae_status read_one(const dae_problem *p, double atol, const char *text, function *f, dae_event *e,
+                           dae_error *err)
 {
     char name[longest];
     if (strlen(text) >= sizeof name) return wrong(text, "too long", err);
@@ -92,15 +95,19 @@ static dae_status read_one(const dae_problem *p, double atol, const char *text, 
     if (equal) {
         char *end;
         f->value = strtod(equal + 1, &end);
-        if (end == equal + 1 || *end || !isfinite(f->value)) return wrong(text, "the value is not a number", err);
+        if (end == equal + 1 || *end || !isfinite(f->value))
+            return wrong(text, "the value is not a number", err);
         *equal = 0;
     }
     length = strlen(name);
     int primed = length > 1 && name[length - 1] == '\'';
     if (primed) name[length - 1] = 0;
     if (!name[0] || !by_name(p, name, f) || (primed && f->derivative)) {
-        return wrong(text, "there is no such component; those of the problem can be watched by their names or as y1, y2, ..., "
-                           "their derivatives as NAME', and of mechanical systems p1, v1, a1, ...", err);
+        return wrong(text,
+                     "there is no such component; those of the problem can be watched by their names or as "
+                     "y1, y2, ..., "
+                     "their derivatives as NAME', and of mechanical systems p1, v1, a1, ...",
+                     err);
     }
     f->derivative |= primed;
     e->name = f->text;

@@ -392,7 +392,8 @@ static void html_cell(dae_text *x, const char *text, int marked, int number)
         return;
     }
     const char *close = strchr(rest, ')'), *ratio = close && close[1] ? close + 2 : NULL;
-    dae_text_print(x, "%.*s<small>%.*s", (int)(rest - text), text, close ? (int)(close - rest - 2) : 0, rest + 2);
+    dae_text_print(x, "%.*s<small>%.*s", (int)(rest - text), text, close ? (int)(close - rest - 2) : 0,
+                   rest + 2);
     if (ratio) dae_text_print(x, " &middot; \303\227%s", ratio);
     dae_text_put(x, "</small></td>");
 }
@@ -406,7 +407,8 @@ static void html(dae_text *x, const dae_table_row *row, int count)
     for (int i = 0; i < count; i++) {
         cells c;
         fill(&row[i], &c);
-        dae_text_put(x, i > 0 && strcmp(row[i].solver, row[i - 1].solver) != 0 ? "<tr class=\"first\">" : "<tr>");
+        dae_text_put(x, i > 0 && strcmp(row[i].solver, row[i - 1].solver) != 0 ? "<tr class=\"first\">"
+                                                                               : "<tr>");
         for (int k = 0; k < columns; k++) html_cell(x, c.text[k], c.marked[k], k > 3);
         dae_text_put(x, "</tr>\n");
     }
@@ -450,7 +452,8 @@ static void csv_row(dae_text *x, const dae_table_row *r)
     const dae_published_row *p = r->published;
     const char *sep = ",";
     dae_text_print(x, "%s,%s,%s,%s,%.17g,%.17g,%.17g,%s", r->problem, r->solver, p ? p->solver : "",
-                   p && p->variant ? p->variant : "", r->rtol, r->atol, r->h0, dae_run_status_word(r->status));
+                   p && p->variant ? p->variant : "", r->rtol, r->atol, r->h0,
+                   dae_run_status_word(r->status));
     csv_figures(x, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu}, r->cpu_seconds);
     if (p)
         csv_figures(x, p->mescd, p->scd, (long[]){p->steps, p->accepted, p->f, p->jac, p->lu},

@@ -70,11 +70,12 @@ void dae_text_terminal(dae_text *x, const char *terminal, int width, int height)
     if (!strcmp(terminal, "png")) {
         dae_text_print(x, "set terminal pngcairo size %d,%d enhanced font \"Sans,11\"\n", width, height);
     } else if (!strcmp(terminal, "pdf")) {
-        dae_text_print(x, "set terminal pdfcairo size %.2fin,%.2fin enhanced font \"Sans,10\"\n", width / 100.0,
-                       height / 100.0);
+        dae_text_print(x, "set terminal pdfcairo size %.2fin,%.2fin enhanced font \"Sans,10\"\n",
+                       width / 100.0, height / 100.0);
     } else {
-        dae_text_print(x, "set terminal svg size %d,%d dynamic enhanced background rgb \"white\" font \"Arial,14\"\n",
-                       width, height);
+        dae_text_print(
+            x, "set terminal svg size %d,%d dynamic enhanced background rgb \"white\" font \"Arial,14\"\n",
+            width, height);
     }
 }
 

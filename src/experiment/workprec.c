@@ -14,7 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_lines = 40, panel_width = 470, key_width = 160, least_height = 500, head = 66, foot = 70, key_row = 24 };
+enum {
+    max_lines = 40,
+    panel_width = 470,
+    key_width = 160,
+    least_height = 500,
+    head = 66,
+    foot = 70,
+    key_row = 24
+};
 
 static const double never = 3; /* decades that stand for "never gave so many digits"; ours */
 
@@ -95,7 +103,7 @@ typedef struct diagram {
     int missing;   /* runs in the strip */
     double strip;  /* its width in digits, 0: none */
     double pointsize;
-    int height;    /* of the picture */
+    int height; /* of the picture */
     const char *left_out[max_lines];
     int nleft_out;
 } diagram;
@@ -274,10 +282,11 @@ static void put_left_out(dae_text *x, const diagram *g, double left, double top)
     int row = 0;
     char text[80] = "";
     if (!g->nleft_out) return;
-    dae_text_print(x,
-                   "set label 10 \"not drawn (need more):\" at screen %.4f, screen %.4f left textcolor rgb \"#707070\" "
-                   "font \",11\"\n",
-                   left, top);
+    dae_text_print(
+        x,
+        "set label 10 \"not drawn (need more):\" at screen %.4f, screen %.4f left textcolor rgb \"#707070\" "
+        "font \",11\"\n",
+        left, top);
     for (int j = g->nleft_out - 1; j >= 0; j--) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%s", g->left_out[j], j ? ", " : "");
@@ -285,8 +294,9 @@ static void put_left_out(dae_text *x, const diagram *g, double left, double top)
         row++;
         dae_text_print(x, "set label %d ", 10 + row);
         dae_text_quoted(x, text);
-        dae_text_print(x, " at screen %.4f, screen %.4f left noenhanced textcolor rgb \"#707070\" font \",11\"\n", left,
-                       top - 17.0 * row / g->height);
+        dae_text_print(
+            x, " at screen %.4f, screen %.4f left noenhanced textcolor rgb \"#707070\" font \",11\"\n", left,
+            top - 17.0 * row / g->height);
         text[0] = 0;
     }
 }
@@ -304,7 +314,8 @@ static void put_panel(dae_text *x, const diagram *g, dae_work work, double note)
                    work == DAE_WORK_SECONDS ? "CPU time [s]" : "evaluations of f");
     dae_text_put(x, "unset object\nunset arrow\nunset label\n");
     dae_text_print(x, "set label 3 \"%s\" at first %.4g, screen %.4f center\n",
-                   o->mescd ? "digits (mescd)" : "correct digits (scd)", (g->lo + g->hi) / 2, 15.0 / g->height);
+                   o->mescd ? "digits (mescd)" : "correct digits (scd)", (g->lo + g->hi) / 2,
+                   15.0 / g->height);
     if (strip > 0) {
         dae_text_print(
             x,
@@ -391,9 +402,10 @@ static void put_diagram(dae_text *x, diagram *g, int width)
 {
     const dae_workprec_plot_options *opt = g->opt;
     int both = opt->work == DAE_WORK_BOTH;
-    dae_text_put(x, "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\nset logscale y\n"
-                    "set format y \"10^{%T}\"\nset mytics 10\nset tics nomirror out textcolor rgb \"#202020\"\n"
-                    "set grid xtics ytics linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\n");
+    dae_text_put(x,
+                 "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\nset logscale y\n"
+                 "set format y \"10^{%T}\"\nset mytics 10\nset tics nomirror out textcolor rgb \"#202020\"\n"
+                 "set grid xtics ytics linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\n");
     double left = 62.0 / width, top = 1 - (double)head / g->height, bottom = (double)foot / g->height;
     for (int k = 0; k < (both ? 2 : 1); k++) {
         double from = left + (double)k * panel_width / width, to = from + (panel_width - 74.0) / width;
@@ -440,7 +452,8 @@ dae_status dae_workprec_plot(const dae_measurement *m, int count, const dae_work
         int n = (int)strlen(g.line[j].solver);
         if (n > longest) longest = n;
     }
-    int key = 60 + 9 * longest > key_width ? 60 + 9 * longest : key_width, rows = g.nline + 2 * (g.nleft_out > 0) + g.nleft_out / 2;
+    int key = 60 + 9 * longest > key_width ? 60 + 9 * longest : key_width,
+        rows = g.nline + 2 * (g.nleft_out > 0) + g.nleft_out / 2;
     if (g.nleft_out && key < 210) key = 210;
     int width = 10 + (both ? 2 : 1) * panel_width + key;
     g.height = head + foot + key_row * rows > least_height ? head + foot + key_row * rows : least_height;

@@ -7,11 +7,12 @@
 #include <float.h>
 #include <math.h>
 
-#define ITERATIONS 20      /* ours: of a projection; two or three are usual */
-#define FRICTION_TRIES 20  /* ours: Newton steps for multipliers on which f depends */
-#define NEAR 1e-2          /* ours: factors of a point this near (relative) start a projection */
-#define FIRST_ENOUGH 1e-9  /* a first correction below this leaves one below 1e-17: convergence is quadratic at first */
-#define SLOW 0.05          /* ours: factors that contract less are made anew */
+#define ITERATIONS 20     /* ours: of a projection; two or three are usual */
+#define FRICTION_TRIES 20 /* ours: Newton steps for multipliers on which f depends */
+#define NEAR 1e-2         /* ours: factors of a point this near (relative) start a projection */
+/* a first correction below this leaves one below 1e-17: convergence is quadratic at first */
+#define FIRST_ENOUGH 1e-9
+#define SLOW 0.05 /* ours: factors that contract less are made anew */
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
 
@@ -74,7 +75,8 @@ static void constant_mass(dae_descriptor *d)
 dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const char *mode, dae_arena *arena,
                                dae_error *err)
 {
-    *d = (dae_descriptor){.np = mech->np, .nv = mech->nv, .nu = mech->nu, .ng = mech->ng, .nl = mech->nlambda};
+    *d =
+        (dae_descriptor){.np = mech->np, .nv = mech->nv, .nu = mech->nu, .ng = mech->ng, .nl = mech->nlambda};
     dae_status s = copy_mech(d, mech, arena, err);
     if (s) return s;
     size_t np = (size_t)d->np, nv = (size_t)d->nv, nl = (size_t)d->nl;
@@ -82,7 +84,9 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->friction = mech->dfdlambda != NULL && d->nl > 0;
     lay_out(d, arena);
     d->keep = dae_arena_create();
-    if (!d->keep) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", d->nv);
+    if (!d->keep)
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities",
+                        d->nv);
     d->M = dae_arena_reals(d->keep, (size_t)d->nM);
     d->G = dae_arena_reals(d->keep, (size_t)d->nG);
     d->scratch_G = dae_arena_reals(arena, (size_t)d->nG);
@@ -103,7 +107,8 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->nothing = dae_arena_reals(arena, nl + (size_t)d->nu);
     if (mech->cache_size) d->cache = dae_arena_take(arena, 1, mech->cache_size);
     if (dae_arena_failed(arena) || dae_arena_failed(d->keep)) {
-        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", d->nv);
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities",
+                        d->nv);
     }
     d->at_t = NAN;
     if (d->constant) constant_mass(d);
@@ -147,7 +152,8 @@ int dae_descriptor_load(dae_descriptor *d, const void *buffer, size_t size)
     const unsigned char *in = buffer;
     if (size < sizeof k) return -1;
     memcpy(&k, in, sizeof k);
-    if (k.arena != dae_arena_bytes(d->keep) || k.factors > size || k.arena != size - k.factors - sizeof k) return -1;
+    if (k.arena != dae_arena_bytes(d->keep) || k.factors > size || k.arena != size - k.factors - sizeof k)
+        return -1;
     dae_arena_read(d->keep, in + sizeof k);
     d->at_t = k.at_t;
     return dae_saddle_load(d->saddle, in + sizeof k + k.arena, k.factors);
@@ -166,7 +172,8 @@ static void gather_blocks(const dae_descriptor *d, const double *dense, double *
 {
     for (int k = 0, first = 0; k < d->spec.nblock; k++) {
         int n = d->spec.block[k];
-        for (int j = 0; j < n; j++, M += n) dae_copy(n, dense + first + (size_t)(first + j) * (size_t)d->nv, M);
+        for (int j = 0; j < n; j++, M += n)
+            dae_copy(n, dense + first + (size_t)(first + j) * (size_t)d->nv, M);
         first += n;
     }
 }
@@ -203,7 +210,8 @@ static int evaluate_constraint(dae_descriptor *d, double t, const double *p, dou
     dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
     if (!d->nl) return 0;
     if (G) dae_zero(d->nG, G);
-    return d->spec.colptr ? d->m.constraint_sparse(&x, g, G, d->m.user) : d->m.constraint(&x, g, G, d->m.user);
+    return d->spec.colptr ? d->m.constraint_sparse(&x, g, G, d->m.user)
+                          : d->m.constraint(&x, g, G, d->m.user);
 }
 
 int dae_descriptor_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G)
@@ -255,7 +263,8 @@ static double largest(int n, const double *x)
 }
 
 /* out = G v + gI at (t + s, p + s pdot). */
-static int velocity_residual(dae_descriptor *d, double t, double s, const double *p, const double *v, double *out)
+static int velocity_residual(dae_descriptor *d, double t, double s, const double *p, const double *v,
+                             double *out)
 {
     for (int i = 0; i < d->np; i++) d->q[i] = p[i] + s * d->pdot[i];
     int r = dae_descriptor_constraint(d, t + s, d->q, NULL, d->scratch_G);
@@ -298,8 +307,8 @@ static int factor(dae_descriptor *d, double t, const double *p, double *w, doubl
 }
 
 /* The right-hand side for the multipliers. */
-static int lower_side(dae_descriptor *d, double t, const double *p, const double *v, double alpha, double beta,
-                      double *low)
+static int lower_side(dae_descriptor *d, double t, const double *p, const double *v, double alpha,
+                      double beta, double *low)
 {
     int r = dae_descriptor_gamma(d, t, p, v, d->gI);
     for (int i = 0; i < d->nl; i++) low[i] = -d->gI[i];
@@ -322,8 +331,8 @@ static void upper_block(dae_descriptor *d)
 }
 
 /* Where f depends on lambda: Newton, M a + (G^T - F) lambda = f(lambda_k) - F lambda_k. */
-static int with_friction(dae_descriptor *d, double t, const double *p, const double *v, const double *u, double *a,
-                         double *lambda)
+static int with_friction(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
+                         double *a, double *lambda)
 {
     dae_copy(d->nl, d->lambda, lambda);
     for (int k = 0; k < FRICTION_TRIES; k++) {
@@ -348,8 +357,8 @@ static int with_friction(dae_descriptor *d, double t, const double *p, const dou
     return 1;
 }
 
-int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
-                                 double alpha, double beta, double *a, double *lambda)
+int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v,
+                                 const double *u, double alpha, double beta, double *a, double *lambda)
 {
     double *fa = d->side, *low = d->friction ? d->low : fa + d->nv;
     int r = lower_side(d, t, p, v, alpha, beta, low);

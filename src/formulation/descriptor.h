@@ -17,28 +17,28 @@ typedef struct dae_descriptor {
     int np, nv, nu, ng, nl;
     dae_saddle_spec spec; /* layout of M and G */
     dae_saddle *saddle;
-    int nM, nG;       /* numbers of values */
-    int *ones;        /* block sizes of a diagonal M */
-    int constant;     /* M does not depend on t and p */
-    int friction;     /* f depends on lambda */
+    int nM, nG;   /* numbers of values */
+    int *ones;    /* block sizes of a diagonal M */
+    int constant; /* M does not depend on t and p */
+    int friction; /* f depends on lambda */
 
     /* What the last dae_descriptor_accelerations used; in an arena of its own, with the factors, for checkpoints. */
     dae_arena *keep;
-    double *M, *G;    /* nM, nG */
-    double *F, *U;    /* df/dlambda (nv*nl) and G - F^T (nG), where f depends on lambda */
-    double at_t;      /* the factors belong to (at_t, at_p); NAN: none */
-    double *at_p;     /* np */
-    double *lambda;   /* nl: the last multipliers, where the iteration for friction starts */
+    double *M, *G;  /* nM, nG */
+    double *F, *U;  /* df/dlambda (nv*nl) and G - F^T (nG), where f depends on lambda */
+    double at_t;    /* the factors belong to (at_t, at_p); NAN: none */
+    double *at_p;   /* np */
+    double *lambda; /* nl: the last multipliers, where the iteration for friction starts */
 
-    double *dense;    /* nv*nv: where M comes dense and is kept in blocks, or NULL */
-    double *scratch_G; /* nG */
+    double *dense;        /* nv*nv: where M comes dense and is kept in blocks, or NULL */
+    double *scratch_G;    /* nG */
     double *g, *gI, *low; /* ng, nl, nl */
-    double *up;       /* nv */
-    double *pdot, *q; /* np each */
-    double *side;     /* nv + nl: right side of the saddle-point system */
-    double *va, *vb;  /* nv each: unit vectors and forces */
-    void *cache;      /* for the user functions, or NULL */
-    double *nothing;  /* nl + nu zeros: multipliers and dynamics that are not known */
+    double *up;           /* nv */
+    double *pdot, *q;     /* np each */
+    double *side;         /* nv + nl: right side of the saddle-point system */
+    double *va, *vb;      /* nv each: unit vectors and forces */
+    void *cache;          /* for the user functions, or NULL */
+    double *nothing;      /* nl + nu zeros: multipliers and dynamics that are not known */
 } dae_descriptor;
 
 /* Copies the description. mode: of the saddle-point solver, see linalg/saddle.h. */
@@ -53,7 +53,8 @@ int dae_descriptor_load(dae_descriptor *d, const void *buffer, size_t size);
 
 /* ---- The parts --------------------------------------------------------------------------------- */
 
-int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M); /* copies a constant M too */
+int dae_descriptor_mass(dae_descriptor *d, double t, const double *p,
+                        double *M); /* copies a constant M too */
 /* g (ng) and G (layout of spec) may be NULL. */
 int dae_descriptor_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G);
 int dae_descriptor_drift(dae_descriptor *d, double t, const double *p, double *gI); /* gI */
@@ -68,8 +69,8 @@ int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const dou
 /* ---- What is made of them ------------------------------------------------------------------------ */
 
 /* a and lambda of M a = f - G^T lambda, G a + gamma + 2 alpha (G v + gI) + beta^2 g = 0. */
-int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
-                                 double alpha, double beta, double *a, double *lambda);
+int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v,
+                                 const double *u, double alpha, double beta, double *a, double *lambda);
 /* Moves p onto g = 0 and then v onto G v + gI = 0, both to rounding level and by least corrections in the
  * metric of M; quaternions are normalized. > 0: no convergence. */
 int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v);

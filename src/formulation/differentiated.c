@@ -25,12 +25,12 @@
 enum { POSITION = 1, VELOCITY = 2 }; /* which constraints are imposed */
 
 typedef struct form {
-    int constraints;    /* POSITION, VELOCITY or both */
+    int constraints;         /* POSITION, VELOCITY or both */
     int p, v, u, a, l, m, n; /* first places of the parts in y; a = -1: no accelerations; n: size */
-    double *w;          /* nv: v - G^T mu */
-    double *y, *f0, *f1; /* n each: differences */
-    double *M, *G;      /* at the point of the last evaluation */
-    double *block;      /* nv*np: df/dp or df/dv */
+    double *w;               /* nv: v - G^T mu */
+    double *y, *f0, *f1;     /* n each: differences */
+    double *M, *G;           /* at the point of the last evaluation */
+    double *block;           /* nv*np: df/dp or df/dv */
 } form;
 
 /* ---- Right-hand side -------------------------------------------------------------------------------- */
@@ -88,7 +88,8 @@ static int rhs(double t, const double *y, double *out, void *user)
 
 static double increment(double x)
 {
-    return 1e-8 * fmax(fabs(x), sqrt(fmax(1e-5, fabs(x)))); /* [RADAU5] for small x, relative for large ones */
+    return 1e-8 *
+           fmax(fabs(x), sqrt(fmax(1e-5, fabs(x)))); /* [RADAU5] for small x, relative for large ones */
 }
 
 /* Columns first .. first+count-1 by differences; base holds the values at y. */
@@ -130,8 +131,8 @@ static void add_block(const double *block, int m, int k, double *jac, int n, int
 }
 
 /* sign G (its first rows), or its transpose, is added to jac at (row, column). */
-static void spread_G(const dae_formulation *f, const double *G, double sign, double *jac, int n, int row, int column,
-                     int transposed, int rows)
+static void spread_G(const dae_formulation *f, const double *G, double sign, double *jac, int n, int row,
+                     int column, int transposed, int rows)
 {
     const dae_descriptor *d = &f->d;
     for (int j = 0; j < d->nv; j++) {
@@ -323,7 +324,8 @@ static dae_status create(dae_formulation *f, int constraints, dae_error *err)
     s->M = dae_arena_reals(f->arena, (size_t)d->nM);
     s->G = dae_arena_reals(f->arena, (size_t)d->nG);
     s->block = dae_arena_reals(f->arena, (size_t)d->nv * (size_t)d->np);
-    if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", s->n);
+    if (dae_arena_failed(f->arena))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", s->n);
     put_mass(f, s, mass, diagonal);
     put_index(f, s, index);
     f->sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = s->n, .f = rhs, .jac = jacobian, .user = f}};
@@ -398,7 +400,8 @@ const dae_formulation_type dae_formulation_index2 = {
 
 const dae_formulation_type dae_formulation_ggl = {
     .info = {.name = "ggl",
-             .title = "position and velocity constraints: stabilized DAE of index 2 (Gear, Gupta, Leimkuhler)",
+             .title =
+                 "position and velocity constraints: stabilized DAE of index 2 (Gear, Gupta, Leimkuhler)",
              .summary = "no drift in positions and velocities; the safe choice for stiff mechanisms",
              .kind = DAE_KIND_DAE,
              .index = 2,

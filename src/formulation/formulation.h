@@ -11,9 +11,9 @@ typedef struct dae_formulation_type dae_formulation_type;
 
 /* The options of all formulations; each has a table with those that it knows. */
 typedef struct dae_formulation_options {
-    int project;        /* 1: every accepted point is projected */
-    double alpha, beta; /* Baumgarte; < 0: chosen */
-    const char *saddle; /* mode of the saddle-point solver */
+    int project;                                               /* 1: every accepted point is projected */
+    double alpha, beta;                                        /* Baumgarte; < 0: chosen */
+    const char *saddle;                                        /* mode of the saddle-point solver */
     const char *partition, *coordinates, *independent, *scale; /* statespace */
     double eta, growth, hysteresis;
 } dae_formulation_options;
@@ -23,12 +23,12 @@ struct dae_formulation {
     dae_formulation_options option;
     dae_arena *arena;
     dae_descriptor d;
-    dae_system sys; /* what came out */
-    void *self;     /* of the type, from the arena */
+    dae_system sys;     /* what came out */
+    void *self;         /* of the type, from the arena */
     double *a, *lambda; /* nv, nl: results that nobody asked for */
-    char text[200]; /* what was decided, in words */
-    char trouble[240]; /* why the last evaluations failed; "" after a good step */
-    dae_options log;   /* only the log of the run */
+    char text[200];     /* what was decided, in words */
+    char trouble[240];  /* why the last evaluations failed; "" after a good step */
+    dae_options log;    /* only the log of the run */
 
     /* dae_formulation_open: what the options of the integrator point to. */
     double *rtol, *atol;
@@ -47,7 +47,7 @@ struct dae_formulation_type {
     dae_status (*attach)(dae_formulation *f, dae_integrator *it, dae_error *err);
     /* Tolerances of the state from those of (p, v, u). NULL: (p, v, u) stand first in the state. */
     void (*tolerance)(const dae_formulation *f, const double *given, double *out);
-    int (*dynamics_at)(const dae_formulation *f); /* NULL: behind p and v */
+    int (*dynamics_at)(const dae_formulation *f);            /* NULL: behind p and v */
     int (*project)(dae_formulation *f, double t, double *y); /* NULL: p and v come first and are projected */
     void (*release)(dae_formulation *f); /* NULL: all is in the arena. f->self may be NULL */
     /* What it keeps besides the descriptor's factors, for checkpoints; NULL: nothing. As in dae_memory. */
@@ -72,11 +72,15 @@ int dae_formulation_dynamics_at(const dae_formulation *f);
 void dae_formulation_explain(dae_formulation *f, dae_error *err);
 
 /* Lines of the tables of options. */
+/* clang-format off */
 #define DAE_FORMULATION_PROJECT                                                                              \
     {"project", DAE_OPTION_INT, offsetof(dae_formulation_options, project), 0, NULL, 0, 1, NULL, "",         \
      "1: every accepted point is projected onto the position and velocity constraints"}
+/* clang-format on */
+/* clang-format off */
 #define DAE_FORMULATION_SADDLE                                                                               \
     {"saddle", DAE_OPTION_NAME, offsetof(dae_formulation_options, saddle), 0, "auto", 0, 0, DAE_SADDLE_MODES, \
      "", "how the systems for accelerations and multipliers are solved"}
+/* clang-format on */
 
 #endif

@@ -20,8 +20,8 @@
 
 typedef struct form {
     double alpha, beta;
-    int chosen;     /* alpha and beta are known */
-    double *work;   /* 4 n: power method */
+    int chosen;   /* alpha and beta are known */
+    double *work; /* 4 n: power method */
 } form;
 
 static int rhs(double t, const double *y, double *out, void *user)
@@ -41,7 +41,8 @@ static dae_status create(dae_formulation *f, dae_error *err)
     int n = d->np + d->nv + d->nu;
     form *s = dae_arena_take(f->arena, 1, sizeof *s);
     if (s) s->work = dae_arena_reals(f->arena, 4 * (size_t)n);
-    if (dae_arena_failed(f->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", n);
+    if (dae_arena_failed(f->arena))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", n);
     f->self = s;
     f->sys = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = n, .f = rhs, .user = f}};
     if (!d->m.kinematics) f->sys.structure.second_order = d->nv;
@@ -89,7 +90,8 @@ static void choose(dae_formulation *f, double t, const double *y)
         const double pi = 3.14159265358979323846;
         found = rate(f, t, y);
         alpha = found > 0 ? PER_PERIOD * found / (2 * pi) : 1;
-        snprintf(f->text, sizeof f->text, "alpha = beta = %.3g, chosen from a rate of %.3g at the start", alpha, found);
+        snprintf(f->text, sizeof f->text, "alpha = beta = %.3g, chosen from a rate of %.3g at the start",
+                 alpha, found);
     } else {
         if (alpha < 0) alpha = beta;
         snprintf(f->text, sizeof f->text, "alpha = %.4g, beta = %.4g", alpha, beta < 0 ? alpha : beta);

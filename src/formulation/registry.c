@@ -68,7 +68,8 @@ static dae_status no_formulation(const char *name, dae_error *err)
     }
     dae_nearest_word(name, all, near, sizeof near);
     if (near[0]) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no formulation \"%s\"; did you mean \"%s\"?", name, near);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no formulation \"%s\"; did you mean \"%s\"?", name,
+                        near);
     }
     return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no formulation \"%s\"; known: auto|%s", name, all);
 }
@@ -90,8 +91,9 @@ dae_status dae_formulation_check(const char *formulation, const char *method, da
         if (goes_with(f, dae_method_get(i))) append(methods, sizeof methods, dae_method_get(i)->name);
     }
     return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                    "method %s does not take the formulation %s; %s goes with %s; %s is taken by %s", m->name, f->name,
-                    m->name, forms[0] ? forms : "no formulation", f->name, methods[0] ? methods : "no method yet");
+                    "method %s does not take the formulation %s; %s goes with %s; %s is taken by %s", m->name,
+                    f->name, m->name, forms[0] ? forms : "no formulation", f->name,
+                    methods[0] ? methods : "no method yet");
 }
 
 const dae_formulation_info *dae_formulation_choose(const char *method)
@@ -99,7 +101,8 @@ const dae_formulation_info *dae_formulation_choose(const char *method)
     const dae_method_info *m = dae_method_find(method);
     static const char *const nonstiff[] = {"descriptor", "index1", NULL};
     static const char *const stiff[] = {"descriptor", "ggl", "index1", NULL};
-    static const char *const linearly_implicit[] = {"statespace", NULL}; /* they want exact Jacobians and few variables */
+    static const char *const linearly_implicit[] = {"statespace",
+                                                    NULL}; /* they want exact Jacobians and few variables */
     if (!m) { /* open: what the methods made for mechanical systems take, if there is one */
         for (int i = 0; i < dae_method_count(); i++) {
             if (dae_method_get(i)->kinds & 1u << DAE_KIND_MECH) return &dae_formulation_descriptor.info;
@@ -107,7 +110,10 @@ const dae_formulation_info *dae_formulation_choose(const char *method)
         return &dae_formulation_index1.info;
     }
     int one_step_ode = m->kinds == 1u << DAE_KIND_ODE && !m->multistep;
-    for (const char *const *name = !m->implicit ? nonstiff : one_step_ode ? linearly_implicit : stiff; *name; name++) {
+    for (const char *const *name = !m->implicit   ? nonstiff
+                                   : one_step_ode ? linearly_implicit
+                                                  : stiff;
+         *name; name++) {
         const dae_formulation_info *f = dae_formulation_find(*name);
         if (f && goes_with(f, m)) return f;
     }
@@ -125,8 +131,8 @@ dae_formulation *dae_formulation_create(const dae_system *mech, const char *name
         return NULL;
     }
     if (mech->kind != DAE_KIND_MECH) {
-        dae_fail(err, DAE_ERR_INPUT, NAN, "formulation %s is for mechanical systems, this one is of kind %s", name,
-                 dae_kind_name(mech->kind));
+        dae_fail(err, DAE_ERR_INPUT, NAN, "formulation %s is for mechanical systems, this one is of kind %s",
+                 name, dae_kind_name(mech->kind));
         return NULL;
     }
     if (dae_system_check(mech, err)) return NULL;
@@ -138,7 +144,8 @@ dae_formulation *dae_formulation_create(const dae_system *mech, const char *name
     for (int i = 0; i < nsetting; i++) {
         char what[64];
         snprintf(what, sizeof what, "option of formulation %s", name);
-        if (dae_table_set(type->info.options, &f->option, what, setting[i].name, setting[i].value, err)) goto fail;
+        if (dae_table_set(type->info.options, &f->option, what, setting[i].name, setting[i].value, err))
+            goto fail;
     }
     if (dae_descriptor_init(&f->d, &mech->mech, f->option.saddle, f->arena, err)) goto fail;
     f->a = dae_arena_reals(f->arena, (size_t)f->d.nv);
@@ -225,7 +232,8 @@ static dae_status tolerances(dae_formulation *f, const dae_options *opt, dae_opt
 
 /* What "auto" stands for with this system: joint coordinates where they leave no constraints, for explicit methods and
  * where the method is open too (it is then chosen as for other ODEs, by stiffness); else what the method alone says. */
-static const dae_formulation_info *choose_for(const dae_system *mech, const dae_method_info *m, const char *method)
+static const dae_formulation_info *choose_for(const dae_system *mech, const dae_method_info *m,
+                                              const char *method)
 {
     const dae_formulation_info *info = dae_formulation_choose(method), *joint = &dae_formulation_joint.info;
     int tree = mech->kind == DAE_KIND_MECH && mech->mech.joint && mech->mech.joint->nloop == 0;
@@ -240,7 +248,8 @@ dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options 
     if (dae_formulation_check(opt->formulation, method, err)) return NULL;
     const dae_method_info *m = dae_method_find(method);
     int automatic = is_auto(opt->formulation);
-    const dae_formulation_info *info = automatic ? choose_for(mech, m, method) : dae_formulation_find(opt->formulation);
+    const dae_formulation_info *info =
+        automatic ? choose_for(mech, m, method) : dae_formulation_find(opt->formulation);
     if (!info) {
         dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s takes no form of mechanical systems", method);
         return NULL;
@@ -254,7 +263,8 @@ dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options 
         goto done;
     }
     /* Ours: who leaves the form open gets the constraints kept. */
-    if (automatic && has_option(info->options, "project") && (!m || m->projects)) own[nown++] = (dae_setting){"project", "1"};
+    if (automatic && has_option(info->options, "project") && (!m || m->projects))
+        own[nown++] = (dae_setting){"project", "1"};
     for (int i = 0; i < opt->nsetting; i++) {
         const char *name = own_name(info, m, opt->setting[i].name);
         if (name) own[nown++] = (dae_setting){name, opt->setting[i].value};
@@ -287,10 +297,14 @@ dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu
     dae_descriptor *d = &f->d;
     int r = dae_descriptor_accelerations(d, t, pvu, pvu + d->np, pvu + d->np + d->nv, 0, 0, a, lambda);
     if (r == 0) return DAE_OK;
-    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %.10g: a function of the mechanical system asked to stop", t);
-    return dae_fail(err, DAE_ERR_SINGULAR, t,
-                    "t = %.10g: no accelerations and multipliers there: the system of M and G is singular or cannot be "
-                    "evaluated; check for redundant constraints and bodies without mass", t);
+    if (r < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, t,
+                        "t = %.10g: a function of the mechanical system asked to stop", t);
+    return dae_fail(
+        err, DAE_ERR_SINGULAR, t,
+        "t = %.10g: no accelerations and multipliers there: the system of M and G is singular or cannot be "
+        "evaluated; check for redundant constraints and bodies without mass",
+        t);
 }
 
 dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err)
@@ -313,11 +327,15 @@ dae_status dae_formulation_project(dae_formulation *f, double t, double *pvu, da
     dae_residuals left;
     int r = dae_descriptor_project(d, t, pvu, pvu + d->np);
     if (r == 0) return DAE_OK;
-    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %.10g: a function of the mechanical system asked to stop", t);
+    if (r < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, t,
+                        "t = %.10g: a function of the mechanical system asked to stop", t);
     r = dae_descriptor_residuals(d, t, pvu, pvu + d->np, NULL, &left);
-    return dae_fail(err, DAE_ERR_INCONSISTENT, t,
-                    "t = %.10g: the projection onto the constraints does not converge; position constraint %d is off by "
-                    "%.3g, velocities by %.3g", t, r ? 0 : left.worst + 1, left.position, left.velocity);
+    return dae_fail(
+        err, DAE_ERR_INCONSISTENT, t,
+        "t = %.10g: the projection onto the constraints does not converge; position constraint %d is off by "
+        "%.3g, velocities by %.3g",
+        t, r ? 0 : left.worst + 1, left.position, left.velocity);
 }
 
 dae_status dae_formulation_residuals(dae_formulation *f, double t, const double *pvu, const double *a,

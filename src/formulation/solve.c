@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static dae_status run(dae_integrator *it, double t0, double t1, double *y, int n, dae_stats *stats, dae_error *err)
+static dae_status run(dae_integrator *it, double t0, double t1, double *y, int n, dae_stats *stats,
+                      dae_error *err)
 {
     dae_status s = dae_integrator_start(it, t0, t1, y, NULL, err);
     if (s >= 0) {
@@ -28,8 +29,8 @@ static void note_residuals(dae_formulation *f, dae_integrator *it, double *pvu, 
     stats->velocity_residual = fmax(stats->velocity_residual, r[1]);
 }
 
-static dae_status run_formulated(dae_formulation *f, dae_integrator *it, double t0, double t1, double *pvu, double *y,
-                                 dae_stats *stats, dae_error *err)
+static dae_status run_formulated(dae_formulation *f, dae_integrator *it, double t0, double t1, double *pvu,
+                                 double *y, dae_stats *stats, dae_error *err)
 {
     dae_stats seen = {0};
     double direction = t1 >= t0 ? 1 : -1;
@@ -40,7 +41,8 @@ static dae_status run_formulated(dae_formulation *f, dae_integrator *it, double 
         s = dae_integrator_step(it, err);
         if (stats && s >= 0) note_residuals(f, it, pvu, &seen);
     }
-    dae_status last = dae_formulation_lower(f, dae_integrator_time(it), dae_integrator_state(it), pvu, NULL, NULL, err);
+    dae_status last =
+        dae_formulation_lower(f, dae_integrator_time(it), dae_integrator_state(it), pvu, NULL, NULL, err);
     if (stats) {
         *stats = *dae_integrator_stats(it);
         stats->position_residual = seen.position_residual;

@@ -19,7 +19,8 @@ void dae_functionals_apply(const functionals *s, const double *x, double *out)
     }
 }
 
-void dae_split_init(split_matrix *K, split_kind kind, int m, int n, const split_pattern *pattern, dae_arena *a)
+void dae_split_init(split_matrix *K, split_kind kind, int m, int n, const split_pattern *pattern,
+                    dae_arena *a)
 {
     *K = (split_matrix){.kind = kind, .m = m, .n = n, .pattern = pattern};
     K->dep = dae_arena_ints(a, (size_t)n);
@@ -123,7 +124,8 @@ int dae_split_factor(split_matrix *K, int m, const double *G, int ld, const func
         if (T) {
             dae_functionals_apply(s, T + (size_t)j * (size_t)s->n, column + m);
         } else {
-            for (int k = 0; k < s->count; k++) column[m + k] = s->Z ? s->Z[j + k * s->n] : (double)(s->index[k] == j);
+            for (int k = 0; k < s->count; k++)
+                column[m + k] = s->Z ? s->Z[j + k * s->n] : (double)(s->index[k] == j);
         }
         dae_copy(n, column, K->lu.re + (size_t)j * (size_t)K->lu.ld);
     }
@@ -191,7 +193,8 @@ int dae_split_load(split_matrix *K, const void *buffer, size_t size)
         return 0;
     }
     if (K->kind != SPLIT_SPARSE) return -1;
-    functionals selection = {.n = K->pattern->np, .count = K->n - K->m, .index = K->ind}; /* read back already */
+    functionals selection = {
+        .n = K->pattern->np, .count = K->n - K->m, .index = K->ind}; /* read back already */
     for (int k = 0; k < selection.count; k++) {
         if (K->ind[k] < 0 || K->ind[k] >= K->pattern->np) return -1;
     }

@@ -15,8 +15,8 @@
 /* Functionals of a vector: its components index[0 .. count-1], or its products with the columns of Z. */
 typedef struct functionals {
     int n, count;
-    int *index;  /* count, ascending */
-    double *Z;   /* n*count, or NULL: a selection */
+    int *index; /* count, ascending */
+    double *Z;  /* n*count, or NULL: a selection */
 } functionals;
 
 /* out = S x */
@@ -24,9 +24,9 @@ void dae_functionals_apply(const functionals *s, const double *x, double *out);
 
 /* Compressed columns of G and T; borrowed. */
 typedef struct split_pattern {
-    int np;                           /* rows of T */
-    const int *G_colptr, *G_rowind;   /* rows ascending */
-    const int *T_colptr, *T_rowind;   /* NULL: T = I */
+    int np;                         /* rows of T */
+    const int *G_colptr, *G_rowind; /* rows ascending */
+    const int *T_colptr, *T_rowind; /* NULL: T = I */
 } split_pattern;
 
 typedef enum split_kind { SPLIT_DENSE, SPLIT_REDUCED, SPLIT_SPARSE } split_kind;
@@ -34,20 +34,21 @@ typedef enum split_kind { SPLIT_DENSE, SPLIT_REDUCED, SPLIT_SPARSE } split_kind;
 /* K at one point, factored. */
 typedef struct split_matrix {
     split_kind kind;
-    int m, n;          /* rows of G; unknowns */
-    int *dep, *ind;    /* reduced: m and n - m columns; sparse: ind is the selection of the pattern */
-    double *A;         /* reduced: the first m rows of G (m x n); dense: K (n x n) */
+    int m, n;       /* rows of G; unknowns */
+    int *dep, *ind; /* reduced: m and n - m columns; sparse: ind is the selection of the pattern */
+    double *A;      /* reduced: the first m rows of G (m x n); dense: K (n x n) */
     dae_dense_lu lu;
-    double *x;         /* n: work */
+    double *x; /* n: work */
 
     const split_pattern *pattern; /* sparse */
     dae_arena *own;               /* of the pattern of K, which changes with the selection; NULL: none yet */
     dae_sparse_lu sparse;
-    int *place_G, *place_T;       /* where their values go in K; -1: nowhere */
+    int *place_G, *place_T; /* where their values go in K; -1: nowhere */
 } split_matrix;
 
 /* pattern: for SPLIT_SPARSE. */
-void dae_split_init(split_matrix *K, split_kind kind, int m, int n, const split_pattern *pattern, dae_arena *a);
+void dae_split_init(split_matrix *K, split_kind kind, int m, int n, const split_pattern *pattern,
+                    dae_arena *a);
 void dae_split_free(split_matrix *K); /* what is not in the arena */
 
 /* Dense and reduced: G has ld rows, of which the first m count, T (NULL: the identity) is dense. Sparse: the values of the

@@ -27,19 +27,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITERATIONS 15       /* ours: Newton for the positions; 3 are usual */
-#define CURVATURE 10.0      /* ours: correction k+1 <= this times the square of correction k, until it is measured */
-#define SPARSE_COST 4.0     /* ours: HMMWV, counted instructions: 45e3 for G, 20e3 for the factors, 15e3 for g with a solution */
-#define SPARSE_FROM 30      /* ours: velocities from which on sparse factors pay */
-#define MOVED 1e-3          /* ours: relative change of the positions after which eta is looked at again */
-#define MANY_ITERATIONS 4   /* more than this, twice in a row: choose again */
-#define NEARLY 1e-3         /* ours: pivots of G, relative to the first, below which a failed run is near a singular place */
-#define PATIENCE 20         /* ours: steps until slow iterations are a reason again, where they were not before */
+#define ITERATIONS 15 /* ours: Newton for the positions; 3 are usual */
+/* ours: correction k+1 <= this times the square of correction k, until it is measured */
+#define CURVATURE 10.0
+/* ours: HMMWV, counted instructions: 45e3 for G, 20e3 for the factors, 15e3 for g with a solution */
+#define SPARSE_COST 4.0
+#define SPARSE_FROM 30    /* ours: velocities from which on sparse factors pay */
+#define MOVED 1e-3        /* ours: relative change of the positions after which eta is looked at again */
+#define MANY_ITERATIONS 4 /* more than this, twice in a row: choose again */
+/* ours: pivots of G, relative to the first, below which a failed run is near a singular place */
+#define NEARLY 1e-3
+/* ours: steps until slow iterations are a reason again, where they were not before */
+#define PATIENCE 20
 /* Limit of eta, growth and improvement that are worth a change. Ours, measured with a turning pendulum, Andrews' mechanism, both
  * double pendulums and four models: for one-step methods, which lose an evaluation at most, the earliest change is the
  * best (pendulum, dopri5, 1e-7: 4240 evaluations with 2, 3, 1.5, 2560 with these); multistep methods begin again at order 1. */
 static const double one_step[3] = {1, 1.2, 1.2}, multistep[3] = {1.5, 1.5, 1.5};
-#define TURN_STEP 1e-3      /* ours: relative step of differences of fourth order, rounding 1e-13 */
+#define TURN_STEP 1e-3 /* ours: relative step of differences of fourth order, rounding 1e-13 */
 
 /* ---- Parts of the system ---------------------------------------------------------------------------- */
 
@@ -85,7 +89,8 @@ static int kinematic_matrix(dae_formulation *f, double t, const double *p)
         r = dae_descriptor_kinematics(d, t, p, s->va, column);
         for (int j = 0; s->sparse && j < d->nv; j++) {
             if (s->group[j] != g) continue;
-            for (int e = s->pattern.T_colptr[j]; e < s->pattern.T_colptr[j + 1]; e++) s->T[e] = column[s->pattern.T_rowind[e]];
+            for (int e = s->pattern.T_colptr[j]; e < s->pattern.T_colptr[j + 1]; e++)
+                s->T[e] = column[s->pattern.T_rowind[e]];
         }
     }
     return r;
@@ -175,7 +180,8 @@ static int settled(progress *c)
     if (!isfinite(c->change) || (c->last > 0 && c->change > 1e-9 && c->change >= 2 * c->last)) return -1;
     if (c->change <= 4 * DBL_EPSILON) return 1;
     if (c->last > 0 && c->change < 1e-11 && c->change >= 0.5 * c->last) return 1; /* rounding */
-    if (c->fresh) c->rate = fmin(fmax(CURVATURE, c->last > 0 ? c->change / (c->last * c->last) : 0) * c->change, 1);
+    if (c->fresh)
+        c->rate = fmin(fmax(CURVATURE, c->last > 0 ? c->change / (c->last * c->last) : 0) * c->change, 1);
     else c->rate = c->last > 0 ? c->change / c->last : fmin(1, sqrt(c->change));
     return c->rate * c->change <= 0.5 * DBL_EPSILON;
 }
@@ -197,7 +203,8 @@ static int renewal_pays(const progress *c, double cost)
 }
 
 /* K of the positions at (t, p), into *K. */
-static int factor_position(dae_formulation *f, split_matrix *K, const functionals *S, double t, const double *p)
+static int factor_position(dae_formulation *f, split_matrix *K, const functionals *S, double t,
+                           const double *p)
 {
     statespace *s = f->self;
     int r = matrices_at(f, t, p);
@@ -209,7 +216,8 @@ static int recover_position(dae_formulation *f, double t, const double *w)
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
-    double dt = t - s->anchor_t, *p = s->p, *r2 = s->residual, size = fmax(largest(d->np, s->anchor_p), DBL_MIN);
+    double dt = t - s->anchor_t, *p = s->p, *r2 = s->residual,
+           size = fmax(largest(d->np, s->anchor_p), DBL_MIN);
     split_matrix *K = s->anchor;
     progress c = {0};
     for (int i = 0; i < d->np; i++) p[i] = s->anchor_p[i] + dt * s->anchor_pdot[i];
@@ -290,7 +298,8 @@ void dae_statespace_multiply_mass(const dae_formulation *f, double sign, const d
         dae_saddle_multiply_mass(d->nv, d->spec.block, d->spec.nblock, d->M, sign, x, y);
         return;
     }
-    for (int e = 0; e < s->mass_count; e++) y[s->mass_row[e]] += sign * s->mass_value[e] * x[s->mass_column[e]];
+    for (int e = 0; e < s->mass_count; e++)
+        y[s->mass_row[e]] += sign * s->mass_value[e] * x[s->mass_column[e]];
 }
 
 /* A constant M as a list of its nonzeros. */
@@ -429,7 +438,8 @@ static int tangent(dae_formulation *f, double t, const double *p, const double *
     statespace *s = f->self;
     int r = 0;
     for (int k = 0; k < s->nw && !r; k++) {
-        r = dae_descriptor_kinematics(&f->d, t, p, N + (size_t)k * (size_t)f->d.nv, P + (size_t)k * (size_t)f->d.np);
+        r = dae_descriptor_kinematics(&f->d, t, p, N + (size_t)k * (size_t)f->d.nv,
+                                      P + (size_t)k * (size_t)f->d.np);
     }
     return r;
 }
@@ -482,15 +492,18 @@ static dae_status read_wish(dae_formulation *f, dae_error *err)
     }
     if (count != s->nw || s->position.Z) {
         return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        "independent = %s: expected %d different numbers of positions from 1 to %d with commas between them, and "
-                        "coordinates = pivoting", text, s->nw, f->d.np);
+                        "independent = %s: expected %d different numbers of positions from 1 to %d with "
+                        "commas between them, and "
+                        "coordinates = pivoting",
+                        text, s->nw, f->d.np);
     }
     s->wished = 1;
     return DAE_OK;
 }
 
 /* Chooses s->other for the positions (and s->other_velocity) at (t, p) and factors *K with it; first: at the start. */
-static int choose_coordinates(dae_formulation *f, double t, const double *p, int first, split_matrix *K, int *rank)
+static int choose_coordinates(dae_formulation *f, double t, const double *p, int first, split_matrix *K,
+                              int *rank)
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
@@ -584,11 +597,13 @@ static void diagnose(dae_formulation *f, char *out, size_t size)
     double *pivot = s->residual;
     out[0] = 0;
     if (m < 1 || dense_G(f, s->anchor_t, s->anchor_p)) return;
-    for (int j = 0; j < nv; j++) dae_copy(m, s->G + (size_t)j * (size_t)f->d.nl, s->gefp + (size_t)j * (size_t)m);
+    for (int j = 0; j < nv; j++)
+        dae_copy(m, s->G + (size_t)j * (size_t)f->d.nl, s->gefp + (size_t)j * (size_t)m);
     int rank = dae_gefp(m, nv, s->gefp, NULL, 0, s->rows, s->cols, pivot);
     double ratio = rank < m ? 0 : fabs(pivot[m - 1] / pivot[0]);
     if (ratio < NEARLY) {
-        snprintf(out, size, "; singular configuration: constraint %d depends on the others (pivot %.1e of the largest)",
+        snprintf(out, size,
+                 "; singular configuration: constraint %d depends on the others (pivot %.1e of the largest)",
                  s->rows[m - 1] + 1, ratio);
     } else {
         snprintf(out, size, "; the constraints are independent there (pivots to %.1e of the largest)", ratio);
@@ -608,9 +623,11 @@ static void describe(dae_formulation *f)
         }
         if (s->nw > 12) used += (size_t)snprintf(f->text + used, sizeof f->text - used, " ...");
     }
-    used += (size_t)snprintf(f->text + used, sizeof f->text - used, ", eta = %.3g, changed %ld times", s->eta, s->changes);
+    used += (size_t)snprintf(f->text + used, sizeof f->text - used, ", eta = %.3g, changed %ld times", s->eta,
+                             s->changes);
     if (s->changes && used < sizeof f->text) {
-        snprintf(f->text + used, sizeof f->text - used, " (%ld by influence, %ld by slow Newton)", s->changes - s->by_newton, s->by_newton);
+        snprintf(f->text + used, sizeof f->text - used, " (%ld by influence, %ld by slow Newton)",
+                 s->changes - s->by_newton, s->by_newton);
     }
 }
 
@@ -650,8 +667,10 @@ static int change(dae_formulation *f, double t, double *y, int newton)
     s->by_newton += newton;
     describe(f);
     if (f->log.log) {
-        dae_log(&f->log, DAE_LOG_INFO, "t=%.10g partition=changed reason=\"%s\" eta=%.3g was=%.3g text=\"%s\"", t,
-                newton ? "slow Newton iterations" : "influence of the independent coordinates", eta, old, f->text);
+        dae_log(&f->log, DAE_LOG_INFO,
+                "t=%.10g partition=changed reason=\"%s\" eta=%.3g was=%.3g text=\"%s\"", t,
+                newton ? "slow Newton iterations" : "influence of the independent coordinates", eta, old,
+                f->text);
     }
     return 1;
 }
@@ -830,8 +849,10 @@ static dae_status create(dae_formulation *f, dae_error *err)
     int linear = !strcmp(f->option.coordinates, "nullspace");
     if (d->np != d->nv && d->m.nquaternion != d->np - d->nv) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                        "statespace: %d positions and %d velocities, but %d quadruples of Euler parameters; only these may "
-                        "make the difference", d->np, d->nv, d->m.nquaternion);
+                        "statespace: %d positions and %d velocities, but %d quadruples of Euler parameters; "
+                        "only these may "
+                        "make the difference",
+                        d->np, d->nv, d->m.nquaternion);
     }
     statespace *s = dae_arena_take(f->arena, 1, sizeof *s);
     if (!s) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
@@ -843,17 +864,21 @@ static dae_status create(dae_formulation *f, dae_error *err)
     s->full = !strcmp(f->option.partition, "full") && !d->nu && !d->friction;
     if (s->ns < 1) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                        "statespace: %d velocities and %d constraints leave no degree of freedom", d->nv, d->nl);
+                        "statespace: %d velocities and %d constraints leave no degree of freedom", d->nv,
+                        d->nl);
     }
     s->keep = dae_arena_create();
     if (!s->keep) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
     take_memory(s, d, linear, s->keep);
     list_mass(f);
-    if (dae_arena_failed(f->arena) || dae_arena_failed(s->keep)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
+    if (dae_arena_failed(f->arena) || dae_arena_failed(s->keep))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a state space");
     dae_status wish = read_wish(f, err);
     if (wish) return wish;
     s->sparse = d->spec.colptr && s->holonomic && !linear && d->nv >= SPARSE_FROM && find_pattern(f);
-    split_kind kind = s->sparse ? SPLIT_SPARSE : s->plain && !linear && s->holonomic ? SPLIT_REDUCED : SPLIT_DENSE;
+    split_kind kind = s->sparse                             ? SPLIT_SPARSE
+                      : s->plain && !linear && s->holonomic ? SPLIT_REDUCED
+                                                            : SPLIT_DENSE;
     for (int i = 0; i < 3; i++) dae_split_init(&s->store[i], kind, d->nl, d->nv, &s->pattern, s->keep);
     if (s->sparse && !s->plain) dae_split_init(&s->basis, SPLIT_DENSE, d->nl, d->nv, NULL, s->keep);
     s->anchor = &s->store[0];
@@ -885,13 +910,13 @@ static void release(dae_formulation *f)
 /* Plain numbers of the run, and the sizes of what follows: the arena, the sparse factors. */
 typedef struct kept {
     size_t arena, factors[3];
-    int first_index;         /* 1: position holds the index lists that were taken first */
-    int role[3];             /* which of the three matrices are anchor, here and spare */
-    int rows[3];             /* of G in each */
+    int first_index; /* 1: position holds the index lists that were taken first */
+    int role[3];     /* which of the three matrices are anchor, here and spare */
+    int rows[3];     /* of G in each */
     int slow, iterations;
     long points, newton, changes, by_newton, jacobian_points;
     double anchor_t, eta, eta_start, jacobian_t;
-    char text[sizeof ((dae_formulation *)0)->text];
+    char text[sizeof((dae_formulation *)0)->text];
 } kept;
 
 static size_t save(const dae_formulation *f, void *buffer)
@@ -902,9 +927,11 @@ static size_t save(const dae_formulation *f, void *buffer)
     memset(&k, 0, sizeof k); /* the bytes between the numbers too */
     k.arena = dae_arena_bytes(s->keep);
     k.first_index = s->position.index == s->first_index;
-    k.role[0] = (int)(s->anchor - s->store), k.role[1] = (int)(s->here - s->store), k.role[2] = (int)(s->spare - s->store);
+    k.role[0] = (int)(s->anchor - s->store), k.role[1] = (int)(s->here - s->store),
+    k.role[2] = (int)(s->spare - s->store);
     k.slow = s->slow, k.iterations = s->iterations;
-    k.points = s->points, k.newton = s->newton, k.changes = s->changes, k.by_newton = s->by_newton, k.jacobian_points = s->jacobian_points;
+    k.points = s->points, k.newton = s->newton, k.changes = s->changes, k.by_newton = s->by_newton,
+    k.jacobian_points = s->jacobian_points;
     k.anchor_t = s->anchor_t, k.eta = s->eta, k.eta_start = s->eta_start, k.jacobian_t = s->jacobian_t;
     memcpy(k.text, f->text, sizeof k.text);
     size_t size = sizeof k + k.arena;
@@ -928,7 +955,8 @@ static int load(dae_formulation *f, const void *buffer, size_t size)
     size_t at = sizeof k;
     if (k.arena != dae_arena_bytes(s->keep) || k.arena > size - at) return -1;
     for (int i = 0; i < 3; i++) {
-        int bad = k.role[i] < 0 || k.role[i] > 2 || k.role[i] == k.role[(i + 1) % 3] || k.rows[i] < 0 || k.rows[i] > f->d.nl;
+        int bad = k.role[i] < 0 || k.role[i] > 2 || k.role[i] == k.role[(i + 1) % 3] || k.rows[i] < 0 ||
+                  k.rows[i] > f->d.nl;
         if (bad) return -1;
         s->store[i].m = k.rows[i];
     }
@@ -945,7 +973,8 @@ static int load(dae_formulation *f, const void *buffer, size_t size)
     }
     s->anchor = &s->store[k.role[0]], s->here = &s->store[k.role[1]], s->spare = &s->store[k.role[2]];
     s->slow = k.slow, s->iterations = k.iterations;
-    s->points = k.points, s->newton = k.newton, s->changes = k.changes, s->by_newton = k.by_newton, s->jacobian_points = k.jacobian_points;
+    s->points = k.points, s->newton = k.newton, s->changes = k.changes, s->by_newton = k.by_newton,
+    s->jacobian_points = k.jacobian_points;
     s->anchor_t = k.anchor_t, s->eta = k.eta, s->eta_start = k.eta_start, s->jacobian_t = k.jacobian_t;
     memcpy(f->text, k.text, sizeof f->text);
     f->text[sizeof f->text - 1] = 0;
@@ -962,15 +991,18 @@ static dae_status no_choice(dae_formulation *f, double t, const double *p, int r
     int m = s->holonomic ? f->d.ng : f->d.nl;
     print_point(where, sizeof where, f->d.np, p);
     if (rank < 0 || rank >= m) {
-        return dae_fail(err, DAE_ERR_SINGULAR, t, "t = %.10g: no independent coordinates can be chosen at %s", t, where);
+        return dae_fail(err, DAE_ERR_SINGULAR, t, "t = %.10g: no independent coordinates can be chosen at %s",
+                        t, where);
     }
     size_t used = 0;
     for (int i = rank; i < m && used + 8 < sizeof which; i++) {
-        used += (size_t)snprintf(which + used, sizeof which - used, "%s%d", i > rank ? ", " : "", s->rows[i] + 1);
+        used +=
+            (size_t)snprintf(which + used, sizeof which - used, "%s%d", i > rank ? ", " : "", s->rows[i] + 1);
     }
-    return dae_fail(err, DAE_ERR_SINGULAR, t,
-                    "t = %.10g: constraints %s depend on the others at %s: redundant, or a singular configuration", t, which,
-                    where);
+    return dae_fail(
+        err, DAE_ERR_SINGULAR, t,
+        "t = %.10g: constraints %s depend on the others at %s: redundant, or a singular configuration", t,
+        which, where);
 }
 
 static dae_status lift(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err)
@@ -984,7 +1016,8 @@ static dae_status lift(dae_formulation *f, double t, const double *pvu, double *
     if (choose_coordinates(f, t, s->p, 1, s->anchor, &rank)) return no_choice(f, t, s->p, rank, err);
     take_choice(s);
     dae_copy(d->np, s->p, s->eta_p);
-    s->eta = s->eta_start = fmax(influence(f, t, s->anchor), velocity_influence(f, s->velocity.index, s->here));
+    s->eta = s->eta_start =
+        fmax(influence(f, t, s->anchor), velocity_influence(f, s->velocity.index, s->here));
     s->slow = 0;
     s->changes = s->by_newton = s->points = s->newton = 0;
     s->jacobian_points = -1;
@@ -995,7 +1028,9 @@ static dae_status lift(dae_formulation *f, double t, const double *pvu, double *
     if (!r) r = dae_statespace_recover(f, t, y); /* the dependent ones may have been given roughly */
     if (!r) r = set_anchor(f, t);
     describe(f);
-    if (r) return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the initial values cannot be made consistent: %s", t, f->trouble);
+    if (r)
+        return dae_fail(err, DAE_ERR_INCONSISTENT, t,
+                        "t = %.10g: the initial values cannot be made consistent: %s", t, f->trouble);
     if (f->log.log) dae_log(&f->log, DAE_LOG_INFO, "t=%.10g partition=chosen text=\"%s\"", t, f->text);
     return DAE_OK;
 }
@@ -1012,7 +1047,9 @@ static dae_status lower(dae_formulation *f, double t, const double *y, double *p
     dae_copy(d->np, s->p, pvu);
     dae_copy(d->nv, s->v, pvu + d->np);
     dae_copy(d->nu, y + s->nw + s->ns, pvu + d->np + d->nv);
-    if (r) return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: no dependent coordinates there: %s", t, f->trouble);
+    if (r)
+        return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: no dependent coordinates there: %s", t,
+                        f->trouble);
     return DAE_OK;
 }
 
@@ -1036,16 +1073,19 @@ static int dynamics_at(const dae_formulation *f)
 }
 
 static const dae_option options[] = {
-    {"partition", DAE_OPTION_NAME, offsetof(dae_formulation_options, partition), 0, "full", 0, 0, "simple|full", "",
+    {"partition", DAE_OPTION_NAME, offsetof(dae_formulation_options, partition), 0, "full", 0, 0,
+     "simple|full", "",
      "accelerations from the saddle-point system (simple) or in the null space of G (full)"},
     {"coordinates", DAE_OPTION_NAME, offsetof(dae_formulation_options, coordinates), 0, "pivoting", 0, 0,
-     "pivoting|nullspace", "", "independent coordinates: chosen by full pivoting, or spanning the null space of G"},
-    {"independent", DAE_OPTION_NAME, offsetof(dae_formulation_options, independent), 0, "auto", 0, 0, NULL, "",
-     "numbers of the independent positions at the start, as 3,6; auto: chosen"},
+     "pivoting|nullspace", "",
+     "independent coordinates: chosen by full pivoting, or spanning the null space of G"},
+    {"independent", DAE_OPTION_NAME, offsetof(dae_formulation_options, independent), 0, "auto", 0, 0, NULL,
+     "", "numbers of the independent positions at the start, as 3,6; auto: chosen"},
     {"scale", DAE_OPTION_NAME, offsetof(dae_formulation_options, scale), 0, "none", 0, 0, "none|columns", "",
      "full pivoting of G as it is, or with columns of length 1 (angles of bodies on pins are kept)"},
     {"eta", DAE_OPTION_REAL, offsetof(dae_formulation_options, eta), 0, NULL, 0, 1e12, NULL, "",
-     "influence of independent on dependent coordinates from which on others are looked for; 0: 1, multistep methods 1.5"},
+     "influence of independent on dependent coordinates from which on others are looked for; 0: 1, multistep "
+     "methods 1.5"},
     {"growth", DAE_OPTION_REAL, offsetof(dae_formulation_options, growth), 0, NULL, 0, 1e12, NULL, "",
      "and its growth since the last choice; 0: 1.2, multistep methods 1.5"},
     {"hysteresis", DAE_OPTION_REAL, offsetof(dae_formulation_options, hysteresis), 0, NULL, 0, 1e12, NULL, "",
@@ -1056,7 +1096,8 @@ static const dae_option options[] = {
 const dae_formulation_type dae_formulation_statespace = {
     .info = {.name = "statespace",
              .title = "minimal coordinates by partitioning: ODE in the degrees of freedom",
-             .summary = "for every ODE method; constraints hold to rounding, coordinates change during the run",
+             .summary =
+                 "for every ODE method; constraints hold to rounding, coordinates change during the run",
              .kind = DAE_KIND_ODE,
              .options = options},
     .create = create,

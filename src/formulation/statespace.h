@@ -18,20 +18,20 @@
 
 typedef struct statespace {
     dae_arena *keep; /* all arrays that change: what a checkpoint holds */
-    int full;      /* full partitioning in the right-hand side; else the saddle-point system */
-    int plain;     /* T = I */
-    int affine;    /* T(p) v is affine in p */
+    int full;        /* full partitioning in the right-hand side; else the saddle-point system */
+    int plain;       /* T = I */
+    int affine;      /* T(p) v is affine in p */
     int holonomic;
-    int sparse;    /* G, T and K in compressed columns */
-    int nw, ns;    /* position functionals, velocities in the state (the same number in holonomic systems) */
+    int sparse; /* G, T and K in compressed columns */
+    int nw, ns; /* position functionals, velocities in the state (the same number in holonomic systems) */
     functionals position, velocity; /* velocity: nonholonomic systems only */
     functionals other;              /* a candidate for position */
     const int *first_index;         /* of the one that was taken first: they change places */
     int *other_velocity;
-    int *wish, wished;              /* independent positions that the user wants at the start */
+    int *wish, wished; /* independent positions that the user wants at the start */
 
-    split_matrix *anchor;  /* of positions, where the step began */
-    split_matrix *here;    /* of velocities, at the last point */
+    split_matrix *anchor; /* of positions, where the step began */
+    split_matrix *here;   /* of velocities, at the last point */
     split_matrix *spare;
     split_matrix store[3];
     split_matrix basis;    /* sparse, T not I: work of the choice of coordinates */
@@ -40,33 +40,33 @@ typedef struct statespace {
     double anchor_t;
     double *anchor_p, *anchor_pdot; /* np */
 
-    double *p, *v;         /* np, nv: the last point that was recovered */
-    double *G;             /* nl x nv, or the values of the pattern */
-    double *T;             /* np x nv, or the values of the pattern; NULL: the identity */
-    double *N;             /* nv x ns: null space, K N = (0, I) */
-    double *pdot, *step;   /* np each */
-    double *residual;      /* ng + nw, at least nl + ns */
-    double *va, *vb, *vc;  /* nv each */
-    double *pa, *pb, *pc;  /* np each */
-    double *la, *lb;       /* nl each */
-    double *MN;            /* nv x ns */
+    double *p, *v;                           /* np, nv: the last point that was recovered */
+    double *G;                               /* nl x nv, or the values of the pattern */
+    double *T;                               /* np x nv, or the values of the pattern; NULL: the identity */
+    double *N;                               /* nv x ns: null space, K N = (0, I) */
+    double *pdot, *step;                     /* np each */
+    double *residual;                        /* ng + nw, at least nl + ns */
+    double *va, *vb, *vc;                    /* nv each */
+    double *pa, *pb, *pc;                    /* np each */
+    double *la, *lb;                         /* nl each */
+    double *MN;                              /* nv x ns */
     int mass_count, *mass_row, *mass_column; /* a constant M: its nonzeros */
     double *mass_value;
     double *reduced, *rhs; /* ns*ns and ns: N^T M N */
     dae_dense_lu reduced_lu;
-    double *gefp;          /* work of the choice of coordinates */
+    double *gefp; /* work of the choice of coordinates */
     int *rows, *cols;
 
     const dae_integrator *it;
-    double limit[3];       /* of eta, its growth, its improvement by other coordinates */
-    double eta, eta_start; /* max |T N|, now and right after the choice */
-    double *eta_p;         /* np: where eta was computed */
-    int slow;              /* points in a row that needed many iterations */
-    int iterations;        /* of the last point */
+    double limit[3];                         /* of eta, its growth, its improvement by other coordinates */
+    double eta, eta_start;                   /* max |T N|, now and right after the choice */
+    double *eta_p;                           /* np: where eta was computed */
+    int slow;                                /* points in a row that needed many iterations */
+    int iterations;                          /* of the last point */
     long points, newton, changes, by_newton; /* by_newton: changes because of slow iterations */
-    double *jacobian;      /* work of statespace_jacobian.c, which holds what belongs to */
-    double jacobian_t, *jacobian_y; /* this point, while */
-    long jacobian_points;           /* no other one was recovered */
+    double *jacobian;                        /* work of statespace_jacobian.c, which holds what belongs to */
+    double jacobian_t, *jacobian_y;          /* this point, while */
+    long jacobian_points;                    /* no other one was recovered */
 } statespace;
 
 /* p, v at (t, y), K of the velocities factored there. */

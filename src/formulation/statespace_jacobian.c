@@ -22,20 +22,21 @@
 #define TIME_STEP 1e-4     /* ours */
 
 typedef struct work {
-    double *a, *lambda;          /* nv, nl */
-    double *dp, *dv;             /* np, nv */
-    double *up, *low;            /* nv, nl */
-    double *x, *turn;            /* np each */
+    double *a, *lambda;             /* nv, nl */
+    double *dp, *dv;                /* np, nv */
+    double *up, *low;               /* nv, nl */
+    double *x, *turn;               /* np each */
     double *Gv, *Tv, *Ma, *Ga, *Ta; /* derivatives: nl, np, nv, nl, np */
-    double *l, *v, *p;           /* one evaluation: nl, nv, np */
-    double *M, *G;               /* values at displaced points */
-    double *fp, *fv;             /* nv*np, nv*nv: given derivatives of f, and of the geometry */
+    double *l, *v, *p;              /* one evaluation: nl, nv, np */
+    double *M, *G;                  /* values at displaced points */
+    double *fp, *fv;                /* nv*np, nv*nv: given derivatives of f, and of the geometry */
 } work;
 
 size_t dae_statespace_jacobian_size(const dae_descriptor *d)
 {
     size_t np = (size_t)d->np, nv = (size_t)d->nv, nl = (size_t)d->nl;
-    return 5 * nl + 5 * nv + 7 * np + (size_t)d->nM + (size_t)d->nG + nv * np + nv * nv + (nl + nv) * (np + nv);
+    return 5 * nl + 5 * nv + 7 * np + (size_t)d->nM + (size_t)d->nG + nv * np + nv * nv +
+           (nl + nv) * (np + nv);
 }
 
 static double *next(double **at, int n)
@@ -54,7 +55,8 @@ static work lay_out(dae_formulation *f)
     w.dp = next(&at, np), w.dv = next(&at, nv);
     w.up = next(&at, nv), w.low = next(&at, nl);
     w.x = next(&at, np), w.turn = next(&at, np);
-    w.Gv = next(&at, nl), w.Tv = next(&at, np), w.Ma = next(&at, nv), w.Ga = next(&at, nl), w.Ta = next(&at, np);
+    w.Gv = next(&at, nl), w.Tv = next(&at, np), w.Ma = next(&at, nv), w.Ga = next(&at, nl),
+    w.Ta = next(&at, np);
     w.l = next(&at, nl), w.v = next(&at, nv), w.p = next(&at, np);
     w.M = next(&at, d->nM), w.G = next(&at, d->nG);
     w.fp = next(&at, nv * np), w.fv = next(&at, nv * nv);
@@ -134,13 +136,13 @@ static int by_differences(dae_formulation *f, work *w, double t, double dt)
 static int has_derivatives(const dae_formulation *f)
 {
     const dae_mech *m = &f->d.m;
-    return ((statespace *)f->self)->plain && !m->velocity && m->dGw && m->dGtw && m->dgammadp && m->dgammadv &&
-           (f->d.constant || m->dMw);
+    return ((statespace *)f->self)->plain && !m->velocity && m->dGw && m->dGtw && m->dgammadp &&
+           m->dgammadv && (f->d.constant || m->dMw);
 }
 
 /* One given derivative times dp, added to out; A is work. */
-static int product(dae_formulation *f, dae_mech_product_fn *fn, const dae_mech_point *x, const double *with, int rows,
-                   double *A, const double *dp, double *out)
+static int product(dae_formulation *f, dae_mech_product_fn *fn, const dae_mech_point *x, const double *with,
+                   int rows, double *A, const double *dp, double *out)
 {
     const dae_descriptor *d = &f->d;
     dae_zero(rows * d->np, A);
@@ -170,8 +172,8 @@ static int by_given(dae_formulation *f, work *w, double t)
 
 /* ---- Forces and what is quadratic in v ------------------------------------------------------------------ */
 
-static int force_displaced(dae_formulation *f, work *w, double t, double dt, const double *dp, const double *dv, double h,
-                           double *out)
+static int force_displaced(dae_formulation *f, work *w, double t, double dt, const double *dp,
+                           const double *dv, double h, double *out)
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
@@ -183,12 +185,15 @@ static int force_displaced(dae_formulation *f, work *w, double t, double dt, con
 }
 
 /* w->up += df along one of dt, dp, dv, by a central difference. */
-static int force_difference(dae_formulation *f, work *w, double t, double dt, const double *dp, const double *dv)
+static int force_difference(dae_formulation *f, work *w, double t, double dt, const double *dp,
+                            const double *dv)
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
     double speed = dp ? largest(d->np, dp) : dv ? largest(d->nv, dv) : 1;
-    double size = dp ? dae_statespace_scale(d->np, s->p) : dv ? fmax(largest(d->nv, s->v), 1e-3) : fmin(fmax(fabs(t), 1e-2), 1);
+    double size = dp   ? dae_statespace_scale(d->np, s->p)
+                  : dv ? fmax(largest(d->nv, s->v), 1e-3)
+                       : fmin(fmax(fabs(t), 1e-2), 1);
     if (speed == 0) return 0;
     double h = cbrt(DBL_EPSILON) * size / speed;
     double *plus = w->turn, *minus = w->p; /* np >= nv values each */
@@ -299,7 +304,9 @@ static int prepare(dae_formulation *f, work *w, double t, const double *y)
 {
     statespace *s = f->self;
     int n = 2 * s->nw;
-    if (s->jacobian_points == s->points && s->jacobian_t == t && !memcmp(y, s->jacobian_y, (size_t)n * sizeof *y)) return 0;
+    if (s->jacobian_points == s->points && s->jacobian_t == t &&
+        !memcmp(y, s->jacobian_y, (size_t)n * sizeof *y))
+        return 0;
     s->jacobian_points = -1;
     int r = dae_statespace_recover(f, t, y);
     if (!r) r = dae_descriptor_accelerations(&f->d, t, s->p, s->v, f->d.nothing, 0, 0, w->a, w->lambda);

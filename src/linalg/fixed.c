@@ -43,7 +43,7 @@ void dae_fixed_destroy(dae_fixed *f)
     if (!f) return;
     int *ints[] = {f->row_of, f->column_of, f->block, f->start,      f->pivot,   f->row,   f->from,
                    f->source, f->place,     f->off,   f->off_source, f->off_row, f->target};
-    double *doubles[] = {f->scale,  f->off_scale,  f->row_scale,  f->re,      f->im,     f->off_re,
+    double *doubles[] = {f->scale,  f->off_scale,  f->row_scale,  f->re,      f->im,      f->off_re,
                          f->off_im, f->inverse_re, f->inverse_im, f->work_re, f->work_im, f->work_wide};
     for (size_t k = 0; k < sizeof ints / sizeof *ints; k++) free(ints[k]);
     for (size_t k = 0; k < sizeof doubles / sizeof *doubles; k++) free(doubles[k]);
@@ -423,7 +423,8 @@ static void solve_wide(dae_fixed *f, int count, double *x, int ld)
 
 void dae_fixed_solve_many(dae_fixed *f, int count, double *x, int ld)
 {
-    for (; count > 1; count -= WIDTH, x += (ptrdiff_t)WIDTH * ld) solve_wide(f, count < WIDTH ? count : WIDTH, x, ld);
+    for (; count > 1; count -= WIDTH, x += (ptrdiff_t)WIDTH * ld)
+        solve_wide(f, count < WIDTH ? count : WIDTH, x, ld);
     if (count == 1) solve_real(f, x);
 }
 

@@ -9,23 +9,23 @@
 #if defined(__GNUC__) && defined(__x86_64__)
 #define DAE_KERNEL_WIDE 1
 #define DAE_KERNEL_BODY static inline __attribute__((always_inline))
-#define DAE_KERNEL(type, name, parameters, call)                                                             \
-    static type name##_base parameters                                                                       \
-    {                                                                                                        \
-        call;                                                                                                \
-    }                                                                                                        \
-    __attribute__((target("avx2"))) static type name##_avx2 parameters                                       \
-    {                                                                                                        \
-        call;                                                                                                \
+#define DAE_KERNEL(type, name, parameters, call)                       \
+    static type name##_base parameters                                 \
+    {                                                                  \
+        call;                                                          \
+    }                                                                  \
+    __attribute__((target("avx2"))) static type name##_avx2 parameters \
+    {                                                                  \
+        call;                                                          \
     }
-#define DAE_KERNEL_PICK(name, portable)                                                                      \
+#define DAE_KERNEL_PICK(name, portable) \
     (!(portable) && __builtin_cpu_supports("avx2") ? name##_avx2 : name##_base)
 #else
 #define DAE_KERNEL_BODY static inline
-#define DAE_KERNEL(type, name, parameters, call)                                                             \
-    static type name##_base parameters                                                                       \
-    {                                                                                                        \
-        call;                                                                                                \
+#define DAE_KERNEL(type, name, parameters, call) \
+    static type name##_base parameters           \
+    {                                            \
+        call;                                    \
     }
 #define DAE_KERNEL_PICK(name, portable) ((void)(portable), name##_base)
 #endif

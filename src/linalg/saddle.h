@@ -33,9 +33,11 @@
 
 typedef struct dae_saddle dae_saddle;
 
+/* clang-format off */
 #define DAE_SADDLE_MODES                                                                                   \
     "auto|dense_lu|dense_ldlt|range_space|null_space|block_elimination|sparse_lu|recursive_constraint|" \
     "recursive_joint|pcg"
+/* clang-format on */
 
 /* All arrays are borrowed while the solver lives. */
 typedef struct dae_saddle_spec {
@@ -43,10 +45,11 @@ typedef struct dae_saddle_spec {
     int nv, nl;
     const int *block; /* sizes of the diagonal blocks of M, nblock of them; NULL: one full block */
     int nblock;
-    const double *mass; /* M, if it is constant: what is zero in it is no entry of the sparse matrix; NULL: it is not */
+    const double *
+        mass; /* M, if it is constant: what is zero in it is no entry of the sparse matrix; NULL: it is not */
     const int *colptr, *rowind; /* pattern of G and U in compressed columns; NULL: dense, nl x nv */
     int unsymmetric;            /* 1: factor gets U */
-    const int *parent;    /* kinematic tree over the blocks, -1: ground; NULL: none known */
+    const int *parent;          /* kinematic tree over the blocks, -1: ground; NULL: none known */
     const int *row_joint; /* nl: block whose joint with its parent the row belongs to; -1: closes a loop */
 } dae_saddle_spec;
 
@@ -61,7 +64,8 @@ int dae_saddle_factor(dae_saddle *s, const double *M, const double *G, const dou
 /* Solves in place with the last factors: w holds f, l holds g on entry. */
 void dae_saddle_solve(dae_saddle *s, double *w, double *l);
 /* Both at once, which small systems like; w and l are not touched where it fails. */
-int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l);
+int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w,
+                            double *l);
 
 /* 1: the anchor no longer serves well (bad pivots); a new one should be set at the next occasion. */
 int dae_saddle_stale(const dae_saddle *s);
@@ -80,11 +84,12 @@ size_t dae_saddle_save(const dae_saddle *s, void *buffer);
 int dae_saddle_load(dae_saddle *s, const void *buffer, size_t size); /* 0: fine */
 
 /* y += sign * M x for M in blocks (block NULL: one of size nv). */
-void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double *M, double sign, const double *x,
-                              double *y);
+void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double *M, double sign,
+                              const double *x, double *y);
 /* y += sign * G x and x += sign * G^T y, G in the layout of the pattern (colptr NULL: dense). */
-void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double sign, const double *x, double *y);
-void dae_saddle_multiply_transposed(const dae_saddle_spec *spec, const double *G, double sign, const double *y,
-                                    double *x);
+void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double sign, const double *x,
+                         double *y);
+void dae_saddle_multiply_transposed(const dae_saddle_spec *spec, const double *G, double sign,
+                                    const double *y, double *x);
 
 #endif

@@ -26,8 +26,9 @@
 enum kind { DENSE, BANDED, SPARSE };
 
 /* Where a sparse or banded J is factored otherwise; read off the tables of bench_linalg. */
-#define SMALL 19      /* sparse systems up to this size: dense */
-#define SMALL_REAL 24 /* the same of real ones, which are solved four times and more for each factorization */
+#define SMALL 19 /* sparse systems up to this size: dense */
+/* the same of real ones, which are solved four times and more for each factorization */
+#define SMALL_REAL 24
 #define NARROW 8 /* sparse systems with lower + upper up to this: banded */
 #define FILLED 8 /* sparse systems that need more than 1/FILLED of the operations of a dense one: dense */
 
@@ -133,10 +134,8 @@ static int slot(const dae_shifted *s, int i, int j)
     int low = s->sparse.colptr[j], high = s->sparse.colptr[j + 1] - 1;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (s->sparse.rowind[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
+        if (s->sparse.rowind[middle] < i) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

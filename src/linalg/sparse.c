@@ -61,7 +61,8 @@ void dae_sparse_free(dae_sparse_lu *s)
 static void make_list(dae_sparse_lu *s, const double *value)
 {
     struct dae_klu *k = s->klu;
-    s->fixed = dae_klu_list(k->numeric, k->symbolic, &k->common, s->n, s->colptr, s->rowind, value, s->is_complex);
+    s->fixed =
+        dae_klu_list(k->numeric, k->symbolic, &k->common, s->n, s->colptr, s->rowind, value, s->is_complex);
 }
 
 /* Chooses pivots for these values. */

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STIFF_LIMIT 1000 /* time constants in the interval above which an implicit method is taken; ours:
-                            below it an explicit method needs a few hundred steps at most */
+/* time constants in the interval above which an implicit method is taken; ours: below it an explicit
+ * method needs a few hundred steps at most */
+#define STIFF_LIMIT 1000
 #define POWER_STEPS 6
 
 /* |df/dy| at (t,y) by the power method on differences; NAN where f cannot be evaluated. */
@@ -67,22 +68,26 @@ static double smallest_rtol(const dae_options *opt, int n)
 /* Half-explicit Runge-Kutta between 1e-4 and 1e-9, extrapolation elsewhere: bench_mechanics, seven bodies. */
 static const dae_method_info *choose_mechanical(const dae_mech *mech, double rtol, char *reason, size_t size)
 {
-    static const char *const runge_kutta[] = {"phem56", "mexx", NULL}, *const extrapolation[] = {"mexx", "phem56", NULL};
+    static const char *const runge_kutta[] = {"phem56", "mexx", NULL}, *const extrapolation[] = {
+                                                                           "mexx", "phem56", NULL};
     int middle = rtol >= 0.99e-9 && rtol <= 1.01e-4;
     if (mech->dfdlambda) {
-        snprintf(reason, size, "mechanical system whose forces depend on the multipliers: half-explicit extrapolation");
+        snprintf(reason, size,
+                 "mechanical system whose forces depend on the multipliers: half-explicit extrapolation");
         return dae_method_find("mexx");
     }
-    snprintf(reason, size, "mechanical system, rtol %.2g: half-explicit %s", rtol, middle ? "Runge-Kutta" : "extrapolation");
+    snprintf(reason, size, "mechanical system, rtol %.2g: half-explicit %s", rtol,
+             middle ? "Runge-Kutta" : "extrapolation");
     return first_of(middle ? runge_kutta : extrapolation);
 }
 
-const dae_method_info *dae_method_choose(const dae_system *sys, const dae_options *opt, double t0, double t_end,
-                                         const double *y0, char *reason, size_t size)
+const dae_method_info *dae_method_choose(const dae_system *sys, const dae_options *opt, double t0,
+                                         double t_end, const double *y0, char *reason, size_t size)
 {
     static const char *const implicit[] = {"radau5", NULL};
     static const char *const ide[] = {"dassl", "ida", NULL};
-    static const char *const loose[] = {"dopri5", "dop853", NULL}, *const tight[] = {"dop853", "dopri5", NULL};
+    static const char *const loose[] = {"dopri5", "dop853", NULL}, *const tight[] = {"dop853", "dopri5",
+                                                                                     NULL};
     const dae_method_info *m = NULL;
     int index = dae_system_index(sys);
     switch (sys->kind) {
@@ -95,14 +100,16 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
         break;
     case DAE_KIND_DAE:
         m = first_of(implicit);
-        snprintf(reason, size, "M y' = f with variables of index %d: stiffly accurate implicit Runge-Kutta", index);
+        snprintf(reason, size, "M y' = f with variables of index %d: stiffly accurate implicit Runge-Kutta",
+                 index);
         break;
     case DAE_KIND_ODE: {
         double L = lipschitz(&sys->ode, t0, y0), count = L * fabs(t_end - t0);
         int stiff = !(count <= STIFF_LIMIT);
         m = stiff ? first_of(implicit) : first_of(smallest_rtol(opt, sys->ode.n) <= 1e-6 ? tight : loose);
         if (!m) m = first_of(implicit);
-        snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count, stiff ? "treated as stiff" : "not stiff");
+        snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count,
+                 stiff ? "treated as stiff" : "not stiff");
         break;
     }
     }

@@ -54,15 +54,17 @@ static dae_status check_method(const dae_method *m, const char *name, const dae_
             snprintf(all + used, sizeof all - used, "%s%s", i ? "|" : "", dae_method_get(i)->name);
         }
         dae_nearest_word(name, all, near, sizeof near);
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s; for this system: auto, %s", name,
-                        near[0] ? "; did you mean \"" : "", near, near[0] ? "\"?" : "", list);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s; for this system: auto, %s",
+                        name, near[0] ? "; did you mean \"" : "", near, near[0] ? "\"?" : "", list);
     }
     if (!(m->info.kinds & 1u << sys->kind)) {
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s does not take systems of kind %s; these do: %s",
-                        m->info.name, dae_kind_name(sys->kind), list[0] ? list : "none yet");
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "method %s does not take systems of kind %s; these do: %s", m->info.name,
+                        dae_kind_name(sys->kind), list[0] ? list : "none yet");
     }
     if (m->info.max_index < dae_system_index(sys)) {
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s takes index %d at most, the system has index %d; these do: %s",
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "method %s takes index %d at most, the system has index %d; these do: %s",
                         m->info.name, m->info.max_index, dae_system_index(sys), list[0] ? list : "none yet");
     }
     return DAE_OK;
@@ -70,32 +72,40 @@ static dae_status check_method(const dae_method *m, const char *name, const dae_
 
 static dae_status check_options(const dae_options *o, int n, dae_error *err)
 {
-    if (!(o->rtol > 0) && !o->rtol_vec) return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", o->rtol);
-    if (!(o->atol >= 0) && !o->atol_vec) return dae_fail(err, DAE_ERR_INPUT, NAN, "atol = %g must not be negative", o->atol);
+    if (!(o->rtol > 0) && !o->rtol_vec)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", o->rtol);
+    if (!(o->atol >= 0) && !o->atol_vec)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "atol = %g must not be negative", o->atol);
     for (int i = 0; i < n; i++) {
         if (o->rtol_vec && !(o->rtol_vec[i] > 0)) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol of component %d is %g; it must be positive", i + 1, o->rtol_vec[i]);
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol of component %d is %g; it must be positive", i + 1,
+                            o->rtol_vec[i]);
         }
         if (o->atol_vec && !(o->atol_vec[i] >= 0)) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN, "atol of component %d is %g; it must not be negative", i + 1, o->atol_vec[i]);
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "atol of component %d is %g; it must not be negative",
+                            i + 1, o->atol_vec[i]);
         }
     }
     if (!(o->h0 >= 0) || !(o->h_max >= 0) || !(o->h_min >= 0) || !(o->fixed_step >= 0)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "step sizes (h0 = %g, h_max = %g, h_min = %g, fixed_step = %g) must not be negative",
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "step sizes (h0 = %g, h_max = %g, h_min = %g, fixed_step = %g) must not be negative",
                         o->h0, o->h_max, o->h_min, o->fixed_step);
     }
     if (o->max_steps < 0 || !(o->max_seconds >= 0)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "limits (max_steps = %ld, max_seconds = %g) must not be negative; 0 means none",
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "limits (max_steps = %ld, max_seconds = %g) must not be negative; 0 means none",
                         o->max_steps, o->max_seconds);
     }
     if (o->ndiscontinuity < 0 || (o->ndiscontinuity && !o->discontinuity)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "ndiscontinuity = %d without times", o->ndiscontinuity);
     }
-    if (!dae_all_finite(o->ndiscontinuity, o->discontinuity)) return dae_fail(err, DAE_ERR_INPUT, NAN, "a discontinuity time is not finite");
+    if (!dae_all_finite(o->ndiscontinuity, o->discontinuity))
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "a discontinuity time is not finite");
     return dae_table_check_words(dae_options_table(), o, "option", err);
 }
 
-static dae_status copy_description(dae_integrator *it, const dae_system *sys, const dae_options *opt, dae_error *err)
+static dae_status copy_description(dae_integrator *it, const dae_system *sys, const dae_options *opt,
+                                   dae_error *err)
 {
     int ok = 1, n = dae_system_size(sys);
     dae_arena *a = it->keep;
@@ -104,22 +114,28 @@ static dae_status copy_description(dae_integrator *it, const dae_system *sys, co
     it->sys.structure.jacobian = dae_pattern_copy(&sys->structure.jacobian, n, a, &ok);
     it->sys.structure.index = dae_arena_copy(a, sys->structure.index, (size_t)n, sizeof(int));
     if (sys->kind == DAE_KIND_DAE) it->sys.dae.mass = dae_matrix_copy(&sys->dae.mass, a, &ok);
-    if (sys->kind == DAE_KIND_IDE) it->sys.ide.algebraic = dae_arena_copy(a, sys->ide.algebraic, (size_t)n, sizeof(int));
+    if (sys->kind == DAE_KIND_IDE)
+        it->sys.ide.algebraic = dae_arena_copy(a, sys->ide.algebraic, (size_t)n, sizeof(int));
     if (sys->kind == DAE_KIND_MECH) {
         it->sys.mech.mass = dae_matrix_copy(&sys->mech.mass, a, &ok);
-        it->sys.mech.mass_block = dae_arena_copy(a, sys->mech.mass_block, (size_t)sys->mech.nblock, sizeof(int));
+        it->sys.mech.mass_block =
+            dae_arena_copy(a, sys->mech.mass_block, (size_t)sys->mech.nblock, sizeof(int));
         it->sys.mech.parent = dae_arena_copy(a, sys->mech.parent, (size_t)sys->mech.nblock, sizeof(int));
-        it->sys.mech.row_joint = dae_arena_copy(a, sys->mech.row_joint, (size_t)sys->mech.nlambda, sizeof(int));
+        it->sys.mech.row_joint =
+            dae_arena_copy(a, sys->mech.row_joint, (size_t)sys->mech.nlambda, sizeof(int));
         it->sys.mech.G_colptr = dae_arena_copy(a, sys->mech.G_colptr, (size_t)sys->mech.nv + 1, sizeof(int));
         size_t entries = sys->mech.G_colptr ? (size_t)sys->mech.G_colptr[sys->mech.nv] : 0;
         it->sys.mech.G_rowind = dae_arena_copy(a, sys->mech.G_rowind, entries, sizeof(int));
-        it->sys.mech.quaternion = dae_arena_copy(a, sys->mech.quaternion, (size_t)sys->mech.nquaternion, sizeof(int));
+        it->sys.mech.quaternion =
+            dae_arena_copy(a, sys->mech.quaternion, (size_t)sys->mech.nquaternion, sizeof(int));
     }
     double *rtol = dae_arena_reals(a, (size_t)n), *atol = dae_arena_reals(a, (size_t)n);
-    it->opt.discontinuity = dae_arena_copy(a, opt->discontinuity, (size_t)opt->ndiscontinuity, sizeof(double));
+    it->opt.discontinuity =
+        dae_arena_copy(a, opt->discontinuity, (size_t)opt->ndiscontinuity, sizeof(double));
     it->opt.setting = NULL;
     it->opt.nsetting = 0;
-    if (!ok || dae_arena_failed(a)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a system of size %d", n);
+    if (!ok || dae_arena_failed(a))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a system of size %d", n);
     it->ivp.scalar_tolerances = 1;
     for (int i = 0; i < n; i++) {
         rtol[i] = opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol;
@@ -146,12 +162,14 @@ static dae_status method_options(dae_integrator *it, const dae_options *opt, dae
 {
     const dae_method *m = it->method;
     it->option = dae_arena_take(it->keep, 1, m->option_size + 1);
-    if (!it->option) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the options of %s", m->info.name);
+    if (!it->option)
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the options of %s", m->info.name);
     dae_table_defaults(m->info.options, it->option);
     for (int i = 0; i < opt->nsetting; i++) {
         char what[64] = "option of method ";
         strncat(what, m->info.name, 32);
-        dae_status s = dae_table_set(m->info.options, it->option, what, opt->setting[i].name, opt->setting[i].value, err);
+        dae_status s = dae_table_set(m->info.options, it->option, what, opt->setting[i].name,
+                                     opt->setting[i].value, err);
         if (s) return s;
     }
     return DAE_OK;
@@ -174,7 +192,9 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
         it->method = find_method(opt->method);
         if (check_method(it->method, opt->method, sys, err) || method_options(it, opt, err)) goto fail;
     } else if (opt->nsetting) {
-        dae_fail(err, DAE_ERR_INPUT, NAN, "option \"%s\" belongs to a method, but the method is auto; name the method", opt->setting[0].name);
+        dae_fail(err, DAE_ERR_INPUT, NAN,
+                 "option \"%s\" belongs to a method, but the method is auto; name the method",
+                 opt->setting[0].name);
         goto fail;
     }
     size_t n = (size_t)it->ivp.n;
@@ -217,7 +237,8 @@ static void set_segment(dae_integrator *it)
 {
     dae_ivp *ivp = &it->ivp;
     const dae_options *o = &it->opt;
-    ivp->t_stop = o->stop_at_end || !it->method || !it->method->soft_end ? it->s->t_end : ivp->direction * INFINITY;
+    ivp->t_stop =
+        o->stop_at_end || !it->method || !it->method->soft_end ? it->s->t_end : ivp->direction * INFINITY;
     ivp->right = NAN;
     if (it->s->segment < o->ndiscontinuity) {
         double td = o->discontinuity[it->s->segment];
@@ -259,14 +280,20 @@ static dae_status initial_derivative(dae_integrator *it, double t, int given, da
         it->uncounted = 1;
     }
     if (r == 0) return DAE_OK;
-    if (r == DAE_IVP_NO_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory to solve M y' = f for %d equations", ivp->n);
-    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: the right-hand side asked to stop at the initial values", t);
+    if (r == DAE_IVP_NO_MEMORY)
+        return dae_fail(err, DAE_ERR_MEMORY, t, "no memory to solve M y' = f for %d equations", ivp->n);
+    if (r < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, t,
+                        "t = %g: the right-hand side asked to stop at the initial values", t);
     if (ivp->bad_component >= 0) {
-        return dae_fail(err, DAE_ERR_UNDEFINED, t,
-                        "t = %g: component %d of the right-hand side is not finite at the initial values; check them "
-                        "and the domain of the equations", t, ivp->bad_component + 1);
+        return dae_fail(
+            err, DAE_ERR_UNDEFINED, t,
+            "t = %g: component %d of the right-hand side is not finite at the initial values; check them "
+            "and the domain of the equations",
+            t, ivp->bad_component + 1);
     }
-    return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %g: the right-hand side cannot be evaluated at the initial values", t);
+    return dae_fail(err, DAE_ERR_UNDEFINED, t,
+                    "t = %g: the right-hand side cannot be evaluated at the initial values", t);
 }
 
 /* Not every method passes on what it hears in a first guess, in an iteration or in dense output. */
@@ -284,10 +311,12 @@ static dae_status mechanical_start(dae_integrator *it, double t, dae_error *err)
     dae_mech_point x = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = lambda};
     int r = it->method->multipliers(it->self, t, yp + m->np, lambda);
     if (!m->kinematics) dae_copy(m->np, x.v, yp);
-    else if (!r) r = dae_ivp_mech(&it->ivp, m->kinematics, &(dae_mech_point){.t = t, .p = x.p, .v = x.v}, m->np, yp);
+    else if (!r)
+        r = dae_ivp_mech(&it->ivp, m->kinematics, &(dae_mech_point){.t = t, .p = x.p, .v = x.v}, m->np, yp);
     if (!r && m->nu) r = dae_ivp_mech(&it->ivp, m->dynamics, &x, m->nu, yp + m->np + m->nv);
     if (r >= 0) return DAE_OK; /* singular there: events that use it will see */
-    return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: a user function asked to stop at the initial values", t);
+    return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: a user function asked to stop at the initial values",
+                    t);
 }
 
 /* A first step that was asked for: not so short that it is lost in t, nor beyond the end, which methods that may pass it
@@ -312,7 +341,8 @@ static dae_status restart(dae_integrator *it, double h, dae_error *err)
     if (it->uncounted && st->f == counted) st->f++;
     it->uncounted = 0;
     if (s != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
-    if (s < 0) return err->status < 0 ? err->status : dae_fail(err, s, t, "t = %.10g: %s", t, dae_status_text(s));
+    if (s < 0)
+        return err->status < 0 ? err->status : dae_fail(err, s, t, "t = %.10g: %s", t, dae_status_text(s));
     it->ivp.t = it->ivp.t_old = t;
     dae_copy(it->ivp.n, it->ivp.y, it->y); /* the method may have made the values consistent */
     return it->sys.kind == DAE_KIND_MECH ? mechanical_start(it, t, err) : DAE_OK;
@@ -345,11 +375,13 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
         sys.ode.user = &it->ivp;
     }
     long counted = it->s->stats.f; /* a run by "auto" counts what a run by the method itself does */
-    const dae_method_info *info = dae_method_choose(&sys, &it->opt, t0, t_end, it->y, it->reason, REASON_SIZE);
+    const dae_method_info *info =
+        dae_method_choose(&sys, &it->opt, t0, t_end, it->y, it->reason, REASON_SIZE);
     it->s->stats.f = counted;
     if (!info) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s", it->reason);
     if (it->ivp.project && !info->projects) {
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);
     }
     it->method = find_method(info->name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, it->reason);
@@ -361,23 +393,28 @@ static dae_status check_weights(const dae_integrator *it, double t0, dae_error *
 {
     for (int i = 0; it->method->info.implicit && it->opt.fixed_step <= 0 && i < it->ivp.n; i++) {
         if (it->ivp.atol[i] > 0 || it->y[i] != 0) continue;
-        return dae_fail(err, DAE_ERR_INPUT, t0, "t = %g: component %d is zero and its atol too; give it a positive atol", t0, i + 1);
+        return dae_fail(err, DAE_ERR_INPUT, t0,
+                        "t = %g: component %d is zero and its atol too; give it a positive atol", t0, i + 1);
     }
     return DAE_OK;
 }
 
-dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, const double *y0, const double *yp0,
-                                dae_error *err)
+dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, const double *y0,
+                                const double *yp0, dae_error *err)
 {
     dae_error spare;
     if (!err) err = &spare;
     err->status = DAE_OK;
     int n = it->ivp.n;
     it->started = it->uncounted = it->ivp.asked_to_stop = 0;
-    if (!isfinite(t0) || !isfinite(t_end)) return dae_fail(err, DAE_ERR_INPUT, t0, "t0 = %g and t_end = %g must be finite", t0, t_end);
+    if (!isfinite(t0) || !isfinite(t_end))
+        return dae_fail(err, DAE_ERR_INPUT, t0, "t0 = %g and t_end = %g must be finite", t0, t_end);
     for (int i = 0; i < n; i++) {
-        if (!isfinite(y0[i])) return dae_fail(err, DAE_ERR_INPUT, t0, "initial value of component %d is %g", i + 1, y0[i]);
-        if (yp0 && !isfinite(yp0[i])) return dae_fail(err, DAE_ERR_INPUT, t0, "initial derivative of component %d is %g", i + 1, yp0[i]);
+        if (!isfinite(y0[i]))
+            return dae_fail(err, DAE_ERR_INPUT, t0, "initial value of component %d is %g", i + 1, y0[i]);
+        if (yp0 && !isfinite(yp0[i]))
+            return dae_fail(err, DAE_ERR_INPUT, t0, "initial derivative of component %d is %g", i + 1,
+                            yp0[i]);
     }
     driver_state *s = it->s;
     *s = (driver_state){.t0 = t0, .t_end = t_end, .now = t0};
@@ -390,7 +427,8 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     it->ivp.t_stop = t_end;
     for (int i = 1; i < it->opt.ndiscontinuity; i++) {
         if (!(it->ivp.direction * (it->opt.discontinuity[i] - it->opt.discontinuity[i - 1]) > 0)) {
-            return dae_fail(err, DAE_ERR_INPUT, t0, "discontinuity times must be sorted in the direction of integration");
+            return dae_fail(err, DAE_ERR_INPUT, t0,
+                            "discontinuity times must be sorted in the direction of integration");
         }
     }
     dae_copy(n, y0, it->y);
@@ -398,7 +436,8 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     else dae_zero(n, it->yp);
     pass_discontinuities(it, t0);
     if (!it->prepared) {
-        dae_status r = dae_ivp_prepare(&it->ivp, t0, it->y, it->sys.kind == DAE_KIND_IDE ? it->yp : NULL, err);
+        dae_status r =
+            dae_ivp_prepare(&it->ivp, t0, it->y, it->sys.kind == DAE_KIND_IDE ? it->yp : NULL, err);
         if (!r && !it->method) r = choose_method(it, t0, t_end, err);
         if (!r) r = make_method(it, err);
         if (r) return r;
@@ -453,8 +492,8 @@ static void note_step(dae_integrator *it)
     st->order_last = it->ivp.order;
     if (h < st->h_smallest) st->h_smallest = h;
     if (h > st->h_largest) st->h_largest = h;
-    dae_log(&it->opt, DAE_LOG_STEP, "t=%.16g h=%.6g order=%d steps=%ld accepted=%ld f=%ld jac=%ld lu=%ld", it->ivp.t,
-            st->h_last, it->ivp.order, st->steps, st->accepted, st->f, st->jac, st->lu);
+    dae_log(&it->opt, DAE_LOG_STEP, "t=%.16g h=%.6g order=%d steps=%ld accepted=%ld f=%ld jac=%ld lu=%ld",
+            it->ivp.t, st->h_last, it->ivp.order, st->steps, st->accepted, st->f, st->jac, st->lu);
 }
 
 /* Takes another method in the place of the present one, which is gone then. */
@@ -475,8 +514,8 @@ static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {
     const dae_method *implicit = find_method("radau5");
     if (!implicit || it->method == implicit) return DAE_OK;
-    snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there", it->method->info.name,
-             it->ivp.t, implicit->info.name);
+    snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there",
+             it->method->info.name, it->ivp.t, implicit->info.name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", implicit->info.name, it->reason);
     move_to(it, it->ivp.t);
     dae_status r = replace_method(it, implicit, err);
@@ -500,7 +539,9 @@ static dae_status change_chart(dae_integrator *it, dae_error *err)
     it->s->charted = 1; /* a run that a limit stops before the next step is not asked again when it goes on */
     int r = it->chart(it->s->now, it->y, it->chart_user);
     if (r == 0) return DAE_OK;
-    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, it->s->now, "t = %.10g: the change of variables asked to stop", it->s->now);
+    if (r < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, it->s->now, "t = %.10g: the change of variables asked to stop",
+                        it->s->now);
     it->s->stats.charts++;
     dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=chart", it->s->now);
     dae_status s = initial_derivative(it, it->s->now, 0, err);
@@ -516,23 +557,30 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
         return dae_fail(err, DAE_CANCELLED, it->s->now, "cancelled at t = %.10g", it->s->now);
     }
     if (it->opt.max_steps > 0 && st->steps >= it->opt.max_steps) {
-        return dae_fail(err, DAE_ERR_MAX_STEPS, it->s->now, "t = %.10g: %ld steps were taken without reaching %g; raise max_steps",
-                        it->s->now, st->steps, it->s->t_end);
+        return dae_fail(err, DAE_ERR_MAX_STEPS, it->s->now,
+                        "t = %.10g: %ld steps were taken without reaching %g; raise max_steps", it->s->now,
+                        st->steps, it->s->t_end);
     }
     if (it->opt.max_seconds > 0 && st->accepted % 8 == 0 && out_of_time(it)) {
-        return dae_fail(err, DAE_ERR_MAX_SECONDS, it->s->now, "t = %.10g: %g s of CPU time are used up before %g was reached; raise max_seconds",
+        return dae_fail(err, DAE_ERR_MAX_SECONDS, it->s->now,
+                        "t = %.10g: %g s of CPU time are used up before %g was reached; raise max_seconds",
                         it->s->now, it->opt.max_seconds, it->s->t_end);
     }
     it->ivp.err = err;
     double before = it->ivp.t;
     dae_status r = it->method->step(it->self);
     if (r != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
-    if (r < 0) return err->status < 0 ? err->status : dae_fail(err, r, it->ivp.t, "t = %.10g: %s", it->ivp.t, dae_status_text(r));
+    if (r < 0)
+        return err->status < 0 ? err->status
+                               : dae_fail(err, r, it->ivp.t, "t = %.10g: %s", it->ivp.t, dae_status_text(r));
     if (!(it->ivp.direction * (it->ivp.t - before) > 0)) {
-        return dae_fail(err, DAE_ERR_INTERNAL, before, "t = %.10g: a step of method %s made no headway", before, it->method->info.name);
+        return dae_fail(err, DAE_ERR_INTERNAL, before, "t = %.10g: a step of method %s made no headway",
+                        before, it->method->info.name);
     }
     *stiff = r == DAE_STIFF;
-    if (*stiff) dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"looks stiff for %s\"", it->ivp.t, it->method->info.name);
+    if (*stiff)
+        dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"looks stiff for %s\"", it->ivp.t,
+                it->method->info.name);
     it->s->charted = 0;
     note_step(it);
     return DAE_OK;
@@ -555,7 +603,8 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
     if (out.stop || out.restart) {
         s->now = out.t; /* events.c left the state of this time in y */
         s->stopped = out.stop;
-        if (out.stop) return dae_fail(err, DAE_EVENT, out.t, "a terminal event ended the run at t = %.16g", out.t);
+        if (out.stop)
+            return dae_fail(err, DAE_EVENT, out.t, "a terminal event ended the run at t = %.16g", out.t);
         s->stats.restarts++;
         pass_discontinuities(it, s->now);
         /* Not longer than the part of the step that was used: short flights between events follow each other. */
@@ -565,7 +614,8 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         return r;
     }
     move_to(it, out.t);
-    if (s->now == it->ivp.right && it->ivp.t == s->now && s->now != s->t_end) { /* go on from its other side */
+    if (s->now == it->ivp.right && it->ivp.t == s->now &&
+        s->now != s->t_end) { /* go on from its other side */
         s->stats.restarts++;
         dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=discontinuity", s->now);
         pass_discontinuities(it, s->now);
@@ -600,8 +650,11 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "call dae_integrator_start first");
     driver_state *s = it->s;
     double d = it->ivp.direction;
-    if (d * (target - s->now) < 0) return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies before the present time %g", target, s->now);
-    if (!(d * (s->t_end - target) >= 0)) return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies beyond the end %g that was given to start", target, s->t_end);
+    if (d * (target - s->now) < 0)
+        return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies before the present time %g", target, s->now);
+    if (!(d * (s->t_end - target) >= 0))
+        return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies beyond the end %g that was given to start",
+                        target, s->t_end);
     it->cpu_begin = cpu_seconds();
     unsigned long long tick_begin = dae_ticks();
     it->wall_begin = dae_clock_ticks();
@@ -655,7 +708,8 @@ dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, d
         if (yp) dae_copy(it->ivp.n, it->yp, yp);
     } else {
         it->method->interpolate(it->self, t, y, yp);
-        if (yp && it->sys.kind == DAE_KIND_MECH) it->method->interpolate(it->self, t, y, NULL); /* the better y */
+        if (yp && it->sys.kind == DAE_KIND_MECH)
+            it->method->interpolate(it->self, t, y, NULL); /* the better y */
     }
     return DAE_OK;
 }
@@ -705,19 +759,22 @@ void dae_integrator_cancel(dae_integrator *it)
     atomic_store(&it->cancelled, 1);
 }
 
-dae_status dae_integrator_set_projection(dae_integrator *it, dae_project_fn *project, void *user, dae_error *err)
+dae_status dae_integrator_set_projection(dae_integrator *it, dae_project_fn *project, void *user,
+                                         dae_error *err)
 {
     if (project && it->method && !it->method->info.projects) {
         char list[300] = "";
         for (int i = 0; i < dae_method_count(); i++) {
             const dae_method_info *m = dae_method_get(i);
-            if (!m->projects || !(m->kinds & 1u << it->sys.kind) || m->max_index < dae_system_index(&it->sys)) continue;
+            if (!m->projects || !(m->kinds & 1u << it->sys.kind) || m->max_index < dae_system_index(&it->sys))
+                continue;
             if (strlen(list) + strlen(m->name) + 3 > sizeof list) break;
             if (list[0]) strcat(list, ", ");
             strcat(list, m->name);
         }
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s cannot be projected after its steps; these can: %s",
-                        it->method->info.name, list[0] ? list : "none yet");
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "method %s cannot be projected after its steps; these can: %s", it->method->info.name,
+                        list[0] ? list : "none yet");
     }
     it->ivp.project = project;
     it->ivp.project_user = user;
@@ -785,7 +842,8 @@ size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
     if (!it->started || !it->method->info.checkpoint) return 0;
     if (it->chart && !it->memory.save) return 0; /* charts keep a state of their own */
     checkpoint_head h = head_of(it);
-    size_t records = (size_t)h.nrecord * sizeof *it->record, body = sizeof h + records + h.arena, need = body + h.outside + h.memory;
+    size_t records = (size_t)h.nrecord * sizeof *it->record, body = sizeof h + records + h.arena,
+           need = body + h.outside + h.memory;
     if (!buffer || size < need) return need;
     driver_state *s = it->s;
     s->ivp_t_old = it->ivp.t_old;
@@ -808,7 +866,8 @@ size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
 
 /* What is wrong with a checkpoint, or DAE_OK: nothing of the integrator is touched before this is known,
  * but that "auto" takes the method the checkpoint was made with. */
-static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_t size, checkpoint_head *h, dae_error *err)
+static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_t size, checkpoint_head *h,
+                                   dae_error *err)
 {
     checkpoint_head mine = head_of(it);
     if (!buffer || size < sizeof *h || memcmp(buffer, mine.magic, sizeof mine.magic) != 0) {
@@ -825,14 +884,18 @@ static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_
         mine = head_of(it);
     }
     if (strcmp(h->method, mine.method) != 0) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of method %s, the integrator uses %s", h->method, mine.method);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of method %s, the integrator uses %s",
+                        h->method, mine.method);
     }
     size_t rest = size - sizeof *h;
     if (h->n != mine.n || h->arena != mine.arena || h->arena > rest || h->nrecord < 0 ||
         (size_t)h->nrecord > (rest - h->arena) / sizeof *it->record || (h->memory > 0) != (mine.memory > 0) ||
-        h->outside > (rest -= h->arena + (size_t)h->nrecord * sizeof *it->record) || h->memory != rest - h->outside) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
-                        h->n, h->arena, mine.n, mine.arena);
+        h->outside > (rest -= h->arena + (size_t)h->nrecord * sizeof *it->record) ||
+        h->memory != rest - h->outside) {
+        return dae_fail(
+            err, DAE_ERR_INPUT, NAN,
+            "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
+            h->n, h->arena, mine.n, mine.arena);
     }
     return DAE_OK;
 }
@@ -842,9 +905,13 @@ dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t si
     dae_error spare;
     if (!err) err = &spare;
     err->status = DAE_OK;
-    if (!it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "checkpoint: start the integrator with its initial values before loading");
+    if (!it->started)
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "checkpoint: start the integrator with its initial values before loading");
     if (it->chart && !it->memory.load) {
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "checkpoint: runs whose variables change between steps need dae_integrator_set_memory to be resumed");
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "checkpoint: runs whose variables change between steps need "
+                        "dae_integrator_set_memory to be resumed");
     }
     checkpoint_head h;
     dae_status r = check_checkpoint(it, buffer, size, &h, err);
@@ -876,7 +943,8 @@ dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t si
     }
     if (h.memory && it->memory.load(it->memory.user, in + records + h.arena + h.outside, h.memory)) {
         it->started = 0;
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the coordinates in the checkpoint are those of another system or of other options");
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "the coordinates in the checkpoint are those of another system or of other options");
     }
     return DAE_OK;
 }

@@ -10,13 +10,13 @@
 /* All that changes during a run and must survive a checkpoint; no pointers. In the arena. */
 typedef struct driver_state {
     double t0, t_end;
-    double now;             /* the run has been processed (output, events) up to here */
+    double now; /* the run has been processed (output, events) up to here */
     double ivp_t_old, ivp_t, ivp_h_next, ivp_t_stop, ivp_left, ivp_right;
     int ivp_order;
-    int segment;            /* next discontinuity */
-    int stopped;            /* DAE_EVENT was returned: going on restarts the method */
-    int charted;            /* the chart has been asked at this point */
-    long output_next;       /* next grid point or time */
+    int segment;              /* next discontinuity */
+    int stopped;              /* DAE_EVENT was returned: going on restarts the method */
+    int charted;              /* the chart has been asked at this point */
+    long output_next;         /* next grid point or time */
     double zeno_t, zeno_last; /* first and last of the present chain of restarts by events */
     int zeno_count, zeno_near;
     dae_stats stats;
@@ -26,28 +26,28 @@ enum { REASON_SIZE = 256 };
 
 struct dae_integrator {
     dae_ivp ivp;
-    dae_system sys;    /* own copy */
-    dae_options opt;   /* own copy */
-    dae_arena *keep;   /* descriptions: constant during the run */
-    dae_arena *arena;  /* state: what a checkpoint holds */
+    dae_system sys;           /* own copy */
+    dae_options opt;          /* own copy */
+    dae_arena *keep;          /* descriptions: constant during the run */
+    dae_arena *arena;         /* state: what a checkpoint holds */
     const dae_method *method; /* NULL: "auto", not chosen yet */
     void *self, *option;
-    char *reason;      /* REASON_SIZE: why "auto" took the method; in the arena */
+    char *reason; /* REASON_SIZE: why "auto" took the method; in the arena */
     int automatic;
     driver_state *s;
-    double *y, *yp;    /* at s->now */
-    double *scratch;   /* 2n: interpolated points */
-    double *lambda;    /* mechanical systems: multipliers at a start */
+    double *y, *yp;  /* at s->now */
+    double *scratch; /* 2n: interpolated points */
+    double *lambda;  /* mechanical systems: multipliers at a start */
 
     dae_piece_fn *piece; /* or NULL */
     void *piece_user;
     dae_output output;
-    double *selected;  /* components handed to output.write; not part of the state */
+    double *selected; /* components handed to output.write; not part of the state */
 
     dae_events events;
     dae_event *event;
-    int *sign;         /* armed sign of each function, 0: disarmed */
-    double *phi;       /* values: 4 rows; time and value where armed: 2 rows */
+    int *sign;                /* armed sign of each function, 0: disarmed */
+    double *phi;              /* values: 4 rows; time and value where armed: 2 rows */
     dae_event_record *record; /* grows */
     int nrecord, capacity;
     struct root *root; /* found in the present step, grows up to a limit */
@@ -60,9 +60,9 @@ struct dae_integrator {
     dae_progress_fn *progress;
     void *progress_user;
     atomic_int cancelled;
-    int prepared;      /* the method has been made */
-    int started;       /* a run is under way, and nothing has spoiled it */
-    int uncounted;     /* f(t,y) made for the next reset: counted by the method, or else by the driver */
+    int prepared;  /* the method has been made */
+    int started;   /* a run is under way, and nothing has spoiled it */
+    int uncounted; /* f(t,y) made for the next reset: counted by the method, or else by the driver */
     double cpu_begin;
     unsigned long long wall_begin;
 };
@@ -77,12 +77,13 @@ dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_err
 /* events.c */
 dae_status dae_driver_events_start(dae_integrator *it, dae_error *err); /* arms at it->s->now */
 typedef struct dae_event_outcome {
-    double t;     /* where the processing of this step ends */
-    int restart;  /* the state was changed: it->y (and yp) hold it */
-    int stop;     /* a terminal event, or an action asked to stop */
-    int written;  /* the output of this step is written already */
+    double t;    /* where the processing of this step ends */
+    int restart; /* the state was changed: it->y (and yp) hold it */
+    int stop;    /* a terminal event, or an action asked to stop */
+    int written; /* the output of this step is written already */
 } dae_event_outcome;
 /* Finds and handles the roots in (from, to]; writes output up to each before its action is called. */
-dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out, dae_error *err);
+dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
+                             dae_error *err);
 
 #endif

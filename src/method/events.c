@@ -16,13 +16,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CHECK_POINTS 3     /* inside each step when nothing is said; ours */
-#define MAX_ROOTS 256      /* in one step */
-#define TOUCH (64 * DBL_EPSILON) /* a double root: extremum below this, relative to the ends */
-#define POLISH 4           /* Newton steps on the projected dense output */
-#define ZENO_COUNT 50      /* this many restarts ... */
-#define ZENO_SPAN 1e-9     /* ... within this part of the interval pile up; */
-#define ZENO_LAST 3        /* so do this many in a row ... */
+#define CHECK_POINTS 3              /* inside each step when nothing is said; ours */
+#define MAX_ROOTS 256               /* in one step */
+#define TOUCH (64 * DBL_EPSILON)    /* a double root: extremum below this, relative to the ends */
+#define POLISH 4                    /* Newton steps on the projected dense output */
+#define ZENO_COUNT 50               /* this many restarts ... */
+#define ZENO_SPAN 1e-9              /* ... within this part of the interval pile up; */
+#define ZENO_LAST 3                 /* so do this many in a row ... */
 #define ZENO_GAP (64 * DBL_EPSILON) /* ... that are no further apart than this, relative to t */
 
 typedef struct root {
@@ -38,7 +38,8 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
         return DAE_OK;
     }
     if (events->count < 0 || !events->event || !events->phi) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "%d events without descriptions or without a switching function", events->count);
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "%d events without descriptions or without a switching function", events->count);
     }
     size_t m = (size_t)events->count;
     it->events = *events;
@@ -47,7 +48,8 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
     it->phi = dae_arena_reals(it->arena, 6 * m);
     free(it->root);
     it->root = calloc(MAX_ROOTS, sizeof *it->root);
-    if (!it->event || !it->sign || !it->phi || !it->root) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d events", events->count);
+    if (!it->event || !it->sign || !it->phi || !it->root)
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d events", events->count);
     it->events.event = it->event;
     return DAE_OK;
 }
@@ -82,7 +84,9 @@ dae_status dae_driver_events_start(dae_integrator *it, dae_error *err)
     it->s->zeno_last = NAN;
     if (!it->events.count) return DAE_OK;
     int r = evaluate(it, it->s->now, it->phi);
-    if (r) return dae_fail(err, DAE_ERR_EVENT, it->s->now, "t = %.10g: the switching functions cannot be evaluated at the start", it->s->now);
+    if (r)
+        return dae_fail(err, DAE_ERR_EVENT, it->s->now,
+                        "t = %.10g: the switching functions cannot be evaluated at the start", it->s->now);
     for (int i = 0; i < it->events.count; i++) it->sign[i] = sign_of(it, i, it->phi[i]);
     return DAE_OK;
 }
@@ -154,7 +158,9 @@ static double polish(dae_integrator *it, int i, double guess, double a, double b
     double lo = (guess - d - a) * h > 0 ? guess - d : a, hi = (b - guess - d) * h > 0 ? guess + d : b;
     double slope = (value(it, i, hi) - value(it, i, lo)) / (hi - lo), t = guess;
     for (int k = 0; k < POLISH && isfinite(slope) && slope != 0; k++) {
-        if (on_constraints(it, t, y, yp) || it->events.phi(t, y, yp, phi, it->events.user) || !isfinite(phi[i])) return guess;
+        if (on_constraints(it, t, y, yp) || it->events.phi(t, y, yp, phi, it->events.user) ||
+            !isfinite(phi[i]))
+            return guess;
         double next = t - phi[i] / slope;
         if ((next - a) * h < 0 || (b - next) * h < 0) return t;
         if (fabs(next - t) <= tol) return next;
@@ -231,7 +237,8 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
             }
         } else if (now != s) {
             double from = a, ff = fa[i], t = armed_time(it)[i];
-            if ((t - a) * (b - t) > 0) { /* armed in between: near its old root the function is rounding only */
+            if ((t - a) * (b - t) >
+                0) { /* armed in between: near its old root the function is rounding only */
                 from = t;
                 ff = armed_value(it)[i];
             } else if (ff == 0 || (ff > 0) != (s > 0)) {
@@ -285,7 +292,8 @@ static dae_status keep_record(dae_integrator *it, const root *r, dae_error *err)
     }
     it->record[it->nrecord++] = (dae_event_record){r->t, r->index, r->rising};
     it->s->stats.events++;
-    dae_log(&it->opt, DAE_LOG_INFO, "t=%.16g event=%s rising=%d", r->t, it->event[r->index].name ? it->event[r->index].name : "event", r->rising);
+    dae_log(&it->opt, DAE_LOG_INFO, "t=%.16g event=%s rising=%d", r->t,
+            it->event[r->index].name ? it->event[r->index].name : "event", r->rising);
     return DAE_OK;
 }
 
@@ -294,7 +302,8 @@ static dae_status watch_zeno(dae_integrator *it, double t, dae_error *err)
 {
     driver_state *s = it->s;
     double span = ZENO_SPAN * fabs(s->t_end - s->t0);
-    s->zeno_near = fabs(t - s->zeno_last) <= ZENO_GAP * fmax(fabs(t), fabs(s->t_end - s->t0)) ? s->zeno_near + 1 : 0;
+    s->zeno_near =
+        fabs(t - s->zeno_last) <= ZENO_GAP * fmax(fabs(t), fabs(s->t_end - s->t0)) ? s->zeno_near + 1 : 0;
     s->zeno_last = t;
     if (fabs(t - s->zeno_t) > span) {
         s->zeno_t = t;
@@ -302,7 +311,8 @@ static dae_status watch_zeno(dae_integrator *it, double t, dae_error *err)
     }
     if (++s->zeno_count < ZENO_COUNT && s->zeno_near < ZENO_LAST) return DAE_OK;
     return dae_fail(err, DAE_ERR_EVENT, t,
-                    "t = %.16g: events restarted the run %d times within %.3g of time; they pile up (as a ball that comes "
+                    "t = %.16g: events restarted the run %d times within %.3g of time; they pile up (as a "
+                    "ball that comes "
                     "to rest does). End the motion in the action, or replace the contact by a constraint",
                     t, s->zeno_count, span);
 }
@@ -312,12 +322,14 @@ static void project(dae_integrator *it, double t, double *y)
 {
     double *moved = it->y;
     dae_copy(it->ivp.n, y, moved);
-    int r = it->method->project ? it->method->project(it->self, t, moved) : dae_ivp_project(&it->ivp, t, moved);
+    int r =
+        it->method->project ? it->method->project(it->self, t, moved) : dae_ivp_project(&it->ivp, t, moved);
     if (!r) dae_copy(it->ivp.n, moved, y);
 }
 
 /* Calls the actions of the roots first .. last-1, which share the time t; y, yp hold the state. */
-static dae_status act(dae_integrator *it, int first, int last, double t, dae_event_outcome *out, dae_error *err)
+static dae_status act(dae_integrator *it, int first, int last, double t, dae_event_outcome *out,
+                      dae_error *err)
 {
     for (int k = first; k < last; k++) {
         const root *r = &it->root[k];
@@ -326,14 +338,17 @@ static dae_status act(dae_integrator *it, int first, int last, double t, dae_eve
         if (it->event[r->index].terminal) out->stop = 1; /* before any action of its own */
         if (it->event[r->index].terminal || !it->events.action) continue;
         int answer = it->events.action(r->index, t, r->rising, it->y, it->yp, it->events.user);
-        if (answer < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g", r->index, t);
+        if (answer < 0)
+            return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g",
+                            r->index, t);
         if (answer == DAE_EVENT_STOP) out->stop = 1;
         if (answer == DAE_EVENT_RESTART) out->restart = 1;
     }
     return DAE_OK;
 }
 
-dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out, dae_error *err)
+dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
+                             dae_error *err)
 {
     int m = it->events.count, points = it->events.check_points;
     double *old = it->phi, *new = it->phi + m, *spare = it->phi + 2 * m, d = it->ivp.direction;
@@ -347,7 +362,9 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
         double b = k == points + 1 ? to : from + (to - from) * ((double)k / (points + 1));
         if (b == a) continue;
         int r = evaluate(it, b, new);
-        if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, b, "the switching functions asked to stop at t = %.10g", b);
+        if (r < 0)
+            return dae_fail(err, DAE_ERR_CALLBACK, b, "the switching functions asked to stop at t = %.10g",
+                            b);
         if (r > 0) continue; /* not evaluable at this point: look at the next */
         scan(it, a, b, old, new, deep);
         dae_copy(m, new, old);
@@ -365,7 +382,8 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
     double done = from;
     for (int k = 0, next; k < it->nroot; k = next) {
         double t = it->root[k].t, tol = 4 * time_tolerance(it, t);
-        for (next = k + 1; next < it->nroot && fabs(it->root[next].t - t) <= tol; next++) t = it->root[next].t;
+        for (next = k + 1; next < it->nroot && fabs(it->root[next].t - t) <= tol; next++)
+            t = it->root[next].t;
         dae_status s = dae_driver_output(it, done, t, err);
         if (s) return s;
         done = t;

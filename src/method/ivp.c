@@ -47,16 +47,16 @@ static int judge(dae_ivp *ivp, int r, int n, const double *out)
     return 1;
 }
 
-#define TIMED(ivp, r, call)                                          \
-    do {                                                             \
-        if ((ivp)->opt->profile) {                                   \
-            unsigned long long begin_ = dae_ticks();                 \
-            r = call;                                                \
-            (ivp)->user_ticks += dae_ticks() - begin_;               \
-            (ivp)->user_timed++;                                     \
-        } else {                                                     \
-            r = call;                                                \
-        }                                                            \
+#define TIMED(ivp, r, call)                            \
+    do {                                               \
+        if ((ivp)->opt->profile) {                     \
+            unsigned long long begin_ = dae_ticks();   \
+            r = call;                                  \
+            (ivp)->user_ticks += dae_ticks() - begin_; \
+            (ivp)->user_timed++;                       \
+        } else {                                       \
+            r = call;                                  \
+        }                                              \
     } while (0)
 
 int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f)
@@ -117,10 +117,10 @@ dae_matrix dae_ivp_mass(const dae_ivp *ivp)
 
 /* ---- Jacobians -------------------------------------------------------------------------------- */
 
-#define UNIT 1e-16       /* [RADAU] uround, for the increments */
-#define MIN_SCALE 1e-5   /* [RADAU]: increment sqrt(u max(1e-5, |y|)) */
-#define SHRINK_TRIES 4   /* ours: smaller increments where f cannot be evaluated */
-#define DENSE_LIMIT 16   /* ours: below this size a sparse pattern does not pay (bench_linalg) */
+#define UNIT 1e-16     /* [RADAU] uround, for the increments */
+#define MIN_SCALE 1e-5 /* [RADAU]: increment sqrt(u max(1e-5, |y|)) */
+#define SHRINK_TRIES 4 /* ours: smaller increments where f cannot be evaluated */
+#define DENSE_LIMIT 16 /* ours: below this size a sparse pattern does not pay (bench_linalg) */
 
 /* Columns that share no row are perturbed together (Curtis, Powell, Reid 1974). */
 struct dae_difference {
@@ -164,7 +164,8 @@ static void put_column(const dae_pattern *p, int n, int j, const double *v, doub
 }
 
 /* Values in layout `from` copied to layout `to` (entries outside `to` are lost). */
-static void convert(const dae_pattern *from, const dae_pattern *to, int n, const double *in, double *v, double *out)
+static void convert(const dae_pattern *from, const dae_pattern *to, int n, const double *in, double *v,
+                    double *out)
 {
     for (int j = 0; j < n; j++) {
         dae_zero(n, v);
@@ -216,8 +217,8 @@ static double increment(double x)
 }
 
 /* The columns column[begin] .. column[end-1], which share no row, from one evaluation. */
-static int difference_columns(dae_ivp *ivp, double t, const double *y, const double *yp, which what, const double *base,
-                              int begin, int end, double *out)
+static int difference_columns(dae_ivp *ivp, double t, const double *y, const double *yp, which what,
+                              const double *base, int begin, int end, double *out)
 {
     struct dae_difference *d = ivp->difference;
     const double *x = what == WRT_Y ? y : yp;
@@ -245,8 +246,8 @@ static int difference_columns(dae_ivp *ivp, double t, const double *y, const dou
 
 /* Differences of f (yp NULL) or F with respect to y or y'; base = value at the point. Where a group cannot
  * be evaluated (its variables stand at borders of the domain, on different sides) each column goes alone. */
-static int differences(dae_ivp *ivp, double t, const double *y, const double *yp, which what, const double *base,
-                       double *out)
+static int differences(dae_ivp *ivp, double t, const double *y, const double *yp, which what,
+                       const double *base, double *out)
 {
     struct dae_difference *d = ivp->difference;
     dae_copy(ivp->n, what == WRT_Y ? y : yp, d->y);
@@ -255,7 +256,8 @@ static int differences(dae_ivp *ivp, double t, const double *y, const double *yp
         int r = difference_columns(ivp, t, y, yp, what, base, begin, end, out);
         if (r > 0 && end > begin + 1) {
             r = 0;
-            for (int k = begin; k < end && !r; k++) r = difference_columns(ivp, t, y, yp, what, base, k, k + 1, out);
+            for (int k = begin; k < end && !r; k++)
+                r = difference_columns(ivp, t, y, yp, what, base, k, k + 1, out);
         }
         if (r) return r;
     }
@@ -345,9 +347,11 @@ static int group_columns(dae_ivp *ivp, struct dae_difference *d)
                 column_range(p, n, j, &lo, &hi);
             }
             count = hi - lo;
-            for (int c = 0; c < count && fits; c++) fits = taken[p->storage == DAE_SPARSE ? p->rowind[lo + c] : lo + c] != g + 1;
+            for (int c = 0; c < count && fits; c++)
+                fits = taken[p->storage == DAE_SPARSE ? p->rowind[lo + c] : lo + c] != g + 1;
             if (!fits) continue;
-            for (int c = 0; c < count; c++) taken[p->storage == DAE_SPARSE ? p->rowind[lo + c] : lo + c] = g + 1;
+            for (int c = 0; c < count; c++)
+                taken[p->storage == DAE_SPARSE ? p->rowind[lo + c] : lo + c] = g + 1;
             group[j] = 1;
             d->column[k++] = j;
             left--;
@@ -365,7 +369,8 @@ static int pattern_from_marks(dae_ivp *ivp, const unsigned char *mark)
 {
     int n = ivp->n, count = 0;
     for (size_t k = 0; k < (size_t)n * (size_t)n; k++) count += mark[k];
-    int *colptr = dae_arena_ints(ivp->arena, (size_t)n + 1), *rowind = dae_arena_ints(ivp->arena, (size_t)count + 1);
+    int *colptr = dae_arena_ints(ivp->arena, (size_t)n + 1),
+        *rowind = dae_arena_ints(ivp->arena, (size_t)count + 1);
     if (!colptr || !rowind) return -1;
     int k = 0;
     for (int j = 0; j < n; j++) {
@@ -471,7 +476,9 @@ static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const 
             ivp->jacobian = band_of(given, n);
             return DAE_OK;
         }
-        return dae_fail(err, DAE_ERR_INPUT, t, "linear_algebra = banded, but the system gives no bandwidths; use auto, dense or sparse");
+        return dae_fail(
+            err, DAE_ERR_INPUT, t,
+            "linear_algebra = banded, but the system gives no bandwidths; use auto, dense or sparse");
     }
     if (given->storage == DAE_SPARSE) return DAE_OK;
     unsigned char *mark = calloc((size_t)n * (size_t)n, 1);
@@ -481,8 +488,12 @@ static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const 
     else r = probe(ivp, t, y, yp, mark);
     if (!r) r = pattern_from_marks(ivp, mark);
     free(mark);
-    if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the pattern of a Jacobian of size %d", n);
-    if (r > 0) return dae_fail(err, DAE_ERR_UNDEFINED, t, "the system cannot be evaluated near the initial values, so its pattern cannot be found");
+    if (r < 0)
+        return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the pattern of a Jacobian of size %d", n);
+    if (r > 0)
+        return dae_fail(
+            err, DAE_ERR_UNDEFINED, t,
+            "the system cannot be evaluated near the initial values, so its pattern cannot be found");
     return DAE_OK;
 }
 
@@ -495,7 +506,8 @@ dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double
     const dae_pattern *a = &ivp->sys->structure.jacobian, *b = &ivp->jacobian;
     d->given = *a;
     d->same = a->storage == b->storage;
-    if (use_analytic(ivp, WRT_Y) || (ivp->sys->kind == DAE_KIND_IDE && use_analytic(ivp, WRT_YP))) d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
+    if (use_analytic(ivp, WRT_Y) || (ivp->sys->kind == DAE_KIND_IDE && use_analytic(ivp, WRT_YP)))
+        d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
     d->y = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     d->f = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     d->delta = dae_arena_reals(ivp->arena, (size_t)ivp->n);
@@ -619,7 +631,8 @@ static int take_increment(dae_ivp *ivp, double t, double *y, double *yp, consist
 }
 
 /* What is left must be below what a change of y within its tolerance does. */
-static dae_status check_residual(const dae_ivp *ivp, double t, const double *y, const double *yp, const consistent *c, dae_error *err)
+static dae_status check_residual(const dae_ivp *ivp, double t, const double *y, const double *yp,
+                                 const consistent *c, dae_error *err)
 {
     int n = ivp->n;
     for (int i = 0; i < n; i++) {
@@ -630,8 +643,10 @@ static dae_status check_residual(const dae_ivp *ivp, double t, const double *y, 
         }
         if (fabs(c->F[i]) > 10 * allowed) {
             return dae_fail(err, DAE_ERR_INCONSISTENT, t,
-                            "t = %g: no consistent initial values: equation %d keeps the residual %.3g (a change of y within the "
-                            "tolerances explains %.3g); check that the algebraic equations hold at the start", t, i + 1, c->F[i], allowed);
+                            "t = %g: no consistent initial values: equation %d keeps the residual %.3g (a "
+                            "change of y within the "
+                            "tolerances explains %.3g); check that the algebraic equations hold at the start",
+                            t, i + 1, c->F[i], allowed);
         }
     }
     return DAE_OK;
@@ -639,13 +654,21 @@ static dae_status check_residual(const dae_ivp *ivp, double t, const double *y, 
 
 static dae_status consistent_failed(const dae_ivp *ivp, double t, int r, dae_error *err)
 {
-    if (r == DAE_IVP_NO_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent initial values of %d equations", ivp->n);
-    if (r < 0) return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: the residual asked to stop at the initial values", t);
+    if (r == DAE_IVP_NO_MEMORY)
+        return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent initial values of %d equations",
+                        ivp->n);
+    if (r < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %g: the residual asked to stop at the initial values",
+                        t);
     if (ivp->bad_component >= 0) {
-        return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %g: component %d of the residual or its Jacobian is not finite at the initial values; "
-                        "check them and the domain of the equations", t, ivp->bad_component + 1);
+        return dae_fail(
+            err, DAE_ERR_UNDEFINED, t,
+            "t = %g: component %d of the residual or its Jacobian is not finite at the initial values; "
+            "check them and the domain of the equations",
+            t, ivp->bad_component + 1);
     }
-    return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %g: the residual cannot be evaluated at the initial values", t);
+    return dae_fail(err, DAE_ERR_UNDEFINED, t,
+                    "t = %g: the residual cannot be evaluated at the initial values", t);
 }
 
 /* Newton's method in least squares for x_j = y'_j (differential) or y_j (algebraic). */

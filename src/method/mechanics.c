@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define ITERATIONS 10   /* [MEXX] position projection: at most, */
-#define CONVERGED 1e-2  /* until the weighted increment is below this, */
-#define DIVERGED 2.0    /* and it fails if an increment grows by this factor */
+#define ITERATIONS 10  /* [MEXX] position projection: at most, */
+#define CONVERGED 1e-2 /* until the weighted increment is below this, */
+#define DIVERGED 2.0   /* and it fails if an increment grows by this factor */
 
 /* ---- Shape --------------------------------------------------------------------------------------- */
 
@@ -17,7 +17,8 @@
 static void shape_mass(dae_mechanics *x, dae_arena *a)
 {
     const dae_mech *m = x->m;
-    int diagonal = !m->mass_fn && !m->mass_blocks && (m->mass.n == 0 || m->mass.pattern.storage == DAE_DIAGONAL);
+    int diagonal =
+        !m->mass_fn && !m->mass_blocks && (m->mass.n == 0 || m->mass.pattern.storage == DAE_DIAGONAL);
     x->spec.block = m->mass_block;
     x->spec.nblock = m->nblock;
     if (!m->mass_block && diagonal) {
@@ -81,8 +82,10 @@ dae_status dae_mechanics_init(dae_mechanics *x, dae_ivp *ivp, dae_error *err)
     const dae_mech *m = &ivp->sys->mech;
     dae_arena *a = ivp->arena;
     int sparse = m->G_colptr != NULL && !m->dfdlambda;
-    *x = (dae_mechanics){.ivp = ivp, .m = m, .np = m->np, .nv = m->nv, .nu = m->nu, .nl = m->nlambda, .ng = m->ng};
-    x->spec = (dae_saddle_spec){.nv = m->nv, .nl = m->nlambda, .parent = m->parent, .row_joint = m->row_joint};
+    *x = (dae_mechanics){
+        .ivp = ivp, .m = m, .np = m->np, .nv = m->nv, .nu = m->nu, .nl = m->nlambda, .ng = m->ng};
+    x->spec =
+        (dae_saddle_spec){.nv = m->nv, .nl = m->nlambda, .parent = m->parent, .row_joint = m->row_joint};
     if (sparse) {
         x->spec.colptr = m->G_colptr;
         x->spec.rowind = m->G_rowind;
@@ -120,7 +123,8 @@ void dae_mechanics_count(dae_mechanics *x)
     x->user_timed = x->linalg_timed = 0;
 }
 
-dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, int unsymmetric, dae_error *err)
+dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, int unsymmetric,
+                                 dae_error *err)
 {
     dae_saddle_spec spec = rows == x->nl ? x->spec : x->cspec;
     const char *general = x->ivp->opt->linear_algebra;
@@ -143,16 +147,16 @@ static double one_sided(const dae_ivp *ivp, double t)
     return t;
 }
 
-#define TIMED(x, r, call)                                \
-    do {                                                 \
-        if ((x)->ivp->opt->profile) {                    \
-            unsigned long long begin_ = dae_ticks();     \
-            r = call;                                    \
-            (x)->user_ticks += dae_ticks() - begin_;     \
-            (x)->user_timed++;                           \
-        } else {                                         \
-            r = call;                                    \
-        }                                                \
+#define TIMED(x, r, call)                            \
+    do {                                             \
+        if ((x)->ivp->opt->profile) {                \
+            unsigned long long begin_ = dae_ticks(); \
+            r = call;                                \
+            (x)->user_ticks += dae_ticks() - begin_; \
+            (x)->user_timed++;                       \
+        } else {                                     \
+            r = call;                                \
+        }                                            \
     } while (0)
 
 static int judge(dae_mechanics *x, int r, int n, const double *out)
@@ -229,7 +233,8 @@ int dae_mechanics_kinematics(dae_mechanics *x, double t, const double *p, const 
 int dae_mechanics_force(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                         const double *lambda, double *f)
 {
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point at = {
+        .t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
     x->n.f++;
     TIMED(x, r, x->m->force(&at, f, x->m->user));
@@ -240,7 +245,8 @@ int dae_mechanics_dynamics(dae_mechanics *x, double t, const double *p, const do
                            const double *lambda, double *d)
 {
     if (!x->nu) return 0;
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point at = {
+        .t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
     TIMED(x, r, x->m->dynamics(&at, d, x->m->user));
     return judge(x, r, x->nu, d);
@@ -249,7 +255,8 @@ int dae_mechanics_dynamics(dae_mechanics *x, double t, const double *p, const do
 int dae_mechanics_friction(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                            const double *lambda, double *F)
 {
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
+    dae_mech_point at = {
+        .t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
     dae_zero(x->nv * x->nl, F);
     TIMED(x, r, x->m->dfdlambda(&at, F, x->m->user));
@@ -263,16 +270,16 @@ void dae_mechanics_upper(const dae_mechanics *x, const double *G, const double *
     }
 }
 
-#define TIMED_LINALG(x, call)                            \
-    do {                                                 \
-        if ((x)->ivp->opt->profile) {                    \
-            unsigned long long begin_ = dae_ticks();     \
-            call;                                        \
-            (x)->linalg_ticks += dae_ticks() - begin_;   \
-            (x)->linalg_timed++;                         \
-        } else {                                         \
-            call;                                        \
-        }                                                \
+#define TIMED_LINALG(x, call)                          \
+    do {                                               \
+        if ((x)->ivp->opt->profile) {                  \
+            unsigned long long begin_ = dae_ticks();   \
+            call;                                      \
+            (x)->linalg_ticks += dae_ticks() - begin_; \
+            (x)->linalg_timed++;                       \
+        } else {                                       \
+            call;                                      \
+        }                                              \
     } while (0)
 
 int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U)
@@ -290,8 +297,8 @@ int dae_mechanics_solve(dae_mechanics *x, dae_saddle *s, double *w, double *l)
     return !dae_all_finite(x->nv, w);
 }
 
-int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U,
-                               double *w, double *l)
+int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M, const double *G,
+                               const double *U, double *w, double *l)
 {
     int bad;
     x->n.lu++;
@@ -336,8 +343,8 @@ static int only_rounding(int n, const double *dp, const double *p)
     return change <= 4 * DBL_EPSILON * size;
 }
 
-int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p, const double *w,
-                                   dae_projection *out)
+int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p,
+                                   const double *w, dae_projection *out)
 {
     const double *M = x->constant ? x->constant : x->M;
     double *nu = x->vec, *dv = nu + x->nv, *mu = dv + x->nv, *dp = mu + x->nl, *p0 = dp + x->np, last = 0;
@@ -400,8 +407,8 @@ static void note_residuals(dae_mechanics *x, const double *r)
 }
 
 /* v by simplified Newton steps with factors from nearby; M is those factors' and needs no evaluation. */
-static int correct_velocity(dae_mechanics *x, dae_saddle *s, double t, const double *p, double *v, const double *w,
-                            dae_projection *out)
+static int correct_velocity(dae_mechanics *x, dae_saddle *s, double t, const double *p, double *v,
+                            const double *w, dae_projection *out)
 {
     double *dv = x->vec, *mu = dv + x->nv, *r = mu + x->nl, *v0 = r + x->nl, last = 0;
     int bad = dae_mechanics_jacobian(x, t, p, x->g, x->G);
@@ -430,8 +437,8 @@ static int correct_velocity(dae_mechanics *x, dae_saddle *s, double t, const dou
     return 1;
 }
 
-int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored, double t, const double *p, double *v,
-                                   const double *w, dae_projection *out)
+int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored, double t, const double *p,
+                                   double *v, const double *w, dae_projection *out)
 {
     if (factored) return correct_velocity(x, s, t, p, v, w, out);
     const double *M;
@@ -457,18 +464,25 @@ int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored
     return 0;
 }
 
-dae_status dae_mechanics_bad_start(dae_mechanics *x, const dae_saddle *s, int r, double t, const dae_projection *out)
+dae_status dae_mechanics_bad_start(dae_mechanics *x, const dae_saddle *s, int r, double t,
+                                   const dae_projection *out)
 {
-    if (r < 0) return dae_ivp_fail(x->ivp, DAE_ERR_CALLBACK, "t = %g: a user function asked to stop at the initial values", t);
+    if (r < 0)
+        return dae_ivp_fail(x->ivp, DAE_ERR_CALLBACK,
+                            "t = %g: a user function asked to stop at the initial values", t);
     if (isnan(out->residual)) {
         return dae_ivp_fail(x->ivp, DAE_ERR_SINGULAR,
-                            "t = %g: the matrix [M G^T; G 0] is singular at the initial values (%s); redundant constraints, or a "
-                            "mass matrix that is not definite, which range_space and pcg need", t, dae_saddle_describe(s));
+                            "t = %g: the matrix [M G^T; G 0] is singular at the initial values (%s); "
+                            "redundant constraints, or a "
+                            "mass matrix that is not definite, which range_space and pcg need",
+                            t, dae_saddle_describe(s));
     }
-    return dae_ivp_fail(x->ivp, DAE_ERR_INCONSISTENT,
-                        "t = %g: the initial positions and velocities cannot be projected onto the constraints (constraint %d "
-                        "has the residual %.3g); give values nearer to them, and check for redundant constraints",
-                        t, out->largest + 1, out->residual);
+    return dae_ivp_fail(
+        x->ivp, DAE_ERR_INCONSISTENT,
+        "t = %g: the initial positions and velocities cannot be projected onto the constraints (constraint "
+        "%d "
+        "has the residual %.3g); give values nearer to them, and check for redundant constraints",
+        t, out->largest + 1, out->residual);
 }
 
 void dae_mechanics_residuals(dae_mechanics *x, double t, const double *p, const double *v)
@@ -500,8 +514,8 @@ static double increment(const dae_mechanics *x, double t, const double *p, const
     return cbrt(DBL_EPSILON) / rate;
 }
 
-int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_last, const double *p, const double *v,
-                        double *gamma)
+int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_last, const double *p,
+                        const double *v, double *gamma)
 {
     if (!x->nl) return 0;
     if (x->m->gamma) {

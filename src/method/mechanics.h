@@ -46,14 +46,16 @@ dae_status dae_mechanics_init(dae_mechanics *x, dae_ivp *ivp, dae_error *err);
 void dae_mechanics_count(dae_mechanics *x);
 /* A solver for the systems with this shape. mode: the method's option; "auto" listens to
  * options.linear_algebra too. rows: nl, or ng for position projections. */
-dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, int unsymmetric, dae_error *err);
+dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, int unsymmetric,
+                                 dae_error *err);
 
 /* ---- Evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop -------------------------------- */
 
 /* Where M is constant *M is set to it, else to the buffer, which is filled. */
 int dae_mechanics_mass(dae_mechanics *x, double t, const double *p, double *buffer, const double **M);
-int dae_mechanics_jacobian(dae_mechanics *x, double t, const double *p, double *g, double *G);   /* g, G may be NULL */
-int dae_mechanics_drift(dae_mechanics *x, double t, const double *p, double *gI);                 /* gI */
+int dae_mechanics_jacobian(dae_mechanics *x, double t, const double *p, double *g,
+                           double *G);                                            /* g, G may be NULL */
+int dae_mechanics_drift(dae_mechanics *x, double t, const double *p, double *gI); /* gI */
 int dae_mechanics_kinematics(dae_mechanics *x, double t, const double *p, const double *v, double *pdot);
 int dae_mechanics_force(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                         const double *lambda, double *f);
@@ -67,30 +69,31 @@ void dae_mechanics_upper(const dae_mechanics *x, const double *G, const double *
 /* Factor and solve, counted and timed. The rhs is (w, l), in place. 0, or > 0: singular or not finite. */
 int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U);
 int dae_mechanics_solve(dae_mechanics *x, dae_saddle *s, double *w, double *l);
-int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U,
-                               double *w, double *l);
+int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M, const double *G,
+                               const double *U, double *w, double *l);
 
 /* ---- Projections, [MEXX] (2.9) to (2.12) ---------------------------------------------------------- */
 
 typedef struct dae_projection {
     double position, velocity; /* weighted rms changes */
     int iterations;
-    int largest;               /* where it failed: the constraint with the largest residual, */
-    double residual;           /* and that residual; NAN: the matrix is singular */
+    int largest;     /* where it failed: the constraint with the largest residual, */
+    double residual; /* and that residual; NAN: the matrix is singular */
 } dae_projection;
 
 /* Moves p onto g = 0 (in the metric of M), w: weights of p (np). factored: s has the factors that
  * dae_mechanics_accelerations left there for (t, p). 0: fine, > 0: did not converge or cannot be
  * evaluated, < 0: stop. */
-int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p, const double *w,
-                                   dae_projection *out);
+int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p,
+                                   const double *w, dae_projection *out);
 /* Moves v onto G v + gI = 0 at p. w: weights of v, NULL: the change is not wanted. factored: s has the factors
  * of a point near to (t, p), with which v is corrected by iteration; the residuals that are left go to the
  * statistics. */
-int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored, double t, const double *p, double *v,
-                                   const double *w, dae_projection *out);
+int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored, double t, const double *p,
+                                   double *v, const double *w, dae_projection *out);
 /* r: what a projection of the initial values returned (not 0). Fills the error. */
-dae_status dae_mechanics_bad_start(dae_mechanics *x, const dae_saddle *s, int r, double t, const dae_projection *out);
+dae_status dae_mechanics_bad_start(dae_mechanics *x, const dae_saddle *s, int r, double t,
+                                   const dae_projection *out);
 /* Largest |g| and |G v + gI| at (t, p, v), into the statistics of the run. */
 void dae_mechanics_residuals(dae_mechanics *x, double t, const double *p, const double *v);
 
@@ -98,8 +101,8 @@ void dae_mechanics_residuals(dae_mechanics *x, double t, const double *p, const 
 
 /* gII = d/dt (G v + gI) at fixed v: given, or by differences along the motion that stay between
  * t_first and t_last. */
-int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_last, const double *p, const double *v,
-                        double *gamma);
+int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_last, const double *p,
+                        const double *v, double *gamma);
 /* Solves M a = f - G^T lambda, G a + gII = 0; lambda: in a guess where f depends on it. s takes U where
  * f depends on lambda. */
 int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, double t_first, double t_last,

@@ -35,13 +35,14 @@ typedef struct dae_ivp {
     double left, right; /* NAN: no discontinuity there */
 
     /* What the method reports after reset and after each accepted step. */
-    double t_old, t;   /* the last step */
-    const double *y;   /* at t; the method's own array, the same one from create to destroy */
-    double h_next;     /* proposed */
+    double t_old, t; /* the last step */
+    const double *y; /* at t; the method's own array, the same one from create to destroy */
+    double h_next;   /* proposed */
     int order;
-    int dense_degree;  /* of the dense output, known after a call of interpolate inside the step; 0: at most order + 1, */
-    double dense_break; /* and where it consists of two polynomials, the time between them; else NAN (or 0 with no degree) */
-    dae_error *err;    /* filled by a failing step */
+    int dense_degree; /* of the dense output, known after a call of interpolate inside the step; 0: at most order + 1, */
+    double
+        dense_break; /* and where it consists of two polynomials, the time between them; else NAN (or 0 with no degree) */
+    dae_error *err; /* filled by a failing step */
 
     /* Filled by the driver: the right-hand side of ODEs and DAEs, and room for difference Jacobians. */
     dae_rhs *f;
@@ -58,7 +59,7 @@ typedef struct dae_ivp {
 
 struct dae_method {
     dae_method_info info;
-    int soft_end; /* may step beyond t_end */
+    int soft_end;       /* may step beyond t_end */
     size_t option_size; /* size of the struct that info.options fills, 0: none */
 
     /* The method's struct (from calloc; arrays and plain state from ivp->arena), NULL: see *err.
@@ -136,16 +137,16 @@ static inline unsigned long long dae_ticks(void)
     return dae_clock_ticks();
 #endif
 }
-#define DAE_LINALG(ivp, call)                                  \
-    do {                                                       \
-        if ((ivp)->opt->profile) {                             \
-            unsigned long long begin_ = dae_ticks();           \
-            call;                                              \
-            (ivp)->linalg_ticks += dae_ticks() - begin_;       \
-            (ivp)->linalg_timed++;                             \
-        } else {                                               \
-            call;                                              \
-        }                                                      \
+#define DAE_LINALG(ivp, call)                            \
+    do {                                                 \
+        if ((ivp)->opt->profile) {                       \
+            unsigned long long begin_ = dae_ticks();     \
+            call;                                        \
+            (ivp)->linalg_ticks += dae_ticks() - begin_; \
+            (ivp)->linalg_timed++;                       \
+        } else {                                         \
+            call;                                        \
+        }                                                \
     } while (0)
 
 /* A first step after [HNW] section II.4 that respects the tolerances: for methods of the given order;

@@ -16,7 +16,8 @@ dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *outpu
     }
     if (!o->write) return dae_fail(err, DAE_ERR_INPUT, NAN, "output without a write function");
     if (o->mode == DAE_OUTPUT_EQUIDISTANT && o->count < 2) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "equidistant output needs at least 2 points, not %d", o->count);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "equidistant output needs at least 2 points, not %d",
+                        o->count);
     }
     if (o->mode == DAE_OUTPUT_MAX_INTERVAL && !(o->interval > 0)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "output interval %g must be positive", o->interval);
@@ -24,20 +25,25 @@ dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *outpu
     if (o->mode == DAE_OUTPUT_TIMES && (o->ntimes < 1 || !o->times)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "output at given times, but no times were given");
     }
-    if ((unsigned)o->mode > DAE_OUTPUT_TIMES) return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no output mode %d", (int)o->mode);
+    if ((unsigned)o->mode > DAE_OUTPUT_TIMES)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no output mode %d", (int)o->mode);
     if (o->component && o->ncomponent < 1) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "output of %d components; NULL selects all", o->ncomponent);
     }
     for (int i = 0; o->component && i < o->ncomponent; i++) {
         if (o->component[i] < 0 || o->component[i] >= it->ivp.n) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN, "output component %d does not exist (0 .. %d)", o->component[i], it->ivp.n - 1);
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "output component %d does not exist (0 .. %d)",
+                            o->component[i], it->ivp.n - 1);
         }
     }
     it->output = *o;
-    it->output.times = o->mode == DAE_OUTPUT_TIMES ? dae_arena_copy(it->keep, o->times, (size_t)o->ntimes, sizeof(double)) : NULL;
+    it->output.times = o->mode == DAE_OUTPUT_TIMES
+                           ? dae_arena_copy(it->keep, o->times, (size_t)o->ntimes, sizeof(double))
+                           : NULL;
     it->output.component = dae_arena_copy(it->keep, o->component, (size_t)o->ncomponent, sizeof(int));
     it->selected = dae_arena_reals(it->keep, (size_t)(o->component ? o->ncomponent : it->ivp.n));
-    if (dae_arena_failed(it->keep) || !it->selected) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the output");
+    if (dae_arena_failed(it->keep) || !it->selected)
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the output");
     return DAE_OK;
 }
 
@@ -91,7 +97,8 @@ dae_status dae_driver_output_start(dae_integrator *it, dae_error *err)
             double before = i ? o->times[i - 1] : s->t0;
             if (!(d * (o->times[i] - before) >= 0 && d * (s->t_end - o->times[i]) >= 0)) {
                 return dae_fail(err, DAE_ERR_INPUT, s->t0,
-                                "output time %g (number %d) is outside %g .. %g or not in order", o->times[i], i + 1, s->t0, s->t_end);
+                                "output time %g (number %d) is outside %g .. %g or not in order", o->times[i],
+                                i + 1, s->t0, s->t_end);
             }
         }
         dae_status r = DAE_OK;
@@ -122,7 +129,8 @@ static int write_pieces(dae_integrator *it, double from, double to)
     /* No dense output here has a degree above its order by more than one, unless the method says so. */
     int degree = ivp->dense_degree ? ivp->dense_degree : ivp->order + 1;
     double between = ivp->dense_degree ? ivp->dense_break : NAN;
-    if (!(d * (between - from) > 0 && d * (to - between) > 0)) return it->piece(it, from, to, degree, it->piece_user);
+    if (!(d * (between - from) > 0 && d * (to - between) > 0))
+        return it->piece(it, from, to, degree, it->piece_user);
     int r = it->piece(it, from, between, degree, it->piece_user);
     return r < 0 ? r : it->piece(it, between, to, degree, it->piece_user);
 }
@@ -135,7 +143,8 @@ dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_err
     double d = it->ivp.direction;
     if (to == from) return DAE_OK;
     if (it->piece && write_pieces(it, from, to) < 0) {
-        return dae_fail(err, DAE_ERR_CALLBACK, to, "the function that takes the pieces of the solution asked to stop at t = %.10g", to);
+        return dae_fail(err, DAE_ERR_CALLBACK, to,
+                        "the function that takes the pieces of the solution asked to stop at t = %.10g", to);
     }
     switch (o->mode) {
     case DAE_OUTPUT_NONE: break;
@@ -148,7 +157,9 @@ dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_err
         break;
     }
     case DAE_OUTPUT_STEPS: r = write_between(it, from, to, o->count > 1 ? o->count : 1, err); break;
-    case DAE_OUTPUT_MAX_INTERVAL: r = write_between(it, from, to, (long)ceil(fabs(to - from) / o->interval * (1 - 1e-12)), err); break;
+    case DAE_OUTPUT_MAX_INTERVAL:
+        r = write_between(it, from, to, (long)ceil(fabs(to - from) / o->interval * (1 - 1e-12)), err);
+        break;
     }
     return r;
 }

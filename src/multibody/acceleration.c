@@ -24,8 +24,9 @@ struct mbs_acceleration_solver {
     dae_arena *arena;
     dae_saddle_spec spec;
     dae_saddle *saddle; /* NULL: dense only */
-    double *G, *x, *b, *r; /* values of the pattern; solution, right-hand side and residual, nv+nlambda each */
-    double *none;          /* nlambda zeros */
+    double *G, *x, *b,
+        *r;       /* values of the pattern; solution, right-hand side and residual, nv+nlambda each */
+    double *none; /* nlambda zeros */
 };
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
@@ -209,8 +210,8 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
 
 /* ---- Use ----------------------------------------------------------------------------------------------- */
 
-dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const double *y, double *a, double *lambda,
-                               dae_error *err)
+dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const double *y, double *a,
+                               double *lambda, dae_error *err)
 {
     const mbs_mechanism *m = c->m;
     const dae_mech *s = &m->system.mech;

@@ -61,7 +61,7 @@ typedef struct rest {
     double t;
     double *work; /* all arrays */
     double *y, *f, *lambda, *g, *G, *J, *A, *b;
-    double *r;            /* f - G^T lambda: what moves the bodies */
+    double *r;             /* f - G^T lambda: what moves the bodies */
     double *basis, *N, *K; /* free directions, stiffness along them */
     double *d, *trial;
     double *at, *up, *down; /* a state, forces on both sides: differences by way of u */
@@ -105,7 +105,8 @@ static double imbalance(rest *x)
     const dae_mech *s = &m->system.mech;
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda;
     settle(x, x->y);
-    dae_mech_point at = {.t = x->t, .p = x->y, .v = x->y + m->np, .u = x->y + m->np + m->nv, .lambda = x->lambda};
+    dae_mech_point at = {
+        .t = x->t, .p = x->y, .v = x->y + m->np, .u = x->y + m->np + m->nv, .lambda = x->lambda};
     s->force(&at, x->f, s->user);
     memset(x->G, 0, nl * nv * sizeof *x->G);
     if (nl) s->constraint(&at, x->g, x->G, s->user);
@@ -258,10 +259,12 @@ static dae_status find_rest(rest *x, double *start, dae_error *err)
     for (int c = 0; c < m->nv; c++) {
         if (fabs(x->r[c]) > fabs(x->r[worst])) worst = c;
     }
-    return dae_fail(err, DAE_ERR_CONVERGENCE, x->t,
-                    "no equilibrium was found: downhill the forces stay out of balance by %.2g of their size, near the start by %.2g, where body "
-                    "%s is pushed with %.3g (N or N m) that nothing takes up; hold it, or start nearer to a rest",
-                    off[0], off[1], mbs_mechanism_body_name(m, 1 + worst / m->bv), fabs(x->r[worst]));
+    return dae_fail(
+        err, DAE_ERR_CONVERGENCE, x->t,
+        "no equilibrium was found: downhill the forces stay out of balance by %.2g of their size, near the "
+        "start by %.2g, where body "
+        "%s is pushed with %.3g (N or N m) that nothing takes up; hold it, or start nearer to a rest",
+        off[0], off[1], mbs_mechanism_body_name(m, 1 + worst / m->bv), fabs(x->r[worst]));
 }
 
 static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_error *err)
@@ -320,7 +323,8 @@ dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, co
     memset(x.y + m->np, 0, (size_t)m->nv * sizeof *y);
     double off = imbalance(&x);
     if (!(off <= 1e3 * BALANCED))
-        s = dae_fail(err, DAE_ERR_INPUT, t, "no equilibrium: forces are out of balance by %.2g of their size", off);
+        s = dae_fail(err, DAE_ERR_INPUT, t, "no equilibrium: forces are out of balance by %.2g of their size",
+                     off);
     memcpy(lambda, x.lambda, (size_t)m->nlambda * sizeof *lambda);
     free(x.work);
     return s;
@@ -359,7 +363,8 @@ static dae_status rates(small *s, int k, double h, double *out, dae_error *err)
         out[s->np + i] = 0;
         for (int c = 0; c < m->nv; c++) out[s->np + i] += s->V[i * m->nv + c] * s->a[c];
     }
-    dae_mech_point x = {.t = s->t, .p = s->z, .v = s->z + m->np, .u = s->z + m->np + m->nv, .lambda = s->lambda};
+    dae_mech_point x = {
+        .t = s->t, .p = s->z, .v = s->z + m->np, .u = s->z + m->np + m->nv, .lambda = s->lambda};
     if (m->nu) m->system.mech.dynamics(&x, out + s->np + s->nv, m->system.mech.user);
     return status;
 }

@@ -98,7 +98,8 @@ static mbs_slot *take_derivative_slot(const mbs_mechanism *m)
     return s;
 }
 
-static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_slot *s, double t, const double *p, const double *v)
+static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_slot *s, double t, const double *p,
+                                     const double *v)
 {
     mbs_set_poses(m, p, v, s->pose);
     memset(s->f, 0, (size_t)m->nv * sizeof *s->f);

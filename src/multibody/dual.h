@@ -41,8 +41,8 @@ mbs_dual3 mbs_omega3(mbs_context *x, int body); /* global axes */
 mbs_dual3 mbs_separation3(mbs_context *x, const mbs_frame *i, const mbs_frame *j);
 mbs_dual3 mbs_separation_rate3(mbs_context *x, const mbs_frame *i, const mbs_frame *j);
 void mbs_coordinate_dual(mbs_context *x, const mbs_coordinate *q, mbs_dual *value, mbs_dual *rate);
-mbs_dual mbs_state_dual(mbs_context *x, int k);      /* u_k */
-mbs_dual mbs_multiplier_dual(mbs_context *x, int k); /* lambda_k; k < 0: 0 */
+mbs_dual mbs_state_dual(mbs_context *x, int k);                       /* u_k */
+mbs_dual mbs_multiplier_dual(mbs_context *x, int k);                  /* lambda_k; k < 0: 0 */
 void mbs_seed_time(const mbs_context *x, mbs_dual *a, double factor); /* adds to the derivative by t */
 mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *local);
 mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *local);

@@ -15,7 +15,8 @@ static double potential_at(const mbs_mechanism *m, double t, const double *p, co
 
 /* Power of the applied forces and of moving constraints, without that of the potential: its rate is taken by central
  * differences along the motion. */
-static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y, double *out)
+static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y,
+                        double *out)
 {
     const dae_mech *s = &m->system.mech;
     size_t n = (size_t)(m->np + 2 * m->nv + 2 * m->nlambda);
@@ -24,8 +25,7 @@ static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, doub
     double *p = work, *f = p + m->np, *lambda = f + m->nv, *gI = lambda + m->nlambda, *rate = gI + m->nlambda;
     const double *v = y + m->np;
     dae_status status = DAE_OK;
-    if (m->nlambda && (m->friction || s->velocity))
-        status = mbs_acceleration_at(c, t, y, NULL, lambda, NULL);
+    if (m->nlambda && (m->friction || s->velocity)) status = mbs_acceleration_at(c, t, y, NULL, lambda, NULL);
     dae_mech_point x = {.t = t, .p = y, .v = v, .u = v + m->nv, .lambda = lambda};
     s->force(&x, f, s->user);
     for (int i = 0; i < m->nv; i++) sum += f[i] * v[i];
@@ -50,7 +50,8 @@ static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, doub
     return status;
 }
 
-dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y, mbs_energy *out)
+dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y,
+                         mbs_energy *out)
 {
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;

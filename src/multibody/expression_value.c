@@ -216,10 +216,23 @@ static partials partials_of(const dae_instruction *i, const double *table, doubl
 
 static int operands(const dae_instruction *i)
 {
-    static const int count[] = {[OP_ADD] = 2,   [OP_SUB] = 2,    [OP_MUL] = 2, [OP_DIV] = 2, [OP_NEG] = 1,
-                                [OP_POWI] = 1,  [OP_LT] = 2,     [OP_LE] = 2,  [OP_GT] = 2,  [OP_GE] = 2,
-                                [OP_EQ] = 2,    [OP_NE] = 2,     [OP_AND] = 2, [OP_OR] = 2,  [OP_NOT] = 1,
-                                [OP_TABLE] = 1, [OP_SPLINE] = 1,
+    static const int count[] = {[OP_ADD] = 2,
+                                [OP_SUB] = 2,
+                                [OP_MUL] = 2,
+                                [OP_DIV] = 2,
+                                [OP_NEG] = 1,
+                                [OP_POWI] = 1,
+                                [OP_LT] = 2,
+                                [OP_LE] = 2,
+                                [OP_GT] = 2,
+                                [OP_GE] = 2,
+                                [OP_EQ] = 2,
+                                [OP_NE] = 2,
+                                [OP_AND] = 2,
+                                [OP_OR] = 2,
+                                [OP_NOT] = 1,
+                                [OP_TABLE] = 1,
+                                [OP_SPLINE] = 1,
 #define X(name, id, n) [OP_##id] = n,
                                 DAE_EXPRESSION_FUNCTIONS(X)
 #undef X

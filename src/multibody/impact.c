@@ -24,7 +24,8 @@ static void system_matrix(const mbs_mechanism *m, const double *G, size_t n, dou
 }
 
 /* w and r of the formula above; r follows w in the array. */
-static dae_status respond(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double *w)
+static dae_status respond(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q,
+                          double *w)
 {
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
     double *K = calloc(n * n, sizeof *K), *b = calloc(n, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);

@@ -380,7 +380,8 @@ static void read_joint(loader *l, json_t *o)
         if (!l->failed && !(j.friction_speed > 0)) wrong(l, "v_s", "must be positive");
         j.mu_static = number(l, friction, "mu_static", 0, &one);
         j.stick = number(l, friction, "stick", 0, &rate_unit);
-        if (!l->failed && json_object_get(friction, "stick") && !(j.stick > 0)) wrong(l, "stick", "must be positive");
+        if (!l->failed && json_object_get(friction, "stick") && !(j.stick > 0))
+            wrong(l, "stick", "must be positive");
         l->path[n] = 0;
     }
     if (!l->failed) mbs_model_add_joint(l->m, &j);
@@ -389,10 +390,11 @@ static void read_joint(loader *l, json_t *o)
 static void read_force(loader *l, json_t *o)
 {
     mbs_force f = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
-    check_keys(l, o,
-               "name|type|a|b|joint|body|k|c|l0|value|axis|frame|k_angular|c_angular|mu|radius|v_s|stick|min|max|"
-               "resistance|inductance|"
-               "constant|pull|doc");
+    check_keys(
+        l, o,
+        "name|type|a|b|joint|body|k|c|l0|value|axis|frame|k_angular|c_angular|mu|radius|v_s|stick|min|max|"
+        "resistance|inductance|"
+        "constant|pull|doc");
     f.point_a = text(l, o, "a", 0);
     f.point_b = text(l, o, "b", 0);
     f.joint = text(l, o, "joint", 0);
@@ -423,7 +425,8 @@ static void read_force(loader *l, json_t *o)
     f.radius = number(l, o, "radius", 0, &length_unit);
     f.speed = number(l, o, "v_s", 0, &any);
     json_t *stick = json_object_get(o, "stick");
-    if (stick && !json_is_boolean(stick)) wrong(l, "stick", "expected true or false, found %s", kind_of(stick));
+    if (stick && !json_is_boolean(stick))
+        wrong(l, "stick", "expected true or false, found %s", kind_of(stick));
     f.stick = json_is_true(stick);
     f.min = number(l, o, "min", -INFINITY, &any);
     f.max = number(l, o, "max", INFINITY, &any);

@@ -631,7 +631,8 @@ static void add_switches(mbs_mechanism *m)
         m->nu += 4;
     }
     for (int k = 0; k < m->nforce; k++) {
-        if (strcmp(m->force[k].type->name, "contact") != 0 || !m->force[k].model->stick || !(m->force[k].model->mu > 0))
+        if (strcmp(m->force[k].type->name, "contact") != 0 || !m->force[k].model->stick ||
+            !(m->force[k].model->mu > 0))
             continue;
         m->force[k].grip = m->nu;
         m->nu += 4;
@@ -801,8 +802,7 @@ static dae_status allocate(mbs_builder *b)
     m->mass = dae_arena_reals(m->arena, n);
     m->inertia = dae_arena_reals(m->arena, 9 * n);
     m->blocks = dae_arena_reals(m->arena, 36 * n);
-    m->p0 = dae_arena_reals(m->arena,
-                            13 * n + 4 * (size_t)(model->nforce + model->njoint + model->nevent));
+    m->p0 = dae_arena_reals(m->arena, 13 * n + 4 * (size_t)(model->nforce + model->njoint + model->nevent));
     m->joint = dae_arena_take(m->arena, (size_t)model->njoint + 1, sizeof *m->joint);
     m->force = dae_arena_take(m->arena, (size_t)model->nforce + 1, sizeof *m->force);
     m->sensor = dae_arena_ints(m->arena, (size_t)model->nsensor + 1);
@@ -931,8 +931,11 @@ static void look_for_mistakes(mbs_mechanism *m)
     }
     look_for_mass(m);
     if (m->singular >= 0)
-        warn(m, "the starting pose is singular: there joint \"%s\" holds what others hold already, and the motion can "
-             "go on in several ways; start beside it", mbs_row_name(m, m->singular, NULL));
+        warn(m,
+             "the starting pose is singular: there joint \"%s\" holds what others hold already, and the "
+             "motion can "
+             "go on in several ways; start beside it",
+             mbs_row_name(m, m->singular, NULL));
     free(held);
 }
 

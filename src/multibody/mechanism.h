@@ -182,7 +182,7 @@ struct mbs_mechanism {
     dae_system system;
     const struct mbs_tree *tree; /* in joint coordinates, or NULL */
     dae_system mixed;            /* in coordinates of bodies and joints; nv = 0: none */
-    int planar, nbody, bp, bv; /* bp, bv: positions and velocities per body */
+    int planar, nbody, bp, bv;   /* bp, bv: positions and velocities per body */
     int np, nv, nu, nrow, nlambda, ng;
     double gravity[3];
     double *mass, *inertia; /* per body: mass; 9 numbers by rows */
@@ -219,9 +219,9 @@ struct mbs_context {
     const mbs_mechanism *m;
     double t;
     const double *v, *u, *lambda;
-    const double *a;      /* accelerations, for sensors, or NULL */
+    const double *a;        /* accelerations, for sensors, or NULL */
     const double *reaction; /* multipliers of all rows as described, for sensors, or NULL */
-    const double *sensor; /* values of the sensors so far, or NULL */
+    const double *sensor;   /* values of the sensors so far, or NULL */
     mbs_pose *pose;
     double *work;
     double *f; /* nv */

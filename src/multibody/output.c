@@ -61,7 +61,8 @@ typedef struct values {
 } values;
 
 /* 1: all of them are known. */
-static int evaluate(mbs_acceleration_solver *solver, const mbs_mechanism *m, double t, const double *y, const values *v)
+static int evaluate(mbs_acceleration_solver *solver, const mbs_mechanism *m, double t, const double *y,
+                    const values *v)
 {
     return mbs_acceleration_at(solver, t, y, v->a, v->lambda, NULL) == DAE_OK &&
            mbs_mechanism_sensors(m, t, y, v->a, v->lambda, v->sensor, NULL) == DAE_OK &&
@@ -115,7 +116,8 @@ static double interpolate(int n, const double *t, const double *f, double x)
     double c[stencil];
     for (int i = 0; i < n; i++) c[i] = f[i];
     for (int k = 1; k < n; k++) {
-        for (int i = 0; i < n - k; i++) c[i] = ((x - t[i + k]) * c[i] + (t[i] - x) * c[i + 1]) / (t[i] - t[i + k]);
+        for (int i = 0; i < n - k; i++)
+            c[i] = ((x - t[i + k]) * c[i] + (t[i] - x) * c[i + 1]) / (t[i] - t[i + k]);
     }
     return c[0];
 }
@@ -124,7 +126,8 @@ static double interpolate(int n, const double *t, const double *f, double x)
  * jumps: Gauss's three points are exact for its degree. */
 static double segment(const double *t, const double *f, int i, int first, int last)
 {
-    static const double node[] = {0.11270166537925831, 0.5, 0.88729833462074169}, weight[] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+    static const double node[] = {0.11270166537925831, 0.5, 0.88729833462074169},
+                        weight[] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
     int from = i + 1 - stencil / 2, n = last - first + 1 < stencil ? last - first + 1 : stencil;
     if (from < first) from = first;
     if (from + n - 1 > last) from = last + 1 - n;
@@ -134,7 +137,8 @@ static double segment(const double *t, const double *f, int i, int first, int la
 }
 
 /* Adds the work of one smooth piece, and the largest error of the balance in it. */
-static void add_piece(const double *t, const double *power, const double *energy, int first, int last, mbs_balance *out)
+static void add_piece(const double *t, const double *power, const double *energy, int first, int last,
+                      mbs_balance *out)
 {
     for (int i = first; i < last; i++) {
         out->work += segment(t, power, i, first, last);
@@ -163,7 +167,8 @@ dae_status mbs_energy_balance(const mbs_problem *p, int npoint, const double *t,
         out->start = energy[0];
         out->end = energy[npoint - 1];
         for (int first = 0, last; first < npoint; first = last + 1) { /* a time twice is a jump */
-            for (last = first; last + 1 < npoint && t[last + 1] != t[last]; last++) {}
+            for (last = first; last + 1 < npoint && t[last + 1] != t[last]; last++) {
+            }
             if (first > 0) out->largest = fmax(out->largest, fabs(energy[first] - out->start - out->work));
             add_piece(t, power, energy, first, last, out);
         }

@@ -32,8 +32,8 @@ static const char *joined(mbs_problem *p, const char *a, const char *b)
 }
 
 /* Names of four states of stick, slip or rest. */
-static void name_switch(mbs_problem *p, const char *object, int u, const char *const part[4], const char **name,
-                        const char **unit)
+static void name_switch(mbs_problem *p, const char *object, int u, const char *const part[4],
+                        const char **name, const char **unit)
 {
     static const char *const units[] = {"", "", "", ""};
     if (u < 0) return;
@@ -45,7 +45,8 @@ static void name_switch(mbs_problem *p, const char *object, int u, const char *c
 
 static dae_status set_names(mbs_problem *p)
 {
-    static const char *const grip[] = {"mode", "anchor", "k", "c"}, *const touch[] = {"mode", "zx", "zy", "zz"};
+    static const char *const grip[] = {"mode", "anchor", "k", "c"}, *const touch[] = {"mode", "zx", "zy",
+                                                                                      "zz"};
     static const char *const planar[] = {"x", "y", "angle", "vx", "vy", "omega"};
     static const char *const planar_unit[] = {"m", "m", "rad", "m/s", "m/s", "rad/s"};
     static const char *const spatial[] = {"x",  "y",  "z",  "q.w",     "q.x",     "q.y",    "q.z",
@@ -71,8 +72,10 @@ static dae_status set_names(mbs_problem *p)
         name[m->np + m->nv + m->force[k].u] = joined(p, m->force[k].model->name, "current");
         unit[m->np + m->nv + m->force[k].u] = "A";
     }
-    for (int k = 0; k < m->njoint; k++) name_switch(p, m->joint[k].model->name, m->joint[k].grip, grip, name, unit);
-    for (int k = 0; k < m->nforce; k++) name_switch(p, m->force[k].model->name, m->force[k].grip, touch, name, unit);
+    for (int k = 0; k < m->njoint; k++)
+        name_switch(p, m->joint[k].model->name, m->joint[k].grip, grip, name, unit);
+    for (int k = 0; k < m->nforce; k++)
+        name_switch(p, m->force[k].model->name, m->force[k].grip, touch, name, unit);
     for (int k = 0; k < m->model->nevent; k++)
         name_switch(p, m->model->event[k].name, m->rest[k], grip, name, unit);
     p->problem.component = name;
@@ -160,7 +163,8 @@ static dae_status list_parameters(mbs_problem *p)
         char unit[64] = "";
         dae_dimension_text(&m->parameter[k].dimension, unit, sizeof unit);
         if (!strcmp(unit, "1")) unit[0] = 0;
-        p->parameter[k] = (dae_parameter){.name = m->parameter[k].name, .value = m->parameter[k].value, .min = 1, .max = 0};
+        p->parameter[k] =
+            (dae_parameter){.name = m->parameter[k].name, .value = m->parameter[k].value, .min = 1, .max = 0};
         p->parameter[k].unit = dae_arena_copy(p->arena, unit, strlen(unit) + 1, 1);
     }
     return dae_arena_failed(p->arena) ? DAE_ERR_MEMORY : DAE_OK;

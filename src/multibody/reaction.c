@@ -146,8 +146,8 @@ dae_status mbs_mechanism_multipliers(const mbs_mechanism *m, double t, const dou
     return bad ? DAE_ERR_SINGULAR : DAE_OK;
 }
 
-dae_status mbs_mechanism_driver_forces(const mbs_mechanism *m, double t, const double *y, const double *lambda,
-                                       double *force)
+dae_status mbs_mechanism_driver_forces(const mbs_mechanism *m, double t, const double *y,
+                                       const double *lambda, double *force)
 {
     double *all = malloc(((size_t)m->nrow + 1) * sizeof *all);
     if (!all) return DAE_ERR_MEMORY;

@@ -359,7 +359,8 @@ mbs_dual mbs_expression_partial(mbs_context *x, int expression, const mbs_dual *
     const dae_expression *e = x->m->expression[expression];
     const int *variable;
     int n = dae_expression_variables(e, &variable), b = 0;
-    double *values = x->work + (x->m->work_size - 300), direction[256] = {0}, still[256] = {0}, own[2], both[2], other[2];
+    double *values = x->work + (x->m->work_size - 300), direction[256] = {0}, still[256] = {0}, own[2],
+           both[2], other[2];
     mbs_dual out = mbs_fresh(x, 0);
     while (b < n && (x->m->signal[variable[b]].kind != by || x->m->signal[variable[b]].object != 0)) b++;
     if (b == n) return out;

@@ -19,10 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REST_RATE 1e3   /* 1/s, of resting contacts; ours */
-#define AT_REST 1e-9    /* m/s, rad/s: at the start; ours */
-#define LOOSE 1e-6      /* m/s, rad/s: a coordinate that only a driver moves slips above it; ours */
-#define BREAK_SHARE 0.999 /* a joint whose force has left the range sticks again only below this part of it; ours */
+#define REST_RATE 1e3 /* 1/s, of resting contacts; ours */
+#define AT_REST 1e-9  /* m/s, rad/s: at the start; ours */
+#define LOOSE 1e-6    /* m/s, rad/s: a coordinate that only a driver moves slips above it; ours */
+/* a joint whose force has left the range sticks again only below this part of it; ours */
+#define BREAK_SHARE 0.999
 #define SLIP_SPEED 1e-3 /* m/s, of contacts, if none is given */
 
 static const mbs_coordinate *slider(const mbs_joint_data *j)
@@ -80,7 +81,8 @@ static void settle(const mbs_mechanism *m, const mbs_joint_data *j, double share
 }
 
 /* phi[0]: slipping ends where the speed has passed zero, phi[1]: sticking where the force is too large. */
-static void joint_values(const mbs_mechanism *m, const mbs_joint_data *j, double t, const double *y, double *phi)
+static void joint_values(const mbs_mechanism *m, const mbs_joint_data *j, double t, const double *y,
+                         double *phi)
 {
     const double *u = y + m->np + m->nv + j->grip;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
@@ -114,13 +116,15 @@ static void joint_act(const mbs_mechanism *m, const mbs_joint_data *j, int slips
 
 /* ---- Contacts ------------------------------------------------------------------------------------------ */
 
-static void contact_values(const mbs_mechanism *m, const mbs_force_data *f, double t, const double *y, double *phi)
+static void contact_values(const mbs_mechanism *m, const mbs_force_data *f, double t, const double *y,
+                           double *phi)
 {
     const double *u = y + m->np + m->nv + f->grip;
     double N, F;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
-    double speed = mbs_contact_slip(f, &x, &N, &F), limit = f->model->speed > 0 ? f->model->speed : SLIP_SPEED;
+    double speed = mbs_contact_slip(f, &x, &N, &F),
+           limit = f->model->speed > 0 ? f->model->speed : SLIP_SPEED;
     mbs_end(&x);
     phi[0] = mbs_mode(u) ? 0 : fmin(speed, 1e3 * limit) - limit; /* infinite where they do not touch */
     phi[1] = mbs_mode(u) ? F - f->model->mu * N : 0;
@@ -209,7 +213,9 @@ void mbs_switch_describe(const mbs_mechanism *m, int i, const char **object, con
 {
     int k, part;
     owner o = find(m, i, &k, &part);
-    *object = o == JOINT ? m->joint[k].model->name : o == CONTACT ? m->force[k].model->name : m->model->event[k].name;
+    *object = o == JOINT     ? m->joint[k].model->name
+              : o == CONTACT ? m->force[k].model->name
+                             : m->model->event[k].name;
     *what = o == REST ? "leaves" : part ? "slips" : o == JOINT ? "stops" : "sticks";
     *direction = o != REST && part ? DAE_RISING : DAE_FALLING;
 }

@@ -89,19 +89,29 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const char *const units[N] = {"m", "m", "m", "rad", "m/s", "m/s", "m/s", "rad/s"};
     static const int plot[] = {0, 4};
     const double *k = p->parameter;
-    double *mass = dae_problem_reals(p, 4), *y0 = dae_problem_reals(p, N), *end = dae_problem_reals(p, N), y1, v1;
+    double *mass = dae_problem_reals(p, 4), *y0 = dae_problem_reals(p, N), *end = dae_problem_reals(p, N), y1,
+           v1;
     if (!mass || !y0 || !end) return DAE_OK;
     double D = k[I2] + k[M1] * k[R1] * k[R1] - k[M1] * k[R1] * k[R2] * k[MU];
     if (fabs(D) < 1e-9 * (k[I2] + k[M1] * k[R1] * k[R1])) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        "cable-drum: mu = %g makes I2 + m1 r1 (r1 - mu r2) zero: the contact force would be infinite", k[MU]);
+        return dae_fail(
+            err, DAE_ERR_INPUT, NAN,
+            "cable-drum: mu = %g makes I2 + m1 r1 (r1 - mu r2) zero: the contact force would be infinite",
+            k[MU]);
     }
     mass[0] = k[M1];
     mass[1] = mass[2] = k[M2];
     mass[3] = k[I2];
     p->system = (dae_system){.kind = DAE_KIND_MECH,
-                             .mech = {.np = 4, .nv = 4, .ng = 3, .nlambda = 3, .mass = dae_diagonal(4, mass), .force = force,
-                                      .constraint = constraint, .gamma = gamma_term, .dfdlambda = friction,
+                             .mech = {.np = 4,
+                                      .nv = 4,
+                                      .ng = 3,
+                                      .nlambda = 3,
+                                      .mass = dae_diagonal(4, mass),
+                                      .force = force,
+                                      .constraint = constraint,
+                                      .gamma = gamma_term,
+                                      .dfdlambda = friction,
                                       .user = p->parameter}};
     p->t_end = 4;
     state(k, k[P0], k[V0], y0);

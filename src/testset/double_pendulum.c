@@ -25,7 +25,8 @@ static const double pi = 3.14159265358979323846;
 static int planar_force(const dae_mech_point *x, double *f, void *user)
 {
     const double *k = user, *p = x->p, *v = x->v;
-    double T1 = -k[K1] * (p[2] - 1.5 * pi) - k[C1] * v[2], T2 = -k[K2] * (p[5] - p[2]) - k[C2] * (v[5] - v[2]);
+    double T1 = -k[K1] * (p[2] - 1.5 * pi) - k[C1] * v[2],
+           T2 = -k[K2] * (p[5] - p[2]) - k[C2] * (v[5] - v[2]);
     f[0] = f[3] = 0;
     f[1] = -m1 * k[GRAVITY];
     f[2] = T1 - T2;
@@ -121,7 +122,8 @@ static int planar_dgammadv(const dae_mech_point *x, double *out, void *user)
 {
     const double *p = x->p, *v = x->v;
     (void)user;
-    out[8] = 2 * L1 * v[2] * cos(p[2]), out[9] = 2 * L1 * v[2] * sin(p[2]), out[10] = -out[8], out[11] = -out[9];
+    out[8] = 2 * L1 * v[2] * cos(p[2]), out[9] = 2 * L1 * v[2] * sin(p[2]), out[10] = -out[8],
+    out[11] = -out[9];
     out[22] = -2 * L2 * v[5] * cos(p[5]), out[23] = -2 * L2 * v[5] * sin(p[5]);
     return 0;
 }
@@ -284,8 +286,12 @@ static void spatial_state(double a, double va, double b, double vb, double *y)
 /* ---- The problem ------------------------------------------------------------------------------------------------ */
 
 static const dae_parameter parameters[] = {
-    {.name = "model", .value = 0, .choices = "planar|spatial", .help = "angles, or Euler parameters in space"},
-    {"theta2dot0", 10, -1e4, 1e4, NULL, 0, "rad/s", "angular velocity of body 2 at the start: 10 (case S), 0 (case T)"},
+    {.name = "model",
+     .value = 0,
+     .choices = "planar|spatial",
+     .help = "angles, or Euler parameters in space"},
+    {"theta2dot0", 10, -1e4, 1e4, NULL, 0, "rad/s",
+     "angular velocity of body 2 at the start: 10 (case S), 0 (case T)"},
     {"k1", 400, 0, 1e12, NULL, 0, "N m/rad", "stiffness of the spring at joint 1"},
     {"c1", 15, 0, 1e12, NULL, 0, "N m s/rad", "damping at joint 1"},
     {"k2", 3e5, 0, 1e12, NULL, 0, "N m/rad", "stiffness of the spring at joint 2"},
@@ -308,11 +314,13 @@ static dae_status setup(dae_problem *p, dae_error *err)
 {
     static const char *const names[12] = {"x1",  "y1",  "theta1", "x2",  "y2",  "theta2",
                                           "vx1", "vy1", "omega1", "vx2", "vy2", "omega2"};
-    static const char *const units[12] = {"m", "m", "rad", "m", "m", "rad", "m/s", "m/s", "rad/s", "m/s", "m/s", "rad/s"};
-    static const char *const spatial_names[26] = {"x1",  "y1",  "z1",  "e10",  "e11",  "e12",  "e13",  "x2",  "y2",
-                                                  "z2",  "e20", "e21", "e22",  "e23",  "vx1",  "vy1",  "vz1", "wx1",
-                                                  "wy1", "wz1", "vx2", "vy2",  "vz2",  "wx2",  "wy2",  "wz2"};
-    static const unsigned char spatial_scored[26] = {1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1};
+    static const char *const units[12] = {"m",   "m",   "rad",   "m",   "m",   "rad",
+                                          "m/s", "m/s", "rad/s", "m/s", "m/s", "rad/s"};
+    static const char *const spatial_names[26] = {
+        "x1",  "y1",  "z1",  "e10", "e11", "e12", "e13", "x2",  "y2",  "z2",  "e20", "e21", "e22",
+        "e23", "vx1", "vy1", "vz1", "wx1", "wy1", "wz1", "vx2", "vy2", "vz2", "wx2", "wy2", "wz2"};
+    static const unsigned char spatial_scored[26] = {1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0,
+                                                     1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1};
     static const double planar_mass[6] = {m1, m1, I1, m2, m2, I2};
     static const double spatial_mass[12] = {m1, m1, m1, j1, I1, I1, m2, m2, m2, j2, I2, I2};
     static const int quaternion[2] = {3, 10}, planar_plot[] = {2, 5, 8}, spatial_plot[] = {0, 1, 19};
@@ -324,15 +332,34 @@ static dae_status setup(dae_problem *p, dae_error *err)
     if (!y0 || !end) return DAE_OK;
     p->system.kind = DAE_KIND_MECH;
     if (spatial) {
-        p->system.mech = (dae_mech){.np = 14, .nv = 12, .ng = 10, .nlambda = 10, .mass = dae_diagonal(12, spatial_mass),
-                                    .force = spatial_force, .constraint = spatial_constraint, .gamma = spatial_gamma,
-                                    .kinematics = spatial_kinematics, .quaternion = quaternion, .nquaternion = 2,
+        p->system.mech = (dae_mech){.np = 14,
+                                    .nv = 12,
+                                    .ng = 10,
+                                    .nlambda = 10,
+                                    .mass = dae_diagonal(12, spatial_mass),
+                                    .force = spatial_force,
+                                    .constraint = spatial_constraint,
+                                    .gamma = spatial_gamma,
+                                    .kinematics = spatial_kinematics,
+                                    .quaternion = quaternion,
+                                    .nquaternion = 2,
                                     .user = p->parameter};
     } else {
-        p->system.mech = (dae_mech){.np = 6, .nv = 6, .ng = 4, .nlambda = 4, .mass = dae_diagonal(6, planar_mass),
-                                    .force = planar_force, .constraint = planar_constraint, .gamma = planar_gamma,
-                                    .dfdp = planar_dfdp, .dfdv = planar_dfdv, .dGw = planar_dGw, .dGtw = planar_dGtw,
-                                    .dgammadp = planar_dgammadp, .dgammadv = planar_dgammadv, .user = p->parameter};
+        p->system.mech = (dae_mech){.np = 6,
+                                    .nv = 6,
+                                    .ng = 4,
+                                    .nlambda = 4,
+                                    .mass = dae_diagonal(6, planar_mass),
+                                    .force = planar_force,
+                                    .constraint = planar_constraint,
+                                    .gamma = planar_gamma,
+                                    .dfdp = planar_dfdp,
+                                    .dfdv = planar_dfdv,
+                                    .dGw = planar_dGw,
+                                    .dGtw = planar_dGtw,
+                                    .dgammadp = planar_dgammadp,
+                                    .dgammadv = planar_dgammadv,
+                                    .user = p->parameter};
     }
     state(2 * pi, 0, 23 * pi / 12, p->parameter[SPEED], y0);
     if (known) state(known[0], known[1], known[2], known[3], end);
@@ -342,13 +369,15 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->h0 = 1e-6;
     p->reference = known ? end : NULL;
     p->reference_digits = 12;
-    p->reference_source = "extrapolation of the two-angle ODE and Radau IIA of order 9, 64-bit mantissa, agree to 1e-14";
+    p->reference_source =
+        "extrapolation of the two-angle ODE and Radau IIA of order 9, 64-bit mantissa, agree to 1e-14";
     p->component = spatial ? spatial_names : names;
     if (spatial) p->scored = spatial_scored;
     else p->unit = units;
     p->plot = spatial ? spatial_plot : planar_plot;
     p->nplot = 3;
-    if (!spatial) p->independent = "3,6"; /* the angles, in which the stiff forces are linear: as table 5 of [RNY] */
+    if (!spatial)
+        p->independent = "3,6"; /* the angles, in which the stiff forces are linear: as table 5 of [RNY] */
     return DAE_OK;
 }
 

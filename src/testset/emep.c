@@ -18,8 +18,8 @@
 #include <string.h>
 
 enum {
-    RATES = sizeof rate_table/sizeof rate_table[0],
-    REACTIONS = sizeof reaction_table/sizeof reaction_table[0],
+    RATES = sizeof rate_table / sizeof rate_table[0],
+    REACTIONS = sizeof reaction_table / sizeof reaction_table[0],
     FACTORS_MAX = 24, /* functions of time */
     TERMS_MAX = 800,  /* entries of the stoichiometric matrix */
     ENTRIES_MAX = 1600
@@ -31,20 +31,20 @@ static const double pi = 3.14159265358979323846;
 static const double T = 298, M = 2.55e19, O2 = 5.2e18, HMIX = 1.2e5;
 
 typedef struct emep {
-    double water;                                  /* H2O per per cent of humidity */
-    double cos_cos, sin_sin;                       /* of latitude 50 and declination 23.5 degrees */
-    double ho2;                                    /* 1.4e-21 exp(2200/T) */
+    double water;            /* H2O per per cent of humidity */
+    double cos_cos, sin_sin; /* of latitude 50 and declination 23.5 degrees */
+    double ho2;              /* 1.4e-21 exp(2200/T) */
     double light_a[FACTORS_MAX], light_b[FACTORS_MAX];
-    int nfactor;                                   /* functions of time */
+    int nfactor; /* functions of time */
     double emission[SPECIES];
-    int nfirst, nrate;                             /* reactions with one and with any reactant */
-    double k[REACTIONS];                           /* constant part of k_r */
+    int nfirst, nrate;                                 /* reactions with one and with any reactant */
+    double k[REACTIONS];                               /* constant part of k_r */
     int factor[REACTIONS], a[REACTIONS], b[REACTIONS]; /* function of time, reactants */
-    int row[SPECIES + 1], reaction[TERMS_MAX];     /* stoichiometric matrix by species */
+    int row[SPECIES + 1], reaction[TERMS_MAX];         /* stoichiometric matrix by species */
     double amount[TERMS_MAX];
     int colptr[SPECIES + 1], rowind[ENTRIES_MAX];
-    int first[ENTRIES_MAX + 1];                    /* Jacobian entry e: terms first[e] .. first[e+1]-1 */
-    int partial[ENTRIES_MAX]; /* dv_r/dy_s, in the order of partials() */
+    int first[ENTRIES_MAX + 1]; /* Jacobian entry e: terms first[e] .. first[e+1]-1 */
+    int partial[ENTRIES_MAX];   /* dv_r/dy_s, in the order of partials() */
     double weight[ENTRIES_MAX];
 } emep;
 
@@ -53,34 +53,36 @@ typedef struct emep {
 /* The functions of time at t. */
 static void time_functions(const emep *m, double t, double *w)
 {
-    double hour = t/3600 - 24*floor(t/86400);
+    double hour = t / 3600 - 24 * floor(t / 86400);
     int night = hour < 4 || hour >= 20;
-    double humidity = 23*sin(2.43 - 7.93e-5*3600*hour) + 66.5, H2O = m->water*humidity;
+    double humidity = 23 * sin(2.43 - 7.93e-5 * 3600 * hour) + 66.5, H2O = m->water * humidity;
     w[CONSTANT] = 1;
     w[WATER] = H2O;
-    w[WATER_HO2] = 1 + m->ho2*H2O;
+    w[WATER_HO2] = 1 + m->ho2 * H2O;
     w[DEPOSIT] = night ? 0.25 : 1;
     if (night) {
         for (int i = FIRST_PHOTOLYSIS; i < m->nfactor; i++) w[i] = 1e-40;
         return;
     }
-    double angle = (1 + 3600*hour/43200)*pi; /* in this order: exp(-b sec) magnifies its rounding at dawn */
-    double sec = 1/(cos(angle)*m->cos_cos + m->sin_sin);
-    for (int i = FIRST_PHOTOLYSIS; i < m->nfactor; i++) w[i] = m->light_a[i]*exp(-m->light_b[i]*sec);
+    double angle =
+        (1 + 3600 * hour / 43200) * pi; /* in this order: exp(-b sec) magnifies its rounding at dawn */
+    double sec = 1 / (cos(angle) * m->cos_cos + m->sin_sin);
+    for (int i = FIRST_PHOTOLYSIS; i < m->nfactor; i++) w[i] = m->light_a[i] * exp(-m->light_b[i] * sec);
 }
 
 /* Their derivatives. */
 static void time_derivatives(const emep *m, double t, double *w)
 {
-    double hour = t/3600 - 24*floor(t/86400), angle = (1 + 3600*hour/43200)*pi;
-    double H2O = -7.93e-5*23*cos(2.43 - 7.93e-5*3600*hour)*m->water;
+    double hour = t / 3600 - 24 * floor(t / 86400), angle = (1 + 3600 * hour / 43200) * pi;
+    double H2O = -7.93e-5 * 23 * cos(2.43 - 7.93e-5 * 3600 * hour) * m->water;
     w[CONSTANT] = w[DEPOSIT] = 0;
     w[WATER] = H2O;
-    w[WATER_HO2] = m->ho2*H2O;
+    w[WATER_HO2] = m->ho2 * H2O;
     int night = hour < 4 || hour >= 20;
-    double sec = 1/(cos(angle)*m->cos_cos + m->sin_sin), slope = sec*sec*sin(angle)*m->cos_cos*pi/43200;
+    double sec = 1 / (cos(angle) * m->cos_cos + m->sin_sin),
+           slope = sec * sec * sin(angle) * m->cos_cos * pi / 43200;
     for (int i = FIRST_PHOTOLYSIS; i < m->nfactor; i++)
-        w[i] = night ? 0 : -m->light_a[i]*exp(-m->light_b[i]*sec)*m->light_b[i]*slope;
+        w[i] = night ? 0 : -m->light_a[i] * exp(-m->light_b[i] * sec) * m->light_b[i] * slope;
 }
 
 /* f += what the reactions make at these values of the functions of time. */
@@ -88,11 +90,11 @@ static void add_reactions(const emep *m, const double *w, const double *y, doubl
 {
     double v[REACTIONS];
     int r = 0;
-    for (; r < m->nfirst; r++) v[r] = m->k[r]*w[m->factor[r]]*y[m->a[r]];
-    for (; r < m->nrate; r++) v[r] = m->k[r]*w[m->factor[r]]*y[m->a[r]]*y[m->b[r]];
+    for (; r < m->nfirst; r++) v[r] = m->k[r] * w[m->factor[r]] * y[m->a[r]];
+    for (; r < m->nrate; r++) v[r] = m->k[r] * w[m->factor[r]] * y[m->a[r]] * y[m->b[r]];
     for (int s = 0, e = 0; s < SPECIES; s++) {
         double sum = f[s];
-        for (; e < m->row[s + 1]; e++) sum += m->amount[e]*v[m->reaction[e]];
+        for (; e < m->row[s + 1]; e++) sum += m->amount[e] * v[m->reaction[e]];
         f[s] = sum;
     }
 }
@@ -121,14 +123,14 @@ static int dfdt(double t, const double *y, double *f, void *user)
 static void partials(const emep *m, const double *w, const double *y, double *d)
 {
     int n = 0, r = 0;
-    for (; r < m->nfirst; r++) d[n++] = m->k[r]*w[m->factor[r]];
+    for (; r < m->nfirst; r++) d[n++] = m->k[r] * w[m->factor[r]];
     for (; r < m->nrate; r++) {
-        double k = m->k[r]*w[m->factor[r]];
+        double k = m->k[r] * w[m->factor[r]];
         if (m->a[r] == m->b[r]) {
-            d[n++] = 2*k*y[m->a[r]];
+            d[n++] = 2 * k * y[m->a[r]];
         } else {
-            d[n++] = k*y[m->b[r]];
-            d[n++] = k*y[m->a[r]];
+            d[n++] = k * y[m->b[r]];
+            d[n++] = k * y[m->a[r]];
         }
     }
 }
@@ -136,12 +138,12 @@ static void partials(const emep *m, const double *w, const double *y, double *d)
 static int jacobian(double t, const double *y, double *jac, void *user)
 {
     const emep *m = user;
-    double w[FACTORS_MAX], d[2*REACTIONS];
+    double w[FACTORS_MAX], d[2 * REACTIONS];
     time_functions(m, t, w);
     partials(m, w, y, d);
     for (int e = 0; e < m->colptr[SPECIES]; e++) {
         double sum = 0;
-        for (int i = m->first[e]; i < m->first[e + 1]; i++) sum += m->weight[i]*d[m->partial[i]];
+        for (int i = m->first[e]; i < m->first[e + 1]; i++) sum += m->weight[i] * d[m->partial[i]];
         jac[e] = sum;
     }
     return 0;
@@ -152,17 +154,17 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 /* The constant part of a rate constant; *factor becomes its function of time. */
 static double constant_part(emep *m, const rate_constant *k, int *factor)
 {
-    double arrhenius = k->a*exp(k->b/T);
-    if (k->n != 0) arrhenius *= pow(T/300, k->n);
+    double arrhenius = k->a * exp(k->b / T);
+    if (k->n != 0) arrhenius *= pow(T / 300, k->n);
     *factor = CONSTANT;
     switch (k->form) {
     case ARRHENIUS: return arrhenius;
-    case ARRHENIUS_M: return arrhenius*M;
-    case ARRHENIUS_M_O2: return arrhenius*M*O2;
+    case ARRHENIUS_M: return arrhenius * M;
+    case ARRHENIUS_M_O2: return arrhenius * M * O2;
     case ARRHENIUS_H2O: *factor = WATER; return arrhenius;
-    case HO2_SELF: *factor = WATER_HO2; return 2.3e-13*exp(600/T) + M*1.7e-33*exp(1000/T);
-    case DEPOSITION: *factor = DEPOSIT; return k->a/HMIX;
-    case EMISSION: return k->a/HMIX;
+    case HO2_SELF: *factor = WATER_HO2; return 2.3e-13 * exp(600 / T) + M * 1.7e-33 * exp(1000 / T);
+    case DEPOSITION: *factor = DEPOSIT; return k->a / HMIX;
+    case EMISSION: return k->a / HMIX;
     case PHOTOLYSIS: break;
     }
     int i = FIRST_PHOTOLYSIS;
@@ -184,11 +186,11 @@ static double read_number(const char **text)
         if (**text == '.') {
             fraction = 1;
         } else {
-            digits = 10*digits + (**text - '0');
+            digits = 10 * digits + (**text - '0');
             if (fraction) scale *= 10;
         }
     }
-    return digits/scale;
+    return digits / scale;
 }
 
 static int read_species(const char **text)
@@ -224,7 +226,7 @@ static void parse(const char *text, parsed *p)
             double amount = *text >= '0' && *text <= '9' ? read_number(&text) : 1;
             while (*text == ' ') text++;
             int s = read_species(&text);
-            p->net[s] += sign*amount;
+            p->net[s] += sign * amount;
             for (int i = 0; sign < 0 && i < (int)amount; i++) p->reactant[p->order++] = s;
         }
     }
@@ -241,9 +243,9 @@ static void take_order(emep *m, int order, double (*net)[SPECIES])
         int j = 0, factor;
         while (j < RATES && strcmp(rate_table[j].name, x->rate)) j++;
         assert(j < RATES);
-        double k = x->factor*constant_part(m, &rate_table[j], &factor);
+        double k = x->factor * constant_part(m, &rate_table[j], &factor);
         if (order == 0) {
-            for (int s = 0; s < SPECIES; s++) m->emission[s] += k*p.net[s];
+            for (int s = 0; s < SPECIES; s++) m->emission[s] += k * p.net[s];
             continue;
         }
         int r = m->nrate++;
@@ -286,11 +288,11 @@ static void compile_jacobian(emep *m, double (*net)[SPECIES])
 
 static void compile(emep *m, double (*net)[SPECIES])
 {
-    double degree = pi/180, Z = (597.3 - 0.57*(T - 273.16))*18/1.986*(1/T - 1/273.16);
-    m->water = 6.1078*exp(-Z)*10/(1.38e-16*T);
-    m->cos_cos = cos(50*degree)*cos(23.5*degree);
-    m->sin_sin = sin(50*degree)*sin(23.5*degree);
-    m->ho2 = 1.4e-21*exp(2200/T);
+    double degree = pi / 180, Z = (597.3 - 0.57 * (T - 273.16)) * 18 / 1.986 * (1 / T - 1 / 273.16);
+    m->water = 6.1078 * exp(-Z) * 10 / (1.38e-16 * T);
+    m->cos_cos = cos(50 * degree) * cos(23.5 * degree);
+    m->sin_sin = sin(50 * degree) * sin(23.5 * degree);
+    m->ho2 = 1.4e-21 * exp(2200 / T);
     m->nfactor = FIRST_PHOTOLYSIS;
     take_order(m, 0, net);
     take_order(m, 1, net);
@@ -344,15 +346,14 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->t_end = 417600;
     p->y0 = y0;
     p->discontinuity = jump;
-    p->ndiscontinuity = (int)(sizeof jump/sizeof jump[0]);
+    p->ndiscontinuity = (int)(sizeof jump / sizeof jump[0]);
     p->rtol = 1e-2;
     p->atol = 1;
     p->h0 = 1e-7;
     p->reference = reference;
     p->reference_digits = 15.9;
-    p->reference_source =
-        "recomputed in extended precision, orders 13 and 9 agree to 16.1 digits; "
-        "the test set's has 11.6 (OP, OD: 4.8, 0)";
+    p->reference_source = "recomputed in extended precision, orders 13 and 9 agree to 16.1 digits; "
+                          "the test set's has 11.6 (OP, OD: 4.8, 0)";
     p->published = published;
     p->scored = scored;
     p->component = species_name;

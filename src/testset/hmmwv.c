@@ -36,35 +36,60 @@ static const double chassis_center[3] = {0.056, 0, 0.213}, rack_center[3] = {-0.
 typedef struct axle {
     const char *name;
     double x;
-    double upper[3], lower[3], spindle[3];       /* centers of mass */
-    double wheel[3];                             /* its center */
-    double upper_front[3], upper_back[3];        /* pivots of the upper arm on the chassis */
-    double upper_end[3];                         /* its outer point */
+    double upper[3], lower[3], spindle[3]; /* centers of mass */
+    double wheel[3];                       /* its center */
+    double upper_front[3], upper_back[3];  /* pivots of the upper arm on the chassis */
+    double upper_end[3];                   /* its outer point */
     double lower_front[3], lower_back[3], lower_end[3];
     double tie_inner[3], tie_outer[3];
-    double spring_top[3], spring_low[3];         /* suspension on the chassis and on the lower arm */
-    double k, c, free_length;                    /* of the suspension */
-    double rod;                                  /* from the spindle to the other end of the radius rod, along x */
-    double tie;                                  /* length of the tie rod */
+    double spring_top[3], spring_low[3]; /* suspension on the chassis and on the lower arm */
+    double k, c, free_length;            /* of the suspension */
+    double rod;                          /* from the spindle to the other end of the radius rod, along x */
+    double tie;                          /* length of the tie rod */
 } axle;
 
-static const axle axles[2] = {
-    {.name = "front", .x = 1.688965,
-     .upper = {-0.106, 0.589, 0.218}, .lower = {0, 0.547, -0.059}, .spindle = {-0.040, 0.875848931588537, -0.026},
-     .wheel = {-0.040, 0.910, -0.026},
-     .upper_front = {-0.048, 0.446, 0.245}, .upper_back = {-0.268, 0.478, 0.196}, .upper_end = {-0.053, 0.716, 0.215},
-     .lower_front = {0.223, 0.307, 0}, .lower_back = {-0.223, 0.307, 0}, .lower_end = {-0.036, 0.787, -0.118},
-     .tie_inner = {-0.250, 0.448, 0.054}, .tie_outer = {-0.176, 0.821, -0.016},
-     .spring_top = {0.104, 0.510, 0.197}, .spring_low = {0.097, 0.543, -0.047},
-     .k = 181496.15, .c = 19015.5692, .free_length = 0.3167, .rod = -0.5, .tie = 0.386658764287065},
-    {.name = "rear", .x = -1.688965,
-     .upper = {0.124, 0.589, 0.221}, .lower = {0, 0.547, -0.059}, .spindle = {0.036, 0.875848931588537, -0.026},
-     .wheel = {0.036, 0.910, -0.026},
-     .upper_front = {0.349, 0.462, 0.228}, .upper_back = {0.077, 0.462, 0.224}, .upper_end = {0.036, 0.716, 0.216},
-     .lower_front = {0.223, 0.307, 0}, .lower_back = {-0.223, 0.307, 0}, .lower_end = {0.036, 0.787, -0.118},
-     .tie_inner = {0.223, 0.416, 0.059}, .tie_outer = {0.170, 0.821, -0.009},
-     .spring_top = {-0.104, 0.502, 0.256}, .spring_low = {-0.097, 0.543, -0.047},
-     .k = 401043.45, .c = 36725.2201, .free_length = 0.3347, .rod = 0.5, .tie = 0.414074872456661}};
+static const axle axles[2] = {{.name = "front",
+                               .x = 1.688965,
+                               .upper = {-0.106, 0.589, 0.218},
+                               .lower = {0, 0.547, -0.059},
+                               .spindle = {-0.040, 0.875848931588537, -0.026},
+                               .wheel = {-0.040, 0.910, -0.026},
+                               .upper_front = {-0.048, 0.446, 0.245},
+                               .upper_back = {-0.268, 0.478, 0.196},
+                               .upper_end = {-0.053, 0.716, 0.215},
+                               .lower_front = {0.223, 0.307, 0},
+                               .lower_back = {-0.223, 0.307, 0},
+                               .lower_end = {-0.036, 0.787, -0.118},
+                               .tie_inner = {-0.250, 0.448, 0.054},
+                               .tie_outer = {-0.176, 0.821, -0.016},
+                               .spring_top = {0.104, 0.510, 0.197},
+                               .spring_low = {0.097, 0.543, -0.047},
+                               .k = 181496.15,
+                               .c = 19015.5692,
+                               .free_length = 0.3167,
+                               .rod = -0.5,
+                               .tie = 0.386658764287065},
+                              {.name = "rear",
+                               .x = -1.688965,
+                               .upper = {0.124, 0.589, 0.221},
+                               .lower = {0, 0.547, -0.059},
+                               .spindle = {0.036, 0.875848931588537, -0.026},
+                               .wheel = {0.036, 0.910, -0.026},
+                               .upper_front = {0.349, 0.462, 0.228},
+                               .upper_back = {0.077, 0.462, 0.224},
+                               .upper_end = {0.036, 0.716, 0.216},
+                               .lower_front = {0.223, 0.307, 0},
+                               .lower_back = {-0.223, 0.307, 0},
+                               .lower_end = {0.036, 0.787, -0.118},
+                               .tie_inner = {0.223, 0.416, 0.059},
+                               .tie_outer = {0.170, 0.821, -0.009},
+                               .spring_top = {-0.104, 0.502, 0.256},
+                               .spring_low = {-0.097, 0.543, -0.047},
+                               .k = 401043.45,
+                               .c = 36725.2201,
+                               .free_length = 0.3347,
+                               .rod = 0.5,
+                               .tie = 0.414074872456661}};
 
 static const double link_length = 0.15, stiff_length = 0.25;
 
@@ -99,11 +124,11 @@ static void place(const corner *c, const double *offset, double *out)
 static void point(const corner *c, const char *name, int body, const double *at)
 {
     char full[40];
-    const double *center = body == 1             ? chassis_center
-                           : body == c->upper    ? c->upper_center
-                           : body == c->lower    ? c->lower_center
-                           : body == c->spindle  ? c->spindle_center
-                                                 : rack_center;
+    const double *center = body == 1            ? chassis_center
+                           : body == c->upper   ? c->upper_center
+                           : body == c->lower   ? c->lower_center
+                           : body == c->spindle ? c->spindle_center
+                                                : rack_center;
     snprintf(full, sizeof full, "%s_%s", c->prefix, name);
     mbs_point p = {.name = full, .body = body, .q = {1, 0, 0, 0}};
     for (int i = 0; i < 3; i++) p.r[i] = at[i] - center[i];
@@ -145,8 +170,13 @@ static void joint(const corner *c, const char *name, const char *type, const dou
 static void spring(const corner *c, const char *name, double k, double damping, double free_length)
 {
     names n = between(c, name);
-    mbs_model_add_force(c->m, &(mbs_force){.name = n.self, .type = "spring", .point_a = n.a, .point_b = n.b, .k = k,
-                                           .c = damping, .l0 = free_length});
+    mbs_model_add_force(c->m, &(mbs_force){.name = n.self,
+                                           .type = "spring",
+                                           .point_a = n.a,
+                                           .point_b = n.b,
+                                           .k = k,
+                                           .c = damping,
+                                           .l0 = free_length});
 }
 
 static void revolute(const corner *c, const char *name, int body, const double *front, const double *back)
@@ -206,23 +236,32 @@ static void add_forces(const corner *c, int dof, const double *par)
         double top = wheel_radius + par[BUMP], xc = sqrt(top * top - wheel_radius * wheel_radius);
         double first = hit + (a->x < 0 ? wheelbase / par[SPEED] : 0);
         snprintf(road, sizeof road,
-                 "if(abs(%.17g*(t - %.17g) - %.17g) < %.17g, sqrt(max(%.17g - (%.17g*(t - %.17g) - %.17g)^2, 0.01)) - %.17g, 0)",
+                 "if(abs(%.17g*(t - %.17g) - %.17g) < %.17g, sqrt(max(%.17g - (%.17g*(t - %.17g) - %.17g)^2, "
+                 "0.01)) - %.17g, 0)",
                  par[SPEED], first, xc, xc, top * top, par[SPEED], first, xc, wheel_radius);
     }
-    mbs_model_add_force(c->m, &(mbs_force){.name = name, .type = "tire", .point_b = where, .value = {road}, .count = 1, .k = 296325,
-                                           .c = 3502, .radius = 0.493, .pull = 1});
+    mbs_model_add_force(c->m, &(mbs_force){.name = name,
+                                           .type = "tire",
+                                           .point_b = where,
+                                           .value = {road},
+                                           .count = 1,
+                                           .k = 296325,
+                                           .c = 3502,
+                                           .radius = 0.493,
+                                           .pull = 1});
 }
 
 /* A body at rest_position[model][row]; mirrored: on the left side. */
 static int add_body(mbs_model *m, const char *name, int kind, const double *rest, int mirrored, double speed)
 {
     double s = mirrored ? -1 : 1;
-    return mbs_model_add_body(m, &(mbs_body){.name = name,
-                                             .mass = inertia[kind][0],
-                                             .inertia = {inertia[kind][1], inertia[kind][2], inertia[kind][3]},
-                                             .center = {rest[0], s * rest[1], rest[2]},
-                                             .q = {rest[3], s * rest[4], rest[5], s * rest[6]},
-                                             .v = {speed, 0, 0}});
+    return mbs_model_add_body(m,
+                              &(mbs_body){.name = name,
+                                          .mass = inertia[kind][0],
+                                          .inertia = {inertia[kind][1], inertia[kind][2], inertia[kind][3]},
+                                          .center = {rest[0], s * rest[1], rest[2]},
+                                          .q = {rest[3], s * rest[4], rest[5], s * rest[6]},
+                                          .v = {speed, 0, 0}});
 }
 
 static mbs_model *vehicle(const double *par)
@@ -243,8 +282,14 @@ static mbs_model *vehicle(const double *par)
     }
     add_body(m, "rack", 4, rest[7], 0, par[SPEED]);
     for (int k = 0; k < 4; k++) {
-        corner c = {.m = m, .a = &axles[k / 2], .side = k % 2 ? 1 : -1, .prefix = prefix[k], .upper = 2 + 3 * k,
-                    .lower = 3 + 3 * k, .spindle = 4 + 3 * k, .rack = 14};
+        corner c = {.m = m,
+                    .a = &axles[k / 2],
+                    .side = k % 2 ? 1 : -1,
+                    .prefix = prefix[k],
+                    .upper = 2 + 3 * k,
+                    .lower = 3 + 3 * k,
+                    .spindle = 4 + 3 * k,
+                    .rack = 14};
         place(&c, c.a->upper, c.upper_center);
         place(&c, c.a->lower, c.lower_center);
         place(&c, c.a->spindle, c.spindle_center);
@@ -255,7 +300,10 @@ static mbs_model *vehicle(const double *par)
     for (int i = 0; i < 3; i++) guide.r[i] = rack_center[i] - chassis_center[i];
     mbs_model_add_point(m, &guide);
     mbs_model_add_point(m, &(mbs_point){.name = "middle", .body = 14, .q = {1, 0, 0, 0}});
-    mbs_model_add_joint(m, &(mbs_joint){.name = "steering", .type = "prismatic", .point_a = "guide", .point_b = "middle",
+    mbs_model_add_joint(m, &(mbs_joint){.name = "steering",
+                                        .type = "prismatic",
+                                        .point_a = "guide",
+                                        .point_b = "middle",
                                         .axis = {0, 1, 0}});
     mbs_model_add_driver(m, &(mbs_driver){.name = "lock", .joint = "steering", .value = "0"});
     return m;
@@ -285,7 +333,8 @@ static void set_reference(dae_problem *p)
     for (int i = 0; i < 182; i++) scored[i] = fabs(end[i]) > 0.1; /* others: small deviations from zero */
     p->reference = end;
     p->reference_digits = 8;
-    p->reference_source = "RK4 on the index-reduced system and Radau IIA of order 9 on partitioned coordinates agree to 3e-12";
+    p->reference_source =
+        "RK4 on the index-reduced system and Radau IIA of order 9 on partitioned coordinates agree to 3e-12";
     p->scored = scored;
 }
 
@@ -296,7 +345,8 @@ static void destroy_mechanism(void *object)
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
-    static const int plot[] = {2, 5, 23, 65}; /* height and pitch of the chassis, heights of the right wheels */
+    static const int plot[] = {2, 5, 23,
+                               65}; /* height and pitch of the chassis, heights of the right wheels */
     mbs_model *m = vehicle(p->parameter);
     mbs_problem *q = mbs_problem_create(m, err);
     mbs_model_destroy(m);
@@ -329,7 +379,10 @@ static dae_status setup(dae_problem *p, dae_error *err)
 }
 
 static const dae_parameter parameters[] = {
-    {.name = "dof", .value = 0, .choices = "18|10", .help = "18: a short link between upper arm and spindle; 10: a ball joint"},
+    {.name = "dof",
+     .value = 0,
+     .choices = "18|10",
+     .help = "18: a short link between upper arm and spindle; 10: a ball joint"},
     {"speed", 4.4704, 0.1, 100, NULL, 0, "m/s", "of the vehicle: 10 miles per hour"},
     {"bump", 0.05, 0, 0.4, NULL, 0, "m", "radius of the half-cylinder on the road; 0: a flat road"},
     {"k", 2e7, 0, 1e12, NULL, 0, "N/m", "stiffness of the springs between chassis and upper arms"},

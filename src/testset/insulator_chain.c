@@ -24,7 +24,7 @@ static const double E = 8e9, A = 3.4e-4, rho = 3325, F0 = 230000;
 
 struct dae_problem_data {
     int N;
-    double *upper, *lower; /* distances of the joints above and below the center of body i, 0 .. N+1 */
+    double *upper, *lower;   /* distances of the joints above and below the center of body i, 0 .. N+1 */
     double impedance, speed; /* E A/C_L, C_Q */
 };
 
@@ -192,7 +192,8 @@ static void set_names(dae_problem *p, int N)
     char(*text)[longest] = dae_problem_take(p, 2 * (size_t)np, sizeof *text);
     if (!name || !event || !text) return;
     for (int i = 0; i < 2 * np; i++) {
-        int velocity = i >= np, j = velocity ? i - np : i, body = j < 2 ? 0 : (j - 2) / 3 + 1, k = j < 2 ? j : (j - 2) % 3;
+        int velocity = i >= np, j = velocity ? i - np : i, body = j < 2 ? 0 : (j - 2) / 3 + 1,
+            k = j < 2 ? j : (j - 2) % 3;
         snprintf(text[i], longest, "%s%d", kind[velocity][k], body);
         name[i] = text[i];
         dae_problem_units(p, i, 1, unit[velocity][k]);
@@ -206,12 +207,15 @@ static dae_status setup(dae_problem *p, dae_error *err)
 {
     int N = (int)p->parameter[0], nv = 3 * N + 5, nl = 2 * N + 4, nb = N + 2;
     dae_problem_data *k = dae_problem_take(p, 1, sizeof *k);
-    double *mass = dae_problem_reals(p, nv), *y0 = dae_problem_reals(p, 2 * nv), *joint = dae_problem_reals(p, 2 * nb);
+    double *mass = dae_problem_reals(p, nv), *y0 = dae_problem_reals(p, 2 * nv),
+           *joint = dae_problem_reals(p, 2 * nb);
     int *colptr = dae_problem_ints(p, nv + 1), *rowind = dae_problem_ints(p, 8 * N + 10);
-    int *block = dae_problem_ints(p, nb), *parent = dae_problem_ints(p, nb), *row_joint = dae_problem_ints(p, nl);
+    int *block = dae_problem_ints(p, nb), *parent = dae_problem_ints(p, nb),
+        *row_joint = dae_problem_ints(p, nl);
     int *plot = dae_problem_ints(p, 3);
     (void)err;
-    if (!k || !mass || !y0 || !joint || !colptr || !rowind || !block || !parent || !row_joint || !plot) return DAE_OK;
+    if (!k || !mass || !y0 || !joint || !colptr || !rowind || !block || !parent || !row_joint || !plot)
+        return DAE_OK;
     k->N = N;
     k->upper = joint;
     k->lower = joint + nb;
@@ -228,10 +232,21 @@ static dae_status setup(dae_problem *p, dae_error *err)
     tree(N, block, parent, row_joint);
     straight(k, y0);
     p->system = (dae_system){.kind = DAE_KIND_MECH,
-                             .mech = {.np = nv, .nv = nv, .ng = nl, .nlambda = nl, .mass = dae_diagonal(nv, mass),
-                                      .force = force, .constraint = constraint, .gamma = gamma_term, .mass_block = block,
-                                      .nblock = nb, .G_colptr = colptr, .G_rowind = rowind,
-                                      .constraint_sparse = constraint_sparse, .parent = parent, .row_joint = row_joint,
+                             .mech = {.np = nv,
+                                      .nv = nv,
+                                      .ng = nl,
+                                      .nlambda = nl,
+                                      .mass = dae_diagonal(nv, mass),
+                                      .force = force,
+                                      .constraint = constraint,
+                                      .gamma = gamma_term,
+                                      .mass_block = block,
+                                      .nblock = nb,
+                                      .G_colptr = colptr,
+                                      .G_rowind = rowind,
+                                      .constraint_sparse = constraint_sparse,
+                                      .parent = parent,
+                                      .row_joint = row_joint,
                                       .user = k}};
     p->t_end = 0.1;
     p->y0 = y0;

@@ -27,12 +27,12 @@ static int rhs(double t, const double *y, double *f, void *user)
     double u_left = t <= t_jump ? 2 : 0;
     int last = m->N - 1;
     for (int j = 0; j < last; j++) {
-        double u = y[2*j], r = k*u*y[2*j + 1];
-        f[2*j] = left[j]*u_left + center[j]*u + right[j]*y[2*j + 2] - r;
-        f[2*j + 1] = -r;
+        double u = y[2 * j], r = k * u * y[2 * j + 1];
+        f[2 * j] = left[j] * u_left + center[j] * u + right[j] * y[2 * j + 2] - r;
+        f[2 * j + 1] = -r;
         u_left = u;
     }
-    f[2*last] = f[2*last + 1] = -k*y[2*last]*y[2*last + 1]; /* zeta = 1: alpha = beta = 0 */
+    f[2 * last] = f[2 * last + 1] = -k * y[2 * last] * y[2 * last + 1]; /* zeta = 1: alpha = beta = 0 */
     return 0;
 }
 
@@ -42,8 +42,8 @@ static int jacobian(double t, const double *y, double *jac, void *user)
     (void)t;
     const medakzo *m = user;
     for (int j = 0; j < m->N; j++) {
-        double *u_column = jac + 10*(size_t)j, *v_column = u_column + 5;
-        double ku = k*y[2*j], kv = k*y[2*j + 1];
+        double *u_column = jac + 10 * (size_t)j, *v_column = u_column + 5;
+        double ku = k * y[2 * j], kv = k * y[2 * j + 1];
         if (j > 0) u_column[0] = m->right[j - 1];
         u_column[2] = m->center[j] - kv;
         u_column[3] = -kv;
@@ -53,20 +53,23 @@ static int jacobian(double t, const double *y, double *jac, void *user)
     return 0;
 }
 
-static const dae_parameter parameter[] = {
-    {.name = "N", .value = 200, .min = 3, .max = 1e6, .integer = 1,
-     .help = "number of grid points; 2N equations"},
-    {.name = NULL}};
+static const dae_parameter parameter[] = {{.name = "N",
+                                           .value = 200,
+                                           .min = 3,
+                                           .max = 1e6,
+                                           .integer = 1,
+                                           .help = "number of grid points; 2N equations"},
+                                          {.name = NULL}};
 
 /* Components on the grid lines x = 1, 2, 3, 4 (test set report), any N. */
 static void plot_hints(dae_problem *p, int N)
 {
     int *plot = dae_problem_ints(p, 8);
     for (int x = 1; plot && x <= 4; x++) {
-        int j = (int)(N*x/(x + c) + 0.5) - 1;
+        int j = (int)(N * x / (x + c) + 0.5) - 1;
         if (j < 0) j = 0;
-        plot[2*x - 2] = 2*j;
-        plot[2*x - 1] = 2*j + 1;
+        plot[2 * x - 2] = 2 * j;
+        plot[2 * x - 1] = 2 * j + 1;
     }
     p->plot = plot;
     p->nplot = 8;
@@ -77,19 +80,19 @@ static dae_status setup(dae_problem *p, dae_error *err)
     (void)err;
     int N = (int)dae_problem_parameter(p, "N");
     medakzo *m = dae_problem_take(p, 1, sizeof *m);
-    double *y0 = dae_problem_reals(p, 2*N), *coefficient = dae_problem_reals(p, 3*N);
+    double *y0 = dae_problem_reals(p, 2 * N), *coefficient = dae_problem_reals(p, 3 * N);
     if (!m || !y0 || !coefficient) return DAE_ERR_MEMORY;
-    *m = (medakzo){.N = N, .left = coefficient, .center = coefficient + N, .right = coefficient + 2*N};
+    *m = (medakzo){.N = N, .left = coefficient, .center = coefficient + N, .right = coefficient + 2 * N};
     for (int j = 0; j < N; j++) {
-        double z = (double)(j + 1)/N - 1;
-        double a = z*z*z/(c*c)*N, b = z*z*z*z/(c*c)*N*N; /* alpha N/2 and beta N^2 */
+        double z = (double)(j + 1) / N - 1;
+        double a = z * z * z / (c * c) * N, b = z * z * z * z / (c * c) * N * N; /* alpha N/2 and beta N^2 */
         m->left[j] = b - a;
-        m->center[j] = -2*b;
+        m->center[j] = -2 * b;
         m->right[j] = b + a;
-        y0[2*j + 1] = v0;
+        y0[2 * j + 1] = v0;
     }
     p->system = (dae_system){.kind = DAE_KIND_ODE,
-                             .ode = {.n = 2*N, .f = rhs, .jac = jacobian, .user = m},
+                             .ode = {.n = 2 * N, .f = rhs, .jac = jacobian, .user = m},
                              .structure = {.jacobian = {.storage = DAE_BANDED, .lower = 2, .upper = 2}}};
     p->t_end = 20;
     p->y0 = y0;
@@ -104,10 +107,10 @@ static dae_status setup(dae_problem *p, dae_error *err)
         p->reference_source = "recomputed: Radau IIA order 5, two tolerances agree to 7e-14 absolute";
         p->published = published;
     }
-    const char **name = dae_problem_take(p, 2*(size_t)N, sizeof *name);
+    const char **name = dae_problem_take(p, 2 * (size_t)N, sizeof *name);
     dae_problem_names(p, 0, N, "u%d"); /* first all u, then all v; woven below */
     dae_problem_names(p, N, N, "v%d");
-    for (int i = 0; name && p->component && i < 2*N; i++) name[i] = p->component[i/2 + (i % 2)*N];
+    for (int i = 0; name && p->component && i < 2 * N; i++) name[i] = p->component[i / 2 + (i % 2) * N];
     p->component = name;
     plot_hints(p, N);
     return DAE_OK;

@@ -262,7 +262,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->y0 = y0;
     p->yp0 = yp0;
     p->discontinuity = corners;
-    p->ndiscontinuity = (int)(sizeof corners/sizeof corners[0]);
+    p->ndiscontinuity = (int)(sizeof corners / sizeof corners[0]);
     p->rtol = 1e-7;
     p->atol = 1e-7;
     p->h0 = 1e-7;

@@ -17,38 +17,38 @@ static const double k1 = 0.35, k2 = 26.6, k3 = 1.23e4, k4 = 8.6e-4, k5 = 8.2e-4,
 static int rhs(double t, const double *y, double *f, void *user)
 {
     (void)t, (void)user;
-    double r1 = k1*y[0];          /* NO2 -> NO + O3P */
-    double r2 = k2*y[1]*y[3];     /* NO + O3 -> NO2 */
-    double r3 = k3*y[4]*y[1];     /* HO2 + NO -> NO2 + OH */
-    double r4 = k4*y[6];          /* HCHO -> 2 HO2 + CO */
-    double r5 = k5*y[6];          /* HCHO -> CO */
-    double r6 = k6*y[6]*y[5];     /* HCHO + OH -> HO2 + CO */
-    double r7 = k7*y[8];          /* ALD -> MEO2 + HO2 + CO */
-    double r8 = k8*y[8]*y[5];     /* ALD + OH -> C2O3 */
-    double r9 = k9*y[10]*y[1];    /* C2O3 + NO -> NO2 + MEO2 + CO2 */
-    double r10 = k10*y[10]*y[0];  /* C2O3 + NO2 -> PAN */
-    double r11 = k11*y[12];       /* PAN -> C2O3 + NO2 */
-    double r12 = k12*y[9]*y[1];   /* MEO2 + NO -> CH3O + NO2 */
-    double r13 = k13*y[13];       /* CH3O -> HCHO + HO2 */
-    double r14 = k14*y[0]*y[5];   /* NO2 + OH -> HNO3 */
-    double r15 = k15*y[2];        /* O3P -> O3 */
-    double r16 = k16*y[3];        /* O3 -> O1D */
-    double r17 = k17*y[3];        /* O3 -> O3P */
-    double r18 = k18*y[15];       /* O1D -> 2 OH */
-    double r19 = k19*y[15];       /* O1D -> O3P */
-    double r20 = k20*y[16]*y[5];  /* SO2 + OH -> SO4 + HO2 */
-    double r21 = k21*y[18];       /* NO3 -> NO */
-    double r22 = k22*y[18];       /* NO3 -> NO2 + O3P */
-    double r23 = k23*y[0]*y[3];   /* NO2 + O3 -> NO3 */
-    double r24 = k24*y[18]*y[0];  /* NO3 + NO2 -> N2O5 */
-    double r25 = k25*y[19];       /* N2O5 -> NO3 + NO2 */
+    double r1 = k1 * y[0];           /* NO2 -> NO + O3P */
+    double r2 = k2 * y[1] * y[3];    /* NO + O3 -> NO2 */
+    double r3 = k3 * y[4] * y[1];    /* HO2 + NO -> NO2 + OH */
+    double r4 = k4 * y[6];           /* HCHO -> 2 HO2 + CO */
+    double r5 = k5 * y[6];           /* HCHO -> CO */
+    double r6 = k6 * y[6] * y[5];    /* HCHO + OH -> HO2 + CO */
+    double r7 = k7 * y[8];           /* ALD -> MEO2 + HO2 + CO */
+    double r8 = k8 * y[8] * y[5];    /* ALD + OH -> C2O3 */
+    double r9 = k9 * y[10] * y[1];   /* C2O3 + NO -> NO2 + MEO2 + CO2 */
+    double r10 = k10 * y[10] * y[0]; /* C2O3 + NO2 -> PAN */
+    double r11 = k11 * y[12];        /* PAN -> C2O3 + NO2 */
+    double r12 = k12 * y[9] * y[1];  /* MEO2 + NO -> CH3O + NO2 */
+    double r13 = k13 * y[13];        /* CH3O -> HCHO + HO2 */
+    double r14 = k14 * y[0] * y[5];  /* NO2 + OH -> HNO3 */
+    double r15 = k15 * y[2];         /* O3P -> O3 */
+    double r16 = k16 * y[3];         /* O3 -> O1D */
+    double r17 = k17 * y[3];         /* O3 -> O3P */
+    double r18 = k18 * y[15];        /* O1D -> 2 OH */
+    double r19 = k19 * y[15];        /* O1D -> O3P */
+    double r20 = k20 * y[16] * y[5]; /* SO2 + OH -> SO4 + HO2 */
+    double r21 = k21 * y[18];        /* NO3 -> NO */
+    double r22 = k22 * y[18];        /* NO3 -> NO2 + O3P */
+    double r23 = k23 * y[0] * y[3];  /* NO2 + O3 -> NO3 */
+    double r24 = k24 * y[18] * y[0]; /* NO3 + NO2 -> N2O5 */
+    double r25 = k25 * y[19];        /* N2O5 -> NO3 + NO2 */
 
     f[0] = -r1 - r10 - r14 - r23 - r24 + r2 + r3 + r9 + r11 + r12 + r22 + r25;
     f[1] = -r2 - r3 - r9 - r12 + r1 + r21;
     f[2] = -r15 + r1 + r17 + r19 + r22;
     f[3] = -r2 - r16 - r17 - r23 + r15;
-    f[4] = -r3 + 2*r4 + r6 + r7 + r13 + r20;
-    f[5] = -r6 - r8 - r14 - r20 + r3 + 2*r18;
+    f[4] = -r3 + 2 * r4 + r6 + r7 + r13 + r20;
+    f[5] = -r6 - r8 - r14 - r20 + r3 + 2 * r18;
     f[6] = -r4 - r5 - r6 + r13;
     f[7] = r4 + r5 + r6 + r7;
     f[8] = -r7 - r8;
@@ -70,81 +70,146 @@ static int rhs(double t, const double *y, double *f, void *user)
 static const int colptr[N + 1] = {0,  10, 19, 21, 27, 31, 41, 45, 45, 51, 55,
                                   61, 61, 64, 67, 67, 70, 74, 74, 79, 82};
 static const int rowind[82] = {
-    0, 1, 2, 3, 5, 10, 12, 14, 18, 19, /* NO2 */
-    0, 1, 3, 4, 5, 9, 10, 11, 13,      /* NO */
-    2, 3,                              /* O3P */
-    0, 1, 2, 3, 15, 18,                /* O3 */
-    0, 1, 4, 5,                        /* HO2 */
-    0, 4, 5, 6, 7, 8, 10, 14, 16, 17,  /* OH */
-    4, 5, 6, 7,                        /* HCHO */
-    4, 5, 7, 8, 9, 10,                 /* ALD */
-    0, 1, 9, 13,                       /* MEO2 */
-    0, 1, 9, 10, 11, 12,               /* C2O3 */
-    0, 10, 12,                         /* PAN */
-    4, 6, 13,                          /* CH3O */
-    2, 5, 15,                          /* O1D */
-    4, 5, 16, 17,                      /* SO2 */
-    0, 1, 2, 18, 19,                   /* NO3 */
-    0, 18, 19,                         /* N2O5 */
+    0, 1,  2,  3,  5,  10, 12, 14, 18, 19, /* NO2 */
+    0, 1,  3,  4,  5,  9,  10, 11, 13,     /* NO */
+    2, 3,                                  /* O3P */
+    0, 1,  2,  3,  15, 18,                 /* O3 */
+    0, 1,  4,  5,                          /* HO2 */
+    0, 4,  5,  6,  7,  8,  10, 14, 16, 17, /* OH */
+    4, 5,  6,  7,                          /* HCHO */
+    4, 5,  7,  8,  9,  10,                 /* ALD */
+    0, 1,  9,  13,                         /* MEO2 */
+    0, 1,  9,  10, 11, 12,                 /* C2O3 */
+    0, 10, 12,                             /* PAN */
+    4, 6,  13,                             /* CH3O */
+    2, 5,  15,                             /* O1D */
+    4, 5,  16, 17,                         /* SO2 */
+    0, 1,  2,  18, 19,                     /* NO3 */
+    0, 18, 19,                             /* N2O5 */
 };
 
 static int jacobian(double t, const double *y, double *jac, void *user)
 {
     (void)t, (void)user;
     /* rj_c: derivative of rate j by component c, counted from 1 */
-    double r2_2 = k2*y[3], r2_4 = k2*y[1];
-    double r3_5 = k3*y[1], r3_2 = k3*y[4];
-    double r6_7 = k6*y[5], r6_6 = k6*y[6];
-    double r8_9 = k8*y[5], r8_6 = k8*y[8];
-    double r9_11 = k9*y[1], r9_2 = k9*y[10];
-    double r10_11 = k10*y[0], r10_1 = k10*y[10];
-    double r12_10 = k12*y[1], r12_2 = k12*y[9];
-    double r14_1 = k14*y[5], r14_6 = k14*y[0];
-    double r20_17 = k20*y[5], r20_6 = k20*y[16];
-    double r23_1 = k23*y[3], r23_4 = k23*y[0];
-    double r24_19 = k24*y[0], r24_1 = k24*y[18];
+    double r2_2 = k2 * y[3], r2_4 = k2 * y[1];
+    double r3_5 = k3 * y[1], r3_2 = k3 * y[4];
+    double r6_7 = k6 * y[5], r6_6 = k6 * y[6];
+    double r8_9 = k8 * y[5], r8_6 = k8 * y[8];
+    double r9_11 = k9 * y[1], r9_2 = k9 * y[10];
+    double r10_11 = k10 * y[0], r10_1 = k10 * y[10];
+    double r12_10 = k12 * y[1], r12_2 = k12 * y[9];
+    double r14_1 = k14 * y[5], r14_6 = k14 * y[0];
+    double r20_17 = k20 * y[5], r20_6 = k20 * y[16];
+    double r23_1 = k23 * y[3], r23_4 = k23 * y[0];
+    double r24_19 = k24 * y[0], r24_1 = k24 * y[18];
     const double value[82] = {
-        -k1 - r10_1 - r14_1 - r23_1 - r24_1, k1, k1, -r23_1, -r14_1, -r10_1, r10_1, r14_1, r23_1 - r24_1,
+        -k1 - r10_1 - r14_1 - r23_1 - r24_1,
+        k1,
+        k1,
+        -r23_1,
+        -r14_1,
+        -r10_1,
+        r10_1,
+        r14_1,
+        r23_1 - r24_1,
         r24_1,
-        r2_2 + r3_2 + r9_2 + r12_2, -r2_2 - r3_2 - r9_2 - r12_2, -r2_2, -r3_2, r3_2, r9_2 - r12_2, -r9_2,
-        r9_2, r12_2,
-        -k15, k15,
-        r2_4 - r23_4, -r2_4, k17, -r2_4 - k16 - k17 - r23_4, k16, r23_4,
-        r3_5, -r3_5, -r3_5, r3_5,
-        -r14_6, r6_6 + r20_6, -r6_6 - r8_6 - r14_6 - r20_6, -r6_6, r6_6, -r8_6, r8_6, r14_6, -r20_6, r20_6,
-        2*k4 + r6_7, -r6_7, -k4 - k5 - r6_7, k4 + k5 + r6_7,
-        k7, -r8_9, k7, -k7 - r8_9, k7, r8_9,
-        r12_10, -r12_10, -r12_10, r12_10,
-        r9_11 - r10_11, -r9_11, r9_11, -r9_11 - r10_11, r9_11, r10_11,
-        k11, k11, -k11,
-        k13, k13, -k13,
-        k19, 2*k18, -k18 - k19,
-        r20_17, -r20_17, -r20_17, r20_17,
-        k22 - r24_19, k21, k22, -k21 - k22 - r24_19, r24_19,
-        k25, k25, -k25,
+        r2_2 + r3_2 + r9_2 + r12_2,
+        -r2_2 - r3_2 - r9_2 - r12_2,
+        -r2_2,
+        -r3_2,
+        r3_2,
+        r9_2 - r12_2,
+        -r9_2,
+        r9_2,
+        r12_2,
+        -k15,
+        k15,
+        r2_4 - r23_4,
+        -r2_4,
+        k17,
+        -r2_4 - k16 - k17 - r23_4,
+        k16,
+        r23_4,
+        r3_5,
+        -r3_5,
+        -r3_5,
+        r3_5,
+        -r14_6,
+        r6_6 + r20_6,
+        -r6_6 - r8_6 - r14_6 - r20_6,
+        -r6_6,
+        r6_6,
+        -r8_6,
+        r8_6,
+        r14_6,
+        -r20_6,
+        r20_6,
+        2 * k4 + r6_7,
+        -r6_7,
+        -k4 - k5 - r6_7,
+        k4 + k5 + r6_7,
+        k7,
+        -r8_9,
+        k7,
+        -k7 - r8_9,
+        k7,
+        r8_9,
+        r12_10,
+        -r12_10,
+        -r12_10,
+        r12_10,
+        r9_11 - r10_11,
+        -r9_11,
+        r9_11,
+        -r9_11 - r10_11,
+        r9_11,
+        r10_11,
+        k11,
+        k11,
+        -k11,
+        k13,
+        k13,
+        -k13,
+        k19,
+        2 * k18,
+        -k18 - k19,
+        r20_17,
+        -r20_17,
+        -r20_17,
+        r20_17,
+        k22 - r24_19,
+        k21,
+        k22,
+        -k21 - k22 - r24_19,
+        r24_19,
+        k25,
+        k25,
+        -k25,
     };
     dae_copy(82, value, jac);
     return 0;
 }
 
-static const char *const name[N] = {"NO2", "NO", "O3P", "O3", "HO2", "OH", "HCHO", "CO", "ALD", "MEO2",
-                                    "C2O3", "CO2", "PAN", "CH3O", "HNO3", "O1D", "SO2", "SO4", "NO3", "N2O5"};
+static const char *const name[N] = {"NO2",  "NO",  "O3P",  "O3",   "HO2", "OH",  "HCHO",
+                                    "CO",   "ALD", "MEO2", "C2O3", "CO2", "PAN", "CH3O",
+                                    "HNO3", "O1D", "SO2",  "SO4",  "NO3", "N2O5"};
 static const double y0[N] = {0, 0.2, 0, 0.04, 0, 0, 0.1, 0.3, 0.01, 0, 0, 0, 0, 0, 0, 0, 0.007, 0, 0, 0};
 static const double reference[N] = {
-    0.05646255480022769, 0.1342484130422339, 4.139734331099427e-09, 0.005523140207484359,
-    2.018977262302196e-07, 1.464541863493966e-07, 0.07784249118997964, 0.3245075353396018,
-    0.007494013383880406, 1.622293157301561e-08, 1.135863833257075e-08, 0.002230505975721359,
-    0.000208716288279863, 1.396921016840158e-05, 0.008964884856898295, 4.352846369330103e-18,
-    0.006899219696263405, 0.0001007803037365946, 1.772146513969984e-06, 5.682943292316392e-05};
+    0.05646255480022769,   0.1342484130422339,    4.139734331099427e-09, 0.005523140207484359,
+    2.018977262302196e-07, 1.464541863493966e-07, 0.07784249118997964,   0.3245075353396018,
+    0.007494013383880406,  1.622293157301561e-08, 1.135863833257075e-08, 0.002230505975721359,
+    0.000208716288279863,  1.396921016840158e-05, 0.008964884856898295,  4.352846369330103e-18,
+    0.006899219696263405,  0.0001007803037365946, 1.772146513969984e-06, 5.682943292316392e-05};
 static const int plot[] = {0, 1, 3, 6, 8, 12};
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     (void)err;
-    p->system = (dae_system){
-        .kind = DAE_KIND_ODE,
-        .ode = {.n = N, .f = rhs, .jac = jacobian},
-        .structure = {.jacobian = {.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind}}};
+    p->system =
+        (dae_system){.kind = DAE_KIND_ODE,
+                     .ode = {.n = N, .f = rhs, .jac = jacobian},
+                     .structure = {.jacobian = {.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind}}};
     p->t_end = 60;
     p->y0 = y0;
     p->rtol = p->atol = p->h0 = 1e-7;

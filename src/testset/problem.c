@@ -18,7 +18,7 @@
 struct dae_problem_data {
     dae_arena *arena;
     const char **component, **unit; /* n of each, or NULL */
-    void *object; /* what dae_problem_own gave it */
+    void *object;                   /* what dae_problem_own gave it */
     void (*destroy)(void *object);
 };
 

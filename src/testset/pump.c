@@ -29,12 +29,12 @@ static const double sqrt_Phi = 1.0049875621120890270, V_FB = -0.8451745646739231
 /* The last ulps before the end of a period are rounding of 1e9*t: the left limit there is 0. */
 static double input(double t)
 {
-    double tau = fmod(1e9*t, 120);
+    double tau = fmod(1e9 * t, 120);
     if (tau > 120 - 1e-12) return 0;
     if (tau < 50) return 0;
-    if (tau < 60) return 2*(tau - 50);
+    if (tau < 60) return 2 * (tau - 50);
     if (tau < 110) return 20;
-    return 2*(120 - tau);
+    return 2 * (120 - tau);
 }
 
 /* The charges Q_G and Q_S = Q_D, and their derivatives by U1, U2, U3 (NULL: not wanted).
@@ -44,41 +44,41 @@ static int charges(double U1, double U2, double U3, double *Q_G, double *Q_S, do
     double none[3], none_too[3], *dG = G1 ? G1 : none, *dS = S1 ? S1 : none_too;
     dG[1] = dG[2] = dS[0] = dS[1] = dS[2] = *Q_S = 0;
     if (U1 <= V_FB) {
-        *Q_G = C_ox*(U1 - V_FB);
+        *Q_G = C_ox * (U1 - V_FB);
         dG[0] = C_ox;
         return 0;
     }
     int source = U2 <= U3 ? 1 : 2, drain = 3 - source; /* positions of U2 and U3 in the gradients */
     double low = fmin(U2, U3), high = fmax(U2, U3);
     if (Phi + low < 0) return 1; /* U_BS = -low */
-    double root = sqrt(Phi + low), droot = 0.5/root, U_TE = U_T0 + gam*(root - sqrt_Phi);
+    double root = sqrt(Phi + low), droot = 0.5 / root, U_TE = U_T0 + gam * (root - sqrt_Phi);
     double S = U1 - low - U_TE;
     if (S <= 0) {
-        double r = sqrt(gam*gam/4 + U1 - V_FB);
-        *Q_G = C_ox*gam*(r - gam/2);
-        dG[0] = C_ox*gam*0.5/r;
+        double r = sqrt(gam * gam / 4 + U1 - V_FB);
+        *Q_G = C_ox * gam * (r - gam / 2);
+        dG[0] = C_ox * gam * 0.5 / r;
         return 0;
     }
     double T = U1 - high - U_TE, sum, W_S, W_T;
     if (T > 0) {
         sum = S + T;
-        W_S = 1 - T*T/(sum*sum);
-        W_T = 1 - S*S/(sum*sum);
+        W_S = 1 - T * T / (sum * sum);
+        W_T = 1 - S * S / (sum * sum);
     } else {
         T = 0;
         sum = S;
         W_S = 1;
         W_T = 0;
     }
-    double W = sum - S*T/sum, W_low = -W_S - (W_S + W_T)*gam*droot; /* dU_TE/dlow = gam droot */
-    *Q_G = C_ox*(2*W/3 + gam*root);
-    *Q_S = -C_ox*W/3;
-    dG[0] = C_ox*(2*(W_S + W_T)/3);
-    dG[source] = C_ox*(2*W_low/3 + gam*droot);
-    dG[drain] = C_ox*(-2*W_T/3);
-    dS[0] = -C_ox*(W_S + W_T)/3;
-    dS[source] = -C_ox*W_low/3;
-    dS[drain] = C_ox*W_T/3;
+    double W = sum - S * T / sum, W_low = -W_S - (W_S + W_T) * gam * droot; /* dU_TE/dlow = gam droot */
+    *Q_G = C_ox * (2 * W / 3 + gam * root);
+    *Q_S = -C_ox * W / 3;
+    dG[0] = C_ox * (2 * (W_S + W_T) / 3);
+    dG[source] = C_ox * (2 * W_low / 3 + gam * droot);
+    dG[drain] = C_ox * (-2 * W_T / 3);
+    dS[0] = -C_ox * (W_S + W_T) / 3;
+    dS[source] = -C_ox * W_low / 3;
+    dS[drain] = C_ox * W_T / 3;
     return 0;
 }
 
@@ -92,16 +92,16 @@ static int rhs(double t, const double *y, double *f, void *user)
     f[2] = 0;
     f[3] = -y[5] + input(t);
     f[4] = y[0] - Q_G;
-    f[5] = y[1] - C_S*y[6];
+    f[5] = y[1] - C_S * y[6];
     f[6] = y[2] - Q_S;
-    f[7] = y[3] - C_D*y[7];
+    f[7] = y[3] - C_D * y[7];
     f[8] = y[4] - Q_S;
     return 0;
 }
 
 static int jacobian(double t, const double *y, double *jac, void *user)
 {
-#define J(i, j) jac[(i - 1) + (j - 1)*N]
+#define J(i, j) jac[(i - 1) + (j - 1) * N]
     (void)t, (void)user;
     double Q_G, Q_S, dG[3], dS[3];
     if (charges(y[5], y[6], y[7], &Q_G, &Q_S, dG, dS)) return 1;
@@ -119,7 +119,7 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 }
 
 /* M, banded (0,2): element (i,j) at (2 + i - j) + 3 j. */
-static const double mass[3*N] = {[2] = 1, [5] = 1, [7] = 1, [10] = 1, [12] = 1};
+static const double mass[3 * N] = {[2] = 1, [5] = 1, [7] = 1, [10] = 1, [12] = 1};
 static const int variable_index[N] = {1, 1, 1, 1, 1, 1, 1, 1, 2};
 static const double y0[N] = {1.2628004298767593e-13}; /* Q_G(0,0,0) */
 static const double yp0[N];
@@ -137,11 +137,10 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const int kink[4] = {50, 60, 110, 120}; /* ns in each period of 120 ns */
     double *discontinuity = dae_problem_reals(p, KINKS);
     if (!discontinuity) return DAE_ERR_MEMORY;
-    for (int i = 0; i < KINKS; i++) discontinuity[i] = (120*(i/4) + kink[i % 4])/1e9;
-    p->system = (dae_system){
-        .kind = DAE_KIND_DAE,
-        .dae = {.n = N, .mass = dae_banded(N, 0, 2, mass), .f = rhs, .jac = jacobian},
-        .structure = {.index = variable_index}};
+    for (int i = 0; i < KINKS; i++) discontinuity[i] = (120 * (i / 4) + kink[i % 4]) / 1e9;
+    p->system = (dae_system){.kind = DAE_KIND_DAE,
+                             .dae = {.n = N, .mass = dae_banded(N, 0, 2, mass), .f = rhs, .jac = jacobian},
+                             .structure = {.index = variable_index}};
     p->t_end = 1.2e-6;
     p->y0 = y0;
     p->yp0 = yp0;

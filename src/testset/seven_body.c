@@ -21,10 +21,14 @@
 #define WIDE 8 /* seven angles in whole vectors */
 
 /* Constants of Test Set for IVP Solvers, section II.15. */
-static const double m1 = 0.04325, m2 = 0.00365, m3 = 0.02373, m4 = 0.00706, m5 = 0.07050, m6 = 0.00706, m7 = 0.05498;
-static const double I1 = 2.194e-6, I2 = 4.410e-7, I3 = 5.255e-6, I4 = 5.667e-7, I5 = 1.169e-5, I6 = 5.667e-7, I7 = 1.912e-5;
-static const double xa = -0.06934, ya = -0.00227, xb = -0.03635, yb = 0.03273, xc = 0.014, yc = 0.072, c0 = 4530;
-static const double d = 0.028, da = 0.0115, e = 0.02, ea = 0.01421, rr = 0.007, ra = 0.00092, l0 = 0.07785, ss = 0.035;
+static const double m1 = 0.04325, m2 = 0.00365, m3 = 0.02373, m4 = 0.00706, m5 = 0.07050, m6 = 0.00706,
+                    m7 = 0.05498;
+static const double I1 = 2.194e-6, I2 = 4.410e-7, I3 = 5.255e-6, I4 = 5.667e-7, I5 = 1.169e-5, I6 = 5.667e-7,
+                    I7 = 1.912e-5;
+static const double xa = -0.06934, ya = -0.00227, xb = -0.03635, yb = 0.03273, xc = 0.014, yc = 0.072,
+                    c0 = 4530;
+static const double d = 0.028, da = 0.0115, e = 0.02, ea = 0.01421, rr = 0.007, ra = 0.00092, l0 = 0.07785,
+                    ss = 0.035;
 static const double sa = 0.01874, sb = 0.01043, sc = 0.018, sd = 0.02, ta = 0.02308, tb = 0.00916, u = 0.04;
 static const double ua = 0.01228, ub = 0.00449, zf = 0.02, zt = 0.04, fa = 0.01421;
 
@@ -101,7 +105,8 @@ static int force(const dae_mech_point *x, double *f, void *user)
     const double *v = x->v, *torque = user;
     double c3 = at->c[2], s3 = at->s[2], s2 = m2 * da * rr * at->s[1];
     double k4 = m4 * zt * (e - ea) * at->c[3], k6 = m6 * u * (zf - fa) * at->c[5];
-    double dx = sd * c3 + sc * s3 + xb - xc, dy = sd * s3 - sc * c3 + yb - yc, length = sqrt(dx * dx + dy * dy);
+    double dx = sd * c3 + sc * s3 + xb - xc, dy = sd * s3 - sc * c3 + yb - yc,
+           length = sqrt(dx * dx + dy * dy);
     double pull = -c0 * (length - l0) / length;
     f[0] = *torque - s2 * v[1] * (v[1] + 2 * v[0]);
     f[1] = s2 * v[0] * v[0];
@@ -173,7 +178,8 @@ static int gamma_term(const dae_mech_point *x, double *out, void *user)
     const double *v = x->v;
     (void)user;
     double w12 = v[0] + v[1], w45 = v[3] + v[4], w67 = v[5] + v[6];
-    double a = rr * v[0] * v[0], b = d * w12 * w12, c = ss * v[2] * v[2], f = e * w45 * w45, k = zt * v[4] * v[4];
+    double a = rr * v[0] * v[0], b = d * w12 * w12, c = ss * v[2] * v[2], f = e * w45 * w45,
+           k = zt * v[4] * v[4];
     double h = zf * w67 * w67, l = u * v[6] * v[6];
     double X = -a * at->c[0] + b * at->c12, Y = -a * at->s[0] + b * at->s12;
     out[0] = X + c * at->s[2];
@@ -188,24 +194,40 @@ static int gamma_term(const dae_mech_point *x, double *out, void *user)
 dae_system dae_seven_body(const double *torque)
 {
     return (dae_system){.kind = DAE_KIND_MECH,
-                        .mech = {.np = 7, .nv = 7, .ng = 6, .nlambda = 6, .mass_fn = mass, .force = force, .constraint = constraint,
-                                 .gamma = gamma_term, .mass_block = block, .nblock = 4, .G_colptr = colptr, .G_rowind = rowind,
-                                 .constraint_sparse = constraint_sparse, .mass_blocks = mass_blocks, .parent = parent,
-                                 .row_joint = row_joint, .cache_size = sizeof(position), .user = (void *)torque}};
+                        .mech = {.np = 7,
+                                 .nv = 7,
+                                 .ng = 6,
+                                 .nlambda = 6,
+                                 .mass_fn = mass,
+                                 .force = force,
+                                 .constraint = constraint,
+                                 .gamma = gamma_term,
+                                 .mass_block = block,
+                                 .nblock = 4,
+                                 .G_colptr = colptr,
+                                 .G_rowind = rowind,
+                                 .constraint_sparse = constraint_sparse,
+                                 .mass_blocks = mass_blocks,
+                                 .parent = parent,
+                                 .row_joint = row_joint,
+                                 .cache_size = sizeof(position),
+                                 .user = (void *)torque}};
 }
 
 /* ---- The problem ----------------------------------------------------------------------------------- */
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
-    static const double y0[N] = {-0.0617138900142764496358948458001, 0, 0.455279819163070380255912382449,
-                                 0.222668390165885884674473185609, 0.487364979543842550225598953530,
-                                 -0.222668390165885884674473185609, 1.23054744454982119249735015568};
+    static const double y0[N] = {-0.0617138900142764496358948458001, 0,
+                                 0.455279819163070380255912382449,   0.222668390165885884674473185609,
+                                 0.487364979543842550225598953530,   -0.222668390165885884674473185609,
+                                 1.23054744454982119249735015568};
     static const double end[N] = {
-        15.8107711951537070971194, -15.7563710584118394697278, 0.0408222401196458048582823, -0.534730116342079593770185,
-        0.524409965879954069371656, 0.534730116342079593770185, 1.04808074104193787306852, 1139.92030225910606419810,
-        -1424.37929517754007319603, 11.0329119106185937453273, 19.2933741050320408316276, 0.573569914829502453817688,
-        -19.2933741050320408316276, 0.323179149249130874990748};
+        15.8107711951537070971194,   -15.7563710584118394697278, 0.0408222401196458048582823,
+        -0.534730116342079593770185, 0.524409965879954069371656, 0.534730116342079593770185,
+        1.04808074104193787306852,   1139.92030225910606419810,  -1424.37929517754007319603,
+        11.0329119106185937453273,   19.2933741050320408316276,  0.573569914829502453817688,
+        -19.2933741050320408316276,  0.323179149249130874990748};
     static const char *const names[N] = {"beta",  "Theta",  "gamma",  "Phi",  "delta",  "Omega",  "epsilon",
                                          "vbeta", "vTheta", "vgamma", "vPhi", "vdelta", "vOmega", "vepsilon"};
     static const int plot[] = {0, 2, 3, 6};
@@ -218,7 +240,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->h0 = 1e-3;
     p->reference = dae_problem_is_default(p) ? end : NULL;
     p->reference_digits = 15;
-    p->reference_source = "128-bit extrapolation of the index 1 form and 16th order Gauss collocation agree to 20 digits";
+    p->reference_source =
+        "128-bit extrapolation of the index 1 form and 16th order Gauss collocation agree to 20 digits";
     p->component = names;
     dae_problem_units(p, 0, 7, "rad");
     dae_problem_units(p, 7, 7, "rad/s");

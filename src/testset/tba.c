@@ -25,7 +25,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { N = 2*NODES, STAMPS = 31 };
+enum { N = 2 * NODES, STAMPS = 31 };
 
 /* Conductances 1/RGS, 1/RGD, 1/RBS, 1/RBD; capacities; junction; supplies. All scaled as in the routine. */
 static const double YGS = 1250, YGD = 1250, YBS = 500, YBD = 500, CGS = 0.6, CGD = 0.6, CB = 0.24, COUT = 2,
@@ -43,9 +43,9 @@ typedef struct stamp {
 typedef struct tba {
     transistor transistor[TRANSISTORS];
     int colptr[N + 1], *rowind;
-    double *constant;                 /* the constant part of the Jacobian */
-    int first[TRANSISTORS + 1];       /* its stamps */
-    stamp stamp[TRANSISTORS*STAMPS];
+    double *constant;           /* the constant part of the Jacobian */
+    int first[TRANSISTORS + 1]; /* its stamps */
+    stamp stamp[TRANSISTORS * STAMPS];
 } tba;
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
@@ -73,12 +73,12 @@ static void voltages(double t, const double *x, double *v, double *slope)
 
 static double junction(double v)
 {
-    return v <= 0 ? -IS*(exp(v*(1/VTH)) - 1) : 0;
+    return v <= 0 ? -IS * (exp(v * (1 / VTH)) - 1) : 0;
 }
 
 static double capacity(double v)
 {
-    return v <= 0 ? CB/sqrt(1 - v*(1/PHIB)) : CB*(1 + v/(2*PHIB));
+    return v <= 0 ? CB / sqrt(1 - v * (1 / PHIB)) : CB * (1 + v / (2 * PHIB));
 }
 
 /* H and its derivatives by vg, vb and w. 1: undefined. */
@@ -86,21 +86,21 @@ static int channel(const transistor *m, double vg, double vb, double w, double *
 {
     double inner = m->phi - vb;
     if (inner < 0) return 1;
-    double root = sqrt(inner), u = vg - m->VT0_minus - m->gamma*root, by_u, by_w, slope = 1 + DELTA*w;
+    double root = sqrt(inner), u = vg - m->VT0_minus - m->gamma * root, by_u, by_w, slope = 1 + DELTA * w;
     if (u <= 0) {
         *H = by_u = by_w = 0;
     } else if (u <= w) {
-        *H = m->beta*u*u*slope;
-        by_u = 2*m->beta*u*slope;
-        by_w = m->beta*u*u*DELTA;
+        *H = m->beta * u * u * slope;
+        by_u = 2 * m->beta * u * slope;
+        by_w = m->beta * u * u * DELTA;
     } else {
-        *H = m->beta*w*(2*u - w)*slope;
-        by_u = 2*m->beta*w*slope;
-        by_w = m->beta*(2*(u - w)*slope + w*(2*u - w)*DELTA);
+        *H = m->beta * w * (2 * u - w) * slope;
+        by_u = 2 * m->beta * w * slope;
+        by_w = m->beta * (2 * (u - w) * slope + w * (2 * u - w) * DELTA);
     }
     if (dH) {
         dH[0] = by_u;
-        dH[1] = by_u*m->gamma*0.5/root;
+        dH[1] = by_u * m->gamma * 0.5 / root;
         dH[2] = by_w;
     }
     return 0;
@@ -121,31 +121,31 @@ static int rhs(double t, const double *y, double *f, void *user)
         } else if (b < a) {
             if (channel(q, G - b, d - D, a - b, &I, NULL)) return 1;
         }
-        double js = junction(c - S), jd = junction(d - D), ia = YGS*(a - S), ib = YGD*(b - D);
+        double js = junction(c - S), jd = junction(d - D), ia = YGS * (a - S), ib = YGD * (b - D);
         F[q->a] += -ia - I;
         F[q->b] += -ib + I;
-        F[q->c] += -YBS*(c - VBB) + js;
-        F[q->d] += -YBD*(d - VBB) + jd;
+        F[q->c] += -YBS * (c - VBB) + js;
+        F[q->d] += -YBD * (d - VBB) + jd;
         F[q->S] += ia - js;
         F[q->D] += ib - jd;
 
-        double cs = capacity(c - S)*(c - S), cd = capacity(d - D);
+        double cs = capacity(c - S) * (c - S), cd = capacity(d - D);
         g[q->c] += cs;
         g[q->S] -= cs;
-        g[q->d] += cd*(d - v[q->R]);
-        g[q->D] -= cd*(d - D);
+        g[q->d] += cd * (d - v[q->R]);
+        g[q->D] -= cd * (d - D);
         if (q->G < NODES) {
-            g[q->a] += CGS*(a - G);
-            g[q->b] += CGD*(b - G);
-            g[q->G] += CGS*(G - a) + CGD*(G - b);
+            g[q->a] += CGS * (a - G);
+            g[q->b] += CGD * (b - G);
+            g[q->G] += CGS * (G - a) + CGD * (G - b);
         } else {
-            g[q->a] += CGS*a;
-            g[q->b] += CGD*b;
-            F[q->a] += CGS*slope[q->G - V1];
-            F[q->b] += CGD*slope[q->G - V1];
+            g[q->a] += CGS * a;
+            g[q->b] += CGD * b;
+            F[q->a] += CGS * slope[q->G - V1];
+            F[q->b] += CGD * slope[q->G - V1];
         }
     }
-    for (int i = 0; i < 3; i++) g[output_node[i]] += COUT*v[output_node[i]];
+    for (int i = 0; i < 3; i++) g[output_node[i]] += COUT * v[output_node[i]];
     for (int i = 0; i < NODES; i++) {
         f[i] = F[i];
         f[NODES + i] = y[i] - g[i];
@@ -178,12 +178,13 @@ static int stamp_values(const transistor *q, const double *v, double *s)
         s[7 + i] = I[i];
     }
     double us = c - S, ud = d - D;
-    double js = us <= 0 ? -IS/VTH*exp(us/VTH) : 0, jd = ud <= 0 ? -IS/VTH*exp(ud/VTH) : 0;
+    double js = us <= 0 ? -IS / VTH * exp(us / VTH) : 0, jd = ud <= 0 ? -IS / VTH * exp(ud / VTH) : 0;
     double cs = capacity(us), cd = capacity(ud); /* and their derivatives */
-    double dcs = us <= 0 ? 0.5*cs/(PHIB - us) : 0.5*CB/PHIB, dcd = ud <= 0 ? 0.5*cd/(PHIB - ud) : 0.5*CB/PHIB;
-    double qs = cs + dcs*us, qd = cd + dcd*ud, far = dcd*(d - v[q->R]);
-    const double rest[17] = {js, -js, -js, js, jd, -jd, -jd, jd, -qs,
-                             qs, qs, -qs, -cd - far, far, cd, qd, -qd};
+    double dcs = us <= 0 ? 0.5 * cs / (PHIB - us) : 0.5 * CB / PHIB,
+           dcd = ud <= 0 ? 0.5 * cd / (PHIB - ud) : 0.5 * CB / PHIB;
+    double qs = cs + dcs * us, qd = cd + dcd * ud, far = dcd * (d - v[q->R]);
+    const double rest[17] = {js, -js, -js, js,        jd,  -jd, -jd, jd, -qs,
+                             qs, qs,  -qs, -cd - far, far, cd,  qd,  -qd};
     for (int i = 0; i < 17; i++) s[14 + i] = rest[i];
     return 0;
 }
@@ -206,7 +207,9 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 static int terminal(const gate *g, int code)
 {
     switch (code) {
-    case U1: case U2: case U3: return g->input[U1 - code];
+    case U1:
+    case U2:
+    case U3: return g->input[U1 - code];
     case TO_VDD: return VDD;
     case TO_GND: return GND;
     case OUTPUT: return g->output;
@@ -217,7 +220,7 @@ static int terminal(const gate *g, int code)
 static void expand(tba *m, int slip)
 {
     int k = 0;
-    for (size_t i = 0; i < sizeof gate_table/sizeof gate_table[0]; i++) {
+    for (size_t i = 0; i < sizeof gate_table / sizeof gate_table[0]; i++) {
         const gate *g = &gate_table[i];
         for (int j = 0; j < 4 && gate_part[g->kind][j].type >= 0; j++) {
             const part *p = &gate_part[g->kind][j];
@@ -231,7 +234,7 @@ static void expand(tba *m, int slip)
             q->D = terminal(g, p->drain);
             q->S = terminal(g, p->source);
             q->R = p->type == 0 ? GND : slip && g->kind == NOR && j == 2 ? g->first + 14 : q->D;
-            q->VT0_minus = type->VT0 - type->gamma*sqrt(type->phi);
+            q->VT0_minus = type->VT0 - type->gamma * sqrt(type->phi);
             q->gamma = type->gamma;
             q->phi = type->phi;
             q->beta = type->beta;
@@ -244,10 +247,10 @@ static void expand(tba *m, int slip)
 static int stamp_place(const transistor *q, int i, int *row, int *column)
 {
     const int wire[7] = {q->a, q->b, q->c, q->d, q->G, q->D, q->S};
-    const int rows[17] = {q->c, q->c, q->S, q->S, q->d, q->d, q->D, q->D, q->c, q->c, q->S, q->S,
-                          q->d, q->d, q->d, q->D, q->D};
-    const int columns[17] = {q->c, q->S, q->c, q->S, q->d, q->D, q->d, q->D, q->c, q->S, q->c, q->S,
-                             q->d, q->D, q->R, q->d, q->D};
+    const int rows[17] = {q->c, q->c, q->S, q->S, q->d, q->d, q->D, q->D, q->c,
+                          q->c, q->S, q->S, q->d, q->d, q->d, q->D, q->D};
+    const int columns[17] = {q->c, q->S, q->c, q->S, q->d, q->D, q->d, q->D, q->c,
+                             q->S, q->c, q->S, q->d, q->D, q->R, q->d, q->D};
     *row = i < 7 ? q->a : i < 14 ? q->b : rows[i - 14];
     *column = i < 14 ? wire[i % 7] : columns[i - 14];
     if (*row >= NODES || *column >= NODES) return 0;
@@ -267,13 +270,13 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-enum { CONSTANTS_MAX = TRANSISTORS*17 + 3 + NODES, ENTRIES_MAX = CONSTANTS_MAX + TRANSISTORS*STAMPS };
+enum { CONSTANTS_MAX = TRANSISTORS * 17 + 3 + NODES, ENTRIES_MAX = CONSTANTS_MAX + TRANSISTORS * STAMPS };
 
 /* Adds an entry between voltages to the list (row, column: node or supply); below: 1 for rows of g. */
 static void add(entry *list, int *count, int row, int column, int below, double value)
 {
     if (row >= NODES || column >= NODES) return;
-    list[(*count)++] = (entry){row + below*NODES + (column + NODES)*N, value};
+    list[(*count)++] = (entry){row + below * NODES + (column + NODES) * N, value};
 }
 
 static int constant_entries(const tba *m, entry *list)
@@ -300,7 +303,7 @@ static int constant_entries(const tba *m, entry *list)
         add(list, &n, q->G, q->G, 1, -CGS - CGD);
     }
     for (int i = 0; i < 3; i++) add(list, &n, output_node[i], output_node[i], 1, -COUT);
-    for (int i = 0; i < NODES; i++) list[n++] = (entry){NODES + i + i*N, 1}; /* y in y - g(x) */
+    for (int i = 0; i < NODES; i++) list[n++] = (entry){NODES + i + i * N, 1}; /* y in y - g(x) */
     return n;
 }
 
@@ -310,7 +313,7 @@ static int compile(dae_problem *p, tba *m, entry *list)
     int n = constant_entries(m, list), row, column;
     for (int k = 0; k < TRANSISTORS; k++) {
         for (int i = 0; i < STAMPS; i++) {
-            if (stamp_place(&m->transistor[k], i, &row, &column)) list[n++] = (entry){row + column*N, 0};
+            if (stamp_place(&m->transistor[k], i, &row, &column)) list[n++] = (entry){row + column * N, 0};
         }
     }
     assert(n <= ENTRIES_MAX);
@@ -326,14 +329,14 @@ static int compile(dae_problem *p, tba *m, entry *list)
     for (int i = 0; i < count; i++) {
         m->rowind[i] = list[i].key % N;
         m->constant[i] = list[i].value;
-        m->colptr[list[i].key/N + 1] = i + 1;
+        m->colptr[list[i].key / N + 1] = i + 1;
     }
     n = 0;
     for (int k = 0; k < TRANSISTORS; k++) {
         m->first[k] = n;
         for (int i = 0; i < STAMPS; i++) {
             if (!stamp_place(&m->transistor[k], i, &row, &column)) continue;
-            entry wanted = {row + column*N, 0};
+            entry wanted = {row + column * N, 0};
             const entry *found = bsearch(&wanted, list, (size_t)count, sizeof *list, compare_keys);
             m->stamp[n++] = (stamp){(int)(found - list), i};
         }
@@ -346,7 +349,9 @@ static int compile(dae_problem *p, tba *m, entry *list)
 
 enum { JUMPS = 65 }; /* the slopes of the inputs jump at 0, 5, ..., 320 */
 static const dae_parameter parameter[] = {
-    {.name = "variant", .value = 0, .choices = "published|corrected",
+    {.name = "variant",
+     .value = 0,
+     .choices = "published|corrected",
      .help = "corrected: without the index slip of the published routine"},
     {.name = NULL}};
 static const double yp0[N];
@@ -370,7 +375,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
         y0[i] = -f[NODES + i]; /* y = g(x) */
         mass[i] = 1;
     }
-    for (int i = 0; i < JUMPS; i++) jump[i] = 5*i;
+    for (int i = 0; i < JUMPS; i++) jump[i] = 5 * i;
     for (int i = 0; i < 3; i++) scored[NODES + output_node[i]] = 1;
     p->system = (dae_system){
         .kind = DAE_KIND_DAE,

@@ -318,7 +318,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->discontinuity = kink[data->road];
     p->ndiscontinuity = kinks[data->road];
     p->rtol = p->atol = 1e-5;
-    double *factor = dae_problem_reals(p, N); /* heights are of size 1, all else is that much smaller when quiet */
+    double *factor =
+        dae_problem_reals(p, N); /* heights are of size 1, all else is that much smaller when quiet */
     for (int i = 0; factor && i < N; i++) factor[i] = i < COUNT && !is_pitch(i) ? 1 : SMALL;
     p->atol_factor = factor;
     p->h0 = 1e-3;

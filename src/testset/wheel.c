@@ -30,14 +30,14 @@ static const double xl = 0.19, rho0 = 0.1, a0 = 0.1506, rho1 = 0.06, mu = 0.12, 
 static const double C11 = 4.72772197, C22 = 4.27526987, C23 = 1.97203505, C = 1e4;
 static const double sin_delta0 = 0.02619700264821029099, tan_delta0 = 0.02620599655584903435;
 static const double cos_delta0 = 0.99965679963287883545; /* delta0 = 0.0262 */
-static const double omega0 = 300; /* v0/rho0 */
+static const double omega0 = 300;                        /* v0/rho0 */
 
 /* The contact ellipse: c^3 = ellipse |N|/(A + B), A = 1/(2 R sqrt(1 + R'^2)), B = 1/(2 rho1); the curvature
  * of the rail, -G''/(1 + G'^2)^(3/2), is 1/rho1. ellipse = 3 (1 - sigma) eps/(2 pi glide sqrt(Ghat)) with
  * sigma = 0.28, eps = 1.3537956, Ghat = 0.7115218 and pi = 3.1415926 as in the routine. */
-#define ELLIPSE (3*(1 - 0.28)*1.3537956/(2*3.1415926*7.92e10*0.84351751611925641150))
+#define ELLIPSE (3 * (1 - 0.28) * 1.3537956 / (2 * 3.1415926 * 7.92e10 * 0.84351751611925641150))
 static const double sqrt_slope = 1.00034331819405140237; /* sqrt(1 + R'^2) */
-#define XI_MAX 4          /* profiles end here: derailment, "cannot be evaluated" */
+#define XI_MAX 4 /* profiles end here: derailment, "cannot be evaluated" */
 #define RAIL_MARGIN 1e-5
 
 typedef struct wheel {
@@ -51,13 +51,13 @@ typedef struct axle {
 } axle;
 
 typedef struct side {
-    double sign;           /* +1 left, -1 right */
-    double xi, sq, cq;     /* contact coordinate; sin, cos of psi */
-    double R, Rs;          /* wheel profile and its derivative */
-    double G, Gs;          /* rail profile and its derivative at xihat */
-    double b4, b5;         /* dg1/dtheta, dg1/dphi; dg1/dx = Gs, dg1/dy = -1, dg1/dz = 0 */
-    double sD, cD;         /* sin, cos of the contact angle */
-    double T1, T2, T3;     /* creep force, in the axes of the track */
+    double sign;       /* +1 left, -1 right */
+    double xi, sq, cq; /* contact coordinate; sin, cos of psi */
+    double R, Rs;      /* wheel profile and its derivative */
+    double G, Gs;      /* rail profile and its derivative at xihat */
+    double b4, b5;     /* dg1/dtheta, dg1/dphi; dg1/dx = Gs, dg1/dy = -1, dg1/dz = 0 */
+    double sD, cD;     /* sin, cos of the contact angle */
+    double T1, T2, T3; /* creep force, in the axes of the track */
 } side;
 
 /* Profiles and contact geometry of one side. 1: derailed. */
@@ -69,20 +69,20 @@ static int geometry(const double *u, const axle *a, int left, side *s)
     s->sq = sin(psi);
     s->cq = cos(psi);
     if (!(xi != 0 && fabs(xi) < XI_MAX)) return 1;
-    s->R = rho0 + tan_delta0*(a0 - fabs(xi));
+    s->R = rho0 + tan_delta0 * (a0 - fabs(xi));
     s->Rs = xi > 0 ? -tan_delta0 : tan_delta0;
-    double xihat = u[X] + xi*a->ct*a->cp + s->R*(a->ct*a->sp*s->cq - a->st*s->sq);
-    double e = fabs(xihat) - a0 - rho1*sin_delta0;
+    double xihat = u[X] + xi * a->ct * a->cp + s->R * (a->ct * a->sp * s->cq - a->st * s->sq);
+    double e = fabs(xihat) - a0 - rho1 * sin_delta0;
     if (!(fabs(e) < rho1 - RAIL_MARGIN)) return 1;
-    double r = sqrt(rho1*rho1 - e*e);
-    s->G = r - rho0 - rho1*cos_delta0;
-    s->Gs = xihat > 0 ? -e/r : e/r;
-    s->b4 = s->Gs*(-xi*a->st*a->cp - s->R*(a->st*a->sp*s->cq + a->ct*s->sq));
-    s->b5 = s->Gs*a->ct*(-xi*a->sp + s->R*a->cp*s->cq) - xi*a->cp - s->R*a->sp*s->cq;
-    double top = (s->Rs*a->cp - a->sp*s->cq)*a->ct + s->sq*a->st;
-    double tan_D = top/(-s->sign*(s->Rs*a->sp + s->cq*a->cp));
-    s->cD = 1/sqrt(1 + tan_D*tan_D);
-    s->sD = tan_D*s->cD;
+    double r = sqrt(rho1 * rho1 - e * e);
+    s->G = r - rho0 - rho1 * cos_delta0;
+    s->Gs = xihat > 0 ? -e / r : e / r;
+    s->b4 = s->Gs * (-xi * a->st * a->cp - s->R * (a->st * a->sp * s->cq + a->ct * s->sq));
+    s->b5 = s->Gs * a->ct * (-xi * a->sp + s->R * a->cp * s->cq) - xi * a->cp - s->R * a->sp * s->cq;
+    double top = (s->Rs * a->cp - a->sp * s->cq) * a->ct + s->sq * a->st;
+    double tan_D = top / (-s->sign * (s->Rs * a->sp + s->cq * a->cp));
+    s->cD = 1 / sqrt(1 + tan_D * tan_D);
+    s->sD = tan_D * s->cD;
     return 0;
 }
 
@@ -90,33 +90,34 @@ static int geometry(const double *u, const axle *a, int left, side *s)
  * and in the transformation back, theta stands for theta/cos Delta. */
 static void creep(const double *u, const axle *a, double Nf, side *s)
 {
-    double theta = u[THETA]/s->cD, st = sin(theta), ct = cos(theta), xi = s->xi, R = s->R;
-    double spin = omega0 + u[BETA], arm = xi*a->sp - R*a->cp*s->cq, Rcq = R*s->cq, Rsq = R*s->sq;
-    double vr1 = u[XD] - u[THETAD]*(st*(a->sp*Rcq + xi*a->cp) + ct*Rsq) - u[PHID]*ct*arm -
-                 spin*(st*Rcq + a->sp*ct*Rsq);
-    double vr2 = u[YD] + u[PHID]*(xi*a->cp + a->sp*Rcq) + spin*a->cp*Rsq;
+    double theta = u[THETA] / s->cD, st = sin(theta), ct = cos(theta), xi = s->xi, R = s->R;
+    double spin = omega0 + u[BETA], arm = xi * a->sp - R * a->cp * s->cq, Rcq = R * s->cq, Rsq = R * s->sq;
+    double vr1 = u[XD] - u[THETAD] * (st * (a->sp * Rcq + xi * a->cp) + ct * Rsq) - u[PHID] * ct * arm -
+                 spin * (st * Rcq + a->sp * ct * Rsq);
+    double vr2 = u[YD] + u[PHID] * (xi * a->cp + a->sp * Rcq) + spin * a->cp * Rsq;
     /* slip = v0 - (omega0 + beta) R cos theta cos psi without loss of digits: v0 = omega0 rho0 */
-    double both = ct*s->cq, lag = (st*st + ct*ct*s->sq*s->sq)/(1 + both); /* lag = 1 - both */
-    double slip = omega0*(rho0*lag - tan_delta0*(a0 - fabs(xi))*both) - u[BETA]*ct*Rcq;
-    double vr3 = u[ZD] + slip - u[THETAD]*(ct*(xi*a->cp + a->sp*Rcq) - st*Rsq) + u[PHID]*st*arm +
-                 spin*st*a->sp*Rsq;
-    double w1 = vr1 - 2*u[XD], w2 = vr2 - 2*u[YD], w3 = vr3 - 2*u[ZD] - 2*v0;
-    double per_roll = 2/sqrt(w1*w1 + w2*w2 + w3*w3);
-    double nu1 = (st*vr1 + ct*vr3)*per_roll;
-    double nu2 = (s->cD*(ct*vr1 - st*vr3) + s->sign*s->sD*vr2)*per_roll;
-    double phi3 = (-s->sign*s->sD*spin + s->cD*u[THETAD])*per_roll;
+    double both = ct * s->cq, lag = (st * st + ct * ct * s->sq * s->sq) / (1 + both); /* lag = 1 - both */
+    double slip = omega0 * (rho0 * lag - tan_delta0 * (a0 - fabs(xi)) * both) - u[BETA] * ct * Rcq;
+    double vr3 = u[ZD] + slip - u[THETAD] * (ct * (xi * a->cp + a->sp * Rcq) - st * Rsq) +
+                 u[PHID] * st * arm + spin * st * a->sp * Rsq;
+    double w1 = vr1 - 2 * u[XD], w2 = vr2 - 2 * u[YD], w3 = vr3 - 2 * u[ZD] - 2 * v0;
+    double per_roll = 2 / sqrt(w1 * w1 + w2 * w2 + w3 * w3);
+    double nu1 = (st * vr1 + ct * vr3) * per_roll;
+    double nu2 = (s->cD * (ct * vr1 - st * vr3) + s->sign * s->sD * vr2) * per_roll;
+    double phi3 = (-s->sign * s->sD * spin + s->cD * u[THETAD]) * per_roll;
 
-    double c = cbrt(ELLIPSE*fabs(Nf)/(0.5/(R*sqrt_slope) + 0.5/rho1)), wt = mu*Nf, cc = glide*c*c/wt;
-    double t1 = -wt*tanh(cc*C11*nu1), t2 = -wt*tanh(cc*(C22*nu2 + C23*c*phi3));
-    double size = t1*t1 + t2*t2;
-    if (size > wt*wt) {
-        double scale = fabs(wt)/sqrt(size);
+    double c = cbrt(ELLIPSE * fabs(Nf) / (0.5 / (R * sqrt_slope) + 0.5 / rho1)), wt = mu * Nf,
+           cc = glide * c * c / wt;
+    double t1 = -wt * tanh(cc * C11 * nu1), t2 = -wt * tanh(cc * (C22 * nu2 + C23 * c * phi3));
+    double size = t1 * t1 + t2 * t2;
+    if (size > wt * wt) {
+        double scale = fabs(wt) / sqrt(size);
         t1 *= scale;
         t2 *= scale;
     }
-    s->T1 = st*t1 + ct*s->cD*t2;
-    s->T2 = s->sign*s->sD*t2;
-    s->T3 = ct*t1 - st*s->cD*t2;
+    s->T1 = st * t1 + ct * s->cD * t2;
+    s->T2 = s->sign * s->sD * t2;
+    s->T3 = ct * t1 - st * s->cD * t2;
 }
 
 static int residual(double t, const double *u, const double *up, double *F, void *user)
@@ -126,47 +127,48 @@ static int residual(double t, const double *u, const double *up, double *F, void
     axle a = {sin(u[THETA]), cos(u[THETA]), sin(u[PHI]), cos(u[PHI])};
     side side_L, side_R;
     if (geometry(u, &a, 1, &side_L) || geometry(u, &a, 0, &side_R)) return 1;
-    double l1 = C*u[LAMBDA_1], l2 = C*u[LAMBDA_2];
-    double B1 = side_L.Gs*l1 + side_R.Gs*l2, B2 = -l1 - l2;
-    double B4 = side_L.b4*l1 + side_R.b4*l2, B5 = side_L.b5*l1 + side_R.b5*l2;
-    double gam = 1/(side_L.sD*side_R.cD + side_R.sD*side_L.cD);
-    creep(u, &a, -gam*(side_R.cD*B1 - side_R.sD*B2), &side_L);
-    creep(u, &a, gam*(side_L.cD*B1 + side_L.sD*B2), &side_R);
+    double l1 = C * u[LAMBDA_1], l2 = C * u[LAMBDA_2];
+    double B1 = side_L.Gs * l1 + side_R.Gs * l2, B2 = -l1 - l2;
+    double B4 = side_L.b4 * l1 + side_R.b4 * l2, B5 = side_L.b5 * l1 + side_R.b5 * l2;
+    double gam = 1 / (side_L.sD * side_R.cD + side_R.sD * side_L.cD);
+    creep(u, &a, -gam * (side_R.cD * B1 - side_R.sD * B2), &side_L);
+    creep(u, &a, gam * (side_L.cD * B1 + side_L.sD * B2), &side_R);
 
-    double M2 = -2*xl*xl*cz*u[THETA], spin = I1*(omega0 + u[BETA]);
-    double f6 = B1 - 2*cx*u[X], f7 = B2 - mR*grav, f8 = -2*cz*u[Z];
-    double f9 = B4 + a.cp*M2 + I2*u[THETAD]*u[PHID]*a.sp - spin*u[PHID] - (I1 - I2)*u[THETAD]*a.sp*u[PHID];
-    double f10 = B5 + spin*u[THETAD]*a.cp + (I1 - I2)*u[THETAD]*u[THETAD]*a.sp*a.cp;
-    double f11 = a.sp*M2 - I1*u[THETAD]*u[PHID]*a.cp;
+    double M2 = -2 * xl * xl * cz * u[THETA], spin = I1 * (omega0 + u[BETA]);
+    double f6 = B1 - 2 * cx * u[X], f7 = B2 - mR * grav, f8 = -2 * cz * u[Z];
+    double f9 = B4 + a.cp * M2 + I2 * u[THETAD] * u[PHID] * a.sp - spin * u[PHID] -
+                (I1 - I2) * u[THETAD] * a.sp * u[PHID];
+    double f10 = B5 + spin * u[THETAD] * a.cp + (I1 - I2) * u[THETAD] * u[THETAD] * a.sp * a.cp;
+    double f11 = a.sp * M2 - I1 * u[THETAD] * u[PHID] * a.cp;
     const side *both[2] = {&side_L, &side_R};
     for (int k = 0; k < 2; k++) {
         const side *s = both[k];
-        double Rsq = s->R*s->sq, Rcq = s->R*s->cq, arm = s->xi*a.sp - Rcq*a.cp;
-        double along = a.ct*s->T1 - a.st*s->T3, across = a.st*s->T1 + a.ct*s->T3;
+        double Rsq = s->R * s->sq, Rcq = s->R * s->cq, arm = s->xi * a.sp - Rcq * a.cp;
+        double along = a.ct * s->T1 - a.st * s->T3, across = a.st * s->T1 + a.ct * s->T3;
         f6 += s->T1;
         f7 += s->T2;
         f8 += s->T3;
-        f9 += -s->xi*across - Rsq*(a.cp*along + a.sp*s->T2);
-        f10 += -arm*along + (s->xi*a.cp + Rcq*a.sp)*s->T2;
-        f11 += -Rcq*across - Rsq*(a.sp*along - a.cp*s->T2);
+        f9 += -s->xi * across - Rsq * (a.cp * along + a.sp * s->T2);
+        f10 += -arm * along + (s->xi * a.cp + Rcq * a.sp) * s->T2;
+        f11 += -Rcq * across - Rsq * (a.sp * along - a.cp * s->T2);
     }
     for (int i = 0; i < 5; i++) F[i] = up[i] - u[XD + i];
-    F[5] = mR*up[XD] - f6;
-    F[6] = mR*up[YD] - f7;
-    F[7] = mR*up[ZD] - f8;
-    F[8] = I2*a.cp*up[THETAD] - f9;
-    F[9] = I2*up[PHID] - f10;
-    F[10] = I1*(up[BETA] + a.sp*up[THETAD]) - f11;
+    F[5] = mR * up[XD] - f6;
+    F[6] = mR * up[YD] - f7;
+    F[7] = mR * up[ZD] - f8;
+    F[8] = I2 * a.cp * up[THETAD] - f9;
+    F[9] = I2 * up[PHID] - f10;
+    F[10] = I1 * (up[BETA] + a.sp * up[THETAD]) - f11;
     for (int k = 0; k < 2; k++) {
         const side *s = both[k];
         if (m->index == 2) {
-            F[11 + k] = -(s->Gs*u[XD] - u[YD] + s->b4*u[THETAD] + s->b5*u[PHID]);
+            F[11 + k] = -(s->Gs * u[XD] - u[YD] + s->b4 * u[THETAD] + s->b5 * u[PHID]);
         } else {
-            F[11 + k] = -(s->G - u[Y] - s->xi*a.sp + s->R*a.cp*s->cq);
+            F[11 + k] = -(s->G - u[Y] - s->xi * a.sp + s->R * a.cp * s->cq);
         }
-        double slope = s->Rs*a.cp - a.sp*s->cq;
-        F[13 + 2*k] = -(s->Gs*(s->Rs*a.sp + a.cp*s->cq) + slope*a.ct + a.st*s->sq);
-        F[14 + 2*k] = -(slope*a.st - a.ct*s->sq);
+        double slope = s->Rs * a.cp - a.sp * s->cq;
+        F[13 + 2 * k] = -(s->Gs * (s->Rs * a.sp + a.cp * s->cq) + slope * a.ct + a.st * s->sq);
+        F[14 + 2 * k] = -(slope * a.st - a.ct * s->sq);
     }
     return 0;
 }
@@ -201,7 +203,7 @@ static inline num sub(num a, num b)
 
 static inline num mul(num a, num b)
 {
-    for (int i = 0; i < LANES; i++) a.d[i] = a.v*b.d[i] + b.v*a.d[i];
+    for (int i = 0; i < LANES; i++) a.d[i] = a.v * b.d[i] + b.v * a.d[i];
     a.v *= b.v;
     return a;
 }
@@ -216,7 +218,7 @@ static inline num apply(double value, double slope, num a)
 
 static inline num times(double k, num a)
 {
-    return apply(k*a.v, k, a);
+    return apply(k * a.v, k, a);
 }
 
 static inline num plus(double k, num a)
@@ -238,13 +240,13 @@ static num cosine(num a)
 static num root(num a)
 {
     double r = sqrt(a.v);
-    return apply(r, 0.5/r, a);
+    return apply(r, 0.5 / r, a);
 }
 
 static num reciprocal(num a)
 {
-    double r = 1/a.v;
-    return apply(r, -r*r, a);
+    double r = 1 / a.v;
+    return apply(r, -r * r, a);
 }
 
 static num absolute(num a)
@@ -255,7 +257,7 @@ static num absolute(num a)
 static num saturate(num a)
 {
     double r = tanh(a.v);
-    return apply(r, 1 - r*r, a);
+    return apply(r, 1 - r * r, a);
 }
 
 typedef struct axle_num {
@@ -276,15 +278,15 @@ static int geometry_num(const double *u, const axle_num *a, int left, side_num *
     s->xi = xi;
     s->sq = sine(psi);
     s->cq = cosine(psi);
-    s->R = plus(rho0 + tan_delta0*a0, times(-tan_delta0, absolute(xi)));
+    s->R = plus(rho0 + tan_delta0 * a0, times(-tan_delta0, absolute(xi)));
     s->Rcq = mul(s->R, s->cq);
     s->Rsq = mul(s->R, s->sq);
     num ahead = add(mul(xi, a->cp), mul(a->sp, s->Rcq)); /* xi cos phi + R sin phi cos psi */
     num xihat = add(variable(u, X), sub(mul(a->ct, ahead), mul(a->st, s->Rsq)));
-    num e = plus(-a0 - rho1*sin_delta0, absolute(xihat));
+    num e = plus(-a0 - rho1 * sin_delta0, absolute(xihat));
     if (!(fabs(e.v) < rho1 - RAIL_MARGIN)) return 1;
-    num r = root(plus(rho1*rho1, times(-1, mul(e, e))));
-    s->G = plus(-rho0 - rho1*cos_delta0, r);
+    num r = root(plus(rho1 * rho1, times(-1, mul(e, e))));
+    s->G = plus(-rho0 - rho1 * cos_delta0, r);
     s->Gs = times(xihat.v > 0 ? -1 : 1, mul(e, reciprocal(r)));
     s->b4 = times(-1, mul(s->Gs, add(mul(a->st, ahead), mul(a->ct, s->Rsq))));
     num below = sub(mul(a->cp, s->Rcq), mul(xi, a->sp)); /* R cos phi cos psi - xi sin phi */
@@ -315,22 +317,22 @@ static void creep_num(const double *u, const axle_num *a, num Nf, side_num *s)
     slip = sub(slip, mul(variable(u, BETA), mul(ct, s->Rcq)));
     num vr3 = sub(add(slip, zd), mul(thetad, sub(mul(ct, ahead), mul(st, s->Rsq))));
     vr3 = add(vr3, add(mul(mul(phid, st), arm), mul(spin, mul(st, sp_Rsq))));
-    num w1 = sub(vr1, times(2, xd)), w2 = sub(vr2, times(2, yd)), w3 = plus(-2*v0, sub(vr3, times(2, zd)));
+    num w1 = sub(vr1, times(2, xd)), w2 = sub(vr2, times(2, yd)), w3 = plus(-2 * v0, sub(vr3, times(2, zd)));
     num per_roll = times(2, reciprocal(root(add(add(mul(w1, w1), mul(w2, w2)), mul(w3, w3)))));
     num signed_sD = times(s->sign, s->sD);
     num nu1 = mul(per_roll, add(mul(st, vr1), mul(ct, vr3)));
     num nu2 = mul(per_roll, add(mul(s->cD, sub(mul(ct, vr1), mul(st, vr3))), mul(signed_sD, vr2)));
     num phi3 = mul(per_roll, sub(mul(s->cD, thetad), mul(signed_sD, spin)));
 
-    num curvature = plus(0.5/rho1, times(0.5/sqrt_slope, reciprocal(s->R)));
+    num curvature = plus(0.5 / rho1, times(0.5 / sqrt_slope, reciprocal(s->R)));
     num cube = times(ELLIPSE, mul(absolute(Nf), reciprocal(curvature)));
     double c0 = cbrt(cube.v);
-    num c = apply(c0, c0/(3*cube.v), cube), wt = times(mu, Nf);
+    num c = apply(c0, c0 / (3 * cube.v), cube), wt = times(mu, Nf);
     num cc = times(glide, mul(mul(c, c), reciprocal(wt)));
     num t1 = times(-1, mul(wt, saturate(mul(cc, times(C11, nu1)))));
     num t2 = times(-1, mul(wt, saturate(mul(cc, add(times(C22, nu2), times(C23, mul(c, phi3)))))));
     num size = add(mul(t1, t1), mul(t2, t2));
-    if (size.v > wt.v*wt.v) {
+    if (size.v > wt.v * wt.v) {
         num scale = mul(absolute(wt), reciprocal(root(size)));
         t1 = mul(t1, scale);
         t2 = mul(t2, scale);
@@ -344,7 +346,7 @@ static void creep_num(const double *u, const axle_num *a, num Nf, side_num *s)
 /* Row i of the Jacobian: minus the gradient of a right-hand side. */
 static void put(double *jac, int i, num f)
 {
-    for (int j = 0; j < N; j++) jac[i + j*N] = -f.d[j];
+    for (int j = 0; j < N; j++) jac[i + j * N] = -f.d[j];
 }
 
 static void put_constraints(const wheel *m, const double *u, const axle_num *a, const side_num *s, int k,
@@ -359,8 +361,8 @@ static void put_constraints(const wheel *m, const double *u, const axle_num *a, 
     }
     num slope = sub(times(s->Rs, a->cp), mul(a->sp, s->cq));
     num facing = add(times(s->Rs, a->sp), mul(a->cp, s->cq));
-    put(jac, 13 + 2*k, add(add(mul(s->Gs, facing), mul(slope, a->ct)), mul(a->st, s->sq)));
-    put(jac, 14 + 2*k, sub(mul(slope, a->st), mul(a->ct, s->sq)));
+    put(jac, 13 + 2 * k, add(add(mul(s->Gs, facing), mul(slope, a->ct)), mul(a->st, s->sq)));
+    put(jac, 14 + 2 * k, sub(mul(slope, a->st), mul(a->ct, s->sq)));
 }
 
 static int dfdy(double t, const double *u, const double *up, double *jac, void *user)
@@ -376,11 +378,11 @@ static int dfdy(double t, const double *u, const double *up, double *jac, void *
     creep_num(u, &a, mul(gam, sub(mul(side_R.sD, B2), mul(side_R.cD, B1))), &side_L);
     creep_num(u, &a, mul(gam, add(mul(side_L.cD, B1), mul(side_L.sD, B2))), &side_R);
 
-    num thetad = variable(u, THETAD), phid = variable(u, PHID), M2 = times(-2*xl*xl*cz, theta);
+    num thetad = variable(u, THETAD), phid = variable(u, PHID), M2 = times(-2 * xl * xl * cz, theta);
     num spin = times(I1, plus(omega0, variable(u, BETA))), gyro = mul(thetad, a.sp);
-    num f6 = sub(B1, times(2*cx, variable(u, X))), f7 = B2, f8 = times(-2*cz, variable(u, Z));
+    num f6 = sub(B1, times(2 * cx, variable(u, X))), f7 = B2, f8 = times(-2 * cz, variable(u, Z));
     num f9 = add(add(mul(side_L.b4, l1), mul(side_R.b4, l2)), mul(a.cp, M2));
-    f9 = add(f9, mul(phid, sub(times(2*I2 - I1, gyro), spin)));
+    f9 = add(f9, mul(phid, sub(times(2 * I2 - I1, gyro), spin)));
     num f10 = add(add(mul(side_L.b5, l1), mul(side_R.b5, l2)),
                   mul(mul(thetad, a.cp), add(spin, times(I1 - I2, gyro))));
     num f11 = sub(mul(a.sp, M2), times(I1, mul(mul(thetad, phid), a.cp)));
@@ -396,25 +398,25 @@ static int dfdy(double t, const double *u, const double *up, double *jac, void *
         f11 = sub(f11, add(mul(s->Rcq, across), mul(s->Rsq, sub(mul(a.sp, along), mul(a.cp, s->T2)))));
         put_constraints(user, u, &a, s, k, jac);
     }
-    for (int i = 0; i < 5; i++) jac[i + (XD + i)*N] = -1;
+    for (int i = 0; i < 5; i++) jac[i + (XD + i) * N] = -1;
     put(jac, 5, f6);
     put(jac, 6, f7);
     put(jac, 7, f8);
-    put(jac, 8, sub(f9, times(I2*up[THETAD], a.cp)));
+    put(jac, 8, sub(f9, times(I2 * up[THETAD], a.cp)));
     put(jac, 9, f10);
-    put(jac, 10, sub(f11, times(I1*up[THETAD], a.sp)));
+    put(jac, 10, sub(f11, times(I1 * up[THETAD], a.sp)));
     return 0;
 }
 
 static int dfdyp(double t, const double *u, const double *up, double *jac, void *user)
 {
     (void)t, (void)up, (void)user;
-    for (int i = 0; i < 5; i++) jac[i + i*N] = 1;
-    for (int i = 5; i < 8; i++) jac[i + i*N] = mR;
-    jac[8 + THETAD*N] = I2*cos(u[PHI]);
-    jac[9 + PHID*N] = I2;
-    jac[10 + BETA*N] = I1;
-    jac[10 + THETAD*N] = I1*sin(u[PHI]);
+    for (int i = 0; i < 5; i++) jac[i + i * N] = 1;
+    for (int i = 5; i < 8; i++) jac[i + i * N] = mR;
+    jac[8 + THETAD * N] = I2 * cos(u[PHI]);
+    jac[9 + PHID * N] = I2;
+    jac[10 + BETA * N] = I1;
+    jac[10 + THETAD * N] = I1 * sin(u[PHI]);
     return 0;
 }
 
@@ -423,31 +425,39 @@ static int dfdyp(double t, const double *u, const double *up, double *jac, void 
 static const dae_parameter parameter[] = {
     {.name = "index", .value = 2, .min = 2, .max = 3, .integer = 1, .help = "index of the formulation"},
     {.name = NULL}};
-static const double y0[N] = {
-    0.0014941, 4.0089e-07, 1.1241e-06, -0.00028573, 0.00026459,
-    [PSI_R] = -7.412238035766714e-06, [XI_R] = -0.1521364296121248, [PSI_L] = 7.563440639517294e-06,
-    [XI_L] = 0.1490635714733819, [LAMBDA_1] = -0.0083593, [LAMBDA_2] = -0.0074144};
+static const double y0[N] = {0.0014941,
+                             4.0089e-07,
+                             1.1241e-06,
+                             -0.00028573,
+                             0.00026459,
+                             [PSI_R] = -7.412238035766714e-06,
+                             [XI_R] = -0.1521364296121248,
+                             [PSI_L] = 7.563440639517294e-06,
+                             [XI_L] = 0.1490635714733819,
+                             [LAMBDA_1] = -0.0083593,
+                             [LAMBDA_2] = -0.0074144};
 static const double yp0[N] = {[XD] = -1.975258894011285, -0.0010898297102811276, 0.07885508362614259,
-                              -5.533362821731549, -0.3487021489546511, -2.132968724380927};
+                              -5.533362821731549,        -0.3487021489546511,    -2.132968724380927};
 /* At t_end: pside and mebdfi in 80 bit arithmetic agree to 10.5 digits (make reference-extended). */
-static const double recomputed[N] = {
-    0.008635538250536446, 1.3038341133123083e-05, -9.363581132390028e-05, -0.013642295983648758,
-    0.001529289421336659, -0.07698524157155534, -0.0002515106390771696, 0.002054114899076008,
-    -0.23904840204564853, -0.013633444975626081, -0.2442137061313904, -0.0003366674264814142,
-    -0.15949425637351994, 0.0003783960368393056, 0.14173215009789453, -0.010124044993124276,
-    -0.005628562909694162};
+static const double recomputed[N] = {0.008635538250536446,   1.3038341133123083e-05, -9.363581132390028e-05,
+                                     -0.013642295983648758,  0.001529289421336659,   -0.07698524157155534,
+                                     -0.0002515106390771696, 0.002054114899076008,   -0.23904840204564853,
+                                     -0.013633444975626081,  -0.2442137061313904,    -0.0003366674264814142,
+                                     -0.15949425637351994,   0.0003783960368393056,  0.14173215009789453,
+                                     -0.010124044993124276,  -0.005628562909694162};
 static const double published[N] = {
-    0.0086355386965811, 1.3038281022727e-05, -9.3635784016818e-05, -0.013642299804033, 0.0015292895005422,
-    -0.076985374142666, -0.00025151106429207, 0.0020541188079539, -0.23904837703692, -0.013633468454173,
-    -0.24421377661131, -0.00033666751972196, -0.15949425684022, 0.00037839614386969, 0.14173214964613,
+    0.0086355386965811, 1.3038281022727e-05,  -9.3635784016818e-05, -0.013642299804033,  0.0015292895005422,
+    -0.076985374142666, -0.00025151106429207, 0.0020541188079539,   -0.23904837703692,   -0.013633468454173,
+    -0.24421377661131,  -0.00033666751972196, -0.15949425684022,    0.00037839614386969, 0.14173214964613,
     -0.010124044903201, -0.0056285630573753};
 static const int algebraic[N] = {[PSI_R] = 1, 1, 1, 1, 1, 1};
 static const int index2[N] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2};
 static const int index3[N] = {1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 3, 3};
-static const char *const name[N] = {"x", "y", "z", "theta", "phi", "x'", "y'", "z'", "theta'", "phi'", "beta",
-                                    "psi_R", "xi_R", "psi_L", "xi_L", "lambda1", "lambda2"};
-static const char *const unit[N] = {"m", "m", "m", "rad", "rad", "m/s", "m/s", "m/s", "rad/s", "rad/s",
-                                    "rad/s", "rad", "m", "rad", "m", "", ""};
+static const char *const name[N] = {"x",    "y",     "z",      "theta",   "phi",    "x'",
+                                    "y'",   "z'",    "theta'", "phi'",    "beta",   "psi_R",
+                                    "xi_R", "psi_L", "xi_L",   "lambda1", "lambda2"};
+static const char *const unit[N] = {"m",     "m",     "m",   "rad", "rad", "m/s", "m/s", "m/s", "rad/s",
+                                    "rad/s", "rad/s", "rad", "m",   "rad", "m",   "",    ""};
 static const int plot[] = {X, THETA, PHI, BETA};
 
 /* The given y and phi have five digits, which leaves 5e-10 in g1 = 0: Newton's method on g1 = 0, g2 = 0 for
@@ -455,12 +465,12 @@ static const int plot[] = {X, THETA, PHI, BETA};
 static void settle(wheel *m, double *u, double *up)
 {
     static const int unknown[6] = {Y, PHI, PSI_R, XI_R, PSI_L, XI_L};
-    double F[N], jac[N*N], a[6][7];
+    double F[N], jac[N * N], a[6][7];
     for (int round = 0; round < 4; round++) {
-        dae_zero(N*N, jac);
+        dae_zero(N * N, jac);
         if (residual(0, u, up, F, m) || dfdy(0, u, up, jac, m)) return;
         for (int i = 0; i < 6; i++) {
-            for (int j = 0; j < 6; j++) a[i][j] = jac[11 + i + N*unknown[j]];
+            for (int j = 0; j < 6; j++) a[i][j] = jac[11 + i + N * unknown[j]];
             a[i][6] = F[11 + i];
         }
         for (int k = 0; k < 6; k++) {
@@ -473,47 +483,43 @@ static void settle(wheel *m, double *u, double *up)
                 a[best][j] = swap;
             }
             for (int i = 0; i < 6; i++) {
-                double l = i == k ? 0 : a[i][k]/a[k][k];
-                for (int j = k; l != 0 && j < 7; j++) a[i][j] -= l*a[k][j];
+                double l = i == k ? 0 : a[i][k] / a[k][k];
+                for (int j = k; l != 0 && j < 7; j++) a[i][j] -= l * a[k][j];
             }
         }
-        for (int k = 0; k < 6; k++) u[unknown[k]] -= a[k][6]/a[k][k];
+        for (int k = 0; k < 6; k++) u[unknown[k]] -= a[k][6] / a[k][k];
     }
     if (residual(0, u, up, F, m)) return;
-    double turn = F[8]/(I2*cos(u[PHI]));
-    for (int i = 0; i < 3; i++) up[XD + i] -= F[5 + i]/mR;
+    double turn = F[8] / (I2 * cos(u[PHI]));
+    for (int i = 0; i < 3; i++) up[XD + i] -= F[5 + i] / mR;
     up[THETAD] -= turn;
-    up[PHID] -= F[9]/I2;
-    up[BETA] -= F[10]/I1 - sin(u[PHI])*turn;
+    up[PHID] -= F[9] / I2;
+    up[BETA] -= F[10] / I1 - sin(u[PHI]) * turn;
 }
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     (void)err;
     wheel *m = dae_problem_take(p, 1, sizeof *m);
-    double *start = dae_problem_reals(p, 2*N);
+    double *start = dae_problem_reals(p, 2 * N);
     if (!m || !start) return DAE_ERR_MEMORY;
     m->index = (int)dae_problem_parameter(p, "index");
     dae_copy(N, y0, start);
     dae_copy(N, yp0, start + N);
     if (m->index == 3) settle(m, start, start + N);
-    p->system = (dae_system){.kind = DAE_KIND_IDE,
-                             .ide = {.n = N,
-                                     .residual = residual,
-                                     .dfdy = dfdy,
-                                     .dfdyp = dfdyp,
-                                     .algebraic = algebraic,
-                                     .user = m},
-                             .structure = {.index = m->index == 2 ? index2 : index3}};
+    p->system = (dae_system){
+        .kind = DAE_KIND_IDE,
+        .ide =
+            {.n = N, .residual = residual, .dfdy = dfdy, .dfdyp = dfdyp, .algebraic = algebraic, .user = m},
+        .structure = {.index = m->index == 2 ? index2 : index3}};
     p->t_end = 10;
     p->y0 = start;
     p->yp0 = start + N;
     p->rtol = p->atol = p->h0 = 1e-4;
     p->reference = recomputed; /* of the index-2 form; both forms have the same solution */
     p->reference_digits = 10.5;
-    p->reference_source =
-        "recomputed in extended precision, pside and mebdfi agree to 10.5 digits; "
-        "the test set's has 5.3";
+    p->reference_source = "recomputed in extended precision, pside and mebdfi agree to 10.5 digits; "
+                          "the test set's has 5.3";
     p->published = published;
     p->component = name;
     p->unit = unit;

@@ -6,7 +6,7 @@
 enum { TASKS = 100 };
 
 typedef struct work {
-    int done[TASKS], by[TASKS]; /* pieces done; by which thread the last one was */
+    int done[TASKS], by[TASKS];         /* pieces done; by which thread the last one was */
     int out_of_order, threads, ends_at; /* ends_at: piece that ends its task, 0: none does */
     double busy[TASKS];
 } work;

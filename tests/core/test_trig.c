@@ -22,7 +22,9 @@ static void sincos_agrees_with_libm(void **state)
 static void sincos_at_special_arguments(void **state)
 {
     (void)state;
-    double x[7] = {0, 1.5707963267948966, 3.141592653589793, -1.5707963267948966, NAN, INFINITY, -6.283185307179586}, s[7], c[7];
+    double x[7] = {0,   1.5707963267948966, 3.141592653589793, -1.5707963267948966,
+                   NAN, INFINITY,           -6.283185307179586},
+           s[7], c[7];
     dae_sincos(4, x, s, c);
     for (int i = 0; i < 4; i++) {
         assert_near(s[i], sin(x[i]), 1e-16);
@@ -36,6 +38,7 @@ static void sincos_at_special_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sincos_agrees_with_libm), cmocka_unit_test(sincos_at_special_arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sincos_agrees_with_libm),
+                                       cmocka_unit_test(sincos_at_special_arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ static int check_row(const char *start, int (*known)(const char *name))
     assert_non_null(file);
     while (fgets(line, sizeof line, file)) {
         if (strncmp(line, start, strlen(start)) != 0) continue;
-        for (char *begin = strchr(line, '`'), *end; begin && (end = strchr(begin + 1, '`')); begin = strchr(end + 1, '`')) {
+        for (char *begin = strchr(line, '`'), *end; begin && (end = strchr(begin + 1, '`'));
+             begin = strchr(end + 1, '`')) {
             *end = 0;
             if (!known(begin + 1)) fail_msg("README.md lists %s, which does not exist", begin + 1);
             count++;

@@ -38,11 +38,15 @@ static void markdown_escapes_html(void **state)
 static void markdown_knows_blocks(void **state)
 {
     (void)state;
-    assert_string_equal(html("# Title\n\none\ntwo\n\nthree\n"), "<h2>Title</h2>\n<p>one\ntwo</p>\n<p>three</p>\n");
-    assert_string_equal(html("- a\n  b\n- c\n\n1. d\n"), "<ul>\n<li>a\nb</li>\n<li>c</li>\n</ul>\n<ol>\n<li>d</li>\n</ol>\n");
-    assert_string_equal(html("| a | b |\n| --- | ---: |\n| `x|y` | 2 |\n"),
-                        "<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td><code>x|y</code></td><td>2</td></tr>\n</table>\n");
-    assert_string_equal(html("```c\nint a = 1 < 2;\n```\nrest"), "<pre><code>int a = 1 &lt; 2;\n</code></pre>\n<p>rest</p>\n");
+    assert_string_equal(html("# Title\n\none\ntwo\n\nthree\n"),
+                        "<h2>Title</h2>\n<p>one\ntwo</p>\n<p>three</p>\n");
+    assert_string_equal(html("- a\n  b\n- c\n\n1. d\n"),
+                        "<ul>\n<li>a\nb</li>\n<li>c</li>\n</ul>\n<ol>\n<li>d</li>\n</ol>\n");
+    assert_string_equal(
+        html("| a | b |\n| --- | ---: |\n| `x|y` | 2 |\n"),
+        "<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td><code>x|y</code></td><td>2</td></tr>\n</table>\n");
+    assert_string_equal(html("```c\nint a = 1 < 2;\n```\nrest"),
+                        "<pre><code>int a = 1 &lt; 2;\n</code></pre>\n<p>rest</p>\n");
     assert_string_equal(html("    a\n\n    b\n\nc\n"), "<pre class=\"equations\">a\n\nb\n</pre>\n<p>c</p>\n");
 }
 
@@ -58,7 +62,8 @@ static void markdown_knows_marks_in_lines(void **state)
 
 static void markdown_ends_with_any_text(void **state)
 {
-    static const char *const odd[] = {"", "#", "# ", "|", "||", "| a", "- ", "1.", "1. ", "```", "    ", "**", "*", "[", "[]", "[](", "!", "![", "\\", "`"};
+    static const char *const odd[] = {"",     "#",  "# ", "|", "||", "| a", "- ", "1.", "1. ", "```",
+                                      "    ", "**", "*",  "[", "[]", "[](", "!",  "![", "\\",  "`"};
     (void)state;
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) html(odd[i]);
 }
@@ -76,7 +81,8 @@ static int count(const char *text, const char *word)
 /* Every tag that is opened is closed, on the page of every problem. */
 static void markdown_balances_tags_of_every_page(void **state)
 {
-    static const char *const tag[] = {"p", "pre", "table", "tr", "td", "th", "ul", "li", "code", "strong", "em", "h3", "h2"};
+    static const char *const tag[] = {"p",  "pre",  "table",  "tr", "td", "th", "ul",
+                                      "li", "code", "strong", "em", "h3", "h2"};
     (void)state;
     for (int i = 0; dae_problem_get(i); i++) {
         const char *doc = dae_problem_doc(dae_problem_get(i)->name);

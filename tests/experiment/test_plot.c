@@ -14,7 +14,8 @@ static int remember(const char *text, size_t length, void *user)
     return 0;
 }
 
-static const char csv[] = "t,a,b,word,same,c\n# s,m,m,,,1/s\n0,1,0.5,x,7,100\n1,2,0.25,y,7,200\n2,3,0.125,z,7,300\n";
+static const char csv[] =
+    "t,a,b,word,same,c\n# s,m,m,,,1/s\n0,1,0.5,x,7,100\n1,2,0.25,y,7,200\n2,3,0.125,z,7,300\n";
 
 static void table_plot_chooses_columns_that_vary(void **state)
 {

@@ -327,7 +327,8 @@ static void run_failure_names_the_pose(void **state)
     static const char *const names[] = {"bead.x", "bead.y", "bead.z", "vx", "vy", "vz"};
     dae_problem p = {.t_end = 1, .y0 = y0, .rtol = 1e-6, .atol = 1e-6, .component = names};
     p.system.kind = DAE_KIND_MECH;
-    p.system.mech = (dae_mech){.np = 3, .nv = 3, .ng = 2, .nlambda = 2, .force = no_force, .constraint = wire, .velocity = pulled};
+    p.system.mech = (dae_mech){
+        .np = 3, .nv = 3, .ng = 2, .nlambda = 2, .force = no_force, .constraint = wire, .velocity = pulled};
     dae_run_options o = dae_run_options_default(&p);
     o.options.method = "dopri5";
     o.options.formulation = "statespace";
@@ -336,7 +337,8 @@ static void run_failure_names_the_pose(void **state)
     assert_non_null(strstr(r->form_text, "independent coordinates 3"));
     memory m = {0};
     assert_int_equal(dae_run_failure(r, NULL, remember, &m), DAE_OK);
-    const char *parts[] = {"  pose    bead.x = 1, bead.y = ", ", bead.z = 0.05\n", "singular configuration: constraint 1 depends", "--tend 0.4995"};
+    const char *parts[] = {"  pose    bead.x = 1, bead.y = ", ", bead.z = 0.05\n",
+                           "singular configuration: constraint 1 depends", "--tend 0.4995"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!strstr(m.text, parts[i])) fail_msg("\"%s\" is not in:\n%s", parts[i], m.text);
     }

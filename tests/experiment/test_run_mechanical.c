@@ -1,8 +1,8 @@
 /* Runs of mechanical systems through formulations: coordinates, accelerations, multipliers, residuals. */
 #include "formulation/mechanisms.h"
 
-static dae_run_result *run(const mechanism *m, const char *method, const char *form, const dae_setting *setting,
-                           int nsetting, dae_run_options *o)
+static dae_run_result *run(const mechanism *m, const char *method, const char *form,
+                           const dae_setting *setting, int nsetting, dae_run_options *o)
 {
     dae_problem p = {.system = m->sys, .t_end = m->t_end, .y0 = m->y0, .rtol = 1e-8, .atol = 1e-8};
     *o = dae_run_options_default(&p);
@@ -27,8 +27,11 @@ static void run_gives_the_same_in_every_form(void **state)
     static const struct {
         const char *method, *form;
         double tol, lambda_tol;
-    } of[] = {{"radau5", "ggl", 1e-5, 1e-3}, {"radau5", "index2", 1e-5, 1e-3}, {"dopri5", "baumgarte", 1e-5, 1e-4},
-              {"dop853", "auto", 1e-5, 1e-5}, {"radau5", "auto", 1e-5, 1e-3}};
+    } of[] = {{"radau5", "ggl", 1e-5, 1e-3},
+              {"radau5", "index2", 1e-5, 1e-3},
+              {"dopri5", "baumgarte", 1e-5, 1e-4},
+              {"dop853", "auto", 1e-5, 1e-5},
+              {"radau5", "auto", 1e-5, 1e-3}};
     (void)state;
     for (int which = 0; which < MECHANISMS; which++) {
         mechanism m = mechanism_get(which);
@@ -85,7 +88,8 @@ static int at_the_bottom(double t, const double *y, const double *yp, double *ph
     phi[0] = y[0];
     if (!yp) return 0;
     /* a + 9.81 e_y is along p: its part along the tangent vanishes */
-    double tangential = (yp[2] - 0.1 / 1.5 * y[4] + 0.02 / 1.5 * y[2]) * -y[1] + (yp[3] + GRAVITY + 0.02 / 1.5 * y[3]) * y[0];
+    double tangential =
+        (yp[2] - 0.1 / 1.5 * y[4] + 0.02 / 1.5 * y[2]) * -y[1] + (yp[3] + GRAVITY + 0.02 / 1.5 * y[3]) * y[0];
     b->slope = fmax(b->slope, fmax(fmax(fabs(yp[0] - y[2]), fabs(yp[1] - y[3])), fabs(tangential)));
     return 0;
 }
@@ -112,7 +116,8 @@ static void events_see_the_mechanism_in_every_form(void **state)
         mechanism m = mechanism_get(PENDULUM);
         bounce b = {0};
         dae_event event = {.name = "bottom"};
-        dae_events events = {.count = 1, .event = &event, .phi = at_the_bottom, .action = turn_back, .user = &b};
+        dae_events events = {
+            .count = 1, .event = &event, .phi = at_the_bottom, .action = turn_back, .user = &b};
         dae_problem p = {.system = m.sys, .t_end = 3, .y0 = m.y0, .rtol = 1e-9, .atol = 1e-9};
         dae_run_options o = dae_run_options_default(&p);
         o.options.method = of[k].method;
@@ -138,9 +143,15 @@ static void dae_of_a_mechanism_runs_in_every_form(void **state)
     static const struct {
         const char *method, *form, *becomes;
         double scd;
-    } way[] = {{"dop853", NULL, "index1", 7},          {"dopri5", "index1", "index1", 4.5},       {"dopri5", "statespace", "statespace", 5.5},
-               {"radau5", "index3", "index3", 4},      {"radau5", "index2", "index2", 6},         {"radau5", "ggl", "ggl", 6},
-               {"dopri5", "baumgarte", "baumgarte", 6}, {"mexx", "descriptor", "descriptor", 6}, {"auto", "auto", "descriptor", 6}};
+    } way[] = {{"dop853", NULL, "index1", 7},
+               {"dopri5", "index1", "index1", 4.5},
+               {"dopri5", "statespace", "statespace", 5.5},
+               {"radau5", "index3", "index3", 4},
+               {"radau5", "index2", "index2", 6},
+               {"radau5", "ggl", "ggl", 6},
+               {"dopri5", "baumgarte", "baumgarte", 6},
+               {"mexx", "descriptor", "descriptor", 6},
+               {"auto", "auto", "descriptor", 6}};
     (void)state;
     dae_error err = {0};
     dae_problem *p = dae_problem_create("andrews", NULL, 0, &err);
@@ -155,7 +166,8 @@ static void dae_of_a_mechanism_runs_in_every_form(void **state)
         assert_true(r->scd > way[k].scd);
         assert_int_equal(r->n, 27);
         assert_ptr_equal(r->last.lambda, r->last.y + 21);
-        double loose = strcmp(way[k].becomes, "index3") ? 1 : 300; /* which loses digits of what it does not integrate */
+        double loose =
+            strcmp(way[k].becomes, "index3") ? 1 : 300; /* which loses digits of what it does not integrate */
         assert_near(r->last.lambda[0], p->reference[21], 0.02 * loose);
         assert_near(r->last.y[14], p->reference[14], 100 * loose); /* of accelerations up to 6e5 */
         assert_true(r->stats.position_residual < 1e-8);

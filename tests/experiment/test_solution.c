@@ -27,7 +27,8 @@ static int refuse(const char *text, size_t length, void *user)
 }
 
 /* Runs and keeps the solution; the result has the samples at the times. */
-static dae_run_result *run(const dae_problem *p, const char *solver, double tol, const double *at, int nat, store *s)
+static dae_run_result *run(const dae_problem *p, const char *solver, double tol, const double *at, int nat,
+                           store *s)
 {
     dae_error err = {0};
     dae_run_options o = dae_run_options_default(p);
@@ -57,7 +58,9 @@ static void sampling_gives_the_dense_output_of_every_method(void **state)
     (void)state;
     for (int m = 0; m < dae_method_count(); m++) {
         const dae_method_info *info = dae_method_get(m);
-        const char *name = info->kinds & 1u << DAE_KIND_MECH ? "seven-body" : info->kinds & 1u << DAE_KIND_ODE ? "hires" : NULL;
+        const char *name = info->kinds & 1u << DAE_KIND_MECH  ? "seven-body"
+                           : info->kinds & 1u << DAE_KIND_ODE ? "hires"
+                                                              : NULL;
         if (!name) continue;
         dae_problem *p = create(name);
         double end = p->t_end, at[5] = {0, 0.1 * end, end / 3, 0.77 * end, end}, y[14];
@@ -76,7 +79,8 @@ static void sampling_gives_the_dense_output_of_every_method(void **state)
             assert_int_equal(dae_solution_at(sol, at[k], y, NULL, &err), DAE_OK);
             for (int i = 0; i < r->n; i++) {
                 if (!(fabs(y[i] - r->at[k].y[i]) <= 1e-12 * (1 + fabs(y[i])))) {
-                    fail_msg("%s at %g: y%d = %.17g, not %.17g", info->name, at[k], i + 1, y[i], r->at[k].y[i]);
+                    fail_msg("%s at %g: y%d = %.17g, not %.17g", info->name, at[k], i + 1, y[i],
+                             r->at[k].y[i]);
                 }
             }
         }
@@ -188,7 +192,8 @@ static void cut_and_damaged_files(void **state)
         s.data[k] = (char)(old ^ 0x55);
         part = dae_solution_read(s.data, s.size, &err);
         double y[64];
-        if (part && dae_solution_about(part)->n <= 64) dae_solution_at(part, dae_solution_about(part)->t0, y, NULL, NULL);
+        if (part && dae_solution_about(part)->n <= 64)
+            dae_solution_at(part, dae_solution_about(part)->t0, y, NULL, NULL);
         dae_solution_destroy(part);
         s.data[k] = old;
     }

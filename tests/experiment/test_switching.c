@@ -12,8 +12,8 @@ static dae_problem *open_problem(const char *name)
 }
 
 /* A run with the functions in text (count of them, NULL: those of the problem). */
-static dae_run_result *watch(const dae_problem *p, const char *method, const char *form, double tol, double t_end,
-                             const char *const *text, int count, dae_switching **s)
+static dae_run_result *watch(const dae_problem *p, const char *method, const char *form, double tol,
+                             double t_end, const char *const *text, int count, dae_switching **s)
 {
     dae_error err = {0};
     dae_run_options o = dae_run_options_default(p);
@@ -30,11 +30,13 @@ static dae_run_result *watch(const dae_problem *p, const char *method, const cha
 }
 
 /* [MEXX] section 5.2, more digits: two independent integrations in extended precision. */
-static const double roots[] = {0.0112407644596771, 0.0160170373655476, 0.0214661437540631, 0.0246237740038185, 0.0299782844533724};
+static const double roots[] = {0.0112407644596771, 0.0160170373655476, 0.0214661437540631, 0.0246237740038185,
+                               0.0299782844533724};
 
 static void seven_body_tells_the_five_roots_in_every_form(void **state)
 {
-    static const char *const way[][2] = {{"mexx", NULL}, {"phem56", NULL}, {"dop853", "index1"}, {"dopri5", "statespace"}, {"radau5", "ggl"}};
+    static const char *const way[][2] = {
+        {"mexx", NULL}, {"phem56", NULL}, {"dop853", "index1"}, {"dopri5", "statespace"}, {"radau5", "ggl"}};
     (void)state;
     dae_problem *p = open_problem("seven-body");
     for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
@@ -56,7 +58,11 @@ static void seven_body_tells_the_five_roots_in_every_form(void **state)
 /* The same mechanism as a DAE: w1 is a variable of it, whatever is integrated. */
 static void andrews_tells_the_five_roots_in_every_form(void **state)
 {
-    static const char *const way[][2] = {{"auto", NULL}, {"mexx", "descriptor"}, {"dop853", NULL}, {"dopri5", "statespace"}, {"radau5", "index2"}};
+    static const char *const way[][2] = {{"auto", NULL},
+                                         {"mexx", "descriptor"},
+                                         {"dop853", NULL},
+                                         {"dopri5", "statespace"},
+                                         {"radau5", "index2"}};
     (void)state;
     dae_problem *p = open_problem("andrews");
     for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
@@ -88,7 +94,8 @@ static void chain_tells_the_root_of_the_top_insulator(void **state)
 /* The run ends on the constraints there, also where the method itself is none for mechanisms. */
 static void stop_ends_at_the_value_on_the_constraints(void **state)
 {
-    static const char *const way[][2] = {{"mexx", NULL}, {"phem56", NULL}, {"dopri5", NULL}, {"dopri5", "statespace"}};
+    static const char *const way[][2] = {
+        {"mexx", NULL}, {"phem56", NULL}, {"dopri5", NULL}, {"dopri5", "statespace"}};
     static const char *const text[] = {"gamma=0.3:falling", "beta=3:stop"};
     (void)state;
     dae_problem *p = open_problem("seven-body");
@@ -166,7 +173,8 @@ static void plain_problems_are_watched_by_number_and_name(void **state)
 
 static void wrong_words_are_told(void **state)
 {
-    static const char *const bad[] = {"foo", "beta=x", "beta:halt", "", "=3", "a9", "a1'", "p0", "beta=", "vbeta''"};
+    static const char *const bad[] = {"foo", "beta=x", "beta:halt", "",      "=3",
+                                      "a9",  "a1'",    "p0",        "beta=", "vbeta''"};
     (void)state;
     dae_problem *p = open_problem("seven-body");
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {

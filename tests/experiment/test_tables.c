@@ -140,8 +140,8 @@ static void tba_as_published_ends_at_the_tightest_tolerances(void **state)
         const char *solver;
         int m;
         long steps;
-    } run[] = {{"dassl", 26, 15000}, {"dassl", 30, 18000}, {"dassl", 32, 20000}, {"gamd", 31, 4000},
-               {"gamd", 32, 4000},   {"ida", 32, 20000}};
+    } run[] = {{"dassl", 26, 15000}, {"dassl", 30, 18000}, {"dassl", 32, 20000},
+               {"gamd", 31, 4000},   {"gamd", 32, 4000},   {"ida", 32, 20000}};
     for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
         dae_table_row *row;
         if (!dae_method_find(run[i].solver)) continue; /* built without SUNDIALS */
@@ -150,7 +150,8 @@ static void tba_as_published_ends_at_the_tightest_tolerances(void **state)
         dae_table_row *r = &row[run[i].m];
         dae_table_run(r, 120, 1);
         if (r->status != DAE_OK || r->steps > run[i].steps || !(r->mescd > 4))
-            fail_msg("%s at %.3g: %s, %ld steps, mescd %.2f", r->solver, r->rtol, r->message, r->steps, r->mescd);
+            fail_msg("%s at %.3g: %s, %ld steps, mescd %.2f", r->solver, r->rtol, r->message, r->steps,
+                     r->mescd);
         free(row);
     }
 }
@@ -272,14 +273,20 @@ static dae_table_row sample(void)
 static void a_row_reads_back_its_results(void **state)
 {
     (void)state;
-    dae_table_row r = sample(), planned = {.problem = "hires", .solver = "radau5", .published = &sample_published,
-                                           .m = 8, .rtol = 1e-7, .atol = 1e-7, .status = DAE_ERR_INTERNAL};
+    dae_table_row r = sample(), planned = {.problem = "hires",
+                                           .solver = "radau5",
+                                           .published = &sample_published,
+                                           .m = 8,
+                                           .rtol = 1e-7,
+                                           .atol = 1e-7,
+                                           .status = DAE_ERR_INTERNAL};
     buffer b = {.used = 0};
     assert_int_equal(dae_table_row_json(&r, collect, &b), DAE_OK);
     assert_int_equal(dae_table_row_take(&planned, b.text, strlen(b.text)), 1);
     assert_int_equal(planned.status, DAE_OK);
     assert_true(planned.mescd == 6.5 && planned.scd == 4.0 && planned.cpu_seconds == 0.25);
-    assert_true(planned.steps == 102 && planned.accepted == 90 && planned.f == 900 && planned.jac == 30 && planned.lu == 60);
+    assert_true(planned.steps == 102 && planned.accepted == 90 && planned.f == 900 && planned.jac == 30 &&
+                planned.lu == 60);
     dae_table_row other = planned;
     other.rtol = 1e-8;
     assert_int_equal(dae_table_row_take(&other, b.text, strlen(b.text)), 0);

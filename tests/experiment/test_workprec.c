@@ -189,8 +189,8 @@ static void plot_leaves_out_the_solvers_that_need_most(void **state)
     (void)state;
     memory *text = calloc(1, sizeof *text);
     assert_non_null(text);
-    dae_measurement m[] = {sample("a", 2, 1, 10),    sample("a", 4, 100, 1000), sample("c", 2, 100, 9), sample("c", 3, 1000, 9),
-                           sample("b", 2, 10, 90),   sample("b", 4, 1000, 9000)};
+    dae_measurement m[] = {sample("a", 2, 1, 10),   sample("a", 4, 100, 1000), sample("c", 2, 100, 9),
+                           sample("c", 3, 1000, 9), sample("b", 2, 10, 90),    sample("b", 4, 1000, 9000)};
     assert_near(dae_workprec_excess(m, 6, "a", 0, DAE_WORK_SECONDS), 0, 1e-12);
     assert_near(dae_workprec_excess(m, 6, "b", 0, DAE_WORK_SECONDS), 1, 1e-12);
     assert_near(dae_workprec_excess(m, 6, "c", 0, DAE_WORK_SECONDS), (2 + 2 + 3) / 3.0, 1e-12);
@@ -246,8 +246,9 @@ static dae_measurement made(const char *problem, const char *solver, double digi
 static void places_count_who_is_fastest(void **state)
 {
     (void)state;
-    const dae_measurement m[] = {made("one", "a", 4, 1e-5), made("one", "a", 7, 2e-5), made("one", "b", 4, 3e-5),
-                                 made("one", "b", 7, 6e-5), made("two", "a", 4, 2e-3), made("two", "b", 4, 3e-3),
+    const dae_measurement m[] = {made("one", "a", 4, 1e-5), made("one", "a", 7, 2e-5),
+                                 made("one", "b", 4, 3e-5), made("one", "b", 7, 6e-5),
+                                 made("two", "a", 4, 2e-3), made("two", "b", 4, 3e-3),
                                  made("two", "b", 7, 5e-3)};
     static const double digits[2] = {4, 7};
     static memory out;

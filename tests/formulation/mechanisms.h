@@ -160,7 +160,8 @@ static int top_kinematics(const dae_mech_point *x, double *pdot, void *user)
 static inline double top_energy(const double *y)
 {
     double E = top_mass * GRAVITY * y[2];
-    for (int i = 0; i < 3; i++) E += 0.5 * top_mass * y[7 + i] * y[7 + i] + 0.5 * top_inertia[i] * y[10 + i] * y[10 + i];
+    for (int i = 0; i < 3; i++)
+        E += 0.5 * top_mass * y[7 + i] * y[7 + i] + 0.5 * top_inertia[i] * y[10 + i] * y[10 + i];
     return E;
 }
 
@@ -221,7 +222,8 @@ static const double bar1 = 0.5, bar2 = 1.6, bar3 = 1.2, base = 1.5;
 
 static int fourbar_mass(const dae_mech_point *x, double *M, void *user)
 {
-    double m1 = 1, m2 = 2, m3 = 1.5, l1 = bar1, l2 = bar2, l3 = bar3, c = 0.5 * m2 * l1 * l2 * cos(x->p[0] - x->p[1]);
+    double m1 = 1, m2 = 2, m3 = 1.5, l1 = bar1, l2 = bar2, l3 = bar3,
+           c = 0.5 * m2 * l1 * l2 * cos(x->p[0] - x->p[1]);
     (void)user;
     M[0] = m1 * l1 * l1 / 3 + m2 * l1 * l1;
     M[1] = M[3] = c;
@@ -254,7 +256,8 @@ static const int fourbar_colptr[4] = {0, 2, 4, 6}, fourbar_rowind[6] = {0, 1, 0,
 
 static int fourbar_sparse(const dae_mech_point *x, double *g, double *G, void *user)
 {
-    double ca = bar1 * cos(x->p[0]), sa = bar1 * sin(x->p[0]), cb = bar2 * cos(x->p[1]), sb = bar2 * sin(x->p[1]);
+    double ca = bar1 * cos(x->p[0]), sa = bar1 * sin(x->p[0]), cb = bar2 * cos(x->p[1]),
+           sb = bar2 * sin(x->p[1]);
     double cc = bar3 * cos(x->p[2]), sc = bar3 * sin(x->p[2]);
     (void)user;
     if (g) {
@@ -291,22 +294,46 @@ static inline mechanism mechanism_get(int which)
     switch (which) {
     case PENDULUM:
         m.name = "pendulum";
-        *d = (dae_mech){.np = 2, .nv = 2, .nu = 1, .ng = 1, .nlambda = 1, .mass = dae_diagonal(2, pendulum_M),
-                        .force = pendulum_force, .constraint = pendulum_constraint, .dynamics = pendulum_dynamics};
+        *d = (dae_mech){.np = 2,
+                        .nv = 2,
+                        .nu = 1,
+                        .ng = 1,
+                        .nlambda = 1,
+                        .mass = dae_diagonal(2, pendulum_M),
+                        .force = pendulum_force,
+                        .constraint = pendulum_constraint,
+                        .dynamics = pendulum_dynamics};
         y[0] = 0.6, y[1] = -0.8, y[2] = 2.4, y[3] = 1.8, y[4] = 0.5;
         break;
     case STRING:
         m.name = "string";
-        *d = (dae_mech){.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .mass_fn = string_mass, .force = string_force,
-                        .constraint = string_constraint, .velocity = string_velocity, .gamma = string_gamma,
-                        .dfdp = string_dfdp, .dfdv = string_dfdv, .mass_block = string_blocks, .nblock = 2};
+        *d = (dae_mech){.np = 2,
+                        .nv = 2,
+                        .ng = 1,
+                        .nlambda = 1,
+                        .mass_fn = string_mass,
+                        .force = string_force,
+                        .constraint = string_constraint,
+                        .velocity = string_velocity,
+                        .gamma = string_gamma,
+                        .dfdp = string_dfdp,
+                        .dfdv = string_dfdv,
+                        .mass_block = string_blocks,
+                        .nblock = 2};
         y[0] = 1, y[1] = 1, y[2] = 0.1, y[3] = 0.5;
         break;
     case TOP:
         m.name = "top";
         for (int i = 0; i < 3; i++) top_M[i] = top_mass, top_M[3 + i] = top_inertia[i];
-        *d = (dae_mech){.np = 7, .nv = 6, .ng = 3, .nlambda = 3, .mass = dae_diagonal(6, top_M), .force = top_force,
-                        .constraint = top_constraint, .kinematics = top_kinematics, .quaternion = top_quaternion,
+        *d = (dae_mech){.np = 7,
+                        .nv = 6,
+                        .ng = 3,
+                        .nlambda = 3,
+                        .mass = dae_diagonal(6, top_M),
+                        .force = top_force,
+                        .constraint = top_constraint,
+                        .kinematics = top_kinematics,
+                        .quaternion = top_quaternion,
                         .nquaternion = 1};
         y[3] = cos(0.4), y[4] = sin(0.4); /* tilted by 0.8 about x */
         y[10] = 0.5, y[11] = 1, y[12] = 60;
@@ -322,25 +349,40 @@ static inline mechanism mechanism_get(int which)
         break;
     case SKATE:
         m.name = "skate";
-        *d = (dae_mech){.np = 3, .nv = 3, .ng = 0, .nlambda = 1, .force = skate_force, .constraint = skate_constraint};
+        *d = (dae_mech){
+            .np = 3, .nv = 3, .ng = 0, .nlambda = 1, .force = skate_force, .constraint = skate_constraint};
         y[5] = skate_spin;
         break;
     case BEAD:
         m.name = "bead";
-        *d = (dae_mech){.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = bead_force, .constraint = pendulum_constraint,
+        *d = (dae_mech){.np = 2,
+                        .nv = 2,
+                        .ng = 1,
+                        .nlambda = 1,
+                        .force = bead_force,
+                        .constraint = pendulum_constraint,
                         .dfdlambda = bead_dfdlambda};
         y[0] = 0.6, y[1] = -0.8, y[2] = 0.8 * 5, y[3] = 0.6 * 5;
         break;
     default:
         m.name = "four-bar";
-        *d = (dae_mech){.np = 3, .nv = 3, .ng = 2, .nlambda = 2, .mass_fn = fourbar_mass, .force = fourbar_force,
-                        .constraint = fourbar_constraint, .constraint_sparse = fourbar_sparse,
-                        .G_colptr = fourbar_colptr, .G_rowind = fourbar_rowind};
+        *d = (dae_mech){.np = 3,
+                        .nv = 3,
+                        .ng = 2,
+                        .nlambda = 2,
+                        .mass_fn = fourbar_mass,
+                        .force = fourbar_force,
+                        .constraint = fourbar_constraint,
+                        .constraint_sparse = fourbar_sparse,
+                        .G_colptr = fourbar_colptr,
+                        .G_rowind = fourbar_rowind};
         { /* crank at 90 degrees with a speed of 8, the rest from the geometry */
             double a = 1.5707963267948966, dx = base, dy = -bar1, l = hypot(dx, dy);
             double at = atan2(dy, dx), inner = acos((l * l + bar2 * bar2 - bar3 * bar3) / (2 * l * bar2));
-            double b = at + inner, c = atan2(bar1 * sin(a) + bar2 * sin(b), bar1 * cos(a) + bar2 * cos(b) - base);
-            double det = bar2 * bar3 * sin(b - c), w = 8; /* -bar2 sin b b' + bar3 sin c c' = bar1 sin a w, ... */
+            double b = at + inner,
+                   c = atan2(bar1 * sin(a) + bar2 * sin(b), bar1 * cos(a) + bar2 * cos(b) - base);
+            double det = bar2 * bar3 * sin(b - c),
+                   w = 8; /* -bar2 sin b b' + bar3 sin c c' = bar1 sin a w, ... */
             double rx = bar1 * sin(a) * w, ry = -bar1 * cos(a) * w;
             y[0] = a, y[1] = b, y[2] = c, y[3] = w;
             y[4] = (rx * -bar3 * cos(c) - ry * bar3 * sin(c)) / det;

@@ -87,7 +87,8 @@ static void jacobian_matches_differences(void **state)
                 for (int i = 0; i < n; i++) {
                     double want = (plus[i] - minus[i]) / (2 * h), got = J[i + j * n];
                     if (!(fabs(got - want) <= 2e-6 * fmax(1, fabs(want)))) {
-                        fail_msg("%s, %s: J(%d,%d) = %.12g, differences %.12g", m.name, forms[k], i, j, got, want);
+                        fail_msg("%s, %s: J(%d,%d) = %.12g, differences %.12g", m.name, forms[k], i, j, got,
+                                 want);
                     }
                 }
             }
@@ -220,10 +221,14 @@ static void forms_of_index_2_take_projection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_have_the_documented_layout), cmocka_unit_test(lift_satisfies_the_algebraic_equations),
-        cmocka_unit_test(jacobian_matches_differences),     cmocka_unit_test(jacobian_uses_given_derivatives),
-        cmocka_unit_test(forms_agree_on_every_mechanism),   cmocka_unit_test(ggl_does_not_drift),
-        cmocka_unit_test(nonholonomic_motion_is_exact),     cmocka_unit_test(forms_of_index_2_take_projection),
+        cmocka_unit_test(forms_have_the_documented_layout),
+        cmocka_unit_test(lift_satisfies_the_algebraic_equations),
+        cmocka_unit_test(jacobian_matches_differences),
+        cmocka_unit_test(jacobian_uses_given_derivatives),
+        cmocka_unit_test(forms_agree_on_every_mechanism),
+        cmocka_unit_test(ggl_does_not_drift),
+        cmocka_unit_test(nonholonomic_motion_is_exact),
+        cmocka_unit_test(forms_of_index_2_take_projection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 
 static void registry_lists_every_form_with_a_page(void **state)
 {
-    static const char *const known[] = {"descriptor", "index3", "index2", "ggl", "index1", "baumgarte", "statespace"};
+    static const char *const known[] = {"descriptor", "index3",    "index2",    "ggl",
+                                        "index1",     "baumgarte", "statespace"};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) assert_non_null(dae_formulation_find(known[i]));
     for (int i = 0; i < dae_formulation_count(); i++) {
@@ -71,7 +72,8 @@ static void solve_with_auto_keeps_the_constraints(void **state)
         memcpy(y, m.y0, sizeof y);
         if (dae_solve(&m.sys, &opt, 0, m.t_end, y, &st, &err) < 0) fail_msg("%s: %s", m.name, err.text);
         assert_near(st.position_residual, 0, 1e-9);
-        for (int i = 0; i < dae_system_size(&m.sys); i++) assert_near(y[i], want[i], 1e-4 * fmax(1, fabs(want[i])));
+        for (int i = 0; i < dae_system_size(&m.sys); i++)
+            assert_near(y[i], want[i], 1e-4 * fmax(1, fabs(want[i])));
     }
 }
 
@@ -197,7 +199,8 @@ static void free_motion_works_in_every_form(void **state)
         double y[20];
         opt.method = "radau5";
         opt.formulation = dae_formulation_get(i)->name;
-        if (!strcmp(opt.formulation, "joint")) continue; /* for systems that know their tree: test_joint_coordinates */
+        if (!strcmp(opt.formulation, "joint"))
+            continue; /* for systems that know their tree: test_joint_coordinates */
         memcpy(y, m.y0, sizeof y);
         if (dae_solve(&m.sys, &opt, 0, 2, y, NULL, &err) < 0) fail_msg("%s: %s", opt.formulation, err.text);
         assert_near(y[0], 0.5 * skate_pull * 4, 1e-6);

@@ -37,7 +37,8 @@ static mechanism plain_pendulum(double t_end)
 {
     mechanism m = {.name = "plain pendulum", .t_end = t_end, .y0 = {1, 0, 0, 0}};
     m.sys.kind = DAE_KIND_MECH;
-    m.sys.mech = (dae_mech){.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = pendulum_constraint};
+    m.sys.mech = (dae_mech){
+        .np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = pendulum_constraint};
     return m;
 }
 
@@ -119,7 +120,8 @@ static void direct_integration_drifts_and_projection_does_not(void **state)
             for (int i = 0; i < n; i++) off = fmax(off, fabs(y[i] - want[i]) / fmax(1, fabs(want[i])));
             if (!(off < 5e3 * tol)) fail_msg("%s, %s: off by %.3g", m.name, method[k], off);
             solve(&m, method[k], "index1", NULL, 0, tol, y, &st);
-            if (which != STRING) assert_true(st.position_residual > 1e-11); /* linear constraints do not drift */
+            if (which != STRING)
+                assert_true(st.position_residual > 1e-11); /* linear constraints do not drift */
         }
     }
 }
@@ -253,8 +255,11 @@ static void stepping_allocates_nothing(void **state)
 {
     (void)state;
 #if defined(__GLIBC__)
-    static const char *const pair[][2] = {{"dop853", "index1"}, {"radau5", "ggl"}, {"radau5", "index3"},
-                                          {"dopri5", "baumgarte"}, {"radau5", "index2"}};
+    static const char *const pair[][2] = {{"dop853", "index1"},
+                                          {"radau5", "ggl"},
+                                          {"radau5", "index3"},
+                                          {"dopri5", "baumgarte"},
+                                          {"radau5", "index2"}};
     for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) {
         mechanism m = mechanism_get(TOP);
         dae_options opt = dae_options_default(), inner;

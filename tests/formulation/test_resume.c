@@ -34,7 +34,8 @@ static run begin(const set_up *c)
     r.f = dae_formulation_open(c->sys, &opt, &inner, &err);
     if (!r.f) fail_msg("%s, %s, %s: %s", c->name, c->formulation, c->method, err.text);
     r.it = dae_integrator_create(dae_formulation_system(r.f), &inner, &err);
-    if (!r.it || dae_formulation_attach(r.f, r.it, &err) < 0 || dae_formulation_lift(r.f, 0, c->y0, y, &err) < 0 ||
+    if (!r.it || dae_formulation_attach(r.f, r.it, &err) < 0 ||
+        dae_formulation_lift(r.f, 0, c->y0, y, &err) < 0 ||
         dae_integrator_start(r.it, 0, c->t_end, y, NULL, &err) < 0) {
         fail_msg("%s, %s, %s: %s", c->name, c->formulation, c->method, err.text);
     }
@@ -44,7 +45,8 @@ static run begin(const set_up *c)
 static void go(const set_up *c, const run *r, double t)
 {
     dae_error err = {0};
-    if (dae_integrator_advance(r->it, t, &err) < 0) fail_msg("%s, %s, %s: %s", c->name, c->formulation, c->method, err.text);
+    if (dae_integrator_advance(r->it, t, &err) < 0)
+        fail_msg("%s, %s, %s: %s", c->name, c->formulation, c->method, err.text);
 }
 
 static void end(run *r)
@@ -73,7 +75,8 @@ static void compare(const set_up *c)
     void *buffer = saved(&one, &size);
     go(c, &one, c->t_end);
     go(c, &two, 0.8 * c->t_end);
-    if (dae_integrator_load(two.it, buffer, size, &err) < 0) fail_msg("%s, %s, %s: %s", c->name, c->formulation, c->method, err.text);
+    if (dae_integrator_load(two.it, buffer, size, &err) < 0)
+        fail_msg("%s, %s, %s: %s", c->name, c->formulation, c->method, err.text);
     assert_true(dae_integrator_time(two.it) == MIDDLE * c->t_end);
     go(c, &two, c->t_end);
     n = (size_t)dae_system_size(dae_formulation_system(one.f)) * sizeof(double);
@@ -83,12 +86,14 @@ static void compare(const set_up *c)
     dae_stats x = *dae_integrator_stats(one.it), y = *dae_integrator_stats(two.it);
     x.cpu_seconds = y.cpu_seconds = 0;
     if (memcmp(&x, &y, sizeof x)) {
-        fail_msg("%s, %s, %s: steps %ld %ld, f %ld %ld, lu %ld %ld", c->name, c->formulation, c->method, x.steps, y.steps, x.f, y.f, x.lu,
-                 y.lu);
+        fail_msg("%s, %s, %s: steps %ld %ld, f %ld %ld, lu %ld %ld", c->name, c->formulation, c->method,
+                 x.steps, y.steps, x.f, y.f, x.lu, y.lu);
     }
     assert_string_equal(dae_formulation_describe(one.f), dae_formulation_describe(two.f));
-    assert_int_equal(dae_formulation_lower(one.f, c->t_end, dae_integrator_state(one.it), a, NULL, NULL, &err), DAE_OK);
-    assert_int_equal(dae_formulation_lower(two.f, c->t_end, dae_integrator_state(two.it), b, NULL, NULL, &err), DAE_OK);
+    assert_int_equal(
+        dae_formulation_lower(one.f, c->t_end, dae_integrator_state(one.it), a, NULL, NULL, &err), DAE_OK);
+    assert_int_equal(
+        dae_formulation_lower(two.f, c->t_end, dae_integrator_state(two.it), b, NULL, NULL, &err), DAE_OK);
     assert_memory_equal(a, b, (size_t)dae_system_size(c->sys) * sizeof(double));
     free(buffer);
     end(&one);
@@ -108,7 +113,7 @@ static void every_form_is_resumed_in_the_same_bits(void **state)
                 const dae_formulation_info *form = dae_formulation_get(k);
                 set_up c = {m.name, method->name, form->name, &m.sys, m.y0, 0.3 * m.t_end, 1e-5, NULL, 0, 0};
                 if (!method->checkpoint || dae_formulation_check(form->name, method->name, NULL)) continue;
-                if (!strcmp(form->name, "joint")) continue; /* for models */
+                if (!strcmp(form->name, "joint")) continue;                     /* for models */
                 if (which == BEAD && !strcmp(method->name, "phem56")) continue; /* takes no friction */
                 compare(&c);
                 count++;
@@ -134,8 +139,10 @@ static void changing_coordinates_are_resumed_in_the_same_bits(void **state)
                                              {{"partition", "simple"}, {"coordinates", "pivoting"}},
                                              {{"partition", "full"}, {"coordinates", "nullspace"}}};
     static const double y0[4] = {1, 0, 0, 7};
-    dae_system sys = {.kind = DAE_KIND_MECH,
-                      .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = pendulum_constraint}};
+    dae_system sys = {
+        .kind = DAE_KIND_MECH,
+        .mech = {
+            .np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = pendulum_constraint}};
     (void)state;
     for (int i = 0; i < dae_method_count(); i++) {
         const dae_method_info *method = dae_method_get(i);
@@ -160,8 +167,10 @@ static void runs_ended_by_a_limit_are_resumed_in_the_same_bits(void **state)
 {
     static const double y0[4] = {1, 0, 0, 7};
     static const char *const method[] = {"dopri5", "rosnys4", "radau5", "vode"};
-    dae_system sys = {.kind = DAE_KIND_MECH,
-                      .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = pendulum_constraint}};
+    dae_system sys = {
+        .kind = DAE_KIND_MECH,
+        .mech = {
+            .np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = weight, .constraint = pendulum_constraint}};
     (void)state;
     for (int k = 0; k < 4; k++) {
         set_up c = {"turning pendulum", method[k], "statespace", &sys, y0, 0.6, 1e-4, NULL, 0, 0};
@@ -180,7 +189,8 @@ static void runs_ended_by_a_limit_are_resumed_in_the_same_bits(void **state)
             void *buffer = saved(&first, &size);
             assert_int_equal(dae_integrator_load(second.it, buffer, size, &err), DAE_OK);
             go(&c, &second, c.t_end);
-            assert_memory_equal(dae_integrator_state(whole.it), dae_integrator_state(second.it), 2 * sizeof(double));
+            assert_memory_equal(dae_integrator_state(whole.it), dae_integrator_state(second.it),
+                                2 * sizeof(double));
             free(buffer);
             end(&first);
             end(&second);
@@ -199,7 +209,8 @@ static void sparse_factors_are_resumed_in_the_same_bits(void **state)
     dae_problem *p = dae_problem_create("hmmwv", NULL, 0, &err);
     if (!p) fail_msg("%s", err.text);
     for (int k = 0; k < 8; k++) {
-        set_up c = {"hmmwv", method[k / 2], "statespace", &p->system, p->y0, 0.7, 1e-3, &partition[k % 2], 1, 0};
+        set_up c = {"hmmwv", method[k / 2], "statespace",      &p->system, p->y0,
+                    0.7,     1e-3,          &partition[k % 2], 1,          0};
         compare(&c);
     }
     dae_problem_destroy(p);

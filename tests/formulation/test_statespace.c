@@ -1,8 +1,8 @@
 /* statespace: partition, dependent coordinates, change of coordinates, exact Jacobians. */
 #include "formulation/mechanisms.h"
 
-static dae_status try(const mechanism *m, const char *method, const dae_setting *setting, int nsetting, double tol,
-                      double *y, dae_stats *stats, dae_error *err, dae_log_fn *log, void *user)
+static dae_status try(const mechanism *m, const char *method, const dae_setting *setting, int nsetting,
+                      double tol, double *y, dae_stats *stats, dae_error *err, dae_log_fn *log, void *user)
 {
     dae_options opt = dae_options_default();
     opt.method = method;
@@ -34,10 +34,11 @@ static void listen(dae_log_level level, const char *text, void *user)
     }
 }
 
-static tale solve(const mechanism *m, const char *method, const char *partition, const char *coordinates, double tol,
-                  double *y, dae_stats *stats)
+static tale solve(const mechanism *m, const char *method, const char *partition, const char *coordinates,
+                  double tol, double *y, dae_stats *stats)
 {
-    const dae_setting setting[] = {{"formulation.partition", partition}, {"formulation.coordinates", coordinates}};
+    const dae_setting setting[] = {{"formulation.partition", partition},
+                                   {"formulation.coordinates", coordinates}};
     dae_error err = {0};
     tale t = {0};
     if (try(m, method, setting, 2, tol, y, stats, &err, listen, &t) < 0) {
@@ -63,7 +64,8 @@ static void reference(const mechanism *m, double *y)
  * coordinates: the same motion as index1, the constraints to rounding. */
 static void every_mechanism_moves_as_in_other_forms(void **state)
 {
-    static const char *const partition[] = {"simple", "full"}, *const coordinates[] = {"pivoting", "nullspace"};
+    static const char *const partition[] = {"simple", "full"}, *const coordinates[] = {"pivoting",
+                                                                                       "nullspace"};
     (void)state;
     for (int which = 0; which < MECHANISMS; which++) {
         mechanism m = mechanism_get(which);
@@ -74,7 +76,8 @@ static void every_mechanism_moves_as_in_other_forms(void **state)
             solve(&m, "dop853", partition[k / 2], coordinates[k % 2], 1e-11, y, &st);
             for (int i = 0; i < dae_system_size(&m.sys); i++) {
                 if (!(fabs(y[i] - want[i]) <= 1e-7 * fmax(1, fabs(want[i])))) {
-                    fail_msg("%s, %s, %s: y[%d] = %.12g, expected %.12g", m.name, partition[k / 2], coordinates[k % 2], i, y[i], want[i]);
+                    fail_msg("%s, %s, %s: y[%d] = %.12g, expected %.12g", m.name, partition[k / 2],
+                             coordinates[k % 2], i, y[i], want[i]);
                 }
             }
             assert_near(st.position_residual, 0, 1e-13);
@@ -98,7 +101,8 @@ static mechanism turning_pendulum(double t_end)
 {
     mechanism m = {.name = "turning pendulum", .t_end = t_end, .y0 = {1, 0, 0, 7}};
     m.sys.kind = DAE_KIND_MECH;
-    m.sys.mech = (dae_mech){.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = no_force, .constraint = pendulum_constraint};
+    m.sys.mech = (dae_mech){
+        .np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = no_force, .constraint = pendulum_constraint};
     return m;
 }
 
@@ -130,10 +134,11 @@ static void pendulum_turns_with_changing_coordinates(void **state)
     static const struct {
         const char *method;
         double tol, error;
-    } run[] = {{"dopri5", 1e-9, 2e-5}, {"dop853", 1e-9, 2e-5}, {"radau5", 1e-9, 2e-5}, {"vode", 1e-9, 2e-4},
-               {"vode-adams", 1e-9, 2e-4},
+    } run[] = {
+        {"dopri5", 1e-9, 2e-5},      {"dop853", 1e-9, 2e-5},     {"radau5", 1e-9, 2e-5},
+        {"vode", 1e-9, 2e-4},        {"vode-adams", 1e-9, 2e-4},
 #ifdef DAE_HAVE_SUNDIALS
-               {"cvode-adams", 1e-9, 2e-4},
+        {"cvode-adams", 1e-9, 2e-4},
 #endif
     };
     mechanism m = turning_pendulum(5);
@@ -147,7 +152,8 @@ static void pendulum_turns_with_changing_coordinates(void **state)
             dae_stats st;
             tale t = solve(&m, run[k].method, "full", linear ? "nullspace" : "pivoting", run[k].tol, y, &st);
             for (int i = 0; i < 4; i++) {
-                if (!(fabs(y[i] - want[i]) <= run[k].error)) fail_msg("%s: off by %.3g", run[k].method, y[i] - want[i]);
+                if (!(fabs(y[i] - want[i]) <= run[k].error))
+                    fail_msg("%s: off by %.3g", run[k].method, y[i] - want[i]);
             }
             assert_true(t.chosen >= 1);
             assert_between(t.changed, 4 * turns - 4, 8 * turns);
@@ -186,7 +192,8 @@ static void lowered_output_is_continuous_across_changes(void **state)
         assert_int_equal(dae_integrator_interpolate(it, 0.5 * (t0 + t1), at, NULL), DAE_OK);
         assert_int_equal(dae_formulation_lower(f, 0.5 * (t0 + t1), at, pvu, NULL, NULL, &err), DAE_OK);
         assert_near(hypot(pvu[0], pvu[1]), 1, 1e-14);
-        assert_int_equal(dae_formulation_lower(f, t1, dae_integrator_state(it), before, NULL, NULL, &err), DAE_OK);
+        assert_int_equal(dae_formulation_lower(f, t1, dae_integrator_state(it), before, NULL, NULL, &err),
+                         DAE_OK);
     }
     assert_near(worst, 0, 1e-13);
     dae_integrator_destroy(it);
@@ -200,7 +207,8 @@ static void multipliers_are_recovered(void **state)
     double y[2], out[2], pvu[4], a[2], lambda[1], start[4] = {0.6, -0.8, 2.4, 1.8}, want = 9 + GRAVITY * 0.8;
     (void)state;
     for (int full = 0; full < 2; full++) {
-        dae_formulation *f = dae_formulation_create(&m.sys, "statespace", &(dae_setting){"partition", full ? "full" : "simple"}, 1, NULL);
+        dae_formulation *f = dae_formulation_create(
+            &m.sys, "statespace", &(dae_setting){"partition", full ? "full" : "simple"}, 1, NULL);
         const dae_system *s = dae_formulation_system(f);
         assert_int_equal(s->structure.second_order, 1);
         assert_int_equal(dae_formulation_lift(f, 0, start, y, NULL), DAE_OK);
@@ -235,12 +243,14 @@ static void seven_body_meets_its_reference_through_changes(void **state)
     (void)state;
     static const char *const method[] = {"dop853", "dopri5", "radau5"};
     for (int k = 0; k < 6; k++) {
-        const dae_setting setting[] = {{"formulation.eta", "1"}, {"formulation.growth", "1"}, {"formulation.hysteresis", "1"}};
+        const dae_setting setting[] = {
+            {"formulation.eta", "1"}, {"formulation.growth", "1"}, {"formulation.hysteresis", "1"}};
         dae_error err = {0};
         tale t = {0};
         dae_stats st;
         double y[20];
-        if (try(&m, method[k % 3], setting, k < 3 ? 0 : 3, 1e-10, y, &st, &err, listen, &t) < 0) fail_msg("%s: %s", method[k % 3], err.text);
+        if (try(&m, method[k % 3], setting, k < 3 ? 0 : 3, 1e-10, y, &st, &err, listen, &t) < 0)
+            fail_msg("%s: %s", method[k % 3], err.text);
         for (int i = 0; i < 14; i++) {
             double error = fabs(y[i] - p->reference[i]) / fmax(1, fabs(p->reference[i]));
             if (!(error <= 1e-6)) fail_msg("%s: component %d off by %.3g", method[k % 3], i + 1, error);
@@ -274,7 +284,8 @@ static void compare_jacobian(const dae_system *s, double t, const double *y, dou
         assert_int_equal(s->ode.f(j < n ? t : t - h, x, minus, s->ode.user), 0);
         for (int i = 0; i < n; i++) {
             double want = (plus[i] - minus[i]) / (2 * h), got = j < n ? J[i + j * n] : ft[i];
-            if (!(fabs(got - want) <= tol * size)) fail_msg("%s: (%d, %d) is %.10g, expected %.10g, size %.3g", name, i, j, got, want, size);
+            if (!(fabs(got - want) <= tol * size))
+                fail_msg("%s: (%d, %d) is %.10g, expected %.10g, size %.3g", name, i, j, got, want, size);
         }
     }
 }
@@ -290,7 +301,8 @@ static void jacobian_matches_differences(void **state)
             double y[20] = {0};
             dae_formulation *f = dae_formulation_create(&m.sys, "statespace", &setting, 1, NULL);
             assert_int_equal(dae_formulation_lift(f, 0.3, m.y0, y, NULL), DAE_OK);
-            compare_jacobian(dae_formulation_system(f), 0.3, y, m.sys.mech.gamma ? 1e-8 : 5e-6, m.name); /* gamma: differences */
+            compare_jacobian(dae_formulation_system(f), 0.3, y, m.sys.mech.gamma ? 1e-8 : 5e-6,
+                             m.name); /* gamma: differences */
             dae_formulation_destroy(f);
         }
     }
@@ -376,12 +388,19 @@ static int driven_speed(const dae_mech_point *x, double *gI, void *user)
 
 static void singular_configuration_is_explained(void **state)
 {
-    mechanism m = {.name = "driven", .t_end = 1, .y0 = {0.5, 0.8660254037844386, 0, 1, -0.5773502691896258, 0.1}};
+    mechanism m = {
+        .name = "driven", .t_end = 1, .y0 = {0.5, 0.8660254037844386, 0, 1, -0.5773502691896258, 0.1}};
     dae_error err = {0};
     double y[20];
     (void)state;
     m.sys.kind = DAE_KIND_MECH;
-    m.sys.mech = (dae_mech){.np = 3, .nv = 3, .ng = 2, .nlambda = 2, .force = no_force3, .constraint = driven, .velocity = driven_speed};
+    m.sys.mech = (dae_mech){.np = 3,
+                            .nv = 3,
+                            .ng = 2,
+                            .nlambda = 2,
+                            .force = no_force3,
+                            .constraint = driven,
+                            .velocity = driven_speed};
     static const char *const method[] = {"dopri5", "rosnys4", "radau5", "vode"};
     static const dae_setting partition[] = {{"partition", "simple"}, {"partition", "full"}};
     for (int k = 0; k < 8; k++) {

@@ -96,6 +96,7 @@ static void reader_survives_the_corpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reader_survives_the_corpus), cmocka_unit_test(reader_survives_mutated_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reader_survives_the_corpus),
+                                       cmocka_unit_test(reader_survives_mutated_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

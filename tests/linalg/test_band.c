@@ -7,10 +7,8 @@ static void load(const dae_band_lu *b, double *a, double *to)
 {
     for (int j = 0; j < b->n; j++) {
         for (int i = 0; i < b->n; i++) {
-            if (i - j > b->lower || j - i > b->upper)
-                a[i + j * b->n] = 0;
-            else
-                to[b->lower + b->upper + i - j + j * b->ld] = a[i + j * b->n];
+            if (i - j > b->lower || j - i > b->upper) a[i + j * b->n] = 0;
+            else to[b->lower + b->upper + i - j + j * b->ld] = a[i + j * b->n];
         }
     }
 }

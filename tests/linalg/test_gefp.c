@@ -16,7 +16,8 @@ static void gefp_solves_the_3x3_example(void **state)
     assert_int_equal(dae_gefp(3, 3, A, b, 0, rows, cols, pivot), 3);
     assert_order(cols, (int[]){3, 1, 2}, 3);
     assert_order(rows, (int[]){3, 1, 2}, 3);
-    const double pivots[3] = {5, 4.8, 2.5}, U[9] = {1, 0, 0, 0.4, 1, 0, 0.2, 0.5, 1}, right[3] = {0.4, 1.416667, -0.7};
+    const double pivots[3] = {5, 4.8, 2.5}, U[9] = {1, 0, 0, 0.4, 1, 0, 0.2, 0.5, 1},
+                 right[3] = {0.4, 1.416667, -0.7};
     for (int i = 0; i < 3; i++) {
         assert_near(pivot[i], pivots[i], 1e-14);
         assert_near(b[i], right[i], 5e-7);
@@ -30,13 +31,18 @@ static void gefp_solves_the_3x3_example(void **state)
 /* ---- The web cutter at 85.5 degrees ------------------------------------------------------------------------- */
 
 static const double cutter[9][9] = {
-    {1, 0, 1.9938, 0, 0, 0, 0, 0, 0},         {0, 1, -0.1569, 0, 0, 0, 0, 0, 0},
-    {-1, 0, 1.9938, 1, 0, 8.6477, 0, 0, 0},   {0, -1, -0.1569, 0, 1, -6.4024, 0, 0, 0},
-    {0, 0, 0, -1, 0, 4.3622, 1, 0, -7.8080},  {0, 0, 0, 0, -1, 0.6374, 0, 1, -7.0912},
-    {0, 0, 0, 0, 0, 0, 1, 0, 11.2196},        {0, 0, 0, 0, 0, 0, 0, 1, 0.0400},
+    {1, 0, 1.9938, 0, 0, 0, 0, 0, 0},
+    {0, 1, -0.1569, 0, 0, 0, 0, 0, 0},
+    {-1, 0, 1.9938, 1, 0, 8.6477, 0, 0, 0},
+    {0, -1, -0.1569, 0, 1, -6.4024, 0, 0, 0},
+    {0, 0, 0, -1, 0, 4.3622, 1, 0, -7.8080},
+    {0, 0, 0, 0, -1, 0.6374, 0, 1, -7.0912},
+    {0, 0, 0, 0, 0, 0, 1, 0, 11.2196},
+    {0, 0, 0, 0, 0, 0, 0, 1, 0.0400},
     {0, 0, 1, 0, 0, 0, 0, 0, 0} /* the driver */
 };
-static const double cutter_gamma[9] = {-6.1949, -78.7134, -13.4946, -88.5732, -1.7142, -2.2860, 0.0138, -3.8620, 0};
+static const double cutter_gamma[9] = {-6.1949, -78.7134, -13.4946, -88.5732, -1.7142,
+                                       -2.2860, 0.0138,   -3.8620,  0};
 
 /* The first m rows of the Jacobian, column-major. */
 static void cutter_get(int m, double *A, double *b)
@@ -47,14 +53,16 @@ static void cutter_get(int m, double *A, double *b)
     }
 }
 
-static const double cutter_pivots[9] = {11.2196, 8.6477, 1.9938, 1.695925, -1.402023, -1.163029, 1.001301, 0.951802, -0.397135};
+static const double cutter_pivots[9] = {11.2196,   8.6477,   1.9938,   1.695925, -1.402023,
+                                        -1.163029, 1.001301, 0.951802, -0.397135};
 static const struct {
     int row, col; /* from 1 */
     double value;
-} cutter_U[] = {{1, 4, .089130},  {2, 3, .230558},  {2, 5, -.115638}, {2, 9, .115638},  {3, 5, .501555},  {4, 5, .594879},
-                {4, 9, -.887088}, {5, 6, -.713255}, {5, 8, .713255},  {5, 9, -.528064}, {6, 7, -.859824}, {6, 8, -.140176},
+} cutter_U[] = {{1, 4, .089130},  {2, 3, .230558},  {2, 5, -.115638}, {2, 9, .115638},
+                {3, 5, .501555},  {4, 5, .594879},  {4, 9, -.887088}, {5, 6, -.713255},
+                {5, 8, .713255},  {5, 9, -.528064}, {6, 7, -.859824}, {6, 8, -.140176},
                 {6, 9, -.314923}, {7, 8, -.001299}, {7, 9, -.001564}, {8, 9, .062311}};
-static const double cutter_right[9] = {0.001230,   -1.560484,  -3.107082,  1.166105,   67.377687,
+static const double cutter_right[9] = {0.001230,   -1.560484, -3.107082,  1.166105,   67.377687,
                                        -11.112602, -3.978805, -87.925198, -147.836989};
 
 /* Every element of U above the diagonal is listed or zero. */
@@ -86,7 +94,8 @@ static void gefp_reproduces_the_kinematic_web_cutter(void **state)
     assert_order(rows, (int[]){7, 3, 1, 5, 4, 6, 8, 2, 9}, 9);
     assert_cutter_U(9, A, b, pivot);
     dae_gefp_solve(9, 9, 9, A, b, cols, x);
-    const double want[9] = {-6.1949, -78.7134, 0, -147.836989, -72.411491, 14.818679, -126.293101, -4.312308, 11.257701};
+    const double want[9] = {-6.1949,   -78.7134,    0,         -147.836989, -72.411491,
+                            14.818679, -126.293101, -4.312308, 11.257701};
     for (int i = 0; i < 9; i++) assert_near(x[i], want[i], 6e-7);
 }
 
@@ -103,7 +112,8 @@ static double condition_without(int left_out)
         for (int p = 0; p < 8; p++) {
             for (int q = p + 1; q < 8; q++) {
                 double pp = 0, qq = 0, pq = 0;
-                for (int i = 0; i < 8; i++) pp += a[p][i] * a[p][i], qq += a[q][i] * a[q][i], pq += a[p][i] * a[q][i];
+                for (int i = 0; i < 8; i++)
+                    pp += a[p][i] * a[p][i], qq += a[q][i] * a[q][i], pq += a[p][i] * a[q][i];
                 double angle = 0.5 * atan2(2 * pq, pp - qq), c = cos(angle), s = sin(angle);
                 for (int i = 0; i < 8; i++) {
                     double x = c * a[p][i] + s * a[q][i];

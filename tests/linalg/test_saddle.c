@@ -96,8 +96,13 @@ static example *tree_example(int bodies, int loops, int massless)
         touch[rows][0] = below(bodies);
         touch[rows++][1] = below(bodies);
     }
-    e->spec = (dae_saddle_spec){.nv = first[bodies], .nl = rows, .block = e->block, .nblock = bodies,
-                                .colptr = e->colptr, .rowind = e->rowind, .parent = e->parent,
+    e->spec = (dae_saddle_spec){.nv = first[bodies],
+                                .nl = rows,
+                                .block = e->block,
+                                .nblock = bodies,
+                                .colptr = e->colptr,
+                                .rowind = e->rowind,
+                                .parent = e->parent,
                                 .row_joint = e->row_joint};
     int nz = 0;
     for (int b = 0; b < bodies; b++) {
@@ -134,7 +139,8 @@ static void expand(const example *e, const double *U)
         at += m;
     }
     for (int j = 0; j < s->nv; j++) {
-        int begin = s->colptr ? s->colptr[j] : j * s->nl, end = s->colptr ? s->colptr[j + 1] : (j + 1) * s->nl;
+        int begin = s->colptr ? s->colptr[j] : j * s->nl,
+            end = s->colptr ? s->colptr[j + 1] : (j + 1) * s->nl;
         for (int k = begin; k < end; k++) {
             int i = s->colptr ? s->rowind[k] : k - begin;
             full[s->nv + i + j * n] = e->G[k];
@@ -233,8 +239,8 @@ static double error_of(const example *e, const char *mode, int unsymmetric)
 
 /* ---- Tests --------------------------------------------------------------------------------------- */
 
-static const char *const dense_modes[] = {"dense_lu", "dense_ldlt", "range_space", "null_space", "block_elimination",
-                                          "sparse_lu", "pcg"};
+static const char *const dense_modes[] = {"dense_lu",          "dense_ldlt", "range_space", "null_space",
+                                          "block_elimination", "sparse_lu",  "pcg"};
 
 static void saddle_dense_modes_match_elimination(void **state)
 {
@@ -250,7 +256,8 @@ static void saddle_dense_modes_match_elimination(void **state)
 
 static void saddle_tree_modes_match_elimination(void **state)
 {
-    static const char *const mode[] = {"recursive_constraint", "recursive_joint", "sparse_lu", "dense_lu", "pcg", "auto"};
+    static const char *const mode[] = {
+        "recursive_constraint", "recursive_joint", "sparse_lu", "dense_lu", "pcg", "auto"};
     static const int size[] = {1, 2, 5, 12, 30};
     (void)state;
     for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
@@ -276,8 +283,8 @@ static void saddle_recursion_closes_loops(void **state)
 
 static void saddle_recursion_takes_massless_leaves(void **state)
 {
-    static const char *const mode[] = {"recursive_constraint", "recursive_joint", "null_space", "block_elimination",
-                                       "sparse_lu", "dense_ldlt"};
+    static const char *const mode[] = {"recursive_constraint", "recursive_joint", "null_space",
+                                       "block_elimination",    "sparse_lu",       "dense_ldlt"};
     (void)state;
     for (size_t m = 0; m < sizeof mode / sizeof *mode; m++) {
         double d = error_of(tree_example(9, 0, 1), mode[m], 0);

@@ -44,15 +44,11 @@ static stored store(int n, double *full, dae_storage storage, int lower, int upp
             if (storage == DAE_DENSE) {
                 m.value[i + j * n] = *a;
             } else if (storage == DAE_DIAGONAL) {
-                if (i == j)
-                    m.value[i] = *a;
-                else
-                    *a = 0;
+                if (i == j) m.value[i] = *a;
+                else *a = 0;
             } else if (storage == DAE_BANDED) {
-                if (i - j <= lower && j - i <= upper)
-                    m.value[upper + i - j + j * ld] = *a;
-                else
-                    *a = 0;
+                if (i - j <= lower && j - i <= upper) m.value[upper + i - j + j * ld] = *a;
+                else *a = 0;
             } else if (*a != 0) {
                 m.rowind[count] = i;
                 m.value[count++] = *a;
@@ -188,10 +184,8 @@ static void compare_second_order(int n, int m, dae_storage storage, dae_storage 
         dae_shifted *f = dae_shifted_create(&spec, arena, &err);
         assert_non_null(f);
         assert_int_equal(dae_shifted_factor(f, 40, 30, J.value), 0);
-        if (is_complex)
-            dae_shifted_solve_complex(f, x[k], y[k]);
-        else
-            dae_shifted_solve(f, x[k]);
+        if (is_complex) dae_shifted_solve_complex(f, x[k], y[k]);
+        else dae_shifted_solve(f, x[k]);
         dae_shifted_destroy(f);
         dae_arena_destroy(arena);
     }
@@ -302,10 +296,8 @@ static void shifted_reports_singular_and_not_finite(void **state)
         assert_non_null(f);
         assert_true(dae_shifted_factor(f, 2, 0, J.value) > 0); /* 2 is an eigenvalue */
         double x[n] = {1}, y[n] = {0};
-        if (is_complex)
-            dae_shifted_solve_complex(f, x, y);
-        else
-            dae_shifted_solve(f, x);
+        if (is_complex) dae_shifted_solve_complex(f, x, y);
+        else dae_shifted_solve(f, x);
         assert_true(isnan(x[0])); /* no factors, no solution */
         assert_int_equal(dae_shifted_factor(f, 3, 0, J.value), 0);
         assert_true(dae_shifted_factor(f, NAN, 0, J.value) > 0);
@@ -399,10 +391,8 @@ static void check_checkpoint(dae_storage storage, int is_complex, int second_ord
     for (int turn = 0; turn < 3; turn++) {
         for (int k = 0; k < 2; k++) {
             if (turn > 0) assert_int_equal(dae_shifted_factor(f[k], 2.5 * turn, 0.9, J.value), 0);
-            if (is_complex)
-                dae_shifted_solve_complex(f[k], x[k] + turn * n, y[k] + turn * n);
-            else
-                dae_shifted_solve(f[k], x[k] + turn * n);
+            if (is_complex) dae_shifted_solve_complex(f[k], x[k] + turn * n, y[k] + turn * n);
+            else dae_shifted_solve(f[k], x[k] + turn * n);
         }
     }
     assert_true(isfinite(x[0][0]));

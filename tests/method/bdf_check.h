@@ -40,7 +40,8 @@ static inline bdf_run bdf_problem(const char *name, const char *method, double r
     opt.ndiscontinuity = p->ndiscontinuity;
     for (int i = 0; i < nsetting; i++) {
         if (!strcmp(setting[i].name, "stop_at_end")) opt.stop_at_end = atoi(setting[i].value);
-        else if (!strcmp(setting[i].name, "jump_at_end") && p->discontinuity[p->ndiscontinuity - 1] == p->t_end)
+        else if (!strcmp(setting[i].name, "jump_at_end") &&
+                 p->discontinuity[p->ndiscontinuity - 1] == p->t_end)
             opt.ndiscontinuity -= !atoi(setting[i].value);
         else own[opt.nsetting++] = setting[i];
     }

@@ -483,9 +483,20 @@ static inline void erk_bare_start(erk_bare *b, const dae_method *method, double 
     b->opt.fixed_step = 0.125;
     for (int i = 0; i < 4; i++) b->tol[i] = 1e-6;
     dae_table_defaults(method->info.options, &b->option);
-    b->ivp = (dae_ivp){.sys = &b->sys, .opt = &b->opt, .n = 4, .rtol = b->tol, .atol = b->tol,
-                       .arena = dae_arena_create(), .stats = &b->stats, .t_end = 1, .t_stop = 1, .direction = 1,
-                       .left = NAN, .right = NAN, .err = &b->err, .f = erk_kepler};
+    b->ivp = (dae_ivp){.sys = &b->sys,
+                       .opt = &b->opt,
+                       .n = 4,
+                       .rtol = b->tol,
+                       .atol = b->tol,
+                       .arena = dae_arena_create(),
+                       .stats = &b->stats,
+                       .t_end = 1,
+                       .t_stop = 1,
+                       .direction = 1,
+                       .left = NAN,
+                       .right = NAN,
+                       .err = &b->err,
+                       .f = erk_kepler};
     b->self = method->create(&b->ivp, &b->option, &b->err);
     assert_non_null(b->self);
     assert_int_equal(method->reset(b->self, t, y, NULL, 0), DAE_OK);

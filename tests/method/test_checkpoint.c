@@ -428,7 +428,8 @@ static void lengths_that_lie_are_refused_also_with_a_right_checksum(void **state
                 wide = k < 0 ? (size_t)1 << (20 - k) : outside + (size_t)k;
                 if (wide == outside) continue;
                 memcpy(bad + 72, &wide, sizeof wide);
-            } else if (field == 3) { /* a part of the system, which has none; then one that makes up for a lie */
+            } else if (field ==
+                       3) { /* a part of the system, which has none; then one that makes up for a lie */
                 wide = (size_t)k;
                 if (k == 0) continue;
                 memcpy(bad + 80, &wide, sizeof wide);

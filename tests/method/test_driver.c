@@ -618,7 +618,8 @@ static void every_evaluation_is_counted(void **state)
                 assert_true(st->steps >= st->accepted && st->accepted > 0);
                 assert_true(st->h_smallest > 0 && st->h_smallest <= st->h_largest);
                 assert_between(st->order_last, m->order_min, m->order_max);
-                if (always_factors(m)) assert_true(st->jac > 0 && st->lu > 0 && st->solves > 0 && st->f_jac > 0);
+                if (always_factors(m))
+                    assert_true(st->jac > 0 && st->lu > 0 && st->solves > 0 && st->f_jac > 0);
                 dae_integrator_destroy(it);
             }
         }

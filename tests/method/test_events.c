@@ -147,12 +147,16 @@ static int scripted(double t, const double *y, const double *yp, double *phi, vo
 }
 
 /* Integrates y' = 1 over [t0,t1] in few steps and returns the events. */
-static int find(const script *s, const dae_event *event, int check_points, double t0, double t1, dae_event_record *out,
-                int most)
+static int find(const script *s, const dae_event *event, int check_points, double t0, double t1,
+                dae_event_record *out, int most)
 {
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = still}};
     dae_options opt = dae_options_default();
-    dae_events events = {.count = s->count, .event = event, .phi = scripted, .check_points = check_points, .user = (void *)(uintptr_t)s};
+    dae_events events = {.count = s->count,
+                         .event = event,
+                         .phi = scripted,
+                         .check_points = check_points,
+                         .user = (void *)(uintptr_t)s};
     dae_error err;
     opt.method = "dopri5";
     opt.h0 = fabs(t1 - t0);

@@ -56,8 +56,13 @@ static double error_of(const dae_method_info *method, dae_kind kind)
     } else if (kind == DAE_KIND_IDE) {
         sys.ide = (dae_ide){.n = 3, .residual = ide};
     } else {
-        sys.mech = (dae_mech){.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .mass = dae_diagonal(2, unit),
-                              .force = no_force, .constraint = circle};
+        sys.mech = (dae_mech){.np = 2,
+                              .nv = 2,
+                              .ng = 1,
+                              .nlambda = 1,
+                              .mass = dae_diagonal(2, unit),
+                              .force = no_force,
+                              .constraint = circle};
     }
     dae_options opt = dae_options_default();
     opt.method = method->name;
@@ -65,7 +70,8 @@ static double error_of(const dae_method_info *method, dae_kind kind)
     dae_error err = {0};
     dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
     dae_status s = it ? dae_integrator_start(it, 0, 2, kind == DAE_KIND_MECH ? mech_y0 : y0,
-                                             kind == DAE_KIND_MECH ? NULL : yp0, &err) : err.status;
+                                             kind == DAE_KIND_MECH ? NULL : yp0, &err)
+                      : err.status;
     if (s >= 0) s = dae_integrator_advance(it, 2, &err);
     double error = INFINITY;
     if (s >= 0) {
@@ -147,7 +153,8 @@ static void every_method_for_odes_finds_20_bounces(void **state)
         assert_int_equal(found, 20);
         double t = sqrt(2 / 9.81), v = 0.9 * sqrt(2 * 9.81);
         for (int i = 0; i < found; i++) {
-            if (!(fabs(record[i].t - t) < 1e-5)) fail_msg("%s: bounce %d at %.9f, not %.9f", method->name, i + 1, record[i].t, t);
+            if (!(fabs(record[i].t - t) < 1e-5))
+                fail_msg("%s: bounce %d at %.9f, not %.9f", method->name, i + 1, record[i].t, t);
             t += 2 * v / 9.81;
             v *= 0.9;
         }
@@ -205,8 +212,8 @@ static int wave(double t, const double *y, double *f, void *user)
     return 0;
 }
 
-static dae_status solve_ode(const dae_method_info *method, dae_rhs *f, const dae_options *with, double t0, double t_end,
-                            double *y, dae_error *err)
+static dae_status solve_ode(const dae_method_info *method, dae_rhs *f, const dae_options *with, double t0,
+                            double t_end, double *y, dae_error *err)
 {
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = f}};
     sys.structure.second_order = 1;
@@ -228,7 +235,8 @@ static void every_method_for_odes_keeps_its_first_step_inside_the_interval(void 
         double y[] = {0, 0};
         dae_error err = {0};
         dae_status s = solve_ode(method, wave, &opt, 0, 0.3, y, &err);
-        if (s || !(fabs(y[0] - 0.93389907591) < 1e-3)) fail_msg("%s: %s: y = %g: %s", method->name, dae_status_name(s), y[0], err.text);
+        if (s || !(fabs(y[0] - 0.93389907591) < 1e-3))
+            fail_msg("%s: %s: y = %g: %s", method->name, dae_status_name(s), y[0], err.text);
     }
 }
 
@@ -244,7 +252,8 @@ static void every_method_for_odes_lengthens_a_first_step_that_is_lost_in_t(void 
         double y[] = {1, 0};
         dae_error err = {0};
         dae_status s = solve_ode(method, ode, &opt, 1e6, 1e6 + 1, y, &err);
-        if (s || !(fabs(y[0] - cos(1)) < 1e-2)) fail_msg("%s: %s: y = %g: %s", method->name, dae_status_name(s), y[0], err.text);
+        if (s || !(fabs(y[0] - cos(1)) < 1e-2))
+            fail_msg("%s: %s: y = %g: %s", method->name, dae_status_name(s), y[0], err.text);
     }
 }
 

@@ -31,7 +31,8 @@ static dae_problem *run(const char *name, const char *par, const char *value, do
     memset(r, 0, sizeof *r);
     dae_problem *p = dae_problem_create(name, &(dae_setting){par, value}, par != NULL, &r->err);
     if (!p) fail_msg("%s", r->err.text);
-    dae_setting setting[2] = {{"linear_algebra", mode ? mode : "auto"}, {"friction_jacobian", friction ? friction : "auto"}};
+    dae_setting setting[2] = {{"linear_algebra", mode ? mode : "auto"},
+                              {"friction_jacobian", friction ? friction : "auto"}};
     dae_options opt = dae_options_default();
     opt.method = "mexx";
     opt.rtol = opt.atol = tol;
@@ -47,7 +48,8 @@ static dae_problem *run(const char *name, const char *par, const char *value, do
     if (it) {
         r->stats = *dae_integrator_stats(it);
         memcpy(r->y, dae_integrator_state(it), (size_t)r->n * sizeof(double));
-        if (r->status >= 0) assert_int_equal(dae_integrator_multipliers(it, p->t_end, r->a, r->lambda), DAE_OK);
+        if (r->status >= 0)
+            assert_int_equal(dae_integrator_multipliers(it, p->t_end, r->a, r->lambda), DAE_OK);
     }
     dae_integrator_destroy(it);
     return p;
@@ -76,8 +78,11 @@ static void seven_body_counts_are_those_of_the_report(void **state)
         double tol;
         long nstep, nfcn, nsol;
         double error; /* largest relative error of q(0.03) */
-    } row[] = {{1e-3, 17, 488, 511, 3.7e-3},    {1e-5, 26, 935, 967, 4.0e-5},    {1e-7, 23, 1530, 1562, 4.2e-7},
-               {1e-9, 32, 2533, 2571, 1.4e-9}, {1e-11, 36, 3511, 3566, 7.7e-11}};
+    } row[] = {{1e-3, 17, 488, 511, 3.7e-3},
+               {1e-5, 26, 935, 967, 4.0e-5},
+               {1e-7, 23, 1530, 1562, 4.2e-7},
+               {1e-9, 32, 2533, 2571, 1.4e-9},
+               {1e-11, 36, 3511, 3566, 7.7e-11}};
     (void)state;
     for (int k = 0; k < 5; k++) {
         dae_problem *p = run("seven-body", NULL, NULL, row[k].tol, NULL, NULL, &res);
@@ -85,7 +90,8 @@ static void seven_body_counts_are_those_of_the_report(void **state)
         expect_counts(row[k].tol, &res.stats, row[k].nstep, row[k].nfcn, row[k].nsol);
         double error = 0;
         for (int i = 0; i < 7; i++) error = fmax(error, fabs(res.y[i] / p->reference[i] - 1));
-        assert_between(error, row[k].error / (row[k].tol < 1e-10 ? 10 : 2), row[k].error * 2); /* 1e-11: rounding */
+        assert_between(error, row[k].error / (row[k].tol < 1e-10 ? 10 : 2),
+                       row[k].error * 2); /* 1e-11: rounding */
         dae_problem_destroy(p);
     }
 }
@@ -94,8 +100,9 @@ static void seven_body_counts_are_those_of_the_report(void **state)
 static void cable_drum_counts_are_those_of_the_report(void **state)
 {
     static const char *const mu[] = {"0", "0.125", "0.25", "0.5", "0.75", "1", "1.25", "1.5"};
-    static const long base[6][3] = {{7, 99, 107}, {8, 102, 111}, {9, 112, 122}, {10, 162, 173}, {23, 273, 297}, {76, 1082, 1159}};
-    static const long modified[8][3] = {{7, 99, 107}, {7, 99, 107}, {7, 99, 107}, {7, 93, 101},
+    static const long base[6][3] = {{7, 99, 107},   {8, 102, 111},  {9, 112, 122},
+                                    {10, 162, 173}, {23, 273, 297}, {76, 1082, 1159}};
+    static const long modified[8][3] = {{7, 99, 107}, {7, 99, 107}, {7, 99, 107},  {7, 93, 101},
                                         {8, 99, 108}, {6, 57, 64},  {9, 117, 127}, {8, 102, 111}};
     static const double error[8] = {3e-8, 4e-8, 5e-8, 4e-6, 5e-7, 4e-14, 2e-5, 1e-5};
     (void)state;
@@ -119,8 +126,9 @@ static void insulator_chain_counts_are_those_of_the_report(void **state)
         const char *N;
         double tol;
         long nstep, nfcn, nsol;
-    } row[] = {{"16", 1e-3, 13, 583, 597}, {"16", 1e-5, 13, 846, 862},   {"16", 1e-7, 17, 1408, 1426}, {"32", 1e-3, 13, 473, 488},
-               {"32", 1e-5, 12, 759, 774}, {"32", 1e-7, 15, 1204, 1220}, {"64", 1e-3, 13, 444, 460}};
+    } row[] = {{"16", 1e-3, 13, 583, 597}, {"16", 1e-5, 13, 846, 862}, {"16", 1e-7, 17, 1408, 1426},
+               {"32", 1e-3, 13, 473, 488}, {"32", 1e-5, 12, 759, 774}, {"32", 1e-7, 15, 1204, 1220},
+               {"64", 1e-3, 13, 444, 460}};
     (void)state;
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         dae_problem *p = run("insulator-chain", "N", row[k].N, row[k].tol, NULL, NULL, &res);
@@ -209,8 +217,9 @@ static void expect_reference(const char *name, const char *par, const char *valu
 
 static void experiments_meet_their_references(void **state)
 {
-    static const double a[7] = {-24631.763122874634, 51850.319636464232, 324102.60070757861, 566749.42200099533,
-                                16743.635418345445,  -566749.42200099533, 9826.5078015441627};
+    static const double a[7] = {-24631.763122874634, 51850.319636464232, 324102.60070757861,
+                                566749.42200099533,  16743.635418345445, -566749.42200099533,
+                                9826.5078015441627};
     static const double lambda[6] = {199.17534810453863, -29.755309974971763, 23.066543611622151,
                                      31.452725275771137, 22.642494786394379,  11.617392352611256};
     static const double drum_a[4] = {-0.599292269330202, 0, 0, -0.599292269330202};
@@ -219,7 +228,8 @@ static void experiments_meet_their_references(void **state)
     (void)state;
     expect_reference("seven-body", NULL, NULL, a, 7, lambda, 6);
     expect_reference("cable-drum", "mu", "0.25", drum_a, 4, drum_lambda, 3);
-    expect_reference("cable-drum", "mu", "1.5", NULL, 0, (double[]){-5.95683696609909, 3.97122464406606, 4.97122464406606}, 3);
+    expect_reference("cable-drum", "mu", "1.5", NULL, 0,
+                     (double[]){-5.95683696609909, 3.97122464406606, 4.97122464406606}, 3);
     expect_reference("insulator-chain", "N", "16", NULL, 0, chain_lambda, 4);
     expect_reference("insulator-chain", "N", "32", NULL, 0, NULL, 0);
 }
@@ -241,8 +251,9 @@ static void tolerances_near_rounding_are_taken(void **state)
 
 static void all_linear_algebra_gives_the_same_trajectory(void **state)
 {
-    static const char *const mode[] = {"dense_lu",  "dense_ldlt", "range_space", "null_space", "block_elimination",
-                                       "sparse_lu", "recursive_constraint", "recursive_joint", "pcg"};
+    static const char *const mode[] = {
+        "dense_lu",  "dense_ldlt",           "range_space",     "null_space", "block_elimination",
+        "sparse_lu", "recursive_constraint", "recursive_joint", "pcg"};
     static const char *const problem[] = {"seven-body", "cable-drum", "insulator-chain", "truck"};
     (void)state;
     for (int row = 0; row < 8; row++) {
@@ -253,14 +264,16 @@ static void all_linear_algebra_gives_the_same_trajectory(void **state)
         dae_problem *p = run(problem[k], par, value, tol, "dense_lu", "off", &other);
         dae_problem_destroy(p);
         for (size_t m = 1; m < sizeof mode / sizeof *mode; m++) {
-            int recursive = !strncmp(mode[m], "recursive", 9), definite = !strcmp(mode[m], "range_space") || !strcmp(mode[m], "pcg");
+            int recursive = !strncmp(mode[m], "recursive", 9),
+                definite = !strcmp(mode[m], "range_space") || !strcmp(mode[m], "pcg");
             if ((k == 1 && recursive) || (k == 2 && definite)) continue; /* no tree given; a massless body */
             p = run(problem[k], par, value, tol, mode[m], "off", &res);
             if (res.status < 0) fail_msg("%s with %s: %s", problem[k], mode[m], res.err.text);
             for (int i = 0; i < res.n; i++) {
                 double size = i < p->system.mech.np || !tight ? 1 : 100;
                 if (!(fabs(res.y[i] - other.y[i]) <= 1e-8 * fmax(size, fabs(other.y[i])))) {
-                    fail_msg("%s with %s: y%d = %.12g, not %.12g", problem[k], mode[m], i + 1, res.y[i], other.y[i]);
+                    fail_msg("%s with %s: y%d = %.12g, not %.12g", problem[k], mode[m], i + 1, res.y[i],
+                             other.y[i]);
                 }
             }
             dae_problem_destroy(p);
@@ -277,17 +290,24 @@ static void threads_give_the_same_bits(void **state)
     static const struct {
         const char *name, *par, *value, *mode;
         double tol;
-    } row[] = {{"seven-body", NULL, NULL, NULL, 1e-5},      {"seven-body", NULL, NULL, "sparse_lu", 1e-9},
-               {"seven-body", NULL, NULL, "pcg", 1e-7},     {"cable-drum", "mu", "0.75", NULL, 1e-5},
-               {"cable-drum", "mu", "1.25", "sparse_lu", 1e-7}, {"insulator-chain", "N", "32", NULL, 1e-7},
-               {"insulator-chain", "N", "32", "block_elimination", 1e-5}, {"truck", NULL, NULL, NULL, 1e-4}};
+    } row[] = {{"seven-body", NULL, NULL, NULL, 1e-5},
+               {"seven-body", NULL, NULL, "sparse_lu", 1e-9},
+               {"seven-body", NULL, NULL, "pcg", 1e-7},
+               {"cable-drum", "mu", "0.75", NULL, 1e-5},
+               {"cable-drum", "mu", "1.25", "sparse_lu", 1e-7},
+               {"insulator-chain", "N", "32", NULL, 1e-7},
+               {"insulator-chain", "N", "32", "block_elimination", 1e-5},
+               {"truck", NULL, NULL, NULL, 1e-4}};
     (void)state;
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
-        dae_problem_destroy(run(row[k].name, row[k].par, row[k].value, row[k].tol, row[k].mode, NULL, &other));
+        dae_problem_destroy(
+            run(row[k].name, row[k].par, row[k].value, row[k].tol, row[k].mode, NULL, &other));
         for (threads = 2; threads <= 3; threads++) {
-            dae_problem_destroy(run(row[k].name, row[k].par, row[k].value, row[k].tol, row[k].mode, NULL, &res));
+            dae_problem_destroy(
+                run(row[k].name, row[k].par, row[k].value, row[k].tol, row[k].mode, NULL, &res));
             assert_int_equal(res.status, other.status);
-            if (memcmp(res.y, other.y, sizeof res.y) != 0) fail_msg("%s %s: other bits", row[k].name, row[k].mode ? row[k].mode : "auto");
+            if (memcmp(res.y, other.y, sizeof res.y) != 0)
+                fail_msg("%s %s: other bits", row[k].name, row[k].mode ? row[k].mode : "auto");
             assert_memory_equal(res.lambda, other.lambda, sizeof res.lambda);
             assert_int_equal(res.stats.nfcn, other.stats.nfcn);
             assert_int_equal(res.stats.f, other.stats.f);
@@ -347,7 +367,8 @@ static int top_velocity(double t, const double *y, const double *yp, double *phi
     return 0;
 }
 
-static int roots(const char *name, double tol, double t_end, double residual, dae_switching_fn *phi, void *user, double *t, int most)
+static int roots(const char *name, double tol, double t_end, double residual, dae_switching_fn *phi,
+                 void *user, double *t, int most)
 {
     dae_error err = {0};
     dae_problem *p = dae_problem_create(name, NULL, 0, &err);
@@ -372,8 +393,8 @@ static int roots(const char *name, double tol, double t_end, double residual, da
 
 static void seven_body_has_five_roots(void **state)
 {
-    static const double exact[5] = {0.0112407644596771, 0.0160170373655476, 0.0214661437540631, 0.0246237740038185,
-                                    0.0299782844533724};
+    static const double exact[5] = {0.0112407644596771, 0.0160170373655476, 0.0214661437540631,
+                                    0.0246237740038185, 0.0299782844533724};
     double t[8];
     (void)state;
     assert_int_equal(roots("seven-body", 1e-5, 0.03, 1e-6, beta_acceleration, NULL, t, 8), 5);
@@ -393,7 +414,8 @@ static void insulator_chain_swings_back_at_0_1283(void **state)
 
 /* ---- Small systems ------------------------------------------------------------------------------- */
 
-static dae_integrator *start(const dae_system *sys, dae_options opt, double t0, double t_end, const double *y0, const char *rows)
+static dae_integrator *start(const dae_system *sys, dae_options opt, double t0, double t_end,
+                             const double *y0, const char *rows)
 {
     dae_error err = {0};
     dae_setting setting = {"rows", rows};
@@ -483,7 +505,8 @@ static void dense_output_holds_along_a_run(void **state)
 
 /* Inside the steps: largest errors in p, v, a, lambda, relative to the largest entries of the run and the tolerance. Each
  * step is compared with a fine run from its own beginning, so that errors of steps before do not show. */
-static void errors_inside(const dae_system *sys, const double *y0, double t_end, const dae_options *given, double tol, double worst[4])
+static void errors_inside(const dae_system *sys, const double *y0, double t_end, const dae_options *given,
+                          double tol, double worst[4])
 {
     const dae_mech *m = &sys->mech;
     int np = m->np, nv = m->nv, nl = m->nlambda, n = dae_system_size(sys);
@@ -521,14 +544,16 @@ static void errors_inside(const dae_system *sys, const double *y0, double t_end,
     free(y);
 }
 
-static void expect_inside(const char *what, const dae_system *sys, const double *y0, double t_end, const dae_options *opt, double tol,
-                          double limit)
+static void expect_inside(const char *what, const dae_system *sys, const double *y0, double t_end,
+                          const dae_options *opt, double tol, double limit)
 {
     static const char *const part[4] = {"p", "v", "a", "lambda"};
     double worst[4];
     errors_inside(sys, y0, t_end, opt, tol, worst);
     for (int b = 0; b < 4; b++) {
-        if (!(worst[b] <= (b < 2 ? 20 : limit))) fail_msg("%s, %.0e: error of %s inside a step %.3g times the tolerance", what, tol, part[b], worst[b]);
+        if (!(worst[b] <= (b < 2 ? 20 : limit)))
+            fail_msg("%s, %.0e: error of %s inside a step %.3g times the tolerance", what, tol, part[b],
+                     worst[b]);
     }
 }
 
@@ -539,7 +564,10 @@ static void dense_output_is_as_accurate_as_the_steps(void **state)
     static const struct {
         const char *name;
         double t_end, limit; /* truck: the dampers turn an error of v into 196 times as much of a */
-    } problem[] = {{"seven-body", 0.03, 30}, {"cable-drum", 4, 30}, {"truck", 1.5, 30 * 196}, {"insulator-chain", 0.05, 30}};
+    } problem[] = {{"seven-body", 0.03, 30},
+                   {"cable-drum", 4, 30},
+                   {"truck", 1.5, 30 * 196},
+                   {"insulator-chain", 0.05, 30}};
     (void)state;
     for (double tol = 1e-5; tol > 5e-10; tol /= 100) {
         for (size_t k = 0; k < sizeof problem / sizeof *problem; k++) {
@@ -652,7 +680,8 @@ static void inconsistent_start_is_projected_or_refused(void **state)
     dae_integrator_destroy(it);
     opt.method = "mexx";
     it = dae_integrator_create(&pendulum, &opt, &err);
-    assert_int_equal(dae_integrator_start(it, 0, 1, (double[]){1e-9, 0, 0, 0}, NULL, &err), DAE_ERR_INCONSISTENT);
+    assert_int_equal(dae_integrator_start(it, 0, 1, (double[]){1e-9, 0, 0, 0}, NULL, &err),
+                     DAE_ERR_INCONSISTENT);
     assert_non_null(strstr(err.text, "constraint 1"));
     dae_integrator_destroy(it);
 }
@@ -805,7 +834,8 @@ static void steps_allocate_nothing(void **state)
 
 static void a_checkpoint_continues_with_the_same_bits(void **state)
 {
-    static const char *const mode[] = {"dense_lu", "block_elimination", "sparse_lu", "recursive_constraint", "pcg"};
+    static const char *const mode[] = {"dense_lu", "block_elimination", "sparse_lu", "recursive_constraint",
+                                       "pcg"};
     (void)state;
     dae_error err = {0};
     dae_problem *p = dae_problem_create("seven-body", NULL, 0, &err);
@@ -816,7 +846,8 @@ static void a_checkpoint_continues_with_the_same_bits(void **state)
         opt.rtol = opt.atol = 1e-7;
         opt.setting = &setting;
         opt.nsetting = 1;
-        dae_integrator *a = dae_integrator_create(&p->system, &opt, &err), *b = dae_integrator_create(&p->system, &opt, &err);
+        dae_integrator *a = dae_integrator_create(&p->system, &opt, &err),
+                       *b = dae_integrator_create(&p->system, &opt, &err);
         assert_int_equal(dae_integrator_start(a, 0, 0.03, p->y0, NULL, &err), DAE_OK);
         assert_int_equal(dae_integrator_start(b, 0, 0.03, p->y0, NULL, &err), DAE_OK);
         for (int i = 0; i < 10; i++) assert_int_equal(dae_integrator_step(a, &err), DAE_OK);

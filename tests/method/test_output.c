@@ -350,7 +350,8 @@ static dae_integrator *ball(const dae_method_info *m, dae_output o, int terminal
                       .structure = {.second_order = wants_second_order(m)}};
     dae_event event = {.name = "ground", .direction = DAE_FALLING, .terminal = terminal};
     dae_events events = {.count = 1, .event = &event, .phi = height, .action = terminal ? NULL : bounce};
-    dae_options opt = with_method(m->name, m->order_max > 2 ? 1e-9 : 1e-6); /* order 2 would take too many steps */
+    dae_options opt =
+        with_method(m->name, m->order_max > 2 ? 1e-9 : 1e-6); /* order 2 would take too many steps */
     dae_integrator *it = with_output(&sys, &opt, o);
     assert_int_equal(dae_integrator_set_events(it, &events, NULL), DAE_OK);
     start(it, 0, 10, oscillator_y0);

@@ -496,8 +496,9 @@ static void a_checkpoint_continues_with_the_same_bits(void **state)
 static void seven_body_meets_every_reference_value(void **state)
 {
     static const char *const method[] = {"phem56", "auto"};
-    static const double a_end[7] = {-24631.763122874634, 51850.319636464232, 324102.60070757861, 566749.42200099533,
-                                    16743.635418345445,  -566749.42200099533, 9826.5078015441627};
+    static const double a_end[7] = {-24631.763122874634, 51850.319636464232, 324102.60070757861,
+                                    566749.42200099533,  16743.635418345445, -566749.42200099533,
+                                    9826.5078015441627};
     static const double lambda_end[6] = {199.17534810453863, -29.755309974971763, 23.066543611622151,
                                          31.452725275771137, 22.642494786394379,  11.617392352611256};
     static const double size[4] = {15.81, 1425, 569127, 199.4}; /* of p, v, a, lambda along the solution */

@@ -150,9 +150,11 @@ static int turn(double t, double *y, void *user)
 
 static void chart_restarts_the_method_in_other_variables(void **state)
 {
-    static const char *const method[] = {"dopri5", "radau5",
+    static const char *const method[] = {
+        "dopri5",
+        "radau5",
 #ifdef DAE_HAVE_SUNDIALS
-                                         "cvode-adams",
+        "cvode-adams",
 #endif
     };
     (void)state;
@@ -164,9 +166,11 @@ static void chart_restarts_the_method_in_other_variables(void **state)
             assert_int_equal(dae_integrator_step(it, NULL), DAE_OK);
             double t = dae_integrator_time(it), from = dae_integrator_previous_time(it), y[2];
             assert_near(c.sign * dae_integrator_state(it)[0], cos(t), 1e-5);
-            for (double x = 0; x < 1; x += 0.25) { /* the whole step is in the variables that it was made with */
+            for (double x = 0; x < 1;
+                 x += 0.25) { /* the whole step is in the variables that it was made with */
                 double at = from + x * (t - from);
-                if (dae_integrator_interpolate(it, at, y, NULL) == DAE_OK) assert_near(c.sign * y[0], cos(at), 1e-5);
+                if (dae_integrator_interpolate(it, at, y, NULL) == DAE_OK)
+                    assert_near(c.sign * y[0], cos(at), 1e-5);
             }
         }
         assert_true(c.turned >= 2);

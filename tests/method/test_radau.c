@@ -189,7 +189,8 @@ static result run(const row *r)
 {
     result out = {0};
     int published = r->jacobian && !strcmp(r->jacobian, "published");
-    dae_problem *p = dae_problem_create(r->problem, &(dae_setting){"jacobian", "published"}, published, &out.err);
+    dae_problem *p =
+        dae_problem_create(r->problem, &(dae_setting){"jacobian", "published"}, published, &out.err);
     assert_non_null(p);
     dae_options opt = dae_options_default();
     opt.method = r->method;
@@ -208,7 +209,8 @@ static result run(const row *r)
 static void near_count(const row *r, const char *what, long found, long printed)
 {
     if ((double)labs(found - printed) > r->within * (double)printed) {
-        fail_msg("%s by %s at %g: %s = %ld, printed %ld", r->problem, r->method, r->rtol, what, found, printed);
+        fail_msg("%s by %s at %g: %s = %ld, printed %ld", r->problem, r->method, r->rtol, what, found,
+                 printed);
     }
 }
 
@@ -233,7 +235,11 @@ static void andrews_by_radau5_keeps_its_digits(void **state)
     (void)state;
     double tol[] = {1e-4, 1e-7, 1e-10}, least[] = {1.3, 4.3, 6.5}, h0[] = {0, 1e-7, 1e-4};
     for (int k = 0; k < 9; k++) {
-        result x = run(&(row){.problem = "andrews", .method = "radau5", .rtol = tol[k % 3], .atol = tol[k % 3], .h0 = h0[k / 3]});
+        result x = run(&(row){.problem = "andrews",
+                              .method = "radau5",
+                              .rtol = tol[k % 3],
+                              .atol = tol[k % 3],
+                              .h0 = h0[k / 3]});
         assert_int_equal(x.status, DAE_OK);
         assert_true(x.score.scd >= least[k % 3]);
     }
@@ -244,8 +250,12 @@ static void caraxis_needs_no_hint_for_its_first_step(void **state)
     (void)state;
     double least[] = {1.34, 2.1, 2.9, 3.73}; /* mescd; that of 1e-4 and 1e-7 is printed in [TESTSET] */
     for (int k = 4; k <= 7; k++) {
-        for (double h0 = 0; h0 < 0.2; h0 = h0 > 0 ? 10 * h0 : 1e-4) {
-            result x = run(&(row){.problem = "caraxis", .method = "radau5", .rtol = pow(10, -k), .atol = pow(10, -k), .h0 = h0});
+        for (double h0 = 0; h0<0.2; h0 = h0> 0 ? 10 * h0 : 1e-4) {
+            result x = run(&(row){.problem = "caraxis",
+                                  .method = "radau5",
+                                  .rtol = pow(10, -k),
+                                  .atol = pow(10, -k),
+                                  .h0 = h0});
             assert_int_equal(x.status, DAE_OK);
             assert_true(x.score.mescd >= least[k - 4] - 0.1);
         }
@@ -258,7 +268,8 @@ static void transamp_where_the_original_failed(void **state)
     double least[] = {4.2, 4.2, 5.2};
     for (int k = 4; k <= 6; k++) {
         double tol = pow(10, -k);
-        result x = run(&(row){.problem = "transamp", .method = "radau5", .rtol = tol, .atol = tol, .h0 = 1e-2 * tol});
+        result x = run(
+            &(row){.problem = "transamp", .method = "radau5", .rtol = tol, .atol = tol, .h0 = 1e-2 * tol});
         assert_int_equal(x.status, DAE_OK);
         assert_true(x.score.scd >= least[k - 4]);
         if (k == 4) assert_true(x.stats.undefined > 0);
@@ -462,7 +473,8 @@ static int redundant(double t, const double *y, double *f, void *user)
 static void redundant_equations_are_called_singular(void **state)
 {
     (void)state;
-    dae_system sys = {.kind = DAE_KIND_DAE, .dae = {.n = 3, .mass = dae_diagonal(3, (double[]){1, 0, 0}), .f = redundant}};
+    dae_system sys = {.kind = DAE_KIND_DAE,
+                      .dae = {.n = 3, .mass = dae_diagonal(3, (double[]){1, 0, 0}), .f = redundant}};
     dae_options opt = dae_options_default();
     dae_error err;
     double y[3] = {1, 1, 0};

@@ -71,7 +71,8 @@ static void rosnys4_table_meets_order_conditions(void **state)
     }
     double square[S] = {0};
     for (int i = 0; i < 4; i++) {
-        for (int j = 0; j < 4; j++) square[i] += (o.alpha[i][j] + o.Gamma[i][j]) * o.alpha_i[j] * o.alpha_i[j];
+        for (int j = 0; j < 4; j++)
+            square[i] += (o.alpha[i][j] + o.Gamma[i][j]) * o.alpha_i[j] * o.alpha_i[j];
     }
     assert_near(sum3(4, o.b, NULL, NULL), 1, 1e-14);
     assert_near(sum3(4, o.b, o.beta, NULL), 1.0 / 2, 1e-14);
@@ -188,9 +189,11 @@ static int wave_dfdt(double t, const double *y, double *f, void *user)
 }
 
 /* Largest errors with a fixed step: at the end, and of the dense output in the middle of the steps. */
-static void wave_errors(const char *method, wave *w, int second, double h, double *end, double *dense, dae_stats *stats)
+static void wave_errors(const char *method, wave *w, int second, double h, double *end, double *dense,
+                        dae_stats *stats)
 {
-    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 4, .f = wave_rhs, .jac = wave_jac, .dfdt = wave_dfdt, .user = w}};
+    dae_system sys = {.kind = DAE_KIND_ODE,
+                      .ode = {.n = 4, .f = wave_rhs, .jac = wave_jac, .dfdt = wave_dfdt, .user = w}};
     dae_options opt = dae_options_default();
     dae_error err = {0};
     double y[4], want[4];
@@ -286,7 +289,8 @@ static int stiff_dfdt(double t, const double *y, double *f, void *user)
     return 0;
 }
 
-static dae_stats solve_stiff(const char *method, const dae_setting *setting, int nsetting, double tol, double *error)
+static dae_stats solve_stiff(const char *method, const dae_setting *setting, int nsetting, double tol,
+                             double *error)
 {
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = stiff_rhs, .dfdt = stiff_dfdt}};
     dae_options opt = dae_options_default();
@@ -356,7 +360,8 @@ static int turning_jac(double t, const double *y, double *J, void *user)
 
 static void an_old_jacobian_spoils_nothing(void **state)
 {
-    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = turning_rhs, .jac = turning_jac, .dfdt = turning_dfdt}};
+    dae_system sys = {.kind = DAE_KIND_ODE,
+                      .ode = {.n = 1, .f = turning_rhs, .jac = turning_jac, .dfdt = turning_dfdt}};
     dae_options opt = dae_options_default();
     dae_error err = {0};
     dae_stats st[2];

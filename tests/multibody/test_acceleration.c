@@ -92,7 +92,8 @@ static void accelerations_of_chains_are_the_dense_ones(void **state)
         double *y = calloc((size_t)dae_system_size(sys), sizeof *y), off;
         random_state(&sys->mech, y); /* joints open: the equations are the same */
         off = difference(c, 0, y);
-        if (!(off < 1e-10)) fail_msg("chain of %d, dimension %d: off by %g", length[k / 2], space[k % 2], off);
+        if (!(off < 1e-10))
+            fail_msg("chain of %d, dimension %d: off by %g", length[k / 2], space[k % 2], off);
         free(y);
         mbs_mechanism_destroy(c);
     }

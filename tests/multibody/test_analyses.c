@@ -286,7 +286,8 @@ static void inverse_dynamics_gives_the_torque_of_a_driver(void **state)
         assert_int_equal(mbs_mechanism_acceleration(c, t, y, NULL, lambda, &err), DAE_OK);
         assert_int_equal(mbs_mechanism_driver_forces(c, t, y, lambda, &same), DAE_OK);
         assert_near(same, torque, 1e-12);
-        assert_int_equal(mbs_mechanism_equilibrium(c, t, y, &err), DAE_OK); /* at rest without the part of inertia */
+        assert_int_equal(mbs_mechanism_equilibrium(c, t, y, &err),
+                         DAE_OK); /* at rest without the part of inertia */
         assert_int_equal(mbs_mechanism_static_multipliers(c, t, y, lambda, &err), DAE_OK);
         assert_int_equal(mbs_mechanism_driver_forces(c, t, y, lambda, &same), DAE_OK);
         assert_near(same, 1.5 * GRAVITY * cos(t * t / 2), 1e-9);

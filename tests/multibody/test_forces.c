@@ -173,11 +173,19 @@ static void tire_pulls_only_if_told(void **state)
         mbs_model *m = mbs_model_create("ball", MBS_PLANAR);
         mbs_model_add_body(m, &(mbs_body){.name = "ball", .mass = 1, .inertia = {1, 1, 1}});
         mbs_model_add_point(m, &(mbs_point){.name = "P", .body = 1});
-        mbs_model_add_force(m, &(mbs_force){.name = "F", .type = "tire", .point_b = "P", .k = 100, .c = 3, .radius = 0.5,
-                                            .pull = pull, .value = {"0.2*x + 0.1*t^2"}, .count = 1});
+        mbs_model_add_force(m, &(mbs_force){.name = "F",
+                                            .type = "tire",
+                                            .point_b = "P",
+                                            .k = 100,
+                                            .c = 3,
+                                            .radius = 0.5,
+                                            .pull = pull,
+                                            .value = {"0.2*x + 0.1*t^2"},
+                                            .count = 1});
         mbs_mechanism *c = compile(m);
         const dae_mech *s = &mbs_mechanism_system(c)->mech;
-        double p[3] = {1, 0.4, 0}, v[3] = {2, -1, 0}, f[3], t = 3, low = 100 * (0.2 + 0.9 + 0.5 - 0.4) + 3 * (0.4 + 0.6 + 1);
+        double p[3] = {1, 0.4, 0}, v[3] = {2, -1, 0}, f[3], t = 3,
+               low = 100 * (0.2 + 0.9 + 0.5 - 0.4) + 3 * (0.4 + 0.6 + 1);
         s->force(&(dae_mech_point){.t = t, .p = p, .v = v}, f, s->user);
         assert_near(f[1], low, 1e-12 * low);
         p[1] = 2.4; /* above the road */
@@ -216,7 +224,13 @@ static void potentials_match_power(void **state)
     for (int space = 2; space <= 3; space++) {
         const mbs_force list[] = {
             {.name = "F", .type = "spring", .point_a = "A", .point_b = "B", .k = 5, .l0 = 0.3},
-            {.name = "F", .type = "spring", .point_a = "A", .point_b = "B", .axis = {3, -1, 0}, .k = 5, .l0 = 0.3},
+            {.name = "F",
+             .type = "spring",
+             .point_a = "A",
+             .point_b = "B",
+             .axis = {3, -1, 0},
+             .k = 5,
+             .l0 = 0.3},
             {.name = "F", .type = "bushing", .point_a = "A", .point_b = "B", .k = 5, .k_angular = 2},
             {.name = "F", .type = "contact", .point_a = "O", .point_b = "B", .k = 100, .radius = 0.8},
             {.name = "F", .type = "torsion", .joint = "K", .k = 2, .l0 = 0.1},
@@ -260,8 +274,14 @@ static void spring_with_an_axis_pulls_along_it(void **state)
     mbs_model_add_body(m, &(mbs_body){"one", 2, {0, 0, 1}, .center = {3, 0.5}});
     mbs_model_add_point(m, &(mbs_point){"O", 0, .r = {0, 0}});
     mbs_model_add_point(m, &(mbs_point){"P", 1, .r = {0.25, 0}});
-    mbs_model_add_force(m, &(mbs_force){.name = "F", .type = "spring", .point_a = "O", .point_b = "P",
-                                        .axis = {0, 2}, .k = 10, .c = 1, .l0 = 0.2});
+    mbs_model_add_force(m, &(mbs_force){.name = "F",
+                                        .type = "spring",
+                                        .point_a = "O",
+                                        .point_b = "P",
+                                        .axis = {0, 2},
+                                        .k = 10,
+                                        .c = 1,
+                                        .l0 = 0.2});
     mbs_mechanism *c = compile(m);
     const dae_mech *s = &mbs_mechanism_system(c)->mech;
     double p[] = {3, 0.5, 0}, v[] = {7, 0.1, 0}, f[3] = {0};
@@ -282,8 +302,14 @@ static void tire_feels_a_moving_road(void **state)
         mbs_model *m = mbs_model_create("wheel", MBS_PLANAR);
         mbs_model_add_body(m, &(mbs_body){"wheel", 2, {0, 0, 1}, .center = {0}});
         mbs_model_add_point(m, &(mbs_point){"P", 1, .r = {0, 0}});
-        mbs_model_add_force(m, &(mbs_force){.name = "F", .type = "tire", .point_b = "P", .k = 100, .c = 7,
-                                            .radius = 0.5, .value = {road[k]}, .count = 1});
+        mbs_model_add_force(m, &(mbs_force){.name = "F",
+                                            .type = "tire",
+                                            .point_b = "P",
+                                            .k = 100,
+                                            .c = 7,
+                                            .radius = 0.5,
+                                            .value = {road[k]},
+                                            .count = 1});
         mbs_mechanism *c = compile(m);
         const dae_mech *s = &mbs_mechanism_system(c)->mech;
         double p[] = {k ? 0 : 6, 0.4, 0}, v[] = {k ? 0 : 3, 0.02, 0};
@@ -297,12 +323,9 @@ static void tire_feels_a_moving_road(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_force_matches_differences),
-        cmocka_unit_test(tire_pulls_only_if_told),
-        cmocka_unit_test(friction_matches_differences),
-        cmocka_unit_test(potentials_match_power),
-        cmocka_unit_test(spring_with_an_axis_pulls_along_it),
-        cmocka_unit_test(tire_feels_a_moving_road),
+        cmocka_unit_test(every_force_matches_differences),    cmocka_unit_test(tire_pulls_only_if_told),
+        cmocka_unit_test(friction_matches_differences),       cmocka_unit_test(potentials_match_power),
+        cmocka_unit_test(spring_with_an_axis_pulls_along_it), cmocka_unit_test(tire_feels_a_moving_road),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,8 @@ static void angles_match_differences_on_the_joint(void **state)
                     &(mbs_joint){
                         .name = "L", .type = "gear", .joint_1 = "J", .joint_2 = "K", .ratio = 1.234567891});
             if (k == 1 && kind > 3) /* angle and slide of a cylindrical joint */
-                mbs_model_add_driver(m[k], &(mbs_driver){"D", "J", kind == 4 ? "angle" : "slide", "0.3*sin(4*t)+t^2"});
+                mbs_model_add_driver(
+                    m[k], &(mbs_driver){"D", "J", kind == 4 ? "angle" : "slide", "0.3*sin(4*t)+t^2"});
             if (k == 1 && kind == 3)
                 mbs_model_add_driver(m[k], &(mbs_driver){"D", "K", NULL, "0.3*sin(4*t)^2"});
         }

@@ -126,13 +126,16 @@ static void mistakes_are_told_with_their_place(void **state)
         {WITH("\"simulation\":{\"t1\":1,\"rtol\":-1}"), "simulation.rtol", "positive"},
         {WITH("\"simulation\":{\"t1\":\"1[m]\"}"), "simulation.t1", "expected [s]"},
         {WITH("\"initial\":{\"fix\":[\"angle\"]}"), "initial.fix[0]", "body.quantity"},
-        {JOINT("\"name\":\"J\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"A\",\"friction\":{\"mu\":0.3,\"mu_static\":0.2}"),
+        {JOINT("\"name\":\"J\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"A\",\"friction\":{\"mu\":0.3,\"mu_"
+               "static\":0.2}"),
          "joints[0]", "must not be below mu"},
-        {JOINT("\"name\":\"J\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"A\",\"friction\":{\"mu\":0.3,\"stick\":-1}"),
+        {JOINT("\"name\":\"J\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"A\",\"friction\":{\"mu\":0.3,"
+               "\"stick\":-1}"),
          "joints[0].friction.stick", "must be positive"},
-        {FORCE("\"name\":\"F\",\"type\":\"contact\",\"a\":\"O\",\"b\":\"A\",\"k\":1,\"stick\":1"), "forces[0].stick",
-         "expected true or false"},
-        {WITH("\"events\":[{\"name\":\"e\",\"when\":\"rod.angle\",\"do\":[{\"impact\":{\"joint\":\"J\",\"rest_speed\":0}}]}]"),
+        {FORCE("\"name\":\"F\",\"type\":\"contact\",\"a\":\"O\",\"b\":\"A\",\"k\":1,\"stick\":1"),
+         "forces[0].stick", "expected true or false"},
+        {WITH("\"events\":[{\"name\":\"e\",\"when\":\"rod.angle\",\"do\":[{\"impact\":{\"joint\":\"J\","
+              "\"rest_speed\":0}}]}]"),
          "events[0].do[0].rest_speed", "must be positive"},
         {WITH("\"parameters\":{\"t\":1}"), "parameters.t", "meaning of its own"},
         {WITH("\"parameters\":{\"a\":\"b\"}"), "parameters.a", "unknown name"},

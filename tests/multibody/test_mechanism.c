@@ -84,7 +84,8 @@ static void truck_from_bodies_is_the_built_in_one(void **state)
         dae_options o = dae_options_default();
         o.method = "mexx";
         o.rtol = o.atol = 1e-12;
-        if (dae_solve(mbs_mechanism_system(c), &o, t[k], t[k + 1], y, NULL, &err) < 0) fail_msg("%s", err.text);
+        if (dae_solve(mbs_mechanism_system(c), &o, t[k], t[k + 1], y, NULL, &err) < 0)
+            fail_msg("%s", err.text);
         if (dae_solve(&p->system, &o, t[k], t[k + 1], z, NULL, &err) < 0) fail_msg("%s", err.text);
     }
     const double *v = y + mbs_mechanism_system(c)->mech.np;
@@ -352,7 +353,7 @@ static void chains_have_the_same_accelerations_by_recursion(void **state)
 static void web_cutter_has_the_printed_accelerations(void **state)
 {
     (void)state;
-    static const double printed[9] = {-6.1949,    -78.7134,    0,         -147.836989, -72.411491,
+    static const double printed[9] = {-6.1949,   -78.7134,    0,         -147.836989, -72.411491,
                                       14.818679, -126.293101, -4.312308, 11.257701};
     mbs_mechanism *c = model("web_cutter");
     double *y = start(c), a[9];
@@ -389,12 +390,18 @@ static void free_pair_keeps_its_momenta(void **state)
     (void)state;
     const double tol = 1e-9;
     mbs_model *m = mbs_model_create("pair", MBS_SPATIAL);
-    mbs_model_add_body(m, &(mbs_body){.name = "one", .mass = 2, .inertia = {1, 1.2, 0.9}, .v = {1, -2, 0.5}, .omega = {1, 2, -1}});
-    mbs_model_add_body(m, &(mbs_body){.name = "two", .mass = 3, .inertia = {0.7, 0.8, 1}, .center = {1, 0, 0}, .v = {1, 0, 0.5}});
+    mbs_model_add_body(
+        m, &(mbs_body){
+               .name = "one", .mass = 2, .inertia = {1, 1.2, 0.9}, .v = {1, -2, 0.5}, .omega = {1, 2, -1}});
+    mbs_model_add_body(
+        m, &(mbs_body){
+               .name = "two", .mass = 3, .inertia = {0.7, 0.8, 1}, .center = {1, 0, 0}, .v = {1, 0, 0.5}});
     mbs_model_add_point(m, &(mbs_point){.name = "A", .body = 1, .r = {0, 0.3, 0}});
     mbs_model_add_point(m, &(mbs_point){.name = "B", .body = 2, .r = {0.2, 0.4, 0}});
-    mbs_model_add_joint(m, &(mbs_joint){.name = "ball", .type = "spherical", .a = 1, .b = 2, .at = {0.5, 0, 0}});
-    mbs_model_add_force(m, &(mbs_force){.name = "S", .type = "spring", .point_a = "A", .point_b = "B", .k = 50, .l0 = 1});
+    mbs_model_add_joint(m,
+                        &(mbs_joint){.name = "ball", .type = "spherical", .a = 1, .b = 2, .at = {0.5, 0, 0}});
+    mbs_model_add_force(
+        m, &(mbs_force){.name = "S", .type = "spring", .point_a = "A", .point_b = "B", .k = 50, .l0 = 1});
     mbs_mechanism *c = compile(m);
     double *y = start(c), P[2][3], L[2][3], E[2];
     for (int k = 0; k < 2; k++) {
@@ -430,16 +437,20 @@ static void singular_pose_and_loose_frame_are_warned_of(void **state)
     for (int k = 0; k < 3; k++) {
         mbs_model *m = mbs_model_create("bars", MBS_PLANAR);
         double flat = k == 0 ? 0 : 1.5;
-        mbs_model_add_body(m, &(mbs_body){"left", 1, {0, 0, 1}, .center = {cos(flat) / 2, sin(flat) / 2}, .angle = flat});
-        mbs_model_add_body(m, &(mbs_body){"top", k ? 0 : 1, {0, 0, k ? 0 : 1}, .center = {cos(flat) + 1, sin(flat)}});
         mbs_model_add_body(
-            m, &(mbs_body){"right", 1, {0, 0, 1}, .center = {2 + cos(flat) / 2, sin(flat) / 2}, .angle = flat});
+            m, &(mbs_body){"left", 1, {0, 0, 1}, .center = {cos(flat) / 2, sin(flat) / 2}, .angle = flat});
+        mbs_model_add_body(
+            m, &(mbs_body){"top", k ? 0 : 1, {0, 0, k ? 0 : 1}, .center = {cos(flat) + 1, sin(flat)}});
+        mbs_model_add_body(
+            m,
+            &(mbs_body){"right", 1, {0, 0, 1}, .center = {2 + cos(flat) / 2, sin(flat) / 2}, .angle = flat});
         mbs_model_add_joint(m, &(mbs_joint){.name = "J1", .type = "revolute", .a = 0, .b = 1});
         mbs_model_add_joint(
             m, &(mbs_joint){.name = "J2", .type = "revolute", .a = 1, .b = 2, .at = {cos(flat), sin(flat)}});
         if (k < 2)
             mbs_model_add_joint(
-                m, &(mbs_joint){.name = "J3", .type = "revolute", .a = 2, .b = 3, .at = {2 + cos(flat), sin(flat)}});
+                m, &(mbs_joint){
+                       .name = "J3", .type = "revolute", .a = 2, .b = 3, .at = {2 + cos(flat), sin(flat)}});
         mbs_model_add_joint(m, &(mbs_joint){.name = "J4", .type = "revolute", .a = 0, .b = 3, .at = {2, 0}});
         mbs_mechanism *c = compile(m);
         const char *text = mbs_mechanism_warning(c, 0);

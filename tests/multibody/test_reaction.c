@@ -34,9 +34,11 @@ static void door_on_two_hinges_shares_its_weight(void **state)
     mbs_model_set_gravity(m, 0, 0, -g);
     mbs_model_add_body(m, &(mbs_body){.name = "door", .mass = mass, .inertia = {3, 4, 1}, .center = {w / 2}});
     mbs_model_add_joint(
-        m, &(mbs_joint){.name = "low", .type = "revolute", .a = 0, .b = 1, .at = {0, 0, -h}, .axis = {0, 0, 1}});
+        m,
+        &(mbs_joint){.name = "low", .type = "revolute", .a = 0, .b = 1, .at = {0, 0, -h}, .axis = {0, 0, 1}});
     mbs_model_add_joint(
-        m, &(mbs_joint){.name = "high", .type = "revolute", .a = 0, .b = 1, .at = {0, 0, h}, .axis = {0, 0, 1}});
+        m,
+        &(mbs_joint){.name = "high", .type = "revolute", .a = 0, .b = 1, .at = {0, 0, h}, .axis = {0, 0, 1}});
     mbs_mechanism *c = compile(m);
     mbs_topology top = mbs_mechanism_topology(c);
     double *y = start(c), r[2][6];
@@ -61,15 +63,17 @@ static void door_on_two_hinges_shares_its_weight(void **state)
 static mbs_mechanism *four_bar(int space)
 {
     static const double x[4][2] = {{0, 0}, {0, 1}, {2, 1.5}, {3, 0}};
-    static const char *const names[] = {"crank", "coupler", "rocker"}, *const joint[] = {"J1", "J2", "J3", "J4"};
+    static const char *const names[] = {"crank", "coupler", "rocker"}, *const joint[] = {"J1", "J2", "J3",
+                                                                                         "J4"};
     mbs_model *m = mbs_model_create("loop", space);
     mbs_model_set_gravity(m, 0, -9.81, 0);
     for (int k = 0; k < 3; k++)
-        mbs_model_add_body(m, &(mbs_body){.name = names[k],
-                                          .mass = 1 + k,
-                                          .inertia = {0.1, 0.1, 0.1},
-                                          .center = {(x[k][0] + x[k + 1][0]) / 2, (x[k][1] + x[k + 1][1]) / 2},
-                                          .omega = {0, 0, k == 0 ? 2 : 0}});
+        mbs_model_add_body(m,
+                           &(mbs_body){.name = names[k],
+                                       .mass = 1 + k,
+                                       .inertia = {0.1, 0.1, 0.1},
+                                       .center = {(x[k][0] + x[k + 1][0]) / 2, (x[k][1] + x[k + 1][1]) / 2},
+                                       .omega = {0, 0, k == 0 ? 2 : 0}});
     for (int k = 0; k < 4; k++)
         mbs_model_add_joint(m, &(mbs_joint){.name = joint[k],
                                             .type = "revolute",
@@ -107,7 +111,8 @@ static void bricard_reactions_are_least(void **state)
     size_t nrow = (size_t)c->nrow, nv = (size_t)c->nv, nl = (size_t)c->nlambda;
     assert_int_equal(c->nredundant, 1);
     double *y = start(c), *lambda = calloc(nl, sizeof *lambda), *all = calloc(nrow, sizeof *all);
-    double *G = calloc(nrow * nv, sizeof *G), *A = calloc(nrow * nv, sizeof *A), *b = calloc(nrow + nv, sizeof *b);
+    double *G = calloc(nrow * nv, sizeof *G), *A = calloc(nrow * nv, sizeof *A),
+           *b = calloc(nrow + nv, sizeof *b);
     double *Gs = calloc(nl * nv, sizeof *Gs), largest = 0;
     assert_int_equal(mbs_mechanism_acceleration(c, 0, y, NULL, lambda, NULL), DAE_OK);
     assert_int_equal(mbs_mechanism_multipliers(c, 0, y, lambda, all), DAE_OK);

@@ -78,12 +78,9 @@ static void checkpoints_right_hand_sides(void **state)
         const dae_system *s = &p->system;
         int n = dae_system_size(s), status;
         double *f = zeros(n);
-        if (s->kind == DAE_KIND_ODE)
-            status = s->ode.f(c->t, c->y, f, s->ode.user);
-        else if (s->kind == DAE_KIND_DAE)
-            status = s->dae.f(c->t, c->y, f, s->dae.user);
-        else
-            status = s->ide.residual(c->t, c->y, c->yp, f, s->ide.user);
+        if (s->kind == DAE_KIND_ODE) status = s->ode.f(c->t, c->y, f, s->ode.user);
+        else if (s->kind == DAE_KIND_DAE) status = s->dae.f(c->t, c->y, f, s->dae.user);
+        else status = s->ide.residual(c->t, c->y, c->yp, f, s->ide.user);
         if (status) fail_msg("%s: f returned %d", c->id, status);
         for (int i = 0; i < n; i++) {
             if (!(fabs(f[i] - c->f[i]) <= c->tol[i])) {
@@ -224,7 +221,8 @@ static void checkpoints_problem_data(void **state)
             }
         }
         if (c->yp0 && p->yp0) check_slopes(c, p);
-        int at_end = strcmp(c->name, "pump") == 0 || strcmp(c->name, "nand") == 0; /* one more at t_end, not in the list */
+        int at_end = strcmp(c->name, "pump") == 0 ||
+                     strcmp(c->name, "nand") == 0; /* one more at t_end, not in the list */
         assert_int_equal(p->ndiscontinuity, c->ndiscontinuity + at_end);
         if (at_end) assert_true(p->discontinuity[c->ndiscontinuity] == p->t_end);
         for (int i = 0; i < c->ndiscontinuity; i++) {

@@ -6,15 +6,19 @@
 /* theta1 and theta1' of cases S (theta2' = 10 at the start) and T (0). */
 static const double grid[13] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0};
 static const double angle[2][13] = {
-    {6.067066513032, 5.258658903238, 4.334861153692, 3.756064863125, 3.736375478389, 4.187517524532, 5.282942088348,
-     5.161439799330, 4.392350404051, 4.356301443465, 4.876905448061, 4.980860365731, 4.640478183221},
-    {5.879332917022, 5.002633726622, 4.144876165794, 3.711729614548, 3.833374508860, 4.355807367549, 5.340837223983,
-     5.055276117600, 4.336068395442, 4.420332534969, 4.925237401223, 4.944375678203, 4.601880532081}};
+    {6.067066513032, 5.258658903238, 4.334861153692, 3.756064863125, 3.736375478389, 4.187517524532,
+     5.282942088348, 5.161439799330, 4.392350404051, 4.356301443465, 4.876905448061, 4.980860365731,
+     4.640478183221},
+    {5.879332917022, 5.002633726622, 4.144876165794, 3.711729614548, 3.833374508860, 4.355807367549,
+     5.340837223983, 5.055276117600, 4.336068395442, 4.420332534969, 4.925237401223, 4.944375678203,
+     4.601880532081}};
 static const double speed[2][13] = {
-    {-5.79211236918, -9.53701674825, -8.12763769231, -3.08416411519, 2.52577555287, 5.97390133302, 3.07662802737,
-     -3.60680313475, -2.67148099837, 2.05742328366, 2.14282201818, -1.08261747519, -1.62989245408},
-    {-7.15715349766, -9.50989990351, -6.93394116973, -1.51318090706, 3.66828076564, 6.21731934854, 2.03049593432,
-     -3.93845912258, -2.00459636123, 2.38690612560, 1.73630944850, -1.36980970019, -1.39515651741}};
+    {-5.79211236918, -9.53701674825, -8.12763769231, -3.08416411519, 2.52577555287, 5.97390133302,
+     3.07662802737, -3.60680313475, -2.67148099837, 2.05742328366, 2.14282201818, -1.08261747519,
+     -1.62989245408},
+    {-7.15715349766, -9.50989990351, -6.93394116973, -1.51318090706, 3.66828076564, 6.21731934854,
+     2.03049593432, -3.93845912258, -2.00459636123, 2.38690612560, 1.73630944850, -1.36980970019,
+     -1.39515651741}};
 
 typedef struct outcome {
     dae_stats stats;
@@ -23,10 +27,11 @@ typedef struct outcome {
 } outcome;
 
 /* case 0: S, 1: T. */
-static outcome run(const char *method, const char *formulation, int planar, int t_case, double tol, const dae_setting *setting,
-                   int nsetting)
+static outcome run(const char *method, const char *formulation, int planar, int t_case, double tol,
+                   const dae_setting *setting, int nsetting)
 {
-    const dae_setting parameter[] = {{"model", planar ? "planar" : "spatial"}, {"theta2dot0", t_case ? "0" : "10"}};
+    const dae_setting parameter[] = {{"model", planar ? "planar" : "spatial"},
+                                     {"theta2dot0", t_case ? "0" : "10"}};
     dae_error err = {0};
     outcome o = {0};
     dae_problem *p = dae_problem_create("double-pendulum", parameter, 2, &err);
@@ -47,7 +52,8 @@ static outcome run(const char *method, const char *formulation, int planar, int 
     assert_int_equal(dae_integrator_start(it, 0, 2, y, NULL, &err), DAE_OK);
     for (int k = 0; k < 13; k++) {
         if (dae_integrator_advance(it, grid[k], &err) < 0) fail_msg("%s, %g: %s", method, tol, err.text);
-        assert_int_equal(dae_formulation_lower(f, grid[k], dae_integrator_state(it), pvu, NULL, NULL, &err), DAE_OK);
+        assert_int_equal(dae_formulation_lower(f, grid[k], dae_integrator_state(it), pvu, NULL, NULL, &err),
+                         DAE_OK);
         double theta = planar ? pvu[2] : 2 * atan2(pvu[6], pvu[3]), omega = planar ? pvu[8] : pvu[19];
         o.angle = fmax(o.angle, fabs(remainder(theta - angle[t_case][k], 6.283185307179586)));
         o.speed = fmax(o.speed, fabs(omega - speed[t_case][k]));
@@ -99,7 +105,8 @@ static void filtered_estimate_changes_little(void **state)
     static const int plain[4] = {35, 61, 96, 161}, filtered[4] = {30, 58, 99, 157};
     (void)state;
     for (int k = 0; k < 4; k++) {
-        outcome a = run("rosnys4", "statespace", 1, 0, tols[k], angles, 1), b = run("rosnys4", "statespace", 1, 0, tols[k], angles, 2);
+        outcome a = run("rosnys4", "statespace", 1, 0, tols[k], angles, 1),
+                b = run("rosnys4", "statespace", 1, 0, tols[k], angles, 2);
         assert_near((double)a.stats.steps, plain[k], 0.04 * plain[k]);
         assert_near((double)b.stats.steps, filtered[k], 0.06 * filtered[k]);
     }
@@ -109,10 +116,12 @@ static void filtered_estimate_changes_little(void **state)
  * and velocities each. */
 static void errors_at_steps(double tol, const char *safety, double *angle_error, double *speed_error)
 {
-    const dae_setting parameter[] = {{"model", "spatial"}, {"theta2dot0", "0"}}, fine[] = {{"theta2dot0", "0"}};
+    const dae_setting parameter[] = {{"model", "spatial"}, {"theta2dot0", "0"}},
+                      fine[] = {{"theta2dot0", "0"}};
     const dae_setting control[] = {{"norm", "parts"}, {"safety", safety}}, given[] = {{"independent", "3,6"}};
     dae_error err = {0};
-    dae_problem *p = dae_problem_create("double-pendulum", parameter, 2, &err), *r = dae_problem_create("double-pendulum", fine, 1, &err);
+    dae_problem *p = dae_problem_create("double-pendulum", parameter, 2, &err),
+                *r = dae_problem_create("double-pendulum", fine, 1, &err);
     dae_options opt = dae_options_default(), inner[2];
     opt.formulation = "statespace";
     opt.method = "rosnys4";
@@ -139,9 +148,11 @@ static void errors_at_steps(double tol, const char *safety, double *angle_error,
         assert_true(dae_integrator_step(it, &err) >= 0);
         double t = dae_integrator_time(it);
         assert_true(dae_integrator_advance(exact, t, &err) >= 0);
-        assert_int_equal(dae_formulation_lower(f, t, dae_integrator_state(it), pvu, NULL, NULL, &err), DAE_OK);
+        assert_int_equal(dae_formulation_lower(f, t, dae_integrator_state(it), pvu, NULL, NULL, &err),
+                         DAE_OK);
         const double *known = dae_integrator_state(exact); /* theta1, theta2, theta1', theta2' */
-        *angle_error = fmax(*angle_error, fabs(remainder(2 * atan2(pvu[6], pvu[3]) - known[0], 6.283185307179586)));
+        *angle_error =
+            fmax(*angle_error, fabs(remainder(2 * atan2(pvu[6], pvu[3]) - known[0], 6.283185307179586)));
         *speed_error = fmax(*speed_error, fabs(pvu[19] - known[2]));
     }
     dae_integrator_destroy(it);
@@ -203,7 +214,8 @@ static void statespace_jacobian_matches_differences(void **state)
     (void)state;
     for (int k = 0; k < 12; k++) {
         int planar = k % 2, linear = k / 2 % 2;
-        dae_setting parameter[] = {{"model", planar ? "planar" : "spatial"}}, setting = {"coordinates", linear ? "nullspace" : "pivoting"};
+        dae_setting parameter[] = {{"model", planar ? "planar" : "spatial"}},
+                    setting = {"coordinates", linear ? "nullspace" : "pivoting"};
         dae_problem *p = dae_problem_create("double-pendulum", parameter, 1, NULL);
         dae_options opt = dae_options_default();
         dae_error err = {0};
@@ -239,7 +251,8 @@ static void planar_derivatives_match_differences(void **state)
 {
     dae_problem *p = dae_problem_create("double-pendulum", NULL, 0, NULL);
     const dae_mech *m = &p->system.mech;
-    double q[6] = {0.3, -0.2, 5.1, 1.7, 0.4, 4.4}, v[6] = {1, -2, 3, 0.5, -0.7, 2.2}, w[6] = {0.4, 1.1, -0.9, 2, -1.3, 0.8};
+    double q[6] = {0.3, -0.2, 5.1, 1.7, 0.4, 4.4}, v[6] = {1, -2, 3, 0.5, -0.7, 2.2},
+           w[6] = {0.4, 1.1, -0.9, 2, -1.3, 0.8};
     double G[24], Gw[24] = {0}, Gtw[36] = {0}, gp[24] = {0}, gv[24] = {0}, g[2][4];
     dae_mech_point x = {.p = q, .v = v};
     (void)state;
@@ -256,7 +269,8 @@ static void planar_derivatives_match_differences(void **state)
             m->gamma(&x, g[side], m->user);
             q[j] -= side ? -h : h;
             for (int i = 0; i < 4; i++) {
-                for (int k = 0; k < 6; k++) up[side][i] += G[i + 4 * k] * w[k], tr[side][k] += G[i + 4 * k] * w[i];
+                for (int k = 0; k < 6; k++)
+                    up[side][i] += G[i + 4 * k] * w[k], tr[side][k] += G[i + 4 * k] * w[i];
             }
         }
         for (int i = 0; i < 4; i++) {
@@ -312,7 +326,8 @@ static void models_agree(void **state)
     double a[2][12], lambda[10], y[40], pvu[26];
     (void)state;
     for (int spatial = 0; spatial < 2; spatial++) {
-        dae_problem *p = dae_problem_create("double-pendulum", &(dae_setting){"model", spatial ? "spatial" : "planar"}, 1, NULL);
+        dae_problem *p = dae_problem_create("double-pendulum",
+                                            &(dae_setting){"model", spatial ? "spatial" : "planar"}, 1, NULL);
         dae_formulation *f = dae_formulation_create(&p->system, "index1", NULL, 0, NULL);
         assert_int_equal(dae_formulation_lift(f, 0, p->y0, y, NULL), DAE_OK);
         assert_int_equal(dae_formulation_lower(f, 0, y, pvu, a[spatial], lambda, NULL), DAE_OK);

@@ -40,7 +40,8 @@ static session begin(int dof, const char *method, double tol, double t0, double 
     s.f = dae_formulation_open(&s.p->system, &opt, &inner, &err);
     if (!s.f) fail_msg("%s", err.text);
     s.it = dae_integrator_create(dae_formulation_system(s.f), &inner, &err);
-    if (!s.it || dae_formulation_attach(s.f, s.it, &err) < 0 || dae_formulation_lift(s.f, t0, s.p->y0, y, &err) < 0 ||
+    if (!s.it || dae_formulation_attach(s.f, s.it, &err) < 0 ||
+        dae_formulation_lift(s.f, t0, s.p->y0, y, &err) < 0 ||
         dae_integrator_start(s.it, t0, t1, y, NULL, &err) < 0) {
         fail_msg("%s", err.text);
     }
@@ -51,7 +52,8 @@ static void advance(session *s, double t, double *pvu)
 {
     dae_error err = {0};
     if (dae_integrator_advance(s->it, t, &err) < 0) fail_msg("%s", err.text);
-    assert_int_equal(dae_formulation_lower(s->f, t, dae_integrator_state(s->it), pvu, NULL, NULL, &err), DAE_OK);
+    assert_int_equal(dae_formulation_lower(s->f, t, dae_integrator_state(s->it), pvu, NULL, NULL, &err),
+                     DAE_OK);
 }
 
 static void end(session *s)
@@ -201,14 +203,15 @@ static void hmmwv_meets_the_reference(void **state)
 
 /* Height and pitch of the chassis, its vertical velocity, heights of the right wheels. */
 static const double times[8] = {0.6, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0};
-static const double motion[8][5] = {{0.72289244113, -0.00540855556, 0.12762308, 0.49884211460, 0.46999824796},
-                                    {0.71512627375, -0.00006428034, -0.10186639, 0.47061389710, 0.47328872560},
-                                    {0.70392593288, 0.00080123436, 0.00695826, 0.46956394354, 0.47130238465},
-                                    {0.71985027710, 0.00376309541, 0.25380403, 0.47010662721, 0.51655052526},
-                                    {0.71274861490, -0.00249245432, -0.09873850, 0.47280169204, 0.46755505102},
-                                    {0.71103197107, -0.00027092634, 0.00785287, 0.47143050662, 0.47236901403},
-                                    {0.70998097006, 0.00001322202, -0.00068273, 0.47098147817, 0.47230787712},
-                                    {0.71001158957, 0.00000893838, -0.00000260, 0.47099814899, 0.47231621299}};
+static const double motion[8][5] = {
+    {0.72289244113, -0.00540855556, 0.12762308, 0.49884211460, 0.46999824796},
+    {0.71512627375, -0.00006428034, -0.10186639, 0.47061389710, 0.47328872560},
+    {0.70392593288, 0.00080123436, 0.00695826, 0.46956394354, 0.47130238465},
+    {0.71985027710, 0.00376309541, 0.25380403, 0.47010662721, 0.51655052526},
+    {0.71274861490, -0.00249245432, -0.09873850, 0.47280169204, 0.46755505102},
+    {0.71103197107, -0.00027092634, 0.00785287, 0.47143050662, 0.47236901403},
+    {0.70998097006, 0.00001322202, -0.00068273, 0.47098147817, 0.47230787712},
+    {0.71001158957, 0.00000893838, -0.00000260, 0.47099814899, 0.47231621299}};
 
 /* At 1e-2 .. 1e-5; errors follow the tolerance, steps grow by a factor of less than 2 (order 4: 1.8). */
 static void rosnys4_drives_over_the_bump(void **state)
@@ -264,7 +267,10 @@ static void hmmwv_jacobian_matches_differences(void **state)
         dae_formulation *f = dae_formulation_create(&p->system, "statespace", NULL, 0, &err);
         const dae_ode *s = &dae_formulation_system(f)->ode;
         int n = s->n;
-        double t = k < 2 ? 0.2 : k < 4 ? 0.54 : 1.31, y[36], z[36], hi[36], lo[36], pvu[182], J[36 * 36] = {0}, ft[36], size[2] = {0};
+        double t = k < 2   ? 0.2
+                   : k < 4 ? 0.54
+                           : 1.31,
+               y[36], z[36], hi[36], lo[36], pvu[182], J[36 * 36] = {0}, ft[36], size[2] = {0};
         assert_int_equal(dae_formulation_lift(f, t, p->y0, y, &err), DAE_OK);
         for (int i = 0; i < n; i++) {
             seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;

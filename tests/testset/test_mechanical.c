@@ -8,14 +8,18 @@ enum { MOST = 220 }; /* velocities */
 
 static const struct {
     const char *problem, *name, *value;
-} entry[] = {{"cable-drum", "mu", "0.5"}, {"seven-body", NULL, NULL}, {"insulator-chain", "N", "5"}, {"insulator-chain", "N", "32"},
-           {"double-pendulum", "model", "planar"}};
+} entry[] = {{"cable-drum", "mu", "0.5"},
+             {"seven-body", NULL, NULL},
+             {"insulator-chain", "N", "5"},
+             {"insulator-chain", "N", "32"},
+             {"double-pendulum", "model", "planar"}};
 enum { COUNT = sizeof entry / sizeof *entry };
 
 static dae_problem *create(int k)
 {
     dae_error err = {0};
-    dae_problem *p = dae_problem_create(entry[k].problem, &(dae_setting){entry[k].name, entry[k].value}, entry[k].name != NULL, &err);
+    dae_problem *p = dae_problem_create(entry[k].problem, &(dae_setting){entry[k].name, entry[k].value},
+                                        entry[k].name != NULL, &err);
     if (!p) fail_msg("%s", err.text);
     return p;
 }
@@ -65,7 +69,8 @@ static void constraint_jacobians_match_differences(void **state)
             z.p[j] = keep + h;
             m->constraint(&(dae_mech_point){.t = z.x.t, .p = z.p}, hi, NULL, m->user);
             z.p[j] = keep;
-            for (int i = 0; i < m->ng; i++) assert_near(G[i + m->nlambda * j], (hi[i] - lo[i]) / (2 * h), 1e-8);
+            for (int i = 0; i < m->ng; i++)
+                assert_near(G[i + m->nlambda * j], (hi[i] - lo[i]) / (2 * h), 1e-8);
         }
         dae_problem_destroy(p);
     }
@@ -206,7 +211,8 @@ static void insulator_chain_has_the_printed_structure(void **state)
 /* Initial multipliers that the sheets print, and Newton's law for the massless point: lambda_1,2 = f0. */
 static void initial_multipliers_are_the_printed_ones(void **state)
 {
-    static const double chain[6] = {0, -230000, -18601.48392369, -113866.9399712, -3957.890077606, -113866.9399712};
+    static const double chain[6] = {
+        0, -230000, -18601.48392369, -113866.9399712, -3957.890077606, -113866.9399712};
     (void)state;
     for (int k = 0; k < 2; k++) {
         dae_problem *p = dae_problem_create(k ? "seven-body" : "insulator-chain", NULL, 0, NULL);
@@ -234,8 +240,10 @@ static void initial_multipliers_are_the_printed_ones(void **state)
 static void cable_drum_solution_is_the_printed_one(void **state)
 {
     static const char *const mu[] = {"0", "0.25", "0.5", "1", "1.5"};
-    static const double y1[] = {-6.46583212387666, -6.08687370507928, -5.38538154196924, 8, -11.0791886101139};
-    static const double v1[] = {-3.04856071601121, -2.87468761425771, -2.55121820483590, 4, -5.11510142373577};
+    static const double y1[] = {-6.46583212387666, -6.08687370507928, -5.38538154196924, 8,
+                                -11.0791886101139};
+    static const double v1[] = {-3.04856071601121, -2.87468761425771, -2.55121820483590, 4,
+                                -5.11510142373577};
     (void)state;
     for (int k = 0; k < 5; k++) {
         dae_problem *p = dae_problem_create("cable-drum", &(dae_setting){"mu", mu[k]}, 1, NULL);
@@ -247,8 +255,8 @@ static void cable_drum_solution_is_the_printed_one(void **state)
     dae_error err = {0};
     assert_null(dae_problem_create("cable-drum", &(dae_setting){"mu", "1.1"}, 1, &err));
     assert_non_null(strstr(err.text, "mu"));
-    dae_setting all[] = {{"m1", "7"}, {"m2", "2"}, {"I2", "0.3"}, {"r1", "0.8"}, {"r2", "0.1"}, {"g", "9.81"},
-                         {"c", "3"},  {"p0", "1"}, {"v0", "-2"}, {"mu", "0.3"}};
+    dae_setting all[] = {{"m1", "7"},   {"m2", "2"}, {"I2", "0.3"}, {"r1", "0.8"}, {"r2", "0.1"},
+                         {"g", "9.81"}, {"c", "3"},  {"p0", "1"},   {"v0", "-2"},  {"mu", "0.3"}};
     dae_problem *p = dae_problem_create("cable-drum", all, 10, &err);
     dae_options opt = dae_options_default();
     opt.method = "mexx";

@@ -297,7 +297,8 @@ static void every_problem_is_complete(void **state)
         assert_true(p->t_end > p->t0 && p->rtol > 0 && p->atol >= 0 && p->h0 >= 0);
         for (int k = 0; k < p->ndiscontinuity; k++) {
             if (k) assert_true(p->discontinuity[k] > p->discontinuity[k - 1]);
-            assert_true(p->discontinuity[k] >= p->t0 && p->discontinuity[k] <= p->t_end); /* one-sided there */
+            assert_true(p->discontinuity[k] >= p->t0 &&
+                        p->discontinuity[k] <= p->t_end); /* one-sided there */
         }
         if (p->reference) assert_true(p->reference_digits > 0 && p->reference_source);
         for (int k = 0; k < p->nplot; k++) assert_in_range(p->plot[k], 0, n - 1);
@@ -444,10 +445,8 @@ static void every_jacobian_matches_differences(void **state)
     (void)state;
     for (int i = 0; i < dae_problem_count(); i++) {
         dae_problem *p = create(dae_problem_get(i)->name);
-        if (has_jacobian(&p->system))
-            check_jacobian(p);
-        else
-            print_message("no analytic Jacobian: %s\n", p->info->name);
+        if (has_jacobian(&p->system)) check_jacobian(p);
+        else print_message("no analytic Jacobian: %s\n", p->info->name);
         dae_problem_destroy(p);
     }
 }

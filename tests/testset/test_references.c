@@ -39,7 +39,8 @@ static void references_have_more_digits_than_the_printed_vectors(void **state)
         dae_run_result *r = dae_run(p, &o, &err);
         assert_non_null(r);
         if (r->status != DAE_OK || !(r->scd > list[k].digits))
-            fail_msg("%s by %s: %.2f digits, expected %.1f: %s", list[k].name, list[k].method, r->scd, list[k].digits, r->error.text);
+            fail_msg("%s by %s: %.2f digits, expected %.1f: %s", list[k].name, list[k].method, r->scd,
+                     list[k].digits, r->error.text);
         dae_run_destroy(r);
         dae_problem_destroy(p);
     }
@@ -47,6 +48,7 @@ static void references_have_more_digits_than_the_printed_vectors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(references_have_more_digits_than_the_printed_vectors)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(references_have_more_digits_than_the_printed_vectors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

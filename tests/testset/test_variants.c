@@ -128,8 +128,8 @@ static void sizes_can_be_chosen(void **state)
         const char *name, *settings;
         int n;
         double t, scale;
-    } sizes[] = {{"medakzo", "N=3", 6, 1, 0.1}, {"medakzo", "N=37", 74, 6, 0.1},
-                 {"beam", "n=3", 6, 1, 0.1},    {"beam", "n=17", 34, 4, 0.1},
+    } sizes[] = {{"medakzo", "N=3", 6, 1, 0.1},  {"medakzo", "N=37", 74, 6, 0.1},
+                 {"beam", "n=3", 6, 1, 0.1},     {"beam", "n=17", 34, 4, 0.1},
                  {"fekete", "N=2", 16, 1, 0.01}, {"fekete", "N=7", 56, 1, 0.01}};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         dae_problem *p = create(sizes[k].name, sizes[k].settings);
@@ -163,8 +163,8 @@ static void states_without_a_value_are_refused(void **state)
         const char *name;
         int component;
         double value;
-    } outside[] = {{"ringmod", 2, 50}, {"chemakzo", 1, -1e-9}, {"water", 20, -0.01}, {"wheel", 12, 5},
-                   {"wheel", 0, 0.1},  {"pump", 6, -2}};
+    } outside[] = {{"ringmod", 2, 50}, {"chemakzo", 1, -1e-9}, {"water", 20, -0.01},
+                   {"wheel", 12, 5},   {"wheel", 0, 0.1},      {"pump", 6, -2}};
     for (size_t k = 0; k < sizeof outside / sizeof outside[0]; k++) {
         dae_problem *p = create(outside[k].name, "");
         const dae_system *s = &p->system;

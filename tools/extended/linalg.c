@@ -38,8 +38,8 @@ void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivot, 
     }
 }
 
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda, const int *pivot,
-             double *b, const int *ldb, int *info, size_t length)
+void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
+             const int *pivot, double *b, const int *ldb, int *info, size_t length)
 {
     size_t ld = (size_t)*lda, size = (size_t)*n;
     (void)trans, (void)length;
@@ -88,7 +88,9 @@ void zgetrf_(const int *m, const int *n, double *values, const int *lda, int *pi
     for (size_t k = 0; k < size; k++) {
         size_t p = k;
         for (size_t i = k + 1; i < size; i++) {
-            if (fabs(a[i + k * ld].re) + fabs(a[i + k * ld].im) > fabs(a[p + k * ld].re) + fabs(a[p + k * ld].im)) p = i;
+            if (fabs(a[i + k * ld].re) + fabs(a[i + k * ld].im) >
+                fabs(a[p + k * ld].re) + fabs(a[p + k * ld].im))
+                p = i;
         }
         pivot[k] = (int)p + 1;
         if (a[p + k * ld].re == 0 && a[p + k * ld].im == 0) {
@@ -109,8 +111,8 @@ void zgetrf_(const int *m, const int *n, double *values, const int *lda, int *pi
     }
 }
 
-void zgetrs_(const char *trans, const int *n, const int *nrhs, const double *values, const int *lda, const int *pivot,
-             double *b, const int *ldb, int *info, size_t length)
+void zgetrs_(const char *trans, const int *n, const int *nrhs, const double *values, const int *lda,
+             const int *pivot, double *b, const int *ldb, int *info, size_t length)
 {
     const pair *a = (const pair *)values;
     size_t ld = (size_t)*lda, size = (size_t)*n;
@@ -189,7 +191,8 @@ int dae_least_squares(int m, int n, double *a, double *b, double rcond)
 
 /* ---- Not in this build --------------------------------------------------------------------------------- */
 
-int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowind, int is_complex, dae_arena *arena)
+int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowind, int is_complex,
+                    dae_arena *arena)
 {
     (void)s, (void)n, (void)colptr, (void)rowind, (void)is_complex, (void)arena;
     return -1;
@@ -241,7 +244,8 @@ int dae_saddle_factor(dae_saddle *s, const double *M, const double *G, const dou
     return -1;
 }
 
-int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l)
+int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w,
+                            double *l)
 {
     (void)w, (void)l;
     return dae_saddle_factor(s, M, G, U);
@@ -252,13 +256,14 @@ void dae_saddle_solve(dae_saddle *s, double *w, double *l)
     (void)s, (void)w, (void)l;
 }
 
-void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double *M, double sign, const double *x,
-                              double *y)
+void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double *M, double sign,
+                              const double *x, double *y)
 {
     (void)nv, (void)block, (void)nblock, (void)M, (void)sign, (void)x, (void)y;
 }
 
-void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double sign, const double *x, double *y)
+void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double sign, const double *x,
+                         double *y)
 {
     (void)spec, (void)G, (void)sign, (void)x, (void)y;
 }

@@ -23,15 +23,16 @@ typedef struct plan {
 static const plan explicit_derivatives = {{"order 13", "order 9"}, {"radau", "radau"}, {"13", "9"}, 1e-22};
 static const plan implicit_derivatives = {{"pside", "mebdfi"}, {"pside", "mebdfi"}, {NULL, NULL}, 1e-17};
 
-static dae_status solve(const dae_problem *p, const plan *plan, int k, double rtol, double max_seconds, double *y,
-                        dae_stats *stats, dae_error *err)
+static dae_status solve(const dae_problem *p, const plan *plan, int k, double rtol, double max_seconds,
+                        double *y, dae_stats *stats, dae_error *err)
 {
     int n = dae_system_size(&p->system);
     double *tolerance = malloc(2 * (size_t)n * sizeof *tolerance);
     if (!tolerance) return DAE_ERR_MEMORY;
     dae_setting setting[] = {{"order_min", plan->order[k]}, {"order_max", plan->order[k]}};
     dae_options o = dae_options_default();
-    double atol = rtol * (p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1) * 1e-2; /* for small components */
+    double atol =
+        rtol * (p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1) * 1e-2; /* for small components */
     o.method = plan->method[k];
     o.linear_algebra = "dense";
     o.setting = setting;
@@ -77,7 +78,8 @@ static int reference(const dae_problem_info *info, const dae_setting *set, int n
         s = DAE_OK;
         for (int k = 0; k < 2 && s == DAE_OK; k++) {
             s = solve(p, plan, k, rtol, max_seconds, y[k], &stats[k], &err);
-            if (s != DAE_OK) printf("%s: %s at rtol %.0Le failed: %s\n", info->name, plan->name[k], rtol, err.text);
+            if (s != DAE_OK)
+                printf("%s: %s at rtol %.0Le failed: %s\n", info->name, plan->name[k], rtol, err.text);
         }
         if (s == DAE_ERR_MAX_SECONDS) break;
     }
@@ -85,23 +87,28 @@ static int reference(const dae_problem_info *info, const dae_setting *set, int n
         printf("\n");
         goto end;
     }
-    printf("%s: rtol %.0Le, %s (%ld steps, %.1Lf s) and %s (%ld steps, %.1Lf s)\n", info->name, rtol, plan->name[0],
-           stats[0].steps, stats[0].cpu_seconds, plan->name[1], stats[1].steps, stats[1].cpu_seconds);
+    printf("%s: rtol %.0Le, %s (%ld steps, %.1Lf s) and %s (%ld steps, %.1Lf s)\n", info->name, rtol,
+           plan->name[0], stats[0].steps, stats[0].cpu_seconds, plan->name[1], stats[1].steps,
+           stats[1].cpu_seconds);
     printf("%-14s %26s %8s %8s %8s\n", "component", "value", "agree", "stored", "printed");
     for (int i = 0; i < n; i++) {
-        double agree = digits(p, y[0][i], y[1][i]), with = p->reference ? digits(p, y[0][i], p->reference[i]) : NAN,
+        double agree = digits(p, y[0][i], y[1][i]),
+               with = p->reference ? digits(p, y[0][i], p->reference[i]) : NAN,
                old = p->published ? digits(p, y[0][i], p->published[i]) : NAN;
-        int scored = (!p->scored || p->scored[i]) && (p->absolute_scd || fabs(y[0][i]) > 1e-200); /* smaller ones have no digits, as in scd */
+        int scored = (!p->scored || p->scored[i]) &&
+                     (p->absolute_scd || fabs(y[0][i]) > 1e-200); /* smaller ones have no digits, as in scd */
         if (p->component && p->component[i]) printf("%-14s", p->component[i]);
         else printf("y%-13d", i + 1);
-        printf(" %26.18Le %8.1Lf %8.1Lf %8.1Lf%s\n", y[0][i], agree, with, old, scored ? "" : "   (not scored)");
+        printf(" %26.18Le %8.1Lf %8.1Lf %8.1Lf%s\n", y[0][i], agree, with, old,
+               scored ? "" : "   (not scored)");
         if (!scored) continue;
         least = fmin(least, agree);
         stored = fmin(stored, with); /* fmin leaves NAN out */
         printed = fmin(printed, old);
     }
-    printf("%s: fewest digits over the scored components: %.1Lf agree, %.1Lf in common with the stored reference", info->name,
-           least, stored);
+    printf("%s: fewest digits over the scored components: %.1Lf agree, %.1Lf in common with the stored "
+           "reference",
+           info->name, least, stored);
     if (p->published) printf(", %.1Lf with the printed one", printed);
     printf("\n\n");
     fflush(stdout);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { TAG_RUNS = 1, TAG_LINE = 2, most_in_hand = 256 };
-static const double in_hand_seconds = 0.02; /* of work that a process has at least; ours */
+static const double in_hand_seconds = 0.02;                 /* of work that a process has at least; ours */
 static const long pause_least = 50000, pause_most = 500000; /* ns between looks for messages; ours */
 
 typedef struct helper {
@@ -48,7 +48,8 @@ int cli_sweep_agree(sweep_job *s, int status)
     serving = !first && !all[0];
     if (first || serving) return first;
     if (rank == 0)
-        cli_wrong(s->args, "process %d could not prepare the sweep; are all files there on its machine?", all[1]);
+        cli_wrong(s->args, "process %d could not prepare the sweep; are all files there on its machine?",
+                  all[1]);
     return EXIT_USAGE;
 }
 

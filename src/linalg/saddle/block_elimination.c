@@ -11,21 +11,22 @@
 #include "linalg/saddle/internal.h"
 #include "linalg/saddle/kernel.h"
 
-#define WORSE 1e-2 /* ours: the anchor is stale if the smallest pivot of K falls below this part of its own there, */
+/* ours: the anchor is stale if the smallest pivot of K falls below this part of its own there, */
+#define WORSE 1e-2
 #define WORST 1e-3 /* and does not serve below this one */
 
 typedef struct block_elimination {
-    int *order;  /* nv: velocities, first those of y (nl), then those of z */
-    int *place;  /* nv: where each velocity is in order */
-    int *anchor; /* nv: order of the anchor */
-    double *size; /* smallest pivot of K at the anchor; 1 if the present order is not the anchor's */
-    double *K;  /* nl x nl, factored */
-    int *piv;   /* nl */
-    double *J;  /* nl x nz: K^-1 J */
-    double *M;  /* nv x nv in the new order */
-    double *P;  /* nl x nz: M_yy Jb - M_yz */
-    double *A;  /* nz x nz, factored */
-    double *G;  /* nl x nv work */
+    int *order;    /* nv: velocities, first those of y (nl), then those of z */
+    int *place;    /* nv: where each velocity is in order */
+    int *anchor;   /* nv: order of the anchor */
+    double *size;  /* smallest pivot of K at the anchor; 1 if the present order is not the anchor's */
+    double *K;     /* nl x nl, factored */
+    int *piv;      /* nl */
+    double *J;     /* nl x nz: K^-1 J */
+    double *M;     /* nv x nv in the new order */
+    double *P;     /* nl x nz: M_yy Jb - M_yz */
+    double *A;     /* nz x nz, factored */
+    double *G;     /* nl x nv work */
     double *x, *c; /* nv each */
 } block_elimination;
 
@@ -34,8 +35,8 @@ static dae_status create(dae_saddle *s, dae_error *err)
     block_elimination *d = saddle_data(s, sizeof *d);
     if (!d) return dae_fail(err, DAE_ERR_MEMORY, NAN, "block_elimination: out of memory");
     if (s->spec.nl > s->spec.nv) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "block_elimination: %d constraints on %d velocities", s->spec.nl,
-                        s->spec.nv);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "block_elimination: %d constraints on %d velocities",
+                        s->spec.nl, s->spec.nv);
     }
     size_t nv = (size_t)s->spec.nv, nl = (size_t)s->spec.nl, nz = nv - nl;
     d->order = dae_arena_ints(s->arena, nv);
@@ -176,7 +177,8 @@ static void permuted_mass(dae_saddle *s, const double *M)
         int n = s->block[k], first = s->first[k];
         for (int j = 0; j < n; j++) {
             for (int i = 0; i < n; i++) {
-                d->M[(size_t)d->place[first + i] + (size_t)d->place[first + j] * nv] = M[s->offset[k] + i + j * n];
+                d->M[(size_t)d->place[first + i] + (size_t)d->place[first + j] * nv] =
+                    M[s->offset[k] + i + j * n];
             }
         }
     }
@@ -264,7 +266,7 @@ static void solve(dae_saddle *s, double *w, double *l)
     for (int j = 0; j < nv; j++) f[j] = w[d->order[j]];
     if (nl < LARGE) kernel_lu_solve(nl, d->K, d->piv, l);
     else dgetrs_("N", &nl, &one, d->K, &nl, d->piv, l, &nl, &info);
-    dae_copy(nl, l, x); /* hb */
+    dae_copy(nl, l, x);                                                                 /* hb */
     for (int j = 0; j < nl; j++) dae_axpy(nv, -x[j], d->M + (size_t)j * (size_t)nv, f); /* f - M (hb, 0) */
     for (int k = 0; k < nz; k++) {
         const double *J = d->J + (size_t)k * (size_t)nl;

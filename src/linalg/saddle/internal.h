@@ -20,15 +20,16 @@ typedef struct mode {
     int (*factor)(dae_saddle *s, const double *M, const double *G, const double *U);
     void (*solve)(dae_saddle *s, double *w, double *l);
     /* Both at once; NULL: one after the other. */
-    int (*factor_solve)(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l);
+    int (*factor_solve)(dae_saddle *s, const double *M, const double *G, const double *U, double *w,
+                        double *l);
     void (*destroy)(void *data); /* NULL: free */
     size_t (*save)(const dae_saddle *s, void *buffer);
     int (*load)(dae_saddle *s, const void *buffer, size_t size);
 } mode;
 
 extern const mode dae_saddle_dense_lu, dae_saddle_dense_ldlt, dae_saddle_range_space, dae_saddle_null_space,
-    dae_saddle_block_elimination, dae_saddle_sparse_lu, dae_saddle_recursive_constraint, dae_saddle_recursive_joint,
-    dae_saddle_pcg;
+    dae_saddle_block_elimination, dae_saddle_sparse_lu, dae_saddle_recursive_constraint,
+    dae_saddle_recursive_joint, dae_saddle_pcg;
 
 /* What a checkpoint carries with the arena. */
 typedef struct saddle_state {
@@ -56,8 +57,8 @@ void dae_saddle_expand(const dae_saddle *s, const double *G, double *a, int ld, 
 static inline dae_status saddle_memory(dae_saddle *s, dae_error *err)
 {
     if (!dae_arena_failed(s->arena)) return DAE_OK;
-    return dae_fail(err, DAE_ERR_MEMORY, NAN, "saddle-point solver %s of size %d: out of memory", s->mode->name,
-                    s->spec.nv + s->spec.nl);
+    return dae_fail(err, DAE_ERR_MEMORY, NAN, "saddle-point solver %s of size %d: out of memory",
+                    s->mode->name, s->spec.nv + s->spec.nl);
 }
 
 /* data of a mode: zeroed, freed with the solver. */

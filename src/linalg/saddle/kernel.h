@@ -12,19 +12,20 @@
 
 /* LAPACK, Fortran interface. */
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *ipiv, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda, const int *ipiv,
-             double *b, const int *ldb, int *info);
-void dsytrf_(const char *uplo, const int *n, double *a, const int *lda, int *ipiv, double *work, const int *lwork,
-             int *info);
-void dsytrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, const int *ipiv,
-             double *b, const int *ldb, int *info);
+void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
+             const int *ipiv, double *b, const int *ldb, int *info);
+void dsytrf_(const char *uplo, const int *n, double *a, const int *lda, int *ipiv, double *work,
+             const int *lwork, int *info);
+void dsytrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
+             const int *ipiv, double *b, const int *ldb, int *info);
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work, const int *lwork,
-             int *info);
+void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+             const int *lwork, int *info);
 void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *a,
-             const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork, int *info);
-void dtrtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs, const double *a,
-             const int *lda, double *b, const int *ldb, int *info);
+             const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork,
+             int *info);
+void dtrtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs,
+             const double *a, const int *lda, double *b, const int *ldb, int *info);
 
 /* ---- LU with partial pivoting ------------------------------------------------------------------ */
 

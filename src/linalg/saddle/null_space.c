@@ -23,7 +23,8 @@ static dae_status create(dae_saddle *s, dae_error *err)
     null_space *d = saddle_data(s, sizeof *d);
     if (!d) return dae_fail(err, DAE_ERR_MEMORY, NAN, "null_space: out of memory");
     if (s->spec.nl > s->spec.nv) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "null_space: %d constraints on %d velocities", s->spec.nl, s->spec.nv);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "null_space: %d constraints on %d velocities", s->spec.nl,
+                        s->spec.nv);
     }
     size_t nv = (size_t)s->spec.nv, nl = (size_t)s->spec.nl;
     d->Q = dae_arena_reals(s->arena, nv * nl);
@@ -75,7 +76,8 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
     dae_saddle_expand_mass(s, M, d->B, nv);
     info = decompose(d, nv, nl);
     if (info || !nz) return info;
-    for (int j = 0; j < nz; j++) dae_copy(nz, d->B + nl + (size_t)(nl + j) * (size_t)nv, d->A + (size_t)j * (size_t)nz);
+    for (int j = 0; j < nz; j++)
+        dae_copy(nz, d->B + nl + (size_t)(nl + j) * (size_t)nv, d->A + (size_t)j * (size_t)nz);
     if (nz < LARGE) info = kernel_cholesky(nz, d->A);
     else dpotrf_("L", &nz, d->A, &nz, &info);
     return info ? nl + info : 0;
@@ -85,9 +87,9 @@ static void solve(dae_saddle *s, double *w, double *l)
 {
     null_space *d = s->data;
     int nv = s->spec.nv, nl = s->spec.nl, nz = nv - nl;
-    double *x = d->x;                     /* Q^T w */
-    kernel_qt(nv, nl, d->Q, d->tau, w);   /* Q^T f */
-    kernel_upper_t(nl, d->Q, nv, l);      /* w_Y */
+    double *x = d->x;                   /* Q^T w */
+    kernel_qt(nv, nl, d->Q, d->tau, w); /* Q^T f */
+    kernel_upper_t(nl, d->Q, nv, l);    /* w_Y */
     dae_copy(nl, l, x);
     for (int j = 0; j < nl; j++) dae_axpy(nv, -x[j], d->B + (size_t)j * (size_t)nv, w);
     dae_copy(nz, w + nl, x + nl);

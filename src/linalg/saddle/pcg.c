@@ -9,9 +9,9 @@
 #include "linalg/saddle/internal.h"
 #include "linalg/saddle/kernel.h"
 
-#define STOP 1e-8   /* ours: relative residual of a pass in the norm of the preconditioner */
-#define PASSES 2    /* ours: two passes come down to rounding level */
-#define MOST 200    /* ours: iterations */
+#define STOP 1e-8 /* ours: relative residual of a pass in the norm of the preconditioner */
+#define PASSES 2  /* ours: two passes come down to rounding level */
+#define MOST 200  /* ours: iterations */
 
 typedef struct pcg {
     dae_saddle *direct; /* the preconditioner: what "auto" takes */
@@ -19,7 +19,7 @@ typedef struct pcg {
     double *G;          /* values */
     int nG;
     double *b, *r, *z, *p, *q, *dl; /* nl each */
-    double *x;                 /* nv */
+    double *x;                      /* nv */
 } pcg;
 
 static void destroy(void *data)
@@ -49,7 +49,8 @@ static dae_status create(dae_saddle *s, dae_error *err)
     d->q = dae_arena_reals(s->arena, nl);
     d->dl = dae_arena_reals(s->arena, nl);
     d->x = dae_arena_reals(s->arena, (size_t)spec.nv);
-    snprintf(s->text, sizeof s->text, "pcg %d, preconditioned by %s", spec.nv + spec.nl, dae_saddle_mode(d->direct));
+    snprintf(s->text, sizeof s->text, "pcg %d, preconditioned by %s", spec.nv + spec.nl,
+             dae_saddle_mode(d->direct));
     return DAE_OK;
 }
 

@@ -19,13 +19,13 @@ struct program {
     int *place;              /* of the values of the matrix in the elements */
     int *fill;               /* elements that are not in the matrix */
     int *row_of, *column_of; /* n: pivot k in the matrix */
-    int *factor;             /* for each pivot: its element, the number of those right of it, the length of this
+    int *factor;    /* for each pivot: its element, the number of those right of it, the length of this
                                 list; for each element below: itself, and what is updated with each one right */
-    int *down, *up;          /* for each row of L, of U: the number of its elements, row or column in the matrix;
+    int *down, *up; /* for each row of L, of U: the number of its elements, row or column in the matrix;
                                 for L its right side; the sources */
-    int *side;               /* n: right sides in the elements */
-    int upper;               /* the first element of U */
-    double *a;               /* elements */
+    int *side;      /* n: right sides in the elements */
+    int upper;      /* the first element of U */
+    double *a;      /* elements */
     double *inverse, *least; /* n: of the pivots; sizes below which they are too small */
     int *ints;               /* the block that holds all lists */
     double *reals;
@@ -54,14 +54,15 @@ typedef struct candidate {
 /* The anchor while it is eliminated, rows and columns in their own order. */
 typedef struct anchored {
     int n;
-    unsigned char filled[PROGRAM_LARGEST][PROGRAM_LARGEST];   /* [row][column]: 1 of the matrix, 2 filled in */
+    unsigned char filled[PROGRAM_LARGEST][PROGRAM_LARGEST]; /* [row][column]: 1 of the matrix, 2 filled in */
     double a[PROGRAM_LARGEST][PROGRAM_LARGEST];
-    double scale[PROGRAM_LARGEST];                            /* largest entry of every row */
-    int in_row[PROGRAM_LARGEST], in_column[PROGRAM_LARGEST];  /* entries that are left */
-    int row_level[PROGRAM_LARGEST], column_level[PROGRAM_LARGEST]; /* pivots before it that depend on one another */
+    double scale[PROGRAM_LARGEST];                           /* largest entry of every row */
+    int in_row[PROGRAM_LARGEST], in_column[PROGRAM_LARGEST]; /* entries that are left */
+    int row_level[PROGRAM_LARGEST],
+        column_level[PROGRAM_LARGEST]; /* pivots before it that depend on one another */
     unsigned char row_done[PROGRAM_LARGEST], column_done[PROGRAM_LARGEST];
     candidate pivot[PROGRAM_LARGEST];
-    int updates, elements;                                    /* of the pivots so far */
+    int updates, elements; /* of the pivots so far */
 } anchored;
 
 /* 0: fine; m is zero on entry. */
@@ -267,8 +268,8 @@ static void make_lists(program *p, const anchored *m, const int *colptr, const i
     }
 }
 
-program *dae_program_create(int n, const int *colptr, const int *rowind, const double *anchor, double tolerance,
-                            double limit)
+program *dae_program_create(int n, const int *colptr, const int *rowind, const double *anchor,
+                            double tolerance, double limit)
 {
     program *p = NULL;
     if (n > PROGRAM_LARGEST) return NULL;
@@ -296,12 +297,12 @@ double *dae_program_clear(program *p)
     return p->a;
 }
 
-#define BELOW(count, updates)                   \
-    for (; to < end; to += (count) + 1) {       \
-        double l = a[to[0]] * reciprocal;       \
-        a[to[0]] = l;                           \
-        updates;                                \
-    }                                           \
+#define BELOW(count, updates)             \
+    for (; to < end; to += (count) + 1) { \
+        double l = a[to[0]] * reciprocal; \
+        a[to[0]] = l;                     \
+        updates;                          \
+    }                                     \
     break
 #define UPDATE(j) a[to[j]] -= l * u[j]
 
@@ -333,6 +334,7 @@ int dae_program_factor(program *p, const double *x)
 #define TERM(j) sum -= e[j] * from[to[j]]
 /* sum less the products of the elements e[0] .. e[count - 1] with the components of `from` that to[] names. The
  * component that is ready last comes last. */
+/* clang-format off */
 #define SUBTRACT                               \
     switch (count) {                           \
     default:                                   \
@@ -348,6 +350,7 @@ int dae_program_factor(program *p, const double *x)
     case 1: TERM(0); /* fall through */        \
     case 0: break;                             \
     }
+/* clang-format on */
 
 void dae_program_finish(program *p, double *x)
 {

@@ -20,7 +20,8 @@ static dae_status create(dae_saddle *s, dae_error *err)
     range_space *d = saddle_data(s, sizeof *d);
     if (!d) return dae_fail(err, DAE_ERR_MEMORY, NAN, "range_space: out of memory");
     if (s->spec.nl > s->spec.nv) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "range_space: %d constraints on %d velocities", s->spec.nl, s->spec.nv);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "range_space: %d constraints on %d velocities", s->spec.nl,
+                        s->spec.nv);
     }
     size_t nv = (size_t)s->spec.nv, nl = (size_t)s->spec.nl;
     d->L = dae_arena_reals(s->arena, (size_t)s->offset[s->spec.nblock]);
@@ -49,12 +50,14 @@ static int factor_mass(dae_saddle *s, const double *M)
 /* x = L^-1 x, all blocks; then its transpose. */
 static void lower(const dae_saddle *s, const double *L, double *x)
 {
-    for (int k = 0; k < s->spec.nblock; k++) kernel_lower(s->block[k], L + s->offset[k], s->block[k], x + s->first[k]);
+    for (int k = 0; k < s->spec.nblock; k++)
+        kernel_lower(s->block[k], L + s->offset[k], s->block[k], x + s->first[k]);
 }
 
 static void lower_t(const dae_saddle *s, const double *L, double *x)
 {
-    for (int k = 0; k < s->spec.nblock; k++) kernel_lower_t(s->block[k], L + s->offset[k], s->block[k], x + s->first[k]);
+    for (int k = 0; k < s->spec.nblock; k++)
+        kernel_lower_t(s->block[k], L + s->offset[k], s->block[k], x + s->first[k]);
 }
 
 static int factor(dae_saddle *s, const double *M, const double *G, const double *U)
@@ -92,4 +95,5 @@ static void solve(dae_saddle *s, double *w, double *l)
     lower_t(s, d->L, w);
 }
 
-const mode dae_saddle_range_space = {.name = "range_space", .create = create, .factor = factor, .solve = solve};
+const mode dae_saddle_range_space = {
+    .name = "range_space", .create = create, .factor = factor, .solve = solve};

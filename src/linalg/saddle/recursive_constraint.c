@@ -67,20 +67,20 @@ static inline void solve_upper_t(int n, const double *R, int ld, double *x)
 
 typedef struct recursive {
     tree t;
-    double *L; /* blocks of M: updated, then factored; reciprocal diagonals */
-    double *X; /* at G_at: n x m */
-    double *R; /* at G_at: n x m, QR of X; reciprocal diagonals */
-    double *C; /* at C_at: m x n_j */
-    double *D; /* at C_at, LU bodies only */
-    double *K; /* at K_at: LU bodies, (n+m)^2 */
-    double *E; /* at E_at: LU bodies, (n+m) x n_j */
+    double *L;        /* blocks of M: updated, then factored; reciprocal diagonals */
+    double *X;        /* at G_at: n x m */
+    double *R;        /* at G_at: n x m, QR of X; reciprocal diagonals */
+    double *C;        /* at C_at: m x n_j */
+    double *D;        /* at C_at, LU bodies only */
+    double *K;        /* at K_at: LU bodies, (n+m)^2 */
+    double *E;        /* at E_at: LU bodies, (n+m) x n_j */
     int *K_at, *E_at; /* bodies+1 */
-    int *piv;  /* at K_at rows: sum of n+m */
+    int *piv;         /* at K_at rows: sum of n+m */
     int *piv_at;
-    int *lu;   /* bodies: 1 if eliminated by LU */
-    double *G, *U; /* gathered G_k, U_k: m x n, work of one body */
+    int *lu;         /* bodies: 1 if eliminated by LU */
+    double *G, *U;   /* gathered G_k, U_k: m x n, work of one body */
     double *tau, *x; /* m_max; n_max + m_max */
-    double *copy; /* G of the last factorization, where there are loops */
+    double *copy;    /* G of the last factorization, where there are loops */
     int ncopy;
 } recursive;
 
@@ -101,9 +101,11 @@ static dae_status create(dae_saddle *s, dae_error *err)
     for (int k = 0; k < t->bodies; k++) {
         int size = t->n[k] + t->m[k], up = t->father[k] >= 0 ? t->n[t->father[k]] : 0;
         if (t->m[k] > t->n[k]) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN,
-                            "kinematic tree: the joint of body %d has %d rows for %d velocities; give the surplus rows "
-                            "to no joint (-1), as loop rows", k, t->m[k], t->n[k]);
+            return dae_fail(
+                err, DAE_ERR_INPUT, NAN,
+                "kinematic tree: the joint of body %d has %d rows for %d velocities; give the surplus rows "
+                "to no joint (-1), as loop rows",
+                k, t->m[k], t->n[k]);
         }
         d->K_at[k + 1] = d->K_at[k] + size * size;
         d->E_at[k + 1] = d->E_at[k] + size * up;
@@ -240,7 +242,8 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
 
 /* ---- Solution ------------------------------------------------------------------------------------ */
 
-DAE_KERNEL_BODY void forward_body(dae_saddle *s, const recursive *d, int k, double *w, double *l, int n, int m, int nj)
+DAE_KERNEL_BODY void forward_body(dae_saddle *s, const recursive *d, int k, double *w, double *l, int n,
+                                  int m, int nj)
 {
     const tree *t = &d->t;
     int j = t->father[k];
@@ -273,7 +276,8 @@ DAE_KERNEL_BODY void forward_body(dae_saddle *s, const recursive *d, int k, doub
     }
 }
 
-DAE_KERNEL_BODY void backward_body(dae_saddle *s, const recursive *d, int k, double *w, double *l, int n, int m, int nj)
+DAE_KERNEL_BODY void backward_body(dae_saddle *s, const recursive *d, int k, double *w, double *l, int n,
+                                   int m, int nj)
 {
     const tree *t = &d->t;
     int j = t->father[k];

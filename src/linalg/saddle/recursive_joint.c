@@ -22,16 +22,16 @@
 
 typedef struct recursive {
     tree t;
-    double *M;         /* blocks of M, updated */
-    double *Q, *tau;   /* at G_at: n x m, reflections and R of G_k^T; at row_at: m */
-    double *J;         /* at J_at: n x z, z = n - m */
-    double *H;         /* at H_at: n x n_j */
-    double *B;         /* at B_at: n_j x z */
+    double *M;               /* blocks of M, updated */
+    double *Q, *tau;         /* at G_at: n x m, reflections and R of G_k^T; at row_at: m */
+    double *J;               /* at J_at: n x z, z = n - m */
+    double *H;               /* at H_at: n x n_j */
+    double *B;               /* at B_at: n_j x z */
     int *J_at, *H_at, *B_at; /* bodies+1 */
-    double *q, *h;     /* joint part of each body, at z_at; nv */
-    int *z_at;         /* bodies+1 */
-    double *A, *W, *x; /* work of one body: z x z, n x n_max, n_max + m_max */
-    double *copy;      /* G of the last factorization, where there are loops */
+    double *q, *h;           /* joint part of each body, at z_at; nv */
+    int *z_at;               /* bodies+1 */
+    double *A, *W, *x;       /* work of one body: z x z, n x n_max, n_max + m_max */
+    double *copy;            /* G of the last factorization, where there are loops */
     int ncopy;
 } recursive;
 
@@ -52,9 +52,11 @@ static dae_status create(dae_saddle *s, dae_error *err)
     for (int k = 0; k < t->bodies; k++) {
         int z = t->n[k] - t->m[k], up = t->father[k] >= 0 ? t->n[t->father[k]] : 0;
         if (z < 0) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN,
-                            "kinematic tree: the joint of body %d has %d rows for %d velocities; give the surplus rows "
-                            "to no joint (-1), as loop rows", k, t->m[k], t->n[k]);
+            return dae_fail(
+                err, DAE_ERR_INPUT, NAN,
+                "kinematic tree: the joint of body %d has %d rows for %d velocities; give the surplus rows "
+                "to no joint (-1), as loop rows",
+                k, t->m[k], t->n[k]);
         }
         d->z_at[k + 1] = d->z_at[k] + z;
         d->J_at[k + 1] = d->J_at[k] + t->n[k] * z;
@@ -111,7 +113,8 @@ static int solve_joint(dae_saddle *s, recursive *d, int k, const double *G)
 {
     tree *t = &d->t;
     int n = t->n[k], m = t->m[k], z = n - m, nj = t->father[k] >= 0 ? t->n[t->father[k]] : 0;
-    double *Q = d->Q + t->G_at[k], *tau = d->tau + t->row_at[k], *J = d->J + d->J_at[k], *H = d->H + d->H_at[k];
+    double *Q = d->Q + t->G_at[k], *tau = d->tau + t->row_at[k], *J = d->J + d->J_at[k],
+           *H = d->H + d->H_at[k];
     const int *map = t->G_map + t->G_at[k];
     (void)s;
     for (int c = 0; c < n; c++) {
@@ -188,7 +191,8 @@ static void forward(dae_saddle *s, recursive *d, int k, double *w, const double 
     const tree *t = &d->t;
     int n = t->n[k], m = t->m[k], z = n - m, j = t->father[k];
     const int *row = t->rows + t->row_at[k];
-    const double *M = d->M + s->offset[k], *J = d->J + d->J_at[k], *H = d->H + d->H_at[k], *B = d->B + d->B_at[k];
+    const double *M = d->M + s->offset[k], *J = d->J + d->J_at[k], *H = d->H + d->H_at[k],
+                 *B = d->B + d->B_at[k];
     double *f = w + s->first[k], *h = d->h + s->first[k], *q = d->q + d->z_at[k];
     for (int i = 0; i < m; i++) h[i] = l[row[i]];
     for (int i = m; i < n; i++) h[i] = 0;
@@ -213,7 +217,8 @@ static void backward(dae_saddle *s, recursive *d, int k, double *w, double *l)
     const tree *t = &d->t;
     int n = t->n[k], m = t->m[k], z = n - m, j = t->father[k], nj = j >= 0 ? t->n[j] : 0;
     const int *row = t->rows + t->row_at[k];
-    const double *M = d->M + s->offset[k], *J = d->J + d->J_at[k], *H = d->H + d->H_at[k], *B = d->B + d->B_at[k];
+    const double *M = d->M + s->offset[k], *J = d->J + d->J_at[k], *H = d->H + d->H_at[k],
+                 *B = d->B + d->B_at[k];
     const double *wj = j >= 0 ? w + s->first[j] : NULL;
     double *f = w + s->first[k], *q = d->q + d->z_at[k], *y = d->x;
     dae_zero(n, y);

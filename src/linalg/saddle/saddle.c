@@ -36,7 +36,8 @@ static const mode *choose(const dae_saddle_spec *spec)
     if (spec->colptr) return &dae_saddle_sparse_lu;
     int small = spec->nv + spec->nl < SMALL;
     if (small && !spec->unsymmetric && spec->nl <= spec->nv) return &dae_saddle_block_elimination;
-    if (!small && spec->parent && spec->nblock > 1 && 4 * loop_rows(spec) <= spec->nl) return &dae_saddle_recursive_constraint;
+    if (!small && spec->parent && spec->nblock > 1 && 4 * loop_rows(spec) <= spec->nl)
+        return &dae_saddle_recursive_constraint;
     return &dae_saddle_dense_lu;
 }
 
@@ -59,9 +60,11 @@ static dae_status select_mode(dae_saddle *s, dae_error *err)
                         near[0] ? "; nearest: " : "", near, DAE_SADDLE_MODES);
     }
     if (s->spec.unsymmetric && !s->mode->unsymmetric) {
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                        "saddle-point mode %s is for symmetric systems; this one (friction, or a half-explicit "
-                        "Runge-Kutta method) needs dense_lu, sparse_lu or recursive_constraint", name);
+        return dae_fail(
+            err, DAE_ERR_UNSUPPORTED, NAN,
+            "saddle-point mode %s is for symmetric systems; this one (friction, or a half-explicit "
+            "Runge-Kutta method) needs dense_lu, sparse_lu or recursive_constraint",
+            name);
     }
     return DAE_OK;
 }
@@ -137,7 +140,8 @@ void dae_saddle_solve(dae_saddle *s, double *w, double *l)
     s->mode->solve(s, w, l);
 }
 
-int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l)
+int dae_saddle_factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w,
+                            double *l)
 {
     if (s->mode->factor_solve && s->state->anchored) return s->mode->factor_solve(s, M, G, U ? U : G, w, l);
     int bad = dae_saddle_factor(s, M, G, U);
@@ -184,8 +188,8 @@ int dae_saddle_load(dae_saddle *s, const void *buffer, size_t size)
 
 /* ---- Products and layouts ------------------------------------------------------------------------ */
 
-void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double *M, double sign, const double *x,
-                              double *y)
+void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double *M, double sign,
+                              const double *x, double *y)
 {
     for (int k = 0, done = 0; done < nv && (!block || k < nblock); k++) {
         int n = block ? block[k] : nv;
@@ -199,7 +203,8 @@ void dae_saddle_multiply_mass(int nv, const int *block, int nblock, const double
     }
 }
 
-void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double sign, const double *x, double *y)
+void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double sign, const double *x,
+                         double *y)
 {
     const int *colptr = spec->colptr, *row = spec->rowind;
     for (int j = 0; j < spec->nv; j++) {
@@ -209,7 +214,8 @@ void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double si
             continue;
         }
         int left = colptr[j + 1] - colptr[j];
-        for (; left >= 2; left -= 2, row += 2, G += 2) { /* constraints of points in the plane come in pairs */
+        for (; left >= 2;
+             left -= 2, row += 2, G += 2) { /* constraints of points in the plane come in pairs */
             y[row[0]] += a * G[0];
             y[row[1]] += a * G[1];
         }
@@ -217,8 +223,8 @@ void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double si
     }
 }
 
-void dae_saddle_multiply_transposed(const dae_saddle_spec *spec, const double *G, double sign, const double *y,
-                                    double *x)
+void dae_saddle_multiply_transposed(const dae_saddle_spec *spec, const double *G, double sign,
+                                    const double *y, double *x)
 {
     for (int j = 0; j < spec->nv; j++) {
         double sum = 0;
@@ -252,7 +258,8 @@ void dae_saddle_expand(const dae_saddle *s, const double *G, double *a, int ld, 
             const double *col = G + (size_t)j * (size_t)spec->nl;
             for (int i = 0; i < spec->nl; i++) to[(size_t)i * down] = col[i];
         } else {
-            for (int k = spec->colptr[j]; k < spec->colptr[j + 1]; k++) to[(size_t)spec->rowind[k] * down] = G[k];
+            for (int k = spec->colptr[j]; k < spec->colptr[j + 1]; k++)
+                to[(size_t)spec->rowind[k] * down] = G[k];
         }
     }
 }

@@ -13,19 +13,20 @@
 #include "linalg/klu_list.h"
 #include "linalg/saddle/program.h"
 
-#define GROWTH 1e-3    /* ours; the original's 1e-6 for MA28 cost five digits on the seven body mechanism */
-#define TOLERANCE 0.1  /* of pivots relative to the largest entry of their column; ours, the original had 1e-2 */
+#define GROWTH 1e-3 /* ours; the original's 1e-6 for MA28 cost five digits on the seven body mechanism */
+/* of pivots relative to the largest entry of their column; ours, the original had 1e-2 */
+#define TOLERANCE 0.1
 
 typedef struct sparse_lu {
     int n, nz;
-    int *colptr, *rowind;      /* pattern: n+1, nz */
+    int *colptr, *rowind;       /* pattern: n+1, nz */
     int mass, g;                /* values of M (without those that are always zero), G and U */
     int *mass_from;             /* which value of M each of them is; all in their order: NULL */
     int *mass_at, *G_at, *U_at; /* where the values of M, G, U go: one for each value */
-    double *base, *a;          /* nz: values of the anchor; of a matrix for KLU */
-    double *last;              /* nz: M, G and U of the last matrix, one after the other */
-    int *place;                /* nz: where these go in the elements of small; else scratch */
-    double *x;                 /* n */
+    double *base, *a;           /* nz: values of the anchor; of a matrix for KLU */
+    double *last;               /* nz: M, G and U of the last matrix, one after the other */
+    int *place;                 /* nz: where these go in the elements of small; else scratch */
+    double *x;                  /* n */
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *anchored, *own; /* factors with the anchor's pivots, and with pivots of their own */
@@ -143,8 +144,10 @@ static dae_status create(dae_saddle *s, dae_error *err)
     if (mass == s->offset[spec->nblock]) d->mass_from = NULL;
     analyze(d);
     if (!d->symbolic) {
-        if (d->common.status == KLU_OUT_OF_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, NAN, "sparse_lu: out of memory");
-        return dae_fail(err, DAE_ERR_SINGULAR, NAN, "sparse_lu: the pattern of [M G^T; G 0] is structurally singular");
+        if (d->common.status == KLU_OUT_OF_MEMORY)
+            return dae_fail(err, DAE_ERR_MEMORY, NAN, "sparse_lu: out of memory");
+        return dae_fail(err, DAE_ERR_SINGULAR, NAN,
+                        "sparse_lu: the pattern of [M G^T; G 0] is structurally singular");
     }
     snprintf(s->text, sizeof s->text, "sparse_lu %d, %d nonzeros (KLU)", d->n, d->nz);
     return DAE_OK;
@@ -218,7 +221,8 @@ static int make_anchor(dae_saddle *s)
         return 0;
     }
     int bad = pivot(d, d->base, &d->anchored);
-    if (!bad) d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
+    if (!bad)
+        d->list = dae_klu_list(d->anchored, d->symbolic, &d->common, d->n, d->colptr, d->rowind, d->base, 0);
     if (d->list) { /* takes the values as they lie in last */
         for (int k = 0; k < d->mass; k++) d->place[d->mass_at[k]] = k;
         for (int k = 0; k < d->g; k++) d->place[d->G_at[k]] = d->mass + k;
@@ -295,7 +299,8 @@ static void solve(dae_saddle *s, double *w, double *l)
     }
 }
 
-static int factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w, double *l)
+static int factor_solve(dae_saddle *s, const double *M, const double *G, const double *U, double *w,
+                        double *l)
 {
     sparse_lu *d = s->data;
     int bad = 0;

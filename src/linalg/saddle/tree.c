@@ -1,7 +1,8 @@
 #include "linalg/saddle/tree.h"
 #include "linalg/saddle/kernel.h"
 
-#define DEPENDENT 1e-12 /* ours: a loop row is redundant if its pivot falls below this part of its diagonal */
+/* ours: a loop row is redundant if its pivot falls below this part of its diagonal */
+#define DEPENDENT 1e-12
 
 /* ---- Structure ----------------------------------------------------------------------------------- */
 
@@ -50,7 +51,8 @@ static dae_status check_pattern(const dae_saddle *s, const tree *t, dae_error *e
                 int joint = spec->row_joint[spec->rowind[k]];
                 if (joint < 0 || joint == b || t->father[joint] == b) continue;
                 return dae_fail(err, DAE_ERR_INPUT, NAN,
-                                "kinematic tree: row %d of G belongs to the joint of bodies %d and %d, but touches body %d",
+                                "kinematic tree: row %d of G belongs to the joint of bodies %d and %d, but "
+                                "touches body %d",
                                 spec->rowind[k], joint, t->father[joint], b);
             }
         }
@@ -100,7 +102,8 @@ static int loop_entries(const dae_saddle_spec *spec)
         if (!spec->colptr) {
             for (int i = 0; i < spec->nl; i++) count += spec->row_joint[i] < 0;
         } else {
-            for (int k = spec->colptr[j]; k < spec->colptr[j + 1]; k++) count += spec->row_joint[spec->rowind[k]] < 0;
+            for (int k = spec->colptr[j]; k < spec->colptr[j + 1]; k++)
+                count += spec->row_joint[spec->rowind[k]] < 0;
         }
     }
     return count;
@@ -111,9 +114,10 @@ dae_status dae_tree_create(dae_saddle *s, tree *t, dae_error *err)
     const dae_saddle_spec *spec = &s->spec;
     dae_arena *a = s->arena;
     if (!spec->parent || !spec->row_joint) {
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                        "mode %s needs the kinematic tree (parent, row_joint); without it dense_lu and sparse_lu serve",
-                        s->mode->name);
+        return dae_fail(
+            err, DAE_ERR_UNSUPPORTED, NAN,
+            "mode %s needs the kinematic tree (parent, row_joint); without it dense_lu and sparse_lu serve",
+            s->mode->name);
     }
     size_t nb = (size_t)spec->nblock, nl = (size_t)spec->nl;
     t->bodies = spec->nblock;
@@ -149,8 +153,8 @@ dae_status dae_tree_create(dae_saddle *s, tree *t, dae_error *err)
         if (t->father[k] >= 0) map_block(s, t, k, t->father[k], t->C_map + t->C_at[k]);
     }
     list_loops(s, t);
-    snprintf(s->text, sizeof s->text, "%s %d, %d bodies, %d loop rows", s->mode->name, spec->nv + spec->nl, t->bodies,
-             t->nloop);
+    snprintf(s->text, sizeof s->text, "%s %d, %d bodies, %d loop rows", s->mode->name, spec->nv + spec->nl,
+             t->bodies, t->nloop);
     return DAE_OK;
 }
 

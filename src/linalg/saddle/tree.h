@@ -8,20 +8,20 @@
 
 typedef struct tree {
     int bodies;
-    int *order;  /* bodies, sons before fathers */
-    int *father; /* -1: ground */
-    int *n;      /* velocities of each body */
-    int *m;      /* rows of its joint */
-    int *rows;   /* rows of G, joint by joint */
-    int *row_at; /* bodies+1: where the rows of each joint begin in rows */
+    int *order;       /* bodies, sons before fathers */
+    int *father;      /* -1: ground */
+    int *n;           /* velocities of each body */
+    int *m;           /* rows of its joint */
+    int *rows;        /* rows of G, joint by joint */
+    int *row_at;      /* bodies+1: where the rows of each joint begin in rows */
     int *G_at, *C_at; /* bodies+1: where G_k (m x n) and C_k (m x n of the father) begin in maps and arrays */
     int *G_map, *C_map; /* place in the values of G, -1: structurally zero */
     int n_max, m_max;
 
     /* Loops: S = C T^-1 C'^T of the nloop cut rows, with the tree matrix T. */
     int nloop;
-    int *loop_row;  /* their rows in G */
-    int *loop_at;   /* nloop+1: where their entries begin */
+    int *loop_row; /* their rows in G */
+    int *loop_at;  /* nloop+1: where their entries begin */
     int *loop_col, *loop_map;
     double *Zw, *Zl; /* T^-1 [C'^T; 0]: nv x nloop, nl x nloop */
     double *S;       /* nloop x nloop, factored */

@@ -44,10 +44,11 @@
 #define U 2.220446049250313e-16
 #define ITERATIONS 4      /* [DDASSL] MAXIT */
 #define TEST_CLASSIC 0.33 /* [DDASSL]: the iteration stops at this part of the error allowed */
-#define TEST 0.1        /* ours: with young Jacobians it costs little, and the error is that of the formula */
-#define RATE_MAX 0.9    /* [DDASSL] */
-#define S_UNKNOWN 100.0 /* [DDASSL]: rate/(1 - rate) while the rate is not known */
-#define CJ_LEAST 0.6    /* [DDASSL] (1-XRATE)/(1+XRATE): change of cj above which G is made anew */
+/* ours: with young Jacobians it costs little, and the error is that of the formula */
+#define TEST 0.1
+#define RATE_MAX 0.9     /* [DDASSL] */
+#define S_UNKNOWN 100.0  /* [DDASSL]: rate/(1 - rate) while the rate is not known */
+#define CJ_LEAST 0.6     /* [DDASSL] (1-XRATE)/(1+XRATE): change of cj above which G is made anew */
 #define FAIL_FACTOR 0.25 /* [DDASSL]: h after a failed iteration, and from the second error failure on */
 #define ERROR_SAFETY 0.9 /* [DDASSL] */
 #define SHRINK_LEAST 0.5 /* [DDASSL]: h after an accepted step */
@@ -64,7 +65,8 @@
                                  difference Jacobian serves as many steps as it costs evaluations */
 #define CONSISTENT \
     0.01 /* ours: initial values are left alone if a correction is below this part of the tolerances */
-#define TINY 1e-3               /* ours: size of the steps to consistent values, in units of the first step */
+/* ours: size of the steps to consistent values, in units of the first step */
+#define TINY 1e-3
 #define SINGULAR_CONDITION 1e13 /* ours: dF/dy' counts as singular */
 #define FIXED_LEVELS 20         /* ours: a run with fixed steps begins with h/2^20 and order 1 */
 #define FIXED_ITERATIONS 100
@@ -652,7 +654,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     } else if (y != d->phi) {
         dae_copy(d->n, y, d->phi);
     }
-    *st = (dassl_state){.t = t, .k = 1, .starting = 1, .S = S_UNKNOWN, .singular = singular, .damping = damping};
+    *st = (dassl_state){
+        .t = t, .k = 1, .starting = 1, .S = S_UNKNOWN, .singular = singular, .damping = damping};
     for (int i = 0; i < d->n; i++) {
         if (d->phi[i] == 0 && ivp->atol[i] == 0) {
             return dae_ivp_fail(ivp, DAE_ERR_INPUT,

@@ -12,6 +12,7 @@
 #include "linalg/kernel.h"
 
 /* With q = sqrt(6): c[1] = (12 - 2q)/135, c[2] = (6 - q)/45, c[3] = (6 - q)/30, c[4] = (6 + q)/30. */
+/* clang-format off */
 static const double c[16] = {
     0,
     0.526001519587677318785587544488e-01,
@@ -112,13 +113,15 @@ static const double e[2][DAE_ERK_WIDTH] = {
      [9] = -1.52160949662516078556178806805e-1, [10] = 2.01365400804030348374776537501e-1,
      [11] = 4.47106157277725905176885569043e-2 - 0.220588235294117647058823529412e-1},
 };
+/* clang-format on */
 
-#define SUM(b)                                                                                      \
-    (b[0]*k1[i] + b[5]*k6[i] + b[6]*k7[i] + b[7]*k8[i] + b[8]*k9[i] + b[9]*k10[i] + b[10]*k11[i] \
-     + b[11]*k12[i])
+#define SUM(b)                                                                                  \
+    (b[0] * k1[i] + b[5] * k6[i] + b[6] * k7[i] + b[7] * k8[i] + b[8] * k9[i] + b[9] * k10[i] + \
+     b[10] * k11[i] + b[11] * k12[i])
 
 /* y1, and both weighted errors without their factor h, in one loop. */
-DAE_KERNEL_BODY void sum_stages(const dae_erk *m, double h, double *restrict y1, double *restrict w5, double *restrict w3)
+DAE_KERNEL_BODY void sum_stages(const dae_erk *m, double h, double *restrict y1, double *restrict w5,
+                                double *restrict w3)
 {
     const double *k1 = m->k[0], *k6 = m->k[5], *k7 = m->k[6], *k8 = m->k[7], *k9 = m->k[8], *k10 = m->k[9],
                  *k11 = m->k[10], *k12 = m->k[11];
@@ -133,7 +136,8 @@ DAE_KERNEL_BODY void sum_stages(const dae_erk *m, double h, double *restrict y1,
     }
 }
 
-DAE_KERNEL(void, finish, (const dae_erk *m, double h, double *y1, double *w5, double *w3), sum_stages(m, h, y1, w5, w3))
+DAE_KERNEL(void, finish, (const dae_erk *m, double h, double *y1, double *w5, double *w3),
+           sum_stages(m, h, y1, w5, w3))
 
 static double error(dae_erk *m, double h)
 {
@@ -145,8 +149,18 @@ static double error(dae_erk *m, double h)
 }
 
 const dae_erk_table dae_dop853_table = {
-    .order = 8, .estimate = 8, .stages = 12, .fsal = 12, .total = 16, .c = c, .a = a, .d = d, .dense = 4,
-    .e = e, .errors = 2, .error = error,
+    .order = 8,
+    .estimate = 8,
+    .stages = 12,
+    .fsal = 12,
+    .total = 16,
+    .c = c,
+    .a = a,
+    .d = d,
+    .dense = 4,
+    .e = e,
+    .errors = 2,
+    .error = error,
     .compare = 11,
     .stiff_bound = 6.1, /* DOP853; the region ends at -6.394 */
 };
@@ -163,9 +177,16 @@ const dae_method dae_method_dop853 = {
              .title = "Dormand-Prince 8(5,3), explicit Runge-Kutta",
              .literature = "[HNW] II.5 and II.10, [PD81]",
              .summary = "nonstiff smooth ODEs at tight tolerances (1e-6 to 1e-13); dense output of order 7",
-             .order_min = 8, .order_max = 8, .kinds = 1u << DAE_KIND_ODE, .checkpoint = 1, .projects = 1,
+             .order_min = 8,
+             .order_max = 8,
+             .kinds = 1u << DAE_KIND_ODE,
+             .checkpoint = 1,
+             .projects = 1,
              .options = options},
     .option_size = sizeof(dae_erk_option),
-    .create = create, .reset = dae_erk_reset, .step = dae_erk_step, .interpolate = dae_erk_interpolate,
+    .create = create,
+    .reset = dae_erk_reset,
+    .step = dae_erk_step,
+    .interpolate = dae_erk_interpolate,
     .destroy = dae_erk_destroy,
 };

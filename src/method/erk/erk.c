@@ -13,10 +13,10 @@
 #include <float.h>
 #include <stdlib.h>
 
-#define LAST_STRETCH 1.01     /* DOPRI5: take the rest if it is at most this many steps */
-#define ERR_OLD_MIN 1e-4      /* DOPRI5, FACOLD */
-#define STIFF_HITS 15         /* DOPRI5: stiff after this many */
-#define STIFF_CALM 6          /* DOPRI5: suspicion ends after this many steps without */
+#define LAST_STRETCH 1.01 /* DOPRI5: take the rest if it is at most this many steps */
+#define ERR_OLD_MIN 1e-4  /* DOPRI5, FACOLD */
+#define STIFF_HITS 15     /* DOPRI5: stiff after this many */
+#define STIFF_CALM 6      /* DOPRI5: suspicion ends after this many steps without */
 
 /* ---- Life -------------------------------------------------------------------------------------- */
 
@@ -69,11 +69,14 @@ void dae_erk_destroy(void *self)
 /* A failed evaluation, r != 0, that no smaller step can mend. */
 static dae_status evaluation_failed(dae_erk *m, int r, const char *where)
 {
-    if (r < 0) return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop %s",
-                                   m->ivp->t, where);
-    return dae_ivp_fail(m->ivp, DAE_ERR_UNDEFINED,
-                        "t = %.10g: the right-hand side cannot be evaluated %s; check the state and the domain "
-                        "of the equations", m->ivp->t, where);
+    if (r < 0)
+        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop %s",
+                            m->ivp->t, where);
+    return dae_ivp_fail(
+        m->ivp, DAE_ERR_UNDEFINED,
+        "t = %.10g: the right-hand side cannot be evaluated %s; check the state and the domain "
+        "of the equations",
+        m->ivp->t, where);
 }
 
 /* Limits |h| by h_max and gives it the direction of the run. */
@@ -114,12 +117,13 @@ dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp
 /* ---- Stages ------------------------------------------------------------------------------------ */
 
 #define T(j) a[j] * k[j][i]
-#define SUM(terms)                                          \
+#define SUM(terms)                                           \
     for (int i = 0; i < n; i++) out[i] = y[i] + h * (terms); \
     break
 
 /* out = y + h sum a_j k_j, one loop for all terms. */
-DAE_KERNEL_BODY void sum_row(int n, const double *restrict y, double h, const dae_erk_row *row, double *restrict out)
+DAE_KERNEL_BODY void sum_row(int n, const double *restrict y, double h, const dae_erk_row *row,
+                             double *restrict out)
 {
     const double *a = row->a, *const *k = row->k;
     switch (row->count) {
@@ -223,12 +227,13 @@ static dae_status too_small(dae_erk *m, double h, long rejected)
     if (fabs(h) < h_min) {
         return dae_ivp_fail(m->ivp, DAE_ERR_STEP_TOO_SMALL,
                             "t = %.10g: step fell to %.3g (h_min %.3g) after %ld rejections; lower h_min or "
-                            "loosen the tolerances; stiff? try radau5", m->ivp->t, fabs(h), h_min, rejected);
+                            "loosen the tolerances; stiff? try radau5",
+                            m->ivp->t, fabs(h), h_min, rejected);
     }
     return dae_ivp_fail(m->ivp, DAE_ERR_STEP_TOO_SMALL,
                         "t = %.10g: step fell to %.3g, the rounding level of t, after %ld rejections; "
-                        "singularity or jump in the right-hand side? stiff? try radau5", m->ivp->t, fabs(h),
-                        rejected);
+                        "singularity or jump in the right-hand side? stiff? try radau5",
+                        m->ivp->t, fabs(h), rejected);
 }
 
 /* One attempt. 0: *err is the norm of its error; > 0: cannot be evaluated; < 0: stop. */
@@ -244,7 +249,8 @@ static int attempt(dae_erk *m, double h, double t1, double *err)
     if (fixed) *err = 0;
     if (!(*err <= 1)) return 0;
     r = dae_ivp_project(m->ivp, t1, m->y1);
-    if (!r && (tab->fsal == tab->stages || m->ivp->project)) r = dae_ivp_f(m->ivp, t1, m->y1, m->k[tab->fsal]);
+    if (!r && (tab->fsal == tab->stages || m->ivp->project))
+        r = dae_ivp_f(m->ivp, t1, m->y1, m->k[tab->fsal]);
     return r;
 }
 

@@ -19,18 +19,18 @@ enum { DAE_ERK_WIDTH = 16 }; /* columns of every table */
 typedef struct dae_erk dae_erk;
 
 typedef struct dae_erk_table {
-    int order;     /* of y1 */
-    int estimate;  /* the error estimate behaves like h^estimate */
-    int stages;    /* evaluations before the error test: k[0] .. k[stages-1] */
-    int fsal;      /* k[fsal] = f(t+h, y1): stages - 1, or stages (evaluated after the error test) */
-    int total;     /* stages in all; those after fsal are evaluated for dense output only */
-    int spare;     /* derivatives to keep besides */
-    const double *c;                     /* total */
-    const double (*a)[DAE_ERK_WIDTH];    /* total rows; row fsal holds b */
-    const double (*d)[DAE_ERK_WIDTH];    /* dense rows */
-    int dense;                           /* rows of d */
-    const double (*e)[DAE_ERK_WIDTH];    /* b minus an embedded b, for error */
-    int errors;                          /* rows of e */
+    int order;       /* of y1 */
+    int estimate;    /* the error estimate behaves like h^estimate */
+    int stages;      /* evaluations before the error test: k[0] .. k[stages-1] */
+    int fsal;        /* k[fsal] = f(t+h, y1): stages - 1, or stages (evaluated after the error test) */
+    int total;       /* stages in all; those after fsal are evaluated for dense output only */
+    int spare;       /* derivatives to keep besides */
+    const double *c; /* total */
+    const double (*a)[DAE_ERK_WIDTH]; /* total rows; row fsal holds b */
+    const double (*d)[DAE_ERK_WIDTH]; /* dense rows */
+    int dense;                        /* rows of d */
+    const double (*e)[DAE_ERK_WIDTH]; /* b minus an embedded b, for error */
+    int errors;                       /* rows of e */
     /* The norm of the local error, accepted up to 1. Computes y1 too where fsal == stages. */
     double (*error)(dae_erk *m, double h);
     /* Stiffness: h rho is about h |k[fsal] - k[compare]| / |y1 - Y|, Y the argument of k[compare]; rho
@@ -51,11 +51,11 @@ typedef struct dae_erk_state {
     double t_old, t; /* the last step */
     double h;        /* its size */
     double h_next;
-    double log_err;  /* log(max(1e-4, err)) of the last accepted step, for the PI controller */
-    long accepted;   /* since creation */
-    int dense;       /* the coefficients r of the last step are there */
-    int hits, calm;  /* stiffness test: steps for and against in the present suspicion */
-    int reported;    /* DAE_STIFF has been returned */
+    double log_err; /* log(max(1e-4, err)) of the last accepted step, for the PI controller */
+    long accepted;  /* since creation */
+    int dense;      /* the coefficients r of the last step are there */
+    int hits, calm; /* stiffness test: steps for and against in the present suspicion */
+    int reported;   /* DAE_STIFF has been returned */
 } dae_erk_state;
 
 /* A row of the table without its zeros, with the derivatives it multiplies. */
@@ -76,9 +76,9 @@ struct dae_erk {
     double *y1;    /* n: where it ended, before any change of y */
     double *stage; /* n: argument of a stage */
     double *w;     /* 2 n: weighted errors */
-    double *k[DAE_ERK_WIDTH + 1];     /* n each: derivatives */
-    double *r[4 + DAE_ERK_WIDTH];     /* n each: dense output */
-    dae_erk_row row[DAE_ERK_WIDTH];   /* of a */
+    double *k[DAE_ERK_WIDTH + 1];   /* n each: derivatives */
+    double *r[4 + DAE_ERK_WIDTH];   /* n each: dense output */
+    dae_erk_row row[DAE_ERK_WIDTH]; /* of a */
 };
 
 /* For the descriptors; create takes the table besides. */
@@ -108,6 +108,7 @@ static inline double dae_erk_weight(double atol, double rtol, double a, double b
 }
 
 /* The lines of an options table; the defaults differ between the methods. */
+/* clang-format off */
 #define DAE_ERK_OPTIONS(beta_, min_, max_)                                                                   \
     {"safety", DAE_OPTION_REAL, offsetof(dae_erk_option, safety), 0.9, NULL, 0.1, 1, NULL, "",               \
      "factor on every new step size"},                                                                       \
@@ -120,6 +121,7 @@ static inline double dae_erk_weight(double atol, double rtol, double a, double b
     {"stiff_test", DAE_OPTION_INT, offsetof(dae_erk_option, stiff_test), 1000, NULL, 0, 1e9, NULL, "steps",  \
      "accepted steps between two tests for stiffness; 0: never"},                                            \
     {0}
+/* clang-format on */
 
 extern const dae_erk_table dae_dopri5_table, dae_dop853_table, dae_bs23_table;
 extern const dae_method dae_method_dopri5, dae_method_dop853, dae_method_bs23;

@@ -61,8 +61,8 @@ static const double index_scale[LEVELS] = {1, 0.1, 0.01, 0.001};
 #define SAFE_DOWN 20.0
 #define SAFE_REJECT 15.0
 #define SAFE_DAMPING 2.0 /* ours: behind a jump, for all of them */
-#define ACCEPT 0.8   /* [GAMD] err accepted */
-#define KEEP_LOW 0.9 /* [GAMD] h ratios between which h is kept with its factors */
+#define ACCEPT 0.8       /* [GAMD] err accepted */
+#define KEEP_LOW 0.9     /* [GAMD] h ratios between which h is kept with its factors */
 #define KEEP_HIGH 1.1
 #define SINGULAR_MAX 5      /* [GAMD] */
 #define ERROR_FLOOR 1e-15   /* [GAMD] */
@@ -75,7 +75,8 @@ static const double index_scale[LEVELS] = {1, 0.1, 0.01, 0.001};
     0.9 /* ours: the error of values off their constraints has to fall at least so much per block */
 #define TINY_LAST 1.9    /* ours: a rest of less than 1.9 blocks is halved */
 #define FIXED_SWEEPS 200 /* ours: with a fixed step the iteration is to converge if it can, ... */
-#define FIXED_FLOOR 1e-6 /* ... at least down to relative increments of this size that do not fall any more */
+/* ... at least down to relative increments of this size that do not fall any more */
+#define FIXED_FLOOR 1e-6
 
 typedef struct gamd_options {
     int order_min, order_max, classic;
@@ -261,7 +262,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
                        .need_lu = 1,
                        .err_last = -1,
                        .damping = st->damping};
-    dae_damping_begin(&st->damping, h_old > 0 && g->dae && g->index < 2 && !g->classic && !(ivp->opt->fixed_step > 0));
+    dae_damping_begin(&st->damping,
+                      h_old > 0 && g->dae && g->index < 2 && !g->classic && !(ivp->opt->fixed_step > 0));
     dae_copy(g->n, y, g->y);
     if (ivp->sys->kind == DAE_KIND_ODE) {
         dae_copy(g->n, yp, g->F);

@@ -34,7 +34,8 @@
 
 #define RATE_FIRST 0.1 /* [MEBDFDAE] crate: squared rate of convergence before it is known */
 #define RATE_DECAY 0.9 /* [MEBDFDAE] */
-#define ITER_MAX 5     /* [MEBDFDAE] iterates of stages 1 and 2; of stage 3 in mebdfi, one more in mebdfdae */
+/* [MEBDFDAE] iterates of stages 1 and 2; of stage 3 in mebdfi, one more in mebdfdae */
+#define ITER_MAX 5
 #define ITER_FIXED 20  /* ours: iterates with fixed steps, where no smaller step helps */
 #define DRIFT 0.2      /* [MEBDFDAE] the factors serve while |q/q_factored - 1| is at most this, */
 #define DRIFT_BAND 0.1 /* ... for banded matrices this */
@@ -49,13 +50,18 @@
 #define HOLD 10        /* [MEBDFDAE] steps until the next decision after one that changed nothing */
 #define CALM 22        /* [MEBDFDAE] steps after a failure in which the step does not shrink by choice */
 #define SAMPLE 4       /* [MEBDFDAE] after every 4th decision the rate of convergence is measured */
-#define SHARPER 0.25   /* ours: factor on the bound of the iteration, whose error shows at loose tolerances */
-#define JAC_KEEP 3e-5 /* ours: squared rate of convergence up to which a change of h keeps the Jacobian ... */
-#define JAC_AGE 20    /* ... for so many steps (a quarter fewer Jacobians; with 1e-3 a third, and index 3 lost 0.3 digits) */
-#define RESTART 1e-5  /* ours: least first step behind a discontinuity, in units of the last one (emep: 7 % fewer steps) */
-#define FAILURES 7    /* [MEBDFDAE] error failures in a row that end a classic run */
-#define TROUBLE 4 /* ours: error failures without a decision between them that act like 3 in a row (kinks) */
-#define STUCK 3   /* ours: so many rejections in a row that do not lower the error of a DAE ... */
+/* ours: factor on the bound of the iteration, whose error shows at loose tolerances */
+#define SHARPER 0.25
+/* ours: squared rate of convergence up to which a change of h keeps the Jacobian ... */
+#define JAC_KEEP 3e-5
+/* ... for so many steps (a quarter fewer Jacobians; with 1e-3 a third, and index 3 lost 0.3 digits) */
+#define JAC_AGE 20
+/* ours: least first step behind a discontinuity, in units of the last one (emep: 7 % fewer steps) */
+#define RESTART 1e-5
+#define FAILURES 7 /* [MEBDFDAE] error failures in a row that end a classic run */
+/* ours: error failures without a decision between them that act like 3 in a row (kinks) */
+#define TROUBLE 4
+#define STUCK 3          /* ours: so many rejections in a row that do not lower the error of a DAE ... */
 #define STUCK_ERR 1e6    /* ... of at most this square are a correction of y_n */
 #define FAILURES_MAX 100 /* ours: failures in a row of any kind that end a run */
 #define SHORTER 10       /* [MEBDFDAE] times that the classic smallest step may be divided by 10 */
@@ -976,7 +982,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     st->h_min = h;
     dae_copy(m->n, y, m->D[0]);
     for (int i = 0; i < m->n; i++) m->D[1][i] = st->h * yp[i];
-    if (ivp->sys->kind == DAE_KIND_ODE) ivp->stats->f++; /* f(t0,y0), made by the driver; for the others it counts itself */
+    if (ivp->sys->kind == DAE_KIND_ODE)
+        ivp->stats->f++; /* f(t0,y0), made by the driver; for the others it counts itself */
     ivp->h_next = st->h;
     ivp->order = 2;
     return DAE_OK;
@@ -1035,9 +1042,11 @@ static const dae_option option_table[] = {
     {.name = NULL},
 };
 
+/* clang-format off */
 #define COMMON                                                                         \
     .soft_end = 1, .option_size = sizeof(mebdf_options), .reset = reset, .step = step, \
     .interpolate = dae_mebdf_interpolate, .destroy = destroy, .save = save, .load = load
+/* clang-format on */
 
 const dae_method dae_method_mebdfdae = {
     .info = {.name = "mebdfdae",

@@ -26,12 +26,21 @@
 #include <float.h>
 #include <math.h>
 
-#define FINE 3.0   /* estimated error, in the weights below, up to which the polynomial of the whole step is good enough, */
+/* estimated error, in the weights below, up to which the polynomial of the whole step is good enough, */
+#define FINE 3.0
 #define ROUGH 10.0 /* and above which rows are added; ours */
-#define TRUST 10.0 /* the halves are taken even if their estimate is larger by this: that of the whole is the less sure one */
+/* the halves are taken even if their estimate is larger by this: that of the whole is the less sure one */
+#define TRUST 10.0
 
 enum { Y, Z };
-enum { LEFT, RIGHT, MIDDLE, MOST_MIDDLE = MEXX_DIFFERENCES, MOST_NODES = 11, CHUNK = 16 }; /* CHUNK: components at a time */
+enum {
+    LEFT,
+    RIGHT,
+    MIDDLE,
+    MOST_MIDDLE = MEXX_DIFFERENCES,
+    MOST_NODES = 11,
+    CHUNK = 16
+}; /* CHUNK: components at a time */
 
 /* Row `row` of the data at one place, ns each. LEFT, RIGHT: D_m in row m; MIDDLE: too, s(1/2) in row 0 and y(1/2) in the last row,
  * before it the change of that in its last column. */
@@ -72,7 +81,8 @@ static void fill_tables(mexx *s)
 }
 
 /* out += sum over k <= m of c a_k times sample k. */
-DAE_KERNEL_BODY void sum_samples(int n, int m, double c, const double *a, const double *restrict sample, double *restrict out)
+DAE_KERNEL_BODY void sum_samples(int n, int m, double c, const double *a, const double *restrict sample,
+                                 double *restrict out)
 {
     int k = 0;
     for (; k + 1 <= m; k += 2, sample += 2 * n) { /* two at a time, one after the other */
@@ -100,7 +110,8 @@ static void end_derivative(const mexx *s, int kappa, int m, int place)
     dae_zero(s->ns, out);
     for (int j = m - 1; j < kappa; j++) { /* rows from 0 */
         int n = mexx_steps[j], first = place == RIGHT ? n - 1 - m : 0;
-        add_difference(s, w[j], n, m, s->sample + dae_mexx_sample_at(s, j) + (size_t)first * (size_t)s->ns, out);
+        add_difference(s, w[j], n, m, s->sample + dae_mexx_sample_at(s, j) + (size_t)first * (size_t)s->ns,
+                       out);
     }
 }
 
@@ -118,7 +129,8 @@ static void middle_data(const mexx *s, const int *row, int rows, int order)
         const double *we = s->from_even[from][rows];
         dae_zero(ns, out);
         for (int k = from; k < rows; k++) {
-            int half = n[k] / 2, first = half - (m + 1) / 2 < n[k] - 1 - m ? half - (m + 1) / 2 : n[k] - 1 - m;
+            int half = n[k] / 2,
+                first = half - (m + 1) / 2 < n[k] - 1 - m ? half - (m + 1) / 2 : n[k] - 1 - m;
             const double *sample = s->sample + dae_mexx_sample_at(s, row[k]);
             if (m > 0) {
                 add_difference(s, we[k], n[k], m, sample + (size_t)first * (size_t)ns, out);
@@ -148,12 +160,14 @@ typedef struct block {
 
 /* Taylor coefficients in theta of n <= CHUNK components of a block at a place, count of them; the steps of theta are
  * unit H. */
-static void taylor(const mexx *s, int place, const block *b, int at, int n, int count, double unit, double c[][CHUNK])
+static void taylor(const mexx *s, int place, const block *b, int at, int n, int count, double unit,
+                   double c[][CHUNK])
 {
     double H = s->s->H_taken, scale = 1;
     int i = b->first + at, from = b->from + at, first = 1;
-    const double *value = place == MIDDLE ? b->is_y ? data(s, MIDDLE, MEXX_ROWS) + i : data(s, MIDDLE, 0) + from
-                          : (place == LEFT ? s->x0 : s->x1) + i;
+    const double *value = place == MIDDLE
+                              ? b->is_y ? data(s, MIDDLE, MEXX_ROWS) + i : data(s, MIDDLE, 0) + from
+                              : (place == LEFT ? s->x0 : s->x1) + i;
     if (count < 1) return;
     dae_copy(n, value, c[0]);
     if (b->is_y && count > 1) {
@@ -307,7 +321,8 @@ static double node(int n, int n0, int n1)
     return n0 > n1 ? 0 : 1;
 }
 
-static void horner(const mexx *s, int k, int first, int count, int n0, double theta, double *value, double *slope)
+static void horner(const mexx *s, int k, int first, int count, int n0, double theta, double *value,
+                   double *slope)
 {
     int n1 = s->s->n1[k], n = n0 + n1;
     size_t nx = (size_t)s->nx;

@@ -23,21 +23,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TARGET 0.8      /* [MEXX program] sigma_1: aimed level of the error */
-#define SAFETY 0.93     /* sigma_2: on the predicted step */
-#define UNSTABLE_H 0.5  /* sigma_3: after a stability failure */
-#define PROJECT_H 0.45  /* sigma_4: smallest factor after a projection changed too much */
-#define SHRINK 0.1      /* c_lo, c_hi: limits of step changes */
+#define TARGET 0.8     /* [MEXX program] sigma_1: aimed level of the error */
+#define SAFETY 0.93    /* sigma_2: on the predicted step */
+#define UNSTABLE_H 0.5 /* sigma_3: after a stability failure */
+#define PROJECT_H 0.45 /* sigma_4: smallest factor after a projection changed too much */
+#define SHRINK 0.1     /* c_lo, c_hi: limits of step changes */
 #define GROW 4.0
-#define DOWN 0.9        /* order goes down if the work per unit step falls below this part, */
-#define UP 1.0          /* up if below this */
-#define PROJECTION 5.0  /* largest weighted change by projection */
+#define DOWN 0.9                   /* order goes down if the work per unit step falls below this part, */
+#define UP 1.0                     /* up if below this */
+#define PROJECTION 5.0             /* largest weighted change by projection */
 #define STRETCH ((1 + SAFETY) / 2) /* a step this near to the end goes to the end */
 #define PROJECTION_WORK 4          /* work of a projection, in evaluations */
-#define WORTH 0.5       /* a further row for the dense output has to reduce its error to this part; ours */
-#define ROUNDING (500 * DBL_EPSILON) /* of an extrapolated value, relative to the largest of its kind; ours, seven bodies */
-#define NEAR_ROUNDING 5e-12          /* tolerances below this: rounding shows */
-#define FORESEE 4       /* from the error of this row on it is foreseen how many the step will need; ours, chains of insulators */
+#define WORTH 0.5 /* a further row for the dense output has to reduce its error to this part; ours */
+/* of an extrapolated value, relative to the largest of its kind; ours, seven bodies */
+#define ROUNDING (500 * DBL_EPSILON)
+#define NEAR_ROUNDING 5e-12 /* tolerances below this: rounding shows */
+/* from the error of this row on it is foreseen how many the step will need; ours, chains of insulators */
+#define FORESEE 4
 #define FIRST_STEP 1e-3 /* default of the original */
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -117,7 +119,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->nx = s->ns + s->nv;
     s->friction = m->dfdlambda != NULL && strcmp(s->opt.friction_jacobian, "off") != 0;
     if (!strcmp(s->opt.friction_jacobian, "on") && !m->dfdlambda) {
-        dae_fail(err, DAE_ERR_INPUT, NAN, "mexx: friction_jacobian = on needs dfdlambda, which the system does not give");
+        dae_fail(err, DAE_ERR_INPUT, NAN,
+                 "mexx: friction_jacobian = on needs dfdlambda, which the system does not give");
         goto fail;
     }
     size_t nx = (size_t)s->nx, ns = (size_t)s->ns, rows = MEXX_ROWS;
@@ -141,14 +144,16 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->scratch = dae_arena_reals(a, 3 * (rows + 1) * ns);
     s->A[1] = mexx_steps[0] + PROJECTION_WORK;
     for (int j = 2; j <= MEXX_ROWS; j++) s->A[j] = s->A[j - 1] + mexx_steps[j - 1];
-    if (create_workers(s, err) || create_projections(s, err) || dae_mechanics_init(&s->aux, ivp, err)) goto fail;
-    dae_log(ivp->opt, DAE_LOG_INFO, "method=mexx scheme=%s linear_algebra=\"%s\"", s->friction ? "modified" : "base",
-            dae_saddle_describe(s->w->saddle));
+    if (create_workers(s, err) || create_projections(s, err) || dae_mechanics_init(&s->aux, ivp, err))
+        goto fail;
+    dae_log(ivp->opt, DAE_LOG_INFO, "method=mexx scheme=%s linear_algebra=\"%s\"",
+            s->friction ? "modified" : "base", dae_saddle_describe(s->w->saddle));
     double finest = INFINITY;
     for (int i = 0; i < s->ny; i++) finest = fmin(finest, ivp->rtol[i] + ivp->atol[i]);
     s->near_rounding = finest < 2 * NEAR_ROUNDING;
     if (s->near_rounding) {
-        dae_log(ivp->opt, DAE_LOG_WARN, "warning=\"rounding limits the accuracy at tolerances below %g\"", NEAR_ROUNDING);
+        dae_log(ivp->opt, DAE_LOG_WARN, "warning=\"rounding limits the accuracy at tolerances below %g\"",
+                NEAR_ROUNDING);
     }
     return s;
 fail:
@@ -239,7 +244,8 @@ static void add_rounding(int n, const double *x, double *w)
 static double row_error(mexx *s, int j)
 {
     const double *T = s->tableau + (size_t)(j - 1) * (size_t)s->nx, *before = T - s->nx, *w = s->weight;
-    for (int i = 0; i < s->ny; i++) s->weight[i] = tolerance_weight(s->ivp, i, larger(fabs(T[i]), fabs(s->x0[i])));
+    for (int i = 0; i < s->ny; i++)
+        s->weight[i] = tolerance_weight(s->ivp, i, larger(fabs(T[i]), fabs(s->x0[i])));
     int v = s->np, u = s->np + s->nv;
     if (s->near_rounding) {
         add_rounding(s->np, T, s->weight);
@@ -284,7 +290,8 @@ static int row_piece(void *object, int task, int piece, int thread)
     add_counters(&row->n, &w->x.n);
     w->x.n = before;
     if (row->outcome == ROW_FINE) return 0;
-    while (task < failed && !atomic_compare_exchange_weak(&s->failed, &failed, task)) {}
+    while (task < failed && !atomic_compare_exchange_weak(&s->failed, &failed, task)) {
+    }
     return 1;
 }
 
@@ -309,7 +316,8 @@ static void foresee(const mexx *s, int j, int whole)
     const double *e = s->e;
     if (!s->pool || j < FORESEE || !(e[j] < e[j - 2])) return;
     int k = j, least = whole ? 2 : st->rejected ? st->K : st->K - 1;
-    double factor = sqrt(e[j] / e[j - 2]), middle = sqrt((double)mexx_steps[j - 2] * mexx_steps[j - 1]), error = e[j];
+    double factor = sqrt(e[j] / e[j - 2]), middle = sqrt((double)mexx_steps[j - 2] * mexx_steps[j - 1]),
+           error = e[j];
     while (k <= st->K && error > 1) error *= factor * sqrt(middle / mexx_steps[k++]);
     dae_pool_need(s->pool, k > least ? k : least);
 }
@@ -325,8 +333,8 @@ static int next_row(mexx *s, int j, double H, int whole, double *e_old)
     double phi = fmin(fmax(pow(e / TARGET, root) / SAFETY, limit), GROW / limit);
     s->Hj[j] = fmin(H / phi, largest_step(s));
     s->W[j] = s->A[j] / s->Hj[j];
-    dae_log(s->ivp->opt, DAE_LOG_ITER, "t=%.10g H=%.4g row=%d error=%.3g h_optimal=%.4g work=%.4g", s->s->t, H, j, e,
-            s->Hj[j], s->W[j]);
+    dae_log(s->ivp->opt, DAE_LOG_ITER, "t=%.10g H=%.4g row=%d error=%.3g h_optimal=%.4g work=%.4g", s->s->t,
+            H, j, e, s->Hj[j], s->W[j]);
     if (j >= 3 && e >= *e_old) return ROW_UNSTABLE;
     foresee(s, j, whole);
     *e_old = fmax(e, TARGET);
@@ -411,7 +419,8 @@ static void after_accept(mexx *s, int kappa)
         st->H = fmin(st->H, s->Hj[st->K]);
         st->rejected = 0;
     } else {
-        st->H = best <= kappa ? s->Hj[best] : fmin(s->Hj[kappa] * s->A[kappa + 1] / s->A[kappa], largest_step(s));
+        st->H =
+            best <= kappa ? s->Hj[best] : fmin(s->Hj[kappa] * s->A[kappa + 1] / s->A[kappa], largest_step(s));
         st->K = best;
     }
 }
@@ -433,7 +442,8 @@ static void set_anchors(mexx *s, double t, const double *p, const double *F)
     if (dae_mechanics_mass(x, t, p, x->M, &M) || dae_mechanics_jacobian(x, t, p, NULL, x->G)) return;
     if (s->friction) dae_mechanics_upper(x, x->G, F, s->w->U);
     int bad = 0;
-    for (int k = 0; k < s->threads; k++) bad |= dae_saddle_anchor(s->w[k].saddle, M, x->G, s->friction ? s->w->U : NULL);
+    for (int k = 0; k < s->threads; k++)
+        bad |= dae_saddle_anchor(s->w[k].saddle, M, x->G, s->friction ? s->w->U : NULL);
     if (s->velocity != s->w->saddle) bad |= dae_saddle_anchor(s->velocity, M, x->G, NULL);
     for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
     if (s->position != s->velocity) bad |= dae_saddle_anchor(s->position, M, x->C, NULL);
@@ -448,7 +458,8 @@ static dae_status consistent_start(mexx *s, double t)
     dae_projection change = {0};
     int r = project_end(s, t, &change);
     if (r) return dae_mechanics_bad_start(&s->aux, s->velocity, r, t, &change);
-    dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g projection position=%.3g velocity=%.3g", t, change.position, change.velocity);
+    dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g projection position=%.3g velocity=%.3g", t, change.position,
+            change.velocity);
     return DAE_OK;
 }
 
@@ -458,7 +469,8 @@ static int solve_z(mexx *s, double t, double *x)
     double *p = x, *v = p + s->np, *u = v + s->nv, *a = x + s->ny, *lambda = a + s->nv;
     dae_saddle *saddle = s->aux.m->dfdlambda && !s->friction ? s->exact : s->w->saddle;
     dae_mechanics_counters before = s->aux.n;
-    int r = dae_mechanics_accelerations(&s->aux, saddle, t, s->s->t_first, s->ivp->t_stop, p, v, u, a, lambda);
+    int r =
+        dae_mechanics_accelerations(&s->aux, saddle, t, s->s->t_first, s->ivp->t_stop, p, v, u, a, lambda);
     s->aux.n = before; /* not part of the integration */
     return r;
 }
@@ -496,7 +508,9 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (!r && s->friction) set_anchors(s, t, s->x1, s->F1);
     dae_mechanics_residuals(&s->aux, t, s->x1, s->x1 + s->np);
     dae_mechanics_count(&s->aux);
-    if (r) return dae_ivp_fail(s->ivp, r < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, "t = %g: the forces cannot be evaluated at the initial values", t);
+    if (r)
+        return dae_ivp_fail(s->ivp, r < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED,
+                            "t = %g: the forces cannot be evaluated at the initial values", t);
     st->K = s->opt.rows ? s->opt.rows : first_order(s);
     st->H = fmin(fmin(h > 0 ? h : fmin(FIRST_STEP, 0.01 * room), room), largest_step(s));
     if (s->ivp->opt->fixed_step > 0) st->H = s->ivp->opt->fixed_step;
@@ -550,7 +564,8 @@ static int finish(mexx *s, double H, int kappa, dae_projection *change)
 
 static void renew_anchors(mexx *s)
 {
-    if (!dae_saddle_stale(s->w->saddle) && !dae_saddle_stale(s->velocity) && !dae_saddle_stale(s->position)) return;
+    if (!dae_saddle_stale(s->w->saddle) && !dae_saddle_stale(s->velocity) && !dae_saddle_stale(s->position))
+        return;
     set_anchors(s, s->s->t, s->x0, s->F);
 }
 
@@ -558,12 +573,16 @@ static dae_status give_up(mexx *s, double H)
 {
     if (s->near_rounding) {
         return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
-                            "t = %.10g: the step fell to %.3g after %ld rejections; rounding limits the accuracy here: ask for "
-                            "rtol and atol of 1e-11 or more", s->s->t, H, s->ivp->stats->rejected);
+                            "t = %.10g: the step fell to %.3g after %ld rejections; rounding limits the "
+                            "accuracy here: ask for "
+                            "rtol and atol of 1e-11 or more",
+                            s->s->t, H, s->ivp->stats->rejected);
     }
-    return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
-                        "t = %.10g: the step fell to %.3g after %ld rejections; a singular position, dry friction without "
-                        "its Jacobian, or a stiff system? (radau5 takes stiff ones)", s->s->t, H, s->ivp->stats->rejected);
+    return dae_ivp_fail(
+        s->ivp, DAE_ERR_STEP_TOO_SMALL,
+        "t = %.10g: the step fell to %.3g after %ld rejections; a singular position, dry friction without "
+        "its Jacobian, or a stiff system? (radau5 takes stiff ones)",
+        s->s->t, H, s->ivp->stats->rejected);
 }
 
 static dae_status step(void *self)
@@ -587,8 +606,12 @@ static dae_status step(void *self)
         int r = o == ACCEPT ? finish(s, H, kappa, &change) : 0;
         for (int k = 0; k < s->threads; k++) dae_mechanics_count(&s->w[k].x);
         dae_mechanics_count(&s->aux);
-        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g H=%.6g aim=%d rows=%d outcome=%s position_change=%.2g velocity_change=%.2g", st->t,
-                H, K, kappa, o == ACCEPT ? (r ? "projection" : "accepted") : o == REJECT ? "rejected" : "unstable",
+        dae_log(ivp->opt, DAE_LOG_STEP,
+                "t=%.10g H=%.6g aim=%d rows=%d outcome=%s position_change=%.2g velocity_change=%.2g", st->t,
+                H, K, kappa,
+                o == ACCEPT   ? (r ? "projection" : "accepted")
+                : o == REJECT ? "rejected"
+                              : "unstable",
                 change.position, change.velocity);
         if (o == STOP || r < 0) {
             return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
@@ -616,7 +639,8 @@ static dae_status step(void *self)
 /* What the driver has to know to keep the solution. */
 static void tell_pieces(mexx *s)
 {
-    s->ivp->dense_degree = s->s->degree + (s->s->rough ? 6 : 0); /* what projection adds is smooth, but no polynomial */
+    s->ivp->dense_degree =
+        s->s->degree + (s->s->rough ? 6 : 0); /* what projection adds is smooth, but no polynomial */
     s->ivp->dense_break = s->s->halves ? s->ivp->t_old + s->s->H_taken / 2 : NAN;
 }
 
@@ -653,7 +677,8 @@ static void prepare_dense(mexx *s)
     }
     if (strcmp(s->opt.dense_projection, "auto") != 0) st->rough = !strcmp(s->opt.dense_projection, "on");
     tell_pieces(s);
-    dae_log(s->ivp->opt, DAE_LOG_STEP, "t=%.10g dense_degree=%d dense_rows=%d dense_pieces=%d dense_error=%.3g", st->t, st->degree, rows,
+    dae_log(s->ivp->opt, DAE_LOG_STEP,
+            "t=%.10g dense_degree=%d dense_rows=%d dense_pieces=%d dense_error=%.3g", st->t, st->degree, rows,
             1 + st->halves, st->dense_error);
 }
 
@@ -672,7 +697,9 @@ static int project(void *self, double t, double *y)
     dae_mechanics_counters before = s->aux.n;
     int same = s->position == s->velocity && s->aux.ng > 0;
     int r = dae_mechanics_project_position(&s->aux, s->position, 0, t, y, s->weight, &change);
-    if (!r) r = dae_mechanics_project_velocity(&s->aux, s->velocity, same, t, y, y + s->np, s->weight + s->np, &change);
+    if (!r)
+        r = dae_mechanics_project_velocity(&s->aux, s->velocity, same, t, y, y + s->np, s->weight + s->np,
+                                           &change);
     s->aux.n = before; /* not part of the integration */
     if (y != s->point) dae_copy(s->ny, y, s->point);
     s->t_projected = r ? NAN : t;
@@ -709,7 +736,8 @@ static int multipliers(void *self, double t, double *a, double *lambda)
         dae_copy(s->nx, s->x1, x);
     } else {
         int known = t == s->t_projected;
-        polynomial(s, t, known ? NULL : x, NULL, s->aux.m->dfdlambda ? z + s->nv : NULL); /* lambda: a guess */
+        polynomial(s, t, known ? NULL : x, NULL,
+                   s->aux.m->dfdlambda ? z + s->nv : NULL); /* lambda: a guess */
         if (!known) r = project(s, t, x);
     }
     if (!r) r = solve_z(s, t, x);
@@ -741,21 +769,24 @@ static const dae_option options[] = {
      "rows of the extrapolation tableau at most; the order is at most one more"},
     {"rows", DAE_OPTION_INT, offsetof(mexx_options, rows), 0, NULL, 0, MEXX_ROWS - 1, NULL, "",
      "rows to begin with (with fixed_step: always); 0: from the tolerance"},
-    {"dense_max_degree", DAE_OPTION_INT, offsetof(mexx_options, dense_max_degree), 0, NULL, 0, MEXX_ROWS, NULL, "",
-     "degree of the dense output at most (graphics); 0: that of the step"},
-    {"dense_projection", DAE_OPTION_NAME, offsetof(mexx_options, dense_projection), 0, "auto", 1, 0, "auto|on|off", "",
-     "points inside a step are moved onto the constraints; auto: where the interpolation is less accurate than the tolerance"},
-    {"friction_jacobian", DAE_OPTION_NAME, offsetof(mexx_options, friction_jacobian), 0, "auto", 1, 0, "auto|on|off", "",
-     "modified discretization (2.2) with df/dlambda; auto: where the system gives it"},
-    {"linear_algebra", DAE_OPTION_NAME, offsetof(mexx_options, linear_algebra), 0, "auto", 1, 0, DAE_SADDLE_MODES, "",
-     "solver of the saddle-point systems"},
+    {"dense_max_degree", DAE_OPTION_INT, offsetof(mexx_options, dense_max_degree), 0, NULL, 0, MEXX_ROWS,
+     NULL, "", "degree of the dense output at most (graphics); 0: that of the step"},
+    {"dense_projection", DAE_OPTION_NAME, offsetof(mexx_options, dense_projection), 0, "auto", 1, 0,
+     "auto|on|off", "",
+     "points inside a step are moved onto the constraints; auto: where the interpolation is less accurate "
+     "than the tolerance"},
+    {"friction_jacobian", DAE_OPTION_NAME, offsetof(mexx_options, friction_jacobian), 0, "auto", 1, 0,
+     "auto|on|off", "", "modified discretization (2.2) with df/dlambda; auto: where the system gives it"},
+    {"linear_algebra", DAE_OPTION_NAME, offsetof(mexx_options, linear_algebra), 0, "auto", 1, 0,
+     DAE_SADDLE_MODES, "", "solver of the saddle-point systems"},
     {0}};
 
 const dae_method dae_method_mexx = {
     .info = {.name = "mexx",
              .title = "extrapolated half-explicit Euler method for constrained mechanical systems",
              .literature = "Lubich, Engstler, Nowak, Poehle: MEXX, Konrad-Zuse-Zentrum Berlin SC 92-12",
-             .summary = "orders 3 to 13 with order control, projection onto position and velocity constraints, dense output",
+             .summary = "orders 3 to 13 with order control, projection onto position and velocity "
+                        "constraints, dense output",
              .order_min = 2,
              .order_max = 13,
              .kinds = 1u << DAE_KIND_MECH,

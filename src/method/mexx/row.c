@@ -25,8 +25,8 @@ size_t dae_mexx_sample_at(const mexx *s, int j)
 }
 
 /* M, G, gI at the new point and the velocities there. In: v old, lambda old. */
-static int solve_velocities(const mexx *s, mexx_worker *w, double t, double h, const double *p, const double *f,
-                            double *v, double *a, double *lambda)
+static int solve_velocities(const mexx *s, mexx_worker *w, double t, double h, const double *p,
+                            const double *f, double *v, double *a, double *lambda)
 {
     dae_mechanics *x = &w->x;
     const double *M;

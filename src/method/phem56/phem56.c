@@ -39,8 +39,9 @@
 #define GROW 10.0
 #define FAILED 0.5   /* factor on h where the system cannot be evaluated; ours */
 #define DIVERGED 0.7 /* where the projection does not converge, */
-#define REPEAT 0.1 /* and above this weighted change by it the acceleration is computed anew; ours: 1e-2, as published, costs 8 % more
-                      factorizations on seven bodies and changes nothing */
+/* and above this weighted change by it the acceleration is computed anew; ours: 1e-2, as published, costs
+ * 8 % more factorizations on seven bodies and changes nothing */
+#define REPEAT 0.1
 #define STRETCH 1.01 /* a step that would end this near to the end goes to the end */
 
 typedef struct phem56_options {
@@ -52,13 +53,13 @@ typedef struct phem56_options {
 
 /* Plain numbers that a checkpoint carries. */
 typedef struct phem56_state {
-    double t, h;     /* h > 0: size of the next attempt */
-    double t_first;  /* where the method was started */
-    double h_taken;  /* signed size of the last step */
-    int rejected;    /* the last attempt failed */
+    double t, h;      /* h > 0: size of the next attempt */
+    double t_first;   /* where the method was started */
+    double h_taken;   /* signed size of the last step */
+    int rejected;     /* the last attempt failed */
     double error_old; /* of the last accepted step */
-    int unprojected; /* accepted steps since the last projection */
-    int dense;       /* 1: star belongs to the last step */
+    int unprojected;  /* accepted steps since the last projection */
+    int dense;        /* 1: star belongs to the last step */
 } phem56_state;
 
 /* A row of coefficients without its zeros, and the derivatives that they belong to. */
@@ -78,19 +79,19 @@ typedef struct phem56 {
     dae_saddle *position; /* projection of q; the same where all constraints are holonomic */
 
     phem56_state *s;
-    double t1;         /* end of the present attempt */
+    double t1;          /* end of the present attempt */
     double t_projected; /* Y is the solution at this time, projected (NAN: it is not) */
-    double *y0, *y1;   /* ny: the ends of the step */
-    double *l0, *l1;   /* nl: multipliers there */
-    double *k;         /* (STAGES + 1) x ny: Y'_1 .. Y'_7 */
-    double *Y;         /* ny: stage values */
-    double *q;         /* np + nv: Qb_i and w_i */
-    double *w;         /* ny: the embedded solution */
-    double *rhs;       /* nv + nl */
-    double *M, *G, *U; /* matrices of a stage */
-    double *gI;        /* nl */
-    double *weight;    /* ny */
-    double *star;      /* ny: the value at PHEM56_MIDDLE */
+    double *y0, *y1;    /* ny: the ends of the step */
+    double *l0, *l1;    /* nl: multipliers there */
+    double *k;          /* (STAGES + 1) x ny: Y'_1 .. Y'_7 */
+    double *Y;          /* ny: stage values */
+    double *q;          /* np + nv: Qb_i and w_i */
+    double *w;          /* ny: the embedded solution */
+    double *rhs;        /* nv + nl */
+    double *M, *G, *U;  /* matrices of a stage */
+    double *gI;         /* nl */
+    double *weight;     /* ny */
+    double *star;       /* ny: the value at PHEM56_MIDDLE */
     phem56_row motion[STAGES], constraint[STAGES + 1], external, embedded, middle;
 } phem56;
 
@@ -107,7 +108,8 @@ static double *derivative(const phem56 *s, int stage)
     break
 
 /* out = y + h sum of the terms of the row. */
-DAE_KERNEL_BODY void sum_row(const phem56_row *row, double h, const double *restrict y, int n, double *restrict out)
+DAE_KERNEL_BODY void sum_row(const phem56_row *row, double h, const double *restrict y, int n,
+                             double *restrict out)
 {
     const double *a = row->a, *const *k = row->k;
     switch (row->count) {
@@ -589,7 +591,9 @@ static int multipliers(void *self, double t, double *acceleration, double *lambd
         r = project(s, t, y);
     }
     dae_mechanics_counters before = s->x.n;
-    if (!r) r = dae_mechanics_accelerations(&s->x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u, accel, s->gI);
+    if (!r)
+        r = dae_mechanics_accelerations(&s->x, s->saddle, t, s->s->t_first, s->ivp->t_stop, y, y + v, y + u,
+                                        accel, s->gI);
     s->x.n = before;
     s->t_projected = NAN;
     if (acceleration) dae_copy(s->nv, accel, acceleration);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 enum { THREADS_MAX = 4 };
-#define SPINS 2000 /* ours: some 20 to 100 microseconds, the time between two solves; then a thread sleeps */
+/* ours: some 20 to 100 microseconds, the time between two solves; then a thread sleeps */
+#define SPINS 2000
 
 /* The ticket holds the number of the call, the number of its tasks and the next task that nobody has taken,
  * so that a thread that comes late cannot take a task of a later call by mistake. */

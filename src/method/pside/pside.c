@@ -59,12 +59,13 @@
 #define START_CHANGE 0.5 /* first step: |h y'| */
 #define START_PART 1e-5  /* first step: part of the interval, and absolute */
 #define ERROR_FLOOR \
-    1e-3           /* ours: an error below it is no reason for a smaller step, whatever its history says */
-#define FAR 0.3    /* ours: a first correction of more than this times y_n shows a bad prediction (index 1) */
-#define PATIENCE 3 /* ours: after so many failures in a row the Jacobian follows the iterates, */
-#define FOLLOW 5   /* ours: so many of them */
+    1e-3 /* ours: an error below it is no reason for a smaller step, whatever its history says */
+/* ours: a first correction of more than this times y_n shows a bad prediction (index 1) */
+#define FAR 0.3
+#define PATIENCE 3      /* ours: after so many failures in a row the Jacobian follows the iterates, */
+#define FOLLOW 5        /* ours: so many of them */
 #define SINGULAR_MAX 5  /* ours */
-#define PARALLEL_MIN 64   /* ours: bench_pside gained 1.3 at n = 40, 1.5 at 80, on a machine not idle */
+#define PARALLEL_MIN 64 /* ours: bench_pside gained 1.3 at n = 40, 1.5 at 80, on a machine not idle */
 
 typedef struct pside_options {
     int classic, parallel_f, parallel_min;
@@ -674,7 +675,10 @@ static int attempt_fixed(pside *p)
     }
     int bad = dae_ivp_project(p->ivp, stage_time(p, S - 1), p->Y + (S - 1) * p->ld);
     if (bad < 0) return call_failed(p);
-    if (bad) return (int)dae_ivp_fail(p->ivp, DAE_ERR_CONVERGENCE, "t = %.10g: the projection does not converge with the fixed step %g", p->ivp->t, st->h);
+    if (bad)
+        return (int)dae_ivp_fail(p->ivp, DAE_ERR_CONVERGENCE,
+                                 "t = %.10g: the projection does not converge with the fixed step %g",
+                                 p->ivp->t, st->h);
     accept(p, 1);
     double h = p->ivp->opt->fixed_step, room = fabs(p->ivp->t_stop - p->ivp->t);
     set_step(p, room <= h * (1 + 1e-10) ? room : h);

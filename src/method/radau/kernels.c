@@ -39,9 +39,10 @@ DAE_KERNEL_BODY void right_sides(const int s, int n, int ld, const struct coeffi
     }
 }
 
-DAE_KERNEL_BODY void update(const int s, int n, int ld, const struct coefficients *m, const double *restrict g,
-                            const double *restrict weight, const double *restrict y, double *restrict w,
-                            double *restrict z, double *restrict stage, double *restrict square)
+DAE_KERNEL_BODY void update(const int s, int n, int ld, const struct coefficients *m,
+                            const double *restrict g, const double *restrict weight, const double *restrict y,
+                            double *restrict w, double *restrict z, double *restrict stage,
+                            double *restrict square)
 {
     INDEPENDENT
     for (int i = 0; i < n; i++) {
@@ -62,9 +63,10 @@ DAE_KERNEL_BODY void update(const int s, int n, int ld, const struct coefficient
     }
 }
 
-DAE_KERNEL_BODY void predict(const int s, int n, int ld, const struct coefficients *m, const double *restrict sigma,
-                             const double *restrict shift, const double *restrict cont, const double *restrict y,
-                             double *restrict z, double *restrict w, double *restrict stage)
+DAE_KERNEL_BODY void predict(const int s, int n, int ld, const struct coefficients *m,
+                             const double *restrict sigma, const double *restrict shift,
+                             const double *restrict cont, const double *restrict y, double *restrict z,
+                             double *restrict w, double *restrict stage)
 {
     INDEPENDENT
     for (int i = 0; i < n; i++) {
@@ -111,8 +113,8 @@ DAE_KERNEL_BODY void defect(const int s, int n, int ld, const struct coefficient
     }
 }
 
-DAE_KERNEL_BODY void weights(int n, const double *restrict atol, const double *restrict rtol, const double *restrict y,
-                             double *restrict out)
+DAE_KERNEL_BODY void weights(int n, const double *restrict atol, const double *restrict rtol,
+                             const double *restrict y, double *restrict out)
 {
     for (int i = 0; i < n; i++) {
         double w = atol[i] + rtol[i] * fabs(y[i]);
@@ -123,31 +125,34 @@ DAE_KERNEL_BODY void weights(int n, const double *restrict atol, const double *r
 DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const double *y, double *out),
            weights(n, atol, rtol, y, out))
 
-#define KERNELS(s)                                                                                               \
-    DAE_KERNEL(void, right_sides##s,                                                                             \
-               (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),             \
-               right_sides(s, n, ld, m, q, mw, g))                                                               \
-    DAE_KERNEL(void, update##s,                                                                                  \
-               (int n, int ld, const struct coefficients *m, const double *g, const double *weight,              \
-                const double *y, double *w, double *z, double *stage, double *square),                           \
-               update(s, n, ld, m, g, weight, y, w, z, stage, square))                                           \
-    DAE_KERNEL(void, predict##s,                                                                                 \
-               (int n, int ld, const struct coefficients *m, const double *sigma, const double *shift,           \
-                const double *cont, const double *y, double *z, double *w, double *stage),                       \
-               predict(s, n, ld, m, sigma, shift, cont, y, z, w, stage))                                         \
-    DAE_KERNEL(void, differences##s,                                                                             \
-               (int n, int ld, const double(*inverse)[S_MAX + 1], const double *z, double *cont),                \
-               differences(s, n, ld, inverse, z, cont))                                                          \
-    DAE_KERNEL(void, defect##s, (int n, int ld, const struct coefficients *m, double q, const double *z, double *out), \
+#define KERNELS(s)                                                                                     \
+    DAE_KERNEL(void, right_sides##s,                                                                   \
+               (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),   \
+               right_sides(s, n, ld, m, q, mw, g))                                                     \
+    DAE_KERNEL(void, update##s,                                                                        \
+               (int n, int ld, const struct coefficients *m, const double *g, const double *weight,    \
+                const double *y, double *w, double *z, double *stage, double *square),                 \
+               update(s, n, ld, m, g, weight, y, w, z, stage, square))                                 \
+    DAE_KERNEL(void, predict##s,                                                                       \
+               (int n, int ld, const struct coefficients *m, const double *sigma, const double *shift, \
+                const double *cont, const double *y, double *z, double *w, double *stage),             \
+               predict(s, n, ld, m, sigma, shift, cont, y, z, w, stage))                               \
+    DAE_KERNEL(void, differences##s,                                                                   \
+               (int n, int ld, const double(*inverse)[S_MAX + 1], const double *z, double *cont),      \
+               differences(s, n, ld, inverse, z, cont))                                                \
+    DAE_KERNEL(void, defect##s,                                                                        \
+               (int n, int ld, const struct coefficients *m, double q, const double *z, double *out),  \
                defect(s, n, ld, m, q, z, out))
 
 KERNELS(3)
 KERNELS(5)
 KERNELS(7)
 
-#define SET(s, version) \
-    {right_sides##s##version, update##s##version,  predict##s##version, differences##s##version, \
-     weights##version,        defect##s##version}
+#define SET(s, version)                                                                            \
+    {                                                                                              \
+        right_sides##s##version, update##s##version, predict##s##version, differences##s##version, \
+            weights##version, defect##s##version                                                   \
+    }
 
 static const radau_kernels base[3] = {SET(3, _base), SET(5, _base), SET(7, _base)};
 #ifdef DAE_KERNEL_WIDE

@@ -9,8 +9,8 @@ typedef struct radau_kernels {
     /* g := Tinv g - Lambda/h mw: the right-hand sides of an iteration; q = 1/h. */
     void (*right_sides)(int n, int ld, const struct coefficients *m, double q, const double *mw, double *g);
     /* w += g, z := T w, stage := y + z; square_i := sum over the stages of (g weight_i)^2. */
-    void (*update)(int n, int ld, const struct coefficients *m, const double *g, const double *weight, const double *y,
-                   double *w, double *z, double *stage, double *square);
+    void (*update)(int n, int ld, const struct coefficients *m, const double *g, const double *weight,
+                   const double *y, double *w, double *z, double *stage, double *square);
     /* z_k := value at sigma_k of the polynomial with divided differences cont on nodes shift; w := Tinv z,
      * stage := y + z. */
     void (*predict)(int n, int ld, const struct coefficients *m, const double *sigma, const double *shift,

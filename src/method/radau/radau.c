@@ -28,31 +28,36 @@
 #ifndef UROUND
 #define UROUND 1e-16 /* [RADAU5]; smaller in the build of extended precision */
 #endif
-#define SAFETY 0.9        /* [RADAU5] safe */
-#define SHRINK_MAX 5.0    /* [RADAU5] facl = 5: h_new >= h/5 */
-#define GROW_MAX 0.125    /* [RADAU5] facr = 1/8: h_new <= 8 h */
-#define KEEP_LOW 1.0      /* [RADAU5] quot1 */
-#define KEEP_HIGH 1.2     /* [RADAU5] quot2 */
-#define THETA_JAC 1e-3    /* [RADAU5] thet: below it the Jacobian is kept */
-#define ORDER_UP 0.002    /* [RADAU] vitu */
-#define ORDER_DOWN 0.8    /* [RADAU] vitd */
-#define RATIO_LOW 0.8     /* [RADAU] hhou: h ratios between which the order may rise */
-#define RATIO_HIGH 1.2    /* [RADAU] hhod */
-#define ORDER_WAIT 10     /* [RADAU] steps before the order may rise again */
-#define RESTART 0.01      /* ours: least first step of an ODE behind a discontinuity, in units of the last one; the order stays
-                             (emep, radau at 1e-8: 857 -> 422 steps). Algebraic variables jump: DAEs start as given */
-#define LEAST 1e-100      /* ours: smallest step at t = 0, where rounding sets no limit */
-#define SINGULAR_MAX 5    /* [RADAU5] */
-#define STUCK 4           /* ours: so many rejections in a row that do not lower the error of a DAE ... */
-#define STUCK_ERR 1e3     /* ... of at most this size come from y_n, off its constraints: the step mends that */
-#define CAREFUL 4         /* ours: after so many failures in a row a DAE iterates with the Jacobian of the iterate */
-#define CAREFUL_MAX 25    /* ... so often at most */
-#define LAMBDA_MIN 1e-4   /* ... and moves by at least this part of the increment */
-#define TINY_LAST 0.1     /* ours: a tiny last step spoils index-3 variables (rounding/h^2); halve the rest instead */
-#define PARALLEL_MIN 64   /* ours: smaller systems are factored before another thread has woken up */
-#define INDEX3_SHARP 1e-6 /* ours: with index-3 variables and fixed order the iteration error dominates at tight
-                             tolerances; below this rtol_s the iteration stops later (Andrews, radau5, rtol
-                             1e-10: scd 6.3 -> 6.7 for 5 % more evaluations) */
+#define SAFETY 0.9     /* [RADAU5] safe */
+#define SHRINK_MAX 5.0 /* [RADAU5] facl = 5: h_new >= h/5 */
+#define GROW_MAX 0.125 /* [RADAU5] facr = 1/8: h_new <= 8 h */
+#define KEEP_LOW 1.0   /* [RADAU5] quot1 */
+#define KEEP_HIGH 1.2  /* [RADAU5] quot2 */
+#define THETA_JAC 1e-3 /* [RADAU5] thet: below it the Jacobian is kept */
+#define ORDER_UP 0.002 /* [RADAU] vitu */
+#define ORDER_DOWN 0.8 /* [RADAU] vitd */
+#define RATIO_LOW 0.8  /* [RADAU] hhou: h ratios between which the order may rise */
+#define RATIO_HIGH 1.2 /* [RADAU] hhod */
+#define ORDER_WAIT 10  /* [RADAU] steps before the order may rise again */
+/* ours: least first step of an ODE behind a discontinuity, in units of the last one; the order stays
+ * (emep, radau at 1e-8: 857 -> 422 steps). Algebraic variables jump: DAEs start as given */
+#define RESTART 0.01
+#define LEAST 1e-100   /* ours: smallest step at t = 0, where rounding sets no limit */
+#define SINGULAR_MAX 5 /* [RADAU5] */
+#define STUCK 4        /* ours: so many rejections in a row that do not lower the error of a DAE ... */
+/* ... of at most this size come from y_n, off its constraints: the step mends that */
+#define STUCK_ERR 1e3
+/* ours: after so many failures in a row a DAE iterates with the Jacobian of the iterate */
+#define CAREFUL 4
+#define CAREFUL_MAX 25  /* ... so often at most */
+#define LAMBDA_MIN 1e-4 /* ... and moves by at least this part of the increment */
+/* ours: a tiny last step spoils index-3 variables (rounding/h^2); halve the rest instead */
+#define TINY_LAST 0.1
+#define PARALLEL_MIN 64 /* ours: smaller systems are factored before another thread has woken up */
+/* ours: with index-3 variables and fixed order the iteration error dominates at tight tolerances; below
+ * this rtol_s the iteration stops later (Andrews, radau5, rtol 1e-10: scd 6.3 -> 6.7 for 5 % more
+ * evaluations) */
+#define INDEX3_SHARP 1e-6
 
 enum { LEVELS = 3 }; /* s = 3, 5, 7 */
 static const struct coefficients *const levels[LEVELS] = {&order5, &order9, &order13};
@@ -64,42 +69,42 @@ typedef struct radau_options {
 
 /* What survives a checkpoint; in the arena. */
 typedef struct radau_state {
-    double h, h_old;          /* present and last step */
-    double h_acc, err_acc;    /* of the last accepted step, for the predictive controller */
-    double theta, theta_t;    /* contractivity, and its running maximum */
-    double eta;               /* theta/(1 - theta) of the last iteration */
-    double h_cont;            /* step of the polynomial in cont */
-    int s_cont;               /* its stages, 0: none */
-    int level;                /* s = levels[level]->s */
+    double h, h_old;       /* present and last step */
+    double h_acc, err_acc; /* of the last accepted step, for the predictive controller */
+    double theta, theta_t; /* contractivity, and its running maximum */
+    double eta;            /* theta/(1 - theta) of the last iteration */
+    double h_cont;         /* step of the polynomial in cont */
+    int s_cont;            /* its stages, 0: none */
+    int level;             /* s = levels[level]->s */
     int first, last, rejected;
-    int jac_here;             /* the Jacobian belongs to the present point */
+    int jac_here; /* the Jacobian belongs to the present point */
     int need_jac, need_lu, have_jac;
-    int kept;                 /* h and the factors of the last step are kept */
-    int changed_order;        /* in this attempt */
+    int kept;          /* h and the factors of the last step are kept */
+    int changed_order; /* in this attempt */
     int steps_since_change, newton, unexpected, slow;
-    int singular, failures;   /* failures in a row */
-    int stuck;                /* rejections in a row that did not lower the error */
-    double err_last;          /* error of the last rejection */
+    int singular, failures; /* failures in a row */
+    int stuck;              /* rejections in a row that did not lower the error */
+    double err_last;        /* error of the last rejection */
     long accepted;
 } radau_state;
 
 typedef struct radau {
     dae_ivp *ivp;
     radau_state *st;
-    int n, ld;                   /* size, and distance of the vectors in z, w, g, cont */
+    int n, ld; /* size, and distance of the vectors in z, w, g, cont */
     int level_min, level_max;
     dae_matrix mass;
-    double *y, *f;               /* last accepted point and its right-hand side */
-    double *z, *w, *g;           /* s vectors each: stages, transformed stages, derivatives/right-hand sides */
-    double *stage;               /* s vectors: y + z */
-    double *dw;                  /* DAEs only: s vectors: an increment of w */
-    double *mw;                  /* M w where M is not the identity, else w */
-    double *cont;                /* s+1 vectors: divided differences of the last step */
-    double *J, *e, *x;           /* Jacobian, error vector, room */
-    double *base, *weight;       /* 1/(atol_s + rtol_s |y|), and times h^(index-1) */
-    double *rtol[LEVELS], *atol[LEVELS]; /* scaled tolerances for each number of stages */
-    double kappa[LEVELS];        /* Newton stops at eta |dW| <= kappa */
-    double inverse_size[LEVELS]; /* 1/(n s) */
+    double *y, *f;         /* last accepted point and its right-hand side */
+    double *z, *w, *g;     /* s vectors each: stages, transformed stages, derivatives/right-hand sides */
+    double *stage;         /* s vectors: y + z */
+    double *dw;            /* DAEs only: s vectors: an increment of w */
+    double *mw;            /* M w where M is not the identity, else w */
+    double *cont;          /* s+1 vectors: divided differences of the last step */
+    double *J, *e, *x;     /* Jacobian, error vector, room */
+    double *base, *weight; /* 1/(atol_s + rtol_s |y|), and times h^(index-1) */
+    double *rtol[LEVELS], *atol[LEVELS];          /* scaled tolerances for each number of stages */
+    double kappa[LEVELS];                         /* Newton stops at eta |dW| <= kappa */
+    double inverse_size[LEVELS];                  /* 1/(n s) */
     double inverse[LEVELS][S_MAX + 1][S_MAX + 1]; /* of node differences, for cont */
     dae_shifted *real, *complex[S_MAX / 2];
     dae_pool *pool;              /* threads that factor them, or NULL */
@@ -132,7 +137,8 @@ static void scale_tolerances(radau *r, int level)
     }
     int sharp = 0;
     for (int i = 0; ivp->index && r->level_min == r->level_max && i < r->n; i++) sharp |= ivp->index[i] == 3;
-    r->kappa[level] = (sharp ? fmin(1, pow(smallest / INDEX3_SHARP, 0.25)) : 1) * fmax(10 * UROUND / smallest, fmin(0.03, pow(smallest, (s - 1) / (s + 1))));
+    r->kappa[level] = (sharp ? fmin(1, pow(smallest / INDEX3_SHARP, 0.25)) : 1) *
+                      fmax(10 * UROUND / smallest, fmin(0.03, pow(smallest, (s - 1) / (s + 1))));
 }
 
 /* Nodes of the divided differences: 1, c_(s-1), ..., c_1, 0. */
@@ -195,7 +201,8 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
         invert_nodes(r, level);
         r->inverse_size[level] = 1 / ((double)n * levels[level]->s);
     }
-    dae_shifted_spec spec = {.n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = ivp->sys->structure.second_order};
+    dae_shifted_spec spec = {
+        .n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = ivp->sys->structure.second_order};
     r->real = dae_shifted_create(&spec, a, err);
     spec.complex_shift = 1;
     for (int k = 0; r->real && k < s / 2; k++) {
@@ -209,8 +216,10 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
         destroy(r);
         return NULL;
     }
-    if (n >= PARALLEL_MIN) r->pool = dae_pool_create(ivp->opt->threads <= 1 + s / 2 ? ivp->opt->threads : 1 + s / 2);
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\" threads=%d", dae_shifted_describe(r->real), dae_pool_threads(r->pool));
+    if (n >= PARALLEL_MIN)
+        r->pool = dae_pool_create(ivp->opt->threads <= 1 + s / 2 ? ivp->opt->threads : 1 + s / 2);
+    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\" threads=%d", dae_shifted_describe(r->real),
+            dae_pool_threads(r->pool));
     ivp->y = r->y;
     return r;
 }
@@ -226,7 +235,8 @@ static void *create_radau(dae_ivp *ivp, const void *option, dae_error *err)
     const radau_options *o = option;
     int lo = (o->order_min - 5) / 4, hi = (o->order_max - 5) / 4;
     if (4 * lo + 5 != o->order_min || 4 * hi + 5 != o->order_max || lo > hi) {
-        dae_fail(err, DAE_ERR_INPUT, NAN, "radau: order_min = %d and order_max = %d must be 5, 9 or 13, the first not the larger",
+        dae_fail(err, DAE_ERR_INPUT, NAN,
+                 "radau: order_min = %d and order_max = %d must be 5, 9 or 13, the first not the larger",
                  o->order_min, o->order_max);
         return NULL;
     }
@@ -263,7 +273,9 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     } else {
         bad = dae_ivp_f(ivp, t, r->y, r->f);
     }
-    if (bad) return dae_ivp_fail(ivp, bad < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED, "t = %.10g: the right-hand side cannot be evaluated at the start", t);
+    if (bad)
+        return dae_ivp_fail(ivp, bad < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED,
+                            "t = %.10g: the right-hand side cannot be evaluated at the start", t);
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     if (!(h > 0)) { /* ours: a first step that changes y by half its tolerance, 1 % of the interval at most */
         double v = speed(r, yp);
@@ -289,9 +301,11 @@ static dae_status jacobian(radau *r)
 {
     radau_state *st = r->st;
     int bad = dae_ivp_jacobian(r->ivp, r->ivp->t, r->y, r->f, r->J);
-    if (bad < 0) return dae_ivp_fail(r->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", r->ivp->t);
+    if (bad < 0)
+        return dae_ivp_fail(r->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", r->ivp->t);
     if (bad > 0 && !st->have_jac) {
-        return dae_ivp_fail(r->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated", r->ivp->t);
+        return dae_ivp_fail(r->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated",
+                            r->ivp->t);
     }
     st->need_jac = 0;
     st->have_jac = st->jac_here = 1;
@@ -306,9 +320,9 @@ static int factor_one(void *self, int task, int piece, int thread)
     double q = 1 / r->st->h;
     (void)piece, (void)thread;
     if (task < m->s / 2)
-        r->singular[1 + task] = dae_shifted_factor(r->complex[task], m->alpha[task] * q, m->beta[task] * q, r->J);
-    else
-        r->singular[0] = dae_shifted_factor(r->real, m->gamma * q, 0, r->J);
+        r->singular[1 + task] =
+            dae_shifted_factor(r->complex[task], m->alpha[task] * q, m->beta[task] * q, r->J);
+    else r->singular[0] = dae_shifted_factor(r->real, m->gamma * q, 0, r->J);
     return 0;
 }
 
@@ -331,11 +345,12 @@ static void control_order(radau *r)
     st->theta_t = fmin(10, fmax(st->theta, 0.5 * st->theta_t));
     double ratio = st->h / st->h_old;
     int level = st->level;
-    if (st->newton > 1 && st->theta_t <= ORDER_UP && ratio < RATIO_HIGH && ratio > RATIO_LOW && st->steps_since_change > ORDER_WAIT &&
-        level < r->level_max) {
+    if (st->newton > 1 && st->theta_t <= ORDER_UP && ratio < RATIO_HIGH && ratio > RATIO_LOW &&
+        st->steps_since_change > ORDER_WAIT && level < r->level_max) {
         level++;
     }
-    if ((st->theta_t >= ORDER_DOWN || st->unexpected || st->slow) && st->level > r->level_min) level = st->level - 1;
+    if ((st->theta_t >= ORDER_DOWN || st->unexpected || st->slow) && st->level > r->level_min)
+        level = st->level - 1;
     st->unexpected = st->slow = 0;
     if (level == st->level) return;
     st->level = level;
@@ -409,14 +424,16 @@ static inline void increment(radau *r)
     }
     r->kernels[r->st->level]->right_sides(n, ld, m, 1 / r->st->h, r->mw, r->g);
     dae_shifted_solve(r->real, r->g);
-    for (int k = 0; k < s / 2; k++) dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
+    for (int k = 0; k < s / 2; k++)
+        dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
     r->ivp->stats->solves += 1 + s / 2;
 }
 
 /* W and Z with the increment in g added; its squares in x. */
 static inline void update(radau *r)
 {
-    r->kernels[r->st->level]->update(r->n, r->ld, levels[r->st->level], r->g, r->weight, r->y, r->w, r->z, r->stage, r->x);
+    r->kernels[r->st->level]->update(r->n, r->ld, levels[r->st->level], r->g, r->weight, r->y, r->w, r->z,
+                                     r->stage, r->x);
 }
 
 /* One iteration: |dW|, new W and Z. */
@@ -499,7 +516,8 @@ static outcome newton_careful(radau *r)
         st->newton++;
         r->ivp->stats->newton++;
         st->theta = delta > 0 ? follow / delta : 0;
-        dae_log(r->ivp->opt, DAE_LOG_ITER, "careful=%d delta=%.3g lambda=%.3g theta=%.3g", st->newton, delta, lambda, st->theta);
+        dae_log(r->ivp->opt, DAE_LOG_ITER, "careful=%d delta=%.3g lambda=%.3g theta=%.3g", st->newton, delta,
+                lambda, st->theta);
         if (lambda < 1) continue;
         update(r);
         st->eta = st->theta / (1 - st->theta);
@@ -581,7 +599,8 @@ static double estimate(radau *r)
 static void keep_polynomial(radau *r)
 {
     radau_state *st = r->st;
-    r->kernels[st->level]->differences(r->n, r->ld, (const double(*)[S_MAX + 1])r->inverse[st->level], r->z, r->cont);
+    r->kernels[st->level]->differences(r->n, r->ld, (const double(*)[S_MAX + 1]) r->inverse[st->level], r->z,
+                                       r->cont);
     st->s_cont = levels[st->level]->s;
     st->h_cont = st->h;
 }
@@ -660,10 +679,15 @@ static int attempt(radau *r)
     set_weights(r);
     predict(r);
     outcome o = careful(r) ? newton_careful(r) : newton(r);
-    if (o == STOP) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", ivp->t);
+    if (o == STOP)
+        return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
+                                 ivp->t);
     if (o != CONVERGED) {
         ivp->stats->newton_failures++;
-        if (fixed) return (int)dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE, "t = %.10g: the iteration does not converge with the fixed step %g", ivp->t, st->h);
+        if (fixed)
+            return (int)dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE,
+                                     "t = %.10g: the iteration does not converge with the fixed step %g",
+                                     ivp->t, st->h);
         if (o == UNEXPECTED) {
             st->h *= 0.5;
             st->unexpected = 1;
@@ -679,12 +703,15 @@ static int attempt(radau *r)
         h_new = h / quot;
         reject = !(err < 1);
         if (reject && !st->first && r->mass.n && st->stuck >= STUCK && err < STUCK_ERR) {
-            dae_log(ivp->opt, DAE_LOG_WARN, "t=%.10g warning=\"the error %.3g does not fall with h: taken as a correction of y\"", ivp->t, err);
+            dae_log(ivp->opt, DAE_LOG_WARN,
+                    "t=%.10g warning=\"the error %.3g does not fall with h: taken as a correction of y\"",
+                    ivp->t, err);
             reject = 0;
         }
         if (!reject && !st->changed_order) { /* predictive controller, Gustafsson 1994 */
             if (st->accepted >= 1) {
-                double gus = clip(st->h_acc / h * root_of(err * err / st->err_acc, s + 1) / SAFETY, GROW_MAX, SHRINK_MAX);
+                double gus = clip(st->h_acc / h * root_of(err * err / st->err_acc, s + 1) / SAFETY, GROW_MAX,
+                                  SHRINK_MAX);
                 if (gus > quot) h_new = h / gus;
             }
             st->h_acc = h;
@@ -696,7 +723,9 @@ static int attempt(radau *r)
     if (!reject) { /* f at the new point, before it is taken */
         int bad = dae_ivp_project(ivp, t_new, y_new);
         if (!bad) bad = dae_ivp_f(ivp, t_new, y_new, r->e);
-        if (bad < 0) return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop", t_new);
+        if (bad < 0)
+            return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
+                                     t_new);
         if (bad) {
             st->h *= 0.5;
             st->unexpected = 1;
@@ -751,12 +780,16 @@ static dae_status step(void *self)
             control_order(r);
             if (st->changed_order) set_base_weights(r);
             int bad = factor(r);
-            if (bad < 0) return dae_ivp_fail(ivp, DAE_ERR_MEMORY, "t = %.10g: no memory to factor the iteration matrix", ivp->t);
+            if (bad < 0)
+                return dae_ivp_fail(ivp, DAE_ERR_MEMORY,
+                                    "t = %.10g: no memory to factor the iteration matrix", ivp->t);
             if (bad > 0) {
                 if (++st->singular >= SINGULAR_MAX) {
                     return dae_ivp_fail(ivp, DAE_ERR_SINGULAR,
-                                        "t = %.10g: the iteration matrix is singular (row %d of its elimination), also with h = %.3g; the index "
-                                        "may be above 3, equations redundant, or a variable may not occur", ivp->t, bad, st->h);
+                                        "t = %.10g: the iteration matrix is singular (row %d of its "
+                                        "elimination), also with h = %.3g; the index "
+                                        "may be above 3, equations redundant, or a variable may not occur",
+                                        ivp->t, bad, st->h);
                 }
                 st->h *= 0.5;
                 st->unexpected = 1;
@@ -769,8 +802,10 @@ static dae_status step(void *self)
         double least = fmax(ivp->opt->h_min, fmax(10 * UROUND * fabs(ivp->t), LEAST));
         if (fabs(st->h) <= least && !st->last) {
             return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
-                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a row; a singularity or a "
-                                "discontinuity may be near, or the initial values are inconsistent", ivp->t, st->h, least, st->failures);
+                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a "
+                                "row; a singularity or a "
+                                "discontinuity may be near, or the initial values are inconsistent",
+                                ivp->t, st->h, least, st->failures);
         }
         int done = attempt(r);
         if (done < 0) return (dae_status)done;
@@ -829,8 +864,10 @@ static int load(void *self, const void *buffer, size_t size)
 
 /* ---- Descriptors ------------------------------------------------------------------------------------ */
 
-#define ORDER_OPTION(field, standard, text) \
-    {#field, DAE_OPTION_INT, offsetof(radau_options, field), standard, NULL, 5, 13, NULL, "", text}
+#define ORDER_OPTION(field, standard, text)                                                           \
+    {                                                                                                 \
+#field, DAE_OPTION_INT, offsetof(radau_options, field), standard, NULL, 5, 13, NULL, "", text \
+    }
 
 static const dae_option radau_option_table[] = {
     ORDER_OPTION(order_min, 5, "lowest order: 5, 9 or 13"),

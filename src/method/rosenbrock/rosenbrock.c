@@ -34,14 +34,19 @@
 
 enum { S = DAE_ROSENBROCK_STAGES };
 
-#define HELD_STEPS 5      /* ours: steps of one size that share a Jacobian and its factors; none after an old J has */
-#define CALM_STEPS 20     /* spoiled a step, and one more after this many steps */
-#define LAST_STRETCH 1.01 /* ours, as in the explicit methods: take the rest if it is at most this many steps */
+/* ours: steps of one size that share a Jacobian and its factors; none after an old J has */
+#define HELD_STEPS 5
+#define CALM_STEPS 20 /* spoiled a step, and one more after this many steps */
+/* ours, as in the explicit methods: take the rest if it is at most this many steps */
+#define LAST_STRETCH 1.01
 
 /* ---- Coefficients, [RNY] with the digits recomputed ------------------------------------------------------ */
 
 const dae_rosenbrock_table dae_rosnys4_table = {
-    .stages = 4, .order = 4, .embedded = 3, .reuse = 3,
+    .stages = 4,
+    .order = 4,
+    .embedded = 3,
+    .reuse = 3,
     .gamma = 0.57281606,
     .alpha_i = {0, 1.14563212, 0.65521497597313382947774816665543, 0.65521497597313382947774816665543},
     .gamma_i = {0.57281606, -1.7691770671120139491705469975580, 0.75929396429320985367096872979489,
@@ -53,7 +58,8 @@ const dae_rosenbrock_table dae_rosnys4_table = {
     .c = {{0},
           {-7.1376499433499798303693527598964},
           {2.5809236665096577144879898694092, 0.65162988730203202338738613312150},
-          {-2.1371152665066191168063766234824, -0.32146953133995107076924604308884, -0.69496604928244522515734368208806}},
+          {-2.1371152665066191168063766234824, -0.32146953133995107076924604308884,
+           -0.69496604928244522515734368208806}},
     .m = {2.2555662286045652437288472282341, 0.28705506319415760766263264752797,
           0.43531196337998321340271439451385, 1.0935076564032478032148206138787},
     .m_hat = {2.0683991605275837342586752271361, 0.23868135206753279795649324873928,
@@ -67,7 +73,10 @@ const dae_rosenbrock_table dae_rosnys4_table = {
 
 /* gamma = 1 + 1/sqrt(2) */
 const dae_rosenbrock_table dae_wnys2_table = {
-    .stages = 2, .order = 2, .embedded = 1, .any_jacobian = 1,
+    .stages = 2,
+    .order = 2,
+    .embedded = 1,
+    .any_jacobian = 1,
     .gamma = 1.7071067811865475244008443621048,
     .alpha_i = {0, 1},
     .gamma_i = {1.7071067811865475244008443621048, -1.7071067811865475244008443621048},
@@ -107,11 +116,11 @@ typedef struct rosenbrock {
     int n, second; /* n; positions whose derivatives are variables */
     int has_ft;    /* 0: f_t is taken to be zero */
     state *s;
-    double *y, *y0, *y1;  /* n: at t, at t_old, attempted */
-    double *f0, *f1;      /* n: f at t_old (during a step at t), at t */
-    double *d0, *d1;      /* n: derivatives there for dense output */
-    double *ft;           /* n */
-    double *l[S];         /* n each */
+    double *y, *y0, *y1;   /* n: at t, at t_old, attempted */
+    double *f0, *f1;       /* n: f at t_old (during a step at t), at t */
+    double *d0, *d1;       /* n: derivatives there for dense output */
+    double *ft;            /* n */
+    double *l[S];          /* n each */
     double *x, *stage, *e; /* n each */
     double *J;
     double difference[S]; /* m - m^ */
@@ -138,7 +147,8 @@ static void *create(dae_ivp *ivp, const dae_rosenbrock_table *table, const void 
     m->second = ivp->sys->structure.second_order;
     m->has_ft = !table->any_jacobian || (ivp->sys->kind == DAE_KIND_ODE && ivp->sys->ode.dfdt);
     m->s = dae_arena_take(a, 1, sizeof *m->s);
-    double **vector[] = {&m->y, &m->y0, &m->y1, &m->f0, &m->f1, &m->d0, &m->d1, &m->ft, &m->x, &m->stage, &m->e};
+    double **vector[] = {&m->y,  &m->y0, &m->y1, &m->f0,    &m->f1, &m->d0,
+                         &m->d1, &m->ft, &m->x,  &m->stage, &m->e};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) *vector[k] = dae_arena_reals(a, n);
     for (int i = 0; i < table->stages; i++) {
         m->l[i] = dae_arena_reals(a, n);
@@ -175,11 +185,13 @@ static void *create_wnys2(dae_ivp *ivp, const void *option, dae_error *err)
 static dae_status evaluation_failed(rosenbrock *m, int r, const char *where)
 {
     if (r < 0) {
-        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: a function of the system asked to stop %s", m->s->t, where);
+        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: a function of the system asked to stop %s",
+                            m->s->t, where);
     }
-    return dae_ivp_fail(m->ivp, DAE_ERR_UNDEFINED,
-                        "t = %.10g: the system cannot be evaluated %s; check the state and the domain of the equations",
-                        m->s->t, where);
+    return dae_ivp_fail(
+        m->ivp, DAE_ERR_UNDEFINED,
+        "t = %.10g: the system cannot be evaluated %s; check the state and the domain of the equations",
+        m->s->t, where);
 }
 
 static double limited(const rosenbrock *m, double h)
@@ -314,7 +326,8 @@ static int stages(rosenbrock *m, double h, double t1)
 static double error(rosenbrock *m, double h)
 {
     const dae_ivp *ivp = m->ivp;
-    const double *restrict atol = ivp->atol, *restrict rtol = ivp->rtol, *restrict y0 = m->y0, *restrict y1 = m->y1;
+    const double *restrict atol = ivp->atol, *restrict rtol = ivp->rtol, *restrict y0 = m->y0,
+                           *restrict y1 = m->y1;
     double sum = 0, *restrict e = m->e;
     dae_zero(m->n, e);
     add(m, m->table->stages, m->difference, 1, e);
@@ -336,7 +349,8 @@ static double ratio(const rosenbrock *m, double err)
 {
     const options *o = m->option;
     err = fmax(err, 1e-30);
-    double r = o->safety * (m->table->embedded == 1 ? 1 / sqrt(err) : pow(err, -1.0 / (m->table->embedded + 1)));
+    double r =
+        o->safety * (m->table->embedded == 1 ? 1 / sqrt(err) : pow(err, -1.0 / (m->table->embedded + 1)));
     return fmin(o->factor_max, fmax(o->factor_min, r));
 }
 
@@ -361,9 +375,11 @@ static double next_step(rosenbrock *m, double h, double err, long rejected)
 
 static dae_status too_small(rosenbrock *m, double h, long rejected)
 {
-    return dae_ivp_fail(m->ivp, DAE_ERR_STEP_TOO_SMALL,
-                        "t = %.10g: step fell to %.3g (h_min %.3g) after %ld rejections; singularity or jump in the "
-                        "right-hand side, or a wrong Jacobian?", m->s->t, fabs(h), m->ivp->opt->h_min, rejected);
+    return dae_ivp_fail(
+        m->ivp, DAE_ERR_STEP_TOO_SMALL,
+        "t = %.10g: step fell to %.3g (h_min %.3g) after %ld rejections; singularity or jump in the "
+        "right-hand side, or a wrong Jacobian?",
+        m->s->t, fabs(h), m->ivp->opt->h_min, rejected);
 }
 
 /* The derivatives at both ends of the step for dense output. */
@@ -430,7 +446,8 @@ static dae_status step(void *self)
     if (r) return evaluation_failed(m, r, "at the start of a step");
     double h = s->h_next;
     for (long rejected = 0;;) {
-        if (0.1 * fabs(h) <= DBL_EPSILON * fabs(s->t) || (fabs(h) < ivp->opt->h_min && !fixed)) return too_small(m, h, rejected);
+        if (0.1 * fabs(h) <= DBL_EPSILON * fabs(s->t) || (fabs(h) < ivp->opt->h_min && !fixed))
+            return too_small(m, h, rejected);
         double wanted = h, t1 = s->t + h;
         double stretch = ivp->opt->h_max > 0 && fabs(rest) > ivp->opt->h_max ? 1 : LAST_STRETCH;
         int last = stretch * fabs(h) >= fabs(rest);
@@ -447,7 +464,8 @@ static dae_status step(void *self)
             accept(m, h, t1, fixed ? next : limited(m, next));
             return DAE_OK;
         }
-        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g err=%.3g rejected=%s", s->t, h, r ? NAN : err, r ? "undefined" : "error");
+        dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g err=%.3g rejected=%s", s->t, h, r ? NAN : err,
+                r ? "undefined" : "error");
         ivp->stats->rejected++;
         rejected++;
         h *= r ? 0.5 : ratio(m, err);
@@ -511,6 +529,7 @@ static int load(void *self, const void *buffer, size_t size)
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------- */
 
+/* clang-format off */
 #define COMMON                                                                                                        \
     {"safety", DAE_OPTION_REAL, offsetof(options, safety), 0.9, NULL, 0.1, 1, NULL, "", "safety factor fac of the step size"}, \
     {"factor_min", DAE_OPTION_REAL, offsetof(options, factor_min), 0.2, NULL, 0.01, 1, NULL, "", "smallest h_new/h"},  \
@@ -519,6 +538,7 @@ static int load(void *self, const void *buffer, size_t size)
      "1: the error estimate is multiplied by the inverse of I - h gamma J, for very stiff systems"},                   \
     {"norm", DAE_OPTION_NAME, offsetof(options, norm), 0, "all", 0, 0, "all|parts", "",                                \
      "error norm: over all variables, or the larger of those over positions and over velocities (second order)"}
+/* clang-format on */
 
 static const dae_option rosnys4_options[] = {COMMON, {.name = NULL}};
 static const dae_option wnys2_options[] = {
@@ -533,13 +553,24 @@ const dae_method dae_method_rosnys4 = {
     .info = {.name = "rosnys4",
              .title = "Rosenbrock-Nystrom 4(3), L-stable, linearly implicit",
              .literature = "[RNY], [HW] section IV.7",
-             .summary = "stiff mechanisms in state space at crude and medium tolerances; exact Jacobians only",
-             .order_min = 4, .order_max = 4, .kinds = 1u << DAE_KIND_ODE, .implicit = 1, .checkpoint = 1, .projects = 1,
+             .summary =
+                 "stiff mechanisms in state space at crude and medium tolerances; exact Jacobians only",
+             .order_min = 4,
+             .order_max = 4,
+             .kinds = 1u << DAE_KIND_ODE,
+             .implicit = 1,
+             .checkpoint = 1,
+             .projects = 1,
              .options = rosnys4_options},
     .soft_end = 1,
     .option_size = sizeof(options),
-    .create = create_rosnys4, .reset = reset, .step = step, .interpolate = interpolate, .destroy = destroy,
-    .save = save, .load = load,
+    .create = create_rosnys4,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .destroy = destroy,
+    .save = save,
+    .load = load,
 };
 
 const dae_method dae_method_wnys2 = {
@@ -547,9 +578,19 @@ const dae_method dae_method_wnys2 = {
              .title = "W-method 2(1) of Rosenbrock-Nystrom type, linearly implicit",
              .literature = "[RNY], [HW] section IV.7",
              .summary = "stiff systems with inexact or kept Jacobians at crude tolerances",
-             .order_min = 2, .order_max = 2, .kinds = 1u << DAE_KIND_ODE, .implicit = 1, .checkpoint = 1, .projects = 1,
+             .order_min = 2,
+             .order_max = 2,
+             .kinds = 1u << DAE_KIND_ODE,
+             .implicit = 1,
+             .checkpoint = 1,
+             .projects = 1,
              .options = wnys2_options},
     .option_size = sizeof(options),
-    .create = create_wnys2, .reset = reset, .step = step, .interpolate = interpolate, .destroy = destroy,
-    .save = save, .load = load,
+    .create = create_wnys2,
+    .reset = reset,
+    .step = step,
+    .interpolate = interpolate,
+    .destroy = destroy,
+    .save = save,
+    .load = load,
 };

@@ -16,7 +16,8 @@ typedef struct dae_rosenbrock_table {
     double a[DAE_ROSENBROCK_STAGES][DAE_ROSENBROCK_STAGES], c[DAE_ROSENBROCK_STAGES][DAE_ROSENBROCK_STAGES];
     double m[DAE_ROSENBROCK_STAGES], m_hat[DAE_ROSENBROCK_STAGES];
     double end[DAE_ROSENBROCK_STAGES]; /* stage for the derivative at the end of a step */
-    double start[DAE_ROSENBROCK_STAGES], start_end; /* derivative at its start, from the stages and that at the end */
+    double start[DAE_ROSENBROCK_STAGES],
+        start_end; /* derivative at its start, from the stages and that at the end */
 } dae_rosenbrock_table;
 
 extern const dae_rosenbrock_table dae_rosnys4_table, dae_wnys2_table;

@@ -22,7 +22,7 @@
  * tolerances, and refused if that is not possible and the change is above the tolerances. Value ours:
  * IDACalcIC itself iterates down to 0.0033. */
 #define CONSISTENT 0.01
-#define TINY 1e-3      /* ours: size of the steps that settle values, in units of the first step */
+#define TINY 1e-3       /* ours: size of the steps that settle values, in units of the first step */
 #define NEWTON_STOP 0.1 /* ours; IDA has 0.33. Transamp at 1e-4: 9581 -> 2870 steps and 0.4 digits more */
 
 typedef struct ida_options {
@@ -42,7 +42,7 @@ typedef struct ida {
     double f_time;
     int f_known;
     dae_damping damping; /* behind a jump: order 1 */
-    double correction; /* size of a Newton correction to the initial values, in units of the tolerances */
+    double correction;   /* size of a Newton correction to the initial values, in units of the tolerances */
     int stop_set;
     int started; /* a step was taken since the reset */
 } ida;

@@ -18,6 +18,7 @@
         break;                      \
     }
 /* call with Q = q, a constant */
+/* clang-format off */
 #define DAE_NORDSIECK_BY_ORDER(q, call)                                                              \
     switch (q) {                                                                                     \
         DAE_NORDSIECK_CASE(1, call)                                                                  \
@@ -26,6 +27,7 @@
                 DAE_NORDSIECK_CASE(8, call) DAE_NORDSIECK_CASE(9, call) DAE_NORDSIECK_CASE(10, call) \
                     DAE_NORDSIECK_CASE(11, call) DAE_NORDSIECK_CASE(12, call) default : break;       \
     }
+/* clang-format on */
 
 static inline int dae_nordsieck_ld(int n)
 {

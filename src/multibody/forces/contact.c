@@ -32,7 +32,8 @@ static mbs_dual3 direction(mbs_context *x, mbs_dual3 v, double s)
 /* Critical damping of the spring k between the two masses; the ground has none to move. */
 static double critical(const mbs_mechanism *m, const mbs_force_data *f)
 {
-    double i = f->i.body ? m->mass[f->i.body - 1] : INFINITY, j = f->j.body ? m->mass[f->j.body - 1] : INFINITY;
+    double i = f->i.body ? m->mass[f->i.body - 1] : INFINITY,
+           j = f->j.body ? m->mass[f->j.body - 1] : INFINITY;
     double inverse = 1 / fmax(i, 1e-300) + 1 / fmax(j, 1e-300);
     return 2 * sqrt(f->model->k / inverse);
 }
