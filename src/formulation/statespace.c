@@ -35,6 +35,8 @@
 #define SPARSE_FROM 30    /* ours: velocities from which on sparse factors pay */
 #define MOVED 1e-3        /* ours: relative change of the positions after which eta is looked at again */
 #define MANY_ITERATIONS 4 /* more than this, twice in a row: choose again */
+/* ours: influence at the start above which coordinates that were named are refused */
+#define USELESS 1e8
 /* ours: pivots of G, relative to the first, below which a failed run is near a singular place */
 #define NEARLY 1e-3
 /* ours: steps until slow iterations are a reason again, where they were not before */
@@ -984,6 +986,24 @@ static int load(dae_formulation *f, const void *buffer, size_t size)
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
+static int is_named(const dae_formulation *f)
+{
+    return strcmp(f->option.independent, "auto") != 0;
+}
+
+/* Coordinates that were named and do not determine the others here. */
+static dae_status useless_choice(dae_formulation *f, double t, dae_error *err)
+{
+    char where[96];
+    const statespace *s = f->self;
+    print_point(where, sizeof where, f->d.np, s->p);
+    return dae_fail(
+        err, DAE_ERR_SINGULAR, t,
+        "t = %.10g: independent = %s cannot be the independent coordinates at %s: the others do "
+        "not follow from them there; name others, or leave the choice to pivoting (independent=auto)",
+        t, f->option.independent, where);
+}
+
 static dae_status no_choice(dae_formulation *f, double t, const double *p, int rank, dae_error *err)
 {
     statespace *s = f->self;
@@ -991,6 +1011,7 @@ static dae_status no_choice(dae_formulation *f, double t, const double *p, int r
     int m = s->holonomic ? f->d.ng : f->d.nl;
     print_point(where, sizeof where, f->d.np, p);
     if (rank < 0 || rank >= m) {
+        if (is_named(f)) return useless_choice(f, t, err);
         return dae_fail(err, DAE_ERR_SINGULAR, t, "t = %.10g: no independent coordinates can be chosen at %s",
                         t, where);
     }
@@ -1018,6 +1039,7 @@ static dae_status lift(dae_formulation *f, double t, const double *pvu, double *
     dae_copy(d->np, s->p, s->eta_p);
     s->eta = s->eta_start =
         fmax(influence(f, t, s->anchor), velocity_influence(f, s->velocity.index, s->here));
+    if (is_named(f) && !(s->eta < USELESS)) return useless_choice(f, t, err);
     s->slow = 0;
     s->changes = s->by_newton = s->points = s->newton = 0;
     s->jacobian_points = -1;

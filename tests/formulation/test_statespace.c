@@ -347,6 +347,25 @@ static int no_force3(const dae_mech_point *x, double *f, void *user)
     return 0;
 }
 
+/* The pendulum at its lowest point: y does not move there to first order, x does. */
+static void coordinates_that_cannot_be_independent_are_refused(void **state)
+{
+    mechanism m = turning_pendulum(1);
+    double y[4], bottom[4] = {0, -1, 3, 0};
+    (void)state;
+    for (int which = 1; which <= 2; which++) {
+        dae_error err = {0};
+        dae_setting named = {"independent", which == 1 ? "1" : "2"};
+        dae_formulation *f = dae_formulation_create(&m.sys, "statespace", &named, 1, &err);
+        assert_int_equal(dae_formulation_lift(f, 0, bottom, y, &err), which == 1 ? DAE_OK : DAE_ERR_SINGULAR);
+        if (which == 2) {
+            assert_non_null(strstr(err.text, "independent = 2 cannot be"));
+            assert_non_null(strstr(err.text, "p = (0, -1)"));
+        }
+        dae_formulation_destroy(f);
+    }
+}
+
 static void redundant_constraints_are_named(void **state)
 {
     mechanism m = {.y0 = {0.6, 0.8, 0}};
@@ -423,6 +442,7 @@ int main(void)
         cmocka_unit_test(seven_body_meets_its_reference_through_changes),
         cmocka_unit_test(jacobian_matches_differences),
         cmocka_unit_test(seven_body_jacobian_matches_differences),
+        cmocka_unit_test(coordinates_that_cannot_be_independent_are_refused),
         cmocka_unit_test(redundant_constraints_are_named),
         cmocka_unit_test(singular_configuration_is_explained),
     };
