@@ -146,6 +146,8 @@ static int set_output(job *j)
         j->out = fopen(out, "wb");
         if (!j->out) return cli_wrong(j->args, "--out %s: %s", out, strerror(errno));
     }
+    if (dump && !strcmp(dump, "-"))
+        return cli_wrong(j->args, "--dump -: expected the name of a file; what is in it is not text");
     if (dump) {
         j->dump = fopen(dump, "wb");
         if (!j->dump) return cli_wrong(j->args, "--dump %s: %s", dump, strerror(errno));

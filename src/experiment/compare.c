@@ -280,11 +280,11 @@ dae_status dae_compare_plot(const dae_compared *c, int count, const char *title,
     dae_text_terminal(&x, terminal, width, height);
     for (int j = 0; j < count; j++) drawn += put_data(&x, &c[j], j);
     if (!drawn) return DAE_ERR_INPUT;
-    dae_text_put(&x,
-                 "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\nset logscale y\n"
-                 "set format y \"10^{%T}\"\nset tics nomirror out textcolor rgb \"#202020\"\n"
-                 "set grid xtics ytics linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\nset xlabel \"t\"\n"
-                 "set yrange [1e-18:*]\n");
+    dae_text_put(&x, "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\nset logscale y\n"
+                     "set format y \"10^{%T}\"\nset tics nomirror out textcolor rgb \"#202020\"\n"
+                     "set grid xtics ytics linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\nset xlabel \"t "
+                     "[s]\" offset 0,0.4\n"
+                     "set yrange [1e-18:*]\n");
     for (int k = 0; k < 2; k++) {
         double from = (70.0 + k * panel_width) / width, to = from + (panel_width - 80.0) / width;
         if (k == 0) {

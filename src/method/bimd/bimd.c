@@ -27,6 +27,7 @@
 #include "core/vector.h"
 #include "linalg/shifted.h"
 #include "method/bimd/kernels.h"
+#include "method/block.h"
 
 #include <float.h>
 #include <math.h>
@@ -311,13 +312,6 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- Start values --------------------------------------------------------------------------------- */
 
-/* Weights of the backward differences at t_k + sigma h: sigma (sigma+1) .. (sigma+j-1) / j!. */
-static void weights_at(double sigma, int degree, double *c)
-{
-    c[0] = 1;
-    for (int j = 0; j < degree; j++) c[j + 1] = c[j] * (sigma + j) / (j + 1);
-}
-
 static double block_time(const bimd *b, int i)
 {
     const bimd_state *st = b->st;
@@ -338,7 +332,7 @@ static void predict(bimd *b)
     double ratio = b->ivp->direction * st->h / st->h_past;
     for (int i = 1; i <= k; i++) {
         double c[K_MAX + 1], *restrict yi = b->Y + i * ld;
-        weights_at(i * ratio, degree, c);
+        dae_block_weights(i * ratio, degree, c);
         dae_copy(n, b->past, yi);
         for (int j = 1; j <= degree; j++) dae_axpy(n, c[j], b->past + j * ld, yi);
     }
@@ -1132,18 +1126,10 @@ static dae_status step(void *self)
 
 static void interpolate(void *self, double t, double *y, double *yp)
 {
-    bimd *b = self;
+    const bimd *b = self;
     const bimd_state *st = b->st;
-    double sigma = (t - b->ivp->t) / st->h_past, c[K_MAX + 1], dc[K_MAX + 1];
-    weights_at(sigma, st->k_past, c);
-    dc[0] = 0;
-    for (int j = 0; j < st->k_past; j++) dc[j + 1] = (dc[j] * (sigma + j) + c[j]) / (j + 1);
-    dae_copy(b->n, b->past, y);
-    if (yp) dae_zero(b->n, yp);
-    for (int j = 1; j <= st->k_past; j++) {
-        dae_axpy(b->n, c[j], b->past + j * b->ld, y);
-        if (yp) dae_axpy(b->n, dc[j] / st->h_past, b->past + j * b->ld, yp);
-    }
+    double sigma = (t - b->ivp->t) / st->h_past;
+    dae_block_interpolate(b->n, b->ld, st->k_past, b->past, sigma, st->h_past, y, yp);
 }
 
 /* ---- Checkpoint: the sparse factors ------------------------------------------------------------------ */

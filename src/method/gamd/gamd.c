@@ -31,6 +31,7 @@
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/block.h"
 #include "method/damping.h"
 #include "method/gamd/coefficients.h"
 
@@ -319,13 +320,6 @@ static void keep_differences(gamd *g, double *b)
     }
 }
 
-/* Weights of the backward differences at t_s + sigma h: sigma (sigma+1) .. (sigma+k-1) / k!. */
-static void weights_at(double sigma, int degree, double *c)
-{
-    c[0] = 1;
-    for (int k = 0; k < degree; k++) c[k + 1] = c[k] * (sigma + k) / (k + 1);
-}
-
 static double block_time(const gamd *g, int i)
 {
     const gamd_state *st = g->st;
@@ -351,7 +345,7 @@ static int predict(gamd *g)
             dae_copy(n, g->y, yi);
         } else {
             double c[S_MAX + 1];
-            weights_at(from == FROM_LAST ? i * ratio : i * ratio - s_old, degree, c);
+            dae_block_weights(from == FROM_LAST ? i * ratio : i * ratio - s_old, degree, c);
             for (int j = 0; j < n; j++) yi[j] = b[j];
             for (int k = 1; k <= degree; k++) dae_axpy(n, c[k], b + k * ld, yi);
         }
@@ -849,18 +843,10 @@ static dae_status step(void *self)
 
 static void interpolate(void *self, double t, double *y, double *yp)
 {
-    gamd *g = self;
+    const gamd *g = self;
     const gamd_state *st = g->st;
-    double sigma = (t - g->ivp->t) / st->h_past, c[S_MAX + 1], dc[S_MAX + 1];
-    weights_at(sigma, st->s_past, c);
-    dc[0] = 0;
-    for (int k = 0; k < st->s_past; k++) dc[k + 1] = (dc[k] * (sigma + k) + c[k]) / (k + 1);
-    dae_copy(g->n, g->past, y);
-    if (yp) dae_zero(g->n, yp);
-    for (int k = 1; k <= st->s_past; k++) {
-        dae_axpy(g->n, c[k], g->past + k * g->ld, y);
-        if (yp) dae_axpy(g->n, dc[k] / st->h_past, g->past + k * g->ld, yp);
-    }
+    double sigma = (t - g->ivp->t) / st->h_past;
+    dae_block_interpolate(g->n, g->ld, st->s_past, g->past, sigma, st->h_past, y, yp);
 }
 
 /* ---- Checkpoint: the sparse factors ------------------------------------------------------------------ */
