@@ -21,6 +21,14 @@ static inline void dae_axpy(int n, double a, const double *restrict x, double *r
     for (int i = 0; i < n; i++) y[i] += a * x[i];
 }
 
+/* Largest absolute value; values that are no numbers do not count. */
+static inline double dae_largest(int n, const double *x)
+{
+    double m = 0;
+    for (int i = 0; i < n; i++) m = fabs(x[i]) > m ? fabs(x[i]) : m;
+    return m;
+}
+
 /* 1 if every value is finite: x - x is 0 then and NaN otherwise. */
 static inline int dae_all_finite(int n, const double *x)
 {

@@ -255,13 +255,6 @@ int dae_descriptor_dynamics(dae_descriptor *d, double t, const double *p, const 
     return judge(d->m.dynamics(&x, du, d->m.user), d->nu, du);
 }
 
-static double largest(int n, const double *x)
-{
-    double m = 0;
-    for (int i = 0; i < n; i++) m = fabs(x[i]) > m ? fabs(x[i]) : m;
-    return m;
-}
-
 /* out = G v + gI at (t + s, p + s pdot). */
 static int velocity_residual(dae_descriptor *d, double t, double s, const double *p, const double *v,
                              double *out)
@@ -283,7 +276,7 @@ int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const dou
     int r = dae_descriptor_kinematics(d, t, p, v, d->pdot);
     if (r) return r;
     /* A time in which no position moves by more than the cube root of the rounding unit, relative. */
-    double size = fmax(largest(d->np, p), 1e-2), speed = largest(d->np, d->pdot);
+    double size = fmax(dae_largest(d->np, p), 1e-2), speed = dae_largest(d->np, d->pdot);
     double s = cbrt(DBL_EPSILON) * fmin(fmax(fabs(t), 1), size / fmax(speed, DBL_MIN));
     r = velocity_residual(d, t, s, p, v, gamma);
     if (!r) r = velocity_residual(d, t, -s, p, v, d->low);
@@ -346,7 +339,7 @@ static int with_friction(dae_descriptor *d, double t, const double *p, const dou
         dae_copy(d->nl, d->low, d->gI);
         if (factor(d, t, p, a, d->gI)) return 1;
         if (!dae_all_finite(d->nv, a) || !dae_all_finite(d->nl, d->gI)) return 1;
-        double change = 0, size = largest(d->nl, d->gI);
+        double change = 0, size = dae_largest(d->nl, d->gI);
         for (int i = 0; i < d->nl; i++) change = fmax(change, fabs(d->gI[i] - lambda[i]));
         dae_copy(d->nl, d->gI, lambda);
         if (change <= 1e-13 * size) {
@@ -426,7 +419,7 @@ static int settled(double size, double last, int k)
 /* Newton with factors that are kept while they contract well. */
 static int project_position(dae_descriptor *d, double t, double *p)
 {
-    double size = fmax(largest(d->np, p), DBL_MIN), last = 0;
+    double size = fmax(dae_largest(d->np, p), DBL_MIN), last = 0;
     int renew = !have_factors(d, t, p, size), own = 0; /* own: the factors were made here */
     for (int total = 1, k = 1; total <= ITERATIONS; total++, k++) {
         int r = dae_descriptor_constraint(d, t, p, d->g, NULL);
@@ -439,7 +432,7 @@ static int project_position(dae_descriptor *d, double t, double *p)
         correction(d, d->ng, d->g, d->up);
         r = dae_descriptor_kinematics(d, t, p, d->up, d->pdot);
         if (r) return r;
-        double change = largest(d->np, d->pdot) / size;
+        double change = dae_largest(d->np, d->pdot) / size;
         int done = settled(change, last, k);
         if (done < 0 && own) return 1;
         if (done < 0) { /* factors of another point: once more with those of this one */
@@ -456,7 +449,7 @@ static int project_position(dae_descriptor *d, double t, double *p)
 
 static int project_velocity(dae_descriptor *d, double t, const double *p, double *v)
 {
-    double size = fmax(largest(d->nv, v), DBL_MIN), last = 0;
+    double size = fmax(dae_largest(d->nv, v), DBL_MIN), last = 0;
     double *residual = d->gI;
     int r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
     for (int k = 1; !r && k <= ITERATIONS; k++) {
@@ -464,7 +457,7 @@ static int project_velocity(dae_descriptor *d, double t, const double *p, double
         if (r) return r;
         dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, residual);
         correction(d, d->nl, residual, d->up);
-        double change = largest(d->nv, d->up);
+        double change = dae_largest(d->nv, d->up);
         size = fmax(size, change);
         int done = settled(change / size, last, k);
         if (done < 0) return 1;
@@ -482,7 +475,7 @@ int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
     int r = 0;
     if (d->ng) r = project_position(d, t, p);
     normalize(d, p);
-    if (!r && !have_factors(d, t, p, fmax(largest(d->np, p), DBL_MIN))) r = factor_here(d, t, p);
+    if (!r && !have_factors(d, t, p, fmax(dae_largest(d->np, p), DBL_MIN))) r = factor_here(d, t, p);
     return r ? r : project_velocity(d, t, p, v);
 }
 
@@ -501,13 +494,13 @@ int dae_descriptor_residuals(dae_descriptor *d, double t, const double *p, const
         }
     }
     dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, d->gI);
-    out->velocity = largest(d->nl, d->gI);
+    out->velocity = dae_largest(d->nl, d->gI);
     if (!a) return 0;
     r = dae_descriptor_gamma(d, t, p, v, d->gI);
     if (r) return r;
     r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G); /* differences may have used it */
     if (r) return r;
     dae_saddle_multiply(&d->spec, d->scratch_G, 1, a, d->gI);
-    out->acceleration = largest(d->nl, d->gI);
+    out->acceleration = dae_largest(d->nl, d->gI);
     return 0;
 }

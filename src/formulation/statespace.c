@@ -49,16 +49,9 @@ static const double one_step[3] = {1, 1.2, 1.2}, multistep[3] = {1.5, 1.5, 1.5};
 
 /* ---- Parts of the system ---------------------------------------------------------------------------- */
 
-static double largest(int n, const double *x)
-{
-    double m = 0;
-    for (int i = 0; i < n; i++) m = fmax(m, fabs(x[i]));
-    return m;
-}
-
 double dae_statespace_scale(int n, const double *p)
 {
-    double size = largest(n, p);
+    double size = dae_largest(n, p);
     return size > 0 ? fmin(fmax(size, 1e-8), 1) : 1;
 }
 
@@ -114,7 +107,7 @@ int dae_statespace_turn(dae_formulation *f, double t, const double *p, const dou
     dae_zero(d->np, out);
     if (s->plain) return 0;
     int r = dae_descriptor_kinematics(d, t, p, v, s->pb);
-    double speed = largest(d->np, s->pb), size = dae_statespace_scale(d->np, p);
+    double speed = dae_largest(d->np, s->pb), size = dae_statespace_scale(d->np, p);
     if (r || speed == 0) return r;
     if (s->affine) { /* T(p + p') v - T(p) v */
         for (int i = 0; i < d->np; i++) s->step[i] = p[i] + s->pb[i];
@@ -219,7 +212,7 @@ static int recover_position(dae_formulation *f, double t, const double *w)
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
     double dt = t - s->anchor_t, *p = s->p, *r2 = s->residual,
-           size = fmax(largest(d->np, s->anchor_p), DBL_MIN);
+           size = fmax(dae_largest(d->np, s->anchor_p), DBL_MIN);
     split_matrix *K = s->anchor;
     progress c = {0};
     for (int i = 0; i < d->np; i++) p[i] = s->anchor_p[i] + dt * s->anchor_pdot[i];
@@ -237,7 +230,7 @@ static int recover_position(dae_formulation *f, double t, const double *w)
         dae_split_solve(K, d->g, K->kind == SPLIT_REDUCED ? NULL : r2, s->vb);
         r = dae_descriptor_kinematics(d, t, p, s->vb, s->step);
         if (r) return r;
-        c.change = largest(d->np, s->step) / size;
+        c.change = dae_largest(d->np, s->step) / size;
         int done = settled(&c);
         s->iterations = k;
         s->newton++;
@@ -549,7 +542,7 @@ static double influence(dae_formulation *f, double t, split_matrix *K)
     statespace *s = f->self;
     dae_split_null_space(K, s->MN);
     if (tangent(f, t, s->p, s->MN, s->gefp)) return INFINITY;
-    return dae_all_finite(f->d.np * s->nw, s->gefp) ? largest(f->d.np * s->nw, s->gefp) : INFINITY;
+    return dae_all_finite(f->d.np * s->nw, s->gefp) ? dae_largest(f->d.np * s->nw, s->gefp) : INFINITY;
 }
 
 /* The same for the selected velocities of a nonholonomic system; s->G is that of the point, *K is overwritten. */
@@ -561,7 +554,7 @@ static double velocity_influence(dae_formulation *f, int *index, split_matrix *K
     if (s->holonomic) return 0; /* others are dense */
     if (dae_split_factor(K, f->d.nl, s->G, f->d.nl, &pick, NULL)) return INFINITY;
     dae_split_null_space(K, s->MN);
-    return dae_all_finite(nv * s->ns, s->MN) ? largest(nv * s->ns, s->MN) : INFINITY;
+    return dae_all_finite(nv * s->ns, s->MN) ? dae_largest(nv * s->ns, s->MN) : INFINITY;
 }
 
 static void take_choice(statespace *s)
@@ -691,7 +684,7 @@ static void set_limits(dae_formulation *f)
 static int moved(const dae_formulation *f)
 {
     const statespace *s = f->self;
-    double far = MOVED * fmax(largest(f->d.np, s->p), DBL_MIN);
+    double far = MOVED * fmax(dae_largest(f->d.np, s->p), DBL_MIN);
     for (int i = 0; i < f->d.np; i++) {
         if (!(fabs(s->p[i] - s->eta_p[i]) <= far)) return 1;
     }

@@ -63,13 +63,6 @@ static work lay_out(dae_formulation *f)
     return w;
 }
 
-static double largest(int n, const double *x)
-{
-    double m = 0;
-    for (int i = 0; i < n; i++) m = fmax(m, fabs(x[i]));
-    return m;
-}
-
 /* out += A x, A with the given number of rows. */
 static void multiply(int rows, int columns, const double *A, const double *x, double *out)
 {
@@ -122,7 +115,7 @@ static int by_differences(dae_formulation *f, work *w, double t, double dt)
     statespace *s = f->self;
     const dae_descriptor *d = &f->d;
     static const double weight[4] = {1, -8, 8, -1}, at[4] = {-2, -1, 1, 2};
-    double size = dae_statespace_scale(d->np, s->p), speed = largest(d->np, w->dp), h = INFINITY;
+    double size = dae_statespace_scale(d->np, s->p), speed = dae_largest(d->np, w->dp), h = INFINITY;
     if (speed > 0) h = GEOMETRY_STEP * size / speed;
     if (dt != 0) h = fmin(h, TIME_STEP * fmin(fmax(fabs(t), 1e-2), 1));
     int r = 0;
@@ -190,9 +183,9 @@ static int force_difference(dae_formulation *f, work *w, double t, double dt, co
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
-    double speed = dp ? largest(d->np, dp) : dv ? largest(d->nv, dv) : 1;
+    double speed = dp ? dae_largest(d->np, dp) : dv ? dae_largest(d->nv, dv) : 1;
     double size = dp   ? dae_statespace_scale(d->np, s->p)
-                  : dv ? fmax(largest(d->nv, s->v), 1e-3)
+                  : dv ? fmax(dae_largest(d->nv, s->v), 1e-3)
                        : fmin(fmax(fabs(t), 1e-2), 1);
     if (speed == 0) return 0;
     double h = cbrt(DBL_EPSILON) * size / speed;
@@ -243,9 +236,9 @@ static int velocity_part(dae_formulation *f, work *w, double t, const double *dv
 {
     statespace *s = f->self;
     dae_descriptor *d = &f->d;
-    double speed = largest(d->nv, dv);
+    double speed = dae_largest(d->nv, dv);
     if (speed == 0) return 0;
-    double h = fmax(largest(d->nv, s->v), 1) / speed;
+    double h = fmax(dae_largest(d->nv, s->v), 1) / speed;
     if (has_derivatives(f)) {
         dae_mech_point x = {.t = t, .p = s->p, .v = s->v};
         double *A = w->fv + (size_t)d->nv * (size_t)d->nv;

@@ -11,6 +11,8 @@
 #include "core/arena.h"
 #include "core/error.h"
 
+#include <math.h>
+
 typedef struct dae_method dae_method;
 
 /* The run as a method sees it. */
@@ -148,6 +150,13 @@ static inline unsigned long long dae_ticks(void)
             call;                                        \
         }                                                \
     } while (0)
+
+/* Where the present piece ends: at the next discontinuity, or at the end. */
+static inline double dae_ivp_piece_end(const dae_ivp *ivp)
+{
+    int cut = isfinite(ivp->t_stop) && ivp->direction * (ivp->t_end - ivp->t_stop) > 0;
+    return cut ? ivp->t_stop : ivp->t_end;
+}
 
 /* A first step after [HNW] section II.4 that respects the tolerances: for methods of the given order;
  * f0 = f(t0, y0) is known. Uses one evaluation. ODEs only. */

@@ -340,25 +340,18 @@ static void predict(bimd *b)
 
 /* ---- Matrices ------------------------------------------------------------------------------------- */
 
-static double largest(int n, const double *x)
-{
-    double m = 0;
-    for (int i = 0; i < n; i++) m = fmax(m, fabs(x[i]));
-    return m;
-}
-
 /* v: the difference quotient of f along the probe, at the last point, and how much it differs from the one at
  * the last Jacobian (< 0: there is none). > 0: cannot be evaluated. */
 static int take_probe(bimd *b, double *change, double *norm)
 {
     int n = b->n;
-    double sigma = PROBE_STEP * (1 + largest(n, b->y));
+    double sigma = PROBE_STEP * (1 + dae_largest(n, b->y));
     for (int i = 0; i < n; i++) b->x[i] = b->y[i] + sigma * b->probe[i];
     *change = -1;
     int bad = dae_ivp_f(b->ivp, b->ivp->t, b->x, b->v);
     if (bad) return bad;
     for (int i = 0; i < n; i++) b->v[i] = (b->v[i] - b->F[i]) / sigma;
-    *norm = largest(n, b->v);
+    *norm = dae_largest(n, b->v);
     if (!b->st->have_probe) return 0;
     *change = 0;
     for (int i = 0; i < n; i++) *change = fmax(*change, fabs(b->v[i] - b->v_jac[i]));
@@ -841,7 +834,7 @@ static int depends_on_time(bimd *b)
     if (!(fabs(dt) > 0) || b->ivp->direction * (b->ivp->t_stop - t - dt) < 0) return 0;
     if (dae_ivp_f(b->ivp, t + dt, Y, b->x)) return 0;
     for (int i = 0; i < b->n; i++) change = fmax(change, fabs(b->x[i] - F[i]));
-    return b->st->norm_jac * largest(b->n, F) < 2 * change / fabs(dt);
+    return b->st->norm_jac * dae_largest(b->n, F) < 2 * change / fabs(dt);
 }
 
 /* What a higher order would do: its h, and its cost per unit of time relative to the present one. */

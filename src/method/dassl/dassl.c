@@ -617,16 +617,9 @@ static int make_consistent(dassl *d, double t, double h)
     return 0;
 }
 
-/* Where the present piece ends. */
-static double end_of_piece(const dae_ivp *ivp)
-{
-    return isfinite(ivp->t_stop) && ivp->direction * (ivp->t_end - ivp->t_stop) > 0 ? ivp->t_stop
-                                                                                    : ivp->t_end;
-}
-
 static double first_step(const dassl *d, double t, const double *yp)
 {
-    double h = 1e-3 * fabs(end_of_piece(d->ivp) - t), rate = norm(d, yp);
+    double h = 1e-3 * fabs(dae_ivp_piece_end(d->ivp) - t), rate = norm(d, yp);
     return rate * h > 0.5 ? 0.5 / rate : h;
 }
 
@@ -806,7 +799,7 @@ static double growth(const dassl_state *st, double est, int k)
 static double least_step(const dassl *d)
 {
     double t = fabs(d->st->t);
-    if (d->classic) t = fmax(t, fabs(end_of_piece(d->ivp)));
+    if (d->classic) t = fmax(t, fabs(dae_ivp_piece_end(d->ivp)));
     return fmax(d->ivp->opt->h_min, fmax(4 * U * t, 1e4 * DBL_MIN));
 }
 

@@ -282,17 +282,10 @@ memory:
     return NULL;
 }
 
-/* Where the present piece ends. */
-static double end_of_piece(const dae_ivp *ivp)
-{
-    return isfinite(ivp->t_stop) && ivp->direction * (ivp->t_end - ivp->t_stop) > 0 ? ivp->t_stop
-                                                                                    : ivp->t_end;
-}
-
 /* h such that the error of a first step of order 1 is about the tolerance, [LSODA]. */
 static double first_step(const lsoda *v, double t, const double *yp)
 {
-    double out = end_of_piece(v->ivp), tol = 0, w = fmax(fabs(t), fabs(out)), rate = 0;
+    double out = dae_ivp_piece_end(v->ivp), tol = 0, w = fmax(fabs(t), fabs(out)), rate = 0;
     for (int i = 0; i < v->n; i++) {
         tol = fmax(tol, v->rtol[i]);
         rate = fmax(rate, fabs(yp[i]) * v->w[i]);

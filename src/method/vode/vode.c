@@ -271,18 +271,11 @@ static void *create_adams(dae_ivp *ivp, const void *option, dae_error *err)
     return create(ivp, option, 1, err);
 }
 
-/* Where the present piece ends. */
-static double end_of_piece(const dae_ivp *ivp)
-{
-    return isfinite(ivp->t_stop) && ivp->direction * (ivp->t_end - ivp->t_stop) > 0 ? ivp->t_stop
-                                                                                    : ivp->t_end;
-}
-
 /* The first step, [DVODE] DVHIN: h such that |h^2 y''/2| = 1/2, y'' from differences of f. < 0: stop. */
 static double first_step(vode *v, double t, const double *f0)
 {
     const dae_ivp *ivp = v->ivp;
-    double d = ivp->direction, out = end_of_piece(ivp), room = fabs(out - t);
+    double d = ivp->direction, out = dae_ivp_piece_end(ivp), room = fabs(out - t);
     double lo = 100 * U * fmax(fabs(t), fabs(out)), hi = 0.1 * room;
     for (int i = 0; i < v->n; i++) {
         double most = 0.1 * fabs(v->z[i]) + ivp->atol[i];
