@@ -47,6 +47,7 @@ results: build ## docs/testset-results.md: our figures beside those of the test 
 gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/gallery.md (goes on where it was)
 	build/daedalus workprec --all --range ::0.5 --reps 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
 	    --out out/workprec --gallery docs/gallery
+	python3 tools/places.py docs
 
 truck-study: build ## docs/truck-study.md: the truck of the MEXX report, counts and sizes of the steps
 	tools/truck_study.sh build/daedalus docs
