@@ -64,7 +64,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_FLAGS = -std=c17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -Isrc -Iinclude -Ibuild/include
 fuzz: build ## read mutated model files, guided by coverage, for FUZZ_SECONDS=600 (needs clang with libFuzzer)
 	@mkdir -p build-fuzz/corpus
-	for f in $$(find src/multibody -name '*.c'); do \
+	for f in $$(find src/multibody src/language -name '*.c'); do \
 	    clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $$f -o build-fuzz/$$(echo $$f | tr / _).o || exit 1; done
 	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -x c tests/fuzz/model_entry.h -x none build-fuzz/*.o build/src/libdaedalus.a \
 	    $$(sed -n 's/.*LINK_LIBRARIES = .*libdaedalus.a *\(.*cmocka.*\)/\1/p' build/build.ninja | head -1) -lm -o build-fuzz/fuzz_model

@@ -3,7 +3,7 @@
 
 #include "multibody/analyses.h"
 #include "multibody/dual.h"
-#include "multibody/expression.h"
+#include "language/expression.h"
 #include "multibody/forces/friction.h"
 
 #include <string.h>

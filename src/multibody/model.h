@@ -5,7 +5,7 @@
 #include <daedalus/multibody.h>
 
 #include "core/arena.h"
-#include "multibody/expression.h"
+#include "language/expression.h"
 
 typedef struct mbs_parameter {
     const char *name;

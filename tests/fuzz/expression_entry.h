@@ -1,7 +1,7 @@
 /* The entry that libFuzzer calls, for expressions. Coverage-guided:
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -DDAE_FUZZER -Isrc -Iinclude -Itests/fuzz \
- *         -x c tests/fuzz/expression_entry.h src/multibody/{expression,expression_value,unit}.c -lm -o fuzz_expression */
-#include "multibody/expression.h"
+ *         -x c tests/fuzz/expression_entry.h src/language/{expression,expression_value,unit}.c -lm -o fuzz_expression */
+#include "language/expression.h"
 
 #include <stdint.h>
 #include <stdlib.h>

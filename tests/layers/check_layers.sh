@@ -5,7 +5,7 @@
 #   include/        <daedalus/...> and <stddef.h>
 #   apps/           <...>, and files of the same program
 #   HDF5 only in src/experiment/hdf5.c, MPI only in apps
-#   LAPACK, BLAS, KLU only in src/linalg; SUNDIALS only in src/method/sundials; jansson only in src/multibody,
+#   LAPACK, BLAS, KLU only in src/linalg; SUNDIALS only in src/method/sundials; jansson only in src/multibody, src/equations,
 #   src/experiment and apps
 cd "$1" || exit 2
 files=$(find include src apps -name '*.[ch]' -o -name '*.h.in' | sort)
@@ -20,7 +20,7 @@ awk '/^[ \t]*#[ \t]*include/ {
 function fault(text) { print $1 ":" $2 ": includes " $3 ": " text; bad = 1 }
 function exists(path,   line, r) { r = (getline line < path); close(path); return r >= 0 }
 BEGIN {
-    n = split("core linalg method formulation multibody testset experiment", order, " ")
+    n = split("core linalg method formulation language multibody equations testset experiment", order, " ")
     for (i = 1; i <= n; i++) rank[order[i]] = i
 }
 {
@@ -38,7 +38,7 @@ BEGIN {
     } else if (name == "mpi.h") {
         if (file !~ /^apps\//) fault("only programs use MPI")
     } else if (name == "jansson.h") {
-        if (file !~ /^(src\/(multibody|experiment)|apps)\//) fault("only multibody, experiment and apps use the JSON library")
+        if (file !~ /^(src\/(multibody|equations|experiment)|apps)\//) fault("only multibody, equations, experiment and apps use the JSON library")
     } else if (part[1] == "include") {
         if (quoted || (name !~ /^daedalus\// && name != "stddef.h")) fault("public headers include each other and <stddef.h> only")
     } else if (part[1] == "src") {

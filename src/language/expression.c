@@ -5,9 +5,9 @@
  *   both       = compare { "&&" compare }           sum     = product { ("+" | "-") product }
  *   product    = sign { ("*" | "/") sign }          sign    = { "-" | "+" | "!" } power
  *   power      = primary [ "^" sign ]               primary = number [unit] | name | call | "(" either ")" */
-#include "multibody/expression.h"
+#include "language/expression.h"
 
-#include "multibody/expression_code.h"
+#include "language/expression_code.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Evaluation of expressions: values, gradients, second derivatives along a curve. */
-#include "multibody/expression_code.h"
+#include "language/expression_code.h"
 
 #include <math.h>
 #include <string.h>

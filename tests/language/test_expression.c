@@ -1,7 +1,7 @@
 /* Expressions: values, units, derivatives, messages with their place. */
 #include "test.h"
 
-#include "multibody/expression.h"
+#include "language/expression.h"
 
 enum { nx = 4 }; /* variables t, x, y, body.angle */
 

@@ -1,5 +1,5 @@
 /* Units in brackets: products and quotients of names with whole powers, "kg m^2", "N*m/rad", "mm/s^2". */
-#include "multibody/expression.h"
+#include "language/expression.h"
 
 #include <ctype.h>
 #include <math.h>

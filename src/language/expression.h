@@ -14,8 +14,8 @@
  * Derivatives are exact: every operation knows its partial derivatives (forward differentiation).
  *
  * An expression is constant after it was made; threads may share it, each with a work array of its own. */
-#ifndef DAE_MULTIBODY_EXPRESSION_H
-#define DAE_MULTIBODY_EXPRESSION_H
+#ifndef DAE_LANGUAGE_EXPRESSION_H
+#define DAE_LANGUAGE_EXPRESSION_H
 
 #include <daedalus/status.h>
 

@@ -1,8 +1,8 @@
 /* The operations of an expression, shared by its reader and its evaluation. */
-#ifndef DAE_MULTIBODY_EXPRESSION_CODE_H
-#define DAE_MULTIBODY_EXPRESSION_CODE_H
+#ifndef DAE_LANGUAGE_EXPRESSION_CODE_H
+#define DAE_LANGUAGE_EXPRESSION_CODE_H
 
-#include "multibody/expression.h"
+#include "language/expression.h"
 
 /* X(name in the text or "", identifier, number of operands) */
 #define DAE_EXPRESSION_FUNCTIONS(X) \
