@@ -462,7 +462,16 @@ DAE_KERNEL(int, factor_complex, (dae_dense_lu * d), return factor_complex_body(d
 DAE_KERNEL(void, solve_complex, (const dae_dense_lu *d, double *re, double *im),
            solve_complex_body(d, re, im))
 
-/* ---- LAPACK ------------------------------------------------------------------------------------- */
+/* ---- LAPACK; without it the own kernels serve every size ---------------------------------------- */
+
+#ifdef DAE_PLAIN_LAPACK
+#define HAVE_LAPACK 0
+#define factor_lapack_real NULL
+#define solve_lapack_real NULL
+#define factor_lapack_complex NULL
+#define solve_lapack_complex NULL
+#else
+#define HAVE_LAPACK 1
 
 static int factor_lapack_real(dae_dense_lu *d)
 {
@@ -510,11 +519,13 @@ static void solve_lapack_complex(const dae_dense_lu *d, double *re, double *im)
     }
 }
 
+#endif
+
 /* ---- Set-up ------------------------------------------------------------------------------------- */
 
 void dae_dense_init_with(dae_dense_lu *d, int n, int is_complex, dae_dense_kernel kernel, dae_arena *arena)
 {
-    int lapack = kernel == DAE_DENSE_LAPACK, portable = kernel == DAE_DENSE_PORTABLE;
+    int lapack = HAVE_LAPACK && kernel == DAE_DENSE_LAPACK, portable = kernel == DAE_DENSE_PORTABLE;
     int ld = (n + 3) & ~3;
     size_t size = (size_t)ld * (size_t)ld, pairs = lapack && is_complex ? 2 * (size_t)n * (size_t)n : 0;
     *d = (dae_dense_lu){.n = n, .ld = ld, .is_complex = is_complex, .lapack = lapack};

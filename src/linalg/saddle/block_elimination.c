@@ -209,7 +209,7 @@ static int reduce(dae_saddle *s)
         }
     }
     if (nz < LARGE) info = kernel_cholesky(nz, d->A);
-    else dpotrf_("L", &nz, d->A, &nz, &info);
+    else dpotrf_("L", &nz, d->A, &nz, &info, 1);
     return info ? nl + info : 0;
 }
 
@@ -232,7 +232,7 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
     if (nl < LARGE) {
         for (int j = 0; j < nz; j++) kernel_lu_solve(nl, d->K, d->piv, d->J + AT(0, j, nl));
     } else if (nz) {
-        dgetrs_("N", &nl, &nz, d->K, &nl, d->piv, d->J, &nl, &info);
+        dgetrs_("N", &nl, &nz, d->K, &nl, d->piv, d->J, &nl, &info, 1);
     }
     permuted_mass(s, M);
     return nz ? reduce(s) : 0;
@@ -243,19 +243,10 @@ static void solve_transposed(const block_elimination *d, int nl, double *x)
 {
     int one = 1, info;
     if (nl >= LARGE) {
-        dgetrs_("T", &nl, &one, d->K, &nl, d->piv, x, &nl, &info);
+        dgetrs_("T", &nl, &one, d->K, &nl, d->piv, x, &nl, &info, 1);
         return;
     }
-    kernel_upper_t(nl, d->K, nl, x);
-    for (int k = nl - 1; k >= 0; k--) {
-        const double *col = d->K + (size_t)k * (size_t)nl;
-        for (int i = k + 1; i < nl; i++) x[k] -= col[i] * x[i];
-    }
-    for (int k = nl - 1; k >= 0; k--) {
-        double y = x[k];
-        x[k] = x[d->piv[k]];
-        x[d->piv[k]] = y;
-    }
+    kernel_lu_solve_t(nl, d->K, d->piv, x);
 }
 
 static void solve(dae_saddle *s, double *w, double *l)
@@ -265,7 +256,7 @@ static void solve(dae_saddle *s, double *w, double *l)
     double *x = d->x, *z = d->x + nl, *f = d->c;
     for (int j = 0; j < nv; j++) f[j] = w[d->order[j]];
     if (nl < LARGE) kernel_lu_solve(nl, d->K, d->piv, l);
-    else dgetrs_("N", &nl, &one, d->K, &nl, d->piv, l, &nl, &info);
+    else dgetrs_("N", &nl, &one, d->K, &nl, d->piv, l, &nl, &info, 1);
     dae_copy(nl, l, x);                                                                 /* hb */
     for (int j = 0; j < nl; j++) dae_axpy(nv, -x[j], d->M + (size_t)j * (size_t)nv, f); /* f - M (hb, 0) */
     for (int k = 0; k < nz; k++) {

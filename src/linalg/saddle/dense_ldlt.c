@@ -33,7 +33,7 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
     memset(d->a, 0, (size_t)n * (size_t)n * sizeof *d->a);
     dae_saddle_expand_mass(s, M, d->a, n);
     dae_saddle_expand(s, G, d->a + s->spec.nv, n, 0);
-    dsytrf_("L", &n, d->a, &n, d->piv, d->work, &d->lwork, &info);
+    dsytrf_("L", &n, d->a, &n, d->piv, d->work, &d->lwork, &info, 1);
     return info;
 }
 
@@ -43,7 +43,7 @@ static void solve(dae_saddle *s, double *w, double *l)
     int n = d->n, nv = s->spec.nv, nl = s->spec.nl, one = 1, info;
     dae_copy(nv, w, d->x);
     dae_copy(nl, l, d->x + nv);
-    dsytrs_("L", &n, &one, d->a, &n, d->piv, d->x, &n, &info);
+    dsytrs_("L", &n, &one, d->a, &n, d->piv, d->x, &n, &info, 1);
     dae_copy(nv, d->x, w);
     dae_copy(nl, d->x + nv, l);
 }

@@ -42,7 +42,7 @@ static void solve(dae_saddle *s, double *w, double *l)
     dae_copy(nv, w, d->x);
     dae_copy(nl, l, d->x + nv);
     if (n < LARGE) kernel_lu_solve(n, d->a, d->piv, d->x);
-    else dgetrs_("N", &n, &one, d->a, &n, d->piv, d->x, &n, &info);
+    else dgetrs_("N", &n, &one, d->a, &n, d->piv, d->x, &n, &info, 1);
     dae_copy(nv, d->x, w);
     dae_copy(nl, d->x + nv, l);
 }

@@ -6,26 +6,10 @@
 #include <math.h>
 
 #include "core/vector.h"
+#include "linalg/lapack.h"
 
 #define AT(i, j, ld) ((size_t)(i) + (size_t)(j) * (size_t)(ld)) /* element (i,j) of a matrix */
 #define LARGE 64 /* ours: above it OpenBLAS is faster than these loops (AVX2 machine, sizes 16 .. 128) */
-
-/* LAPACK, Fortran interface. */
-void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *ipiv, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
-             const int *ipiv, double *b, const int *ldb, int *info);
-void dsytrf_(const char *uplo, const int *n, double *a, const int *lda, int *ipiv, double *work,
-             const int *lwork, int *info);
-void dsytrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
-             const int *ipiv, double *b, const int *ldb, int *info);
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
-             const int *lwork, int *info);
-void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *a,
-             const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork,
-             int *info);
-void dtrtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs,
-             const double *a, const int *lda, double *b, const int *ldb, int *info);
 
 /* ---- LU with partial pivoting ------------------------------------------------------------------ */
 
@@ -139,6 +123,21 @@ static inline void kernel_upper_t(int n, const double *R, int ld, double *x)
         double y = x[k];
         for (int i = 0; i < k; i++) y -= col[i] * x[i];
         x[k] = y / col[k];
+    }
+}
+
+/* x = A^-T x from the factors P A = L U of kernel_lu. */
+static inline void kernel_lu_solve_t(int n, const double *a, const int *piv, double *x)
+{
+    kernel_upper_t(n, a, n, x);
+    for (int k = n - 1; k >= 0; k--) {
+        const double *col = a + (size_t)k * (size_t)n;
+        for (int i = k + 1; i < n; i++) x[k] -= col[i] * x[i];
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        double y = x[k];
+        x[k] = x[piv[k]];
+        x[piv[k]] = y;
     }
 }
 

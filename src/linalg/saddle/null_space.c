@@ -60,8 +60,8 @@ static int decompose(null_space *d, int nv, int nl)
     for (int j = 0; j < nl; j++) {
         if (!(fabs(d->Q[AT(j, j, nv)]) > 0)) return j + 1;
     }
-    dormqr_("L", "T", &nv, &nv, &nl, d->Q, &nv, d->tau, d->B, &nv, d->work, &d->lwork, &info);
-    dormqr_("R", "N", &nv, &nv, &nl, d->Q, &nv, d->tau, d->B, &nv, d->work, &d->lwork, &info);
+    dormqr_("L", "T", &nv, &nv, &nl, d->Q, &nv, d->tau, d->B, &nv, d->work, &d->lwork, &info, 1, 1);
+    dormqr_("R", "N", &nv, &nv, &nl, d->Q, &nv, d->tau, d->B, &nv, d->work, &d->lwork, &info, 1, 1);
     return info;
 }
 
@@ -79,7 +79,7 @@ static int factor(dae_saddle *s, const double *M, const double *G, const double 
     for (int j = 0; j < nz; j++)
         dae_copy(nz, d->B + nl + (size_t)(nl + j) * (size_t)nv, d->A + (size_t)j * (size_t)nz);
     if (nz < LARGE) info = kernel_cholesky(nz, d->A);
-    else dpotrf_("L", &nz, d->A, &nz, &info);
+    else dpotrf_("L", &nz, d->A, &nz, &info, 1);
     return info ? nl + info : 0;
 }
 

@@ -41,7 +41,7 @@ static int factor_mass(dae_saddle *s, const double *M)
         int n = s->block[k], info;
         double *L = d->L + s->offset[k];
         if (n < LARGE) info = kernel_cholesky(n, L);
-        else dpotrf_("L", &n, L, &n, &info);
+        else dpotrf_("L", &n, L, &n, &info, 1);
         if (info) return s->first[k] + info;
     }
     return 0;
