@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing; silent when nothing is. With --dev also those for developers.
+# Installs the Debian packages that are missing; silent when nothing is. With --dev also those for developers, with
+# --web those of the web page: WebAssembly, node, and the browser that tests it.
 set -u
 
 # program or package to look for : package that brings it
@@ -9,6 +10,9 @@ libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundia
            libhdf5-dev libopenmpi-dev"
 if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"
+fi
+if [ "${1-}" = --web ]; then
+    programs="$programs emcc:emscripten clang-14:clang-14 llvm-ar-14:llvm-14 node:nodejs npm:npm chromium:chromium xz:xz-utils"
 fi
 
 missing=""

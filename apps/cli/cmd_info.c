@@ -1,5 +1,5 @@
 /* daedalus info: all about one problem, solver or formulation. */
-#include "cli.h"
+#include "info.h"
 
 #include <string.h>
 
@@ -54,6 +54,11 @@ static int info_problem(cli_args *args, const dae_problem_info *info)
     dae_error err = {0};
     dae_problem *p = dae_problem_create(info->name, NULL, 0, &err);
     if (!p) return cli_wrong(args, "%s: %s", info->name, err.text);
+    if (args->json) {
+        info_problem_json(info, p);
+        dae_problem_destroy(p);
+        return EXIT_DONE;
+    }
     printf("%s: %s\n\n", info->name, info->title);
     printf("  kind           %s, n = %d, index %d, %s\n", dae_kind_name(info->kind), info->n, info->index,
            info->stiff ? "stiff" : "not stiff");
@@ -94,8 +99,9 @@ static void print_options(const dae_option *o)
     }
 }
 
-static int info_solver(const dae_method_info *m)
+static int info_solver(const cli_args *args, const dae_method_info *m)
 {
+    if (args->json) return info_solver_json(m), EXIT_DONE;
     printf("%s: %s\n\n", m->name, m->title);
     if (m->order_min == m->order_max) printf("  order          %d\n", m->order_min);
     else printf("  order          %d to %d\n", m->order_min, m->order_max);
@@ -117,8 +123,9 @@ static int info_solver(const dae_method_info *m)
     return EXIT_DONE;
 }
 
-static int info_formulation(const dae_formulation_info *f)
+static int info_formulation(const cli_args *args, const dae_formulation_info *f)
 {
+    if (args->json) return info_formulation_json(f), EXIT_DONE;
     printf("%s: %s\n\n  gives          %s of index %d\n", f->name, f->title, dae_kind_name(f->kind),
            f->index);
     if (f->summary) printf("\n%s\n", f->summary);
@@ -141,8 +148,8 @@ static int run(cli_args *args)
     const char *name = args->argument[0];
     const dae_problem_info *problem = dae_problem_find(name);
     if (problem) return info_problem(args, problem);
-    if (dae_method_find(name)) return info_solver(dae_method_find(name));
-    if (dae_formulation_find(name)) return info_formulation(dae_formulation_find(name));
+    if (dae_method_find(name)) return info_solver(args, dae_method_find(name));
+    if (dae_formulation_find(name)) return info_formulation(args, dae_formulation_find(name));
     if (!strcmp(name, "auto")) return info_auto();
     char near[200];
     cli_nearest(name, any_name, near, sizeof near);
@@ -153,7 +160,10 @@ static int run(cli_args *args)
                      name);
 }
 
-static const cli_option options[] = {{NULL, NULL, NULL, NULL}};
+static const cli_option options[] = {
+    {"json", NULL, NULL, "one JSON object on standard output, the page as Markdown and as HTML in it"},
+    {NULL, NULL, NULL, NULL},
+};
 static const char *const examples[] = {"info andrews", "equations, origin, parameters, reference",
                                        "info radau5", "a solver and its options", NULL};
 const cli_command cli_info = {

@@ -53,6 +53,10 @@ expect 0 list problems --index 3; says '^andrews' out
 checks=$((checks + 1)); ! grep -q '^hires' out || wrong 'list --index 3 shows hires'
 expect 0 info hires; says 'interval  *t = 0 .. 321.812' out; says 'Components' out
 expect 0 info radau5; says 'order  *5' out
+expect 0 info vdpol-mu --json; says '"name":"mu","value":1000.0,"min":[-0-9.e+]*,"max":[-0-9.e+]*,"choices":null' out
+says '"t_end":2000.0,' out; says '"html":"<h1' out
+expect 0 info radau5 --json; says '"kinds":\["ODE","DAE"\],"max_index":3' out
+expect 0 info ggl --json; says '"what":"formulation","name":"ggl"' out
 for problem in $(daedalus list problems | awk 'NR > 1 {print $1}'); do expect 0 info "$problem"; done
 for solver in $(daedalus list solvers | awk 'NR > 1 {print $1}'); do expect 0 info "$solver"; done
 
