@@ -1,6 +1,6 @@
 /* The Sigma method: assignment against all permutations, offsets and labels of the pendulum and of pump, parts of a wrong system,
  * a chain of 1e5 equations. */
-#include "equations/structure.h"
+#include "equations/sigma.h"
 #include "test.h"
 
 enum { ABSENT = -1, LARGEST = 64 };
@@ -66,10 +66,10 @@ static void assignment_has_the_value_of_the_best_permutation(void **state)
         }
         dense_signature x;
         dae_matching m;
-        dae_structure g;
+        dae_sigma g;
         dae_arena *arena = dae_arena_create();
         int best = best_value(n, sigma, 0, 0),
-            found = dae_structure_find(from_dense(&x, n, n, sigma), arena, &m, &g);
+            found = dae_sigma_find(from_dense(&x, n, n, sigma), arena, &m, &g);
         assert_int_equal(found, best >= 0);
         if (found) {
             solvable++;
@@ -93,10 +93,10 @@ static void structure_of_the_pendulum(void **state)
     static const int c[] = {1, 1, 0, 0, 2}, d[] = {2, 2, 1, 1, 0}, label[] = {1, 1, 2, 2, 3};
     dense_signature x;
     dae_matching m;
-    dae_structure g;
+    dae_sigma g;
     dae_arena *arena = dae_arena_create();
     (void)state;
-    assert_int_equal(dae_structure_find(from_dense(&x, 5, 5, sigma), arena, &m, &g), 1);
+    assert_int_equal(dae_sigma_find(from_dense(&x, 5, 5, sigma), arena, &m, &g), 1);
     assert_ints(g.c, c, 5);
     assert_ints(g.d, d, 5);
     assert_ints(g.label, label, 5);
@@ -113,10 +113,10 @@ static void blocks_come_after_what_they_need(void **state)
     static const int sigma[] = {1, 0, 0, 0, 1, 0, 0, 0, 0};
     dense_signature x;
     dae_matching m;
-    dae_structure g;
+    dae_sigma g;
     dae_arena *arena = dae_arena_create();
     (void)state;
-    assert_int_equal(dae_structure_find(from_dense(&x, 3, 3, sigma), arena, &m, &g), 1);
+    assert_int_equal(dae_sigma_find(from_dense(&x, 3, 3, sigma), arena, &m, &g), 1);
     assert_int_equal(g.index, 1);
     assert_int_equal(g.dof, 2);
     assert_int_equal(g.nblock, 3);
@@ -134,12 +134,12 @@ static void parts_of_a_wrong_system_are_found(void **state)
                                under_column[] = {0, 0, 1, 1};
     dense_signature x;
     dae_matching m;
-    dae_structure g;
+    dae_sigma g;
     unsigned char row[4], column[4];
     dae_arena *arena = dae_arena_create();
     (void)state;
     const dae_signature *s = from_dense(&x, 4, 4, sigma);
-    assert_int_equal(dae_structure_find(s, arena, &m, &g), 0);
+    assert_int_equal(dae_sigma_find(s, arena, &m, &g), 0);
     assert_int_equal(m.size, 3);
     assert_true(dae_matching_part(s, &m, 1, arena, row, column));
     assert_memory_equal(row, over_row, 4);
@@ -159,7 +159,7 @@ static void chain_of_differentiators(void **state)
         *order = calloc(2 * N, sizeof *order);
     int count = 0;
     dae_matching m;
-    dae_structure g;
+    dae_sigma g;
     dae_arena *arena = dae_arena_create();
     (void)state;
     for (int i = 0; i < N; i++) {
@@ -172,7 +172,7 @@ static void chain_of_differentiators(void **state)
         start[i + 1] = count;
     }
     dae_signature s = {N, N, start, column, order};
-    assert_int_equal(dae_structure_find(&s, arena, &m, &g), 1);
+    assert_int_equal(dae_sigma_find(&s, arena, &m, &g), 1);
     assert_int_equal(g.index, N);
     assert_int_equal(g.dof, 0);
     assert_int_equal(g.c[0], N - 1);

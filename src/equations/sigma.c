@@ -11,7 +11,7 @@
  * Labels for radau5 and its like on the system as written:
  *     label_j = max(1, 1 + max{c_i : i in the block of j or in one that it depends on} - d_j);
  * they agree with the index vectors printed in [TESTSET] for andrews, fekete, water, pump, transamp, chemakzo, crank, wheel. */
-#include "equations/structure.h"
+#include "equations/sigma.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void group(int n, const int *of_row, int groups, int *first, int *row)
 /* Offsets pass from row i to the row that is matched with a variable of i, so components are taken from the last one, which no
  * other needs, down; only inside a component does a row come back into the queue. */
 static int find_offsets(const dae_signature *s, const dae_matching *m, const int *component, int ncomponent,
-                        dae_arena *arena, dae_structure *g)
+                        dae_arena *arena, dae_sigma *g)
 {
     int n = s->rows, *queue = dae_arena_ints(arena, (size_t)n + 1),
         *on_t = dae_arena_ints(arena, (size_t)n + 1);
@@ -69,7 +69,7 @@ static int find_offsets(const dae_signature *s, const dae_matching *m, const int
     return 1;
 }
 
-static void count_freedom(dae_structure *g)
+static void count_freedom(dae_sigma *g)
 {
     int algebraic = 0, largest = 0;
     g->dof = 0;
@@ -84,7 +84,7 @@ static void count_freedom(dae_structure *g)
 /* ---- Blocks --------------------------------------------------------------------------------------------- */
 
 /* Edges i -> row matched with j, for entries of J, or of the whole pattern where g is NULL. */
-static int components(const dae_signature *s, const dae_matching *m, const dae_structure *g, dae_arena *arena,
+static int components(const dae_signature *s, const dae_matching *m, const dae_sigma *g, dae_arena *arena,
                       int *component)
 {
     int n = s->rows, count = 0, *start = dae_arena_ints(arena, (size_t)n + 1);
@@ -101,7 +101,7 @@ static int components(const dae_signature *s, const dae_matching *m, const dae_s
 }
 
 /* worst[b]: the largest c in block b and in all blocks that it depends on; those come before it. */
-static void label_variables(const dae_signature *s, const dae_matching *m, dae_structure *g, int *worst)
+static void label_variables(const dae_signature *s, const dae_matching *m, dae_sigma *g, int *worst)
 {
     for (int b = 0; b < g->nblock; b++) {
         for (int r = g->block_start[b]; r < g->block_start[b + 1]; r++) {
@@ -119,17 +119,17 @@ static void label_variables(const dae_signature *s, const dae_matching *m, dae_s
     }
 }
 
-int dae_structure_find(const dae_signature *s, dae_arena *arena, dae_matching *m, dae_structure *out)
+int dae_sigma_find(const dae_signature *s, dae_arena *arena, dae_matching *m, dae_sigma *out)
 {
     size_t size = (size_t)s->rows + 2;
     int *coarse = dae_arena_ints(arena, size), *worst = dae_arena_ints(arena, size);
-    *out = (dae_structure){.n = s->rows,
-                           .c = dae_arena_ints(arena, size),
-                           .d = dae_arena_ints(arena, size),
-                           .block = dae_arena_ints(arena, size),
-                           .block_start = dae_arena_ints(arena, size),
-                           .block_row = dae_arena_ints(arena, size),
-                           .label = dae_arena_ints(arena, size)};
+    *out = (dae_sigma){.n = s->rows,
+                       .c = dae_arena_ints(arena, size),
+                       .d = dae_arena_ints(arena, size),
+                       .block = dae_arena_ints(arena, size),
+                       .block_start = dae_arena_ints(arena, size),
+                       .block_row = dae_arena_ints(arena, size),
+                       .label = dae_arena_ints(arena, size)};
     if (!dae_matching_largest(s, arena, m)) return -1;
     if (s->rows != s->columns || m->size < s->rows) return 0;
     if (!dae_matching_heaviest(s, arena, m)) return -1;
