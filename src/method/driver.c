@@ -548,14 +548,17 @@ static dae_status change_chart(dae_integrator *it, dae_error *err)
     return s ? s : restart(it, fabs(it->ivp.h_next), err);
 }
 
+dae_status dae_driver_take_cancel(dae_integrator *it, dae_error *err)
+{
+    atomic_store(&it->cancelled, 0);
+    return dae_fail(err, DAE_CANCELLED, it->s->now, "cancelled at t = %.10g", it->s->now);
+}
+
 /* One accepted step of the method. */
 static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
 {
     dae_stats *st = &it->s->stats;
-    if (atomic_load_explicit(&it->cancelled, memory_order_relaxed)) {
-        atomic_store(&it->cancelled, 0);
-        return dae_fail(err, DAE_CANCELLED, it->s->now, "cancelled at t = %.10g", it->s->now);
-    }
+    if (dae_driver_cancelled(it)) return dae_driver_take_cancel(it, err);
     if (it->opt.max_steps > 0 && st->steps >= it->opt.max_steps) {
         return dae_fail(err, DAE_ERR_MAX_STEPS, it->s->now,
                         "t = %.10g: %ld steps were taken without reaching %g; raise max_steps", it->s->now,
@@ -594,7 +597,7 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
     double from = s->now;
     if (it->events.count) {
         dae_status r = dae_driver_events(it, from, to, &out, err);
-        if (r < 0) return r;
+        if (r) return r;
     }
     if (!out.written && !out.restart && !out.stop) {
         dae_status r = dae_driver_output(it, from, out.t, err);

@@ -46,8 +46,8 @@ struct dae_integrator {
 
     dae_events events;
     dae_event *event;
-    int *sign;                /* armed sign of each function, 0: disarmed */
-    double *phi;              /* values: 4 rows; time and value where armed: 2 rows */
+    int *sign;   /* armed sign of each function, 0: disarmed; then those before the present step */
+    double *phi; /* values: 4 rows; time and value where armed: 2 rows */
     dae_event_record *record; /* grows */
     int nrecord, capacity;
     struct root *root; /* found in the present step, grows up to a limit */
@@ -69,6 +69,13 @@ struct dae_integrator {
 
 /* The solution at t in the last step (or the state where nothing was stepped). */
 void dae_driver_at(dae_integrator *it, double t, double *y, double *yp);
+
+/* Somebody asked to stop; take_cancel notes that it was heard. */
+static inline int dae_driver_cancelled(dae_integrator *it)
+{
+    return atomic_load_explicit(&it->cancelled, memory_order_relaxed) != 0;
+}
+dae_status dae_driver_take_cancel(dae_integrator *it, dae_error *err);
 
 /* output.c: points in (from, to], or the first point. */
 dae_status dae_driver_output_start(dae_integrator *it, dae_error *err);

@@ -15,11 +15,13 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECK_POINTS 3              /* inside each step when nothing is said; ours */
 #define MAX_ROOTS 256               /* in one step */
 #define TOUCH (64 * DBL_EPSILON)    /* a double root: extremum below this, relative to the ends */
 #define POLISH 4                    /* Newton steps on the projected dense output */
+#define GOLDEN_STEPS 40             /* 0.618^40 < sqrt(eps): a search for an extremum is over then */
 #define ZENO_COUNT 50               /* this many restarts ... */
 #define ZENO_SPAN 1e-9              /* ... within this part of the interval pile up; */
 #define ZENO_LAST 3                 /* so do this many in a row ... */
@@ -44,7 +46,7 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
     size_t m = (size_t)events->count;
     it->events = *events;
     it->event = dae_arena_copy(it->keep, events->event, m, sizeof *it->event);
-    it->sign = dae_arena_ints(it->arena, m);
+    it->sign = dae_arena_ints(it->arena, 2 * m);
     it->phi = dae_arena_reals(it->arena, 6 * m);
     free(it->root);
     it->root = calloc(MAX_ROOTS, sizeof *it->root);
@@ -186,7 +188,8 @@ static void look_for_two(dae_integrator *it, int i, double a, double b, double f
     double lo = a, hi = b, x = lo + golden * (hi - lo), y = hi - golden * (hi - lo);
     double fx = s * value(it, i, x), fy = s * value(it, i, y);
     double scale = fmax(fabs(fa), fabs(fb)), tol = sqrt(DBL_EPSILON) * fabs(b - a);
-    while (fabs(hi - lo) > tol && fx > 0 && fy > 0) {
+    /* Near the spacing of the numbers around t the bracket cannot shrink to tol: a bound, and no point twice. */
+    for (int k = 0; k < GOLDEN_STEPS && fabs(hi - lo) > tol && x != y && fx > 0 && fy > 0; k++) {
         if (fx < fy) {
             hi = y;
             y = x;
@@ -226,7 +229,7 @@ static double *armed_value(dae_integrator *it)
 /* Compares functions at neighboring points a and b. */
 static void scan(dae_integrator *it, double a, double b, const double *fa, const double *fb, int deep)
 {
-    for (int i = 0; i < it->events.count; i++) {
+    for (int i = 0; i < it->events.count && !dae_driver_cancelled(it); i++) {
         int s = it->sign[i], now = sign_of(it, i, fb[i]);
         if (s == 0) { /* disarmed: take the first sign that shows */
             it->sign[i] = now;
@@ -347,6 +350,15 @@ static dae_status act(dae_integrator *it, int first, int last, double t, dae_eve
     return DAE_OK;
 }
 
+/* The search is given up: as if it had not begun, so that the run can go on. */
+static dae_status cancelled(dae_integrator *it, double from, dae_error *err)
+{
+    int m = it->events.count;
+    memcpy(it->sign, it->sign + m, (size_t)m * sizeof *it->sign);
+    evaluate(it, from, it->phi);
+    return dae_driver_take_cancel(it, err);
+}
+
 dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
                              dae_error *err)
 {
@@ -356,6 +368,8 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
     if (points == 0) points = CHECK_POINTS;
     if (points < 0) points = 0;
     it->nroot = 0;
+    memcpy(it->sign + m, it->sign,
+           (size_t)m * sizeof *it->sign); /* a cancelled search is repeated from here */
     arm(it, from, to, spare);
     double a = from;
     for (int k = 1; k <= points + 1; k++) {
@@ -367,6 +381,7 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
                             b);
         if (r > 0) continue; /* not evaluable at this point: look at the next */
         scan(it, a, b, old, new, deep);
+        if (dae_driver_cancelled(it)) return cancelled(it, from, err);
         dae_copy(m, new, old);
         a = b;
     }

@@ -121,12 +121,69 @@ static void newtons_cradle_passes_momentum_on(void **state)
     mbs_problem_destroy(p);
 }
 
+/* Five balls with gaps of 10 um. At loose tolerances the search for two contacts between neighbouring points meets
+ * brackets as small as the spacing of the numbers around t: it must end there. */
+static mbs_problem *five_balls(void)
+{
+    dae_error err = {0};
+    mbs_model *m = mbs_model_create("cradle", MBS_PLANAR);
+    const double a = -40 * 3.14159265358979323846 / 180, L = 0.3, gap = 0.04001;
+    static char name[5][3][8], when[4][100];
+    mbs_model_set_gravity(m, 0, -9.81, 0);
+    for (int i = 0; i < 5; i++) {
+        const char *prefix[] = {"ball", "T", "C"};
+        for (int k = 0; k < 3; k++) snprintf(name[i][k], sizeof name[i][k], "%s%d", prefix[k], i + 1);
+        mbs_body ball = {.name = name[i][0], .mass = 0.25, .inertia = {0, 0, 4e-5}, .center = {gap * i, -L}};
+        if (i == 0) ball.center[0] = L * sin(a), ball.center[1] = -L * cos(a), ball.angle = a;
+        mbs_model_add_body(m, &ball);
+        mbs_model_add_point(m, &(mbs_point){.name = name[i][2], .body = i + 1});
+        mbs_model_add_joint(
+            m, &(mbs_joint){.name = name[i][1], .type = "revolute", .b = i + 1, .at = {gap * i, 0}});
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(when[i], sizeof when[i], "hypot(ball%d.x-ball%d.x, ball%d.y-ball%d.y) - 0.04", i + 2, i + 1,
+                 i + 2, i + 1);
+        mbs_model_add_event(m, &(mbs_event){.name = name[i][0],
+                                            .when = when[i],
+                                            .direction = DAE_FALLING,
+                                            .impact = 1,
+                                            .point_a = name[i][2],
+                                            .point_b = name[i + 1][2],
+                                            .restitution = 1});
+    }
+    mbs_problem *p = mbs_problem_create(m, &err);
+    if (!p) fail_msg("%s", err.text);
+    mbs_model_destroy(m);
+    return p;
+}
+
+static void cradle_of_five_ends_at_every_tolerance(void **state)
+{
+    (void)state;
+    mbs_problem *p = five_balls();
+    dae_problem half = *mbs_problem_get(p);
+    half.t_end = 0.5;
+    for (double tol = 1e-2; tol > 1e-11; tol /= 10) {
+        dae_error err = {0};
+        dae_run_options o = dae_run_options_default(&half);
+        o.events = mbs_problem_events(p);
+        o.options.rtol = o.options.atol = tol;
+        dae_run_result *r = dae_run(&half, &o, &err);
+        if (!r || r->status < 0) fail_msg("tol = %g: %s", tol, r ? r->error.text : err.text);
+        assert_true(r->nevent >= 4);
+        assert_near(r->event[0].t, 0.2835612, 1e-2 * sqrt(tol)); /* all reach ball 1 at the lowest point */
+        dae_run_destroy(r);
+    }
+    mbs_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_bodies_keep_momentum),
         cmocka_unit_test(impact_respects_the_joints),
         cmocka_unit_test(newtons_cradle_passes_momentum_on),
+        cmocka_unit_test(cradle_of_five_ends_at_every_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
