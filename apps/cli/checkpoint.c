@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Options that must be the same in the run that goes on; the first five are always kept, as they were in
  * effect. */
@@ -25,19 +24,18 @@ int cli_checkpoint_check(cli_args *args, const char *path, const char *method)
 {
     const dae_method_info *m = method ? dae_method_find(method) : NULL;
     if (m && !m->checkpoint) return cli_wrong(args, "--checkpoint %s: %s cannot be saved", path, m->name);
-    int there = access(path, F_OK) == 0;
-    FILE *file = fopen(path, "ab");
-    if (!file) return cli_wrong(args, "--checkpoint %s: %s", path, strerror(errno));
-    fclose(file);
-    if (!there) remove(path);
+    cli_draft d;
+    if (cli_draft_begin(args, &d, "--checkpoint", path)) return EXIT_USAGE;
+    cli_draft_drop(&d);
     return 0;
 }
 
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path)
 {
     if (!r->checkpoint) return cli_wrong(args, "--checkpoint %s: %s cannot be saved", path, r->solver);
-    FILE *file = fopen(path, "wb");
-    if (!file) return cli_wrong(args, "--checkpoint %s: %s", path, strerror(errno));
+    cli_draft d;
+    if (cli_draft_begin(args, &d, "--checkpoint", path)) return EXIT_USAGE;
+    FILE *file = d.file;
     fprintf(file, "%sproblem %s\noption solver=%s\n", first_line, r->name, r->solver);
     fprintf(file, "option rtol=%.17g\noption atol=%.17g\noption h0=%.17g\noption tend=%.17g\n", r->rtol,
             r->atol, r->h0, r->t_end);
@@ -48,9 +46,7 @@ int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *pa
     }
     fprintf(file, "bytes %zu\n", r->checkpoint_size);
     fwrite(r->checkpoint, 1, r->checkpoint_size, file);
-    int bad = ferror(file);
-    if (fclose(file) != 0 || bad) return cli_wrong(args, "--checkpoint %s: could not be written", path);
-    return 0;
+    return cli_draft_end(args, &d, 0);
 }
 
 /* The same word or the same number. */
@@ -95,20 +91,10 @@ static int refuse_others(cli_args *args, const char *path, const char *text)
 
 int cli_checkpoint_read(cli_args *args, const char *path, void **block, const void **bytes, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) return cli_wrong(args, "--resume %s: %s", path, strerror(errno));
-    size_t capacity = 1 << 16, used = 0;
-    char *text = malloc(capacity + 1);
-    while (text && (used += fread(text + used, 1, capacity - used, file)) == capacity) {
-        char *longer = realloc(text, 2 * capacity + 1);
-        if (!longer) free(text);
-        text = longer;
-        capacity *= 2;
-    }
-    fclose(file);
-    if (!text) return cli_wrong(args, "out of memory");
+    size_t used = 0;
+    char *text = cli_read_file(path, &used);
+    if (!text) return cli_wrong(args, "--resume %s: %s", path, strerror(errno));
     *block = text;
-    text[used] = 0;
     if (strncmp(text, first_line, strlen(first_line)) != 0)
         return cli_wrong(args, "--resume %s: not a checkpoint of daedalus", path);
     if (refuse_others(args, path, text)) return EXIT_USAGE;

@@ -111,7 +111,6 @@ void cli_close_problem(cli_args *args, dae_problem *p);
 int cli_is_model(const char *name); /* 1: the name of a model file */
 /* The model file, with a message if it is wrong (args->status). */
 mbs_model *cli_load_model(cli_args *args);
-char *cli_read_all(FILE *file, size_t *length); /* the whole of it, to be freed; NULL with errno set */
 /* The same for a problem or model file of that name, and for a problem. */
 dae_problem *cli_open(cli_args *args, const char *name);
 dae_problem *cli_open_named(cli_args *args, const char *name);
@@ -173,10 +172,26 @@ typedef struct cli_text {
     size_t length, capacity;
 } cli_text;
 int cli_write_text(const char *text, size_t length, void *cli_text); /* a dae_write_fn */
-/* The whole of a file, or NULL with errno set. */
-char *cli_read_file(const char *path, size_t *length);
 /* Makes a folder and those above it; 0 or errno. */
 int cli_make_folder(const char *path);
+
+/* file.c: the whole of a file without a byte order mark, or NULL with errno set. Devices and pipes: at most 1 GB (EFBIG). */
+char *cli_read_file(const char *path, size_t *length);
+char *cli_read_open(FILE *file, size_t *length);
+/* A file that takes the place of an old one when it is whole; all that writes files goes through it. Devices and pipes are
+ * written to directly. begin and end: 0, or EXIT_USAGE after a message; drop leaves the old file. */
+typedef struct cli_draft {
+    FILE *file;                    /* NULL: not begun, or ended */
+    char path[4096], target[4096]; /* as it was given, and where it will be: links are followed */
+    char part[4096 + 32];          /* where it is written */
+    int direct;                    /* 1: a device; part is the path */
+    const char *option;            /* "--out" for messages, or NULL */
+} cli_draft;
+int cli_draft_begin(const cli_args *args, cli_draft *d, const char *option, const char *path);
+int cli_draft_end(const cli_args *args, cli_draft *d,
+                  int bad);                  /* bad: something went wrong before, errno may tell */
+int cli_draft_finish(cli_draft *d, int bad); /* the same without a message: 0 or errno */
+void cli_draft_drop(cli_draft *d);
 
 /* hdf5.c: result files */
 int cli_has_ending(const char *path, const char *ending);
@@ -186,10 +201,6 @@ char *cli_command_line(const cli_args *args); /* as a shell takes it; free it. N
 /* dae_table_hdf5 with the command and the version as attributes before those given. */
 dae_status cli_table_hdf5(const cli_args *args, const dae_table *t, const dae_attribute *attribute, int n,
                           const char *words, dae_write_fn *write, void *user, dae_error *err);
-/* A file that takes the place of an old one when it is whole. begin: NULL after a message; end: 0 or errno (bad: what
- * went wrong before, or 0). */
-FILE *cli_begin_file(const cli_args *args, const char *path, char *temporary, size_t size);
-int cli_end_file(FILE *file, const char *temporary, const char *path, int bad);
 
 /* progress.c */
 typedef struct cli_progress {

@@ -18,7 +18,7 @@ static char *read_state(const cli_args *args, size_t *length)
         return NULL;
     }
     errno = 0;
-    char *text = cli_read_all(file, length);
+    char *text = cli_read_open(file, length);
     if (!text) cli_wrong(args, "--state %s: %s", path, errno ? strerror(errno) : "cannot be read");
     if (file != stdin) fclose(file);
     return text;

@@ -388,15 +388,13 @@ static int write_files(const matrix *x)
     static const char *const names[] = {"csv", "condensed"};
     for (int k = 0; k < 2; k++) {
         const char *path = cli_value(x->args, names[k]);
-        FILE *out = path ? fopen(path, "w") : NULL;
+        cli_draft d;
         if (!path) continue;
-        if (!out) return cli_wrong(x->args, "--%s %s: %s", names[k], path, strerror(errno));
+        if (cli_draft_begin(x->args, &d, k ? "--condensed" : "--csv", path)) return EXIT_USAGE;
         int bad = 0;
-        if (k == 0) bad = write_csv(out, x);
-        else condensed(out, x);
-        bad |= ferror(out);
-        bad |= fclose(out) != 0;
-        if (bad) return cli_wrong(x->args, "--%s %s: could not be written", names[k], path);
+        if (k == 0) bad = write_csv(d.file, x);
+        else condensed(d.file, x);
+        if (cli_draft_end(x->args, &d, bad)) return EXIT_USAGE;
     }
     return 0;
 }

@@ -23,37 +23,20 @@ void cli_page_path(const cli_page *p, const char *ending, char *path, size_t siz
 
 /* ---- Files ------------------------------------------------------------------------------------------- */
 
-/* Written beside it and renamed: a file is there as a whole or not at all. */
-typedef struct draft {
-    char path[1100], part[1110];
-    FILE *file;
-} draft;
-
-static int begin(const cli_page *p, const char *ending, draft *d)
+static int begin(const cli_page *p, const char *ending, cli_draft *d)
 {
-    cli_page_path(p, ending, d->path, sizeof d->path);
-    snprintf(d->part, sizeof d->part, "%s.part", d->path);
-    d->file = fopen(d->part, "w");
-    return d->file ? 0 : cli_wrong(p->args, "--out: %s: %s", d->part, strerror(errno));
-}
-
-static int end(const cli_page *p, draft *d)
-{
-    int bad = ferror(d->file);
-    bad |= fclose(d->file) != 0;
-    if (!bad && rename(d->part, d->path) == 0) return 0;
-    int why = errno;
-    remove(d->part);
-    return cli_wrong(p->args, "--out: %s: %s", d->path, strerror(why));
+    char path[1100];
+    cli_page_path(p, ending, path, sizeof path);
+    return cli_draft_begin(p->args, d, "--out:", path);
 }
 
 static int write_about(const cli_page *p)
 {
-    draft d;
+    cli_draft d;
     if (begin(p, "json", &d)) return EXIT_USAGE;
-    json_dumpf(p->about, d.file, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    int bad = json_dumpf(p->about, d.file, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0;
     fputc('\n', d.file);
-    return end(p, &d);
+    return cli_draft_end(p->args, &d, bad);
 }
 
 static char *read_part(const cli_page *p, const char *ending, size_t *length)
@@ -87,7 +70,7 @@ static int compute_run(cli_page *p)
     dae_run_options o = dae_run_options_default(q);
     dae_error err = {0};
     cli_text json = {0}, text = {0};
-    draft csv;
+    cli_draft csv;
     char hash[24];
     mbs_balance energy;
     if (model) {
@@ -109,8 +92,8 @@ static int compute_run(cli_page *p)
         r->energy = &energy;
     if (!status) status = begin(p, "csv", &csv);
     if (!status) {
-        dae_run_csv(r, cli_write_file, csv.file);
-        status = end(p, &csv);
+        int bad = dae_run_csv(r, cli_write_file, csv.file) < 0;
+        status = cli_draft_end(p->args, &csv, bad);
     }
     dae_run_json(r, cli_write_text, &json);
     dae_run_report(r, 60, cli_write_text, &text);
@@ -248,14 +231,13 @@ static int name_of(cli_page *p, const char *argument)
         snprintf(p->name, sizeof p->name, "%s", info->name);
         return 0;
     }
-    json_error_t where;
-    p->model = json_load_file(argument, 0, &where);
+    size_t length = 0;
+    char *text = cli_read_file(argument, &length);
+    p->model = text ? json_loadb(text, length, 0, NULL) : NULL;
+    free(text);
     const char *name = json_string_value(json_object_get(p->model, "name"));
     const char *base = strrchr(argument, '/') ? strrchr(argument, '/') + 1 : argument;
-    snprintf(p->name, sizeof p->name, "%s", name ? name : base);
-    for (char *c = p->name; *c; c++) {
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", *c)) *c = '_';
-    }
+    dae_file_name(name ? name : base, p->name, sizeof p->name);
     return 0;
 }
 
@@ -264,13 +246,13 @@ static int keep_model(const cli_page *p, const char *argument)
 {
     char path[1100];
     size_t length;
-    draft d;
+    cli_draft d;
     cli_page_path(p, "model.json", path, sizeof path);
     char *text = strcmp(path, argument) ? cli_read_file(argument, &length) : NULL;
     int status = text ? begin(p, "model.json", &d) : 0;
     if (text && !status) {
         fwrite(text, 1, length, d.file);
-        status = end(p, &d);
+        status = cli_draft_end(p->args, &d, 0);
     }
     free(text);
     return status;

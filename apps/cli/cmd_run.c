@@ -19,7 +19,8 @@ typedef struct job {
     double *at;
     dae_switching *switching; /* --event */
     void *resume;
-    FILE *out, *dump;
+    FILE *out;             /* of --out: that of its draft, or standard output */
+    cli_draft table, dump; /* --out, --dump */
     cli_progress progress;
     dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
@@ -143,16 +144,15 @@ static int set_output(job *j)
         dae_error err = {0};
         if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0)
             return cli_wrong(j->args, "--out %s: %s", out, err.text);
-        j->out = fopen(out, "wb");
-        if (!j->out) return cli_wrong(j->args, "--out %s: %s", out, strerror(errno));
+        if (cli_draft_begin(j->args, &j->table, "--out", out)) return EXIT_USAGE;
+        j->out = j->table.file;
     }
     if (dump && !strcmp(dump, "-"))
         return cli_wrong(j->args, "--dump -: expected the name of a file; what is in it is not text");
     if (dump) {
-        j->dump = fopen(dump, "wb");
-        if (!j->dump) return cli_wrong(j->args, "--dump %s: %s", dump, strerror(errno));
+        if (cli_draft_begin(j->args, &j->dump, "--dump", dump)) return EXIT_USAGE;
         o->solution = cli_write_file;
-        o->solution_user = j->dump;
+        o->solution_user = j->dump.file;
     }
     return 0;
 }
@@ -377,22 +377,20 @@ static int write_files(job *j)
         errno = 0;
         dae_status s =
             cli_is_hdf5(out) ? write_hdf5(j, j->out, &err) : write_chosen(j, cli_write_file, j->out, &err);
-        int bad = s < 0 || fflush(j->out) != 0, why = errno;
-        if (j->out != stdout && fclose(j->out) != 0 && !bad) {
-            bad = 1;
-            why = errno;
+        if (s < 0 && s != DAE_ERR_FILE) {
+            cli_draft_drop(&j->table);
+            status = cli_wrong(j->args, "--out %s: %s", out, err.text[0] ? err.text : dae_status_text(s));
+        } else if (j->table.file) {
+            status = cli_draft_end(j->args, &j->table, s < 0);
+        } else if (s < 0 || fflush(stdout) != 0) {
+            status =
+                cli_wrong(j->args, "--out %s: could not be written: %s", out, strerror(errno ? errno : EIO));
         }
         j->out = NULL;
-        if (bad && s < 0 && s != DAE_ERR_FILE) status = cli_wrong(j->args, "--out %s: %s", out, err.text);
-        else if (bad)
-            status = cli_wrong(j->args, "--out %s: could not be written%s%s", out, why ? ": " : "",
-                               why ? strerror(why) : "");
-        else note_kept(j, out);
+        if (!status) note_kept(j, out);
     }
-    if (j->dump) {
-        int bad = fclose(j->dump) != 0;
-        j->dump = NULL;
-        if (bad) status = cli_wrong(j->args, "--dump %s: could not be written", cli_value(j->args, "dump"));
+    if (j->dump.file) {
+        if (cli_draft_end(j->args, &j->dump, 0)) status = EXIT_USAGE;
         else note_kept(j, cli_value(j->args, "dump"));
     }
     if (plot && (j->result->npoint > 1 || j->result->status >= 0)) {
@@ -400,11 +398,14 @@ static int write_files(job *j)
         else note_kept(j, plot);
     }
     if (animate && j->result->npoint > 0) {
-        FILE *page = fopen(animate, "w");
-        int bad = !page || mbs_write_html(j->args->model, j->result->npoint, j->result->point_t,
-                                          j->result->point_y, cli_write_file, page) < 0;
-        if (page) bad |= fclose(page) != 0;
-        if (bad) status = cli_wrong(j->args, "--animate %s: could not be written", animate);
+        cli_draft page;
+        int bad = cli_draft_begin(j->args, &page, "--animate", animate);
+        if (!bad) {
+            dae_status s = mbs_write_html(j->args->model, j->result->npoint, j->result->point_t,
+                                          j->result->point_y, cli_write_file, page.file);
+            bad = cli_draft_end(j->args, &page, s < 0);
+        }
+        if (bad) status = EXIT_USAGE;
         else note_kept(j, animate);
     }
     if (checkpoint && j->result->started) {
@@ -475,8 +476,8 @@ static int run(cli_args *args)
         cli_progress_end(&j.progress);
         status = j.result ? finish(&j) : cli_wrong(args, "%s", err.text);
     }
-    if (j.out && j.out != stdout) fclose(j.out);
-    if (j.dump) fclose(j.dump);
+    cli_draft_drop(&j.table);
+    cli_draft_drop(&j.dump);
     dae_run_destroy(j.result);
     cli_close_problem(args, j.problem);
     dae_reference_destroy(j.reference);

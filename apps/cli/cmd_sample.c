@@ -15,7 +15,7 @@ static dae_solution *open_solution(const cli_args *args)
         return NULL;
     }
     errno = 0;
-    char *data = cli_read_all(file, &length);
+    char *data = cli_read_open(file, &length);
     if (file != stdin) fclose(file);
     if (!data) {
         cli_wrong(args, "%s: %s", path, errno ? strerror(errno) : "cannot be read");

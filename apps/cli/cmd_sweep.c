@@ -88,7 +88,7 @@ static char *describe(const sweep_job *s, const char *problem, const char *list)
 static int claim_folder(sweep_job *s)
 {
     const char *text = s->settings;
-    char path[1024], temporary[1040];
+    char path[1024];
     size_t length;
     int bad = cli_make_folder(s->folder);
     if (bad) return cli_wrong(s->args, "--out %s: %s", s->folder, strerror(bad));
@@ -129,15 +129,10 @@ static int claim_folder(sweep_job *s)
         return 0;
     }
     if (errno != ENOENT) return cli_wrong(s->args, "%s: %s", path, strerror(errno));
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    FILE *file = fopen(temporary, "w");
-    if (!file) return cli_wrong(s->args, "%s: %s", temporary, strerror(errno));
-    int wrong = fputs(text, file) < 0 || fputc('\n', file) == EOF;
-    if (fclose(file) != 0 || wrong || rename(temporary, path) != 0) {
-        remove(temporary);
-        return cli_wrong(s->args, "%s could not be written: %s", path, strerror(errno));
-    }
-    return 0;
+    cli_draft d;
+    if (cli_draft_begin(s->args, &d, NULL, path)) return EXIT_USAGE;
+    int wrong = fputs(text, d.file) < 0 || fputc('\n', d.file) == EOF;
+    return cli_draft_end(s->args, &d, wrong);
 }
 
 /* --out DIR, or FILE.h5, FILE.csv with the folder FILE.sweep beside it. */
@@ -250,17 +245,15 @@ static int not_written(sweep_job *s, const char *path, const char *why)
 /* A CSV file from the logs, in the order of runs. */
 static int write_runs(sweep_job *s, const char *path)
 {
-    char temporary[1100];
-    FILE *file = cli_begin_file(s->args, path, temporary, sizeof temporary);
-    if (!file) return EXIT_USAGE;
-    errno = 0;
-    int bad = dae_sweep_header(s->sweep, cli_write_file, file) < 0;
+    cli_draft d;
+    if (cli_draft_begin(s->args, &d, NULL, path)) return EXIT_USAGE;
+    int bad = dae_sweep_header(s->sweep, cli_write_file, d.file) < 0;
     for (long k = 0; !bad && k < s->count; k++) {
         if (!s->line[k]) continue;
         size_t n = strcspn(s->line[k], "\n") + 1;
-        bad = fwrite(s->line[k], 1, n, file) != n;
+        bad = fwrite(s->line[k], 1, n, d.file) != n;
     }
-    bad = cli_end_file(file, temporary, path, !bad ? 0 : errno ? errno : EIO);
+    bad = cli_draft_finish(&d, bad);
     return bad ? not_written(s, path, strerror(bad)) : 0;
 }
 
@@ -272,15 +265,13 @@ static int write_hdf5(sweep_job *s, const dae_table *t, const char *path)
                          {"settings", s->settings, 0},
                          {"seed", NULL, (double)s->seed},
                          {"runs", NULL, (double)s->count}};
-    char temporary[1100];
+    cli_draft d;
     dae_error err = {0};
     if (cli_hdf5_check(&err) < 0) return 0;
-    FILE *file = cli_begin_file(s->args, path, temporary, sizeof temporary);
-    if (!file) return EXIT_USAGE;
-    errno = 0;
+    if (cli_draft_begin(s->args, &d, NULL, path)) return EXIT_USAGE;
     dae_status got =
-        cli_table_hdf5(s->args, t, a, sizeof a / sizeof *a, "status,reason", cli_write_file, file, &err);
-    int bad = cli_end_file(file, temporary, path, got >= 0 ? 0 : errno ? errno : EIO);
+        cli_table_hdf5(s->args, t, a, sizeof a / sizeof *a, "status,reason", cli_write_file, d.file, &err);
+    int bad = cli_draft_finish(&d, got < 0);
     if (got < 0 && got != DAE_ERR_FILE) return not_written(s, path, err.text);
     return bad ? not_written(s, path, strerror(bad)) : 0;
 }

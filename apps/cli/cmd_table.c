@@ -118,14 +118,12 @@ static void put_marked(const table *t)
 
 static int put_notes(const table *t, const char *path)
 {
-    char buffer[4096];
-    size_t n;
-    FILE *file = fopen(path, "r");
-    if (!file) return cli_wrong(t->args, "--notes %s: %s", path, strerror(errno));
-    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) fwrite(buffer, 1, n, stdout);
-    int bad = ferror(file);
-    fclose(file);
-    return bad ? cli_wrong(t->args, "--notes %s: could not be read", path) : 0;
+    size_t length;
+    char *text = cli_read_file(path, &length);
+    if (!text) return cli_wrong(t->args, "--notes %s: %s", path, strerror(errno));
+    fwrite(text, 1, length, stdout);
+    free(text);
+    return 0;
 }
 
 static int run_table(table *t)

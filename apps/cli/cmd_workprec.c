@@ -145,8 +145,9 @@ static int write_page(cli_args *args, const char *out, const char *pictures)
     char path[1024];
     const char *folder = strrchr(pictures, '/') ? strrchr(pictures, '/') + 1 : pictures;
     snprintf(path, sizeof path, "%s.md", pictures);
-    FILE *page = fopen(path, "w");
-    if (!page) return cli_wrong(args, "%s: %s", path, strerror(errno));
+    cli_draft d;
+    if (cli_draft_begin(args, &d, NULL, path)) return EXIT_USAGE;
+    FILE *page = d.file;
     fprintf(
         page,
         "# Work-precision diagrams\n\n"
@@ -166,8 +167,8 @@ static int write_page(cli_args *args, const char *out, const char *pictures)
         if (access(path, R_OK) != 0) continue;
         fprintf(page, "## %s: %s\n\n![%s](%s/%s.svg)\n\n", p->name, p->title, p->name, folder, p->name);
     }
-    int bad = ferror(page);
-    if (fclose(page) != 0 || bad) return cli_wrong(args, "%s.md: could not be written", pictures);
+    if (!status) return cli_draft_end(args, &d, 0);
+    cli_draft_drop(&d);
     return status;
 }
 

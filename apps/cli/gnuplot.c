@@ -53,9 +53,9 @@ int cli_plot_check(const cli_args *args, const char *path)
             "or use --out and plot the CSV file",
             program());
     }
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) return cli_wrong(args, "--plot %s: %s", path, strerror(errno));
-    close(fd);
+    cli_draft d;
+    if (cli_draft_begin(args, &d, "--plot", path)) return EXIT_USAGE;
+    cli_draft_drop(&d);
     return 0;
 }
 
@@ -111,15 +111,21 @@ static int finish(child *c, char *what, size_t size)
 int cli_plot(const cli_args *args, const char *path, cli_script_fn *script, const void *picture)
 {
     child c = {0};
+    cli_draft d;
     char what[256];
-    int bad = start(&c, path);
-    if (bad) return cli_wrong(args, "--plot: %s could not be started: %s", program(), strerror(bad));
+    if (cli_draft_begin(args, &d, "--plot", path)) return EXIT_USAGE;
+    int bad = start(&c, d.part);
+    if (bad) {
+        cli_draft_drop(&d);
+        return cli_wrong(args, "--plot: %s could not be started: %s", program(), strerror(bad));
+    }
     dae_status s = script(picture, cli_plot_terminal(path), cli_write_file, c.script);
     if (finish(&c, what, sizeof what) || s < 0) {
-        remove(path);
+        cli_draft_drop(&d);
         if (s == DAE_ERR_INPUT) return cli_wrong(args, "--plot %s: there are too few points to draw", path);
         return cli_wrong(args, "--plot %s: %s failed%s%s", path, program(), what[0] ? ": " : "", what);
     }
-    bad = !strcmp(cli_plot_terminal(path), "svg") ? cli_svg_shorten(path) : 0;
-    return bad ? cli_wrong(args, "--plot %s: %s", path, strerror(bad)) : 0;
+    errno = 0;
+    if (!d.direct && !strcmp(cli_plot_terminal(path), "svg")) errno = cli_svg_shorten(d.part);
+    return cli_draft_end(args, &d, errno != 0);
 }

@@ -1,11 +1,8 @@
-/* HDF5 result files: what they say about themselves, and writing them so that an old one stays until the new one is
- * whole. */
+/* HDF5 result files: what they say about themselves. */
 #include "cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { most_attributes = 64 };
 
@@ -78,20 +75,4 @@ dae_status cli_table_hdf5(const cli_args *args, const dae_table *t, const dae_at
     dae_status s = dae_table_hdf5(t, &o, write, user, err);
     free(command);
     return s;
-}
-
-FILE *cli_begin_file(const cli_args *args, const char *path, char *temporary, size_t size)
-{
-    snprintf(temporary, size, "%s.%ld", path, (long)getpid());
-    FILE *file = fopen(temporary, "wb");
-    if (!file) cli_wrong(args, "%s: %s", path, strerror(errno));
-    return file;
-}
-
-int cli_end_file(FILE *file, const char *temporary, const char *path, int bad)
-{
-    if (fclose(file) != 0 && !bad) bad = errno ? errno : EIO;
-    if (!bad && rename(temporary, path) != 0) bad = errno;
-    if (bad) remove(temporary);
-    return bad;
 }

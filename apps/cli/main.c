@@ -112,25 +112,6 @@ int cli_write_file(const char *text, size_t length, void *file)
     return fwrite(text, 1, length, file) == length ? 0 : -1;
 }
 
-char *cli_read_all(FILE *file, size_t *length)
-{
-    size_t capacity = 4096;
-    char *text = malloc(capacity);
-    *length = 0;
-    while (text) {
-        *length += fread(text + *length, 1, capacity - *length, file);
-        if (*length < capacity) break;
-        char *longer = realloc(text, capacity *= 2);
-        if (!longer) free(text);
-        text = longer;
-    }
-    if (text && ferror(file)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 static int unknown_command(const char *word)
 {
     char near[200];

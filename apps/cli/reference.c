@@ -18,15 +18,16 @@ static uint64_t hash(const char *text)
 int cli_reference_path(const cli_args *args, const dae_problem *p, char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char key[2048];
+    char key[2048], name[64]; /* a model has any name */
     int n;
+    dae_file_name(p->info->name, name, sizeof name);
     dae_reference_key(p, key, sizeof key);
     unsigned long long number =
         (unsigned long long)hash(key) ^ args->model_hash; /* the key of a model is its name */
     if (cache && cache[0]) {
-        n = snprintf(path, size, "%s/daedalus/%s-%016llx.json", cache, p->info->name, number);
+        n = snprintf(path, size, "%s/daedalus/%s-%016llx.json", cache, name, number);
     } else if (home && home[0]) {
-        n = snprintf(path, size, "%s/.cache/daedalus/%s-%016llx.json", home, p->info->name, number);
+        n = snprintf(path, size, "%s/.cache/daedalus/%s-%016llx.json", home, name, number);
     } else {
         return -1;
     }
@@ -37,23 +38,11 @@ dae_reference *cli_reference_find(const cli_args *args, const dae_problem *p)
 {
     char path[4096];
     if (!p->info || cli_reference_path(args, p, path, sizeof path) < 0) return NULL;
-    FILE *file = fopen(path, "r");
-    if (!file) return NULL;
-    size_t size = 0, used = 0;
-    char *text = NULL;
-    for (int more = 1; more;) {
-        if (used == size) {
-            char *longer = realloc(text, size = 2 * size + 4096);
-            if (!longer) break;
-            text = longer;
-        }
-        size_t n = fread(text + used, 1, size - used, file);
-        used += n;
-        more = n > 0;
-    }
-    fclose(file);
+    size_t used = 0;
+    char *text = cli_read_file(path, &used);
+    if (!text) return NULL;
     dae_error err = {0};
-    dae_reference *r = text ? dae_reference_read(p, text, used, &err) : NULL;
+    dae_reference *r = dae_reference_read(p, text, used, &err);
     if (!r) fprintf(stderr, "daedalus: %s is not used: %s\n", path, err.text);
     free(text);
     return r;
@@ -75,20 +64,12 @@ static int make_folders(char *path)
 int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path,
                        size_t size)
 {
-    char part[4200];
+    cli_draft d;
     if (cli_reference_path(args, p, path, size) < 0)
         return cli_wrong(args, "there is no folder for the cache: XDG_CACHE_HOME and HOME are not set");
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE *file = make_folders(part) == 0 ? fopen(part, "w") : NULL;
-    if (!file) return cli_wrong(args, "%s: %s", part, strerror(errno));
-    int bad = dae_reference_write(r, p, cli_write_file, file) < 0;
-    bad |= fclose(file) != 0;
-    if (bad || rename(part, path) != 0) { /* a file is there as a whole or not at all */
-        int number = errno;
-        remove(part);
-        return cli_wrong(args, "%s could not be written: %s", path, strerror(number));
-    }
-    return 0;
+    if (make_folders(path) != 0) return cli_wrong(args, "%s: %s", path, strerror(errno));
+    if (cli_draft_begin(args, &d, NULL, path)) return EXIT_USAGE;
+    return cli_draft_end(args, &d, dae_reference_write(r, p, cli_write_file, d.file) < 0);
 }
 
 int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r)

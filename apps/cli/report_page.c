@@ -86,9 +86,12 @@ static void put_seconds(char *out, size_t size, double x)
 
 static void begin_page(FILE *f, const char *title)
 {
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-          "content=\"width=device-width,initial-scale=1\">\n<title>",
-          f);
+    fputs(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+        "content=\"width=device-width,initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
+        "'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n<title>",
+        f);
     put(f, title);
     fprintf(f, "</title>\n<style>\n%s</style></head>\n<body>\n", style);
 }
@@ -565,16 +568,12 @@ static int put_page(cli_page *p, FILE *f)
 /* Writes with put into path, whole or not at all. */
 static int replace(const cli_args *args, const char *path, int (*write)(void *what, FILE *f), void *what)
 {
-    char part[1120];
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE *f = fopen(part, "w");
-    if (!f) return cli_wrong(args, "%s: %s", part, strerror(errno));
-    int status = write(what, f), bad = ferror(f);
-    bad |= fclose(f) != 0;
-    if (!status && !bad && rename(part, path) == 0) return 0;
-    int why = errno;
-    remove(part);
-    return status ? status : cli_wrong(args, "%s: %s", path, strerror(why));
+    cli_draft d;
+    if (cli_draft_begin(args, &d, NULL, path)) return EXIT_USAGE;
+    int status = write(what, d.file);
+    if (!status) return cli_draft_end(args, &d, 0);
+    cli_draft_drop(&d);
+    return status;
 }
 
 static int write_page(void *what, FILE *f)
@@ -627,7 +626,7 @@ static void put_entry(FILE *f, const json_t *o)
     if (isfinite(scd)) snprintf(digits, sizeof digits, "%.1f", scd);
     put_seconds(time, sizeof time, real_of(run, "cpu_seconds"));
     fputs("<tr><td><a href=\"", f);
-    put(f, text_of(o, "name"));
+    dae_html_address(text_of(o, "name"), cli_write_file, f);
     fputs(".html\">", f);
     put(f, text_of(o, "name"));
     fputs("</a></td>", f);

@@ -159,7 +159,7 @@ int cli_svg_shorten(const char *path)
     free(text);
     if (!out.text) return ENOMEM;
     while (drop_empty(out.text)) continue;
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(path, "w"); /* a draft: nobody reads it yet */
     int bad = !file ? errno : 0;
     if (file) {
         if (fputs(out.text, file) < 0) bad = EIO;

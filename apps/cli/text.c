@@ -1,4 +1,4 @@
-/* Text in memory, whole files, folders. */
+/* Text in memory, folders. */
 #include "cli.h"
 
 #include <errno.h>
@@ -20,29 +20,6 @@ int cli_write_text(const char *text, size_t length, void *user)
     x->length += length;
     x->text[x->length] = 0;
     return 0;
-}
-
-char *cli_read_file(const char *path, size_t *length)
-{
-    FILE *file = fopen(path, "rb");
-    cli_text x = {0};
-    char block[16384];
-    size_t n;
-    int bad = 0;
-    if (!file) return NULL;
-    while (!bad && (n = fread(block, 1, sizeof block, file)) > 0) {
-        if (cli_write_text(block, n, &x) < 0) bad = ENOMEM;
-    }
-    if (!bad && ferror(file)) bad = errno ? errno : EIO;
-    if (!bad && !x.text && cli_write_text("", 0, &x) < 0) bad = ENOMEM;
-    fclose(file);
-    if (bad) {
-        free(x.text);
-        errno = bad;
-        return NULL;
-    }
-    *length = x.length;
-    return x.text;
 }
 
 int cli_make_folder(const char *path)

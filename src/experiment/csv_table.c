@@ -1,4 +1,5 @@
 /* Reading tables of comma-separated values, and statistics of their columns. */
+#include "core/escape.h"
 #include "experiment/table.h"
 
 #include <float.h>
@@ -22,37 +23,69 @@ void dae_table_destroy(dae_table *t)
     free(r);
 }
 
+/* Where the cell at c ends: at its comma, its line end or the end of the text. A quote opens a cell only as its first
+ * letter; later ones are letters as all others. The one place that says so: lines are counted and read with it. */
+static const char *cell_end(const char *c)
+{
+    if (*c == '"') {
+        for (c++; *c && !(*c == '"' && c[1] != '"'); c++) c += *c == '"';
+        c += *c == '"';
+    }
+    while (*c && *c != ',' && *c != '\n') c++;
+    return c;
+}
+
 /* The next cell at *at, unquoted in place; *at is behind its separator, *last is 1 at the end of the line. */
 static char *next_cell(char **at, int *last)
 {
-    char *c = *at, *to = c, *begin = c;
+    char *begin = *at, *end = begin + (cell_end(begin) - begin), *c = begin, *to = begin;
+    *last = *end != ',';
+    *at = *end ? end + 1 : end;
     if (*c == '"') {
-        for (c++; *c && !(*c == '"' && c[1] != '"'); c++) {
-            if (*c == '"') c++;
+        for (c++; c < end && !(*c == '"' && c[1] != '"'); c++) {
+            c += *c == '"';
             *to++ = *c;
         }
-        if (*c == '"') c++;
+        c += c < end;
     }
-    while (*c && *c != ',' && *c != '\n') *to++ = *c++;
-    *last = *c != ',';
-    *at = *c ? c + 1 : c;
+    while (c < end) *to++ = *c++;
     if (to > begin && to[-1] == '\r') to--;
     *to = 0;
     return begin;
 }
 
-static long count_lines(const char *c, int *commas)
+/* Line number 2 may hold the units, behind a '#': where they begin. */
+static size_t units_begin(const char *line, long number)
 {
-    long lines = 0;
-    int quoted = 0;
-    *commas = 0;
-    for (; *c; c++) {
-        if (*c == '"') quoted = !quoted;
-        if (!quoted && *c == ',' && lines == 0) ++*commas;
-        if (!quoted && *c == '\n') lines++;
-        if (!c[1] && *c != '\n') lines++;
+    return number == 2 && *line == '#' ? strspn(line, "# ") : 0;
+}
+
+/* Counts columns and rows (an upper bound of them: the line of units may be among them), and checks that every line has as
+ * many values as the first. */
+static dae_status measure(const char *c, int *columns, long *rows, dae_error *err)
+{
+    *columns = 0;
+    *rows = 0;
+    for (long number = 1; *c; number++) {
+        int values = 0;
+        if (number > 1 && *c == '\n') {
+            c++;
+            continue;
+        }
+        for (c += units_begin(c, number);; c++) {
+            c = cell_end(c);
+            values++;
+            if (*c != ',') break;
+        }
+        if (*c) c++;
+        if (number == 1) *columns = values;
+        else ++*rows;
+        if (values != *columns)
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "line %ld has %d values, expected %d", number, values,
+                            *columns);
     }
-    return lines;
+    if (*columns == 0) return dae_fail(err, DAE_ERR_INPUT, NAN, "it is empty; expected a line of names");
+    return DAE_OK;
 }
 
 /* strtod for plain decimal numbers, several times as fast: up to 19 digits and powers of ten up to 27 are exact in 64 bits of
@@ -100,22 +133,50 @@ static double as_number(const char *s)
     return end == s || *end ? NAN : x;
 }
 
-/* One line into the table; 0, or the number of cells where that is wrong. */
-static int take_line(reader *r, char **at, const char **out, long stride)
+/* One line into the table. */
+static void take_line(reader *r, char **at, const char **out, long stride)
 {
-    int last = 0, k = 0;
-    for (; !last; k++) {
+    int last = 0;
+    for (int k = 0; k < r->t.ncol; k++) {
         const char *cell = next_cell(at, &last);
-        if (k < r->t.ncol) out[k * stride] = cell;
+        out[k * stride] = cell;
     }
-    return k == r->t.ncol ? 0 : k;
+}
+
+/* All lines, which measure has counted; rows may be fewer than there is room for, and are closed up. */
+static void take_lines(reader *r, long room)
+{
+    long number = 1;
+    for (char *at = r->text; *at; number++) {
+        size_t units = units_begin(at, number);
+        at += units;
+        if (number == 1) {
+            take_line(r, &at, r->name, 1);
+        } else if (units) {
+            take_line(r, &at, r->unit, 1);
+        } else if (*at == '\n') {
+            at++;
+        } else {
+            take_line(r, &at, r->cell + r->t.nrow++, room);
+        }
+    }
+    for (int k = 0; k < r->t.ncol; k++) {
+        for (long i = 0; i < r->t.nrow; i++) {
+            const char *cell = r->cell[(long)k * room + i];
+            r->cell[(long)k * r->t.nrow + i] = cell;
+            r->value[(long)k * r->t.nrow + i] = as_number(cell);
+        }
+    }
 }
 
 dae_table *dae_table_read(const char *text, size_t length, dae_error *err)
 {
     if (dae_is_hdf5(text, length)) return dae_table_read_hdf5(text, length, err);
     reader *r = calloc(1, sizeof *r);
-    int commas;
+    long rows;
+    size_t mark = dae_utf8_mark(text, length);
+    text += mark;
+    length -= mark;
     if (!r || !(r->text = malloc(length + 1))) goto memory;
     memcpy(r->text, text, length);
     r->text[length] = 0;
@@ -123,46 +184,15 @@ dae_table *dae_table_read(const char *text, size_t length, dae_error *err)
         dae_fail(err, DAE_ERR_INPUT, NAN, "it is no text: byte %zu is 0", strlen(r->text) + 1);
         goto fail;
     }
-    long lines = count_lines(r->text, &commas), number = 0;
-    if (lines == 0) {
-        dae_fail(err, DAE_ERR_INPUT, NAN, "it is empty; expected a line of names");
-        goto fail;
-    }
-    r->t.ncol = commas + 1;
-    size_t n = (size_t)r->t.ncol, cells = n * (size_t)lines;
+    if (measure(r->text, &r->t.ncol, &rows, err) < 0) goto fail;
+    size_t n = (size_t)r->t.ncol, cells = n * (size_t)rows;
     r->name = calloc(n, sizeof *r->name);
     r->unit = calloc(n, sizeof *r->unit);
-    r->cell = calloc(cells, sizeof *r->cell);
-    r->value = calloc(cells, sizeof *r->value);
+    r->cell = calloc(cells + 1, sizeof *r->cell);
+    r->value = calloc(cells + 1, sizeof *r->value);
     if (!r->name || !r->unit || !r->cell || !r->value) goto memory;
     for (size_t k = 0; k < n; k++) r->unit[k] = "";
-    for (char *at = r->text; *at;) {
-        int wrong = 0;
-        number++;
-        if (number == 1) {
-            wrong = take_line(r, &at, r->name, 1);
-        } else if (number == 2 && *at == '#') {
-            at += strspn(at, "# ");
-            wrong = take_line(r, &at, r->unit, 1);
-        } else if (*at == '\n') {
-            at++;
-        } else {
-            wrong = take_line(r, &at, r->cell + r->t.nrow, lines);
-            r->t.nrow++;
-        }
-        if (wrong) {
-            dae_fail(err, DAE_ERR_INPUT, NAN, "line %ld has %d values, expected %d", number, wrong,
-                     r->t.ncol);
-            goto fail;
-        }
-    }
-    for (int k = 0; k < r->t.ncol; k++) { /* rows are fewer than lines: close up */
-        for (long i = 0; i < r->t.nrow; i++) {
-            const char *cell = r->cell[(long)k * lines + i];
-            r->cell[(long)k * r->t.nrow + i] = cell;
-            r->value[(long)k * r->t.nrow + i] = as_number(cell);
-        }
-    }
+    take_lines(r, rows);
     r->t.name = r->name;
     r->t.unit = r->unit;
     r->t.text = r->cell;

@@ -1,5 +1,6 @@
 /* The Markdown of our own pages as HTML. It knows what they use: headings, paragraphs, lists, tables, blocks of equations
  * (indented) and of code (fenced), links, pictures, emphasis, code in lines. All text is escaped. */
+#include "core/escape.h"
 #include "experiment/text.h"
 
 #include <daedalus/report.h>
@@ -21,23 +22,22 @@ typedef struct reader {
 
 static void escape(dae_text *x, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        switch (text[i]) {
-        case '&': dae_text_put(x, "&amp;"); break;
-        case '<': dae_text_put(x, "&lt;"); break;
-        case '>': dae_text_put(x, "&gt;"); break;
-        case '"': dae_text_put(x, "&quot;"); break;
-        case '\'': dae_text_put(x, "&#39;"); break;
-        default: dae_text_fill(x, text[i], 1);
-        }
-    }
+    dae_escape_html(text, length, dae_text_write, x);
 }
 
 dae_status dae_html_text(const char *text, size_t length, dae_write_fn *write, void *user)
 {
-    dae_text x = {.write = write, .user = user};
-    escape(&x, text, length);
-    return dae_text_end(&x);
+    return dae_escape_html(text, length, write, user) < 0 ? DAE_ERR_FILE : DAE_OK;
+}
+
+dae_status dae_html_address(const char *name, dae_write_fn *write, void *user)
+{
+    return dae_escape_address(name, strlen(name), write, user) < 0 ? DAE_ERR_FILE : DAE_OK;
+}
+
+void dae_file_name(const char *text, char *name, size_t size)
+{
+    if (size >= 2) dae_escape_file_name(text, name, size);
 }
 
 /* ---- In a line ------------------------------------------------------------------------------------- */

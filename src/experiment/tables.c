@@ -1,6 +1,7 @@
 /* Tables of run characteristics in the columns of [TESTSET]: ours beside the printed figures.
  *
  * A cell reads "ours (printed)"; counts are followed by their ratio. What is worse than the allowance is marked. */
+#include "core/escape.h"
 #include "experiment/text.h"
 
 #include <daedalus/version.h>
@@ -364,8 +365,11 @@ static void markdown(dae_text *x, const dae_table_row *row, int count)
 
 static void latex(dae_text *x, const dae_table_row *row, int count)
 {
-    dae_text_print(x, "\\begin{table}\n\\caption{%s: %s}\n\\begin{tabular}{l", row->problem,
-                   title(row->problem));
+    dae_text_put(x, "\\begin{table}\n\\caption{");
+    dae_escape_latex(row->problem, strlen(row->problem), dae_text_write, x);
+    dae_text_put(x, ": ");
+    dae_escape_latex(title(row->problem), strlen(title(row->problem)), dae_text_write, x);
+    dae_text_put(x, "}\n\\begin{tabular}{l");
     dae_text_fill(x, 'r', columns - 1);
     dae_text_put(x, "}\n\\hline\n");
     for (int k = 0; k < columns; k++) dae_text_print(x, "%s%s", k ? " & " : "", heads[k]);
@@ -373,8 +377,12 @@ static void latex(dae_text *x, const dae_table_row *row, int count)
     for (int i = 0; i < count; i++) {
         cells c;
         fill(&row[i], &c);
-        for (int k = 0; k < columns; k++)
-            dae_text_print(x, c.marked[k] ? "%s\\textbf{%s}" : "%s%s", k ? " & " : "", c.text[k]);
+        for (int k = 0; k < columns; k++) {
+            dae_text_put(x, k ? " & " : "");
+            dae_text_put(x, c.marked[k] ? "\\textbf{" : "");
+            dae_escape_latex(c.text[k], strlen(c.text[k]), dae_text_write, x);
+            dae_text_put(x, c.marked[k] ? "}" : "");
+        }
         dae_text_put(x, " \\\\\n");
     }
     dae_text_put(x, "\\hline\n\\end{tabular}\n\\end{table}\n\n");
@@ -386,19 +394,21 @@ static void latex(dae_text *x, const dae_table_row *row, int count)
 static void html_cell(dae_text *x, const char *text, int marked, int number)
 {
     const char *rest = number ? strchr(text, ' ') : NULL;
-    dae_text_print(x, marked ? "<td class=\"worse\">" : "<td>");
-    if (!rest) {
-        dae_text_print(x, "%s</td>", text);
-        return;
+    dae_text_put(x, marked ? "<td class=\"worse\">" : "<td>");
+    dae_escape_html(text, rest ? (size_t)(rest - text) : strlen(text), dae_text_write, x);
+    if (rest) {
+        const char *close = strchr(rest, ')'), *ratio = close && close[1] ? close + 2 : NULL;
+        dae_text_put(x, "<small>");
+        if (close) dae_escape_html(rest + 2, (size_t)(close - rest - 2), dae_text_write, x);
+        if (ratio) {
+            dae_text_put(x, " &middot; \303\227");
+            dae_escape_html(ratio, strlen(ratio), dae_text_write, x);
+        }
+        dae_text_put(x, "</small>");
     }
-    const char *close = strchr(rest, ')'), *ratio = close && close[1] ? close + 2 : NULL;
-    dae_text_print(x, "%.*s<small>%.*s", (int)(rest - text), text, close ? (int)(close - rest - 2) : 0,
-                   rest + 2);
-    if (ratio) dae_text_print(x, " &middot; \303\227%s", ratio);
-    dae_text_put(x, "</small></td>");
+    dae_text_put(x, "</td>");
 }
 
-/* Names and figures of the registry: nothing in them needs to be escaped. */
 static void html(dae_text *x, const dae_table_row *row, int count)
 {
     dae_text_put(x, "<table class=\"runs\">\n<thead><tr>");

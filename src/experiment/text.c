@@ -1,5 +1,7 @@
 #include "experiment/text.h"
 
+#include "core/escape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,14 +57,15 @@ void dae_text_print(dae_text *x, const char *format, ...)
     free(longer);
 }
 
+int dae_text_write(const char *text, size_t length, void *x)
+{
+    put(x, text, length);
+    return ((dae_text *)x)->failed ? -1 : 0;
+}
+
 void dae_text_quoted(dae_text *x, const char *text)
 {
-    dae_text_put(x, "\"");
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\' || *text == '`') dae_text_put(x, "\\");
-        dae_text_fill(x, *text == '\n' ? ' ' : *text, 1);
-    }
-    dae_text_put(x, "\"");
+    dae_escape_gnuplot(text, strlen(text), dae_text_write, x);
 }
 
 void dae_text_terminal(dae_text *x, const char *terminal, int width, int height)

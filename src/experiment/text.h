@@ -24,6 +24,8 @@ void dae_text_quoted(dae_text *x, const char *text);
 void dae_text_terminal(dae_text *x, const char *terminal, int width, int height);
 /* A value of a line of comma-separated values, quoted where the format needs it; ends of lines become blanks. */
 void dae_text_field(dae_text *x, const char *text);
+/* A dae_write_fn that adds to a text, for the functions of core/escape.h. */
+int dae_text_write(const char *text, size_t length, void *x);
 /* Hands over the rest; DAE_OK or DAE_ERR_FILE. */
 dae_status dae_text_end(dae_text *x);
 

@@ -1,7 +1,10 @@
 /* A self-contained page that shows the motion of a mechanism: no other files, no network. */
+#include "core/escape.h"
+#include "core/sha256.h"
 #include "multibody/animation_page.h"
 #include "multibody/mechanism.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +33,23 @@ static void put(writer *w, const char *format, ...)
 static void put_text(writer *w, const char *text)
 {
     if (!w->bad && w->write(text, strlen(text), w->user) < 0) w->bad = 1;
+}
+
+static void put_lines(writer *w, const char *const *line)
+{
+    for (; *line; line++) put_text(w, *line);
+}
+
+static void put_name(writer *w, const char *name)
+{
+    if (!w->bad && dae_escape_json(name, strlen(name), w->write, w->user) < 0) w->bad = 1;
+}
+
+/* JSON has no word for what is no number. */
+static void put_number(writer *w, const char *before, int digits, double x)
+{
+    if (isfinite(x)) put(w, "%s%.*g", before, digits, x);
+    else put(w, "%snull", before);
 }
 
 /* A point where a joint was given by a place only. */
@@ -73,33 +93,64 @@ static void put_points(writer *w, const mbs_mechanism *m)
     put(w, "]");
 }
 
+/* Nothing is loaded and nothing runs but the one script. */
+static void put_head(writer *w, const char *title)
+{
+    dae_sha256 h;
+    unsigned char sum[DAE_SHA256_BYTES];
+    char hash[45];
+    dae_sha256_begin(&h);
+    for (const char *const *line = mbs_animation_script; *line; line++)
+        dae_sha256_add(&h, *line, strlen(*line));
+    dae_sha256_end(&h, sum);
+    dae_sha256_base64(sum, hash);
+    put_text(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
+    put(w, "script-src 'sha256-%s'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
+        hash);
+    put_text(w, "<title>");
+    if (!w->bad && dae_escape_html(title, strlen(title), w->write, w->user) < 0) w->bad = 1;
+    put_text(w, "</title>\n");
+}
+
+static void put_frames(writer *w, const mbs_mechanism *m, int npoint, const double *t, const double *y)
+{
+    size_t n = (size_t)dae_system_size(&m->system);
+    int frames = npoint < max_frames ? npoint : max_frames;
+    put(w, ",\"t\":[");
+    for (int k = 0; k < frames; k++)
+        put_number(w, k ? "," : "", 9, t[frames > 1 ? (long)k * (npoint - 1) / (frames - 1) : 0]);
+    put(w, "],\"frames\":[");
+    for (int k = 0; k < frames; k++) {
+        const double *at = y + n * (size_t)(frames > 1 ? (long)k * (npoint - 1) / (frames - 1) : 0);
+        put(w, "%s[", k ? ",\n" : "");
+        for (int i = 0; i < m->np; i++) put_number(w, i ? "," : "", 7, at[i]);
+        put(w, "]");
+    }
+    put(w, "]");
+}
+
 dae_status mbs_write_html(const mbs_problem *p, int npoint, const double *t, const double *y,
                           mbs_write_fn *write, void *user)
 {
     const mbs_mechanism *m = mbs_problem_mechanism(p);
+    const char *name = m->model->name ? m->model->name : "";
     writer w = {write, user, 0};
-    size_t n = (size_t)dae_system_size(&m->system);
-    int frames = npoint < max_frames ? npoint : max_frames;
     if (npoint < 1) return DAE_ERR_INPUT;
-    put_text(&w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
-                 "charset=\"utf-8\"><title>mechanism</title>\n<script>\nconst model = ");
-    put(&w, "{\"name\":\"%.100s\",\"dimension\":%d,\"bodies\":[",
-        mbs_mechanism_body_name(m, 0) ? m->model->name : "", m->planar ? 2 : 3);
-    for (int k = 1; k <= m->nbody; k++)
-        put(&w, "%s\"%.60s\"", k > 1 ? "," : "", mbs_mechanism_body_name(m, k));
+    put_head(&w, name);
+    put_lines(&w, mbs_animation_body);
+    put_text(&w, "<script type=\"application/json\" id=\"model\">\n{\"name\":");
+    put_name(&w, name);
+    put(&w, ",\"dimension\":%d,\"bodies\":[", m->planar ? 2 : 3);
+    for (int k = 1; k <= m->nbody; k++) {
+        put_text(&w, k > 1 ? "," : "");
+        put_name(&w, mbs_mechanism_body_name(m, k));
+    }
     put(&w, "]");
     put_points(&w, m);
-    put(&w, ",\"t\":[");
-    for (int k = 0; k < frames; k++)
-        put(&w, "%s%.9g", k ? "," : "", t[frames > 1 ? (long)k * (npoint - 1) / (frames - 1) : 0]);
-    put(&w, "],\"frames\":[");
-    for (int k = 0; k < frames; k++) {
-        const double *at = y + n * (size_t)(frames > 1 ? (long)k * (npoint - 1) / (frames - 1) : 0);
-        put(&w, "%s[", k ? ",\n" : "");
-        for (int i = 0; i < m->np; i++) put(&w, "%s%.7g", i ? "," : "", at[i]);
-        put(&w, "]");
-    }
-    put(&w, "]};\n</script>\n");
-    for (const char *const *line = mbs_animation_page; *line; line++) put_text(&w, *line);
+    put_frames(&w, m, npoint, t, y);
+    put_text(&w, "}\n</script>\n<script>");
+    put_lines(&w, mbs_animation_script);
+    put_text(&w, "</script></body></html>\n");
     return w.bad ? DAE_ERR_FILE : DAE_OK;
 }

@@ -1,9 +1,10 @@
-/* The page of an animation after its data: layout, drawing, controls. The data before it is the object `model`. */
+/* The page of an animation: layout; after it the data as JSON in an element that is not run; then the script that draws and
+ * has the controls. The page's content security policy allows this script alone, by its hash. */
 #ifndef MBS_ANIMATION_PAGE_H
 #define MBS_ANIMATION_PAGE_H
 
 /* clang-format off */
-static const char *const mbs_animation_page[] = {
+static const char *const mbs_animation_body[] = {
     "<style>\n",
     "body{margin:0;font:14px system-ui,sans-serif;background:#fff;color:#222}\n",
     "canvas{display:block;width:100vw;height:calc(100vh - 46px);cursor:grab}\n",
@@ -15,8 +16,12 @@ static const char *const mbs_animation_page[] = {
     "<div id=\"bar\"><button id=\"play\">Play</button><input id=\"time\" type=\"range\" min=\"0\" step=\"1\" value=\"0\" aria-label=\"time\">\n",
     "<span id=\"clock\"></span><label>speed <select id=\"speed\"><option>0.1</option><option>0.25</option><option>0.5</option><option selected>1</option><option>2</option><option>5</option></select></label>\n",
     "<button id=\"fit\">Fit</button></div>\n",
-    "<script>\n",
+    0};
+
+/* What stands between <script> and </script>. */
+static const char *const mbs_animation_script[] = {
     "\"use strict\";\n",
+    "const model = JSON.parse(document.getElementById(\"model\").textContent);\n",
     "const view = document.getElementById(\"view\"), ctx = view.getContext(\"2d\");\n",
     "const slider = document.getElementById(\"time\"), clock = document.getElementById(\"clock\"), play = document.getElementById(\"play\");\n",
     "const colors = [\"#1b6ac9\", \"#d1495b\", \"#2e933c\", \"#8d5a97\", \"#e08e1b\", \"#13868c\", \"#6b705c\", \"#a4243b\"];\n",
@@ -156,7 +161,6 @@ static const char *const mbs_animation_page[] = {
     "fit(); resize();\n",
     "document.title = model.name;\n",
     "document.body.dataset.ready = model.t.length;\n",
-    "</script></body></html>\n",
     0};
 /* clang-format on */
 

@@ -3,6 +3,7 @@
 #include "multibody/model.h"
 
 #include "core/error.h"
+#include "core/escape.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -602,7 +603,8 @@ mbs_model *mbs_model_parse(const char *json, size_t length, const dae_setting *s
     json_error_t where;
     dae_error own = {0};
     loader l = {.err = err ? err : &own, .setting = setting, .nsetting = nsetting};
-    json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &where);
+    size_t mark = dae_utf8_mark(json, length);
+    json_t *root = json_loadb(json + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
         dae_fail(l.err, DAE_ERR_INPUT, NAN, "line %d, column %d: no JSON: %s", where.line, where.column,
                  where.text);
@@ -647,19 +649,23 @@ static char *read_file(const char *path, size_t *length, dae_error *err)
     }
     size_t capacity = 65536, used = 0;
     char *data = malloc(capacity);
-    while (data) {
+    for (int full = 1; data && full;) {
         used += fread(data + used, 1, capacity - used, file);
-        if (used < capacity) break;
-        char *longer = capacity < max_file ? realloc(data, capacity *= 2) : NULL;
+        full = used == capacity;
+        if (!full || capacity >= max_file) break;
+        char *longer = realloc(data, capacity *= 2);
         if (!longer) free(data);
         data = longer;
     }
-    int bad = !data || ferror(file);
+    dae_status s = !data ? DAE_ERR_MEMORY : used >= max_file || ferror(file) ? DAE_ERR_FILE : DAE_OK;
+    int why = errno;
     fclose(file);
-    if (bad) {
+    if (s < 0) {
         free(data);
-        dae_fail(err, DAE_ERR_FILE, NAN, "%s: cannot be read (or is larger than %d MB)", path,
-                 max_file >> 20);
+        if (s == DAE_ERR_MEMORY) dae_fail(err, s, NAN, "%s: out of memory", path);
+        else if (used >= max_file)
+            dae_fail(err, s, NAN, "%s: it is larger than %d MB, which no model is", path, max_file >> 20);
+        else dae_fail(err, s, NAN, "%s: cannot be read: %s", path, strerror(why));
         return NULL;
     }
     *length = used;

@@ -1,0 +1,97 @@
+#!/bin/sh
+# usage: safety_test.sh DAEDALUS SOURCE_DIR
+# What users write stays where it is put (pages, pictures, names of files), files are there as a whole or not at all, and
+# inputs that never end, end.
+source=$2
+. "$source/tests/cli/common.sh"
+# model NAME FILE: a pendulum of that name
+model() {
+    printf '{"daedalus": 1, "kind": "mechanism", "name": "%s", "doc": "%s", "dimension": 2, "gravity": [0, -9.81],
+ "bodies": [{"name": "rod", "mass": 1, "inertia": 0.1, "r": [0.5, 0]}],
+ "points": [{"name": "O", "body": "ground", "r": [0, 0]}, {"name": "A", "body": "rod", "r": [-0.5, 0]}],
+ "joints": [{"name": "pin", "type": "revolute", "a": "O", "b": "A"}], "simulation": {"t1": 1}}\n' "$1" "$1" >"$2"
+}
+
+# ---- Names in pages and pictures
+model '</script><script>alert(1)</script>' page.json
+expect 0 run page.json --quiet --animate page.html
+checks=$((checks + 1)); grep -q 'alert(1)</script>' page.html && wrong "the name of a model is a script of its page"
+says '003c/script..003e..003cscript..003ealert(1)' page.html
+says "Content-Security-Policy.*default-src 'none'; script-src 'sha256-[A-Za-z0-9+/]*='" page.html
+# the hash is that of the script
+hash=$(sed -n "s/.*script-src 'sha256-\([^']*\)'.*/\1/p" page.html)
+if command -v openssl >/dev/null; then
+    equal "$(awk '/^<script>"use strict"/ { on = 1; sub(/^<script>/, "") } /^<\/script><\/body>/ { on = 0 } on' page.html |
+        openssl dgst -sha256 -binary | openssl base64)" "$hash"
+fi
+if command -v gnuplot >/dev/null; then
+    model 'a`touch hurt`\"\\u0026</text><script>alert(1)</script>' picture.json
+    expect 0 run picture.json --quiet --plot picture.svg
+    checks=$((checks + 1)); [ ! -e hurt ] || wrong "a name is a command of gnuplot"
+    checks=$((checks + 1)); grep -q '<script' picture.svg && wrong "a name is a script of a picture"
+    expect 0 report page.json --solvers radau5 --range 4:5:1 --reps 1 --budget 1 --quiet --out pages
+    for page in pages/*.html; do
+        says "Content-Security-Policy.*default-src 'none'" "$page"
+        checks=$((checks + 1)); grep -q '<script' "$page" && wrong "$page has a script"
+    done
+fi
+
+# ---- Names of files
+mkdir -p deep/cache
+XDG_CACHE_HOME=$folder/deep/cache
+model '../../x' path.json
+expect 0 reference path.json --quiet
+equal "$(find . -path ./cache -prune -o -name "*-*.json" -print | sed 's/-[0-9a-f]*\.json/-HASH/')" ./deep/cache/daedalus/_._.._x-HASH
+XDG_CACHE_HOME=$folder/cache
+
+# ---- Whole or not at all
+for what in "--out old.csv" "--checkpoint old.check" "--animate old.html" "--dump old.dump"; do
+    file=${what#* }
+    echo old >"$file"
+    # files may have 4096 bytes here: as on a full disk
+    ( ulimit -f 8; trap '' XFSZ; daedalus run "$source/models/truck.json" --quiet --tend 1 $what ) >out 2>err </dev/null
+    got=$?
+    checks=$((checks + 1)); [ "$got" -ne 0 ] || wrong "run $what on a full disk: exit status 0"
+    says "could not be written" err
+    equal "$(cat "$file")" old
+done
+expect 2 run hires --out /dev/full
+says 'No space left' err
+expect 2 run "$source/models/pendulum.json" --animate /dev/full
+equal "$(find . -name '*.part' | wc -l)" 0
+# a kill in the middle of a run
+echo old >old.csv
+daedalus run medakzo --set N=400 --solver radau5 --rtol 1e-9 --quiet --out old.csv >out 2>err </dev/null &
+sleep 0.5
+kill -9 $!
+wait $! 2>/dev/null
+equal "$(cat old.csv)" old
+rm -f old.csv.*.part
+# the mode stays, a link stays a link
+echo old >mode.csv; chmod 600 mode.csv; ln -s mode.csv link.csv
+expect 0 run hires --quiet --out link.csv
+equal "$(stat -c %a mode.csv)" 600
+checks=$((checks + 1)); [ -L link.csv ] || wrong "a link was replaced by a file"
+says '^t,' mode.csv
+# what is protected stays
+if [ "$(id -u)" -ne 0 ]; then
+    echo old >kept.csv; chmod 400 kept.csv
+    expect 2 run hires --quiet --out kept.csv
+fi
+expect 2 run hires --out .
+says 'irectory' err
+
+# ---- Inputs
+printf 'a,b\n1",2\n3,4\n5,6\n7,8\n9,10\n11,12\n' >quote.csv
+if command -v gnuplot >/dev/null; then expect 0 plot quote.csv --out quote.svg; fi
+for command in "run /dev/zero" "plot /dev/zero --out x.svg" "eval hires --state /dev/zero" "sample /dev/zero" "run hires --resume /dev/zero"; do
+    expect 2 $command
+    checks=$((checks + 1)); [ "$(wc -l <err)" -eq 1 ] || wrong "$command: not one message"
+done
+model pendulum plain.json
+printf '\357\273\277' | cat - plain.json >marked.json
+expect 0 run plain.json --quiet --out plain.csv
+expect 0 run marked.json --quiet --out marked.csv
+checks=$((checks + 1)); cmp -s plain.csv marked.csv || wrong "a byte order mark changes the run"
+echo "$checks checks, $failures failures"
+[ "$failures" -eq 0 ]
