@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
 .PHONY: all setup setup-dev build run test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
-        bench engines sanitize clang coverage valgrind abi-update format check-format install clean help
+        bench engines detest sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -78,6 +78,9 @@ hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integrati
 
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench
+detest: build ## all methods on the DETEST collections: do errors follow tolerances? two minutes (DETEST='radau5 --above 100')
+	cmake --build build -j $(JOBS) --target bench_detest
+	OPENBLAS_NUM_THREADS=1 build/bench/bench_detest $(DETEST)
 engines: build ## chains of bodies beside Simbody and MuJoCo, where they are installed
 	cmake --build build -j $(JOBS) --target engines
 
