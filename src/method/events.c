@@ -277,6 +277,19 @@ static void arm(dae_integrator *it, double from, double to, double *phi)
     }
 }
 
+/* The functions can be evaluated at a, not at b: the last point before b at which they can, their values in phi. */
+static double border(dae_integrator *it, double a, double b, double *phi)
+{
+    double bad = b, tol = time_tolerance(it, b);
+    while (fabs(bad - a) > tol) {
+        double middle = a + (bad - a) / 2;
+        if (middle == a || middle == bad) break;
+        if (evaluate(it, middle, phi)) bad = middle;
+        else a = middle;
+    }
+    return evaluate(it, a, phi) ? NAN : a;
+}
+
 static int by_time(const void *a, const void *b)
 {
     const root *x = a, *y = b;
@@ -359,12 +372,22 @@ static dae_status cancelled(dae_integrator *it, double from, dae_error *err)
     return dae_driver_take_cancel(it, err);
 }
 
+/* A root behind a would be lost without a word. */
+static dae_status cannot_see(double a, double to, dae_error *err)
+{
+    return dae_fail(
+        err, DAE_ERR_EVENT, a,
+        "t = %.16g: the switching functions cannot be evaluated from here to the end of the step, t = %.10g, "
+        "so that no event behind it can be found; continue them beyond their roots",
+        a, to);
+}
+
 dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
                              dae_error *err)
 {
     int m = it->events.count, points = it->events.check_points;
     double *old = it->phi, *new = it->phi + m, *spare = it->phi + 2 * m, d = it->ivp.direction;
-    int deep = points >= 0;
+    int deep = points >= 0, blind = 0; /* the end of the step cannot be evaluated */
     if (points == 0) points = CHECK_POINTS;
     if (points < 0) points = 0;
     it->nroot = 0;
@@ -379,13 +402,20 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
         if (r < 0)
             return dae_fail(err, DAE_ERR_CALLBACK, b, "the switching functions asked to stop at t = %.10g",
                             b);
-        if (r > 0) continue; /* not evaluable at this point: look at the next */
+        if (r > 0) { /* up to where it goes; then look at the next point */
+            if (blind) continue;
+            blind = 1;
+            b = border(it, a, b, new);
+            if (!(d * (b - a) > 0)) continue;
+        } else {
+            blind = 0;
+        }
         scan(it, a, b, old, new, deep);
         if (dae_driver_cancelled(it)) return cancelled(it, from, err);
         dae_copy(m, new, old);
         a = b;
     }
-    if (!it->nroot) return DAE_OK;
+    if (!it->nroot) return blind ? cannot_see(a, to, err) : DAE_OK;
     qsort(it->root, (size_t)it->nroot, sizeof *it->root, by_time);
     if (d < 0) { /* backwards: latest first, declared order kept for equal times */
         for (int i = 0, j = it->nroot - 1; i < j; i++, j--) {
@@ -419,6 +449,7 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
             return out->restart ? watch_zeno(it, t, err) : DAE_OK;
         }
     }
+    if (blind) return cannot_see(a, to, err);
     /* Go on: the outputs up to the last root are written already. */
     return dae_driver_output(it, done, to, err) < 0 ? err->status : (out->written = 1, DAE_OK);
 }

@@ -363,6 +363,46 @@ static void wrong_events_are_refused(void **state)
     dae_integrator_destroy(it);
 }
 
+/* ---- Functions that cannot be evaluated everywhere ---------------------------------------------------- */
+
+static double blind_below;
+
+/* The height, known only above blind_below. */
+static int seen_height(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    return y[0] < blind_below ? 1 : height(t, y, yp, phi, user);
+}
+
+static void root_before_a_blind_stretch_is_found(void **state)
+{
+    (void)state;
+    dae_event event = {.name = "ground", .direction = DAE_FALLING, .terminal = 1};
+    dae_events events = {.count = 1, .event = &event, .phi = seen_height};
+    blind_below = -1e-6;
+    for (int m = 0; m < METHODS; m++) {
+        dae_integrator *it = ball(methods[m], 5, &events);
+        assert_int_equal(dae_integrator_advance(it, 5, NULL), DAE_EVENT);
+        assert_near(dae_integrator_time(it), sqrt(2 / gravity), 1e-9);
+        dae_integrator_destroy(it);
+    }
+}
+
+static void root_in_a_blind_stretch_is_not_lost_in_silence(void **state)
+{
+    (void)state;
+    dae_event event = {.name = "ground", .direction = DAE_FALLING, .terminal = 1};
+    dae_events events = {.count = 1, .event = &event, .phi = seen_height};
+    blind_below = 0.1;
+    for (int m = 0; m < METHODS; m++) {
+        dae_integrator *it = ball(methods[m], 5, &events);
+        dae_error err;
+        assert_int_equal(dae_integrator_advance(it, 5, &err), DAE_ERR_EVENT);
+        assert_near(err.t, sqrt(2 * 0.9 / gravity), 1e-9);
+        assert_non_null(strstr(err.text, "cannot be evaluated"));
+        dae_integrator_destroy(it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +418,8 @@ int main(void)
         cmocka_unit_test(cubic_of_scipy_9228_has_three_roots),
         cmocka_unit_test(simultaneous_events_come_in_declared_order),
         cmocka_unit_test(event_without_effect_leaves_the_solution_bitwise),
+        cmocka_unit_test(root_before_a_blind_stretch_is_found),
+        cmocka_unit_test(root_in_a_blind_stretch_is_not_lost_in_silence),
         cmocka_unit_test(wrong_events_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
