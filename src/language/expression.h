@@ -3,7 +3,7 @@
  *   numbers     1, .5, 2e-3, each with a unit in brackets if wanted: 9.81[m/s^2], 30[deg], 3000[rpm]
  *   names       x, crank.angle, J4.reaction.y: the caller says what they mean; pi and e are known
  *   operators   + - * / ^, comparisons < <= > >= == != (1 or 0), && || !
- *   functions   sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt abs sign min max pow
+ *   functions   sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt cbrt abs sign min max pow
  *               mod floor ceil hypot if(c,a,b) step(x) smoothstep(x,a,b)
  *               table(x, x1,y1, x2,y2, ...): straight lines through the points, continued at both ends
  *               spline(x, x1,y1, x2,y2, ...): a natural cubic spline, continued by straight lines

@@ -20,6 +20,7 @@
     X("log", LOG, 1)                \
     X("log10", LOG10, 1)            \
     X("sqrt", SQRT, 1)              \
+    X("cbrt", CBRT, 1)              \
     X("abs", ABS, 1)                \
     X("sign", SIGN, 1)              \
     X("floor", FLOOR, 1)            \

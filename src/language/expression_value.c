@@ -100,6 +100,7 @@ double dae_expression_apply(const dae_instruction *i, const double *table, doubl
     case OP_LOG: return log(a);
     case OP_LOG10: return log10(a);
     case OP_SQRT: return sqrt(a);
+    case OP_CBRT: return cbrt(a);
     case OP_ABS: return fabs(a);
     case OP_SIGN: return sign_of(a);
     case OP_FLOOR: return floor(a);
@@ -195,6 +196,7 @@ static partials partials_of(const dae_instruction *i, const double *table, doubl
     case OP_LOG: p.d[0] = 1 / a, p.aa = -p.d[0] * p.d[0]; break;
     case OP_LOG10: p.d[0] = 0.43429448190325182765 / a, p.aa = -p.d[0] / a; break;
     case OP_SQRT: p.d[0] = 0.5 / value, p.aa = -p.d[0] / (2 * a); break;
+    case OP_CBRT: p.d[0] = 1 / (3 * value * value), p.aa = -2 * p.d[0] / (3 * a); break;
     case OP_ABS: p.d[0] = sign_of(a); break;
     case OP_MIN: p.d[a < b ? 0 : 1] = 1; break;
     case OP_MAX: p.d[a > b ? 0 : 1] = 1; break;

@@ -31,7 +31,7 @@ struct program {
     double *reals;
 };
 
-void dae_program_destroy(program *p)
+void dae_lu_program_destroy(program *p)
 {
     if (!p) return;
     free(p->ints);
@@ -237,7 +237,7 @@ static program *allocate(const anchored *m, int values)
     p->ints = calloc((size_t)(4 * m->elements + 11 * n + m->updates), sizeof(int));
     p->reals = calloc((size_t)(m->elements + 3 * n), sizeof(double));
     if (!p->ints || !p->reals) {
-        dae_program_destroy(p);
+        dae_lu_program_destroy(p);
         return NULL;
     }
     p->place = p->ints;
@@ -268,8 +268,8 @@ static void make_lists(program *p, const anchored *m, const int *colptr, const i
     }
 }
 
-program *dae_program_create(int n, const int *colptr, const int *rowind, const double *anchor,
-                            double tolerance, double limit)
+program *dae_lu_program_create(int n, const int *colptr, const int *rowind, const double *anchor,
+                               double tolerance, double limit)
 {
     program *p = NULL;
     if (n > PROGRAM_LARGEST) return NULL;
@@ -286,12 +286,12 @@ done:
 
 /* ---- Numbers -------------------------------------------------------------------------------------- */
 
-const int *dae_program_places(const program *p)
+const int *dae_lu_program_places(const program *p)
 {
     return p->place;
 }
 
-double *dae_program_clear(program *p)
+double *dae_lu_program_clear(program *p)
 {
     for (int k = 0; k < p->fills; k++) p->a[p->fill[k]] = 0;
     return p->a;
@@ -306,7 +306,7 @@ double *dae_program_clear(program *p)
     break
 #define UPDATE(j) a[to[j]] -= l * u[j]
 
-int dae_program_factor(program *p, const double *x)
+int dae_lu_program_factor(program *p, const double *x)
 {
     double *a = p->a, *inverse = p->inverse;
     const double *least = p->least;
@@ -352,7 +352,7 @@ int dae_program_factor(program *p, const double *x)
     }
 /* clang-format on */
 
-void dae_program_finish(program *p, double *x)
+void dae_lu_program_finish(program *p, double *x)
 {
     const double *e = p->a + p->upper, *inverse = p->inverse, *from = x;
     const int *to = p->up;
@@ -368,7 +368,7 @@ void dae_program_finish(program *p, double *x)
     }
 }
 
-void dae_program_solve(program *p, double *x)
+void dae_lu_program_solve(program *p, double *x)
 {
     double *a = p->a;
     const double *e = a, *from = a;
@@ -382,5 +382,5 @@ void dae_program_solve(program *p, double *x)
         e += count;
         to += count;
     }
-    dae_program_finish(p, x);
+    dae_lu_program_finish(p, x);
 }

@@ -18,17 +18,17 @@ typedef struct program program;
 /* The anchor in compressed columns, rows in any order. A pivot is at least `tolerance` times the largest entry that is
  * left in its column, rows scaled to largest entry 1, and stays at least `limit` times what it is in the anchor.
  * NULL: too large, singular, or no memory. */
-program *dae_program_create(int n, const int *colptr, const int *rowind, const double *anchor,
+program *dae_lu_program_create(int n, const int *colptr, const int *rowind, const double *anchor,
                             double tolerance, double limit);
-void dae_program_destroy(program *p); /* NULL allowed */
+void dae_lu_program_destroy(program *p); /* NULL allowed */
 
-/* Where value k of the matrix goes in the elements; others that fill in must be zero: dae_program_clear does that. */
-const int *dae_program_places(const program *p);
-double *dae_program_clear(program *p);
-/* 0: fine; k > 0: pivot k became too small, or is not a number. x: a right side that dae_program_finish will solve for
- * (it gets the solution), which is cheaper than dae_program_solve afterwards; or NULL. */
-int dae_program_factor(program *p, const double *x);
-void dae_program_finish(program *p, double *x);
-void dae_program_solve(program *p, double *x);
+/* Where value k of the matrix goes in the elements; others that fill in must be zero: dae_lu_program_clear does that. */
+const int *dae_lu_program_places(const program *p);
+double *dae_lu_program_clear(program *p);
+/* 0: fine; k > 0: pivot k became too small, or is not a number. x: a right side that dae_lu_program_finish will solve for
+ * (it gets the solution), which is cheaper than dae_lu_program_solve afterwards; or NULL. */
+int dae_lu_program_factor(program *p, const double *x);
+void dae_lu_program_finish(program *p, double *x);
+void dae_lu_program_solve(program *p, double *x);
 
 #endif

@@ -39,7 +39,7 @@ static void destroy(void *data)
 {
     sparse_lu *d = data;
     dae_fixed_destroy(d->list);
-    dae_program_destroy(d->small);
+    dae_lu_program_destroy(d->small);
     klu_free_numeric(&d->own, &d->common);
     klu_free_numeric(&d->anchored, &d->common);
     klu_free_symbolic(&d->symbolic, &d->common);
@@ -180,7 +180,7 @@ static void place(dae_saddle *s, const double *M, const double *G, const double 
 {
     sparse_lu *d = s->data;
     int mass = d->mass, g = d->g;
-    double *a = dae_program_clear(d->small);
+    double *a = dae_lu_program_clear(d->small);
     if (!d->mass_from) put(mass, M, d->place, d->last, a);
     for (int k = 0; d->mass_from && k < mass; k++) a[d->place[k]] = d->last[k] = M[d->mass_from[k]];
     put(g, G, d->place + mass, d->last + mass, a);
@@ -210,11 +210,11 @@ static int make_anchor(dae_saddle *s)
 {
     sparse_lu *d = s->data;
     dae_fixed_destroy(d->list);
-    dae_program_destroy(d->small);
+    dae_lu_program_destroy(d->small);
     d->list = NULL;
-    d->small = dae_program_create(d->n, d->colptr, d->rowind, d->base, TOLERANCE, GROWTH);
+    d->small = dae_lu_program_create(d->n, d->colptr, d->rowind, d->base, TOLERANCE, GROWTH);
     if (d->small) {
-        const int *place = dae_program_places(d->small), mass = d->mass, g = d->g;
+        const int *place = dae_lu_program_places(d->small), mass = d->mass, g = d->g;
         for (int k = 0; k < mass; k++) d->place[k] = place[d->mass_at[k]];
         for (int k = 0; k < g; k++) d->place[mass + k] = place[d->G_at[k]];
         for (int k = 0; k < g; k++) d->place[mass + g + k] = place[d->U_at[k]];
@@ -246,7 +246,7 @@ static int refactor(dae_saddle *s)
 {
     sparse_lu *d = s->data;
     d->now = d->list || d->small ? NULL : d->anchored;
-    if (d->small) return dae_program_factor(d->small, NULL);
+    if (d->small) return dae_lu_program_factor(d->small, NULL);
     if (d->list) return dae_fixed_factor(d->list, d->last, GROWTH);
     arrange(s, d->last, d->a);
     if (!klu_refactor(d->colptr, d->rowind, d->a, d->symbolic, d->anchored, &d->common)) return 1;
@@ -291,7 +291,7 @@ static void solve(dae_saddle *s, double *w, double *l)
         dae_copy(nl, l, x + nv);
     }
     if (d->now) klu_solve(d->symbolic, d->now, d->n, 1, x, &d->common);
-    else if (d->small) dae_program_solve(d->small, x);
+    else if (d->small) dae_lu_program_solve(d->small, x);
     else dae_fixed_solve(d->list, x, NULL);
     if (!together) {
         dae_copy(nv, x, w);
@@ -307,8 +307,8 @@ static int factor_solve(dae_saddle *s, const double *M, const double *G, const d
     if (d->small && l == w + s->spec.nv) {
         place(s, M, G, U);
         d->now = NULL;
-        if (!dae_program_factor(d->small, w)) {
-            dae_program_finish(d->small, w);
+        if (!dae_lu_program_factor(d->small, w)) {
+            dae_lu_program_finish(d->small, w);
             return 0;
         }
         bad = repivot(s);
@@ -335,7 +335,7 @@ static int load(dae_saddle *s, const void *buffer, size_t size)
     if (!s->state->anchored) return 0;
     if (make_anchor(s)) return 1;
     if (d->small) {
-        double *a = dae_program_clear(d->small);
+        double *a = dae_lu_program_clear(d->small);
         for (int k = 0; k < d->nz; k++) a[d->place[k]] = d->last[k];
     }
     return refactor(s) ? factor_alone(s) < 0 : 0;

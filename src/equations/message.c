@@ -1,0 +1,31 @@
+/* Messages about a text: at most ten errors are kept, the others counted. */
+#include "equations/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void add(dae_message *list, int *count, dae_place place, const char *format, va_list args)
+{
+    if (*count < DAE_MODEL_MAX_ERRORS) {
+        dae_message *m = &list[*count];
+        m->place = place;
+        vsnprintf(m->text, sizeof m->text, format, args);
+    }
+    ++*count;
+}
+
+void dae_messages_error(dae_messages *m, dae_place place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(m->error, &m->count, place, format, args);
+    va_end(args);
+}
+
+void dae_messages_note(dae_messages *m, dae_place place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(m->note, &m->nnote, place, format, args);
+    va_end(args);
+}

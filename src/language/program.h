@@ -1,0 +1,31 @@
+/* A program: the values of many nodes of a graph at once, as a list of operations without jumps.
+ *
+ * Each operation writes one register. The registers are the inputs, the constants, the results: a work array that the
+ * caller owns. Operations stand in levels (an operation needs only those of lower levels), inside a level sorted by kind: a run
+ * of equal operations is one loop, so that nothing is decided per operation and compilers vectorize the frequent ones.
+ *
+ *     work = malloc(dae_program_work(p) * sizeof *work);
+ *     dae_program_start(p, work);          once: the constants
+ *     work[k] = ...                        value of leaf input[k], k < ninput; they stay until they are changed
+ *     dae_program_run(p, work, out);       out[i] = value of node output[i]
+ *
+ * A program is constant after it was made and does not need the graph any more; threads share it, each with a work array. */
+#ifndef DAE_LANGUAGE_PROGRAM_H
+#define DAE_LANGUAGE_PROGRAM_H
+
+#include "language/graph.h"
+
+typedef struct dae_program dae_program;
+
+/* input: leaf nodes (t, parameters, variables ...) that the caller gives values to, all leaves that the outputs need; output:
+ * nodes, any number of times. NULL: no memory (or a leaf is missing, an error of the caller: *missing is its node, else -1;
+ * NULL allowed). */
+dae_program *dae_program_create(const dae_graph *g, int ninput, const int *input, int noutput,
+                                const int *output, int *missing);
+void dae_program_destroy(dae_program *p);
+size_t dae_program_work(const dae_program *p); /* numbers */
+int dae_program_operations(const dae_program *p);
+void dae_program_start(const dae_program *p, double *work);
+void dae_program_run(const dae_program *p, double *work, double *out);
+
+#endif

@@ -1,0 +1,82 @@
+/* Evaluation of programs: one loop per run of equal operations. */
+#include "language/program_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+void dae_program_start(const dae_program *p, double *work)
+{
+    memset(work, 0, (size_t)p->ninput * sizeof *work);
+    if (p->nconstant) memcpy(work + p->ninput, p->constant, (size_t)p->nconstant * sizeof *work);
+}
+
+/* z[i] = x[a[i]] op y[b[i]]; dense: consecutive operands, read without the index. */
+#define BINARY(expression)                                               \
+    if (run->dense) {                                                    \
+        const double *u = r + a[0], *v = r + b[0];                       \
+        for (int i = 0; i < n; i++) z[i] = (u[i])expression(v[i]);       \
+    } else {                                                             \
+        for (int i = 0; i < n; i++) z[i] = (r[a[i]])expression(r[b[i]]); \
+    }                                                                    \
+    return
+
+static void linear(const dae_program *p, const dae_run *run, double *r)
+{
+    int n = run->count;
+    const int *a = p->index + run->index;
+    const double *f = p->factor + run->factor, *constant = f + (size_t)n * (size_t)run->terms;
+    double *restrict z = r + run->to;
+    memcpy(z, constant, (size_t)n * sizeof *z);
+    for (int k = 0; k < run->terms; k++, a += n, f += n) {
+        if (run->dense) {
+            const double *x = r + a[0];
+            for (int i = 0; i < n; i++) z[i] += f[i] * x[i];
+        } else {
+            for (int i = 0; i < n; i++) z[i] += f[i] * r[a[i]];
+        }
+    }
+}
+
+#define UNARY(call)                                   \
+    for (int i = 0; i < n; i++) z[i] = call(r[a[i]]); \
+    return
+
+static void run_one(const dae_program *p, const dae_run *run, double *r)
+{
+    int n = run->count;
+    const int *a = p->index + run->index, *b = a + (run->terms > 1 ? n : 0),
+              *c = b + (run->terms > 2 ? n : 0);
+    double *restrict z = r + run->to;
+    switch (run->op) {
+    case OP_LINEAR: linear(p, run, r); return;
+    case OP_ADD: BINARY(+);
+    case OP_SUB: BINARY(-);
+    case OP_MUL: BINARY(*);
+    case OP_DIV: BINARY(/);
+    case OP_LT: BINARY(<);
+    case OP_LE: BINARY(<=);
+    case OP_NEG: UNARY(-);
+    case OP_SQRT: UNARY(sqrt);
+    case OP_ABS: UNARY(fabs);
+    case OP_EXP: UNARY(exp);
+    case OP_LOG: UNARY(log);
+    case OP_SIN: UNARY(sin);
+    case OP_COS: UNARY(cos);
+    case OP_IF:
+        for (int i = 0; i < n; i++) z[i] = r[a[i]] != 0 ? r[b[i]] : r[c[i]];
+        return;
+    case OP_CURVE:
+        for (int i = 0; i < n; i++) z[i] = dae_curve_value(p->curve[run->extra / 4], r[a[i]], run->extra % 4);
+        return;
+    default:
+        for (int i = 0; i < n; i++)
+            z[i] = dae_expression_apply(&(dae_instruction){.op = run->op, .c = run->extra}, NULL, r[a[i]],
+                                        r[b[i]], r[c[i]]);
+    }
+}
+
+void dae_program_run(const dae_program *p, double *work, double *out)
+{
+    for (int k = 0; k < p->nrun; k++) run_one(p, &p->run[k], work);
+    for (int i = 0; i < p->noutput; i++) out[i] = work[p->output[i]];
+}
