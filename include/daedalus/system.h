@@ -165,6 +165,8 @@ typedef struct dae_structure {
     dae_pattern jacobian; /* of df/dy; for IDEs the common pattern of dF/dy and dF/dy' */
     const int *index;     /* differentiation index of each variable, 1 .. 3; NULL: all 1 */
     int second_order;     /* m > 0: y'[i] = y[m+i] for i < m, [RADAU] IWORK(9) */
+    int no_velocities;    /* 1: n = 2 m, and y'[m+i] does not depend on y[m] .. y[n-1]: y'' = f(t,y) */
+    int autonomous;       /* 1: f does not depend on t, so that nobody needs df/dt */
 } dae_structure;
 
 typedef struct dae_system {

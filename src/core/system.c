@@ -186,5 +186,9 @@ dae_status dae_system_check(const dae_system *sys, dae_error *err)
         return dae_fail(err, DAE_ERR_INPUT, NAN, "second_order = %d must be between 0 and n/2 = %d", m,
                         n / 2);
     }
+    if (sys->structure.no_velocities && 2 * m != n) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "no_velocities needs second_order = n/2: n = %d equations, second_order = %d", n, m);
+    }
     return DAE_OK;
 }

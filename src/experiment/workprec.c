@@ -83,9 +83,10 @@ static const struct look {
     {"lsoda", "#AA4499", 8, 1},    {"vode-adams", "#999933", 14, 1},  {"dopri5", "#E69F00", 1, 1},
     {"dop853", "#8C6D00", 2, 1},   {"bs23", "#C9A227", 3, 1},         {"mexx", "#000000", 15, 1},
     {"phem56", "#333333", 14, 1},  {"rosnys4", "#332288", 5, 1},      {"wnys2", "#332288", 4, 1},
+    {"rodas4p2", "#117733", 5, 1}, {"rodas5", "#117733", 8, 1},       {"rodas5p", "#117733", 7, 1},
     {"cvode", "#777777", 12, 2},   {"cvode-adams", "#777777", 14, 2}, {"ida", "#777777", 13, 2},
 };
-static const char *const spare_color[] = {"#117733", "#AA3377", "#4477AA", "#EE7733", "#228833", "#66CCEE"};
+static const char *const spare_color[] = {"#AA3377", "#4477AA", "#EE7733", "#228833", "#66CCEE"};
 
 typedef struct line {
     const char *solver;

@@ -21,6 +21,7 @@ typedef struct dae_ivp {
     const dae_options *opt;
     int n;
     const double *rtol, *atol; /* n each */
+    int exact_jacobian;        /* the method takes J for exact: differences are made with more care */
     int scalar_tolerances;     /* all rtol equal and all atol equal */
     const int *index;          /* n, or NULL: all 1 */
     dae_pattern jacobian;      /* storage chosen for df/dy (given, probed, or dense) */
@@ -101,8 +102,12 @@ dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae
 /* ---- Evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop ------------------------------- */
 
 int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f);
+/* As dae_ivp_f_stages at one point, without a call where nothing special is asked for: for the loops of small systems. */
+static inline int dae_ivp_f_unchecked(dae_ivp *ivp, double t, const double *y, double *f);
 /* f at s points, vectors at distance ld; not checked to be finite: for a caller that sees it by itself. */
 int dae_ivp_f_stages(dae_ivp *ivp, int s, int ld, const double *t, const double *y, double *f);
+/* Notes that a function of the system returned r != 0; returns r < 0, or 1. */
+int dae_ivp_refused(dae_ivp *ivp, int r);
 int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F);
 /* df/dy in the layout of ivp->jacobian: analytic where given, else differences; f = f(t,y) is known. */
 int dae_ivp_jacobian(dae_ivp *ivp, double t, const double *y, const double *f, double *jac);
@@ -150,6 +155,14 @@ static inline unsigned long long dae_ticks(void)
             call;                                        \
         }                                                \
     } while (0)
+
+static inline int dae_ivp_f_unchecked(dae_ivp *ivp, double t, const double *y, double *f)
+{
+    if (ivp->opt->profile || t == ivp->left || t == ivp->right) return dae_ivp_f_stages(ivp, 1, 0, &t, y, f);
+    int r = ivp->f(t, y, f, ivp->user);
+    ivp->stats->f++;
+    return r ? dae_ivp_refused(ivp, r) : 0;
+}
 
 /* Where the present piece ends: at the next discontinuity, or at the end. */
 static inline double dae_ivp_piece_end(const dae_ivp *ivp)

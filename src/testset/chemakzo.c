@@ -93,7 +93,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
 {
     (void)err;
     p->system = (dae_system){.kind = DAE_KIND_DAE,
-                             .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian}};
+                             .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian},
+                             .structure = {.autonomous = 1}};
     p->t_end = 180;
     p->y0 = y0;
     p->yp0 = yp0;

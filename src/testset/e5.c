@@ -53,7 +53,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const char *const names[4] = {"A1", "A2", "A3", "A4"};
     static const int plot[] = {0, 1, 2, 3};
     (void)err;
-    p->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = 4, .f = rhs, .jac = jacobian}};
+    p->system = (dae_system){
+        .kind = DAE_KIND_ODE, .ode = {.n = 4, .f = rhs, .jac = jacobian}, .structure = {.autonomous = 1}};
     p->t_end = 1e13;
     p->y0 = y0;
     p->rtol = 1e-7;

@@ -71,7 +71,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const char *const names[N] = {"Pr", "Pfr", "PrX", "PfrX", "PrX2", "PfrX2", "PfrX2E", "E"};
     static const int plot[] = {0, 5, 7};
     (void)err;
-    p->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = N, .f = rhs, .jac = jacobian}};
+    p->system = (dae_system){
+        .kind = DAE_KIND_ODE, .ode = {.n = N, .f = rhs, .jac = jacobian}, .structure = {.autonomous = 1}};
     p->t_end = 321.8122;
     p->y0 = y0;
     p->rtol = 1e-7;

@@ -49,7 +49,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     c->q = dae_problem_parameter(p, "q");
     c->w = dae_problem_parameter(p, "w");
     c->one_by_s = 1 / c->s;
-    p->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = 3, .f = rhs, .jac = jacobian, .user = c}};
+    p->system = (dae_system){.kind = DAE_KIND_ODE,
+                             .ode = {.n = 3, .f = rhs, .jac = jacobian, .user = c},
+                             .structure = {.autonomous = 1}};
     p->t_end = 360;
     p->y0 = y0;
     p->rtol = 1e-7;

@@ -88,7 +88,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     (void)err;
     p->system = (dae_system){.kind = DAE_KIND_ODE,
                              .ode = {.n = N, .f = rhs, .jac = jacobian},
-                             .structure = {.second_order = HALF}};
+                             .structure = {.second_order = HALF, .no_velocities = 1, .autonomous = 1}};
     p->t_end = 3;
     p->y0 = y0;
     p->rtol = 1e-7;

@@ -209,7 +209,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->system =
         (dae_system){.kind = DAE_KIND_ODE,
                      .ode = {.n = N, .f = rhs, .jac = jacobian},
-                     .structure = {.jacobian = {.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind}}};
+                     .structure = {.jacobian = {.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind},
+                                   .autonomous = 1}};
     p->t_end = 60;
     p->y0 = y0;
     p->rtol = p->atol = p->h0 = 1e-7;

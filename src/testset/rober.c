@@ -48,7 +48,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     c->k1 = dae_problem_parameter(p, "k1");
     c->k2 = dae_problem_parameter(p, "k2");
     c->k3 = dae_problem_parameter(p, "k3");
-    p->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = 3, .f = rhs, .jac = jacobian, .user = c}};
+    p->system = (dae_system){.kind = DAE_KIND_ODE,
+                             .ode = {.n = 3, .f = rhs, .jac = jacobian, .user = c},
+                             .structure = {.autonomous = 1}};
     p->t_end = 1e11;
     p->y0 = y0;
     p->rtol = 1e-7;

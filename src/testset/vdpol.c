@@ -39,7 +39,9 @@ static dae_status setup(dae_problem *p, double a, double b)
     if (!c) return DAE_ERR_MEMORY;
     c->a = a;
     c->b = b;
-    p->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = rhs, .jac = jacobian, .user = c}};
+    p->system = (dae_system){.kind = DAE_KIND_ODE,
+                             .ode = {.n = 2, .f = rhs, .jac = jacobian, .user = c},
+                             .structure = {.autonomous = 1}};
     p->y0 = y0;
     p->rtol = 1e-7;
     p->atol = 1e-7;

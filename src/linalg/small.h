@@ -1,0 +1,213 @@
+/* LU factors of very small dense matrices, real and complex, inlined where n is a constant.
+ *
+ * Column-major with leading dimension n. Pivots, order of operations and results are those of linalg/dense.c to the last
+ * bit (groups of 4 unknowns in the back substitution, rows of U inside a group divided by their pivots), so that a
+ * method may take either. Formulas: A = P^T L U, partial pivoting, |re| + |im| as the size of a complex number. */
+#ifndef DAE_LINALG_SMALL_H
+#define DAE_LINALG_SMALL_H
+
+#include "linalg/kernel.h"
+#include "linalg/scalar.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { DAE_SMALL_MAX = 8 };
+
+#define DAE_SMALL_PIVOT (DBL_MIN / 4) /* as in linalg/dense.c: reciprocals of smaller numbers overflow */
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define DAE_UNROLL _Pragma("GCC unroll 8")
+#else
+#define DAE_UNROLL
+#endif
+
+/* 0, or the number of the pivot that is zero or not finite; inverse: reciprocals of the pivots; perm: as in dense.h. */
+DAE_KERNEL_BODY int dae_small_factor(const int n, double *restrict a, double *restrict inverse,
+                                     int *restrict perm)
+{
+    for (int i = 0; i < n; i++) perm[i] = i;
+    DAE_UNROLL
+    for (int k = 0; k < n; k++) {
+        double *restrict c = a + k * n, largest = fabs(c[k]);
+        int p = k;
+        for (int i = k + 1; i < n; i++) {
+            double v = fabs(c[i]);
+            if (v > largest) {
+                largest = v;
+                p = i;
+            }
+        }
+        if (!(largest >= DAE_SMALL_PIVOT) || !(largest <= DBL_MAX)) return k + 1;
+        if (p != k) {
+            int row = perm[p];
+            perm[p] = perm[k];
+            perm[k] = row;
+            for (int j = 0; j < n; j++) {
+                double t = a[k + j * n];
+                a[k + j * n] = a[p + j * n];
+                a[p + j * n] = t;
+            }
+        }
+        double r = 1 / c[k];
+        inverse[k] = r;
+        DAE_UNROLL
+        for (int i = k + 1; i < n; i++) c[i] *= r;
+        DAE_UNROLL
+        for (int j = k + 1; j < n; j++) {
+            double *restrict u = a + j * n, t = u[k];
+            DAE_UNROLL
+            for (int i = k + 1; i < n; i++) u[i] -= c[i] * t;
+        }
+    }
+    for (int j = 1; j < n; j++) {
+        DAE_UNROLL
+        for (int i = j & ~3; i < j; i++) a[i + j * n] *= inverse[i];
+    }
+    return 0;
+}
+
+/* x := A^-1 x */
+DAE_KERNEL_BODY void dae_small_solve(const int n, const double *restrict a, const double *restrict inverse,
+                                     const int *restrict perm, double *restrict x)
+{
+    double w[DAE_SMALL_MAX];
+    DAE_UNROLL
+    for (int i = 0; i < n; i++) w[i] = x[perm[i]];
+    DAE_UNROLL
+    for (int k = 0; k < n - 1; k++) {
+        DAE_UNROLL
+        for (int i = k + 1; i < n; i++) w[i] -= a[i + k * n] * w[k];
+    }
+    DAE_UNROLL
+    for (int g = (n - 1) & ~3; g >= 0; g -= 4) {
+        const int end = g + 4 < n ? g + 4 : n;
+        DAE_UNROLL
+        for (int k = g; k < end; k++) w[k] *= inverse[k];
+        DAE_UNROLL
+        for (int k = end - 1; k > g; k--) {
+            DAE_UNROLL
+            for (int i = g; i < k; i++) w[i] -= a[i + k * n] * w[k];
+        }
+        DAE_UNROLL
+        for (int k = g; k < end; k++) {
+            DAE_UNROLL
+            for (int i = 0; i < g; i++) w[i] -= a[i + k * n] * w[k];
+        }
+    }
+    DAE_UNROLL
+    for (int i = 0; i < n; i++) x[i] = w[i];
+}
+
+/* The same for complex numbers in two arrays. */
+DAE_KERNEL_BODY int dae_small_factor_complex(const int n, double *restrict ar, double *restrict ai,
+                                             double *restrict ire, double *restrict iim, int *restrict perm)
+{
+    for (int i = 0; i < n; i++) perm[i] = i;
+    DAE_UNROLL
+    for (int k = 0; k < n; k++) {
+        double *restrict cr = ar + k * n, *restrict ci = ai + k * n, largest = fabs(cr[k]) + fabs(ci[k]), r,
+                         m;
+        int p = k;
+        for (int i = k + 1; i < n; i++) {
+            double v = fabs(cr[i]) + fabs(ci[i]);
+            if (v > largest) {
+                largest = v;
+                p = i;
+            }
+        }
+        if (!(largest > 0) || !dae_pair_reciprocal(cr[p], ci[p], &r, &m)) return k + 1;
+        if (p != k) {
+            int row = perm[p];
+            perm[p] = perm[k];
+            perm[k] = row;
+            for (int j = 0; j < n; j++) {
+                double t = ar[k + j * n], s = ai[k + j * n];
+                ar[k + j * n] = ar[p + j * n];
+                ai[k + j * n] = ai[p + j * n];
+                ar[p + j * n] = t;
+                ai[p + j * n] = s;
+            }
+        }
+        ire[k] = r;
+        iim[k] = m;
+        DAE_UNROLL
+        for (int i = k + 1; i < n; i++) {
+            double v = cr[i] * r - ci[i] * m;
+            ci[i] = cr[i] * m + ci[i] * r;
+            cr[i] = v;
+        }
+        DAE_UNROLL
+        for (int j = k + 1; j < n; j++) {
+            double *restrict ur = ar + j * n, *restrict ui = ai + j * n, tr = ur[k], ti = ui[k];
+            DAE_UNROLL
+            for (int i = k + 1; i < n; i++) {
+                ur[i] -= cr[i] * tr - ci[i] * ti;
+                ui[i] -= cr[i] * ti + ci[i] * tr;
+            }
+        }
+    }
+    for (int j = 1; j < n; j++) {
+        DAE_UNROLL
+        for (int i = j & ~3; i < j; i++) {
+            double v = ar[i + j * n] * ire[i] - ai[i + j * n] * iim[i];
+            ai[i + j * n] = ar[i + j * n] * iim[i] + ai[i + j * n] * ire[i];
+            ar[i + j * n] = v;
+        }
+    }
+    return 0;
+}
+
+DAE_KERNEL_BODY void dae_small_solve_complex(const int n, const double *restrict ar,
+                                             const double *restrict ai, const double *restrict ire,
+                                             const double *restrict iim, const int *restrict perm,
+                                             double *restrict xr, double *restrict xi)
+{
+    double wr[DAE_SMALL_MAX], wi[DAE_SMALL_MAX];
+    DAE_UNROLL
+    for (int i = 0; i < n; i++) {
+        wr[i] = xr[perm[i]];
+        wi[i] = xi[perm[i]];
+    }
+    DAE_UNROLL
+    for (int k = 0; k < n - 1; k++) {
+        DAE_UNROLL
+        for (int i = k + 1; i < n; i++) {
+            wr[i] -= ar[i + k * n] * wr[k] - ai[i + k * n] * wi[k];
+            wi[i] -= ar[i + k * n] * wi[k] + ai[i + k * n] * wr[k];
+        }
+    }
+    DAE_UNROLL
+    for (int g = (n - 1) & ~3; g >= 0; g -= 4) {
+        const int end = g + 4 < n ? g + 4 : n;
+        DAE_UNROLL
+        for (int k = g; k < end; k++) {
+            double v = wr[k] * ire[k] - wi[k] * iim[k];
+            wi[k] = wr[k] * iim[k] + wi[k] * ire[k];
+            wr[k] = v;
+        }
+        DAE_UNROLL
+        for (int k = end - 1; k > g; k--) {
+            DAE_UNROLL
+            for (int i = g; i < k; i++) {
+                wr[i] -= ar[i + k * n] * wr[k] - ai[i + k * n] * wi[k];
+                wi[i] -= ar[i + k * n] * wi[k] + ai[i + k * n] * wr[k];
+            }
+        }
+        DAE_UNROLL
+        for (int k = g; k < end; k++) {
+            DAE_UNROLL
+            for (int i = 0; i < g; i++) {
+                wr[i] -= ar[i + k * n] * wr[k] - ai[i + k * n] * wi[k];
+                wi[i] -= ar[i + k * n] * wi[k] + ai[i + k * n] * wr[k];
+            }
+        }
+    }
+    DAE_UNROLL
+    for (int i = 0; i < n; i++) {
+        xr[i] = wr[i];
+        xi[i] = wi[i];
+    }
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* One attempt of a Rosenbrock step, [HW] (IV.7.25): with E = M/(h gamma) - J
+ *
+ *     E u_i = f(t + alpha_i h, y + sum_j a_ij u_j) + M (sum_j c_ij u_j)/h + gamma_i h f_t
+ *
+ * The body is compiled once for every size that is worth it, with n and the number of stages as constants and the factors
+ * unrolled (linalg/small.h), and once for all others, with linalg/shifted.h. Both do the same operations in the same
+ * order. */
+#include "method/rodas/rodas.h"
+
+#include "core/matrix.h"
+#include "core/vector.h"
+#include "linalg/kernel.h"
+#include "linalg/small.h"
+
+/* out = sum_j c[j] u_j over count >= 1 vectors, terms in their order */
+DAE_KERNEL_BODY void combine_small(const int n, int count, const double *restrict c, const double *restrict u,
+                                   int ld, double *restrict out)
+{
+    double s[DAE_SMALL_MAX];
+    DAE_UNROLL
+    for (int i = 0; i < n; i++) s[i] = c[0] * u[i];
+    for (int j = 1; j < count; j++) {
+        DAE_UNROLL
+        for (int i = 0; i < n; i++) s[i] += c[j] * u[j * ld + i];
+    }
+    DAE_UNROLL
+    for (int i = 0; i < n; i++) out[i] = s[i];
+}
+
+DAE_KERNEL_BODY void combine_body(int n, int count, const double *restrict c, const double *restrict u,
+                                  int ld, double *restrict out)
+{
+    for (int i = 0; i < n; i++) out[i] = c[0] * u[i];
+    int j = 1;
+    for (; j + 2 <= count; j += 2) {
+        const double c0 = c[j],
+                     c1 = c[j + 1], *restrict u0 = u + (size_t)j * (size_t)ld, *restrict u1 = u0 + ld;
+        for (int i = 0; i < n; i++) out[i] = out[i] + c0 * u0[i] + c1 * u1[i];
+    }
+    if (j < count) dae_axpy(n, c[j], u + (size_t)j * (size_t)ld, out);
+}
+
+DAE_KERNEL(void, combine, (int n, int count, const double *c, const double *u, int ld, double *out),
+           combine_body(n, count, c, u, ld, out))
+
+/* lu = M/(h gamma) - J for a fixed size */
+DAE_KERNEL_BODY void form(const int n, dae_rodas_work *w, double shift)
+{
+    double *restrict a = w->lu;
+    const double *restrict J = w->J, *restrict d = w->diagonal, *restrict full = w->full;
+    for (int k = 0; k < n * n; k++) a[k] = -J[k];
+    for (int i = 0; i < w->second; i++) {
+        for (int j = 0; j < n; j++) a[i + j * n] = j == w->second + i ? -1 : 0;
+    }
+    if (full) {
+        for (int k = 0; k < n * n; k++) a[k] += shift * full[k];
+    } else if (d) {
+        for (int i = 0; i < n; i++) a[i + i * n] += shift * d[i];
+    } else {
+        for (int i = 0; i < n; i++) a[i + i * n] += shift;
+    }
+}
+
+/* x = M x for a fixed size */
+DAE_KERNEL_BODY void multiply(const int n, const dae_rodas_work *w, double *restrict x)
+{
+    if (w->diagonal) {
+        for (int i = 0; i < n; i++) x[i] *= w->diagonal[i];
+    } else if (w->full) {
+        double s[DAE_SMALL_MAX] = {0};
+        for (int j = 0; j < n; j++) {
+            for (int i = 0; i < n; i++) s[i] += w->full[i + j * n] * x[j];
+        }
+        for (int i = 0; i < n; i++) x[i] = s[i];
+    }
+}
+
+/* out = f + q x + gh f_t; the sums of a stage */
+DAE_KERNEL_BODY void right_side(const int n, const double *restrict f, const double *restrict x, double q,
+                                const double *restrict ft, double gh, double *restrict out)
+{
+    if (ft) {
+        for (int i = 0; i < n; i++) out[i] = f[i] + q * x[i] + gh * ft[i];
+    } else {
+        for (int i = 0; i < n; i++) out[i] = f[i] + q * x[i];
+    }
+}
+
+/* The sum over (e_i/(atol_i + rtol_i max(|y0_i|, |y1_i|)))^2, in the order of the components */
+DAE_KERNEL_BODY double error_square(const int n, const dae_ivp *ivp, const double *restrict y0,
+                                    const double *restrict y1, const double *restrict e)
+{
+    const double *restrict atol = ivp->atol, *restrict rtol = ivp->rtol;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double a = fabs(y0[i]), b = fabs(y1[i]), r = e[i] / (atol[i] + rtol[i] * (a > b ? a : b));
+        sum += r * r;
+    }
+    return sum;
+}
+
+DAE_KERNEL_BODY int attempt(const int fixed, const int n, const int s, dae_rodas_work *w, double t, double h,
+                            double t1)
+{
+    const dae_rodas_table *tab = w->table;
+    const int ld = fixed ? n : w->ld;
+    const double q = 1 / h, *ft = w->ft;
+    double shift = 1 / (h * tab->gamma), *restrict Y = w->stage;
+    int bad = 0;
+    if (fixed) {
+        form(n, w, shift);
+        DAE_LINALG(w->ivp, bad = dae_small_factor(n, w->lu, w->inverse, w->perm));
+    } else {
+        DAE_LINALG(w->ivp, bad = dae_shifted_factor(w->linear, shift, 0, w->J));
+    }
+    w->ivp->stats->lu++;
+    if (bad) return bad < 0 ? bad : DAE_RODAS_SINGULAR;
+    for (int i = 0; i < s; i++) {
+        double *restrict u = w->u + (size_t)i * (size_t)ld;
+        const double *restrict f = w->f0;
+        double gh = tab->gamma_i[i] * h;
+        const double *rate = gh != 0 ? ft : NULL;
+        if (i > 0) {
+            if (i > tab->sum) {
+                const double *restrict before = u - ld;
+                for (int k = 0; k < n; k++) Y[k] += before[k];
+            } else {
+                if (fixed) combine_small(n, i, tab->a[i], w->u, ld, Y);
+                else DAE_KERNEL_PICK(combine, 0)(n, i, tab->a[i], w->u, ld, Y);
+                for (int k = 0; k < n; k++) Y[k] = w->y0[k] + Y[k];
+            }
+            int r = dae_ivp_f_unchecked(w->ivp, tab->alpha[i] == 1 ? t1 : t + tab->alpha[i] * h, Y, w->f);
+            if (r) return r;
+            f = w->f;
+            if (fixed) {
+                combine_small(n, i, tab->c[i], w->u, ld, w->x);
+                multiply(n, w, w->x);
+                right_side(n, f, w->x, q, rate, gh, u);
+            } else {
+                DAE_KERNEL_PICK(combine, 0)(n, i, tab->c[i], w->u, ld, w->mass.n ? w->y1 : w->x);
+                if (w->mass.n) dae_matrix_multiply(&w->mass, n, w->y1, w->x);
+                right_side(n, f, w->x, q, rate, gh, u);
+            }
+        } else {
+            for (int k = 0; k < n; k++) u[k] = rate ? f[k] + gh * rate[k] : f[k];
+        }
+        if (fixed) DAE_LINALG(w->ivp, dae_small_solve(n, w->lu, w->inverse, w->perm, u));
+        else DAE_LINALG(w->ivp, dae_shifted_solve(w->linear, u));
+        if (i == 0 && w->count == 1) return 0;
+    }
+    w->ivp->stats->solves += s;
+    const double *restrict e = w->u + (size_t)(s - 1) * (size_t)ld;
+    for (int k = 0; k < n; k++) w->y1[k] = Y[k] + e[k];
+    w->square = error_square(n, w->ivp, w->y0, w->y1, e);
+    return 0;
+}
+
+static int attempt_general(dae_rodas_work *w, double t, double h, double t1)
+{
+    return attempt(0, w->n, w->table->stages, w, t, h, t1);
+}
+
+#define FIXED(n, s)                                                                \
+    static int attempt_##n##_##s(dae_rodas_work *w, double t, double h, double t1) \
+    {                                                                              \
+        return attempt(1, n, s, w, t, h, t1);                                      \
+    }
+#define SIZE(n) FIXED(n, 6) FIXED(n, 8)
+
+SIZE(2)
+SIZE(3)
+SIZE(4)
+SIZE(6)
+SIZE(8)
+
+dae_rodas_attempt *dae_rodas_fixed(int n, const dae_rodas_table *table)
+{
+    int six = table->stages == 6;
+    switch (n) {
+    case 2: return six ? attempt_2_6 : attempt_2_8;
+    case 3: return six ? attempt_3_6 : attempt_3_8;
+    case 4: return six ? attempt_4_6 : attempt_4_8;
+    case 6: return six ? attempt_6_6 : attempt_6_8;
+    case 8: return six ? attempt_8_6 : attempt_8_8;
+    default: return NULL;
+    }
+}
+
+dae_rodas_attempt *dae_rodas_general(void)
+{
+    return attempt_general;
+}
