@@ -66,10 +66,12 @@ static int take_option(cli_args *args, const char *path, char *line)
     const char *given = cli_value(args, line);
     int several = !strcmp(line, "set") || !strcmp(line, "opt") || !strcmp(line, "event");
     if (!given || several) return cli_add(args, line, value);
+    int tolerance = !strcmp(line, "rtol") || !strcmp(line, "atol");
+    if (tolerance && cli_has(args, "change-tolerances")) return 0;
     if (equal(given, value) || (!strcmp(line, "solver") && !strcmp(given, "auto"))) return 0;
     return cli_wrong(
-        args, "--resume %s: the run was made with --%s %s; leave that option out or give the same value",
-        path, line, value);
+        args, "--resume %s: the run was made with --%s %s; leave that option out or give the same value%s",
+        path, line, value, tolerance ? ", or ask for --change-tolerances" : "");
 }
 
 /* What the file does not have must not be given now. */

@@ -26,6 +26,7 @@ typedef struct job {
     dae_run_result *result;
     mbs_balance energy; /* of a model; result->energy points here */
     char kept[1024];
+    char fingerprint[32]; /* of a model: its text and --set */
 } job;
 
 /* ---- Options --------------------------------------------------------------------------------------- */
@@ -244,6 +245,14 @@ static int prepare(job *j)
     if (j->args->model) set_model(j);
     j->options.resume = bytes;
     j->options.resume_size = size;
+    if (cli_has(j->args, "change-tolerances")) {
+        if (!resume) return cli_wrong(j->args, "--change-tolerances goes with --resume");
+        j->options.resume_changes = "rtol,atol";
+    }
+    if (j->args->model) {
+        snprintf(j->fingerprint, sizeof j->fingerprint, "model %016llx\n", j->args->model_hash);
+        j->options.fingerprint = j->fingerprint;
+    }
     j->options.running = cli_running;
     if (resume && cli_has(j->args, "repeat"))
         return cli_wrong(j->args, "--repeat and --resume exclude each other");
@@ -540,6 +549,8 @@ static const cli_option options[] = {
      "iteration"},
     {"checkpoint", "FILE", "file", "keep the state at the end, also of a failed or interrupted run"},
     {"resume", "FILE", "file", "go on from a checkpoint; its options are taken over"},
+    {"change-tolerances", NULL, NULL,
+     "with --resume: --rtol and --atol may be others; the method starts afresh there"},
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] = "The report has the layout of the test set's: digits are -log10 of the error at "

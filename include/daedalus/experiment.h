@@ -49,6 +49,10 @@ typedef struct dae_run_options {
 
     const void *resume; /* a checkpoint to go on from, or NULL */
     size_t resume_size;
+    const char
+        *resume_changes; /* "rtol,atol": these may be other than in the checkpoint, NULL: nothing may */
+    const char *
+        fingerprint; /* lines "name value" that a checkpoint keeps and compares besides the problem and its parameters */
     int checkpoint; /* 1: keep a checkpoint of the last state in the result */
 } dae_run_options;
 

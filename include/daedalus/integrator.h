@@ -168,11 +168,23 @@ DAE_API void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *pr
 
 /* ---- Checkpoint ------------------------------------------------------------------------------ */
 
-/* The whole state of the run: write it, create an equal integrator later (same system, options,
- * events and output), load it, and go on: every further number is the same, bit for bit. */
+/* The whole state of the run: write it, create an equal integrator later (same system, options, events and output), start it
+ * with the same initial values, load it, and go on: every further number is the same, bit for bit.
+ *
+ * A checkpoint carries a fingerprint: kind and size of the system, mass matrix, interval, initial values, the derivatives there,
+ * method with its options, tolerances, step limits, linear algebra, discontinuities, events, and what
+ * dae_integrator_set_fingerprint adds. Where something differs load fails with a text that says what (DAE_ERR_INPUT), and
+ * nothing is changed. Free are h0, max_steps, max_seconds, threads, profile and logging. */
 DAE_API size_t dae_integrator_save(const dae_integrator *it, void *buffer,
                                    size_t size); /* bytes needed; 0: cannot */
 DAE_API dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err);
+/* The same, but what `changes` names ("rtol,atol", also h_max, h_min, discontinuities) may be other than in the checkpoint: the
+ * values of this integrator hold then, and the method starts afresh at the time of the checkpoint. */
+DAE_API dae_status dae_integrator_load_changed(dae_integrator *it, const void *buffer, size_t size,
+                                               const char *changes, dae_error *err);
+/* Lines "name value" for the fingerprint: what the equations are made of and the library cannot see, as the name of a problem, its
+ * parameters, the hash of a model file. Copied; NULL: nothing. Call before start. */
+DAE_API dae_status dae_integrator_set_fingerprint(dae_integrator *it, const char *text, dae_error *err);
 
 /* What the system keeps between evaluations besides its state (coordinates that change, kept factors), so that
  * checkpoints hold it too. save: bytes needed, written where buffer is not NULL; load: 0 fine, other values:

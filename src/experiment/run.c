@@ -14,6 +14,7 @@
 #include "formulation/formulation.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -590,6 +591,30 @@ static void on_log(dae_log_level level, const char *text, void *user)
     if (o->log && level <= o->log_level) o->log(level, text, o->log_user);
 }
 
+/* What the checkpoint of a run says besides what the integrator knows. */
+static dae_status set_fingerprint(run *x, dae_error *err)
+{
+    const dae_problem *p = x->r.problem;
+    const dae_parameter *q = p->info ? p->info->parameter : NULL;
+    const char *own = x->opt->fingerprint ? x->opt->fingerprint : "",
+               *name = p->info ? p->info->name : "system",
+               *form = x->r.formulation ? x->r.formulation : "none";
+    size_t room = strlen(own) + strlen(name) + strlen(form) + 64, used = 0;
+    for (int i = 0; q && q[i].name; i++) room += strlen(q[i].name) + 48;
+    int own_values = dae_problem_find(name) == p->info; /* those of a model stand in its list */
+    char *text = malloc(room);
+    if (!text) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    used += (size_t)snprintf(text, room, "problem %s\n%s%s", name, own,
+                             own[0] && own[strlen(own) - 1] != '\n' ? "\n" : "");
+    for (int i = 0; q && q[i].name; i++)
+        used += (size_t)snprintf(text + used, room - used, "parameter %s=%.17g\n", q[i].name,
+                                 own_values ? p->parameter[i] : q[i].value);
+    snprintf(text + used, room - used, "formulation %s\n", form);
+    dae_status s = dae_integrator_set_fingerprint(x->it, text, err);
+    free(text);
+    return s;
+}
+
 static dae_status start(run *x, dae_error *err)
 {
     const dae_run_options *o = x->opt;
@@ -605,7 +630,8 @@ static dae_status start(run *x, dae_error *err)
     if (dae_arena_failed(x->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     x->it = dae_integrator_create(x->sys, &x->options, err);
     if (!x->it) return err->status;
-    if (x->form) s = dae_formulation_attach(x->form, x->it, err);
+    s = set_fingerprint(x, err);
+    if (s >= 0 && x->form) s = dae_formulation_attach(x->form, x->it, err);
     if (s < 0) return s;
     if (o->nat > 0) {
         dae_output out = {
@@ -622,7 +648,7 @@ static dae_status start(run *x, dae_error *err)
     }
     if (s >= 0) s = dae_integrator_start(x->it, x->r.t0, x->r.t_end, x->z0, x->zp0, err);
     if (s >= 0 && o->resume) {
-        s = dae_integrator_load(x->it, o->resume, o->resume_size, err);
+        s = dae_integrator_load_changed(x->it, o->resume, o->resume_size, o->resume_changes, err);
         x->nat = 0; /* the start belongs to the run that was saved */
     }
     if (s < 0) return s;

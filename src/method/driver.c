@@ -22,7 +22,7 @@
 
 /* ---- Create ------------------------------------------------------------------------------------ */
 
-static const dae_method *find_method(const char *name)
+const dae_method *dae_driver_find_method(const char *name)
 {
     const dae_method_info *info = dae_method_find(name);
     for (int i = 0; info && i < dae_method_count(); i++) {
@@ -189,7 +189,7 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     if (copy_description(it, sys, opt, err)) goto fail;
     it->automatic = !opt->method || !strcmp(opt->method, "auto");
     if (!it->automatic) {
-        it->method = find_method(opt->method);
+        it->method = dae_driver_find_method(opt->method);
         if (check_method(it->method, opt->method, sys, err) || method_options(it, opt, err)) goto fail;
     } else if (opt->nsetting) {
         dae_fail(err, DAE_ERR_INPUT, NAN,
@@ -260,8 +260,7 @@ static void pass_discontinuities(dae_integrator *it, double t)
     set_segment(it);
 }
 
-/* y' at the present state where the method or the events want it. */
-static dae_status initial_derivative(dae_integrator *it, double t, int given, dae_error *err)
+dae_status dae_driver_derivative(dae_integrator *it, double t, int given, dae_error *err)
 {
     dae_ivp *ivp = &it->ivp;
     if (it->sys.kind == DAE_KIND_IDE) {
@@ -329,7 +328,7 @@ static double first_step(const dae_integrator *it, double h)
 }
 
 /* (Re)starts the method at (now, y, yp). */
-static dae_status restart(dae_integrator *it, double h, dae_error *err)
+dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err)
 {
     double t = it->s->now;
     h = first_step(it, h);
@@ -383,7 +382,7 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
                         "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);
     }
-    it->method = find_method(info->name);
+    it->method = dae_driver_find_method(info->name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, it->reason);
     return method_options(it, &it->opt, err);
 }
@@ -447,10 +446,11 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     if (r) return r;
     set_segment(it); /* now that the method is known */
     if (it->sys.kind == DAE_KIND_MECH) s->stats.acceleration_residual = NAN; /* until a method tells it */
-    r = initial_derivative(it, t0, yp0 != NULL, err);
+    r = dae_driver_derivative(it, t0, yp0 != NULL, err);
     if (r) return r;
-    r = restart(it, it->opt.h0, err);
+    r = dae_driver_restart(it, it->opt.h0, err);
     if (!r) r = dae_driver_events_start(it, err);
+    dae_fingerprint_start(it, y0);
     it->started = !r; /* the output of the start may ask for more than y */
     if (!r) r = dae_driver_output_start(it, err);
     it->started = !r;
@@ -496,8 +496,7 @@ static void note_step(dae_integrator *it)
             it->ivp.t, st->h_last, it->ivp.order, st->steps, st->accepted, st->f, st->jac, st->lu);
 }
 
-/* Takes another method in the place of the present one, which is gone then. */
-static dae_status replace_method(dae_integrator *it, const dae_method *method, dae_error *err)
+dae_status dae_driver_replace_method(dae_integrator *it, const dae_method *method, dae_error *err)
 {
     it->started = 0;
     it->method->destroy(it->self);
@@ -512,17 +511,17 @@ static dae_status replace_method(dae_integrator *it, const dae_method *method, d
 /* "auto" took an explicit method and it met stiffness: go on with an implicit one. */
 static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {
-    const dae_method *implicit = find_method("radau5");
+    const dae_method *implicit = dae_driver_find_method("radau5");
     if (!implicit || it->method == implicit) return DAE_OK;
     snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there",
              it->method->info.name, it->ivp.t, implicit->info.name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", implicit->info.name, it->reason);
     move_to(it, it->ivp.t);
-    dae_status r = replace_method(it, implicit, err);
+    dae_status r = dae_driver_replace_method(it, implicit, err);
     if (r) return r;
     set_segment(it);
-    r = initial_derivative(it, it->s->now, 0, err);
-    return r ? r : restart(it, 0, err);
+    r = dae_driver_derivative(it, it->s->now, 0, err);
+    return r ? r : dae_driver_restart(it, 0, err);
 }
 
 /* CPU time is a system call, so the cheap wall clock is asked first: it is never behind. */
@@ -544,8 +543,8 @@ static dae_status change_chart(dae_integrator *it, dae_error *err)
                         it->s->now);
     it->s->stats.charts++;
     dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=chart", it->s->now);
-    dae_status s = initial_derivative(it, it->s->now, 0, err);
-    return s ? s : restart(it, fabs(it->ivp.h_next), err);
+    dae_status s = dae_driver_derivative(it, it->s->now, 0, err);
+    return s ? s : dae_driver_restart(it, fabs(it->ivp.h_next), err);
 }
 
 dae_status dae_driver_take_cancel(dae_integrator *it, dae_error *err)
@@ -612,8 +611,8 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         pass_discontinuities(it, s->now);
         /* Not longer than the part of the step that was used: short flights between events follow each other. */
         double h = fmin(fabs(s->stats.h_last), fabs(out.t - it->ivp.t_old));
-        dae_status r = initial_derivative(it, s->now, 0, err);
-        if (!r) r = restart(it, h, err);
+        dae_status r = dae_driver_derivative(it, s->now, 0, err);
+        if (!r) r = dae_driver_restart(it, h, err);
         return r;
     }
     move_to(it, out.t);
@@ -623,8 +622,8 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=discontinuity", s->now);
         pass_discontinuities(it, s->now);
         if (it->sys.kind == DAE_KIND_IDE) it->method->interpolate(it->self, s->now, it->scratch, it->yp);
-        dae_status r = initial_derivative(it, s->now, 0, err);
-        return r ? r : restart(it, it->opt.h0, err);
+        dae_status r = dae_driver_derivative(it, s->now, 0, err);
+        return r ? r : dae_driver_restart(it, it->opt.h0, err);
     }
     return DAE_OK;
 }
@@ -668,8 +667,8 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     if (s->stopped) { /* after a terminal event: afresh from there */
         s->stopped = 0;
         pass_discontinuities(it, s->now);
-        r = initial_derivative(it, s->now, 0, err);
-        if (!r) r = restart(it, fabs(s->stats.h_last), err);
+        r = dae_driver_derivative(it, s->now, 0, err);
+        if (!r) r = dae_driver_restart(it, fabs(s->stats.h_last), err);
     }
     while (!r && d * (target - s->now) > 0) {
         int stiff = 0;
@@ -799,155 +798,4 @@ void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, 
 {
     it->progress = progress;
     it->progress_user = user;
-}
-
-/* ---- Checkpoint ----------------------------------------------------------------------------------- */
-
-/* Then nrecord event records, the arena, what the method keeps outside it, and what the system keeps. */
-typedef struct checkpoint_head {
-    char magic[16];
-    uint64_t checksum; /* of all that follows it */
-    char method[32];
-    int n, nrecord;
-    size_t arena, outside, memory;
-} checkpoint_head;
-
-/* FNV-1a over 8 bytes at a time: finds damage, not malice. */
-static uint64_t checksum(const void *buffer, size_t size)
-{
-    size_t first = offsetof(checkpoint_head, method);
-    const unsigned char *p = (const unsigned char *)buffer + first;
-    uint64_t sum = 14695981039346656037u;
-    for (size_t left = size - first; left > 0;) {
-        uint64_t word = 0;
-        size_t n = left < sizeof word ? left : sizeof word;
-        memcpy(&word, p, n);
-        sum = (sum ^ word) * 1099511628211u;
-        sum ^= sum >> 32;
-        p += n;
-        left -= n;
-    }
-    return sum;
-}
-
-static checkpoint_head head_of(const dae_integrator *it)
-{
-    checkpoint_head h = {.magic = "daedalus state 3", .n = it->ivp.n, .nrecord = it->nrecord};
-    strncpy(h.method, it->method->info.name, sizeof h.method - 1);
-    h.arena = dae_arena_bytes(it->arena);
-    h.outside = it->method->save ? it->method->save(it->self, NULL) : 0;
-    h.memory = it->memory.save ? it->memory.save(it->memory.user, NULL) : 0;
-    return h;
-}
-
-size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
-{
-    if (!it->started || !it->method->info.checkpoint) return 0;
-    if (it->chart && !it->memory.save) return 0; /* charts keep a state of their own */
-    checkpoint_head h = head_of(it);
-    size_t records = (size_t)h.nrecord * sizeof *it->record, body = sizeof h + records + h.arena,
-           need = body + h.outside + h.memory;
-    if (!buffer || size < need) return need;
-    driver_state *s = it->s;
-    s->ivp_t_old = it->ivp.t_old;
-    s->ivp_t = it->ivp.t;
-    s->ivp_h_next = it->ivp.h_next;
-    s->ivp_t_stop = it->ivp.t_stop;
-    s->ivp_left = it->ivp.left;
-    s->ivp_right = it->ivp.right;
-    s->ivp_order = it->ivp.order;
-    unsigned char *out = buffer;
-    memcpy(out, &h, sizeof h);
-    if (records) memcpy(out + sizeof h, it->record, records);
-    dae_arena_write(it->arena, out + sizeof h + records);
-    if (h.outside) it->method->save(it->self, out + body);
-    if (h.memory) it->memory.save(it->memory.user, out + body + h.outside);
-    h.checksum = checksum(buffer, need);
-    memcpy(out, &h, sizeof h);
-    return need;
-}
-
-/* What is wrong with a checkpoint, or DAE_OK: nothing of the integrator is touched before this is known,
- * but that "auto" takes the method the checkpoint was made with. */
-static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_t size, checkpoint_head *h,
-                                   dae_error *err)
-{
-    checkpoint_head mine = head_of(it);
-    if (!buffer || size < sizeof *h || memcmp(buffer, mine.magic, sizeof mine.magic) != 0) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "this is not a checkpoint of this version");
-    }
-    memcpy(h, buffer, sizeof *h);
-    if (h->checksum != checksum(buffer, size)) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is damaged or incomplete (%zu bytes)", size);
-    }
-    h->method[sizeof h->method - 1] = 0;
-    if (strcmp(h->method, mine.method) != 0 && it->automatic && find_method(h->method)) {
-        dae_status r = replace_method(it, find_method(h->method), err);
-        if (r) return r;
-        mine = head_of(it);
-    }
-    if (strcmp(h->method, mine.method) != 0) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is of method %s, the integrator uses %s",
-                        h->method, mine.method);
-    }
-    size_t rest = size - sizeof *h;
-    if (h->n != mine.n || h->arena != mine.arena || h->arena > rest || h->nrecord < 0 ||
-        (size_t)h->nrecord > (rest - h->arena) / sizeof *it->record || (h->memory > 0) != (mine.memory > 0) ||
-        h->outside > (rest -= h->arena + (size_t)h->nrecord * sizeof *it->record) ||
-        h->memory != rest - h->outside) {
-        return dae_fail(
-            err, DAE_ERR_INPUT, NAN,
-            "the checkpoint is of another system or of other options (size %d, %zu bytes; here %d, %zu)",
-            h->n, h->arena, mine.n, mine.arena);
-    }
-    return DAE_OK;
-}
-
-dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err)
-{
-    dae_error spare;
-    if (!err) err = &spare;
-    err->status = DAE_OK;
-    if (!it->started)
-        return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        "checkpoint: start the integrator with its initial values before loading");
-    if (it->chart && !it->memory.load) {
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                        "checkpoint: runs whose variables change between steps need "
-                        "dae_integrator_set_memory to be resumed");
-    }
-    checkpoint_head h;
-    dae_status r = check_checkpoint(it, buffer, size, &h, err);
-    if (r) return r;
-    const unsigned char *in = (const unsigned char *)buffer + sizeof h;
-    size_t records = (size_t)h.nrecord * sizeof *it->record;
-    if (h.nrecord > it->capacity) {
-        dae_event_record *record = realloc(it->record, records);
-        if (!record) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory to load a checkpoint");
-        it->record = record;
-        it->capacity = h.nrecord;
-    }
-    if (records) memcpy(it->record, in, records);
-    it->nrecord = h.nrecord;
-    dae_arena_read(it->arena, in + records);
-    driver_state *s = it->s;
-    it->ivp.t_old = s->ivp_t_old;
-    it->ivp.t = s->ivp_t;
-    it->ivp.h_next = s->ivp_h_next;
-    it->ivp.t_stop = s->ivp_t_stop;
-    it->ivp.left = s->ivp_left;
-    it->ivp.right = s->ivp_right;
-    it->ivp.order = s->ivp_order;
-    it->ivp.t_end = s->t_end;
-    it->ivp.direction = s->t_end >= s->t0 ? 1 : -1;
-    if (it->method->load && it->method->load(it->self, in + records + h.arena, h.outside)) {
-        it->started = 0;
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "the factors in the checkpoint could not be restored");
-    }
-    if (h.memory && it->memory.load(it->memory.user, in + records + h.arena + h.outside, h.memory)) {
-        it->started = 0;
-        return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        "the coordinates in the checkpoint are those of another system or of other options");
-    }
-    return DAE_OK;
 }

@@ -1,5 +1,5 @@
 /* Private parts of the driver: driver.c runs methods, output.c writes points, events.c finds roots,
- * choose.c is "auto". */
+ * choose.c is "auto", checkpoint.c saves and loads, fingerprint.c says what a run is made of. */
 #ifndef DAE_METHOD_DRIVER_H
 #define DAE_METHOD_DRIVER_H
 
@@ -60,9 +60,12 @@ struct dae_integrator {
     dae_progress_fn *progress;
     void *progress_user;
     atomic_int cancelled;
-    int prepared;  /* the method has been made */
-    int started;   /* a run is under way, and nothing has spoiled it */
-    int uncounted; /* f(t,y) made for the next reset: counted by the method, or else by the driver */
+    int prepared;      /* the method has been made */
+    int started;       /* a run is under way, and nothing has spoiled it */
+    int uncounted;     /* f(t,y) made for the next reset: counted by the method, or else by the driver */
+    char *fingerprint; /* what dae_integrator_set_fingerprint said, or NULL */
+    char start_print[17],
+        derivative_print[17]; /* of the initial values, and of y' and the multipliers there */
     double cpu_begin;
     unsigned long long wall_begin;
 };
@@ -76,6 +79,22 @@ static inline int dae_driver_cancelled(dae_integrator *it)
     return atomic_load_explicit(&it->cancelled, memory_order_relaxed) != 0;
 }
 dae_status dae_driver_take_cancel(dae_integrator *it, dae_error *err);
+
+const dae_method *dae_driver_find_method(const char *name); /* NULL: there is none */
+/* Takes another method in the place of the present one, which is gone then. */
+dae_status dae_driver_replace_method(dae_integrator *it, const dae_method *method, dae_error *err);
+/* y' at it->y where the method or the events want it; given: it->yp holds it. */
+dae_status dae_driver_derivative(dae_integrator *it, double t, int given, dae_error *err);
+/* The method starts afresh at it->s->now with it->y; h > 0: its first step. */
+dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err);
+
+/* fingerprint.c: what a run is made of, as lines "name value". start: notes the initial values. write: bytes needed with the
+ * 0 at the end. check: that those of a checkpoint are the same but for the names in `changes` ("rtol,atol" or NULL);
+ * *changed: one of these is another. */
+void dae_fingerprint_start(dae_integrator *it, const double *y0);
+size_t dae_fingerprint_write(const dae_integrator *it, char *out, size_t size);
+dae_status dae_fingerprint_check(const dae_integrator *it, const char *saved, const char *changes,
+                                 int *changed, dae_error *err);
 
 /* output.c: points in (from, to], or the first point. */
 dae_status dae_driver_output_start(dae_integrator *it, dae_error *err);

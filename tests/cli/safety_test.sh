@@ -44,6 +44,19 @@ expect 0 reference path.json --quiet
 equal "$(find . -path ./cache -prune -o -name "*-*.json" -print | sed 's/-[0-9a-f]*\.json/-HASH/')" ./deep/cache/daedalus/_._.._x-HASH
 XDG_CACHE_HOME=$folder/cache
 
+# ---- A checkpoint is of one run
+model pendulum run.json
+expect 4 run run.json --max-steps 5 --checkpoint run.check --quiet
+expect 0 run run.json --json; whole=$(key y)
+expect 0 run run.json --resume run.check --json; equal "$(key y)" "$whole"
+sed 's/"mass": 1,/"mass": 2,/' run.json >other.json
+expect 2 run other.json --resume run.check; says 'was made with .model' err
+sed 's/"name": "pendulum"/"name": "another"/' run.json >other.json
+expect 2 run other.json --resume run.check; says 'problem pendulum.*problem another' err
+expect 2 run run.json --resume run.check --rtol 1e-3; says 'was made with --rtol .*--change-tolerances' err
+expect 0 run run.json --resume run.check --rtol 1e-3 --change-tolerances --json; equal "$(key rtol)" 0.001
+expect 2 run run.json --change-tolerances; says 'goes with --resume' err
+
 # ---- Whole or not at all
 for what in "--out old.csv" "--checkpoint old.check" "--animate old.html" "--dump old.dump"; do
     file=${what#* }

@@ -331,14 +331,13 @@ static void wrong_method_size_and_options_are_named(void **state)
     void *buffer = saved(it, &size);
     refused(dopri5, buffer, size, "the checkpoint is of method radau5, the integrator uses dopri5");
     dae_integrator *large = begin("radau5", BANDED, &other);
-    refused(large, buffer, size, "the checkpoint is of another system or of other options (size 5, ");
+    refused(large, buffer, size, "the checkpoint was made with \"size 5\", here it is \"size 120\"");
     dae_system sys = system_of(DENSE);
     dae_options opt = with_method("radau5", 1e-5);
     dae_integrator *fresh = create(&sys, &opt);
     refused(fresh, buffer, size, "start the integrator with its initial values before loading");
     start(fresh, 0, 4, (double[]){0, 0, 0, 0, 0});
-    refused(fresh, buffer, size,
-            "the checkpoint is of another system or of other options"); /* no events there */
+    refused(fresh, buffer, size, "\"discontinuities 1 "); /* nor events, nor these initial values */
     dae_integrator *order[] = {it, dopri5, large, fresh};
     for (int k = 0; k < 4; k++) dae_integrator_destroy(order[k]);
     free(buffer);
@@ -402,24 +401,26 @@ static void lengths_that_lie_are_refused_also_with_a_right_checksum(void **state
     unsigned char *buffer = saved(it, &size);
     seal(buffer, size);
     assert_int_equal(dae_integrator_load(it, buffer, size, NULL), DAE_OK); /* the test knows the format */
-    size_t arena, outside;
+    size_t print, arena, outside;
     int nrecord;
     memcpy(&nrecord, buffer + 60, sizeof nrecord);
-    memcpy(&arena, buffer + 64, sizeof arena);
-    memcpy(&outside, buffer + 72, sizeof outside);
-    assert_int_equal(size, 88 + (size_t)nrecord * sizeof(dae_event_record) + arena + outside);
+    memcpy(&print, buffer + 64, sizeof print);
+    memcpy(&arena, buffer + 72, sizeof arena);
+    memcpy(&outside, buffer + 80, sizeof outside);
+    size_t head = 96 + print;
+    assert_int_equal(size, head + (size_t)nrecord * sizeof(dae_event_record) + arena + outside);
     unsigned char *bad = malloc(size);
     for (int k = -40; k <= 40; k++) {
-        for (int field = 0; field < 5; field++) {
+        for (int field = 0; field < 6; field++) {
             memcpy(bad, buffer, size);
             size_t wide = 0;
             int narrow = 0;
             if (field == 0) { /* many records, and an outside part that makes the sum wrap around */
                 narrow = k < 0 ? -k * 50000000 : k * 1000;
-                wide = size - 88 - arena - (size_t)narrow * sizeof(dae_event_record);
+                wide = size - head - arena - (size_t)narrow * sizeof(dae_event_record);
                 memcpy(bad + 60, &narrow, sizeof narrow);
-                memcpy(bad + 72, &wide, sizeof wide);
-                if ((size_t)narrow * sizeof(dae_event_record) <= size - 88 - arena) continue;
+                memcpy(bad + 80, &wide, sizeof wide);
+                if ((size_t)narrow * sizeof(dae_event_record) <= size - head - arena) continue;
             } else if (field == 1) {
                 narrow = k < 0 ? k : nrecord + k;
                 if (k == 0) continue;
@@ -427,18 +428,22 @@ static void lengths_that_lie_are_refused_also_with_a_right_checksum(void **state
             } else if (field == 2) {
                 wide = k < 0 ? (size_t)1 << (20 - k) : outside + (size_t)k;
                 if (wide == outside) continue;
-                memcpy(bad + 72, &wide, sizeof wide);
+                memcpy(bad + 80, &wide, sizeof wide);
             } else if (field ==
                        3) { /* a part of the system, which has none; then one that makes up for a lie */
                 wide = (size_t)k;
                 if (k == 0) continue;
-                memcpy(bad + 80, &wide, sizeof wide);
+                memcpy(bad + 88, &wide, sizeof wide);
                 wide = outside - (size_t)k;
-                if (k % 2) memcpy(bad + 72, &wide, sizeof wide);
+                if (k % 2) memcpy(bad + 80, &wide, sizeof wide);
+            } else if (field == 4) { /* a fingerprint that reaches into what follows, or nowhere */
+                wide = k < 0 ? (size_t)1 << (20 - k) : print + (size_t)k;
+                if (wide == print) continue;
+                memcpy(bad + 64, &wide, sizeof wide);
             } else {
                 wide = arena + (size_t)(64 * k);
                 if (wide == arena) continue;
-                memcpy(bad + 64, &wide, sizeof wide);
+                memcpy(bad + 72, &wide, sizeof wide);
             }
             seal(bad, size);
             dae_status s = dae_integrator_load(it, bad, size, NULL);
@@ -448,6 +453,105 @@ static void lengths_that_lie_are_refused_also_with_a_right_checksum(void **state
     free(bad);
     free(buffer);
     dae_integrator_destroy(it);
+}
+
+/* ---- A checkpoint is of one run ----------------------------------------------------------------------- */
+
+typedef struct variant {
+    double rate, start, rtol, h_max, t_end;
+    const char *words;
+} variant;
+
+static int decay(double t, const double *y, double *f, void *user)
+{
+    f[0] = -*(const double *)user * y[0] + sin(t);
+    f[1] = y[0] - y[1];
+    return 0;
+}
+
+static dae_integrator *begin_variant(const char *method, variant *v)
+{
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = decay, .user = &v->rate}};
+    dae_options opt = with_method(method, v->rtol);
+    opt.h_max = v->h_max;
+    dae_integrator *it = create(&sys, &opt);
+    assert_int_equal(dae_integrator_set_fingerprint(it, v->words, NULL), DAE_OK);
+    start(it, 0, v->t_end, (double[]){v->start, 1});
+    return it;
+}
+
+static void other_runs_are_refused_and_told(void **state)
+{
+    static const struct {
+        variant v;
+        const char *told;
+    } other[] = {{{3, 1, 1e-5, 0, 2, "mass 1"}, "other parameters: the derivatives"},
+                 {{2, 0.5, 1e-5, 0, 2, "mass 1"}, "other initial values"},
+                 {{2, 1, 1e-6, 0, 2, "mass 1"}, "made with rtol"},
+                 {{2, 1, 1e-5, 0.1, 2, "mass 1"}, "\"h_max 0\""},
+                 {{2, 1, 1e-5, 0, 3, "mass 1"}, "\"t_end 2\", here it is \"t_end 3\""},
+                 {{2, 1, 1e-5, 0, 2, "mass 2"}, "\"mass 1\", here it is \"mass 2\""}};
+    (void)state;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *m = dae_method_get(i);
+        if (!m->checkpoint || !(m->kinds & 1u << DAE_KIND_ODE) || wants_second_order(m)) continue;
+        variant own = {2, 1, 1e-5, 0, 2, "mass 1"};
+        size_t size;
+        dae_integrator *a = begin_variant(m->name, &own);
+        assert_true(dae_integrator_advance(a, 1, NULL) >= 0);
+        void *buffer = saved(a, &size);
+        for (size_t k = 0; k < sizeof other / sizeof *other; k++) {
+            variant v = other[k].v;
+            dae_error err = {0};
+            dae_integrator *b = begin_variant(m->name, &v);
+            assert_int_equal(dae_integrator_load(b, buffer, size, &err), DAE_ERR_INPUT);
+            if (!strstr(err.text, other[k].told))
+                fail_msg("%s: \"%s\" instead of \"%s\"", m->name, err.text, other[k].told);
+            /* nothing was touched: it still runs its own way */
+            assert_true(dae_integrator_time(b) == 0);
+            assert_true(dae_integrator_advance(b, 0.5, &err) >= 0);
+            dae_integrator_destroy(b);
+        }
+        free(buffer);
+        dae_integrator_destroy(a);
+    }
+}
+
+/* The first half at 1e-4, the second at 1e-9: it ends as exactly as a fine run from the middle does. */
+static void tolerances_change_on_request(void **state)
+{
+    (void)state;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *m = dae_method_get(i);
+        if (!m->checkpoint || !(m->kinds & 1u << DAE_KIND_ODE) || wants_second_order(m)) continue;
+        variant coarse = {2, 1, 1e-4, 0, 2, NULL}, fine = {2, 1, 1e-7, 0, 2, NULL};
+        dae_error err = {0};
+        size_t size;
+        dae_integrator *a = begin_variant(m->name, &coarse), *b = begin_variant(m->name, &fine),
+                       *c = begin_variant(m->name, &coarse);
+        assert_true(dae_integrator_advance(a, 1, NULL) >= 0);
+        void *buffer = saved(a, &size);
+        if (dae_integrator_load_changed(b, buffer, size, "rtol,atol", &err) < 0)
+            fail_msg("%s: %s", m->name, err.text);
+        assert_true(dae_integrator_time(b) == dae_integrator_time(a));
+        assert_true(dae_integrator_state(b)[0] == dae_integrator_state(a)[0]);
+        double y0 = dae_integrator_state(a)[0], t = dae_integrator_time(a);
+        long before = dae_integrator_stats(b)->accepted;
+        if (dae_integrator_advance(b, 2, &err) < 0) fail_msg("%s: %s", m->name, err.text);
+        /* y' = -2 y + sin t: y = (y0 - s(t0)) exp(-2 (t - t0)) + s(t), s = (2 sin t - cos t)/5 */
+        double truth = (y0 - (2 * sin(t) - cos(t)) / 5) * exp(-2 * (2 - t)) + (2 * sin(2) - cos(2)) / 5;
+        assert_near(dae_integrator_state(b)[0], truth, 3e-6);
+        assert_true(dae_integrator_stats(b)->accepted > before);
+        /* not asked for: the same bytes are refused; asked for and nothing differs: the same bits */
+        assert_int_equal(dae_integrator_load(b, buffer, size, &err), DAE_ERR_INPUT);
+        assert_int_equal(dae_integrator_load_changed(c, buffer, size, "rtol,atol", &err), DAE_OK);
+        assert_true(dae_integrator_advance(a, 2, NULL) >= 0 && dae_integrator_advance(c, 2, NULL) >= 0);
+        assert_memory_equal(dae_integrator_state(a), dae_integrator_state(c), 2 * sizeof(double));
+        free(buffer);
+        dae_integrator_destroy(a);
+        dae_integrator_destroy(b);
+        dae_integrator_destroy(c);
+    }
 }
 
 int main(void)
@@ -460,6 +564,8 @@ int main(void)
         cmocka_unit_test(wrong_method_size_and_options_are_named),
         cmocka_unit_test(damage_anywhere_is_found_and_leaves_the_run_as_it_was),
         cmocka_unit_test(lengths_that_lie_are_refused_also_with_a_right_checksum),
+        cmocka_unit_test(other_runs_are_refused_and_told),
+        cmocka_unit_test(tolerances_change_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
