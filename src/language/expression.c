@@ -7,6 +7,7 @@
  *   power      = primary [ "^" sign ]               primary = number [unit] | name | call | "(" either ")" */
 #include "language/expression.h"
 
+#include "language/dimension.h"
 #include "language/expression_code.h"
 
 #include <ctype.h>
@@ -141,41 +142,30 @@ static value emit(reader *x, int op, const value *in, int n, int whole)
 
 /* ---- Dimensions ---------------------------------------------------------------------------------- */
 
-static int same(const dae_dimension *a, const dae_dimension *b)
-{
-    return !memcmp(a->power, b->power, sizeof a->power);
-}
-
-static dae_dimension scaled(const dae_dimension *a, const dae_dimension *b, int factor)
-{
-    dae_dimension d = {.soft = a->soft || b->soft};
-    for (int i = 0; i < 5; i++) {
-        int sum = a->power[i] + factor * b->power[i];
-        if (sum < -100 || sum > 100) sum = 0, d.soft = 1;
-        d.power[i] = (signed char)sum;
-    }
-    return d;
-}
-
 /* Operands of +, -, <, min: both dimensions must agree if both are certain. */
+static void do_not_fit(reader *x, const char *where, const dae_dimension *a, const dae_dimension *b,
+                       const char *what)
+{
+    char ta[48], tb[48];
+    dae_dimension_text(a, ta, sizeof ta);
+    dae_dimension_text(b, tb, sizeof tb);
+    wrong(x, where, "units do not fit: [%s] %s [%s]", ta, what, tb);
+}
+
 static dae_dimension agree(reader *x, const char *where, const value *a, const value *b, const char *what)
 {
-    if (a->dimension.soft) return b->dimension.soft ? a->dimension : b->dimension;
-    if (!b->dimension.soft && !same(&a->dimension, &b->dimension)) {
-        char ta[48], tb[48];
-        dae_dimension_text(&a->dimension, ta, sizeof ta);
-        dae_dimension_text(&b->dimension, tb, sizeof tb);
-        wrong(x, where, "units do not fit: [%s] %s [%s]", ta, what, tb);
-    }
-    return a->dimension;
+    dae_dimension d;
+    if (!dae_dimension_agree(&a->dimension, &b->dimension, &d))
+        do_not_fit(x, where, &a->dimension, &b->dimension, what);
+    return d;
 }
 
 static value binary(reader *x, int op, const char *where, const char *sign, value a, value b)
 {
     static const dae_dimension none;
     value in[2] = {a, b}, out = emit(x, op, in, 2, 0);
-    if (op == OP_MUL) out.dimension = scaled(&a.dimension, &b.dimension, 1);
-    else if (op == OP_DIV) out.dimension = scaled(&a.dimension, &b.dimension, -1);
+    if (op == OP_MUL) out.dimension = dae_dimension_times(&a.dimension, &b.dimension, 1);
+    else if (op == OP_DIV) out.dimension = dae_dimension_times(&a.dimension, &b.dimension, -1);
     else if (op == OP_ADD || op == OP_SUB) out.dimension = agree(x, where, &a, &b, sign);
     else if (op >= OP_LT && op <= OP_NE) {
         agree(x, where, &a, &b, sign);
@@ -401,41 +391,19 @@ static value read_sum(reader *x, const char *where)
     return total;
 }
 
-static dae_dimension function_dimension(reader *x, const struct function *f, const char *where, value *in)
+static dae_dimension function_dimension(reader *x, const struct function *f, const char *where,
+                                        const value *in)
 {
-    dae_dimension none = {{0}, 0}, d = in[0].dimension;
-    switch (f->op) {
-    case OP_ABS:
-    case OP_FLOOR:
-    case OP_CEIL: return d;
-    case OP_MIN:
-    case OP_MAX:
-    case OP_MOD:
-    case OP_HYPOT: return agree(x, where, &in[0], &in[1], "and");
-    case OP_ATAN2: agree(x, where, &in[0], &in[1], "and"); return none;
-    case OP_IF: return agree(x, where, &in[1], &in[2], "and");
-    case OP_SIGN:
-    case OP_STEP: return none;
-    case OP_SMOOTH:
-        agree(x, where, &in[0], &in[1], "and");
-        agree(x, where, &in[0], &in[2], "and");
-        return none;
-    case OP_SQRT:
-        for (int i = 0; i < 5; i++) {
-            if (d.power[i] % 2) d.soft = 1;
-            d.power[i] = (signed char)(d.power[i] / 2);
-        }
-        return d;
-    case OP_POW: d.soft = 1; return d;
-    default:
-        if (!d.soft && !same(&d, &none)) {
-            char text[48];
-            dae_dimension_text(&d, text, sizeof text);
-            wrong(x, where, "%s takes a number without unit, not [%s]", f->name, text);
-        }
-        none.soft = d.soft;
-        return none;
+    dae_dimension d[3] = {in[0].dimension, in[1].dimension, in[2].dimension}, out;
+    int fault[2];
+    out = dae_dimension_call(f->op, d, fault);
+    if (fault[0] >= 0 && fault[1] >= 0) do_not_fit(x, where, &d[fault[0]], &d[fault[1]], "and");
+    if (fault[0] >= 0 && fault[1] < 0) {
+        char text[48];
+        dae_dimension_text(&d[fault[0]], text, sizeof text);
+        wrong(x, where, "%s takes a number without unit, not [%s]", f->name, text);
     }
+    return out;
 }
 
 static value read_call(reader *x, const char *where, const char *name)
@@ -503,7 +471,7 @@ static value read_power(reader *x)
         int n = (int)b.number;
         static const dae_dimension one;
         out = emit(x, OP_POWI, in, 1, n);
-        out.dimension = scaled(&one, &a.dimension, n);
+        out.dimension = dae_dimension_times(&one, &a.dimension, n);
         return out;
     }
     out = emit(x, OP_POW, in, 2, 0);

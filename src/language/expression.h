@@ -29,9 +29,10 @@ enum {
 
 typedef struct dae_expression dae_expression;
 
-/* Exponents of m, kg, s, A, K of a value; soft: it is not certain (a number without a unit took part). */
+/* Exponents of m, kg, s, A, K, mol of a value; soft: it is not certain (a number without a unit took part). */
+enum { DAE_BASE_UNITS = 6 };
 typedef struct dae_dimension {
-    signed char power[5];
+    signed char power[DAE_BASE_UNITS];
     unsigned char soft;
 } dae_dimension;
 

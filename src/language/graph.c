@@ -170,7 +170,7 @@ static int intern(dae_graph *g, dae_node n, const dae_term *term)
         if (g->hash[i] == h && same_node(g, &g->node[i], &n, term)) return i;
     }
     int terms = n.op == OP_ADD ? n.b : 0, room = g->node_capacity;
-    if (g->nnode >= DAE_GRAPH_MAX_NODES || g->nterm > 4 * DAE_GRAPH_MAX_NODES - terms ||
+    if (g->nnode >= DAE_GRAPH_MAX_NODES || g->nterm > 3 * DAE_GRAPH_MAX_NODES - terms ||
         !dae_graph_grow((void **)&g->node, &g->node_capacity, g->nnode + 1, sizeof *g->node) ||
         !dae_graph_grow((void **)&g->hash, &room, g->nnode + 1, sizeof *g->hash) ||
         !dae_graph_grow((void **)&g->term, &g->term_capacity, g->nterm + terms, sizeof *g->term))

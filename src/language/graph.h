@@ -19,7 +19,7 @@
 
 #include <stddef.h>
 
-enum { DAE_GRAPH_MAX_NODES = 20000000, DAE_GRAPH_SHORT_SUM = 16 };
+enum { DAE_GRAPH_MAX_NODES = 5000000, DAE_GRAPH_SHORT_SUM = 16 };
 
 /* Operations of nodes besides those of expressions. OP_SUB, OP_NEG, OP_GT, OP_GE, OP_TABLE, OP_SPLINE are not used: they have
  * normal forms. OP_ADD is the sum. */

@@ -9,8 +9,8 @@
 typedef struct unit {
     const char *name;
     double factor;
-    signed char power[5]; /* m, kg, s, A, K */
-    int prefix;           /* 1: takes metric prefixes */
+    signed char power[DAE_BASE_UNITS]; /* m, kg, s, A, K, mol */
+    int prefix;                        /* 1: takes metric prefixes */
 } unit;
 
 static const unit units[] = {
@@ -42,13 +42,19 @@ static const unit units[] = {
     {"H", 1, {2, 1, -2, -2, 0}, 1},
     {"F", 1, {-2, -1, 4, 2, 0}, 1},
     {"l", 1e-3, {3, 0, 0, 0, 0}, 1},
+    {"mol", 1, {0, 0, 0, 0, 0, 1}, 1},
+    {"C", 1, {0, 0, 1, 1, 0}, 1},
+    {"S", 1, {-2, -1, 3, 2, 0}, 1},
+    {"T", 1, {0, 1, -2, -1, 0}, 1},
+    {"Wb", 1, {2, 1, -2, -1, 0}, 1},
+    {"eV", 1.602176634e-19, {2, 1, -2, 0, 0}, 1}, /* exact since 2019 */
     {"%", 1e-2, {0, 0, 0, 0, 0}, 0},
 };
 static const struct {
     char letter;
     double factor;
-} prefixes[] = {{'n', 1e-9}, {'u', 1e-6}, {'m', 1e-3}, {'c', 1e-2},
-                {'d', 1e-1}, {'k', 1e3},  {'M', 1e6},  {'G', 1e9}};
+} prefixes[] = {{'p', 1e-12}, {'n', 1e-9}, {'u', 1e-6}, {'m', 1e-3}, {'c', 1e-2},
+                {'d', 1e-1},  {'k', 1e3},  {'M', 1e6},  {'G', 1e9},  {'T', 1e12}};
 
 static const unit *find(const char *name, size_t length)
 {
@@ -115,7 +121,7 @@ int dae_unit_read(const char *text, size_t length, double *factor, dae_dimension
             if (power == 0) return (int)at + 1;
             if (divide) power = -power;
             *factor *= pow(prefix * u->factor, power);
-            for (int i = 0; i < 5; i++) {
+            for (int i = 0; i < DAE_BASE_UNITS; i++) {
                 int sum = dimension->power[i] + power * u->power[i];
                 if (sum < -60 || sum > 60) return (int)at + 1;
                 dimension->power[i] = (signed char)sum;
@@ -131,10 +137,10 @@ int dae_unit_read(const char *text, size_t length, double *factor, dae_dimension
 
 void dae_dimension_text(const dae_dimension *d, char *out, size_t size)
 {
-    static const char *const name[5] = {"m", "kg", "s", "A", "K"};
+    static const char *const name[DAE_BASE_UNITS] = {"m", "kg", "s", "A", "K", "mol"};
     size_t used = 0;
     if (size) out[0] = 0;
-    for (int i = 0; i < 5 && used < size; i++) {
+    for (int i = 0; i < DAE_BASE_UNITS && used < size; i++) {
         if (!d->power[i]) continue;
         int n = d->power[i] == 1
                     ? snprintf(out + used, size - used, "%s%s", used ? " " : "", name[i])
