@@ -68,9 +68,7 @@ struct cli_args {
     cli_given *given;
     int ngiven;
     int json;
-    mbs_problem *model;            /* where the problem is a model file */
-    unsigned long long model_hash; /* of the file and its --set values */
-    int status;                    /* exit status of a problem that could not be opened */
+    int status; /* exit status of a problem that could not be opened */
 };
 
 /* 0, or EXIT_USAGE after a message. Free with cli_args_free in both cases. */
@@ -105,10 +103,8 @@ const char *cli_formulation_name(int i);
 
 /* ---- Shared by commands -------------------------------------------------------------------------- */
 
-/* The problem or model file named by the first argument with its --set values; NULL after a message (args->status). */
+/* The problem or file named by the first argument with its --set values; NULL after a message (args->status). */
 dae_problem *cli_open_problem(cli_args *args);
-void cli_close_problem(cli_args *args, dae_problem *p);
-int cli_is_model(const char *name); /* 1: the name of a model file */
 /* The model file, with a message if it is wrong (args->status). */
 mbs_model *cli_load_model(cli_args *args);
 /* The same for a problem or model file of that name, and for a problem. */
@@ -230,9 +226,8 @@ int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const
               const char ***list, int *count);
 
 /* reference.c: the cache of reference solutions. */
-int cli_reference_path(const cli_args *args, const dae_problem *p, char *path,
-                       size_t size); /* 0, or -1: no folder is known */
-dae_reference *cli_reference_find(const cli_args *args, const dae_problem *p); /* NULL: the cache has none */
+int cli_reference_path(const dae_problem *p, char *path, size_t size); /* 0, or -1: no folder is known */
+dae_reference *cli_reference_find(const dae_problem *p);               /* NULL: the cache has none */
 int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path,
                        size_t size);
 /* --reference auto|none: a problem without a reference gets that of the cache. Destroy *r after the problem. */

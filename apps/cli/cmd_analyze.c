@@ -417,14 +417,14 @@ static int exit_status(dae_status s)
     return s == DAE_ERR_INCONSISTENT ? EXIT_INCONSISTENT : EXIT_FAILED;
 }
 
-static int show(cli_args *args, analysis *x, const char *what)
+static int show(cli_args *args, const dae_problem *p, analysis *x, const char *what)
 {
     int csv = cli_value(args, "format") && !strcmp(cli_value(args, "format"), "csv"), printed = 0,
         status = EXIT_DONE;
     int all = !strcmp(what, "all");
     json_t *root = json_object();
     json_object_set_new(root, "status", json_string("ok"));
-    json_object_set_new(root, "model", json_string(mbs_problem_get(args->model)->info->name));
+    json_object_set_new(root, "model", json_string(p->info->name));
     json_object_set_new(root, "freedom", json_integer(mbs_mechanism_topology(x->c).freedom));
     for (int i = 0; i < kinds && !status; i++) {
         if (!all && strcmp(kind[i].name, what) != 0) continue;
@@ -480,13 +480,13 @@ static int run(cli_args *args)
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
     int status;
-    if (!args->model) {
+    if (!mbs_problem_mechanism(p)) {
         status =
             cli_wrong(args, "%s is a problem of the test set; analyze is for model files", args->argument[0]);
-        cli_close_problem(args, p);
+        dae_problem_destroy(p);
         return status;
     }
-    analysis x = {.c = mbs_problem_mechanism(args->model),
+    analysis x = {.c = mbs_problem_mechanism(p),
                   .s = &p->system.mech,
                   .t0 = p->t0,
                   .t_end = p->t_end,
@@ -509,11 +509,11 @@ static int run(cli_args *args)
         x.im = x.re + 2 * nv + nu;
         x.force = x.im + 2 * nv + nu;
         x.sensor = x.force + drivers;
-        status = show(args, &x, what);
+        status = show(args, p, &x, what);
     }
     free(time);
     free(x.y);
-    cli_close_problem(args, p);
+    dae_problem_destroy(p);
     return status;
 }
 

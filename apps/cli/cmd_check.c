@@ -26,7 +26,7 @@ static double largest_move(const dae_problem *p, const mbs_mechanism *c, int *wh
     return worst;
 }
 
-static json_t *json_of(const mbs_problem *q, double moved, const char *which, const char *method,
+static json_t *json_of(const dae_problem *q, double moved, const char *which, const char *method,
                        const char *form, const char *reason)
 {
     const mbs_mechanism *c = mbs_problem_mechanism(q);
@@ -39,18 +39,17 @@ static json_t *json_of(const mbs_problem *q, double moved, const char *which, co
     for (int i = 0; mbs_mechanism_warning(c, i); i++)
         json_array_append_new(warnings, json_string(mbs_mechanism_warning(c, i)));
     return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s,s:s}", "status", "ok",
-                     "model", mbs_problem_get(q)->info->name, "bodies", top.bodies, "joints", top.joints,
-                     "loops", top.loops, "coordinates", top.coordinates, "constraints", top.constraints,
-                     "independent", top.independent, "freedom", top.freedom, "redundant", redundant,
-                     "warnings", warnings, "moved", moved, "moved_most", which, "solver", method,
-                     "formulation", form, "reason", reason);
+                     "model", q->info->name, "bodies", top.bodies, "joints", top.joints, "loops", top.loops,
+                     "coordinates", top.coordinates, "constraints", top.constraints, "independent",
+                     top.independent, "freedom", top.freedom, "redundant", redundant, "warnings", warnings,
+                     "moved", moved, "moved_most", which, "solver", method, "formulation", form, "reason",
+                     reason);
 }
 
-static void print_text(const cli_args *args, const mbs_problem *q, double moved, const char *which,
+static void print_text(const cli_args *args, const dae_problem *p, double moved, const char *which,
                        const char *method, const char *form, const char *reason)
 {
-    const mbs_mechanism *c = mbs_problem_mechanism(q);
-    const dae_problem *p = mbs_problem_get(q);
+    const mbs_mechanism *c = mbs_problem_mechanism(p);
     mbs_topology top = mbs_mechanism_topology(c);
     printf("%s: %s, %d bod%s, %d joint%s, %s\n", args->argument[0], p->info->name, top.bodies,
            top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s",
@@ -95,26 +94,26 @@ static int run(cli_args *args)
 {
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
-    if (!args->model) {
-        cli_close_problem(args, p);
+    if (!mbs_problem_mechanism(p)) {
+        dae_problem_destroy(p);
         return cli_wrong(args, "%s is a problem of the test set; check is for model files",
                          args->argument[0]);
     }
     char reason[256] = "", buffer[16];
     int which;
-    double moved = largest_move(p, mbs_problem_mechanism(args->model), &which);
+    double moved = largest_move(p, mbs_problem_mechanism(p), &which);
     const char *form = "none";
     const dae_method_info *m = suggestion(p, &form, reason, sizeof reason);
     const char *name = dae_component_name(p, which, buffer, sizeof buffer), *method = m ? m->name : "none";
     if (args->json) {
-        json_t *j = json_of(args->model, moved, name, method, form, reason);
+        json_t *j = json_of(p, moved, name, method, form, reason);
         if (j) json_dumpf(j, stdout, JSON_REAL_PRECISION(17));
         putchar('\n');
         json_decref(j);
     } else {
-        print_text(args, args->model, moved, name, method, form, reason);
+        print_text(args, p, moved, name, method, form, reason);
     }
-    cli_close_problem(args, p);
+    dae_problem_destroy(p);
     return EXIT_DONE;
 }
 

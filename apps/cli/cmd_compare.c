@@ -139,7 +139,7 @@ static int run_all(comparison *c)
         if (!cli_has(c->args, "quiet"))
             fprintf(stderr, "compare: %s (%d of %d)\n", c->solver[k].label, k + 1, c->nsolver);
         dae_compared *row = &c->row[c->count];
-        if (dae_compare_run(&c->view, c->args->model, &o, c->solver[k].label, row, &err) < 0)
+        if (dae_compare_run(&c->view, &o, c->solver[k].label, row, &err) < 0)
             return cli_wrong(c->args, "%s", err.text);
         if (row->status == DAE_CANCELLED || cli_interrupted()) return EXIT_INTERRUPTED;
         if (row->status != DAE_ERR_INPUT && row->status != DAE_ERR_UNSUPPORTED) {
@@ -187,10 +187,7 @@ static int compare(comparison *c)
     if (!c->problem) return c->args->status;
     int mechanical = dae_compare_mechanism(c->problem, &c->view);
     c->options = dae_run_options_default(&c->view);
-    if (c->args->model) {
-        c->options.events = mbs_problem_events(c->args->model);
-        c->options.options.h_max = mbs_problem_h_max(c->args->model);
-    }
+    if (!dae_problem_switches(c->problem)) c->options.events = NULL;
     if (plot && !mechanical)
         return cli_wrong(c->args, "--plot: %s has no constraints to drift from", c->view.info->name);
     if (plot && cli_plot_check(c->args, plot)) return EXIT_USAGE;
@@ -208,7 +205,7 @@ static int run(cli_args *args)
     int status = compare(c);
     for (int k = 0; k < c->count; k++) dae_compared_free(&c->row[k]);
     dae_reference_destroy(c->reference);
-    if (c->problem) cli_close_problem(args, c->problem);
+    if (c->problem) dae_problem_destroy(c->problem);
     free(c);
     return status;
 }

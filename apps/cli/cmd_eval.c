@@ -44,7 +44,7 @@ static int run(cli_args *args)
         }
     }
     free(state);
-    cli_close_problem(args, p);
+    dae_problem_destroy(p);
     return status;
 }
 

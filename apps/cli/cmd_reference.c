@@ -58,10 +58,6 @@ static int compute(cli_args *args, const dae_problem *p, dae_reference **r)
     }
     for (int k = 0; k < count; k++) o.method[k] = name[k];
     if (!cli_has(args, "quiet")) o.level = on_level;
-    if (args->model) {
-        o.events = mbs_problem_events(args->model);
-        o.h_max = mbs_problem_h_max(args->model);
-    }
     *r = dae_reference_compute(p, &o, &err);
     free(name);
     if (*r) return 0;
@@ -76,16 +72,15 @@ static int run(cli_args *args)
     char path[4096] = "";
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
-    dae_reference *r =
-        cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(args, p);
+    dae_reference *r = cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(p);
     int cached = r != NULL, status = 0;
     if (!r) status = compute(args, p, &r);
-    if (r && cached) cli_reference_path(args, p, path, sizeof path);
+    if (r && cached) cli_reference_path(p, path, sizeof path);
     if (r && !cached) status = cli_reference_keep(args, r, p, path, sizeof path);
     if (r && args->json) dae_reference_write(r, p, cli_write_file, stdout);
     else if (r) print(r, p, path, cached);
     dae_reference_destroy(r);
-    cli_close_problem(args, p);
+    dae_problem_destroy(p);
     return status;
 }
 

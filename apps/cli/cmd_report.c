@@ -50,7 +50,7 @@ static char *read_part(const cli_page *p, const char *ending, size_t *length)
 
 static void hash_text(const cli_page *p, char *out, size_t size)
 {
-    snprintf(out, size, "%016llx", p->args->model ? p->args->model_hash : 0);
+    snprintf(out, size, "%016llx", p->study.problem->hash);
 }
 
 /* 1: the stored run is of this program and this model. */
@@ -66,19 +66,11 @@ static int run_is_current(const cli_page *p)
 static int compute_run(cli_page *p)
 {
     const dae_problem *q = p->study.problem;
-    const mbs_problem *model = p->args->model;
     dae_run_options o = dae_run_options_default(q);
     dae_error err = {0};
     cli_text json = {0}, text = {0};
     cli_draft csv;
     char hash[24];
-    mbs_balance energy;
-    if (model) {
-        o.events = mbs_problem_events(model);
-        o.options.h_max = mbs_problem_h_max(model);
-        if (mbs_problem_solver(model)) o.options.method = mbs_problem_solver(model);
-        if (mbs_problem_formulation(model)) o.options.formulation = mbs_problem_formulation(model);
-    }
     o.trajectory = DAE_TRAJECTORY_STEPS;
     o.max_values = most_values;
     o.running = cli_running;
@@ -87,9 +79,6 @@ static int compute_run(cli_page *p)
     dae_run_result *r = dae_run(q, &o, &err);
     if (!r) return cli_wrong(p->args, "%s: %s", p->name, err.text);
     int status = r->status == DAE_CANCELLED ? EXIT_INTERRUPTED : 0;
-    if (!status && model && r->npoint > 1 &&
-        mbs_energy_balance(model, r->npoint, r->point_t, r->point_y, &energy) == DAE_OK)
-        r->energy = &energy;
     if (!status) status = begin(p, "csv", &csv);
     if (!status) {
         int bad = dae_run_csv(r, cli_write_file, csv.file) < 0;
@@ -103,7 +92,7 @@ static int compute_run(cli_page *p)
     json_t *run = json.text ? json_loadb(json.text, json.length, 0, &where) : NULL;
     json_decref(p->about);
     p->about = json_pack("{s:s,s:s,s:s,s:b,s:o,s:s}", "name", p->name, "version", dae_version(), "hash", hash,
-                         "model", model != NULL, "run", run, "report", text.text ? text.text : "");
+                         "model", q->hash != 0, "run", run, "report", text.text ? text.text : "");
     if (!status && !p->about) status = cli_wrong(p->args, "out of memory");
     if (!status) status = write_about(p);
     free(json.text);
@@ -125,7 +114,7 @@ static int read_trajectory(cli_page *p)
     dae_table *t = dae_table_read(text, length, &err);
     free(text);
     if (!t) return cli_wrong(p->args, "%s: %s", path, err.text);
-    int status = t->ncol == n + 1
+    int status = t->ncol >= n + 1
                      ? 0
                      : cli_wrong(p->args, "%s: %d columns instead of %d; remove it", path, t->ncol, n + 1);
     p->t = malloc((size_t)t->nrow * sizeof *p->t + 1);
@@ -186,7 +175,7 @@ static int get_rows(cli_page *p, int render_only)
     char path[1100];
     keeper k = {.page = p};
     cli_page_path(p, "table.jsonl", path, sizeof path);
-    p->nrow = p->args->model ? 0 : dae_table_plan(p->name, DAE_TABLE_PUBLISHED, NULL, 0, &p->row);
+    p->nrow = p->study.problem->hash ? 0 : dae_table_plan(p->name, DAE_TABLE_PUBLISHED, NULL, 0, &p->row);
     if (p->nrow < 0) return cli_wrong(p->args, "out of memory");
     if (p->nrow == 0 || (render_only && access(path, R_OK) != 0)) {
         p->nrow = 0;
@@ -225,7 +214,7 @@ static int get_rows(cli_page *p, int render_only)
 /* "name" of a model file, which is the name of its page. */
 static int name_of(cli_page *p, const char *argument)
 {
-    if (!cli_is_model(argument)) {
+    if (!dae_problem_is_file(argument)) {
         const dae_problem_info *info = dae_problem_find(argument);
         if (!info) return cli_open(p->args, argument) ? EXIT_USAGE : p->args->status; /* has told */
         snprintf(p->name, sizeof p->name, "%s", info->name);
@@ -295,7 +284,7 @@ static int make_page(const char *argument, void *user)
     p.args->json = 0;
     int status = name_of(&p, argument);
     if (!status) status = get_study(&p, argument, r->render_only);
-    if (!status && p.args->model && !r->render_only) status = keep_model(&p, argument);
+    if (!status && p.study.problem->hash && !r->render_only) status = keep_model(&p, argument);
     if (!status) status = get_run(&p, r->render_only);
     if (!status) status = get_rows(&p, r->render_only);
     if (!status) status = cli_page_write(&p);
@@ -369,7 +358,7 @@ static int run(cli_args *args)
     for (int i = 0; i < args->count; i++) { /* before anything runs */
         dae_problem *p = cli_open(args, args->argument[i]);
         if (!p) return args->status;
-        cli_close_problem(args, p);
+        dae_problem_destroy(p);
     }
     return make_pages(&r);
 }

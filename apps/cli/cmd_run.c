@@ -24,7 +24,7 @@ typedef struct job {
     cli_progress progress;
     dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
-    mbs_balance energy; /* of a model; result->energy points here */
+    dae_balance energy; /* of a model; result->energy points here */
     char kept[1024];
     char fingerprint[32]; /* of a model: its text and --set */
 } job;
@@ -123,12 +123,12 @@ static int set_output(job *j)
     if (cli_has(j->args, "components") && (!out || cli_is_hdf5(out)))
         return cli_wrong(j->args, "--components chooses columns of --out FILE.csv");
     const char *animate = cli_value(j->args, "animate");
-    if (animate && !j->args->model)
+    if (animate && !mbs_problem_mechanism(j->problem))
         return cli_wrong(j->args, "--animate: only model files have something to show");
-    double every = j->args->model ? mbs_problem_every(j->args->model) : 0;
+    double every = j->problem->every;
     if (every > 0 && !points && !per_step && !(o->interval > 0) && (out || plot || animate))
         points = every_points(j, every);
-    if (out || plot || animate || j->args->model)
+    if (out || plot || animate || j->problem->derived.energy)
         o->trajectory = points            ? DAE_TRAJECTORY_EQUIDISTANT
                         : o->interval > 0 ? DAE_TRAJECTORY_MAX_INTERVAL
                                           : DAE_TRAJECTORY_STEPS;
@@ -199,34 +199,21 @@ static int set_progress(job *j)
     return 0;
 }
 
-/* What a model file says about its run. */
-static void set_model(job *j)
-{
-    const mbs_problem *p = j->args->model;
-    j->options.events = mbs_problem_events(p);
-    j->options.options.h_max = mbs_problem_h_max(p);
-    if (mbs_problem_solver(p)) j->options.options.method = mbs_problem_solver(p);
-    if (mbs_problem_formulation(p)) j->options.options.formulation = mbs_problem_formulation(p);
-}
-
-/* The functions of --event, or those of the problem; after those of a model file. */
+/* The functions of --event, after those of the problem that change its state; without --event all of the problem. */
 static int set_events(job *j)
 {
-    const char *const *text = j->problem->event;
     const char *given[max_events];
     int count = 0;
     for (const char *v; (v = cli_value_at(j->args, "event", count)); count++) {
         if (count == max_events) return cli_wrong(j->args, "--event: at most %d of them", max_events);
         given[count] = v;
     }
-    if (count) text = given;
-    if (count == 1 && !strcmp(given[0], "none")) return 0;
-    for (; !cli_has(j->args, "event") && text && text[count]; count++) {
-    }
     if (!count) return 0;
+    if (!dae_problem_switches(j->problem)) j->options.events = NULL;
+    if (count == 1 && !strcmp(given[0], "none")) return 0;
     dae_error err = {0};
     j->switching =
-        dae_switching_create(j->problem, j->options.options.atol, text, count, j->options.events, &err);
+        dae_switching_create(j->problem, j->options.options.atol, given, count, j->options.events, &err);
     if (!j->switching) return cli_wrong(j->args, "--event: %s", err.text);
     j->options.events = dae_switching_events(j->switching);
     return 0;
@@ -242,7 +229,6 @@ static int prepare(job *j)
     if (!j->problem) return j->args->status;
     if (cli_reference_use(j->args, j->problem, &j->reference)) return EXIT_USAGE;
     j->options = dae_run_options_default(j->problem);
-    if (j->args->model) set_model(j);
     j->options.resume = bytes;
     j->options.resume_size = size;
     if (cli_has(j->args, "change-tolerances")) {
@@ -292,22 +278,14 @@ static void note_kept(job *j, const char *path)
     snprintf(j->kept + used, sizeof j->kept - used, "%s%s", used ? ", " : "", path);
 }
 
-/* The trajectory as comma-separated values. */
-static dae_status write_csv(const job *j, dae_write_fn *write, void *user)
-{
-    const dae_run_result *r = j->result;
-    if (!j->args->model) return dae_run_csv(r, write, user);
-    return mbs_write_csv(j->args->model, r->npoint, r->point_t, r->point_y, write, user);
-}
-
-/* The same, only the columns of --components. */
+/* The trajectory as comma-separated values, only the columns of --components. */
 static dae_status write_chosen(const job *j, dae_write_fn *write, void *user, dae_error *err)
 {
     const char *wanted = cli_value(j->args, "components");
-    if (!wanted) return write_csv(j, write, user);
+    if (!wanted) return dae_run_csv(j->result, write, user);
     cli_columns *c = cli_columns_create(wanted, write, user);
     if (!c) return DAE_ERR_MEMORY;
-    dae_status s = write_csv(j, cli_columns_write, c);
+    dae_status s = dae_run_csv(j->result, cli_columns_write, c);
     int missing = cli_columns_destroy(c);
     if (s < 0 || !missing) return s;
     snprintf(err->text, sizeof err->text, "--components %.160s: %d of these %s of the table", wanted, missing,
@@ -347,7 +325,7 @@ static int describe(const job *j, dae_attribute *a, char text[][64])
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
         if (isfinite(number[i].value)) a[n++] = (dae_attribute){number[i].name, NULL, number[i].value};
     }
-    for (int i = 0; !j->args->model && q && q[i].name && i < max_parameters; i++, n++) {
+    for (int i = 0; q && q[i].name && i < max_parameters; i++, n++) {
         const char *word = q[i].choices;
         snprintf(text[2 * i], sizeof text[0], "parameter.%s", q[i].name);
         a[n] = (dae_attribute){text[2 * i], NULL, r->problem->parameter[i]};
@@ -366,7 +344,7 @@ static dae_status write_hdf5(const job *j, FILE *file, dae_error *err)
     dae_attribute a[24 + max_parameters];
     char text[2 * max_parameters][64];
     int n = describe(j, a, text);
-    dae_status s = write_csv(j, cli_write_text, &csv);
+    dae_status s = dae_run_csv(j->result, cli_write_text, &csv);
     dae_table *t = s < 0 ? NULL : dae_table_read(csv.text, csv.length, err);
     if (t) s = cli_table_hdf5(j->args, t, a, n, NULL, cli_write_file, file, err);
     else if (s >= 0) s = err->status;
@@ -410,7 +388,7 @@ static int write_files(job *j)
         cli_draft page;
         int bad = cli_draft_begin(j->args, &page, "--animate", animate);
         if (!bad) {
-            dae_status s = mbs_write_html(j->args->model, j->result->npoint, j->result->point_t,
+            dae_status s = mbs_write_html(j->problem, j->result->npoint, j->result->point_t,
                                           j->result->point_y, cli_write_file, page.file);
             bad = cli_draft_end(j->args, &page, s < 0);
         }
@@ -427,8 +405,8 @@ static int write_files(job *j)
 /* Structure and balance of energy of a mechanism. */
 static void report_mechanism(const job *j)
 {
-    const mbs_balance *b = j->result->energy;
-    mbs_topology top = mbs_mechanism_topology(mbs_problem_mechanism(j->args->model));
+    const dae_balance *b = j->result->energy;
+    mbs_topology top = mbs_mechanism_topology(mbs_problem_mechanism(j->problem));
     printf("\n   mechanism   %d bod%s, %d joint%s, %d loop%s, %d degree%s of freedom", top.bodies,
            top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s", top.loops,
            top.loops == 1 ? "" : "s", top.freedom, top.freedom == 1 ? "" : "s");
@@ -436,7 +414,7 @@ static void report_mechanism(const job *j)
     if (top.redundant) {
         printf("   redundant  ");
         for (int i = 0, row; i < top.redundant; i++) {
-            const char *name = mbs_mechanism_redundant(mbs_problem_mechanism(j->args->model), i, &row);
+            const char *name = mbs_mechanism_redundant(mbs_problem_mechanism(j->problem), i, &row);
             printf("%s row %d of %s", i ? "," : "", row + 1, name);
         }
         printf(": left out; reactions are those of least norm\n");
@@ -454,15 +432,12 @@ static int finish(job *j)
     j->args->json =
         0; /* files that cannot be written are told on standard error: the answer is still the run's */
     int files = write_files(j);
-    if (j->args->model && r->npoint > 1 &&
-        mbs_energy_balance(j->args->model, r->npoint, r->point_t, r->point_y, &j->energy) == DAE_OK)
-        j->result->energy = &j->energy;
     int to_csv = cli_value(j->args, "out") && !strcmp(cli_value(j->args, "out"), "-");
     if (cli_has(j->args, "json")) {
         dae_run_json(r, cli_write_file, stdout);
     } else if (!quiet && !to_csv && (r->status >= 0 || r->stats.accepted > 0)) {
         dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout);
-        if (j->args->model) report_mechanism(j);
+        if (mbs_problem_mechanism(j->problem)) report_mechanism(j);
         fflush(stdout);
     }
     if (r->status < 0 || r->status == DAE_CANCELLED) {
@@ -488,7 +463,7 @@ static int run(cli_args *args)
     cli_draft_drop(&j.table);
     cli_draft_drop(&j.dump);
     dae_run_destroy(j.result);
-    cli_close_problem(args, j.problem);
+    dae_problem_destroy(j.problem);
     dae_reference_destroy(j.reference);
     free(j.setting);
     free(j.extended);

@@ -139,7 +139,7 @@ static int run_sizes(scale *s)
             }
             study.rtol = rtol > 0 ? rtol : p->rtol;
             study.atol = atol;
-            if (p) cli_close_problem(args, p);
+            if (p) dae_problem_destroy(p);
             int json = args->json;
             args->json = 0;
             status = cli_study_run(&study, out, NULL);

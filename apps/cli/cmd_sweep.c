@@ -160,16 +160,13 @@ static int open_design(sweep_job *s, const char **name)
     dae_problem *p = cli_open_problem(s->args); /* says what is wrong with names and --set */
     size_t length;
     if (!p) return s->args->status;
-    s->info = *p->info;
-    *name = s->info.name;
-    if (s->args->model) {
-        s->info.parameter = mbs_problem_parameters(s->args->model); /* it stays open */
+    s->problem = p;
+    *name = p->info->name;
+    if (p->hash) {
         s->model = cli_read_file(s->args->argument[0], &length);
         if (!s->model) return cli_wrong(s->args, "%s: %s", s->args->argument[0], strerror(errno));
-    } else {
-        cli_close_problem(s->args, p);
     }
-    s->design = dae_design_create(&s->info, (unsigned long long)s->seed);
+    s->design = dae_design_create(p->info, (unsigned long long)s->seed);
     if (!s->design) return cli_wrong(s->args, "out of memory");
     return add_specs(s, "vary", dae_design_vary) || add_specs(s, "sample", dae_design_sample) ||
                    add_specs(s, "sobol", dae_design_sobol)
@@ -261,7 +258,7 @@ static int write_runs(sweep_job *s, const char *path)
 static int write_hdf5(sweep_job *s, const dae_table *t, const char *path)
 {
     dae_attribute a[] = {{"problem", s->args->argument[0], 0},
-                         {"title", s->info.title ? s->info.title : "", 0},
+                         {"title", s->problem->info->title ? s->problem->info->title : "", 0},
                          {"settings", s->settings, 0},
                          {"seed", NULL, (double)s->seed},
                          {"runs", NULL, (double)s->count}};
@@ -364,7 +361,9 @@ static int draw(sweep_job *s, const dae_table *t)
     const char *end = cli_value(s->args, "plot");
     for (int k = 0; end && k < 3; k++) {
         picture p = {t,
-                     {.picture = kinds[k].kind, .width = dae_design_width(s->design), .title = s->info.name}};
+                     {.picture = kinds[k].kind,
+                      .width = dae_design_width(s->design),
+                      .title = s->problem->info->name}};
         char path[1024];
         if (!dae_sweep_can_plot(t, &p.options)) continue;
         snprintf(path, sizeof path, "%s/%s.%s", s->folder, kinds[k].name, end);
@@ -415,7 +414,7 @@ static void sweep_free(sweep_job *s)
     dae_design_destroy(s->design);
     free(s->settings);
     free(s->model);
-    cli_close_problem(s->args, NULL);
+    dae_problem_destroy(s->problem);
 }
 
 /* Workers that died can leave runs that nobody has: they are done in another round. */

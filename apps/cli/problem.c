@@ -49,12 +49,6 @@ static void add_formulation(cli_args *args, const dae_problem_info *info, dae_se
     if (f && has_parameter(info, "formulation")) extra[(*count)++] = (dae_setting){"formulation", f};
 }
 
-int cli_is_model(const char *name)
-{
-    size_t n = strlen(name);
-    return (n > 5 && !strcmp(name + n - 5, ".json")) || strchr(name, '/') != NULL;
-}
-
 static mbs_model *load(cli_args *args, const char *name)
 {
     dae_setting *setting;
@@ -76,41 +70,17 @@ mbs_model *cli_load_model(cli_args *args)
     return load(args, args->argument[0]);
 }
 
-/* FNV-1a of the file and of what --set changes in it. */
-static unsigned long long hash_of_model(const cli_args *args, const char *name)
+static dae_problem *open_file(cli_args *args, const char *name)
 {
-    unsigned long long h = 14695981039346656037u;
-    size_t length = 0;
-    char *text = cli_read_file(name, &length);
-    const char *v;
-    for (size_t i = 0; text && i < length; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-    free(text);
-    for (int k = 0; (v = cli_value_at(args, "set", k)); k++) {
-        for (; *v; v++) h = (h ^ (unsigned char)*v) * 1099511628211u;
-        h *= 1099511628211u;
-    }
-    return h;
-}
-
-static dae_problem *open_model(cli_args *args, const char *name)
-{
+    dae_setting *setting;
+    int count;
     dae_error err = {0};
-    mbs_model *m = load(args, name);
-    if (!m) return NULL;
-    args->model = mbs_problem_create(m, &err);
-    mbs_model_destroy(m);
-    args->model_hash = args->model ? hash_of_model(args, name) : 0;
-    if (args->model) return (dae_problem *)mbs_problem_get(args->model);
-    cli_wrong(args, "%s: %s", name, err.text);
+    if (cli_settings(args, "set", &setting, &count)) return NULL;
+    dae_problem *p = dae_problem_open(name, setting, count, &err);
+    free(setting);
+    if (!p) cli_wrong(args, "%s", err.text);
     if (err.status == DAE_ERR_INCONSISTENT) args->status = EXIT_INCONSISTENT;
-    return NULL;
-}
-
-void cli_close_problem(cli_args *args, dae_problem *p)
-{
-    if (args->model) mbs_problem_destroy(args->model);
-    else dae_problem_destroy(p);
-    args->model = NULL;
+    return p;
 }
 
 int cli_check_solver(const cli_args *args, const char *name)
@@ -139,7 +109,7 @@ dae_problem *cli_open_problem(cli_args *args)
 dae_problem *cli_open(cli_args *args, const char *name)
 {
     args->status = EXIT_USAGE;
-    if (cli_is_model(name)) return open_model(args, name);
+    if (dae_problem_is_file(name)) return open_file(args, name);
     return cli_open_named(args, name);
 }
 

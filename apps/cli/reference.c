@@ -15,15 +15,14 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-int cli_reference_path(const cli_args *args, const dae_problem *p, char *path, size_t size)
+int cli_reference_path(const dae_problem *p, char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char key[2048], name[64]; /* a model has any name */
     int n;
     dae_file_name(p->info->name, name, sizeof name);
     dae_reference_key(p, key, sizeof key);
-    unsigned long long number =
-        (unsigned long long)hash(key) ^ args->model_hash; /* the key of a model is its name */
+    unsigned long long number = (unsigned long long)hash(key) ^ p->hash; /* the key of a model is its name */
     if (cache && cache[0]) {
         n = snprintf(path, size, "%s/daedalus/%s-%016llx.json", cache, name, number);
     } else if (home && home[0]) {
@@ -34,10 +33,10 @@ int cli_reference_path(const cli_args *args, const dae_problem *p, char *path, s
     return n > 0 && (size_t)n < size ? 0 : -1;
 }
 
-dae_reference *cli_reference_find(const cli_args *args, const dae_problem *p)
+dae_reference *cli_reference_find(const dae_problem *p)
 {
     char path[4096];
-    if (!p->info || cli_reference_path(args, p, path, sizeof path) < 0) return NULL;
+    if (!p->info || cli_reference_path(p, path, sizeof path) < 0) return NULL;
     size_t used = 0;
     char *text = cli_read_file(path, &used);
     if (!text) return NULL;
@@ -65,7 +64,7 @@ int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_p
                        size_t size)
 {
     cli_draft d;
-    if (cli_reference_path(args, p, path, size) < 0)
+    if (cli_reference_path(p, path, size) < 0)
         return cli_wrong(args, "there is no folder for the cache: XDG_CACHE_HOME and HOME are not set");
     if (make_folders(path) != 0) return cli_wrong(args, "%s: %s", path, strerror(errno));
     if (cli_draft_begin(args, &d, NULL, path)) return EXIT_USAGE;
@@ -80,7 +79,7 @@ int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r)
         return cli_wrong(args, "--reference %s: expected auto or none", mode);
     if (mode && !strcmp(mode, "none")) p->reference = NULL;
     if ((mode && !strcmp(mode, "none")) || p->reference) return 0;
-    *r = cli_reference_find(args, p);
+    *r = cli_reference_find(p);
     if (*r) dae_reference_use(*r, p);
     return 0;
 }

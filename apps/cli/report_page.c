@@ -194,7 +194,7 @@ static int put_solution(const cli_page *p, FILE *f)
         return 0;
     }
     return figure(p, f, "solution.svg", solution_script, &r,
-                  p->args->model ? "The motion of the bodies" : "The solution over time");
+                  p->study.problem->hash ? "The motion of the bodies" : "The solution over time");
 }
 
 /* ---- Mechanisms ------------------------------------------------------------------------------------------ */
@@ -220,8 +220,8 @@ static int put_energies(const cli_page *p, FILE *f)
     double *value = malloc(4 * m * sizeof *value + 1);
     if (!value) return cli_wrong(p->args, "out of memory");
     for (size_t i = 0; i < m; i++) {
-        mbs_energy e = {0};
-        good &= mbs_mechanism_energy(mbs_problem_mechanism(p->args->model), p->t[i], p->y + i * (size_t)n,
+        dae_energy e = {0};
+        good &= mbs_mechanism_energy(mbs_problem_mechanism(p->study.problem), p->t[i], p->y + i * (size_t)n,
                                      &e) >= 0;
         value[i] = p->t[i];
         value[m + i] = e.kinetic;
@@ -303,7 +303,7 @@ static void put_list(FILE *f, const json_t *list, const char *const *key, const 
 
 static void put_mechanism(const cli_page *p, FILE *f)
 {
-    const mbs_mechanism *c = mbs_problem_mechanism(p->args->model);
+    const mbs_mechanism *c = mbs_problem_mechanism(p->study.problem);
     mbs_topology top = mbs_mechanism_topology(c);
     const char *const body_key[] = {"name", "mass", "inertia", "r"}, *const body_head[] = {
                                                                          "body", "mass", "inertia", "center"};
@@ -418,7 +418,7 @@ static void put_published_failures(const cli_page *p, FILE *f)
 {
     const dae_tolerance_range *r = dae_tolerance_range_find(p->name);
     int any = 0;
-    for (int k = 0; r && !p->args->model && cli_solver_name(k); k++) {
+    for (int k = 0; r && !p->study.problem->hash && cli_solver_name(k); k++) {
         int count = 0, first = 0, last = 0;
         for (int m = 0; m <= r->last; m++) {
             if (!dae_published_failed(p->name, cli_solver_name(k), m)) continue;
@@ -526,7 +526,8 @@ static void put_table(const cli_page *p, FILE *f)
 static int put_page(cli_page *p, FILE *f)
 {
     const dae_problem_info *info = p->study.problem->info;
-    int model = p->args->model != NULL, mechanical = p->study.problem->system.kind == DAE_KIND_MECH;
+    int model = mbs_problem_mechanism(p->study.problem) != NULL,
+        mechanical = p->study.problem->system.kind == DAE_KIND_MECH;
     char title[256];
     const char *words = info->title && strcmp(info->title, p->name) ? info->title : "";
     snprintf(title, sizeof title, "%s%s%s", p->name, words[0] ? ": " : "", words);

@@ -83,7 +83,7 @@ void cli_solver_apply(const cli_solver *s, dae_options *o)
 {
     static const dae_setting project = {"formulation.project", "1"};
     o->method = s->method->name;
-    if (s->formulation) o->formulation = s->formulation;
+    o->formulation = s->formulation;
     if (s->project) {
         o->setting = &project;
         o->nsetting = 1;

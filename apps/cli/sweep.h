@@ -7,10 +7,10 @@
 typedef struct sweep_job {
     cli_args *args;
     char folder[1000];
-    const char *file;      /* --out FILE.h5 or FILE.csv: the results, also there; NULL: a folder was given */
-    char *settings;        /* all that decides the numbers, as in DIR/sweep.json */
-    char *model;           /* text of the model file; NULL: a problem of the test set */
-    dae_problem_info info; /* of the model, with its parameters */
+    const char *file;     /* --out FILE.h5 or FILE.csv: the results, also there; NULL: a folder was given */
+    char *settings;       /* all that decides the numbers, as in DIR/sweep.json */
+    char *model;          /* text of the model file; NULL: a problem of the test set */
+    dae_problem *problem; /* with its parameters */
     long seed;
     dae_design *design;
     dae_sweep *sweep;

@@ -73,8 +73,8 @@ static void note_settings(cli_study *s)
 {
     const char *v;
     char hash[24];
-    if (s->args->model) {
-        snprintf(hash, sizeof hash, "%08llx", s->args->model_hash & 0xffffffffu);
+    if (s->problem->hash) {
+        snprintf(hash, sizeof hash, "%08llx", s->problem->hash & 0xffffffffu);
         note_setting(s, "%smodel=%s%s", hash, "");
     }
     for (int k = 0; (v = cli_value_at(s->args, "set", k)); k++) note_setting(s, "%s%s%s", v, "");
@@ -90,13 +90,9 @@ static int find_reference(cli_study *s)
     char path[4096];
     dae_error err = {0};
     if (p->reference || s->unscored) return 0;
-    s->reference = cli_reference_find(s->args, p);
+    s->reference = cli_reference_find(p);
     if (!s->reference && !s->records_only) {
         dae_reference_options o = dae_reference_options_default();
-        if (s->args->model) {
-            o.events = mbs_problem_events(s->args->model);
-            o.h_max = mbs_problem_h_max(s->args->model);
-        }
         if (!s->quiet)
             fprintf(stderr, "%s: there is no reference solution; two methods compute one\n", s->name);
         s->reference = dae_reference_compute(p, &o, &err);
@@ -247,10 +243,7 @@ static int measure(cli_study *s, const cli_solver *solver, int rung, dae_measure
     o.repeat = s->reps > 1 ? (int)s->reps : 1;
     o.repeat_seconds = s->max_seconds;
     o.running = cli_running;
-    if (s->args->model) {
-        o.events = mbs_problem_events(s->args->model);
-        o.options.h_max = mbs_problem_h_max(s->args->model);
-    }
+    if (!dae_problem_switches(s->problem)) o.events = NULL;
     *m = (dae_measurement){
         .rtol = o.options.rtol, .atol = o.options.atol, .h0 = o.options.h0, .max_seconds = s->max_seconds};
     snprintf(m->problem, sizeof m->problem, "%s", s->name);
@@ -333,8 +326,8 @@ dae_status cli_study_script(const void *what, const char *terminal, dae_write_fn
     const cli_study *s = what;
     char title[256];
     const char *settings = s->settings, *name = s->problem->info->title;
-    if (s->args->model) name = NULL; /* the file's description can be long */
-    if (s->args->model) settings = strchr(settings, ' ') ? strchr(settings, ' ') + 1 : "";
+    if (s->problem->hash) name = NULL; /* the file's description can be long */
+    if (s->problem->hash) settings = strchr(settings, ' ') ? strchr(settings, ' ') + 1 : "";
     snprintf(title, sizeof title, "%s%s%s%s%s", s->name, name && name[0] ? ": " : "", name ? name : "",
              settings[0] ? ", " : "", settings);
     dae_workprec_plot_options o = {.title = title,
@@ -348,7 +341,7 @@ dae_status cli_study_script(const void *what, const char *terminal, dae_write_fn
 
 void cli_study_free(cli_study *s)
 {
-    if (s->problem) cli_close_problem(s->args, s->problem);
+    if (s->problem) dae_problem_destroy(s->problem);
     dae_reference_destroy(s->reference);
     free(s->m);
     free(s->old);

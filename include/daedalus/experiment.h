@@ -5,7 +5,6 @@
 #define DAEDALUS_EXPERIMENT_H
 
 #include <daedalus/formulation.h>
-#include <daedalus/multibody.h>
 #include <daedalus/problem.h>
 
 DAE_BEGIN_DECLS
@@ -35,7 +34,7 @@ typedef struct dae_run_options {
     int repeat; /* > 1: CPU time is measured this often without output: extremes dropped, median of the rest */
     double repeat_seconds; /* no further measurement after this much CPU time; 0: no limit */
 
-    const dae_events *events;  /* NULL: none */
+    const dae_events *events;  /* NULL: none; default: those of the problem */
     dae_progress_fn *progress; /* NULL: none */
     void *progress_user;
     /* Called with the integrator when it is ready and with NULL before it is destroyed; for
@@ -103,7 +102,7 @@ typedef struct dae_run_result {
 
     const void *checkpoint;
     size_t checkpoint_size;
-    const mbs_balance *energy; /* NULL, unless set after the run of a mechanism (mbs_energy_balance) */
+    const dae_balance *energy; /* along the trajectory; NULL: there is none, or the problem knows no energy */
 } dae_run_result;
 
 DAE_API dae_run_options dae_run_options_default(const dae_problem *p);
@@ -112,28 +111,10 @@ DAE_API dae_run_options dae_run_options_default(const dae_problem *p);
 DAE_API dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_error *err);
 DAE_API void dae_run_destroy(dae_run_result *r);
 
-/* ---- Events in words -------------------------------------------------------------------------- */
-
-/* Switching functions of one component each: "NAME[=VALUE][:stop][:rising|:falling]", where NAME is a component of the
- * problem (or y1, y2, ...), NAME' its derivative, and p1, v1, a1, ... stand for positions, velocities and accelerations of a
- * mechanical system. Values within 1e-6 (or atol, where that is less) of VALUE have no sign. */
-typedef struct dae_switching dae_switching; /* opaque */
-
-/* count functions after those of given (a model's; NULL: none), which must live as long. NULL: see *err. */
-DAE_API dae_switching *dae_switching_create(const dae_problem *p, double atol, const char *const *text,
-                                            int count, const dae_events *given, dae_error *err);
-DAE_API const dae_events *dae_switching_events(
-    const dae_switching *s);                          /* for dae_run_options; lives as long as s */
-DAE_API void dae_switching_destroy(dae_switching *s); /* NULL allowed */
-
 /* ---- What is said about it ------------------------------------------------------------------- */
 
 /* "ok", "event", "cancelled", "limit", "inconsistent", "input" or "failed". */
 DAE_API const char *dae_run_status_word(dae_status s);
-/* Name and unit of component i of a problem; buffer (16 or more) is used for y1, y2, ... */
-DAE_API const char *dae_component_name(const dae_problem *p, int i, char *buffer, size_t size);
-DAE_API const char *dae_component_unit(const dae_problem *p, int i); /* "" if there is none */
-
 /* One JSON object; numbers read back exactly. */
 DAE_API dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user);
 /* The report in the layout of the test set's example runs; at most max_components lines of the solution
@@ -143,7 +124,8 @@ DAE_API dae_status dae_run_report(const dae_run_result *r, int max_components, d
 /* The text of a failure: what, where, why, try, and what was kept ("" if nothing). */
 DAE_API dae_status dae_run_failure(const dae_run_result *r, const char *kept, dae_write_fn *write,
                                    void *user);
-/* The trajectory: names, a line "# units", values that read back exactly. */
+/* The trajectory with what the problem derives of it (sensors, reactions): names, a line "# " with units, values that read
+ * back exactly. */
 DAE_API dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user);
 /* A gnuplot script with its data that draws the trajectory on standard output; terminal: "svg", "png", "pdf".
  */
@@ -278,11 +260,9 @@ typedef struct dae_reference {
 } dae_reference;
 
 typedef struct dae_reference_options {
-    double digits;            /* enough: stop when all have as many, default 11 */
-    double max_seconds;       /* CPU time of one run, default 60; 0: no limit */
-    const char *method[2];    /* NULL: chosen by the kind of the system */
-    const dae_events *events; /* NULL: none */
-    double h_max;             /* largest step, 0: any */
+    double digits;         /* enough: stop when all have as many, default 11 */
+    double max_seconds;    /* CPU time of one run, default 60; 0: no limit */
+    const char *method[2]; /* NULL: chosen by the kind of the system */
     /* Called after each tolerance with the fewest digits so far; 0 to go on. NULL: nothing. */
     int (*level)(double rtol, double least, void *user);
     void *user;

@@ -52,7 +52,7 @@ typedef struct mbs_joint {
     const char *joint_1, *joint_2;              /* gear: the joints that it couples */
     double mu, friction_radius, friction_speed; /* dry friction, its lever, the speed at which it is full */
     double mu_static;                           /* at rest; 0: mu. With stick > 0: */
-    double stick; /* 1/s, > 0: the joint sticks and slips, by events of mbs_problem_events */
+    double stick; /* 1/s, > 0: the joint sticks and slips, by events of the problem */
 } mbs_joint;
 
 /* Numbers of forces are texts: expressions of t, parameters, body.x, joint.value, ...; NULL: zero. */
@@ -67,7 +67,7 @@ typedef struct mbs_force {
     double k, c, l0;               /* stiffness, damping, free length or angle */
     double k_angular, c_angular;   /* bushing */
     double mu, radius, speed;      /* contact: friction, sphere; speed at which friction is full */
-    int stick;                     /* contact: 1: sticks and slips, by events of mbs_problem_events */
+    int stick;                     /* contact: 1: sticks and slips, by events of the problem */
     double min, max;               /* stop */
     int pull;                      /* tire: 1: it pulls too, instead of losing the road */
     double resistance, inductance, constant; /* motor: Ohm, H, N m/A */
@@ -143,11 +143,7 @@ DAE_API dae_status mbs_mechanism_acceleration(const mbs_mechanism *c, double t, 
 DAE_API dae_status mbs_mechanism_constraint_stiffness(const mbs_mechanism *c, double t, const double *y,
                                                       const double *lambda, double *K);
 
-typedef struct mbs_energy {
-    double kinetic, potential; /* gravity, springs */
-    double power;              /* of all that is in neither: motors, dampers, friction, drivers */
-} mbs_energy;
-DAE_API dae_status mbs_mechanism_energy(const mbs_mechanism *c, double t, const double *y, mbs_energy *out);
+DAE_API dae_status mbs_mechanism_energy(const mbs_mechanism *c, double t, const double *y, dae_energy *out);
 
 /* What is known of its structure. */
 typedef struct mbs_topology {
@@ -210,38 +206,20 @@ DAE_API dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *c, double t, c
 
 /* ---- A model as a problem ------------------------------------------------------------------------- */
 
-typedef struct mbs_problem mbs_problem; /* opaque */
-
-/* The assembled mechanism with initial values, interval and tolerances of the model. */
-DAE_API mbs_problem *mbs_problem_create(const mbs_model *m, dae_error *err);
-DAE_API void mbs_problem_destroy(mbs_problem *p);
-DAE_API const dae_problem *mbs_problem_get(const mbs_problem *p); /* lives as long as p */
-DAE_API const dae_parameter *mbs_problem_parameters(
-    const mbs_problem *p); /* of the model, ended by name NULL */
-DAE_API const mbs_mechanism *mbs_problem_mechanism(const mbs_problem *p);
-DAE_API const dae_events *mbs_problem_events(const mbs_problem *p); /* NULL: none */
-/* What the file says about the run; NULL or 0: nothing. */
-DAE_API const char *mbs_problem_solver(const mbs_problem *p);
-DAE_API const char *mbs_problem_formulation(const mbs_problem *p);
-DAE_API double mbs_problem_every(const mbs_problem *p); /* interval of output */
-DAE_API double mbs_problem_h_max(const mbs_problem *p); /* largest step */
+/* The assembled mechanism with initial values, interval, tolerances and events of the model. NULL: see *err. */
+DAE_API dae_problem *mbs_problem_create(const mbs_model *m, dae_error *err);
+/* The same from the text of a model file; file: its name for messages, or NULL. */
+DAE_API dae_problem *mbs_problem_parse(const char *json, size_t length, const char *file,
+                                       const dae_setting *setting, int nsetting, dae_error *err);
+/* The mechanism of a problem that was made so; lives as long as p. NULL: it is another problem. */
+DAE_API const mbs_mechanism *mbs_problem_mechanism(const dae_problem *p);
 
 /* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
 typedef int mbs_write_fn(const char *text, size_t length, void *user);
 
-/* A trajectory: n points (t, y), y one after another. Written as CSV: names, a line "# units", states, sensors and reactions. */
-DAE_API dae_status mbs_write_csv(const mbs_problem *p, int n, const double *t, const double *y,
-                                 mbs_write_fn *write, void *user);
-/* A self-contained page that shows the motion: play, scrub, zoom. */
-DAE_API dae_status mbs_write_html(const mbs_problem *p, int n, const double *t, const double *y,
+/* A self-contained page that shows the motion of n points (t, y), y one after another: play, scrub, zoom. */
+DAE_API dae_status mbs_write_html(const dae_problem *p, int n, const double *t, const double *y,
                                   mbs_write_fn *write, void *user);
-typedef struct mbs_balance {
-    double start, end; /* kinetic and potential energy */
-    double work;       /* of all other forces and of drivers, between */
-    double largest;    /* |energy - start - work| along the trajectory */
-} mbs_balance;
-DAE_API dae_status mbs_energy_balance(const mbs_problem *p, int n, const double *t, const double *y,
-                                      mbs_balance *out);
 
 DAE_END_DECLS
 

@@ -1,4 +1,5 @@
-/* Test-set problems: a system with initial values, interval, tolerances, reference solution and documentation. */
+/* Problems: a system with initial values, interval, tolerances, events, names, reference solution and documentation. It
+ * makes no difference where one comes from: the test set, a model file, equations. */
 #ifndef DAEDALUS_PROBLEM_H
 #define DAEDALUS_PROBLEM_H
 
@@ -28,20 +29,52 @@ typedef struct dae_problem_info {
 } dae_problem_info;
 
 typedef struct dae_problem_data dae_problem_data; /* what the problem's functions need; opaque */
+typedef struct dae_problem dae_problem;
+
+typedef struct dae_energy {
+    double kinetic, potential; /* gravity, springs */
+    double power;              /* of all that is in neither: motors, dampers, friction, drivers */
+} dae_energy;
+
+/* The balance of energy along a trajectory. */
+typedef struct dae_balance {
+    double start, end; /* kinetic and potential energy */
+    double work;       /* of all other forces and of drivers, between */
+    double largest;    /* |energy - start - work| along the trajectory */
+} dae_balance;
+
+/* What a problem can tell of its states beyond them, at count points (t, y), y one after another. Both return 0 or < 0. */
+typedef struct dae_derived {
+    int ncolumn;                             /* sensors, reactions */
+    const char *const *column, *const *unit; /* ncolumn each; unit "" where there is none */
+    /* ncolumn values per point, NAN where there are none. a and lambda (nv and nlambda per point) as the method knows
+     * them, or NULL: they are solved for. NULL: there are no columns. */
+    int (*columns)(const dae_problem *p, int count, const double *t, const double *y, const double *a,
+                   const double *lambda, double *value);
+    int (*energy)(const dae_problem *p, int count, const double *t, const double *y,
+                  dae_energy *out); /* NULL: no energy is known */
+} dae_derived;
 
 /* An instance. All pointers live as long as it does. */
-typedef struct dae_problem {
+struct dae_problem {
     const dae_problem_info *info;
-    double parameter[16]; /* values, in the order of info->parameter */
+    const char *source; /* where it comes from: "testset", "model" */
+    unsigned long long
+        hash;          /* of the text and its settings; 0: of the test set, told by name and parameters */
+    const char *doc;   /* a page of documentation (Markdown), or NULL */
+    double *parameter; /* values, in the order of info->parameter */
     dae_system system;
     double t0, t_end;
     const double *y0, *yp0; /* yp0 NULL: not given */
     const double *discontinuity;
     int ndiscontinuity;
 
-    double rtol, atol, h0;     /* what `run` takes when nothing is said */
-    const double *atol_factor; /* atol_vec[i] = atol * atol_factor[i], or NULL */
-    const double *rtol_factor; /* rtol_vec[i] = rtol * rtol_factor[i], or NULL */
+    double rtol, atol, h0;            /* what a run takes when nothing is said */
+    double h_max;                     /* largest step; 0: any */
+    double every;                     /* interval of output; 0: the steps */
+    const char *method, *formulation; /* what the text asks for; NULL: chosen */
+    const double *atol_factor;        /* atol_vec[i] = atol * atol_factor[i], or NULL */
+    const double *rtol_factor;        /* rtol_vec[i] = rtol * rtol_factor[i], or NULL */
 
     const double *reference;      /* at t_end, or NULL (parameters differ from the default) */
     double reference_digits;      /* how many can be trusted */
@@ -57,9 +90,10 @@ typedef struct dae_problem {
     const char *time_unit;        /* of t, or NULL */
     const int *plot;              /* components worth plotting, nplot of them */
     int nplot;
-    int plot_log_t; /* logarithmic time axis */
-    const char *const
-        *event; /* switching functions that `run` watches (dae_switching_create), ended by NULL; or NULL */
+    int plot_log_t;             /* logarithmic time axis */
+    const dae_events *events;   /* impacts, stops, what is watched; NULL: none */
+    dae_derived derived;        /* sensors, reactions, energy */
+    const char *const *warning; /* what is allowed but looks like a mistake, ended by NULL; or NULL */
 
     /* DAEs that are a mechanism with accelerations and multipliers, y = (p, v, a, lambda): the same as a mechanical
      * system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
@@ -69,7 +103,7 @@ typedef struct dae_problem {
     const char *independent;
 
     dae_problem_data *data; /* owned */
-} dae_problem;
+};
 
 DAE_API int dae_problem_count(void);
 DAE_API const dae_problem_info *dae_problem_get(int i);
@@ -77,10 +111,32 @@ DAE_API const dae_problem_info *dae_problem_find(const char *name_or_alias);
 /* The documentation page (Markdown), or NULL. */
 DAE_API const char *dae_problem_doc(const char *name);
 
-/* An instance with the given parameter settings ({"mu", "500"}). NULL: see *err. */
+/* The problem that is meant, with parameters set ({"mu", "500"}): the name of one of the test set; the path of a file (it
+ * has a '/' in it or a known ending: .json); or the text of such a file (it has an end of line or an opening brace in
+ * it). Texts are told apart by what they are. NULL: *err says what is wrong, and where in which file. */
+DAE_API dae_problem *dae_problem_open(const char *what, const dae_setting *setting, int nsetting,
+                                      dae_error *err);
+/* The same from text; file: its name for messages and to tell what it is by its ending, or NULL. */
+DAE_API dae_problem *dae_problem_open_text(const char *text, size_t length, const char *file,
+                                           const dae_setting *setting, int nsetting, dae_error *err);
+/* 1: dae_problem_open takes it for a file. */
+DAE_API int dae_problem_is_file(const char *what);
+/* The same for names of the test set only. */
 DAE_API dae_problem *dae_problem_create(const char *name, const dae_setting *setting, int nsetting,
                                         dae_error *err);
-DAE_API void dae_problem_destroy(dae_problem *p);
+DAE_API void dae_problem_destroy(dae_problem *p); /* NULL allowed */
+
+/* Name and unit of component i; buffer (16 or more) is used for y1, y2, ... */
+DAE_API const char *dae_component_name(const dae_problem *p, int i, char *buffer, size_t size);
+DAE_API const char *dae_component_unit(const dae_problem *p, int i); /* "" if there is none */
+/* Its number by name (or y1, y2, ...); -1: there is none of it. */
+DAE_API int dae_component_find(const dae_problem *p, const char *name);
+/* 1: events of the problem change its state or end the run; 0: they are only told. */
+DAE_API int dae_problem_switches(const dae_problem *p);
+/* The balance of energy along a trajectory; a time that stands twice is a jump. DAE_ERR_UNSUPPORTED: the problem knows no
+ * energy. */
+DAE_API dae_status dae_problem_balance(const dae_problem *p, int count, const double *t, const double *y,
+                                       dae_balance *out, dae_error *err);
 
 /* Significant correct digits and mixed-error digits of y at t_end, [TESTSET] II.4; NAN
  * without a reference. atol/rtol may be vectors (as in dae_options); opt NULL: the tolerances of the
@@ -90,6 +146,20 @@ typedef struct dae_score {
 } dae_score;
 DAE_API dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const double *reference,
                                     const double *y);
+
+/* ---- Events in words -------------------------------------------------------------------------- */
+
+/* Switching functions of one component each: "NAME[=VALUE][:stop][:rising|:falling]", where NAME is a component of the
+ * problem (or y1, y2, ...), NAME' its derivative, and p1, v1, a1, ... stand for positions, velocities and accelerations of a
+ * mechanical system. Values within 1e-6 (or atol, where that is less) of VALUE have no sign. */
+typedef struct dae_switching dae_switching; /* opaque */
+
+/* count functions after those of given (those of the problem; NULL: none), which must live as long. NULL: see *err. */
+DAE_API dae_switching *dae_switching_create(const dae_problem *p, double atol, const char *const *text,
+                                            int count, const dae_events *given, dae_error *err);
+DAE_API const dae_events *dae_switching_events(
+    const dae_switching *s);                          /* for dae_run_options; lives as long as s */
+DAE_API void dae_switching_destroy(dae_switching *s); /* NULL allowed */
 
 DAE_END_DECLS
 

@@ -231,9 +231,9 @@ typedef struct dae_compared {
 
 /* *out: the problem as a mechanical one (it borrows all of p). 0: it is none, *out is a copy. */
 DAE_API int dae_compare_mechanism(const dae_problem *p, dae_problem *out);
-/* Runs it; model NULL: not from a model file. A failed run is a result too. Free with dae_compared_free. */
-DAE_API dae_status dae_compare_run(const dae_problem *p, const mbs_problem *model, const dae_run_options *opt,
-                                   const char *label, dae_compared *c, dae_error *err);
+/* Runs it. A failed run is a result too. Free with dae_compared_free. */
+DAE_API dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, const char *label,
+                                   dae_compared *c, dae_error *err);
 DAE_API void dae_compared_free(dae_compared *c);
 /* format: "text", "md", "csv", "json". */
 DAE_API dae_status dae_compare_write(const dae_compared *c, int count, const char *format,

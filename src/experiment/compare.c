@@ -52,31 +52,27 @@ static void measure_drift(dae_compared *c, const dae_problem *p, const dae_run_r
     dae_formulation_destroy(f);
 }
 
-static double imbalance(const mbs_problem *model, const dae_run_result *r)
+static double imbalance(const dae_run_result *r)
 {
-    mbs_balance balance;
-    if (!r || r->npoint < 2) return NAN;
-    return mbs_energy_balance(model, r->npoint, r->point_t, r->point_y, &balance) == DAE_OK ? balance.largest
-                                                                                            : NAN;
+    return r && r->energy ? r->energy->largest : NAN;
 }
 
 /* The work of forces is integrated over the points of the trajectory. At the ends of the steps the states are the
  * most accurate, and the points few; the same run with points inside has many, of the dense output. The better
  * of both bounds the error. */
-static double energy_error(const dae_problem *p, const mbs_problem *model, const dae_run_options *opt,
-                           double at_ends)
+static double energy_error(const dae_problem *p, const dae_run_options *opt, double at_ends)
 {
     dae_run_options o = *opt;
     o.points = 16;
     o.repeat = 1;
     dae_run_result *r = dae_run(p, &o, NULL);
-    double inside = imbalance(model, r);
+    double inside = imbalance(r);
     dae_run_destroy(r);
     return fmin(at_ends, inside);
 }
 
-dae_status dae_compare_run(const dae_problem *p, const mbs_problem *model, const dae_run_options *opt,
-                           const char *label, dae_compared *c, dae_error *err)
+dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, const char *label,
+                           dae_compared *c, dae_error *err)
 {
     dae_run_options o = *opt;
     int mechanical = p->system.kind == DAE_KIND_MECH;
@@ -104,9 +100,9 @@ dae_status dae_compare_run(const dae_problem *p, const mbs_problem *model, const
         c->velocity_max = fmax(c->velocity_max, c->velocity[i]);
     }
     int done = r->status >= 0;
-    if (model) c->energy = imbalance(model, r);
+    c->energy = imbalance(r);
     dae_run_destroy(r);
-    if (model && done) c->energy = energy_error(p, model, &o, c->energy);
+    if (p->derived.energy && done) c->energy = energy_error(p, &o, c->energy);
     return DAE_OK;
 }
 

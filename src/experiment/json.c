@@ -130,7 +130,7 @@ const char *dae_run_status_word(dae_status s)
     }
 }
 
-static json_t *energy(const mbs_balance *b)
+static json_t *energy(const dae_balance *b)
 {
     if (!b) return json_null();
     json_t *o = json_object();

@@ -106,8 +106,7 @@ static dae_status solve_from(const dae_problem *p, const char *method, double rt
     o.options.h0 = h0;
     o.options.max_steps = 0;
     o.options.max_seconds = opt->max_seconds;
-    o.options.h_max = opt->h_max;
-    o.events = opt->events;
+    if (!dae_problem_switches(p)) o.events = NULL;
     dae_run_result *r = dae_run(p, &o, err);
     if (!r) return DAE_ERR_MEMORY;
     dae_status s = r->status == DAE_OK ? DAE_OK : r->status < 0 ? r->status : DAE_ERR_INTERNAL;

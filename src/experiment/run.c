@@ -56,6 +56,7 @@ typedef struct run {
     int out_of_memory;
     void *checkpoint;
     char linear_algebra[128];
+    dae_balance energy;
 } run;
 
 dae_run_options dae_run_options_default(const dae_problem *p)
@@ -64,6 +65,10 @@ dae_run_options dae_run_options_default(const dae_problem *p)
     if (p->rtol > 0) o.options.rtol = p->rtol;
     if (p->atol > 0) o.options.atol = p->atol;
     o.options.h0 = p->h0;
+    o.options.h_max = p->h_max;
+    if (p->method) o.options.method = p->method;
+    if (p->formulation) o.options.formulation = p->formulation;
+    o.events = p->events;
     o.options.discontinuity = p->discontinuity;
     o.options.ndiscontinuity = p->ndiscontinuity;
     o.points = 4;
@@ -715,6 +720,9 @@ static void finish(run *x)
     }
     if (x->opt->trajectory != DAE_TRAJECTORY_NONE && r->npoint > 0 && x->point_t[r->npoint - 1] != t)
         put(x, t, z, 1);
+    if (r->npoint > 1 && r->problem->derived.energy &&
+        dae_problem_balance(r->problem, r->npoint, x->point_t, x->point_y, &x->energy, NULL) == DAE_OK)
+        r->energy = &x->energy;
     collect_events(x);
     if (r->status < 0 && r->last.y) diagnose(x);
     if (r->status == DAE_OK && r->problem->reference && r->t_end == r->problem->t_end) {

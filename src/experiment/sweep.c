@@ -85,66 +85,37 @@ static dae_status choose_components(dae_sweep *s, const dae_problem *p, dae_erro
 
 /* ---- Settings of a run ----------------------------------------------------------------------------- */
 
-/* A run's problem: of the test set, or a model. */
-typedef struct opened {
-    dae_problem *problem;
-    mbs_problem *model; /* NULL: of the test set */
-} opened;
-
-static void close_run(const opened *x)
-{
-    if (x->model) mbs_problem_destroy(x->model);
-    else dae_problem_destroy(x->problem);
-}
-
-static dae_status open_model(const dae_sweep *s, const dae_setting *all, int n, opened *x, dae_error *err)
-{
-    mbs_model *m = mbs_model_parse(s->opt.model, strlen(s->opt.model), all, n, err);
-    if (m) x->model = mbs_problem_create(m, err);
-    mbs_model_destroy(m);
-    x->problem = (dae_problem *)mbs_problem_get(x->model);
-    return x->problem ? DAE_OK : err ? err->status : DAE_ERR_INPUT;
-}
-
-static dae_status open_run(const dae_sweep *s, long run, opened *x, dae_error *err)
+/* The problem of a run; NULL: see *err. */
+static dae_problem *open_run(const dae_sweep *s, long run, dae_error *err)
 {
     dae_setting all[max_settings];
     char value[16][64];
     int n = 0;
-    *x = (opened){0};
     for (; n < s->opt.nsetting; n++) all[n] = s->opt.setting[n];
     for (int k = 0; k < dae_design_width(s->design); k++) {
-        if (dae_design_value(s->design, run, k, value[k], sizeof value[k]) < 0)
-            return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no run %ld", run);
+        if (dae_design_value(s->design, run, k, value[k], sizeof value[k]) < 0) {
+            dae_fail(err, DAE_ERR_INPUT, NAN, "there is no run %ld", run);
+            return NULL;
+        }
         all[n++] = (dae_setting){dae_design_name(s->design, k), value[k]};
     }
-    if (s->opt.model) return open_model(s, all, n, x, err);
-    x->problem = dae_problem_create(s->opt.problem, all, n, err);
-    return x->problem ? DAE_OK : err ? err->status : DAE_ERR_INPUT;
+    if (s->opt.model) return dae_problem_open_text(s->opt.model, strlen(s->opt.model), NULL, all, n, err);
+    return dae_problem_create(s->opt.problem, all, n, err);
 }
 
 /* The first run that can be opened: single ones that cannot are failed runs. *err is that of run 0. */
-static dae_status open_any(const dae_sweep *s, opened *x, dae_error *err)
+static dae_problem *open_any(const dae_sweep *s, dae_error *err)
 {
     dae_error other = {0};
-    dae_status first = open_run(s, 0, x, err);
-    for (long k = 1; first < 0 && k < few && k < dae_design_count(s->design); k++) {
-        if (open_run(s, k, x, &other) >= 0) return DAE_OK;
-    }
-    return first;
+    dae_problem *p = open_run(s, 0, err);
+    for (long k = 1; !p && k < few && k < dae_design_count(s->design); k++) p = open_run(s, k, &other);
+    return p;
 }
 
-static dae_status run_options(const dae_sweep *s, const opened *x, dae_run_options *o, dae_error *err)
+static dae_status run_options(const dae_sweep *s, const dae_problem *p, dae_run_options *o, dae_error *err)
 {
-    const dae_problem *p = x->problem;
     *o = dae_run_options_default(p);
     int rtol = 0, atol = 0;
-    if (x->model) {
-        o->events = mbs_problem_events(x->model);
-        o->options.h_max = mbs_problem_h_max(x->model);
-        if (mbs_problem_solver(x->model)) o->options.method = mbs_problem_solver(x->model);
-        if (mbs_problem_formulation(x->model)) o->options.formulation = mbs_problem_formulation(x->model);
-    }
     for (int i = 0; i < s->opt.noption; i++) {
         dae_status bad = dae_options_set(&o->options, s->opt.option[i].name, s->opt.option[i].value, err);
         if (bad < 0) return bad;
@@ -168,7 +139,7 @@ static double *times(const dae_sweep *s, const dae_problem *p, double t_end)
 dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, dae_error *err)
 {
     dae_sweep *s = calloc(1, sizeof *s);
-    opened x = {0};
+    dae_problem *p = NULL;
     if (!s || !(s->arena = dae_arena_create())) {
         free(s);
         dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
@@ -201,12 +172,11 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
         }
     }
     dae_run_options o;
-    if (open_any(s, &x, err) < 0) goto fail;
-    const dae_problem *p = x.problem;
+    if (!(p = open_any(s, err))) goto fail;
     s->t0 = p->t0;
     s->t_end = opt->t_end != 0 ? opt->t_end : p->t_end;
     s->time_unit = kept(s, p->time_unit ? p->time_unit : "");
-    if (run_options(s, &x, &o, err) < 0 || choose_components(s, p, err) < 0) goto fail;
+    if (run_options(s, p, &o, err) < 0 || choose_components(s, p, err) < 0) goto fail;
     if (opt->points > 1) {
         s->at = times(s, p, s->t_end);
         if (!s->at) {
@@ -214,10 +184,10 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
             goto fail;
         }
     }
-    close_run(&x);
+    dae_problem_destroy(p);
     return s;
 fail:
-    close_run(&x);
+    dae_problem_destroy(p);
     dae_sweep_destroy(s);
     return NULL;
 }
@@ -319,21 +289,21 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
     dae_error err = {0};
     dae_run_options o;
     dae_run_result *r = NULL;
-    opened it;
-    *status = open_run(s, run, &it, &err);
-    if (*status >= 0) *status = run_options(s, &it, &o, &err);
+    dae_problem *p = open_run(s, run, &err);
+    *status = p ? DAE_OK : err.status;
+    if (*status >= 0) *status = run_options(s, p, &o, &err);
     if (*status >= 0) {
-        double *at = s->at ? times(s, it.problem, o.t_end) : NULL;
+        double *at = s->at ? times(s, p, o.t_end) : NULL;
         o.running = running;
         o.at = at;
         o.nat = at ? s->opt.points : 0;
-        r = dae_run(it.problem, &o, &err);
+        r = dae_run(p, &o, &err);
         free(at);
         *status = r ? r->status : err.status;
     }
     if (*status == DAE_CANCELLED) {
         dae_run_destroy(r);
-        close_run(&it);
+        dae_problem_destroy(p);
         return DAE_OK;
     }
     const char *reason = r ? r->error.text : err.text;
@@ -355,6 +325,6 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
         dae_text_put(&x, "\n");
     }
     dae_run_destroy(r);
-    close_run(&it);
+    dae_problem_destroy(p);
     return dae_text_end(&x);
 }

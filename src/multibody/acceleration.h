@@ -17,6 +17,9 @@ int mbs_acceleration_unique(const mbs_mechanism *m, double t, const double *y);
 
 /* energy.c: as mbs_mechanism_energy. */
 dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y,
-                         mbs_energy *out);
+                         dae_energy *out);
+
+/* output.c: sensors, reactions and energy of the mechanism become those of the problem that owns it. */
+dae_status mbs_problem_derive(dae_problem *p, const mbs_mechanism *m);
 
 #endif

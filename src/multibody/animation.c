@@ -130,13 +130,13 @@ static void put_frames(writer *w, const mbs_mechanism *m, int npoint, const doub
     put(w, "]");
 }
 
-dae_status mbs_write_html(const mbs_problem *p, int npoint, const double *t, const double *y,
+dae_status mbs_write_html(const dae_problem *p, int npoint, const double *t, const double *y,
                           mbs_write_fn *write, void *user)
 {
     const mbs_mechanism *m = mbs_problem_mechanism(p);
-    const char *name = m->model->name ? m->model->name : "";
+    const char *name = m && m->model->name ? m->model->name : "";
     writer w = {write, user, 0};
-    if (npoint < 1) return DAE_ERR_INPUT;
+    if (npoint < 1 || !m) return DAE_ERR_INPUT;
     put_head(&w, name);
     put_lines(&w, mbs_animation_body);
     put_text(&w, "<script type=\"application/json\" id=\"model\">\n{\"name\":");

@@ -51,7 +51,7 @@ static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, doub
 }
 
 dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y,
-                         mbs_energy *out)
+                         dae_energy *out)
 {
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
@@ -60,7 +60,7 @@ dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, dou
     return power(m, c, t, y, &out->power);
 }
 
-dae_status mbs_mechanism_energy(const mbs_mechanism *m, double t, const double *y, mbs_energy *out)
+dae_status mbs_mechanism_energy(const mbs_mechanism *m, double t, const double *y, dae_energy *out)
 {
     mbs_acceleration_solver *c = mbs_acceleration_create(m, NULL);
     if (!c) return DAE_ERR_MEMORY;

@@ -1,5 +1,7 @@
 /* A model as a problem: initial values, interval, tolerances, names, events. */
-#include "multibody/mechanism.h"
+#include "multibody/acceleration.h"
+
+#include "problem/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,40 +12,39 @@
 /* Without rest (nothing pushes the bodies together) such rebounds end the run if they are slower than this; ours. */
 #define SLOWEST_REBOUND 1e-6
 
-struct mbs_problem {
-    dae_problem problem;
-    dae_problem_info info;
-    dae_arena *arena;
-    mbs_mechanism *c;
-    double *y0;
-    dae_events events;
-    dae_event *event;
-    dae_parameter *parameter;
-};
+static void destroy_mechanism(void *object)
+{
+    mbs_mechanism_destroy(object);
+}
+
+const mbs_mechanism *mbs_problem_mechanism(const dae_problem *p)
+{
+    return dae_problem_object(p, destroy_mechanism);
+}
 
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
-static const char *joined(mbs_problem *p, const char *a, const char *b)
+static const char *joined(dae_problem *p, const char *a, const char *b)
 {
     size_t n = strlen(a) + strlen(b) + 2;
-    char *s = dae_arena_take(p->arena, n, 1);
+    char *s = dae_problem_take(p, n, 1);
     if (s) snprintf(s, n, "%s.%s", a, b);
     return s;
 }
 
 /* Names of four states of stick, slip or rest. */
-static void name_switch(mbs_problem *p, const char *object, int u, const char *const part[4],
-                        const char **name, const char **unit)
+static void name_switch(dae_problem *p, const mbs_mechanism *m, const char *object, int u,
+                        const char *const part[4], const char **name, const char **unit)
 {
     static const char *const units[] = {"", "", "", ""};
     if (u < 0) return;
     for (int i = 0; i < 4; i++) {
-        name[p->c->np + p->c->nv + u + i] = joined(p, object, part[i]);
-        unit[p->c->np + p->c->nv + u + i] = units[i];
+        name[m->np + m->nv + u + i] = joined(p, object, part[i]);
+        unit[m->np + m->nv + u + i] = units[i];
     }
 }
 
-static dae_status set_names(mbs_problem *p)
+static dae_status set_names(dae_problem *p, const mbs_mechanism *m)
 {
     static const char *const grip[] = {"mode", "anchor", "k", "c"}, *const touch[] = {"mode", "zx", "zy",
                                                                                       "zz"};
@@ -53,11 +54,9 @@ static dae_status set_names(mbs_problem *p)
                                           "vx", "vy", "vz", "omega.x", "omega.y", "omega.z"};
     static const char *const spatial_unit[] = {"m",   "m",   "m",   "",      "",      "",     "",
                                                "m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"};
-    const mbs_mechanism *m = p->c;
     size_t n = (size_t)(m->np + m->nv + m->nu);
-    const char **name = dae_arena_take(p->arena, n, sizeof *name),
-               **unit = dae_arena_take(p->arena, n, sizeof *unit);
-    int *plot = dae_arena_ints(p->arena, (size_t)m->nbody * 3);
+    const char **name = dae_problem_take(p, n, sizeof *name), **unit = dae_problem_take(p, n, sizeof *unit);
+    int *plot = dae_problem_ints(p, m->nbody * 3);
     if (!name || !unit || !plot) return DAE_ERR_MEMORY;
     for (int k = 0; k < m->nbody; k++) {
         for (int i = 0; i < m->bp + m->bv; i++) {
@@ -65,7 +64,7 @@ static dae_status set_names(mbs_problem *p)
             name[at] = joined(p, m->model->body[k].name, m->planar ? planar[i] : spatial[i]);
             unit[at] = m->planar ? planar_unit[i] : spatial_unit[i];
         }
-        for (int i = 0; i < 3 && k < 4; i++) plot[p->problem.nplot++] = k * m->bp + i;
+        for (int i = 0; i < 3 && k < 4; i++) plot[p->nplot++] = k * m->bp + i;
     }
     for (int k = 0; k < m->nforce; k++) {
         if (m->force[k].u < 0) continue;
@@ -73,16 +72,16 @@ static dae_status set_names(mbs_problem *p)
         unit[m->np + m->nv + m->force[k].u] = "A";
     }
     for (int k = 0; k < m->njoint; k++)
-        name_switch(p, m->joint[k].model->name, m->joint[k].grip, grip, name, unit);
+        name_switch(p, m, m->joint[k].model->name, m->joint[k].grip, grip, name, unit);
     for (int k = 0; k < m->nforce; k++)
-        name_switch(p, m->force[k].model->name, m->force[k].grip, touch, name, unit);
+        name_switch(p, m, m->force[k].model->name, m->force[k].grip, touch, name, unit);
     for (int k = 0; k < m->model->nevent; k++)
-        name_switch(p, m->model->event[k].name, m->rest[k], grip, name, unit);
-    p->problem.component = name;
-    p->problem.unit = unit;
-    p->problem.time_unit = "s";
-    p->problem.plot = plot;
-    return dae_arena_failed(p->arena) ? DAE_ERR_MEMORY : DAE_OK;
+        name_switch(p, m, m->model->event[k].name, m->rest[k], grip, name, unit);
+    p->component = name;
+    p->unit = unit;
+    p->time_unit = "s";
+    p->plot = plot;
+    return dae_problem_exhausted(p) ? DAE_ERR_MEMORY : DAE_OK;
 }
 
 /* ---- Events ------------------------------------------------------------------------------------------ */
@@ -90,7 +89,7 @@ static dae_status set_names(mbs_problem *p)
 /* The events of the model, then those of stick, slip and rest. The impact of a contact that rests is switched off. */
 static int switching(double t, const double *y, const double *yp, double *phi, void *user)
 {
-    const mbs_mechanism *m = ((const mbs_problem *)user)->c;
+    const mbs_mechanism *m = user;
     (void)yp;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
@@ -116,7 +115,7 @@ static int on_impact(const mbs_mechanism *m, int i, double t, double *y)
 
 static int on_event(int i, double t, int rising, double *y, double *yp, void *user)
 {
-    const mbs_mechanism *m = ((const mbs_problem *)user)->c;
+    const mbs_mechanism *m = user;
     (void)rising;
     (void)yp;
     if (i >= m->model->nevent) {
@@ -127,132 +126,111 @@ static int on_event(int i, double t, int rising, double *y, double *yp, void *us
     return on_impact(m, i, t, y);
 }
 
-static dae_status set_events(mbs_problem *p)
+static dae_status set_events(dae_problem *p, mbs_mechanism *m)
 {
-    const mbs_model *model = p->c->model;
-    int more = mbs_switch_count(p->c), count = model->nevent + more;
+    const mbs_model *model = m->model;
+    int more = mbs_switch_count(m), count = model->nevent + more;
     if (!count) return DAE_OK;
-    p->event = dae_arena_take(p->arena, (size_t)count, sizeof *p->event);
-    if (!p->event) return DAE_ERR_MEMORY;
+    dae_event *event = dae_problem_take(p, (size_t)count, sizeof *event);
+    dae_events *events = dae_problem_take(p, 1, sizeof *events);
+    if (!event || !events) return DAE_ERR_MEMORY;
     for (int k = 0; k < model->nevent; k++) {
         const mbs_event *e = &model->event[k];
-        p->event[k] =
-            (dae_event){.name = e->name, .direction = e->direction, .terminal = e->stop && !e->impact};
+        event[k] = (dae_event){.name = e->name, .direction = e->direction, .terminal = e->stop && !e->impact};
     }
     for (int k = 0; k < more; k++) {
         const char *object, *what;
-        dae_event *e = &p->event[model->nevent + k];
-        mbs_switch_describe(p->c, k, &object, &what, &e->direction);
+        dae_event *e = &event[model->nevent + k];
+        mbs_switch_describe(m, k, &object, &what, &e->direction);
         e->name = joined(p, object, what);
         if (!e->name) return DAE_ERR_MEMORY;
     }
-    p->events = (dae_events){.count = count,
-                             .event = p->event,
-                             .phi = switching,
-                             .action = on_event,
-                             .check_points = 3,
-                             .user = p};
+    *events = (dae_events){
+        .count = count, .event = event, .phi = switching, .action = on_event, .check_points = 3, .user = m};
+    p->events = events;
     return DAE_OK;
 }
 
-static dae_status list_parameters(mbs_problem *p)
+static dae_status list_parameters(dae_problem *p, const mbs_model *m, dae_problem_info *info)
 {
-    const mbs_model *m = p->c->model;
-    p->parameter = dae_arena_take(p->arena, (size_t)m->nparameter + 1, sizeof *p->parameter);
-    for (int k = 0; p->parameter && k < m->nparameter; k++) {
+    dae_parameter *list = dae_problem_take(p, (size_t)m->nparameter + 1, sizeof *list);
+    double *value = dae_problem_reals(p, m->nparameter + 1);
+    for (int k = 0; list && value && k < m->nparameter; k++) {
         char unit[64] = "";
         dae_dimension_text(&m->parameter[k].dimension, unit, sizeof unit);
         if (!strcmp(unit, "1")) unit[0] = 0;
-        p->parameter[k] =
-            (dae_parameter){.name = m->parameter[k].name, .value = m->parameter[k].value, .min = 1, .max = 0};
-        p->parameter[k].unit = dae_arena_copy(p->arena, unit, strlen(unit) + 1, 1);
+        value[k] = m->parameter[k].value;
+        list[k] = (dae_parameter){.name = m->parameter[k].name, .value = value[k], .min = 1, .max = 0};
+        list[k].unit = dae_problem_copy(p, unit);
     }
-    return dae_arena_failed(p->arena) ? DAE_ERR_MEMORY : DAE_OK;
+    info->parameter = list;
+    p->parameter = value;
+    return dae_problem_exhausted(p) ? DAE_ERR_MEMORY : DAE_OK;
+}
+
+static dae_status list_warnings(dae_problem *p, const mbs_mechanism *m)
+{
+    size_t count = 0;
+    while (mbs_mechanism_warning(m, (int)count)) count++;
+    const char **list = dae_problem_take(p, count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++) list[i] = mbs_mechanism_warning(m, (int)i);
+    p->warning = list;
+    return list ? DAE_OK : DAE_ERR_MEMORY;
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
 
-mbs_problem *mbs_problem_create(const mbs_model *model, dae_error *err)
+static dae_status fill(dae_problem *p, mbs_mechanism *m, dae_error *err)
 {
-    mbs_problem *p = calloc(1, sizeof *p);
-    if (p) p->arena = dae_arena_create();
-    if (!p || !p->arena) {
-        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-        goto fail;
-    }
-    p->c = mbs_mechanism_create(model, err);
-    if (!p->c) goto fail;
-    const mbs_mechanism *m = p->c;
     const mbs_simulation *s = &m->model->simulation;
-    p->y0 = dae_arena_reals(p->arena, (size_t)dae_system_size(&m->system));
-    if (!p->y0 || set_names(p) || set_events(p) || list_parameters(p)) {
-        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-        goto fail;
-    }
-    if (mbs_mechanism_initial(m, p->y0, err) < 0) goto fail;
-    p->info = (dae_problem_info){.name = m->model->name,
-                                 .title = m->model->doc ? m->model->doc : m->model->name,
-                                 .kind = DAE_KIND_MECH,
-                                 .n = dae_system_size(&m->system),
-                                 .index = m->nlambda ? 3 : 0};
-    p->problem.info = &p->info;
-    p->problem.system = m->system;
-    p->problem.t0 = s->t0;
-    p->problem.t_end = s->t1 > s->t0 ? s->t1 : s->t0 + 1;
-    p->problem.y0 = p->y0;
-    p->problem.rtol = s->rtol > 0 ? s->rtol : 1e-6;
-    p->problem.atol = s->atol > 0 ? s->atol : s->rtol > 0 ? s->rtol : 1e-6;
-    p->problem.h0 = s->h0;
-    return p;
-fail:
-    mbs_problem_destroy(p);
+    int n = dae_system_size(&m->system);
+    double *y0 = dae_problem_reals(p, n);
+    dae_problem_info *info = dae_problem_take(p, 1, sizeof *info);
+    if (!y0 || !info || set_names(p, m) || set_events(p, m) || list_parameters(p, m->model, info) ||
+        list_warnings(p, m) || mbs_problem_derive(p, m))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    dae_status status = mbs_mechanism_initial(m, y0, err);
+    if (status < 0) return status;
+    info->name = m->model->name;
+    info->title = m->model->doc ? m->model->doc : m->model->name;
+    info->kind = DAE_KIND_MECH;
+    info->n = n;
+    info->index = m->nlambda ? 3 : 0;
+    p->info = info;
+    p->source = "model";
+    p->doc = m->model->doc;
+    p->system = m->system;
+    p->t0 = s->t0;
+    p->t_end = s->t1 > s->t0 ? s->t1 : s->t0 + 1;
+    p->y0 = y0;
+    p->rtol = s->rtol > 0 ? s->rtol : 1e-6;
+    p->atol = s->atol > 0 ? s->atol : s->rtol > 0 ? s->rtol : 1e-6;
+    p->h0 = s->h0;
+    p->h_max = s->h_max;
+    p->every = s->every;
+    p->method = s->solver;
+    p->formulation = s->formulation;
+    return DAE_OK;
+}
+
+dae_problem *mbs_problem_create(const mbs_model *model, dae_error *err)
+{
+    mbs_mechanism *m = mbs_mechanism_create(model, err);
+    dae_problem *p = m ? dae_problem_new("of a model", err) : NULL;
+    if (p) dae_problem_own(p, m, destroy_mechanism);
+    else mbs_mechanism_destroy(m);
+    if (p && fill(p, m, err) >= 0) return p;
+    dae_problem_destroy(p);
     return NULL;
 }
 
-void mbs_problem_destroy(mbs_problem *p)
+dae_problem *mbs_problem_parse(const char *json, size_t length, const char *file, const dae_setting *setting,
+                               int nsetting, dae_error *err)
 {
-    if (!p) return;
-    mbs_mechanism_destroy(p->c);
-    dae_arena_destroy(p->arena);
-    free(p);
-}
-
-const dae_problem *mbs_problem_get(const mbs_problem *p)
-{
-    return p ? &p->problem : NULL;
-}
-
-const dae_parameter *mbs_problem_parameters(const mbs_problem *p)
-{
-    return p ? p->parameter : NULL;
-}
-
-const mbs_mechanism *mbs_problem_mechanism(const mbs_problem *p)
-{
-    return p ? p->c : NULL;
-}
-
-const dae_events *mbs_problem_events(const mbs_problem *p)
-{
-    return p && p->events.count ? &p->events : NULL;
-}
-
-const char *mbs_problem_solver(const mbs_problem *p)
-{
-    return p->c->model->simulation.solver;
-}
-
-const char *mbs_problem_formulation(const mbs_problem *p)
-{
-    return p->c->model->simulation.formulation;
-}
-
-double mbs_problem_every(const mbs_problem *p)
-{
-    return p->c->model->simulation.every;
-}
-
-double mbs_problem_h_max(const mbs_problem *p)
-{
-    return p->c->model->simulation.h_max;
+    dae_error own = {0};
+    mbs_model *m = mbs_model_parse(json, length, setting, nsetting, &own);
+    dae_problem *p = m ? mbs_problem_create(m, &own) : NULL;
+    mbs_model_destroy(m);
+    if (!p) dae_fail(err, own.status, own.t, "%s%s%s", file ? file : "", file ? ": " : "", own.text);
+    return p;
 }

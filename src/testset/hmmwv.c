@@ -340,7 +340,7 @@ static void set_reference(dae_problem *p)
 
 static void destroy_mechanism(void *object)
 {
-    mbs_problem_destroy(object);
+    dae_problem_destroy(object);
 }
 
 static dae_status setup(dae_problem *p, dae_error *err)
@@ -348,11 +348,10 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const int plot[] = {2, 5, 23,
                                65}; /* height and pitch of the chassis, heights of the right wheels */
     mbs_model *m = vehicle(p->parameter);
-    mbs_problem *q = mbs_problem_create(m, err);
+    dae_problem *from = mbs_problem_create(m, err);
     mbs_model_destroy(m);
-    if (!q) return err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
-    dae_problem_own(p, q, destroy_mechanism);
-    const dae_problem *from = mbs_problem_get(q);
+    if (!from) return err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
+    dae_problem_own(p, from, destroy_mechanism);
     double V = p->parameter[SPEED], R = p->parameter[BUMP], *jump = dae_problem_reals(p, 4);
     if (!jump) return DAE_OK;
     double over = 2 * sqrt((2 * wheel_radius + R) * R) / V, rear = hit + wheelbase / V;

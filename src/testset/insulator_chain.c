@@ -200,7 +200,7 @@ static void set_names(dae_problem *p, int N)
     }
     event[0] = name[2 * np - 1]; /* [MEXX] section 5.4 */
     p->component = name;
-    p->event = event;
+    dae_problem_watch(p, event);
 }
 
 static dae_status setup(dae_problem *p, dae_error *err)

@@ -1,7 +1,6 @@
-/* Problems by name: finding, creating with parameters, documentation and scoring. */
+/* Problems of the test set by name: finding, creating with parameters, documentation. */
 #include <daedalus/problem.h>
 
-#include "core/arena.h"
 #include "core/page.h"
 #include "testset/testset.h"
 
@@ -11,16 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCD_SKIP 1e-200   /* smaller reference values have no relative error, test set report II.4 */
-#define ERROR_FLOOR 1e-16 /* stands for an error of exactly 0: 16 digits */
-#define LIST_SIZE 400     /* names of all problems or parameters in a message */
-
-struct dae_problem_data {
-    dae_arena *arena;
-    const char **component, **unit; /* n of each, or NULL */
-    void *object;                   /* what dae_problem_own gave it */
-    void (*destroy)(void *object);
-};
+#define LIST_SIZE 400 /* names of all problems or parameters in a message */
 
 /* ---- The registry ---------------------------------------------------------------------------- */
 
@@ -194,14 +184,16 @@ static dae_status read_value(const dae_problem_info *info, const dae_parameter *
 static dae_status set_parameters(dae_problem *p, const dae_setting *setting, int nsetting, dae_error *err)
 {
     int n = parameter_count(p->info);
-    assert(n <= (int)(sizeof p->parameter / sizeof p->parameter[0]));
-    for (int i = 0; i < n; i++) p->parameter[i] = p->info->parameter[i].value;
+    double *value = dae_problem_reals(p, n + 1);
+    if (!value) return dae_fail(err, DAE_ERR_MEMORY, NAN, "problem %s: out of memory", p->info->name);
+    p->parameter = value;
+    for (int i = 0; i < n; i++) value[i] = p->info->parameter[i].value;
     for (int k = 0; k < nsetting; k++) {
         const char *name = setting[k].name ? setting[k].name : "";
         int i = find_parameter(p->info, name);
         if (i < 0) return unknown_parameter(p->info, name, err);
         dae_status s = read_value(p->info, &p->info->parameter[i], setting[k].value ? setting[k].value : "",
-                                  &p->parameter[i], err);
+                                  &value[i], err);
         if (s < 0) return s;
     }
     return DAE_OK;
@@ -216,132 +208,20 @@ dae_problem *dae_problem_create(const char *name, const dae_setting *setting, in
         unknown_problem(name ? name : "", err);
         return NULL;
     }
-    dae_problem *p = calloc(1, sizeof *p);
-    if (p) p->data = calloc(1, sizeof *p->data);
-    if (p && p->data) p->data->arena = dae_arena_create();
-    if (!p || !p->data || !p->data->arena) {
-        dae_fail(err, DAE_ERR_MEMORY, NAN, "problem %s: out of memory", entry->info.name);
-        goto fail;
-    }
+    dae_problem *p = dae_problem_new(entry->info.name, err);
+    if (!p) return NULL;
     p->info = &entry->info;
+    p->source = "testset";
+    p->doc = dae_problem_doc(entry->info.name);
     if (set_parameters(p, setting, nsetting, err) < 0) goto fail;
     dae_status s = entry->setup(p, err);
-    if (s == DAE_ERR_MEMORY || dae_arena_failed(p->data->arena)) {
+    if (s == DAE_ERR_MEMORY || dae_problem_exhausted(p)) {
         dae_fail(err, DAE_ERR_MEMORY, NAN, "problem %s: out of memory", entry->info.name);
         goto fail;
     }
-    if (s < 0 || dae_system_check(&p->system, err) < 0) goto fail;
+    if (s < 0 || dae_system_check(&p->system, err) < 0 || dae_problem_watched(p, err) < 0) goto fail;
     return p;
 fail:
     dae_problem_destroy(p);
     return NULL;
-}
-
-void dae_problem_destroy(dae_problem *p)
-{
-    if (!p) return;
-    if (p->data && p->data->object) p->data->destroy(p->data->object);
-    if (p->data) dae_arena_destroy(p->data->arena);
-    free(p->data);
-    free(p);
-}
-
-void dae_problem_own(dae_problem *p, void *object, void (*destroy)(void *object))
-{
-    assert(!p->data->object);
-    p->data->object = object;
-    p->data->destroy = destroy;
-}
-
-void *dae_problem_take(dae_problem *p, size_t count, size_t size)
-{
-    return dae_arena_take(p->data->arena, count, size);
-}
-
-double *dae_problem_reals(dae_problem *p, int n)
-{
-    return dae_problem_take(p, (size_t)n, sizeof(double));
-}
-
-int *dae_problem_ints(dae_problem *p, int n)
-{
-    return dae_problem_take(p, (size_t)n, sizeof(int));
-}
-
-/* The pattern with its first %d replaced by the number. */
-static const char *numbered(dae_problem *p, const char *pattern, int number)
-{
-    const char *at = strstr(pattern, "%d");
-    if (!at) return pattern;
-    size_t size = strlen(pattern) + 12;
-    char *name = dae_problem_take(p, size, 1);
-    if (name) snprintf(name, size, "%.*s%d%s", (int)(at - pattern), pattern, number, at + 2);
-    return name;
-}
-
-void dae_problem_names(dae_problem *p, int first, int count, const char *pattern)
-{
-    dae_problem_data *data = p->data;
-    int n = dae_system_size(&p->system);
-    assert(first >= 0 && first + count <= n);
-    if (!data->component) {
-        data->component = dae_problem_take(p, (size_t)n, sizeof *data->component);
-        for (int i = 0; data->component && i < n; i++) data->component[i] = numbered(p, "y%d", i + 1);
-    }
-    for (int i = 0; data->component && i < count; i++) {
-        data->component[first + i] = numbered(p, pattern, i + 1);
-    }
-    p->component = data->component;
-}
-
-void dae_problem_units(dae_problem *p, int first, int count, const char *unit)
-{
-    dae_problem_data *data = p->data;
-    int n = dae_system_size(&p->system);
-    assert(first >= 0 && first + count <= n);
-    if (!data->unit) {
-        data->unit = dae_problem_take(p, (size_t)n, sizeof *data->unit);
-        for (int i = 0; data->unit && i < n; i++) data->unit[i] = "";
-    }
-    for (int i = 0; data->unit && i < count; i++) data->unit[first + i] = unit;
-    p->unit = data->unit;
-}
-
-/* ---- Scores ---------------------------------------------------------------------------------- */
-
-static double digits(double error)
-{
-    return -log10(error == 0 ? ERROR_FLOOR : error);
-}
-
-static double tolerance_ratio(const dae_problem *p, const dae_options *opt, int i)
-{
-    if (!opt) {
-        double atol = p->atol * (p->atol_factor ? p->atol_factor[i] : 1);
-        return atol / (p->rtol * (p->rtol_factor ? p->rtol_factor[i] : 1));
-    }
-    double atol = opt->atol_vec ? opt->atol_vec[i] : opt->atol;
-    return atol / (opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol);
-}
-
-dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const double *reference,
-                            const double *y)
-{
-    dae_score score = {NAN, NAN};
-    const double *ref = reference ? reference : p->reference;
-    if (!ref) return score;
-    double relative = 0, mixed = 0;
-    int n = dae_system_size(&p->system), counted = 0;
-    for (int i = 0; i < n; i++) {
-        double error = fabs(y[i] - ref[i]), size = fabs(ref[i]);
-        if (!isfinite(error)) return score;
-        mixed = fmax(mixed, error / (tolerance_ratio(p, opt, i) + size));
-        if (p->scored && !p->scored[i]) continue;
-        if (!p->absolute_scd && size < SCD_SKIP) continue;
-        relative = fmax(relative, p->absolute_scd ? error : error / size);
-        counted++;
-    }
-    if (counted > 0 && !p->no_scd) score.scd = digits(relative);
-    score.mescd = digits(mixed);
-    return score;
 }

@@ -247,7 +247,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_units(p, 7, 7, "rad/s");
     p->plot = plot;
     p->nplot = 4;
-    p->event = event;
+    dae_problem_watch(p, event);
     return DAE_OK;
 }
 

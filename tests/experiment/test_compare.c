@@ -31,7 +31,7 @@ static dae_compared compared(const dae_problem *p, const char *method, const cha
     o.options.rtol = o.options.atol = 1e-7;
     if (project) o.options.setting = &projected, o.options.nsetting = 1;
     snprintf(label, sizeof label, "%s/%s%s", method, form, project ? "+project" : "");
-    assert_int_equal(dae_compare_run(p, NULL, &o, label, &c, &err), DAE_OK);
+    assert_int_equal(dae_compare_run(p, &o, label, &c, &err), DAE_OK);
     assert_int_equal(c.status, DAE_OK);
     return c;
 }
@@ -66,7 +66,7 @@ static void ordinary_problem_is_no_mechanism(void **state)
     dae_compared c;
     assert_int_equal(dae_compare_mechanism(p, &view), 0);
     o.options.method = "radau5";
-    assert_int_equal(dae_compare_run(p, NULL, &o, "radau5", &c, NULL), DAE_OK);
+    assert_int_equal(dae_compare_run(p, &o, "radau5", &c, NULL), DAE_OK);
     assert_int_equal(c.status, DAE_OK);
     assert_int_equal(c.npoint, 0);
     assert_true(isnan(c.position_max) && isnan(c.energy) && c.scd > 3);

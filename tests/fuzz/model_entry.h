@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     double *y = calloc((size_t)dae_system_size(mbs_mechanism_system(c)) + 1, sizeof *y);
     if (y && mbs_mechanism_initial(c, y, &err) >= 0) {
-        mbs_energy e;
+        dae_energy e;
         mbs_mechanism_acceleration(c, 0, y, NULL, NULL, &err);
         mbs_mechanism_energy(c, 0, y, &e);
     }

@@ -245,7 +245,7 @@ static void potentials_match_power(void **state)
                    *z = calloc((size_t)(s->np + s->nv), sizeof *z);
             double *f = calloc((size_t)s->nv, sizeof *f), h = 1e-6;
             for (int k = 0; k < 5; k++) {
-                mbs_energy up, down;
+                dae_energy up, down;
                 double power = 0;
                 random_state(s, y);
                 dae_mech_point x = {.p = y, .v = y + s->np};

@@ -29,7 +29,7 @@ static void free_bodies_keep_momentum(void **state)
     mbs_mechanism *c = two_discs();
     for (int k = 0; k < 3; k++) {
         double y[16], v[6], rebound, e = restitution[k];
-        mbs_energy before, after;
+        dae_energy before, after;
         mbs_mechanism_described(c, y);
         memcpy(v, y + 6, sizeof v);
         mbs_mechanism_energy(c, 0, y, &before);
@@ -84,16 +84,15 @@ static void newtons_cradle_passes_momentum_on(void **state)
     dae_error err = {0};
     mbs_model *m = mbs_model_load("models/newtons_cradle.json", &err);
     if (!m) fail_msg("%s", err.text);
-    mbs_problem *p = mbs_problem_create(m, &err);
+    dae_problem *p = mbs_problem_create(m, &err);
     if (!p) fail_msg("%s", err.text);
     mbs_model_destroy(m);
     const mbs_mechanism *c = mbs_problem_mechanism(p);
-    dae_run_options o = dae_run_options_default(mbs_problem_get(p));
-    o.events = mbs_problem_events(p);
+    dae_run_options o = dae_run_options_default(p);
     o.options.method = "mexx";
     o.trajectory = DAE_TRAJECTORY_STEPS;
     o.points = 4;
-    dae_run_result *r = dae_run(mbs_problem_get(p), &o, &err);
+    dae_run_result *r = dae_run(p, &o, &err);
     if (!r || r->status < 0) fail_msg("%s", r ? r->error.text : err.text);
     assert_true(r->nevent >= 4);
     assert_string_equal(r->event_name[r->event[0].index], "hit12");
@@ -101,7 +100,7 @@ static void newtons_cradle_passes_momentum_on(void **state)
     double first = r->event[0].t, second = r->event[1].t, swing = 0, start = 0, last_in = 0, first_out = 0;
     for (int k = 0; k < r->npoint; k++) {
         const double *y = r->point_y + (size_t)k * (size_t)r->n, t = r->point_t[k];
-        mbs_energy e;
+        dae_energy e;
         assert_int_equal(mbs_mechanism_energy(c, t, y, &e), DAE_OK);
         if (k == 0) start = e.kinetic + e.potential;
         assert_near(e.kinetic + e.potential, start, 1e-7);
@@ -118,12 +117,12 @@ static void newtons_cradle_passes_momentum_on(void **state)
     assert_near(first_out, w, 0.02 * w);
     assert_near(swing, 40 * degree, 1e-3);
     dae_run_destroy(r);
-    mbs_problem_destroy(p);
+    dae_problem_destroy(p);
 }
 
 /* Five balls with gaps of 10 um. At loose tolerances the search for two contacts between neighbouring points meets
  * brackets as small as the spacing of the numbers around t: it must end there. */
-static mbs_problem *five_balls(void)
+static dae_problem *five_balls(void)
 {
     dae_error err = {0};
     mbs_model *m = mbs_model_create("cradle", MBS_PLANAR);
@@ -151,7 +150,7 @@ static mbs_problem *five_balls(void)
                                             .point_b = name[i + 1][2],
                                             .restitution = 1});
     }
-    mbs_problem *p = mbs_problem_create(m, &err);
+    dae_problem *p = mbs_problem_create(m, &err);
     if (!p) fail_msg("%s", err.text);
     mbs_model_destroy(m);
     return p;
@@ -160,13 +159,11 @@ static mbs_problem *five_balls(void)
 static void cradle_of_five_ends_at_every_tolerance(void **state)
 {
     (void)state;
-    mbs_problem *p = five_balls();
-    dae_problem half = *mbs_problem_get(p);
+    dae_problem *p = five_balls(), half = *p;
     half.t_end = 0.5;
     for (double tol = 1e-2; tol > 1e-11; tol /= 10) {
         dae_error err = {0};
         dae_run_options o = dae_run_options_default(&half);
-        o.events = mbs_problem_events(p);
         o.options.rtol = o.options.atol = tol;
         dae_run_result *r = dae_run(&half, &o, &err);
         if (!r || r->status < 0) fail_msg("tol = %g: %s", tol, r ? r->error.text : err.text);
@@ -174,7 +171,7 @@ static void cradle_of_five_ends_at_every_tolerance(void **state)
         assert_near(r->event[0].t, 0.2835612, 1e-2 * sqrt(tol)); /* all reach ball 1 at the lowest point */
         dae_run_destroy(r);
     }
-    mbs_problem_destroy(p);
+    dae_problem_destroy(p);
 }
 
 int main(void)

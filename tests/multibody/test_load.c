@@ -23,10 +23,10 @@ static dae_status read(const char *json, dae_error *err)
     *err = (dae_error){0};
     mbs_model *m = mbs_model_parse(json, strlen(json), NULL, 0, err);
     if (!m) return err->status;
-    mbs_problem *p = mbs_problem_create(m, err);
+    dae_problem *p = mbs_problem_create(m, err);
     mbs_model_destroy(m);
     dae_status s = p ? DAE_OK : err->status;
-    mbs_problem_destroy(p);
+    dae_problem_destroy(p);
     return s;
 }
 
@@ -194,22 +194,19 @@ static void models_of_the_library_run(void **state)
         snprintf(path, sizeof path, "models/%s", e->d_name);
         mbs_model *m = mbs_model_load(path, &err);
         if (!m) fail_msg("%s: %s", path, err.text);
-        mbs_problem *p = mbs_problem_create(m, &err);
+        dae_problem *p = mbs_problem_create(m, &err);
         if (!p) fail_msg("%s: %s", path, err.text);
         mbs_model_destroy(m);
-        const dae_problem *q = mbs_problem_get(p);
+        const dae_problem *q = p;
         dae_run_options o = dae_run_options_default(q);
         o.t_end = q->t0 + fmin(0.05, q->t_end - q->t0);
         o.trajectory = DAE_TRAJECTORY_STEPS;
-        if (mbs_problem_solver(p)) o.options.method = mbs_problem_solver(p);
-        if (mbs_problem_formulation(p)) o.options.formulation = mbs_problem_formulation(p);
         dae_run_result *r = dae_run(q, &o, &err);
         assert_non_null(r);
         if (r->status < 0) fail_msg("%s: %s", path, r->error.text);
-        mbs_balance b;
-        assert_int_equal(mbs_energy_balance(p, r->npoint, r->point_t, r->point_y, &b), DAE_OK);
+        assert_non_null(r->energy);
         dae_run_destroy(r);
-        mbs_problem_destroy(p);
+        dae_problem_destroy(p);
         count++;
     }
     closedir(folder);

@@ -34,7 +34,7 @@ static void integrate(const mbs_mechanism *c, double t1, double tol, double *y)
 
 static double total_energy(const mbs_mechanism *c, double t, const double *y)
 {
-    mbs_energy e;
+    dae_energy e;
     assert_int_equal(mbs_mechanism_energy(c, t, y, &e), DAE_OK);
     return e.kinetic + e.potential;
 }

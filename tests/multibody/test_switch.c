@@ -8,7 +8,7 @@
 
 /* A model as text, run to its end; the result has a point every 0.01 s and at the end. */
 typedef struct motion {
-    mbs_problem *p;
+    dae_problem *p;
     dae_run_result *r;
     double t;
     const double *y; /* at the end */
@@ -22,11 +22,10 @@ static motion run(const char *json, const char *method)
     motion o = {.p = mbs_problem_create(m, &err)};
     if (!o.p) fail_msg("%s", err.text);
     mbs_model_destroy(m);
-    dae_run_options options = dae_run_options_default(mbs_problem_get(o.p));
-    options.events = mbs_problem_events(o.p);
+    dae_run_options options = dae_run_options_default(o.p);
     options.options.method = method;
     options.trajectory = DAE_TRAJECTORY_STEPS;
-    o.r = dae_run(mbs_problem_get(o.p), &options, &err);
+    o.r = dae_run(o.p, &options, &err);
     if (!o.r || o.r->status < 0) fail_msg("%s", o.r ? o.r->error.text : err.text);
     o.t = o.r->point_t[o.r->npoint - 1];
     o.y = o.r->point_y + (size_t)(o.r->npoint - 1) * (size_t)o.r->n;
@@ -36,7 +35,7 @@ static motion run(const char *json, const char *method)
 static void done(motion *o)
 {
     dae_run_destroy(o->r);
-    mbs_problem_destroy(o->p);
+    dae_problem_destroy(o->p);
 }
 
 static int count(const motion *o, const char *name)

@@ -21,9 +21,9 @@ static dae_run_result *watch(const dae_problem *p, const char *method, const cha
     o.options.formulation = form;
     o.options.rtol = o.options.atol = tol;
     if (t_end > 0) o.t_end = t_end;
-    *s = dae_switching_create(p, tol, text ? text : p->event, text ? count : 1, NULL, &err);
-    if (!*s) fail_msg("%s", err.text);
-    o.events = dae_switching_events(*s);
+    *s = text ? dae_switching_create(p, tol, text, count, NULL, &err) : NULL; /* NULL: those of the problem */
+    if (text && !*s) fail_msg("%s", err.text);
+    if (*s) o.events = dae_switching_events(*s);
     dae_run_result *r = dae_run(p, &o, &err);
     assert_non_null(r);
     return r;

@@ -1,6 +1,6 @@
 /* Switching functions in words, "beta=3:stop": a component or its derivative, the value at which it counts, and what
  * happens there. Derivatives of velocities are accelerations, which mechanical systems also have by number. */
-#include <daedalus/experiment.h>
+#include <daedalus/problem.h>
 
 #include "core/error.h"
 
