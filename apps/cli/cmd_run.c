@@ -235,8 +235,8 @@ static int prepare(job *j)
         if (!resume) return cli_wrong(j->args, "--change-tolerances goes with --resume");
         j->options.resume_changes = "rtol,atol";
     }
-    if (j->args->model) {
-        snprintf(j->fingerprint, sizeof j->fingerprint, "model %016llx\n", j->args->model_hash);
+    if (j->problem->hash) {
+        snprintf(j->fingerprint, sizeof j->fingerprint, "model %016llx\n", (unsigned long long)j->problem->hash);
         j->options.fingerprint = j->fingerprint;
     }
     j->options.running = cli_running;
