@@ -32,7 +32,8 @@ typedef struct dae_stats {
     /* Half-explicit methods, as [MEXX] counts them (nstep = accepted): evaluations of (M, G, gI), and
      * linear solves of steps and projections. */
     long nfcn, nsol;
-    long charts; /* changes of the variables between steps: other coordinates of a mechanism */
+    long switches; /* sides that were changed (dae_switches) */
+    long charts;   /* changes of the variables between steps: other coordinates of a mechanism */
 } dae_stats;
 
 /* ---- Life ------------------------------------------------------------------------------------ */

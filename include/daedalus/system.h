@@ -159,6 +159,54 @@ typedef struct dae_mech {
     const dae_joint_form *joint; /* NULL: there is no such form; lives as long as user */
 } dae_mech;
 
+/* ---- Switches -------------------------------------------------------------------------------- */
+
+/* Where a system is not smooth: a stop that begins to push, max(x, 0), sign(v), a corner of a table. Each such place
+ * is a switch. Between two of its borders it stands on one side, a whole number (+1 and -1, or the number of a
+ * segment), and there the system is smooth. The driver freezes the sides: it writes them into `side`, the callbacks of the
+ * system compute every branch by side[i] and not by the state, so that a step sees one smooth function even
+ * where its stages or its dense output reach a little beyond the border. After each step the driver looks for
+ * the first border that was passed, ends the step there, writes the new side and starts the method afresh.
+ * So every method keeps its order through stops, friction and `if`.
+ *
+ * How to give a system switches (an expression "max(a, b)" is switch i):
+ *
+ *     static double larger(const my_run *r, int i, double a, double b)          in f(t, y):
+ *     {
+ *         int side = r->side[i];                                                max(a, b) = larger(r, i, a, b)
+ *         if (side == DAE_SIDE_FREE) side = a > b ? 1 : -1;
+ *         return side > 0 ? a : b;
+ *     }
+ *     values:  next[i] = DAE_SIDE_FREE ? (a > b ? 1 : -1) : -side[i];   margin[i] = side[i] * (a - b);
+ *
+ * A table of segments [x_k, x_k+1] has side k, margin min(x - x_k, x_k+1 - x), and next k-1 or k+1, the one nearer to
+ * x. Margins are continuous in time, smooth where they are small, and of any size. A decision that is made of several is
+ * best one switch: a contact pushes while min(s, s + c/k s') > 0. */
+enum { DAE_SIDE_FREE = -2147483647 }; /* not frozen: the callbacks take the side that the state says */
+
+/* At (t, y), for every switch i: where side[i] is DAE_SIDE_FREE, next[i] is the side that y stands on (margin[i] is not
+ * used); else margin[i] > 0 while side[i] holds, 0 at its border, and next[i] is the side beyond the border that is
+ * nearer. Returns as all callbacks do. */
+typedef int dae_switch_fn(double t, const double *y, const int *side, double *margin, int *next, void *user);
+
+struct dae_system;
+typedef struct dae_switches {
+    int count;
+    dae_switch_fn *values;
+    /* The present sides, count of them, which the callbacks of this system read and the driver writes. All are
+     * DAE_SIDE_FREE when no run is under way. NULL: the callbacks do not freeze; borders are still found and the method
+     * starts afresh there, at the accuracy of steps that see some of the other side. */
+    int *side;
+    /* Algebraic variables (multipliers) of y after a switch, in place; NULL: the driver's own means suffice. */
+    int (*adapt)(double t, double *y, void *user);
+    const char *(*name)(int i, void *user); /* what switches, in words for messages; NULL: numbers */
+    /* A system that several runs share gives each a copy with sides of its own: *own, whose callbacks get a user of
+     * their own, which release frees. NULL: the system belongs to one run. */
+    dae_status (*bind)(const struct dae_system *sys, struct dae_system *own, dae_error *err);
+    void (*release)(struct dae_system *own);
+    void *user;
+} dae_switches;
+
 /* ---- The system ------------------------------------------------------------------------------ */
 
 typedef struct dae_structure {
@@ -178,6 +226,7 @@ typedef struct dae_system {
         dae_mech mech;
     };
     dae_structure structure;
+    dae_switches switches; /* count 0: smooth everywhere, or nothing is known */
 } dae_system;
 
 DAE_API int dae_system_size(const dae_system *sys);  /* length of y */

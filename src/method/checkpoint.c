@@ -36,7 +36,7 @@ static uint64_t checksum(const void *buffer, size_t size)
 
 static checkpoint_head head_of(const dae_integrator *it)
 {
-    checkpoint_head h = {.magic = "daedalus state 4", .n = it->ivp.n, .nrecord = it->nrecord};
+    checkpoint_head h = {.magic = "daedalus state 5", .n = it->ivp.n, .nrecord = it->nrecord};
     strncpy(h.method, it->method->info.name, sizeof h.method - 1);
     h.print = (dae_fingerprint_write(it, NULL, 0) + 7) / 8 * 8; /* what follows stays aligned */
     h.arena = dae_arena_bytes(it->arena);
@@ -141,6 +141,7 @@ static dae_status take_checkpoint(dae_integrator *it, const void *buffer, const 
     it->ivp.order = s->ivp_order;
     it->ivp.t_end = s->t_end;
     it->ivp.direction = s->t_end >= s->t0 ? 1 : -1;
+    dae_driver_switches_loaded(it);
     if (it->method->load && it->method->load(it->self, in + records + h->arena, h->outside)) {
         it->started = 0;
         return dae_fail(err, DAE_ERR_INPUT, NAN, "the factors in the checkpoint could not be restored");

@@ -186,7 +186,7 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     it->keep = dae_arena_create();
     it->arena = dae_arena_create();
     if (!it->keep || !it->arena) goto memory;
-    if (copy_description(it, sys, opt, err)) goto fail;
+    if (copy_description(it, sys, opt, err) || dae_driver_switches_create(it, err)) goto fail;
     it->automatic = !opt->method || !strcmp(opt->method, "auto");
     if (!it->automatic) {
         it->method = dae_driver_find_method(opt->method);
@@ -222,6 +222,7 @@ void dae_integrator_destroy(dae_integrator *it)
 {
     if (!it) return;
     if (it->self) it->method->destroy(it->self);
+    dae_driver_switches_destroy(it);
     dae_arena_destroy(it->keep);
     dae_arena_destroy(it->arena);
     free(it->record);
@@ -434,15 +435,16 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     if (yp0) dae_copy(n, yp0, it->yp);
     else dae_zero(n, it->yp);
     pass_discontinuities(it, t0);
+    dae_status r = dae_driver_switches_start(it, err);
+    if (r) return r;
     if (!it->prepared) {
-        dae_status r =
-            dae_ivp_prepare(&it->ivp, t0, it->y, it->sys.kind == DAE_KIND_IDE ? it->yp : NULL, err);
+        r = dae_ivp_prepare(&it->ivp, t0, it->y, it->sys.kind == DAE_KIND_IDE ? it->yp : NULL, err);
         if (!r && !it->method) r = choose_method(it, t0, t_end, err);
         if (!r) r = make_method(it, err);
         if (r) return r;
         it->prepared = 1;
     }
-    dae_status r = check_weights(it, t0, err);
+    r = check_weights(it, t0, err);
     if (r) return r;
     set_segment(it); /* now that the method is known */
     if (it->sys.kind == DAE_KIND_MECH) s->stats.acceleration_residual = NAN; /* until a method tells it */
@@ -588,6 +590,25 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     return DAE_OK;
 }
 
+/* At a switch: to its other side. */
+static dae_status go_over(dae_integrator *it, dae_error *err)
+{
+    driver_state *s = it->s;
+    double h = fmin(fabs(s->stats.h_last), fabs(s->now - it->ivp.t_old));
+    if (s->now != it->ivp.t && s->now != it->ivp.t_old) {
+        dae_copy(it->ivp.n, it->y, it->scratch);
+        dae_driver_project(it, s->now, it->scratch);
+        dae_copy(it->ivp.n, it->scratch, it->y);
+    }
+    s->stats.restarts++;
+    if (it->sys.kind == DAE_KIND_IDE && s->now != it->ivp.t_old)
+        it->method->interpolate(it->self, s->now, it->scratch, it->yp);
+    dae_status r = dae_driver_switches_act(it, err);
+    pass_discontinuities(it, s->now);
+    if (!r) r = dae_driver_derivative(it, s->now, 0, err);
+    return r ? r : dae_driver_restart(it, h > 0 ? h : fabs(s->stats.h_last), err);
+}
+
 /* Processes the present step from `now` up to `to`; restarts where an event or discontinuity asks. */
 static dae_status process(dae_integrator *it, double to, dae_error *err)
 {
@@ -609,13 +630,16 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
             return dae_fail(err, DAE_EVENT, out.t, "a terminal event ended the run at t = %.16g", out.t);
         s->stats.restarts++;
         pass_discontinuities(it, s->now);
+        dae_status r = dae_driver_switches_start(it, err);
+        if (r) return r;
         /* Not longer than the part of the step that was used: short flights between events follow each other. */
         double h = fmin(fabs(s->stats.h_last), fabs(out.t - it->ivp.t_old));
-        dae_status r = dae_driver_derivative(it, s->now, 0, err);
+        r = dae_driver_derivative(it, s->now, 0, err);
         if (!r) r = dae_driver_restart(it, h, err);
         return r;
     }
     move_to(it, out.t);
+    if (s->now == s->switch_t) return go_over(it, err);
     if (s->now == it->ivp.right && it->ivp.t == s->now &&
         s->now != s->t_end) { /* go on from its other side */
         s->stats.restarts++;
@@ -667,7 +691,8 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     if (s->stopped) { /* after a terminal event: afresh from there */
         s->stopped = 0;
         pass_discontinuities(it, s->now);
-        r = dae_driver_derivative(it, s->now, 0, err);
+        r = dae_driver_switches_start(it, err);
+        if (!r) r = dae_driver_derivative(it, s->now, 0, err);
         if (!r) r = dae_driver_restart(it, fabs(s->stats.h_last), err);
     }
     while (!r && d * (target - s->now) > 0) {
@@ -675,12 +700,15 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
         if (d * (it->ivp.t - s->now) <= 0) {
             r = change_chart(it, err);
             if (!r) r = one_step(it, &stiff, err);
+            if (!r) r = dae_driver_switches_look(it, err);
         }
         if (r) break;
         double to = d * (it->ivp.t - target) > 0 ? target : it->ivp.t;
+        if (d * (to - s->switch_t) > 0) to = s->switch_t;
         r = process(it, to, err);
         if (r >= 0 && it->ivp.asked_to_stop) r = asked_to_stop(it, err);
-        if (!r && stiff && it->automatic && s->now == it->ivp.t) r = switch_to_implicit(it, err);
+        if (!r && stiff && it->automatic && s->now == it->ivp.t && it->ivp.t != it->ivp.t_old)
+            r = switch_to_implicit(it, err);
         if (!r && it->progress && it->progress(it, s->now, s->t_end, it->progress_user)) {
             r = dae_fail(err, DAE_CANCELLED, s->now, "cancelled at t = %.10g", s->now);
         }

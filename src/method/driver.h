@@ -1,5 +1,6 @@
 /* Private parts of the driver: driver.c runs methods, output.c writes points, events.c finds roots,
- * choose.c is "auto", checkpoint.c saves and loads, fingerprint.c says what a run is made of. */
+ * switches.c borders between smooth parts, choose.c is "auto", checkpoint.c saves and loads, fingerprint.c says what a run is
+ * made of. */
 #ifndef DAE_METHOD_DRIVER_H
 #define DAE_METHOD_DRIVER_H
 
@@ -19,6 +20,9 @@ typedef struct driver_state {
     long output_next;         /* next grid point or time */
     double zeno_t, zeno_last; /* first and last of the present chain of restarts by events */
     int zeno_count, zeno_near;
+    double switch_t;      /* where the present step ends because a switch is there; NAN: it does not */
+    double chatter_start; /* where the present chain of switches began */
+    int chatter_count;
     dae_stats stats;
 } driver_state;
 
@@ -52,6 +56,8 @@ struct dae_integrator {
     int nrecord, capacity;
     struct root *root; /* found in the present step, grows up to a limit */
     int nroot, root_capacity;
+
+    struct dae_driver_switches *sw; /* switches.c; NULL: the system has none */
 
     dae_chart_fn *chart; /* NULL: the variables keep their meaning */
     void *chart_user;
@@ -111,5 +117,23 @@ typedef struct dae_event_outcome {
 /* Finds and handles the roots in (from, to]; writes output up to each before its action is called. */
 dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
                              dae_error *err);
+
+/* The root of value(it, i, .) in [a,b], where it is fa and fb, of opposite sign; returns its end with the sign of fb. */
+typedef double dae_driver_value(dae_integrator *it, int i, double t);
+double dae_driver_locate(dae_integrator *it, dae_driver_value *function, int i, double a, double b, double fa,
+                         double fb);
+/* Times that are closer than this are the same event. */
+double dae_driver_same_time(const dae_integrator *it, double t);
+/* The state at t inside a step, moved onto the constraints; where that fails it stays as it is. */
+void dae_driver_project(dae_integrator *it, double t, double *y);
+
+/* switches.c. Takes a copy of the system for this run where it has one. */
+dae_status dae_driver_switches_create(dae_integrator *it, dae_error *err);
+void dae_driver_switches_destroy(dae_integrator *it);
+dae_status dae_driver_switches_start(dae_integrator *it, dae_error *err); /* sides as the state at now says */
+dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err);  /* after a step: sets switch_t */
+/* At now = switch_t: new sides; the method has to start afresh. */
+dae_status dae_driver_switches_act(dae_integrator *it, dae_error *err);
+void dae_driver_switches_loaded(dae_integrator *it); /* after a checkpoint was read */
 
 #endif

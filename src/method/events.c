@@ -108,7 +108,8 @@ static double time_tolerance(const dae_integrator *it, double t)
 
 /* The root of function i in [a,b], fa and fb of opposite sign: two secant steps (Illinois), then one
  * bisection, until the bracket is as small as rounding allows; returns its end with the sign of fb. */
-static double locate(dae_integrator *it, int i, double a, double b, double fa, double fb)
+double dae_driver_locate(dae_integrator *it, dae_driver_value *function, int i, double a, double b, double fa,
+                         double fb)
 {
     double tol = time_tolerance(it, b);
     for (int k = 0; k < 200 && fabs(b - a) > tol; k++) {
@@ -121,10 +122,10 @@ static double locate(dae_integrator *it, int i, double a, double b, double fa, d
             if (fabs(b - x) < guard) x = b - copysign(guard, b - a);
             if (!((x > a && x < b) || (x < a && x > b))) x = middle;
         }
-        double fx = value(it, i, x);
+        double fx = function(it, i, x);
         if (isnan(fx)) { /* not evaluable inside: keep what is known */
             x = middle;
-            fx = value(it, i, x);
+            fx = function(it, i, x);
             if (isnan(fx)) break;
         }
         if (fx == 0) return x;
@@ -138,6 +139,16 @@ static double locate(dae_integrator *it, int i, double a, double b, double fa, d
         }
     }
     return b;
+}
+
+static double locate(dae_integrator *it, int i, double a, double b, double fa, double fb)
+{
+    return dae_driver_locate(it, value, i, a, b, fa, fb);
+}
+
+double dae_driver_same_time(const dae_integrator *it, double t)
+{
+    return 4 * time_tolerance(it, t);
 }
 
 /* The state at t on the constraints, with consistent accelerations: mechanical methods. 0: fine. */
@@ -333,8 +344,7 @@ static dae_status watch_zeno(dae_integrator *it, double t, dae_error *err)
                     t, s->zeno_count, span);
 }
 
-/* The state at a root inside a step, moved onto the constraints; where that fails it stays as it is. */
-static void project(dae_integrator *it, double t, double *y)
+void dae_driver_project(dae_integrator *it, double t, double *y)
 {
     double *moved = it->y;
     dae_copy(it->ivp.n, y, moved);
@@ -426,14 +436,14 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
     }
     double done = from;
     for (int k = 0, next; k < it->nroot; k = next) {
-        double t = it->root[k].t, tol = 4 * time_tolerance(it, t);
+        double t = it->root[k].t, tol = dae_driver_same_time(it, t);
         for (next = k + 1; next < it->nroot && fabs(it->root[next].t - t) <= tol; next++)
             t = it->root[next].t;
         dae_status s = dae_driver_output(it, done, t, err);
         if (s) return s;
         done = t;
         dae_driver_at(it, t, it->scratch, it->scratch + it->ivp.n);
-        if (t != it->s->now && t != it->ivp.t) project(it, t, it->scratch);
+        if (t != it->s->now && t != it->ivp.t) dae_driver_project(it, t, it->scratch);
         dae_copy(it->ivp.n, it->scratch, it->y);
         dae_copy(it->ivp.n, it->scratch + it->ivp.n, it->yp);
         it->s->now = t;
