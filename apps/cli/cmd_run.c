@@ -26,7 +26,6 @@ typedef struct job {
     dae_run_result *result;
     dae_balance energy; /* of a model; result->energy points here */
     char kept[1024];
-    char fingerprint[32]; /* of a model: its text and --set */
 } job;
 
 /* ---- Options --------------------------------------------------------------------------------------- */
@@ -234,10 +233,6 @@ static int prepare(job *j)
     if (cli_has(j->args, "change-tolerances")) {
         if (!resume) return cli_wrong(j->args, "--change-tolerances goes with --resume");
         j->options.resume_changes = "rtol,atol";
-    }
-    if (j->problem->hash) {
-        snprintf(j->fingerprint, sizeof j->fingerprint, "model %016llx\n", (unsigned long long)j->problem->hash);
-        j->options.fingerprint = j->fingerprint;
     }
     j->options.running = cli_running;
     if (resume && cli_has(j->args, "repeat"))

@@ -2,6 +2,7 @@
 #include <daedalus/version.h>
 
 #include "core/error.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -57,7 +58,7 @@ dae_status dae_fail(dae_error *err, dae_status s, double t, const char *format, 
         va_start(args, format);
         err->status = s;
         err->t = t;
-        vsnprintf(err->text, sizeof err->text, format, args);
+        dae_vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
     }
     return s;
@@ -68,7 +69,7 @@ void dae_log_text(const dae_options *opt, dae_log_level level, const char *forma
     char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    dae_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     opt->log(level, text, opt->log_user);
 }

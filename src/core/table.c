@@ -1,4 +1,5 @@
 #include "core/table.h"
+#include "core/number.h"
 
 #include "core/error.h"
 
@@ -62,7 +63,7 @@ static dae_status set_number(const dae_option *line, void *object, const char *w
 {
     char *end;
     errno = 0;
-    double x = strtod(value, &end);
+    double x = dae_strtod(value, &end);
     if (end == value || *end || !isfinite(x)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s %s: \"%s\" is not a number", what, line->name, value);
     }

@@ -1,6 +1,8 @@
 /* Statements written out: equations, initial equations, events, options, lists. */
 #include "equations/reader.h"
 
+#include "core/number.h"
+
 #include "language/dimension.h"
 
 #include <math.h>
@@ -41,8 +43,8 @@ static const char *label_of(reader *r, const context *c, const char *name, const
     int depth = 0;
     for (const local *l = c->locals; l && depth < 8; l = l->up) loops[depth++] = l;
     while (depth-- > 0 && n < sizeof text - 16)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%c%g", open++ ? ',' : '[',
-                              dae_model_constant(r->m, loops[depth]->value.node));
+        n += (size_t)dae_snprintf(text + n, sizeof text - n, "%c%g", open++ ? ',' : '[',
+                                  dae_model_constant(r->m, loops[depth]->value.node));
     if (shape->ndim && n < sizeof text - 16)
         n += (size_t)snprintf(text + n, sizeof text - n, "%c%d", open++ ? ',' : '[', k + 1);
     if (open && n < sizeof text - 1) n += (size_t)snprintf(text + n, sizeof text - n, "]");
@@ -309,7 +311,7 @@ static void add_solve(reader *r, const context *c, const statement *s)
             continue;
         }
         if (i->value) {
-            snprintf(text, sizeof text, "%.17g", dae_evaluate_known(r, c, i->value));
+            dae_snprintf(text, sizeof text, "%.17g", dae_evaluate_known(r, c, i->value));
             if (!r->failed) add_setting(r, i->name, dae_store_text(r->store, text, strlen(text)), i->place);
         } else {
             add_setting(r, i->name, i->text, i->place);

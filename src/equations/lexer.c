@@ -2,6 +2,8 @@
  * parser sees a newline only where a statement may end. A bracket after a number is a unit. */
 #include "equations/tree.h"
 
+#include "core/number.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -97,7 +99,7 @@ static void read_number(lexer *x)
     size_t short_length = n < sizeof copy - 1 ? n : sizeof copy - 1; /* digits beyond the 63rd do not count */
     memcpy(copy, x->text + x->at, short_length);
     copy[short_length] = 0;
-    double value = n < sizeof copy ? strtod(copy, NULL) : NAN;
+    double value = n < sizeof copy ? dae_strtod(copy, NULL) : NAN;
     if (!isfinite(value))
         dae_messages_error(x->messages, place_of(x), "the number is too %s",
                            n < sizeof copy ? "large" : "long");

@@ -1,6 +1,8 @@
 /* Messages about a text: at most ten errors are kept, the others counted. */
 #include "equations/model.h"
 
+#include "core/number.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +11,7 @@ static void add(dae_message *list, int *count, dae_place place, const char *form
     if (*count < DAE_MODEL_MAX_ERRORS) {
         dae_message *m = &list[*count];
         m->place = place;
-        vsnprintf(m->text, sizeof m->text, format, args);
+        dae_vsnprintf(m->text, sizeof m->text, format, args);
     }
     ++*count;
 }

@@ -1,6 +1,8 @@
 /* Statements of equation files. An error ends the reading of its statement, not of the file. */
 #include "equations/tree.h"
 
+#include "core/number.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ void dae_parser_wrong(parser *p, const token *where, const char *format, ...)
     p->failed = 1;
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    dae_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     dae_messages_error(p->messages, where->place, "%s", text);
 }

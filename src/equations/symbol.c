@@ -2,6 +2,8 @@
  * for the first time, so that the order of lines is free; a value that asks for itself is an error. */
 #include "equations/reader.h"
 
+#include "core/number.h"
+
 #include "language/dimension.h"
 
 #include <math.h>
@@ -20,7 +22,7 @@ value dae_reader_wrong(reader *r, dae_place place, const char *format, ...)
     r->failed = 1;
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    dae_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     dae_messages_error(r->messages, place, "%s", text);
     return none;
@@ -535,8 +537,8 @@ static value outside(reader *r, const context *c, const symbol *s, const int *in
     const local *l = c->locals;
     while (l && !l->line) l = l->up;
     if (l) {
-        snprintf(loop, sizeof loop, " (%.30s = %g in the loop of line %d)", l->name,
-                 dae_model_constant(r->m, l->value.node), l->line);
+        dae_snprintf(loop, sizeof loop, " (%.30s = %g in the loop of line %d)", l->name,
+                     dae_model_constant(r->m, l->value.node), l->line);
     }
     return dae_reader_wrong(r, place, "%s[%s] is outside %s[%s]%s", s->name, at, s->name, range, loop);
 }

@@ -2,6 +2,8 @@
  * brackets: "t [s], T [K]"; commas, semicolons or tabs separate. */
 #include "equations/reader.h"
 
+#include "core/number.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -80,7 +82,7 @@ static int is_number(field f, double *x)
     memcpy(copy, f.text, f.length);
     copy[f.length] = 0;
     if (!isdigit((unsigned char)copy[0]) && !strchr("+-.", copy[0])) return 0;
-    *x = strtod(copy, &end);
+    *x = dae_strtod(copy, &end);
     return !*end && isfinite(*x);
 }
 

@@ -1,5 +1,6 @@
 /* Reading tables of comma-separated values, and statistics of their columns. */
 #include "core/escape.h"
+#include "core/number.h"
 #include "experiment/table.h"
 
 #include <float.h>
@@ -122,7 +123,7 @@ static double decimal(const char *s, char **end)
         }
     }
 #endif
-    return strtod(s, end);
+    return dae_strtod(s, end);
 }
 
 static double as_number(const char *s)

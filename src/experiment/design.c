@@ -1,6 +1,7 @@
 /* Designs of sweeps: grids, random numbers, Sobol points, lists. Random numbers are a hash of seed, parameter and
  * number of the point, so that run k is the same whoever computes it, and in whatever order. */
 #include "core/error.h"
+#include "core/number.h"
 
 #include <daedalus/study.h>
 
@@ -85,7 +86,7 @@ static dae_status find_parameter(const dae_design *d, const char *text, size_t l
 static int number(const char **rest, char ends, double *out)
 {
     char *end;
-    *out = strtod(*rest, &end);
+    *out = dae_strtod(*rest, &end);
     if (end == *rest || !isfinite(*out) || *end != ends) return 0;
     *rest = end + (ends != 0);
     return 1;
@@ -381,6 +382,6 @@ dae_status dae_design_value(const dae_design *d, long run, int k, char *out, siz
         i %= c->n;
     }
     if (c->word) snprintf(out, size, "%s", c->word[i]);
-    else snprintf(out, size, "%.17g", c->source == GRID ? grid_value(c, i) : drawn(d, c, (uint64_t)i));
+    else dae_snprintf(out, size, "%.17g", c->source == GRID ? grid_value(c, i) : drawn(d, c, (uint64_t)i));
     return DAE_OK;
 }

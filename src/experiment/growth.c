@@ -1,5 +1,6 @@
 /* How cost grows with size: the exponent by least squares in the logarithms, and the picture. */
 #include "core/error.h"
+#include "core/number.h"
 #include "experiment/text.h"
 
 #include <daedalus/report.h>
@@ -161,7 +162,7 @@ dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *t
             &x, "%s$l%d using 1:2 with points linecolor rgb \"%s\" pointtype %d pointsize %g title ",
             drawn++ ? ", \\\n     " : "plot ", j, c, symbol[j % 12], !strcmp(terminal, "svg") ? 0.8 : 1.1);
         if (s < 0) snprintf(text, sizeof text, "%s", line[j].label);
-        else snprintf(text, sizeof text, "%s: %.20s^%.2f", line[j].label, size_label, fit.exponent);
+        else dae_snprintf(text, sizeof text, "%s: %.20s^%.2f", line[j].label, size_label, fit.exponent);
         dae_text_quoted(&x, text);
         dae_text_put(&x, " noenhanced");
         if (s < 0) continue;

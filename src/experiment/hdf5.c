@@ -4,6 +4,7 @@
  * Layout: one dataset per column below the root, in the order of the attribute "columns" of the root; columns
  * NAME@TIME are the rows of datasets /series/NAME (rows x times), with the times in /series/t. */
 #include "core/arena.h"
+#include "core/number.h"
 #include "experiment/table.h"
 
 #include <math.h>
@@ -204,7 +205,7 @@ static size_t series_name(const char *name, double *t)
     const char *at = strrchr(name, '@');
     char *end;
     if (!at || at == name) return 0;
-    *t = strtod(at + 1, &end);
+    *t = dae_strtod(at + 1, &end);
     return end > at + 1 && !*end ? (size_t)(at - name) : 0;
 }
 
@@ -232,7 +233,7 @@ static series find_series(const dae_table *t)
         size_t n = series_name(t->name[k], &time), expected = series_name(name, &begin);
         series_name(t->name[s.first + j * s.nname], &begin);
         char text[64];
-        snprintf(text, sizeof text, "%.9g", time);
+        dae_snprintf(text, sizeof text, "%.9g", time);
         if (n != expected || strncmp(t->name[k], name, n) != 0 || time != begin ||
             strcmp(t->name[k] + n + 1, text) != 0)
             return none;
@@ -602,7 +603,7 @@ static void list_series(builder *b, series *s)
                                             H5P_DEFAULT) < 0)
                     h->failed = 1;
                 if (h->failed || !strcmp(name, "t")) continue;
-                snprintf(full, sizeof full, "%s@%.9g", name, t[j]);
+                dae_snprintf(full, sizeof full, "%s@%.9g", name, t[j]);
                 add_column(b, full);
             }
         }
@@ -629,7 +630,8 @@ static void print_numbers(builder *b, int k)
     size_t rows = (size_t)b->m->t.nrow, from = (size_t)k * rows;
     char *text = dae_arena_take(b->arena, rows + 1, width);
     for (size_t i = 0; text && i < rows; i++) {
-        if (!isnan(b->m->value[from + i])) snprintf(text + i * width, width, "%.17g", b->m->value[from + i]);
+        if (!isnan(b->m->value[from + i]))
+            dae_snprintf(text + i * width, width, "%.17g", b->m->value[from + i]);
         b->m->cell[from + i] = text + i * width;
     }
 }
@@ -637,7 +639,7 @@ static void print_numbers(builder *b, int k)
 static double as_number(const char *text)
 {
     char *end;
-    double x = strtod(text, &end);
+    double x = dae_strtod(text, &end);
     return end == text || *end ? NAN : x;
 }
 

@@ -3,6 +3,8 @@
  * readers). */
 #include "experiment/text.h"
 
+#include "core/number.h"
+
 #include <daedalus/report.h>
 
 #include <math.h>
@@ -203,10 +205,10 @@ static void put_title(dae_text *x, const plot *g)
     const dae_run_result *r = g->r;
     const char *title = r->problem->info ? r->problem->info->title : NULL;
     char text[256];
-    snprintf(text, sizeof text, "%s%s%s   (%s, rtol %g, atol %g)", r->name, title ? ": " : "",
-             title ? title : "", r->solver, r->rtol, r->atol);
+    dae_snprintf(text, sizeof text, "%s%s%s   (%s, rtol %g, atol %g)", r->name, title ? ": " : "",
+                 title ? title : "", r->solver, r->rtol, r->atol);
     if (strlen(text) > longest_title) /* of models it can be whole sentences */
-        snprintf(text, sizeof text, "%s   (%s, rtol %g, atol %g)", r->name, r->solver, r->rtol, r->atol);
+        dae_snprintf(text, sizeof text, "%s   (%s, rtol %g, atol %g)", r->name, r->solver, r->rtol, r->atol);
     dae_text_quoted(x, text);
 }
 

@@ -7,6 +7,8 @@
  * that still moves has not arrived. Of all tolerances the one counts at which the worst component has most digits. */
 #include "experiment/text.h"
 
+#include "core/number.h"
+
 #include <daedalus/version.h>
 
 #include <float.h>
@@ -302,12 +304,12 @@ void dae_reference_key(const dae_problem *p, char *key, size_t size)
     used = k > 0 ? (size_t)k : 0;
     const dae_parameter *q = p->info ? p->info->parameter : NULL;
     for (int i = 0; q && q[i].name && used < size; i++) {
-        k = snprintf(key + used, size - used, " %s=%.17g", q[i].name, p->parameter[i]);
+        k = dae_snprintf(key + used, size - used, " %s=%.17g", q[i].name, p->parameter[i]);
         used += k > 0 ? (size_t)k : 0;
     }
     if (used < size) {
-        snprintf(key + used, size - used, " n=%d t=%.17g..%.17g version=%s", dae_system_size(&p->system),
-                 p->t0, p->t_end, dae_version());
+        dae_snprintf(key + used, size - used, " n=%d t=%.17g..%.17g version=%s", dae_system_size(&p->system),
+                     p->t0, p->t_end, dae_version());
     }
 }
 

@@ -2,6 +2,8 @@
  * of a failure: what, where, pose, why, try, kept. */
 #include "experiment/text.h"
 
+#include "core/number.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,7 +290,7 @@ static void put_pose(dae_text *x, const dae_run_result *r)
     for (int i = 0; i < shown; i++) {
         char name[24], item[64];
         int width =
-            snprintf(item, sizeof item, "%s = %.6g", dae_component_name(p, i, name, sizeof name), y[i]);
+            dae_snprintf(item, sizeof item, "%s = %.6g", dae_component_name(p, i, name, sizeof name), y[i]);
         if (i == 0 || column + width > 98) {
             dae_text_print(x, "%s  %-8s", i ? ",\n" : "", i ? "" : "pose");
             column = 10;

@@ -11,6 +11,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "core/number.h"
 #include "formulation/formulation.h"
 
 #include <math.h>
@@ -604,16 +605,16 @@ static dae_status set_fingerprint(run *x, dae_error *err)
     const char *own = x->opt->fingerprint ? x->opt->fingerprint : "",
                *name = p->info ? p->info->name : "system",
                *form = x->r.formulation ? x->r.formulation : "none";
-    size_t room = strlen(own) + strlen(name) + strlen(form) + 64, used = 0;
+    size_t room = strlen(own) + strlen(name) + strlen(form) + 96, used = 0;
     for (int i = 0; q && q[i].name; i++) room += strlen(q[i].name) + 48;
     int own_values = dae_problem_find(name) == p->info; /* those of a model stand in its list */
     char *text = malloc(room);
     if (!text) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    used += (size_t)snprintf(text, room, "problem %s\n%s%s", name, own,
+    used += (size_t)snprintf(text, room, "problem %s\nmodel %016llx\n%s%s", name, p->hash, own,
                              own[0] && own[strlen(own) - 1] != '\n' ? "\n" : "");
     for (int i = 0; q && q[i].name; i++)
-        used += (size_t)snprintf(text + used, room - used, "parameter %s=%.17g\n", q[i].name,
-                                 own_values ? p->parameter[i] : q[i].value);
+        used += (size_t)dae_snprintf(text + used, room - used, "parameter %s=%.17g\n", q[i].name,
+                                     own_values ? p->parameter[i] : q[i].value);
     snprintf(text + used, room - used, "formulation %s\n", form);
     dae_status s = dae_integrator_set_fingerprint(x->it, text, err);
     free(text);

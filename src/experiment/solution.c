@@ -10,6 +10,7 @@
 #include "experiment/solution.h"
 
 #include "core/error.h"
+#include "core/number.h"
 #include "core/vector.h"
 #include "experiment/text.h"
 
@@ -65,7 +66,7 @@ static json_t *parameters(const dae_problem *p)
     const dae_parameter *q = p->info ? p->info->parameter : NULL;
     for (int i = 0; q && q[i].name; i++) {
         char text[64];
-        snprintf(text, sizeof text, "%.17g", p->parameter[i]);
+        dae_snprintf(text, sizeof text, "%.17g", p->parameter[i]);
         if (q[i].choices) {
             const char *word = q[i].choices;
             for (int k = (int)p->parameter[i]; k > 0 && strchr(word, '|'); k--) word = strchr(word, '|') + 1;

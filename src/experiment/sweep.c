@@ -1,5 +1,6 @@
 /* One run of a sweep, as a line of comma-separated values. */
 #include "core/arena.h"
+#include "core/number.h"
 #include "experiment/text.h"
 
 #include <daedalus/study.h>
@@ -217,7 +218,7 @@ dae_status dae_sweep_header(const dae_sweep *s, dae_write_fn *write, void *user)
     for (int j = 0; s->at && j < s->opt.points; j++) {
         for (int i = 0; i < s->ncomponent; i++) {
             char text[128];
-            snprintf(text, sizeof text, "%s@%.9g", s->name[i], s->at[j]);
+            dae_snprintf(text, sizeof text, "%s@%.9g", s->name[i], s->at[j]);
             dae_text_put(&x, ",");
             dae_text_field(&x, text);
         }

@@ -2,6 +2,7 @@
  *
  * A cell reads "ours (printed)"; counts are followed by their ratio. What is worse than the allowance is marked. */
 #include "core/escape.h"
+#include "core/number.h"
 #include "experiment/text.h"
 
 #include <daedalus/version.h>
@@ -265,8 +266,8 @@ typedef struct cells {
 static void put_digits(char *out, double ours, const double *printed)
 {
     char a[16] = "-", b[16] = "-";
-    if (isfinite(ours)) snprintf(a, sizeof a, "%.2f", ours);
-    if (printed && isfinite(*printed)) snprintf(b, sizeof b, "%.2f", *printed);
+    if (isfinite(ours)) dae_snprintf(a, sizeof a, "%.2f", ours);
+    if (printed && isfinite(*printed)) dae_snprintf(b, sizeof b, "%.2f", *printed);
     snprintf(out, cell_size, printed ? "%s (%s)" : "%s", a, b);
 }
 
@@ -274,14 +275,14 @@ static void put_count(char *out, long ours, const long *printed)
 {
     if (!printed || *printed < 0) snprintf(out, cell_size, "%ld", ours);
     else if (*printed == 0) snprintf(out, cell_size, "%ld (0)", ours);
-    else snprintf(out, cell_size, "%ld (%ld) %.2f", ours, *printed, (double)ours / (double)*printed);
+    else dae_snprintf(out, cell_size, "%ld (%ld) %.2f", ours, *printed, (double)ours / (double)*printed);
 }
 
 static void put_seconds(char *out, double ours, const double *printed)
 {
     char a[16] = "-";
-    if (isfinite(ours)) snprintf(a, sizeof a, ours < 0.1 ? "%.5f" : "%.3f", ours);
-    if (printed && isfinite(*printed)) snprintf(out, cell_size, "%s (%.4f)", a, *printed);
+    if (isfinite(ours)) dae_snprintf(a, sizeof a, ours < 0.1 ? "%.5f" : "%.3f", ours);
+    if (printed && isfinite(*printed)) dae_snprintf(out, cell_size, "%s (%.4f)", a, *printed);
     else snprintf(out, cell_size, "%s", a);
 }
 
@@ -292,9 +293,9 @@ static void fill(const dae_table_row *r, cells *c)
     *c = (cells){0};
     snprintf(c->text[0], cell_size, p && strcmp(p->solver, r->solver) != 0 ? "%s (%s)%s%s" : "%s%.0s%s%s",
              r->solver, p ? p->solver : "", p && p->variant ? " " : "", p && p->variant ? p->variant : "");
-    snprintf(c->text[1], cell_size, "%.3g", r->rtol);
-    snprintf(c->text[2], cell_size, "%.3g", r->atol);
-    if (r->h0 > 0) snprintf(c->text[3], cell_size, "%.3g", r->h0);
+    dae_snprintf(c->text[1], cell_size, "%.3g", r->rtol);
+    dae_snprintf(c->text[2], cell_size, "%.3g", r->atol);
+    if (r->h0 > 0) dae_snprintf(c->text[3], cell_size, "%.3g", r->h0);
     else strcpy(c->text[3], "-");
     put_digits(c->text[4], r->mescd, p ? &p->mescd : NULL);
     put_digits(c->text[5], r->scd, p ? &p->scd : NULL);

@@ -1,6 +1,7 @@
 #include "experiment/text.h"
 
 #include "core/escape.h"
+#include "core/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ void dae_text_print(dae_text *x, const char *format, ...)
     char line[512];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(line, sizeof line, format, args);
+    int length = dae_vsnprintf(line, sizeof line, format, args);
     va_end(args);
     if (length >= 0 && (size_t)length < sizeof line) {
         put(x, line, (size_t)length);
@@ -51,7 +52,7 @@ void dae_text_print(dae_text *x, const char *format, ...)
         return;
     }
     va_start(args, format);
-    vsnprintf(longer, (size_t)length + 1, format, args);
+    dae_vsnprintf(longer, (size_t)length + 1, format, args);
     va_end(args);
     put(x, longer, (size_t)length);
     free(longer);

@@ -7,6 +7,8 @@
  * lies outside). */
 #include "experiment/text.h"
 
+#include "core/number.h"
+
 #include <daedalus/study.h>
 
 #include <math.h>
@@ -346,8 +348,8 @@ static void put_panel(dae_text *x, const diagram *g, dae_work work, double note)
     for (int j = 0; j < g->nline; j++) {
         const line *l = &g->line[j];
         char style[128], source[32];
-        snprintf(style, sizeof style, "linecolor rgb \"%s\" pointtype %d pointsize %g", l->look.color,
-                 l->look.symbol, g->pointsize);
+        dae_snprintf(style, sizeof style, "linecolor rgb \"%s\" pointtype %d pointsize %g", l->look.color,
+                     l->look.symbol, g->pointsize);
         snprintf(source, sizeof source, "$l%d using 1:%d", j, column);
         dae_text_print(x, "%s%s with linespoints linewidth 1.3 dashtype %d %s title ", j ? ", \\\n     " : "",
                        l->drawn ? source : "keyentry", l->look.dash, style);

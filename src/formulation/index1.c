@@ -10,6 +10,7 @@
  * residual decays like exp(-2 alpha t). */
 #include "formulation/formulation.h"
 
+#include "core/number.h"
 #include "core/vector.h"
 
 #include <math.h>
@@ -90,11 +91,11 @@ static void choose(dae_formulation *f, double t, const double *y)
         const double pi = 3.14159265358979323846;
         found = rate(f, t, y);
         alpha = found > 0 ? PER_PERIOD * found / (2 * pi) : 1;
-        snprintf(f->text, sizeof f->text, "alpha = beta = %.3g, chosen from a rate of %.3g at the start",
-                 alpha, found);
+        dae_snprintf(f->text, sizeof f->text, "alpha = beta = %.3g, chosen from a rate of %.3g at the start",
+                     alpha, found);
     } else {
         if (alpha < 0) alpha = beta;
-        snprintf(f->text, sizeof f->text, "alpha = %.4g, beta = %.4g", alpha, beta < 0 ? alpha : beta);
+        dae_snprintf(f->text, sizeof f->text, "alpha = %.4g, beta = %.4g", alpha, beta < 0 ? alpha : beta);
     }
     s->alpha = alpha;
     s->beta = beta < 0 ? alpha : beta;

@@ -19,6 +19,7 @@
 
 #include <daedalus/gefp.h>
 
+#include "core/number.h"
 #include "core/vector.h"
 
 #include <float.h>
@@ -141,7 +142,7 @@ static void print_point(char *out, size_t size, int n, const double *p)
     size_t used = (size_t)snprintf(out, size, "p = (");
     int shown = n < 7 ? n : 6;
     for (int i = 0; i < shown && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%.4g", i ? ", " : "", p[i]);
+        used += (size_t)dae_snprintf(out + used, size - used, "%s%.4g", i ? ", " : "", p[i]);
     }
     if (used < size) snprintf(out + used, size - used, "%s)", shown < n ? ", ..." : "");
 }
@@ -150,7 +151,7 @@ static void note_trouble(dae_formulation *f, double t, const double *p, const ch
 {
     char where[96];
     print_point(where, sizeof where, f->d.np, p);
-    snprintf(f->trouble, sizeof f->trouble, "statespace, t = %.10g: %.80s; %s", t, what, where);
+    dae_snprintf(f->trouble, sizeof f->trouble, "statespace, t = %.10g: %.80s; %s", t, what, where);
 }
 
 /* ---- Dependent positions and velocities ----------------------------------------------------------------- */
@@ -597,11 +598,13 @@ static void diagnose(dae_formulation *f, char *out, size_t size)
     int rank = dae_gefp(m, nv, s->gefp, NULL, 0, s->rows, s->cols, pivot);
     double ratio = rank < m ? 0 : fabs(pivot[m - 1] / pivot[0]);
     if (ratio < NEARLY) {
-        snprintf(out, size,
-                 "; singular configuration: constraint %d depends on the others (pivot %.1e of the largest)",
-                 s->rows[m - 1] + 1, ratio);
+        dae_snprintf(
+            out, size,
+            "; singular configuration: constraint %d depends on the others (pivot %.1e of the largest)",
+            s->rows[m - 1] + 1, ratio);
     } else {
-        snprintf(out, size, "; the constraints are independent there (pivots to %.1e of the largest)", ratio);
+        dae_snprintf(out, size, "; the constraints are independent there (pivots to %.1e of the largest)",
+                     ratio);
     }
 }
 
@@ -618,8 +621,8 @@ static void describe(dae_formulation *f)
         }
         if (s->nw > 12) used += (size_t)snprintf(f->text + used, sizeof f->text - used, " ...");
     }
-    used += (size_t)snprintf(f->text + used, sizeof f->text - used, ", eta = %.3g, changed %ld times", s->eta,
-                             s->changes);
+    used += (size_t)dae_snprintf(f->text + used, sizeof f->text - used, ", eta = %.3g, changed %ld times",
+                                 s->eta, s->changes);
     if (s->changes && used < sizeof f->text) {
         snprintf(f->text + used, sizeof f->text - used, " (%ld by influence, %ld by slow Newton)",
                  s->changes - s->by_newton, s->by_newton);

@@ -7,6 +7,7 @@
  *   power      = primary [ "^" sign ]               primary = number [unit] | name | call | "(" either ")" */
 #include "language/expression.h"
 
+#include "core/number.h"
 #include "language/dimension.h"
 #include "language/expression_code.h"
 
@@ -66,7 +67,7 @@ wrong(reader *x, const char *where, const char *format, ...)
         va_start(args, format);
         x->err->column = (int)(where - x->text);
         x->err->name[0] = 0;
-        vsnprintf(x->err->text, sizeof x->err->text, format, args);
+        dae_vsnprintf(x->err->text, sizeof x->err->text, format, args);
         va_end(args);
     }
     return none;
@@ -202,7 +203,7 @@ static value read_number(reader *x)
     if (n >= sizeof copy) return wrong(x, begin, "the number is too long");
     memcpy(copy, begin, n);
     copy[n] = 0;
-    v.number = strtod(copy, &end);
+    v.number = dae_strtod(copy, &end);
     if (n == 0 || *end) return wrong(x, begin, "expected a number");
     if (!isfinite(v.number)) return wrong(x, begin, "the number is too large");
     x->at = begin + n;

@@ -2,6 +2,8 @@
  * the graph where texts of users decide on it. */
 #include "language/graph_parts.h"
 
+#include "core/number.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,7 +170,7 @@ static void put(writer *w, const char *text)
 static void put_number(writer *w, double x)
 {
     char text[32];
-    snprintf(text, sizeof text, "%.10g", x);
+    dae_snprintf(text, sizeof text, "%.10g", x);
     put(w, text);
 }
 

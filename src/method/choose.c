@@ -4,6 +4,7 @@
  * later is replaced by the driver. */
 #include "method/method.h"
 
+#include "core/number.h"
 #include "core/vector.h"
 
 #include <math.h>
@@ -76,8 +77,8 @@ static const dae_method_info *choose_mechanical(const dae_mech *mech, double rto
                  "mechanical system whose forces depend on the multipliers: half-explicit extrapolation");
         return dae_method_find("mexx");
     }
-    snprintf(reason, size, "mechanical system, rtol %.2g: half-explicit %s", rtol,
-             middle ? "Runge-Kutta" : "extrapolation");
+    dae_snprintf(reason, size, "mechanical system, rtol %.2g: half-explicit %s", rtol,
+                 middle ? "Runge-Kutta" : "extrapolation");
     return first_of(middle ? runge_kutta : extrapolation);
 }
 
@@ -108,8 +109,8 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
         int stiff = !(count <= STIFF_LIMIT);
         m = stiff ? first_of(implicit) : first_of(smallest_rtol(opt, sys->ode.n) <= 1e-6 ? tight : loose);
         if (!m) m = first_of(implicit);
-        snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count,
-                 stiff ? "treated as stiff" : "not stiff");
+        dae_snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count,
+                     stiff ? "treated as stiff" : "not stiff");
         break;
     }
     }

@@ -7,6 +7,7 @@
 #include "method/driver.h"
 
 #include "core/matrix.h"
+#include "core/number.h"
 #include "core/table.h"
 #include "core/vector.h"
 
@@ -515,8 +516,8 @@ static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {
     const dae_method *implicit = dae_driver_find_method("radau5");
     if (!implicit || it->method == implicit) return DAE_OK;
-    snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there",
-             it->method->info.name, it->ivp.t, implicit->info.name);
+    dae_snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there",
+                 it->method->info.name, it->ivp.t, implicit->info.name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", implicit->info.name, it->reason);
     move_to(it, it->ivp.t);
     dae_status r = dae_driver_replace_method(it, implicit, err);

@@ -7,6 +7,7 @@
  * Limits, logging, profiling, threads and the first step may be others: they do not change what is computed after the start. */
 #include "core/error.h"
 #include "core/matrix.h"
+#include "core/number.h"
 #include "core/sha256.h"
 #include "method/driver.h"
 
@@ -51,7 +52,7 @@ static void line(writer *w, const char *format, ...)
     va_list args;
     va_start(args, format);
     size_t left = w->used < w->size ? w->size - w->used : 0;
-    int n = vsnprintf(left ? w->out + w->used : NULL, left, format, args);
+    int n = dae_vsnprintf(left ? w->out + w->used : NULL, left, format, args);
     va_end(args);
     if (n > 0) w->used += (size_t)n;
 }

@@ -3,6 +3,7 @@
 #include "method/method.h"
 
 #include "core/matrix.h"
+#include "core/number.h"
 #include "core/vector.h"
 #include "linalg/least_squares.h"
 
@@ -735,7 +736,7 @@ dae_status dae_ivp_fail(dae_ivp *ivp, dae_status s, const char *format, ...)
         char text[sizeof ivp->err->text];
         va_list args;
         va_start(args, format);
-        vsnprintf(text, sizeof text, format, args);
+        dae_vsnprintf(text, sizeof text, format, args);
         va_end(args);
         dae_fail(ivp->err, s, ivp->t, "%s", text);
     }

@@ -1,5 +1,6 @@
 /* A self-contained page that shows the motion of a mechanism: no other files, no network. */
 #include "core/escape.h"
+#include "core/number.h"
 #include "core/sha256.h"
 #include "multibody/animation_page.h"
 #include "multibody/mechanism.h"
@@ -23,7 +24,7 @@ static void put(writer *w, const char *format, ...)
     char text[256];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    int n = dae_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (n > 0 && !w->bad &&
         w->write(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1, w->user) < 0)

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/escape.h"
 #include "core/file.h"
+#include "core/number.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -40,7 +41,7 @@ static void wrong(loader *l, const char *field, const char *format, ...)
     if (l->failed) return;
     l->failed = 1;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    dae_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     dae_fail(l->err, DAE_ERR_INPUT, NAN, "%s%s%s: %s", l->path,
              l->path[0] && field[0] && field[0] != '[' ? "." : "", field, text);
@@ -209,8 +210,8 @@ static const char *law(loader *l, const char *field, const json_t *j)
         wrong(l, field, "expected a number or an expression in quotes, found %s", kind_of(j));
         return NULL;
     }
-    snprintf(buffer, sizeof buffer, "(%.17g)",
-             json_number_value(j)); /* parentheses: -1 ^ 2 stays what it says */
+    dae_snprintf(buffer, sizeof buffer, "(%.17g)",
+                 json_number_value(j)); /* parentheses: -1 ^ 2 stays what it says */
     return mbs_copy_text(l->m, buffer);
 }
 

@@ -1,6 +1,8 @@
 /* From a model to a mechanism: frames, rows, forces, tree, patterns, work space. */
 #include "multibody/acceleration.h"
 
+#include "core/number.h"
+
 #include "multibody/callbacks.h"
 #include "multibody/joint_coordinates.h"
 
@@ -17,7 +19,7 @@ dae_status mbs_wrong(mbs_builder *b, const char *format, ...)
         va_list args;
         char text[400];
         va_start(args, format);
-        vsnprintf(text, sizeof text, format, args);
+        dae_vsnprintf(text, sizeof text, format, args);
         va_end(args);
         return dae_fail(b->err, DAE_ERR_INPUT, NAN, "%s%s%s", b->path, b->path[0] ? ": " : "", text);
     }

@@ -3,6 +3,7 @@
 #include <daedalus/problem.h>
 
 #include "core/error.h"
+#include "core/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -94,7 +95,7 @@ static dae_status read_one(const dae_problem *p, double atol, const char *text, 
     if (s < 0) return s;
     if (equal) {
         char *end;
-        f->value = strtod(equal + 1, &end);
+        f->value = dae_strtod(equal + 1, &end);
         if (end == equal + 1 || *end || !isfinite(f->value))
             return wrong(text, "the value is not a number", err);
         *equal = 0;

@@ -17,6 +17,8 @@
  *     u = sqrt((rw + R)^2 - x^2) - rw,  x = V (t - t_hit) - xc,  xc = sqrt((rw + R)^2 - rw^2),   where |x| < xc, else 0 */
 #include "testset/testset.h"
 
+#include "core/number.h"
+
 #include <daedalus/multibody.h>
 
 #include "testset/hmmwv_data.h"
@@ -235,10 +237,11 @@ static void add_forces(const corner *c, int dof, const double *par)
     if (par[BUMP] > 0) {
         double top = wheel_radius + par[BUMP], xc = sqrt(top * top - wheel_radius * wheel_radius);
         double first = hit + (a->x < 0 ? wheelbase / par[SPEED] : 0);
-        snprintf(road, sizeof road,
-                 "if(abs(%.17g*(t - %.17g) - %.17g) < %.17g, sqrt(max(%.17g - (%.17g*(t - %.17g) - %.17g)^2, "
-                 "0.01)) - %.17g, 0)",
-                 par[SPEED], first, xc, xc, top * top, par[SPEED], first, xc, wheel_radius);
+        dae_snprintf(
+            road, sizeof road,
+            "if(abs(%.17g*(t - %.17g) - %.17g) < %.17g, sqrt(max(%.17g - (%.17g*(t - %.17g) - %.17g)^2, "
+            "0.01)) - %.17g, 0)",
+            par[SPEED], first, xc, xc, top * top, par[SPEED], first, xc, wheel_radius);
     }
     mbs_model_add_force(c->m, &(mbs_force){.name = name,
                                            .type = "tire",

@@ -1,6 +1,7 @@
 /* Problems of the test set by name: finding, creating with parameters, documentation. */
 #include <daedalus/problem.h>
 
+#include "core/number.h"
 #include "core/page.h"
 #include "testset/testset.h"
 
@@ -163,7 +164,7 @@ static dae_status read_value(const dae_problem_info *info, const dae_parameter *
         return DAE_OK;
     }
     char *end;
-    double x = strtod(text, &end);
+    double x = dae_strtod(text, &end);
     if (end == text || *end || !isfinite(x)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s: parameter %s = \"%s\" is not a number",
                         info->name, par->name, text);
