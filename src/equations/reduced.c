@@ -1,0 +1,429 @@
+/* The reduced right-hand side.
+ *
+ * Put the states into X; for p = K, ..., 1 solve stage -p,  f_i^(c_i - p) = 0 (c_i >= p), for x_j^(d_j - p), j of level >= p; then stage 0
+ * for all highest derivatives. The rate of the state x_j^(k) is x_j^(k+1). Every stage has the system Jacobian J as its matrix; a stage
+ * whose entries do not depend on its own unknowns is linear and takes one solve.
+ *
+ * Newton starts from the last accepted point, for stages below 0 continued by its own derivatives (Taylor), and never from a rejected
+ * trial: the same t and y give the same rates, bit for bit.
+ *
+ * Choice of states: at every accepted point the smallest pivot q of the present choice is compared with that of a fresh one; where
+ * q < 0.2 q_new and q < 0.1 the variables change. Changing early is cheap (a restart), changing late costs steps. */
+#include "equations/reduced.h"
+
+#include "core/arena.h"
+#include "equations/evaluator.h"
+#include "linalg/dense.h"
+#include "linalg/sparse.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORSE 0.2    /* against a fresh choice */
+#define POOR 0.1     /* and as such */
+#define SETTLED 3e-8 /* a relative Newton correction after which the next is below rounding */
+#define SMALL 1e-3   /* of the largest size seen: below this a value counts as this size */
+enum { MAX_NEWTON = 12, DENSE = 24 };
+
+/* ---- What is constant --------------------------------------------------------------------------------------------- */
+
+typedef struct stage {
+    int p;     /* stage -p */
+    int m;     /* equations */
+    int first; /* of the entries of J in its values */
+    int nentry;
+    int *row, *column;     /* entries: row among the m, variable */
+    dae_evaluator *values; /* m residuals, then the entries */
+    int linear;
+} stage;
+
+struct dae_reduction {
+    const dae_analysis *a;
+    int nstage;
+    stage *stage; /* from the lowest to stage 0 */
+    dae_evaluator *jacobian;
+    int constant;     /* 1: J is constant, the choice of states never changes */
+    size_t work, out; /* numbers */
+};
+
+void dae_reduction_destroy(dae_reduction *r)
+{
+    if (!r) return;
+    for (int s = 0; s < r->nstage; s++) {
+        dae_evaluator_destroy(r->stage[s].values);
+        free(r->stage[s].row);
+        free(r->stage[s].column);
+    }
+    dae_evaluator_destroy(r->jacobian);
+    free(r->stage);
+    free(r);
+}
+
+/* 1 if an entry of the stage depends on one of its unknowns x_j^(d_j - p). */
+static int is_nonlinear(const dae_analysis *a, int p, const int *entry, int count)
+{
+    int *list = NULL, nodes = dae_graph_reach(a->model->graph, count, entry, &list), found = nodes < 0;
+    for (int k = 0; k < nodes && !found; k++) {
+        dae_node x = dae_graph_node(a->model->graph, list[k]);
+        found = x.op == OP_VARIABLE && x.b == a->sigma.d[x.a] - p;
+    }
+    free(list);
+    return found;
+}
+
+static int stage_create(const dae_analysis *a, int p, stage *s)
+{
+    size_t entries = (size_t)a->row_start[a->n] + 1;
+    int *output = malloc(((size_t)a->n + entries) * sizeof *output), count = 0, good = 0;
+    *s = (stage){.p = p, .row = malloc(entries * sizeof(int)), .column = malloc(entries * sizeof(int))};
+    if (!output || !s->row || !s->column) goto done;
+    for (int i = 0; i < a->n; i++) {
+        if (a->sigma.c[i] >= p) output[s->m++] = a->value[a->first[i] + a->sigma.c[i] - p];
+    }
+    for (int i = 0; i < a->n; i++) {
+        if (a->sigma.c[i] < p) continue;
+        for (int e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
+            s->row[s->nentry] = count;
+            s->column[s->nentry] = a->column[e];
+            output[s->m + s->nentry++] = a->entry[e];
+        }
+        count++;
+    }
+    s->linear = !is_nonlinear(a, p, output + s->m, s->nentry);
+    s->values = dae_evaluator_create(a->model->graph, a->place, s->m + s->nentry, output);
+    good = s->values != NULL;
+done:
+    free(output);
+    return good;
+}
+
+dae_reduction *dae_reduction_create(const dae_analysis *a)
+{
+    dae_reduction *r = calloc(1, sizeof *r);
+    int levels = 0;
+    for (int i = 0; i < a->n; i++) levels = a->sigma.c[i] > levels ? a->sigma.c[i] : levels;
+    if (!r || !(r->stage = calloc((size_t)levels + 1, sizeof *r->stage))) goto fail;
+    r->a = a;
+    r->constant = 1;
+    for (int e = 0; e < a->row_start[a->n]; e++) {
+        if (!dae_graph_is_number(a->model->graph, a->entry[e], NULL)) r->constant = 0;
+    }
+    for (int p = levels; p >= 0; p--) {
+        stage *s = &r->stage[r->nstage];
+        int made = stage_create(a, p, s);
+        r->nstage++;
+        if (!made) goto fail;
+        size_t work = dae_evaluator_work(s->values), out = (size_t)(s->m + s->nentry);
+        r->work += work + 1;
+        r->out = out > r->out ? out : r->out;
+    }
+    r->jacobian = dae_evaluator_create(a->model->graph, a->place, a->row_start[a->n], a->entry);
+    if (!r->jacobian) goto fail;
+    return r;
+fail:
+    dae_reduction_destroy(r);
+    return NULL;
+}
+
+/* ---- What a run writes ------------------------------------------------------------------------------------------------ */
+
+/* The matrix of a stage for the present choice. */
+typedef struct factors {
+    dae_arena *arena;
+    dae_dense_lu dense;
+    dae_sparse_lu sparse;
+    double *matrix; /* dense: m*m */
+    int *to;        /* nentry: place of the entry in the matrix, -1: its column is a state */
+    int *unknown;   /* m: places in X */
+} factors;
+
+struct dae_reduced {
+    const dae_reduction *r;
+    double *X;          /* total: the last solve */
+    double *accepted;   /* total: the last accepted point */
+    double *size;       /* total: largest |X| at accepted points */
+    double t;           /* of the accepted point */
+    int *level, *fresh; /* n */
+    int *state;         /* dof */
+    double *work, *jacobian_work, *out, *J, *correction;
+    factors *factors; /* nstage */
+};
+
+void dae_reduced_destroy(dae_reduced *d)
+{
+    if (!d) return;
+    for (int s = 0; d->factors && s < d->r->nstage; s++) {
+        dae_sparse_free(&d->factors[s].sparse);
+        dae_arena_destroy(d->factors[s].arena);
+    }
+    void *all[] = {d->X,    d->accepted,      d->size, d->level, d->fresh,      d->state,
+                   d->work, d->jacobian_work, d->out,  d->J,     d->correction, d->factors};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+    free(d);
+}
+
+dae_reduced *dae_reduced_create(const dae_reduction *r, const double *parameter, const double *discrete)
+{
+    const dae_analysis *a = r->a;
+    size_t total = (size_t)a->total + 1, n = (size_t)a->n + 1;
+    dae_reduced *d = calloc(1, sizeof *d);
+    if (!d) return NULL;
+    d->r = r;
+    double **real[] = {&d->X, &d->accepted, &d->size};
+    for (int k = 0; k < 3; k++) *real[k] = calloc(total, sizeof(double));
+    d->level = calloc(n, sizeof(int));
+    d->fresh = calloc(n, sizeof(int));
+    d->state = calloc(total, sizeof(int));
+    d->work = calloc(r->work + 1, sizeof(double));
+    d->jacobian_work = calloc(dae_evaluator_work(r->jacobian) + 1, sizeof(double));
+    d->out = calloc(r->out + 1, sizeof(double));
+    d->J = calloc((size_t)a->row_start[a->n] + 1, sizeof(double));
+    d->correction = calloc(n, sizeof(double));
+    d->factors = calloc((size_t)r->nstage + 1, sizeof *d->factors);
+    if (!d->X || !d->accepted || !d->size || !d->level || !d->fresh || !d->state || !d->work ||
+        !d->jacobian_work || !d->out || !d->J || !d->correction || !d->factors) {
+        dae_reduced_destroy(d);
+        return NULL;
+    }
+    dae_reduced_set(d, parameter, discrete);
+    return d;
+}
+
+void dae_reduced_set(dae_reduced *d, const double *parameter, const double *discrete)
+{
+    double *work = d->work;
+    for (int s = 0; s < d->r->nstage; s++) {
+        dae_evaluator_start(d->r->stage[s].values, work, parameter, discrete);
+        work += dae_evaluator_work(d->r->stage[s].values) + 1;
+    }
+    dae_evaluator_start(d->r->jacobian, d->jacobian_work, parameter, discrete);
+}
+
+/* ---- The choice of states --------------------------------------------------------------------------------------------- */
+
+/* Compressed columns of the entries whose columns are unknowns; to[] becomes the place of each entry. 0: no memory. */
+static int sparse_pattern(const stage *s, const int *at, factors *f)
+{
+    int *colptr = dae_arena_ints(f->arena, (size_t)s->m + 2),
+        *rowind = dae_arena_ints(f->arena, (size_t)s->nentry + 1);
+    if (!colptr || !rowind) return 0;
+    for (int e = 0; e < s->nentry; e++) {
+        if (at[s->column[e]] >= 0) colptr[at[s->column[e]] + 2]++;
+    }
+    for (int j = 0; j < s->m; j++) colptr[j + 2] += colptr[j + 1];
+    for (int e = 0; e < s->nentry; e++) { /* entries come by rising rows */
+        int j = at[s->column[e]];
+        f->to[e] = j >= 0 ? colptr[j + 1]++ : -1;
+        if (j >= 0) rowind[f->to[e]] = s->row[e];
+    }
+    return dae_sparse_init(&f->sparse, s->m, colptr, rowind, 0, f->arena) == 0;
+}
+
+/* Unknowns and matrix of a stage for the levels chosen. */
+static int arrange(dae_reduced *d, int which, int *at)
+{
+    const dae_analysis *a = d->r->a;
+    const stage *s = &d->r->stage[which];
+    factors *f = &d->factors[which];
+    int count = 0;
+    dae_sparse_free(&f->sparse);
+    dae_arena_destroy(f->arena);
+    *f = (factors){.arena = dae_arena_create()};
+    if (!f->arena) return 0;
+    f->to = dae_arena_ints(f->arena, (size_t)s->nentry + 1);
+    f->unknown = dae_arena_ints(f->arena, (size_t)s->m + 1);
+    if (dae_arena_failed(f->arena)) return 0;
+    for (int j = 0; j < a->n; j++) {
+        int in = a->sigma.d[j] >= s->p && d->level[j] >= s->p;
+        at[j] = in ? count : -1;
+        if (in && count < s->m) f->unknown[count] = a->place[j] + a->sigma.d[j] - s->p;
+        count += in;
+    }
+    if (count != s->m) return 0;
+    if (s->m > DENSE) return sparse_pattern(s, at, f);
+    f->matrix = dae_arena_reals(f->arena, (size_t)s->m * (size_t)s->m + 1);
+    dae_dense_init(&f->dense, s->m, 0, f->arena);
+    for (int e = 0; e < s->nentry; e++)
+        f->to[e] = at[s->column[e]] >= 0 ? s->row[e] + at[s->column[e]] * s->m : -1;
+    return !dae_arena_failed(f->arena);
+}
+
+/* The states and all factors of the levels in d->level. 0: no memory. */
+static int arrange_all(dae_reduced *d)
+{
+    const dae_analysis *a = d->r->a;
+    int count = 0, *at = calloc((size_t)a->n + 1, sizeof *at), good = at != NULL;
+    for (int j = 0; j < a->n; j++) {
+        for (int k = 0; k < a->sigma.d[j] - d->level[j]; k++) d->state[count++] = a->place[j] + k;
+    }
+    for (int s = 0; s < d->r->nstage && good; s++) good = arrange(d, s, at);
+    free(at);
+    return good;
+}
+
+static void note_accepted(dae_reduced *d, double t, const double *X)
+{
+    int total = d->r->a->total;
+    d->t = t;
+    for (int i = 0; i < total; i++) {
+        d->accepted[i] = X[i];
+        d->size[i] = fmax(d->size[i], fabs(X[i]));
+    }
+}
+
+int dae_reduced_start(dae_reduced *d, double t, const double *X, int *equation)
+{
+    dae_state_choice choice = {d->level, 0};
+    memset(d->size, 0, (size_t)d->r->a->total * sizeof *d->size);
+    note_accepted(d, t, X);
+    dae_evaluator_run(d->r->jacobian, d->jacobian_work, t, X, d->J);
+    int found = dae_states_choose(d->r->a, d->J, X, &choice, equation);
+    if (found <= 0) return found < 0 ? -1 : 1;
+    return arrange_all(d) ? 0 : -1;
+}
+
+const int *dae_reduced_states(const dae_reduced *d)
+{
+    return d->state;
+}
+
+/* ---- Stages ------------------------------------------------------------------------------------------------------------ */
+
+/* Unknowns of a stage, continued from the accepted point by their own derivatives. */
+static void predict(dae_reduced *d, const stage *s, const factors *f, double t)
+{
+    double h = t - d->t;
+    for (int k = 0; k < s->m; k++) {
+        int x = f->unknown[k];
+        double value = d->accepted[x], factor = 1;
+        for (int q = 1; q <= s->p; q++) {
+            factor *= h / q;
+            value += factor * d->accepted[x + q];
+        }
+        d->X[x] = value;
+    }
+}
+
+/* Factors the matrix of the stage with the entries in d->out. 0: fine. */
+static int factor(dae_reduced *d, const stage *s, factors *f)
+{
+    const double *value = d->out + s->m;
+    if (s->m > DENSE) {
+        for (int e = 0; e < s->nentry; e++) {
+            if (f->to[e] >= 0) f->sparse.value[f->to[e]] = value[e];
+        }
+        return dae_sparse_factor(&f->sparse);
+    }
+    memset(f->matrix, 0, (size_t)s->m * (size_t)s->m * sizeof(double));
+    for (int e = 0; e < s->nentry; e++) {
+        if (f->to[e] >= 0) f->matrix[f->to[e]] = value[e];
+    }
+    dae_dense_load(&f->dense, 1, f->matrix, s->m);
+    return dae_dense_factor(&f->dense);
+}
+
+static int all_finite(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * 0;
+    return sum == 0;
+}
+
+/* Newton on one stage. 0: solved. */
+static int solve_stage(dae_reduced *d, const stage *s, factors *f, double *work, double t)
+{
+    double before = INFINITY;
+    if (s->p > 0) predict(d, s, f, t);
+    for (int k = 0; k < MAX_NEWTON; k++) {
+        double largest = 0;
+        dae_evaluator_run(s->values, work, t, d->X, d->out);
+        if (!all_finite(d->out, s->m + s->nentry) || factor(d, s, f)) return 1;
+        memcpy(d->correction, d->out, (size_t)s->m * sizeof(double));
+        if (s->m > DENSE) dae_sparse_solve(&f->sparse, d->correction, NULL);
+        else dae_dense_solve(&f->dense, d->correction, NULL);
+        for (int q = 0; q < s->m; q++) {
+            int x = f->unknown[q];
+            d->X[x] -= d->correction[q];
+            double size = fmax(fabs(d->X[x]), fmax(SMALL * d->size[x], DBL_MIN));
+            largest = fmax(largest, fabs(d->correction[q]) / size);
+        }
+        if (s->linear || largest <= SETTLED || (largest < 1e-6 && largest >= before))
+            return !all_finite(d->X, d->r->a->total);
+        before = largest;
+    }
+    return 1;
+}
+
+int dae_reduced_solve(dae_reduced *d, double t, const double *y, const double **X)
+{
+    const dae_reduction *r = d->r;
+    double *work = d->work;
+    memcpy(d->X, d->accepted, (size_t)r->a->total * sizeof(double));
+    for (int k = 0; k < r->a->sigma.dof; k++) d->X[d->state[k]] = y[k];
+    for (int s = 0; s < r->nstage; s++) {
+        if (solve_stage(d, &r->stage[s], &d->factors[s], work, t)) return 1;
+        work += dae_evaluator_work(r->stage[s].values) + 1;
+    }
+    if (X) *X = d->X;
+    return 0;
+}
+
+int dae_reduced_rates(dae_reduced *d, double t, const double *y, double *f)
+{
+    int failed = dae_reduced_solve(d, t, y, NULL);
+    if (failed) return failed;
+    for (int k = 0; k < d->r->a->sigma.dof; k++) f[k] = d->X[d->state[k] + 1];
+    return 0;
+}
+
+/* ---- Accepted points ------------------------------------------------------------------------------------------------------ */
+
+int dae_reduced_accept(dae_reduced *d, double t, double *y)
+{
+    const dae_analysis *a = d->r->a;
+    dae_state_choice choice = {d->fresh, 0};
+    if (dae_reduced_solve(d, t, y, NULL)) return 0; /* the next step tells */
+    note_accepted(d, t, d->X);
+    if (d->r->constant || d->r->nstage == 1) return 0;
+    dae_evaluator_run(d->r->jacobian, d->jacobian_work, t, d->X, d->J);
+    double q = dae_states_quality(a, d->J, d->X, d->level);
+    if (q < 0) return -1;
+    if (q >= POOR) return 0;
+    int found = dae_states_choose(a, d->J, d->X, &choice, NULL);
+    if (found < 0) return -1;
+    if (found == 0 || q >= WORSE * choice.quality || !memcmp(d->level, d->fresh, (size_t)a->n * sizeof(int)))
+        return 0;
+    memcpy(d->level, d->fresh, (size_t)a->n * sizeof(int));
+    if (!arrange_all(d)) return -1;
+    for (int k = 0; k < a->sigma.dof; k++) y[k] = d->X[d->state[k]];
+    return 1;
+}
+
+/* ---- Checkpoints ------------------------------------------------------------------------------------------------------------- */
+
+size_t dae_reduced_save(const dae_reduced *d, void *buffer)
+{
+    size_t n = (size_t)d->r->a->n * sizeof(int), total = (size_t)d->r->a->total * sizeof(double);
+    unsigned char *out = buffer;
+    if (out) {
+        memcpy(out, &d->t, sizeof d->t);
+        memcpy(out + sizeof d->t, d->accepted, total);
+        memcpy(out + sizeof d->t + total, d->size, total);
+        memcpy(out + sizeof d->t + 2 * total, d->level, n);
+    }
+    return sizeof d->t + 2 * total + n;
+}
+
+int dae_reduced_load(dae_reduced *d, const void *buffer, size_t size)
+{
+    size_t n = (size_t)d->r->a->n * sizeof(int), total = (size_t)d->r->a->total * sizeof(double);
+    const unsigned char *in = buffer;
+    if (size != sizeof d->t + 2 * total + n) return -1;
+    memcpy(&d->t, in, sizeof d->t);
+    memcpy(d->accepted, in + sizeof d->t, total);
+    memcpy(d->size, in + sizeof d->t + total, total);
+    memcpy(d->level, in + sizeof d->t + 2 * total, n);
+    return arrange_all(d) ? 0 : -1;
+}

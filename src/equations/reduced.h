@@ -1,0 +1,41 @@
+/* The equations as an ODE in chosen states: all else follows, stage by stage.
+ *
+ * The reduction is constant and can be shared by threads; what evaluations write is a dae_reduced, one per run. */
+#ifndef DAE_EQUATIONS_REDUCED_H
+#define DAE_EQUATIONS_REDUCED_H
+
+#include "equations/states.h"
+
+typedef struct dae_reduction dae_reduction;
+typedef struct dae_reduced dae_reduced;
+
+/* The analysis must live as long. NULL: no memory. */
+dae_reduction *dae_reduction_create(const dae_analysis *a);
+void dae_reduction_destroy(dae_reduction *r); /* NULL allowed */
+
+dae_reduced *dae_reduced_create(const dae_reduction *r, const double *parameter,
+                                const double *discrete); /* NULL: no memory */
+void dae_reduced_destroy(dae_reduced *d);                /* NULL allowed */
+
+/* Discrete values changed: they are constants between events. */
+void dae_reduced_set(dae_reduced *d, const double *parameter, const double *discrete);
+
+/* Begins at a consistent point, with the best choice of states there. 0, > 0: J is singular there (*equation is one without pivot),
+ * < 0: no memory. */
+int dae_reduced_start(dae_reduced *d, double t, const double *X, int *equation);
+
+/* The states: dof places in X, ascending; valid until the choice changes. */
+const int *dae_reduced_states(const dae_reduced *d);
+/* X from the states y: 0, > 0: a stage does not converge. X (total) lives in d until the next call. */
+int dae_reduced_solve(dae_reduced *d, double t, const double *y, const double **X);
+/* y' = f(t, y) */
+int dae_reduced_rates(dae_reduced *d, double t, const double *y, double *f);
+/* An accepted point: Newton starts from it from now on. Where another choice of states is much better, y becomes those: 1; else 0; < 0:
+ * no memory, or the point cannot be solved for. */
+int dae_reduced_accept(dae_reduced *d, double t, double *y);
+
+/* For checkpoints, as in dae_memory. */
+size_t dae_reduced_save(const dae_reduced *d, void *buffer);
+int dae_reduced_load(dae_reduced *d, const void *buffer, size_t size);
+
+#endif
