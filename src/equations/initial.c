@@ -9,6 +9,7 @@
  * was found; last, the bound values are moved from a point that is consistent without them to where they should be, in ten steps. */
 #include "equations/initial.h"
 
+#include "core/number.h"
 #include "equations/newton.h"
 
 #include <math.h>
@@ -187,9 +188,9 @@ static int bound_in(const dae_analysis *a, const dae_initial_task *task, int nod
         if (x.op != OP_VARIABLE || !task->bound[a->place[x.a] + x.b] || used + 130 > size) continue;
         snprintf(name, sizeof name, "%.60s%.*s", a->variable[x.a], x.b < 8 ? x.b : 8, "''''''''");
         double value = X[a->place[x.a] + x.b];
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s = %.6g", found++ ? " and " : "", name, value);
-        snprintf(last, last_size, "%s ~ %.6g", name, value);
+        used += (size_t)dae_snprintf(text + used, size - used, "%s%s = %.6g", found++ ? " and " : "", name,
+                                     value);
+        dae_snprintf(last, last_size, "%s ~ %.6g", name, value);
     }
     free(list);
     return found;

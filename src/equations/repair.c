@@ -14,6 +14,8 @@
  *
  * Where we differ: u is scaled so that f_l keeps its own sign and size. */
 #include "equations/analysis.h"
+
+#include "core/number.h"
 #include "equations/evaluator.h"
 #include "linalg/svd.h"
 
@@ -273,7 +275,7 @@ static void write_combination(const dae_analysis *a, const part *b, const double
         int i = b->row[r];
         char factor[40] = "", primes[8] = "";
         if (u[r] == 0 || used + 60 > size) continue;
-        if (fabs(u[r]) != 1) snprintf(factor, sizeof factor, "%.10g*", fabs(u[r]));
+        if (fabs(u[r]) != 1) dae_snprintf(factor, sizeof factor, "%.10g*", fabs(u[r]));
         for (int k = 0; k < a->sigma.c[i] - theta && k < 6; k++) strcat(primes, "'");
         used += (size_t)snprintf(text + used, size - used, "%s%s(%s)%s",
                                  u[r] < 0 ? (used ? " - " : "-")
