@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-dev build run test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
+.PHONY: all setup setup-test setup-dev build run python test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
         bench engines detest sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -14,6 +14,12 @@ all: build ## set up (install missing packages) and build; the program is build/
 setup: ## install the Debian packages that are missing (SETUP=no skips it)
 ifneq ($(SETUP),no)
 	@tools/setup.sh
+endif
+
+setup-test: # what the tests and the Python package need; CMake looks again for what it did not find
+ifneq ($(SETUP),no)
+	@tools/setup.sh --test
+	@test ! -f build/build.ninja || cmake build > /dev/null
 endif
 
 setup-dev: ## also install clang, clang-format, valgrind and the SVG converter
@@ -29,7 +35,11 @@ run: build ## the main job: Andrews' squeezing mechanism, with report, table and
 	@mkdir -p out
 	build/daedalus run andrews --plot out/andrews.svg --out out/andrews.csv
 
-test: build ## every test but the long studies
+python: setup-test build ## the Python package: build/python (for PYTHONPATH), and a wheel in build/wheel
+	cmake --build build -j $(JOBS) --target python
+	@"$$(sed -n 's/^DAEDALUS_PYTHON_FOUND:INTERNAL=//p' build/CMakeCache.txt)" apps/python/backend.py build/python/daedalus build/wheel
+
+test: setup-test build ## every test but the long studies
 	ctest --test-dir build --output-on-failure -LE '^slow$$' -j $(JOBS)
 
 slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing; silent when nothing is. With --dev also those for developers, with
-# --web those of the web page: WebAssembly, node, and the browser that tests it.
+# Installs the Debian packages that are missing; silent when nothing is. With --test also those of the tests and of the
+# Python package, with --dev those for developers, with --web those of the web page: WebAssembly, node, and the browser that tests it.
 set -u
 
 # program or package to look for : package that brings it
@@ -8,6 +8,9 @@ programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config 
           mpirun:openmpi-bin"
 libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundials-dev libjansson-dev libcmocka-dev
            libhdf5-dev libopenmpi-dev"
+if [ "${1-}" = --test ]; then
+    libraries="$libraries python3-dev python3-numpy python3-scipy python3-pytest python3-pip"
+fi
 if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"
 fi

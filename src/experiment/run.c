@@ -401,8 +401,8 @@ static int put_step(run *x)
     long restarts = dae_integrator_stats(x->it)->restarts;
     if (restarts != x->restarts) bad = put_interpolated(x, a); /* the other side of a jump */
     x->restarts = restarts;
-    for (int j = 1; !bad && j <= k; j++) bad = put_interpolated(x, j == k ? b : a + (b - a) * j / k);
-    return bad;
+    for (int j = 1; !bad && j < k; j++) bad = put_interpolated(x, a + (b - a) * j / k);
+    return bad ? bad : put(x, b, dae_integrator_state(x->it), 0); /* dense output can cost evaluations */
 }
 
 /* Largest constraint residuals at the accepted points. */

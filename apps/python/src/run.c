@@ -1,0 +1,292 @@
+/* One run: dae_run with the GIL released, its result as a dict of views and numbers. */
+#include "core.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What owns the numbers -------------------------------------------------------------------------- */
+
+typedef struct result {
+    PyObject_HEAD dae_run_result *r;
+    PyObject *problem;
+} result;
+
+static void result_dealloc(PyObject *self)
+{
+    result *x = (result *)self;
+    dae_run_destroy(x->r);
+    Py_XDECREF(x->problem);
+    PyObject_Free(self);
+}
+
+/* Texts of the library about this run: text("json"), "report", "failure", "csv", "plot svg", "html". */
+static PyObject *result_text(PyObject *self, PyObject *args)
+{
+    result *x = (result *)self;
+    const char *what, *format = "svg";
+    int most = 0;
+    text out = {0};
+    if (!PyArg_ParseTuple(args, "s|is", &what, &most, &format)) return NULL;
+    const dae_problem *p = x->r->problem;
+    dae_status s = DAE_ERR_INPUT;
+    PyThreadState *thread = PyEval_SaveThread();
+    if (!strcmp(what, "json")) s = dae_run_json(x->r, text_write, &out);
+    else if (!strcmp(what, "report")) s = dae_run_report(x->r, most, text_write, &out);
+    else if (!strcmp(what, "failure")) s = dae_run_failure(x->r, "", text_write, &out);
+    else if (!strcmp(what, "csv")) s = dae_run_csv(x->r, text_write, &out);
+    else if (!strcmp(what, "plot")) s = dae_run_plot(x->r, format, text_write, &out);
+    else if (!strcmp(what, "html") && mbs_problem_mechanism(p))
+        s = mbs_write_html(p, x->r->npoint, x->r->point_t, x->r->point_y, text_write, &out);
+    PyEval_RestoreThread(thread);
+    PyObject *answer = NULL;
+    if (s < 0) PyErr_Format(PyExc_ValueError, "this run has no %s: %s", what, dae_status_text(s));
+    else answer = PyUnicode_DecodeUTF8(out.data ? out.data : "", (Py_ssize_t)out.size, "replace");
+    free(out.data);
+    return answer;
+}
+
+/* derived(): values of sensors and reactions at the points of the trajectory, one line each; None: there are none. */
+static PyObject *result_derived(PyObject *self, PyObject *unused)
+{
+    const dae_run_result *r = ((result *)self)->r;
+    const dae_derived *d = &r->problem->derived;
+    (void)unused;
+    if (!d->columns || d->ncolumn < 1 || r->npoint < 1) Py_RETURN_NONE;
+    double *value = malloc((size_t)r->npoint * (size_t)d->ncolumn * sizeof *value);
+    if (!value) return PyErr_NoMemory();
+    int bad;
+    PyThreadState *thread = PyEval_SaveThread();
+    bad = d->columns(r->problem, r->npoint, r->point_t, r->point_y, NULL, NULL, value);
+    PyEval_RestoreThread(thread);
+    if (bad >= 0) return memory_new(value, r->npoint, d->ncolumn, NULL);
+    free(value);
+    PyErr_SetString(core_error, "the sensors could not be evaluated");
+    return NULL;
+}
+
+static PyMethodDef result_methods[] = {
+    {"derived", result_derived, METH_NOARGS, "sensors and reactions at the points of the trajectory"},
+    {"text", result_text, METH_VARARGS, "text(what): json, report, failure, csv, plot, html"},
+    {NULL, NULL, 0, NULL},
+};
+
+PyTypeObject result_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "daedalus._core.Result",
+    .tp_basicsize = sizeof(result),
+    .tp_dealloc = result_dealloc,
+    .tp_methods = result_methods,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "What came out of a run.",
+};
+
+/* ---- Statistics --------------------------------------------------------------------------------------- */
+
+PyObject *stats_dict(const dae_stats *s)
+{
+    return Py_BuildValue(
+        "{s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:d,s:d,s:d,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:l}",
+        "steps", s->steps, "accepted", s->accepted, "rejected", s->rejected, "newton_failures",
+        s->newton_failures, "f", s->f, "f_jac", s->f_jac, "jac", s->jac, "lu", s->lu, "solves", s->solves,
+        "newton", s->newton, "events", s->events, "restarts", s->restarts, "undefined", s->undefined,
+        "h_last", s->h_last, "h_smallest", s->h_smallest, "h_largest", s->h_largest, "order_last",
+        s->order_last, "cpu_seconds", s->cpu_seconds, "user_seconds", s->user_seconds, "linalg_seconds",
+        s->linalg_seconds, "position_residual", s->position_residual, "velocity_residual",
+        s->velocity_residual, "acceleration_residual", s->acceleration_residual, "charts", s->charts);
+}
+
+/* ---- The answer ---------------------------------------------------------------------------------------- */
+
+static int put(PyObject *dict, const char *key, PyObject *value) /* takes value */
+{
+    int bad = !value || PyDict_SetItemString(dict, key, value) < 0;
+    Py_XDECREF(value);
+    return bad ? -1 : 0;
+}
+
+/* The states at the wanted times: y, a or lambda of `width` numbers each; None where a sample has none. */
+static PyObject *samples(const dae_run_result *r, int which, Py_ssize_t width)
+{
+    double *x = malloc(((size_t)r->nat * (size_t)width + 1) * sizeof *x);
+    if (!x) return PyErr_NoMemory();
+    for (int k = 0; k < r->nat; k++) {
+        const double *from = which == 0 ? r->at[k].y : which == 1 ? r->at[k].a : r->at[k].lambda;
+        for (Py_ssize_t i = 0; i < width; i++) x[(Py_ssize_t)k * width + i] = from ? from[i] : NAN;
+    }
+    return memory_new(x, r->nat ? r->nat : -1, width, NULL);
+}
+
+static PyObject *sample_times(const dae_run_result *r)
+{
+    double *t = malloc(((size_t)r->nat + 1) * sizeof *t);
+    if (!t) return PyErr_NoMemory();
+    for (int k = 0; k < r->nat; k++) t[k] = r->at[k].t;
+    return memory_new(t, 0, r->nat, NULL);
+}
+
+static PyObject *view_or_none(const double *x, Py_ssize_t n, PyObject *owner)
+{
+    if (!x) Py_RETURN_NONE;
+    return memory_new((double *)x, 0, n, owner);
+}
+
+static PyObject *model_events(const dae_run_result *r)
+{
+    PyObject *list = PyList_New(0);
+    for (int k = 0; list && k < r->nevent; k++) {
+        const dae_event_record *e = &r->event[k];
+        const char *name = r->event_name ? r->event_name[e->index] : NULL;
+        PyObject *x = Py_BuildValue("(dsi)", e->t, name ? name : "event", e->rising);
+        if (!x || PyList_Append(list, x) < 0) Py_CLEAR(list);
+        Py_XDECREF(x);
+    }
+    return list;
+}
+
+static int put_numbers(PyObject *d, const dae_run_result *r, PyObject *owner, int nv, int nlambda)
+{
+    if (r->npoint > 0 || r->nat == 0) {
+        if (put(d, "t", memory_new((double *)r->point_t, 0, r->npoint, owner)) < 0 ||
+            put(d, "y", memory_new((double *)r->point_y, r->npoint ? r->npoint : -1, r->n, owner)) < 0)
+            return -1;
+    }
+    if (put(d, "at_t", sample_times(r)) < 0 || put(d, "at_y", samples(r, 0, r->n)) < 0) return -1;
+    if (nv && (put(d, "at_a", samples(r, 1, nv)) < 0 || put(d, "at_lambda", samples(r, 2, nlambda)) < 0))
+        return -1;
+    return put(d, "last_y", view_or_none(r->last.y, r->n, owner)) < 0 ||
+                   put(d, "last_a", view_or_none(nv ? r->last.a : NULL, nv, owner)) < 0 ||
+                   put(d, "last_lambda", view_or_none(nv ? r->last.lambda : NULL, nlambda, owner)) < 0
+               ? -1
+               : 0;
+}
+
+static PyObject *answer(result *owner)
+{
+    const dae_run_result *r = owner->r;
+    const problem_object *p = (problem_object *)owner->problem;
+    const dae_mech *m = p->problem->system.kind == DAE_KIND_MECH ? &p->problem->system.mech : NULL;
+    PyObject *d = Py_BuildValue(
+        "{s:i,s:s,s:s,s:d,s:s,s:z,s:s,s:s,s:s,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:i,s:i,s:i,s:N,s:N,s:O}", "status",
+        (int)r->status, "word", dae_run_status_word(r->status), "message", r->error.text, "t_error",
+        r->error.t, "solver", r->solver, "formulation", r->formulation, "reason", r->reason, "form_text",
+        r->form_text, "linear_algebra", r->linear_algebra, "rtol", r->rtol, "atol", r->atol, "t0", r->t0,
+        "t_last", r->last.t, "scd", r->scd, "mescd", r->mescd, "cpu_seconds", r->cpu_seconds, "started",
+        r->started, "worst_component", r->worst_component, "undefined", r->undefined, "stats",
+        stats_dict(&r->stats), "record", model_events(r), "result", owner);
+    if (!d) return NULL;
+    int bad = put_numbers(d, r, (PyObject *)owner, m ? m->nv : 0, m ? m->nlambda : 0) < 0;
+    if (!bad && r->checkpoint)
+        bad = put(d, "checkpoint", PyBytes_FromStringAndSize(r->checkpoint, (Py_ssize_t)r->checkpoint_size)) <
+              0;
+    if (!bad) return d;
+    Py_DECREF(d);
+    return NULL;
+}
+
+/* ---- The run ------------------------------------------------------------------------------------------- */
+
+/* Energy balance along the trajectory; None where the problem knows no energy. */
+static PyObject *balance_of(const problem_object *p, const dae_run_result *r)
+{
+    dae_balance b;
+    if (r->npoint < 2 || dae_problem_balance(p->problem, r->npoint, r->point_t, r->point_y, &b, NULL) < 0)
+        Py_RETURN_NONE;
+    return Py_BuildValue("{s:d,s:d,s:d,s:d}", "start", b.start, "end", b.end, "work", b.work, "largest",
+                         b.largest);
+}
+
+static PyObject *with_solution(PyObject *d, problem_object *p, const dae_run_result *r, text *dense)
+{
+    if (!d) {
+        free(dense->data);
+        return NULL;
+    }
+    if (dense->data) {
+        PyObject *s = solution_from(dense->data, dense->size); /* none: it ended before its first step */
+        if (!s) PyErr_Clear();
+        else if (put(d, "solution", s) < 0) Py_CLEAR(d);
+    }
+    if (d && put(d, "balance", balance_of(p, r)) < 0) Py_CLEAR(d);
+    return d;
+}
+
+static int read_at(PyObject *at, Py_buffer *v, dae_run_options *o)
+{
+    if (at == Py_None) return 0;
+    if (buffer_reals(at, v, "t_eval") < 0) return -1;
+    o->at = v->buf;
+    o->nat = (int)(v->len / v->itemsize);
+    return 0;
+}
+
+PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"problem", "options",  "t_end", "at",         "trajectory", "points", "interval",
+                            "dense",   "progress", "every", "checkpoint", "resume",     "events", NULL};
+    problem_object *p;
+    PyObject *dict, *at = Py_None, *progress = Py_None, *resume = Py_None, *events = Py_None;
+    int trajectory = 0, points = 1, dense = 0, checkpoint = 0;
+    double t_end = NAN, interval = 0, every = 0;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O!|dOiidpOdpOO", names, &problem_type, &p, &PyDict_Type,
+                                     &dict, &t_end, &at, &trajectory, &points, &interval, &dense, &progress,
+                                     &every, &checkpoint, &resume, &events))
+        return NULL;
+    dae_run_options o = dae_run_options_default(p->problem);
+    option_set set = {0};
+    text solution = {0};
+    Py_buffer times = {0}, state = {0};
+    watch w = {.all = &p->all, .progress = progress == Py_None ? NULL : progress, .every = every};
+    dae_error err = {0};
+    PyObject *out = NULL;
+    if (!isnan(t_end)) o.t_end = t_end;
+    o.trajectory = (dae_trajectory)trajectory;
+    o.points = points;
+    o.interval = interval;
+    o.max_values = SIZE_MAX / 64; /* nothing is thinned */
+    o.checkpoint = checkpoint;
+    o.progress = watch_progress;
+    o.progress_user = &w;
+    if (events != Py_None) o.events = &((event_set *)events)->events;
+    if (dense) {
+        o.solution = text_write;
+        o.solution_user = &solution;
+    }
+    if (options_fill(&set, &o.options, dict, &p->all) < 0 || read_at(at, &times, &o) < 0) goto done;
+    if (resume != Py_None) {
+        if (PyObject_GetBuffer(resume, &state, PyBUF_SIMPLE) < 0) goto done;
+        o.resume = state.buf;
+        o.resume_size = (size_t)state.len;
+    }
+    dae_run_result *r;
+    PyThreadState *thread = PyEval_SaveThread();
+    r = dae_run(p->problem, &o, &err);
+    PyEval_RestoreThread(thread);
+    if (!r) {
+        raise_status(err.status, &err);
+        goto done;
+    }
+    result *owner = PyObject_New(result, &result_type);
+    if (!owner) {
+        dae_run_destroy(r);
+        goto done;
+    }
+    owner->r = r;
+    Py_INCREF(p);
+    owner->problem = (PyObject *)p;
+    if (shared_raise(&p->all)) free(solution.data);
+    else if (r->status == DAE_ERR_INPUT || r->status == DAE_ERR_UNSUPPORTED || r->status == DAE_ERR_MEMORY) {
+        free(solution.data);
+        raise_status(r->status, &r->error);
+    } else {
+        out = with_solution(answer(owner), p, r, &solution);
+    }
+    solution.data = NULL;
+    Py_DECREF(owner);
+done:
+    free(solution.data);
+    if (times.obj) PyBuffer_Release(&times);
+    if (state.obj) PyBuffer_Release(&state);
+    options_clear(&set);
+    return out;
+}
