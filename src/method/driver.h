@@ -51,7 +51,7 @@ struct dae_integrator {
     dae_events events;
     dae_event *event;
     int *sign;   /* armed sign of each function, 0: disarmed; then those before the present step */
-    double *phi; /* values: 4 rows; time and value where armed: 2 rows */
+    double *phi; /* values: 4 rows; time and value where armed: 2 rows; values at the beginning */
     dae_event_record *record; /* grows */
     int nrecord, capacity;
     struct root *root; /* found in the present step, grows up to a limit */

@@ -47,7 +47,7 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
     it->events = *events;
     it->event = dae_arena_copy(it->keep, events->event, m, sizeof *it->event);
     it->sign = dae_arena_ints(it->arena, 2 * m);
-    it->phi = dae_arena_reals(it->arena, 6 * m);
+    it->phi = dae_arena_reals(it->arena, 7 * m);
     free(it->root);
     it->root = calloc(MAX_ROOTS, sizeof *it->root);
     if (!it->event || !it->sign || !it->phi || !it->root)
@@ -392,19 +392,15 @@ static dae_status cannot_see(double a, double to, dae_error *err)
         a, to);
 }
 
-dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
-                             dae_error *err)
+/* All roots in (from, to], as they come. seen: how far the functions could be evaluated. 1: a cancel was asked for. */
+static dae_status search(dae_integrator *it, double from, double to, double *seen, int *stop, dae_error *err)
 {
-    int m = it->events.count, points = it->events.check_points;
-    double *old = it->phi, *new = it->phi + m, *spare = it->phi + 2 * m, d = it->ivp.direction;
-    int deep = points >= 0, blind = 0; /* the end of the step cannot be evaluated */
+    int m = it->events.count, points = it->events.check_points, deep = points >= 0, blind = 0;
+    double *old = it->phi, *new = it->phi + m, a = from;
     if (points == 0) points = CHECK_POINTS;
     if (points < 0) points = 0;
     it->nroot = 0;
-    memcpy(it->sign + m, it->sign,
-           (size_t)m * sizeof *it->sign); /* a cancelled search is repeated from here */
-    arm(it, from, to, spare);
-    double a = from;
+    arm(it, from, to, it->phi + 2 * m);
     for (int k = 1; k <= points + 1; k++) {
         double b = k == points + 1 ? to : from + (to - from) * ((double)k / (points + 1));
         if (b == a) continue;
@@ -414,18 +410,43 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
                             b);
         if (r > 0) { /* up to where it goes; then look at the next point */
             if (blind) continue;
-            blind = 1;
-            b = border(it, a, b, new);
-            if (!(d * (b - a) > 0)) continue;
+            double last = border(it, a, b, new);
+            blind = !(fabs(b - last) <= 2 * time_tolerance(it, b)); /* else it was this one call only */
+            b = last;
+            if (!(it->ivp.direction * (b - a) > 0)) continue;
         } else {
             blind = 0;
         }
         scan(it, a, b, old, new, deep);
-        if (dae_driver_cancelled(it)) return cancelled(it, from, err);
+        *stop = dae_driver_cancelled(it);
+        if (*stop) return DAE_OK;
         dae_copy(m, new, old);
         a = b;
     }
-    if (!it->nroot) return blind ? cannot_see(a, to, err) : DAE_OK;
+    *seen = blind ? a : to;
+    return DAE_OK;
+}
+
+dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
+                             dae_error *err)
+{
+    int m = it->events.count, stop = 0;
+    double *old = it->phi, d = it->ivp.direction, seen = to;
+    memcpy(it->sign + m, it->sign,
+           (size_t)m * sizeof *it->sign); /* a cancelled search is repeated from here */
+    dae_copy(m, old, old + 6 * m);
+    for (int fine = 0; fine < 2;
+         fine++) { /* first with what the method has; where an event falls, as well as it can */
+        it->ivp.coarse = !fine;
+        dae_status s = search(it, from, to, &seen, &stop, err);
+        it->ivp.coarse = 0;
+        if (s) return s;
+        if (stop) return cancelled(it, from, err);
+        if (!it->nroot || fine) break;
+        memcpy(it->sign, it->sign + m, (size_t)m * sizeof *it->sign);
+        dae_copy(m, old + 6 * m, old);
+    }
+    if (!it->nroot) return seen != to ? cannot_see(seen, to, err) : DAE_OK;
     qsort(it->root, (size_t)it->nroot, sizeof *it->root, by_time);
     if (d < 0) { /* backwards: latest first, declared order kept for equal times */
         for (int i = 0, j = it->nroot - 1; i < j; i++, j--) {
@@ -459,7 +480,7 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
             return out->restart ? watch_zeno(it, t, err) : DAE_OK;
         }
     }
-    if (blind) return cannot_see(a, to, err);
+    if (seen != to) return cannot_see(seen, to, err);
     /* Go on: the outputs up to the last root are written already. */
     return dae_driver_output(it, done, to, err) < 0 ? err->status : (out->written = 1, DAE_OK);
 }

@@ -45,6 +45,7 @@ typedef struct dae_ivp {
     int dense_degree; /* of the dense output, known after a call of interpolate inside the step; 0: at most order + 1, */
     double
         dense_break; /* and where it consists of two polynomials, the time between them; else NAN (or 0 with no degree) */
+    int coarse; /* 1: the driver only looks around; dense output need not be better than the method has it */
     dae_error *err; /* filled by a failing step */
 
     /* Filled by the driver: the right-hand side of ODEs and DAEs, and room for difference Jacobians. */

@@ -28,6 +28,7 @@
 #include "linalg/shifted.h"
 #include "method/bimd/kernels.h"
 #include "method/block.h"
+#include "method/refine.h"
 
 #include <float.h>
 #include <math.h>
@@ -138,6 +139,7 @@ typedef struct bimd {
     const bimd_kernels *kernel[LEVELS];
     double B[LEVELS][K_MAX][K_MAX + 1];
     double rho_max[LEVELS], rho_up[LEVELS];
+    dae_refine refine; /* ODEs only */
 } bimd;
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -211,6 +213,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     dae_arena *a = ivp->arena;
     b->st = dae_arena_take(a, 1, sizeof *b->st);
     double *block = dae_arena_reals(a, ld * (3 * (k + 1) + 2 * k + 3 + 12));
+    if (!b->dae) dae_refine_create(&b->refine, ivp, formulas[b->level_max]->p);
     b->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, n));
     if (dae_arena_failed(a)) {
         dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for bimd with %d equations", n);
@@ -987,6 +990,7 @@ static void accept(bimd *b)
     b->kernel[st->level]->differences(b->n, ld, b->Y, b->past);
     st->k_past = k;
     st->h_past = ivp->direction * h;
+    if (!b->dae) dae_refine_begin(&b->refine, b->y);
     dae_copy(b->n, b->Y + k * ld, b->y);
     dae_copy(b->n, b->F + k * ld, b->F);
     ivp->t_old = ivp->t;
@@ -1117,12 +1121,33 @@ static dae_status step(void *self)
 
 /* ---- Dense output: the polynomial of degree k through the points of the last block ------------------- */
 
-static void interpolate(void *self, double t, double *y, double *yp)
+/* The polynomial through the points of the block. */
+static void block_polynomial(const bimd *b, double t, double *y, double *yp)
 {
-    const bimd *b = self;
     const bimd_state *st = b->st;
     double sigma = (t - b->ivp->t) / st->h_past;
     dae_block_interpolate(b->n, b->ld, st->k_past, b->past, sigma, st->h_past, y, yp);
+}
+
+static void guess(void *self, double t, double *y)
+{
+    block_polynomial(self, t, y, NULL);
+}
+
+/* lambda inv(lambda - J) with the factors that the block left. */
+static void smooth_out(void *self, double *x)
+{
+    bimd *b = self;
+    solve(b, x);
+    for (int i = 0; i < b->n; i++) x[i] *= b->st->lambda;
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    bimd *b = self;
+    dae_refine_step s = {.k = b->ivp->order, .y1 = b->y, .guess = guess, .filter = smooth_out, .self = b};
+    int fine = !b->dae && b->ivp->opt->fixed_step <= 0;
+    if (!fine || !dae_refine_interpolate(&b->refine, &s, t, y, yp)) block_polynomial(b, t, y, yp);
 }
 
 /* ---- Checkpoint: the sparse factors ------------------------------------------------------------------ */

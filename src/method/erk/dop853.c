@@ -158,6 +158,7 @@ const dae_erk_table dae_dop853_table = {
     .a = a,
     .d = d,
     .dense = 4,
+    .refine = 8,
     .e = e,
     .errors = 2,
     .error = error,

@@ -61,6 +61,7 @@ const dae_erk_table dae_dopri5_table = {
     .a = a,
     .d = d,
     .dense = 1,
+    .refine = 5,
     .e = e,
     .errors = 1,
     .error = error,

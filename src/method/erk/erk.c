@@ -50,6 +50,7 @@ void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *optio
     m->w = dae_arena_reals(ivp->arena, 2 * n);
     for (int j = 0; j < table->total + table->spare; j++) m->k[j] = dae_arena_reals(ivp->arena, n);
     for (int j = 0; j < 4 + table->dense; j++) m->r[j] = dae_arena_reals(ivp->arena, n);
+    if (table->refine) dae_refine_create(&m->refine, ivp, table->refine);
     if (dae_arena_failed(ivp->arena)) goto fail;
     rows_fill(m);
     ivp->y = m->y;
@@ -99,6 +100,7 @@ dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp
     s->h = 0;
     s->log_err = log(ERR_OLD_MIN);
     s->dense = s->hits = s->calm = s->reported = 0;
+    if (m->table->refine) dae_refine_begin(&m->refine, NULL);
     ivp->t_old = ivp->t = t;
     if (yp) { /* f(t,y), not counted yet */
         dae_copy(m->n, yp, f);
@@ -205,6 +207,7 @@ static int begin(dae_erk *m)
     else r = dae_ivp_f(m->ivp, m->s->t, m->y, m->k[0]);
     dae_copy(m->n, m->y, m->y0);
     m->s->dense = 0;
+    if (m->table->refine) dae_refine_begin(&m->refine, m->y0);
     return r;
 }
 
@@ -354,17 +357,11 @@ static void prepare(dae_erk *m)
     m->s->dense = 1;
 }
 
-void dae_erk_interpolate(void *self, double t, double *y, double *yp)
+/* The polynomial that the method has. */
+static void own_polynomial(dae_erk *m, double t, double *y, double *yp)
 {
-    dae_erk *m = self;
     int n = m->n;
-    if (m->s->h == 0) { /* no step yet */
-        if (y) dae_copy(n, m->y, y);
-        if (yp) dae_copy(n, m->k[m->table->fsal], yp);
-        return;
-    }
     if (!m->s->dense) prepare(m);
-    if (!y) y = m->w;
     double theta = (t - m->s->t_old) / m->s->h;
     int top = 3 + m->table->dense;
     if (yp) dae_zero(n, yp);
@@ -380,4 +377,24 @@ void dae_erk_interpolate(void *self, double t, double *y, double *yp)
     if (yp) {
         for (int i = 0; i < n; i++) yp[i] /= m->s->h;
     }
+}
+
+static void guess(void *self, double t, double *y)
+{
+    own_polynomial(self, t, y, NULL);
+}
+
+void dae_erk_interpolate(void *self, double t, double *y, double *yp)
+{
+    dae_erk *m = self;
+    int n = m->n;
+    if (m->s->h == 0) { /* no step yet */
+        if (y) dae_copy(n, m->y, y);
+        if (yp) dae_copy(n, m->k[m->table->fsal], yp);
+        return;
+    }
+    if (!y) y = m->w;
+    dae_refine_step s = {.k = m->table->refine, .y1 = m->y1, .guess = guess, .self = m};
+    int fine = s.k && m->ivp->opt->fixed_step <= 0;
+    if (!fine || !dae_refine_interpolate(&m->refine, &s, t, y, yp)) own_polynomial(m, t, y, yp);
 }

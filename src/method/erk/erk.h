@@ -10,7 +10,7 @@
 #ifndef DAE_METHOD_ERK_ERK_H
 #define DAE_METHOD_ERK_ERK_H
 
-#include "method/method.h"
+#include "method/refine.h"
 
 #include <math.h>
 
@@ -29,6 +29,7 @@ typedef struct dae_erk_table {
     const double (*a)[DAE_ERK_WIDTH]; /* total rows; row fsal holds b */
     const double (*d)[DAE_ERK_WIDTH]; /* dense rows */
     int dense;                        /* rows of d */
+    int refine;                       /* points of refined dense output, 0: none */
     const double (*e)[DAE_ERK_WIDTH]; /* b minus an embedded b, for error */
     int errors;                       /* rows of e */
     /* The norm of the local error, accepted up to 1. Computes y1 too where fsal == stages. */
@@ -79,6 +80,7 @@ struct dae_erk {
     double *k[DAE_ERK_WIDTH + 1];   /* n each: derivatives */
     double *r[4 + DAE_ERK_WIDTH];   /* n each: dense output */
     dae_erk_row row[DAE_ERK_WIDTH]; /* of a */
+    dae_refine refine;
 };
 
 /* For the descriptors; create takes the table besides. */

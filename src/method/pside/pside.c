@@ -31,6 +31,7 @@
 #include "linalg/shifted.h"
 #include "method/pside/kernels.h"
 #include "method/pside/pool.h"
+#include "method/refine.h"
 
 #include <float.h>
 #include <math.h>
@@ -53,6 +54,7 @@
 #define SHRINK_MIN 0.2  /* h_new >= 0.2 h */
 #define GROW_MAX 2.0    /* h_new <= 2 h */
 #define OMEGA 0.05      /* the rest of the interval is shared out in steps up to so much too long */
+#define REFINE_POINTS 7 /* ours: of refined dense output, the order of the method */
 #define SAFETY 0.8
 #define P_MIN 0.1 /* estimated order after repeated rejections */
 #define P_MAX 5.0
@@ -109,6 +111,7 @@ typedef struct pside {
     dae_shifted *solver[S];
     pside_pool *pool;
     const pside_kernels *kernels;
+    dae_refine refine; /* ODEs only */
 } pside;
 
 static double clip(double x, double lo, double hi)
@@ -136,6 +139,7 @@ static void take_arrays(pside *p)
     double **group[] = {&p->D_old, &p->D, &p->Y, &p->F, &p->X};
     double **more[] = {&p->T, &p->R, &p->KR};
     p->st = dae_arena_take(a, 1, sizeof *p->st);
+    if (p->kind == DAE_KIND_ODE) dae_refine_create(&p->refine, p->ivp, REFINE_POINTS);
     for (size_t k = 0; k < sizeof single / sizeof *single; k++) *single[k] = dae_arena_reals(a, ld);
     for (size_t k = 0; k < sizeof group / sizeof *group; k++) *group[k] = dae_arena_reals(a, S * ld);
     for (size_t k = 0; p->inner > 1 && k < sizeof more / sizeof *more; k++)
@@ -643,6 +647,7 @@ static void accept(pside *p, double e)
     pside_state *st = p->st;
     dae_ivp *ivp = p->ivp;
     double *D = p->D_old;
+    if (p->kind == DAE_KIND_ODE) dae_refine_begin(&p->refine, p->y);
     ivp->t_old = ivp->t;
     ivp->t = stage_time(p, S - 1);
     dae_copy(p->n, p->Y + (S - 1) * p->ld, p->y);
@@ -776,9 +781,9 @@ static dae_status step(void *self)
 
 /* ---- Dense output: the integral of the polynomial through the D_i, and that polynomial -------- */
 
-static void interpolate(void *self, double t, double *y, double *yp)
+/* The polynomial through the stage derivatives. */
+static void collocation(pside *p, double t, double *y, double *yp)
 {
-    pside *p = self;
     double h = p->st->h_acc, x = (t - p->ivp->t) / h, w[S], v[S];
     for (int j = 0; j < S; j++) {
         double a[S];
@@ -788,6 +793,29 @@ static void interpolate(void *self, double t, double *y, double *yp)
     }
     p->kernels->combine(p->n, p->ld, w, p->D_old, 1, p->y, y);
     if (yp) p->kernels->combine(p->n, p->ld, v, p->D_old, 0, p->y, yp);
+}
+
+static void guess(void *self, double t, double *y)
+{
+    collocation(self, t, y, NULL);
+}
+
+/* inv(1 - hlu d J), with the last of the factors that the step left. */
+static void filter(void *self, double *x)
+{
+    pside *p = self;
+    double q = 1 / (p->st->hlu * pside_d[S - 1]);
+    for (int i = 0; i < p->n; i++) x[i] *= q;
+    DAE_LINALG(p->ivp, dae_shifted_solve(p->solver[S - 1], x));
+    p->ivp->stats->solves++;
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    pside *p = self;
+    dae_refine_step s = {.k = REFINE_POINTS, .y1 = p->y, .guess = guess, .filter = filter, .self = p};
+    int fine = p->kind == DAE_KIND_ODE && p->ivp->opt->fixed_step <= 0;
+    if (!fine || !dae_refine_interpolate(&p->refine, &s, t, y, yp)) collocation(p, t, y, yp);
 }
 
 /* ---- Checkpoint: the sparse factors ----------------------------------------------------------- */

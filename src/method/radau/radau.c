@@ -20,6 +20,7 @@
 #include "core/vector.h"
 #include "linalg/shifted.h"
 #include "method/radau/kernels.h"
+#include "method/refine.h"
 
 #include <float.h>
 #include <math.h>
@@ -53,6 +54,9 @@
 #define LAMBDA_MIN 1e-4 /* ... and moves by at least this part of the increment */
 /* ours: a tiny last step spoils index-3 variables (rounding/h^2); halve the rest instead */
 #define TINY_LAST 0.1
+/* ours: where the polynomial through the stages is off by more than so many tolerances between the ends of the step it is
+ * refined: the error estimate is that of a formula of order s, as is the polynomial */
+#define REFINE 0.5
 #define PARALLEL_MIN 64 /* ours: smaller systems are factored before another thread has woken up */
 /* ours: with index-3 variables and fixed order the iteration error dominates at tight tolerances; below
  * this rtol_s the iteration stops later (Andrews, radau5, rtol 1e-10: scd 6.3 -> 6.7 for 5 % more
@@ -74,6 +78,7 @@ typedef struct radau_state {
     double theta, theta_t; /* contractivity, and its running maximum */
     double eta;            /* theta/(1 - theta) of the last iteration */
     double h_cont;         /* step of the polynomial in cont */
+    double dense_error;    /* of that polynomial between the ends of the step, in tolerances */
     int s_cont;            /* its stages, 0: none */
     int level;             /* s = levels[level]->s */
     int first, last, rejected;
@@ -110,6 +115,7 @@ typedef struct radau {
     dae_pool *pool;              /* threads that factor them, or NULL */
     int singular[1 + S_MAX / 2]; /* what each factorization returned: real first */
     const radau_kernels *kernels[LEVELS];
+    dae_refine refine; /* ODEs only */
 } radau;
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -155,6 +161,12 @@ static void invert_nodes(radau *r, int level)
     }
 }
 
+/* Refined dense output: ODEs; of a DAE the sweeps do not contract where there is no derivative. */
+static int refines(const radau *r)
+{
+    return r->ivp->sys->kind == DAE_KIND_ODE;
+}
+
 static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error *err)
 {
     radau *r = calloc(1, sizeof *r);
@@ -177,6 +189,7 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
         r->mw = dae_arena_reals(a, ld * (size_t)s);
         r->dw = dae_arena_reals(a, ld * (size_t)s);
     }
+    if (refines(r)) dae_refine_create(&r->refine, ivp, 2 * s - 1);
     r->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, n));
     double *tolerances = dae_arena_reals(a, ld * (size_t)(2 * LEVELS));
     if (dae_arena_failed(a)) {
@@ -265,6 +278,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         level = st->level > level ? st->level : level;
         h = fmax(h, RESTART * fabs(ivp->stats->h_last));
     }
+    if (refines(r)) dae_refine_begin(&r->refine, NULL);
     *st = (radau_state){.level = level, .first = 1, .need_jac = 1, .need_lu = 1, .eta = 1};
     dae_copy(r->n, y, r->y);
     int bad = 0;
@@ -744,6 +758,10 @@ static int attempt(radau *r)
         return 0;
     }
     keep_polynomial(r);
+    if (refines(r)) {
+        dae_refine_begin(&r->refine, r->y);
+        st->dense_error = err * r->rtol[st->level][0] / ivp->rtol[0];
+    }
     dae_copy(r->n, y_new, r->y);
     dae_copy(r->n, r->e, r->f);
     ivp->t_old = ivp->t;
@@ -815,9 +833,9 @@ static dae_status step(void *self)
 
 /* ---- Dense output ---------------------------------------------------------------------------------- */
 
-static void interpolate(void *self, double t, double *y, double *yp)
+/* The polynomial through the stages. */
+static void collocation(const radau *r, double t, double *y, double *yp)
 {
-    radau *r = self;
     const radau_state *st = r->st;
     int s = st->s_cont, n = r->n, ld = r->ld;
     const struct coefficients *m = levels[(s - 3) / 2];
@@ -831,6 +849,30 @@ static void interpolate(void *self, double t, double *y, double *yp)
         y[i] = r->y[i] + sigma * p;
         if (yp) yp[i] = (p + sigma * dp) / st->h_cont;
     }
+}
+
+static void guess(void *self, double t, double *y)
+{
+    collocation(self, t, y, NULL);
+}
+
+/* gamma/h inv(gamma/h - J) with the factors of the step. */
+static void filter(void *self, double *x)
+{
+    radau *r = self;
+    double c = levels[(r->st->s_cont - 3) / 2]->gamma / r->st->h_cont;
+    DAE_LINALG(r->ivp, dae_shifted_solve(r->real, x));
+    r->ivp->stats->solves++;
+    for (int i = 0; i < r->n; i++) x[i] *= c;
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    radau *r = self;
+    const radau_state *st = r->st;
+    dae_refine_step s = {.k = 2 * st->s_cont - 1, .y1 = r->y, .guess = guess, .filter = filter, .self = r};
+    if (!(st->dense_error > REFINE) || !dae_refine_interpolate(&r->refine, &s, t, y, yp))
+        collocation(r, t, y, yp);
 }
 
 /* ---- Checkpoint: the sparse factors ------------------------------------------------------------------ */

@@ -1,0 +1,194 @@
+#include "method/refine.h"
+
+#include "core/vector.h"
+
+#include <string.h>
+
+#define SWEEPS 10    /* ours: at most */
+#define ENOUGH 0.05  /* ours: a change of so many tolerances ends them */
+#define CONTRACT 0.9 /* ours: slower than this it is given up */
+
+/* P_k(x) and P_(k-1)(x), Legendre. */
+static double legendre(int k, double x, double *before)
+{
+    double p = 1, q = 0;
+    for (int j = 1; j <= k; j++) {
+        double next = ((2 * j - 1) * x * p - (j - 1) * q) / j;
+        q = p;
+        p = next;
+    }
+    *before = q;
+    return p;
+}
+
+/* Radau points c_1 < .. < c_k = 1 of [0,1] and their weights: 1 - 2c are the roots of P_(k-1) + P_k, by Newton's method
+ * (Gautschi: Orthogonal Polynomials, 2004, section 3.1.1.2). */
+static void radau_points(int k, double *c, double *b)
+{
+    const double pi = 3.14159265358979323846;
+    for (int i = 0; i < k; i++) {
+        double x = -cos(2 * pi * i / (2 * k - 1)), p = 0, q = 1;
+        for (int iteration = 0; i > 0 && iteration < 20; iteration++) {
+            p = legendre(k, x, &q);
+            double d = (1 - x) / k * (q + p) / (q - p);
+            x -= d;
+            if (fabs(d) < 1e-16) break;
+        }
+        legendre(k, x, &q);
+        c[k - 1 - i] = (1 - x) / 2;
+        b[k - 1 - i] = i == 0 ? 1.0 / (k * k) : (1 - x) / (2 * (k * q) * (k * q));
+    }
+}
+
+static double lagrange(int k, const double *c, int j, double x)
+{
+    double l = 1;
+    for (int i = 0; i < k; i++) {
+        if (i != j) l *= (x - c[i]) / (c[j] - c[i]);
+    }
+    return l;
+}
+
+/* a_ij is the integral of the j-th basis polynomial from 0 to c_i; the formula of the points is exact for it. */
+static void set_points(dae_refine *r, int k)
+{
+    double b[DAE_REFINE_MAX];
+    if (r->points == k) return;
+    r->points = k;
+    radau_points(k, r->c, b);
+    for (int i = 0; i < k; i++) {
+        for (int j = 0; j < k; j++) {
+            r->a[i][j] = 0;
+            for (int q = 0; q < k; q++)
+                r->a[i][j] += r->c[i] * b[q] * lagrange(k, r->c, j, r->c[i] * r->c[q]);
+        }
+    }
+}
+
+void dae_refine_create(dae_refine *r, dae_ivp *ivp, int k)
+{
+    size_t n = (size_t)ivp->n;
+    *r = (dae_refine){.ivp = ivp, .k = k};
+    r->st = dae_arena_take(ivp->arena, 1, sizeof *r->st);
+    r->U = dae_arena_reals(ivp->arena, n * (size_t)(2 * k + 2));
+    if (!r->U) return;
+    r->f = r->U + n * (size_t)k;
+    r->y = r->f + n * (size_t)k;
+    r->y0 = r->y + n;
+}
+
+void dae_refine_begin(dae_refine *r, const double *y0)
+{
+    r->st->done = 0;
+    if (y0) dae_copy(r->ivp->n, y0, r->y0);
+}
+
+/* |x| in tolerances. */
+static double size_of(const dae_ivp *ivp, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int i = 0; i < ivp->n; i++) {
+        double v = x[i] / (ivp->atol[i] + ivp->rtol[i] * fabs(y[i]) + 1e-300);
+        sum += v * v;
+    }
+    return sqrt(sum / ivp->n);
+}
+
+/* The derivatives at all points; > 0: cannot be evaluated there. */
+static int derivatives(dae_refine *r, const dae_refine_step *s, int first)
+{
+    int n = r->ivp->n, bad = 0;
+    for (int i = 0; i < s->k - !first && !bad; i++) {
+        const double *u = r->U + i * n;
+        for (int l = 0; l < n; l++) r->y[l] = r->y0[l] + u[l];
+        bad = dae_ivp_f(r->ivp, r->st->t + r->c[i] * r->st->h, r->y, r->f + i * n);
+    }
+    return bad;
+}
+
+/* One sweep; the largest change, or INFINITY. */
+static double sweep(dae_refine *r, const dae_refine_step *s, int first)
+{
+    int n = r->ivp->n, k = s->k;
+    double largest = 0;
+    if (derivatives(r, s, first)) return INFINITY;
+    for (int i = 0; i < k - 1; i++) {
+        double *u = r->U + i * n, *d = r->y;
+        for (int l = 0; l < n; l++) d[l] = -u[l];
+        for (int j = 0; j < k; j++) {
+            double c = r->st->h * r->a[i][j];
+            const double *f = r->f + j * n;
+            for (int l = 0; l < n; l++) d[l] += c * f[l];
+        }
+        if (s->filter) s->filter(s->self, d);
+        double size = size_of(r->ivp, d, s->y1);
+        if (!(size <= largest)) largest = size;
+        for (int l = 0; l < n; l++) u[l] += d[l];
+    }
+    return isfinite(largest) ? largest : INFINITY;
+}
+
+/* 1: the polynomial is there. */
+static int make(dae_refine *r, const dae_refine_step *s)
+{
+    dae_refine_state *st = r->st;
+    int n = r->ivp->n;
+    if (st->done > 0) set_points(r, s->k); /* a checkpoint does not hold them */
+    if (st->done || r->ivp->coarse) return st->done > 0;
+    set_points(r, s->k);
+    st->t = r->ivp->t_old;
+    st->h = r->ivp->t - st->t;
+    for (int i = 0; i < s->k; i++) {
+        double *u = r->U + i * n;
+        if (i < s->k - 1) s->guess(s->self, st->t + r->c[i] * st->h, u);
+        else dae_copy(n, s->y1, u);
+        for (int l = 0; l < n; l++) u[l] -= r->y0[l];
+    }
+    double before = INFINITY, change = 0;
+    dae_stats counted = *r->ivp->stats; /* figures of the steps do not depend on what is written */
+    int k = 0;
+    do {
+        if (k > 0) before = change;
+        change = sweep(r, s, k == 0);
+    } while (change > ENOUGH && change <= CONTRACT * before && ++k < SWEEPS);
+    counted.f_dense += r->ivp->stats->f - counted.f;
+    *r->ivp->stats = counted;
+    st->done = change <= fmax(CONTRACT * before, ENOUGH) ? 1 : -1;
+    return st->done > 0;
+}
+
+/* The basis polynomial of point j on the points and 0, divided by x, is lagrange(x)/c_j times x; its derivative by the
+ * sum over the other roots, which needs no division. */
+static void basis(const dae_refine *r, double x, double *l, double *dl)
+{
+    int k = r->points;
+    for (int j = 0; j < k; j++) {
+        double p = x / r->c[j], dp = 1 / r->c[j];
+        for (int i = 0; i < k; i++) {
+            if (i == j) continue;
+            double w = 1 / (r->c[j] - r->c[i]);
+            dp = (dp * (x - r->c[i]) + p) * w;
+            p *= (x - r->c[i]) * w;
+        }
+        l[j] = p;
+        dl[j] = dp;
+    }
+}
+
+int dae_refine_interpolate(dae_refine *r, const dae_refine_step *step, double t, double *y, double *yp)
+{
+    double l[DAE_REFINE_MAX], dl[DAE_REFINE_MAX];
+    if (!make(r, step)) return 0;
+    int n = r->ivp->n, k = r->points;
+    basis(r, (t - r->st->t) / r->st->h, l, dl);
+    for (int i = 0; i < n; i++) {
+        double s = 0, d = 0;
+        for (int j = 0; j < k; j++) {
+            s += l[j] * r->U[j * n + i];
+            d += dl[j] * r->U[j * n + i];
+        }
+        y[i] = r->y0[i] + s;
+        if (yp) yp[i] = d / r->st->h;
+    }
+    return 1;
+}

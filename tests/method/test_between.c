@@ -1,0 +1,126 @@
+/* Dense output of every method is as good between the steps as at them. */
+#include "method/runs.h"
+
+enum { POINTS = 20 };
+
+/* Smooth problems with known solutions: a rotation, y' = y cos t, and two components with a forcing. */
+static int growth(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = y[0] * cos(t);
+    return 0;
+}
+
+static int forced(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = -(y[0] - sin(t)) + cos(t);
+    f[1] = -y[1] * y[1] * y[0];
+    return 0;
+}
+
+static int spring(const dae_mech_point *x, double *f, void *user)
+{
+    (void)user;
+    f[0] = -x->p[0];
+    return 0;
+}
+
+static void solution(int k, double t, double *y)
+{
+    if (k == 0) y[0] = cos(t), y[1] = -sin(t);
+    if (k == 1) y[0] = exp(sin(t));
+    if (k == 2) y[0] = sin(t), y[1] = 1 / (2 - cos(t));
+}
+
+/* The largest error at the steps and between them. */
+static void errors(dae_integrator *it, int k, int n, double t_end, double *at, double *between)
+{
+    double y[2], x[2];
+    *at = *between = 0;
+    while (dae_integrator_time(it) < t_end) {
+        assert_true(dae_integrator_step(it, NULL) >= 0);
+        double a = dae_integrator_previous_time(it), b = dae_integrator_time(it);
+        solution(k, b, x);
+        for (int i = 0; i < n; i++) *at = fmax(*at, fabs(dae_integrator_state(it)[i] - x[i]));
+        for (int j = 1; j < POINTS; j++) {
+            double t = a + (b - a) * j / POINTS;
+            assert_int_equal(dae_integrator_interpolate(it, t, y, NULL), DAE_OK);
+            solution(k, t, x);
+            for (int i = 0; i < n; i++) *between = fmax(*between, fabs(y[i] - x[i]));
+        }
+    }
+}
+
+static void between_steps_every_method_is_as_good_as_at_them(void **state)
+{
+    static const double tol[] = {1e-4, 1e-7, 1e-10}, one[] = {1}, t_end = 10;
+    static dae_rhs *const f[] = {oscillator_f, growth, forced};
+    static const int n[] = {2, 1, 2};
+    (void)state;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *m = dae_method_get(i);
+        int ode = (m->kinds & 1u << DAE_KIND_ODE) != 0;
+        for (int k = 0; k < (ode ? 3 : 1); k++) {
+            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = n[k], .f = f[k]}};
+            if (!ode)
+                sys = (dae_system){.kind = DAE_KIND_MECH,
+                                   .mech = {.np = 1, .nv = 1, .mass = dae_diagonal(1, one), .force = spring}};
+            for (int j = 0; j < 3; j++) {
+                if (!strcmp(m->name, "wnys2") && tol[j] < 1e-8) continue; /* order 2: a million steps */
+                dae_options opt = with_method(m->name, tol[j]);
+                dae_integrator *it = create(&sys, &opt);
+                double y0[2], at, between;
+                solution(k, 0, y0);
+                start(it, 0, t_end, y0);
+                errors(it, k, n[k], t_end, &at, &between);
+                if (!(between <= 5 * at + tol[j]))
+                    fail_msg("%s, problem %d, %g: error %g at the steps, %g between them", m->name, k + 1,
+                             tol[j], at, between);
+                dae_integrator_destroy(it);
+            }
+        }
+    }
+}
+
+static int write_nothing(double t, const double *y, int n, void *user)
+{
+    (void)t, (void)y, (void)n, (void)user;
+    return 0;
+}
+
+/* What is written changes no step: neither its end nor how many there are. */
+static void steps_do_not_depend_on_output(void **state)
+{
+    (void)state;
+    for (int next = 0;;) {
+        const dae_method_info *m = next_ode_method(&next);
+        double end[2][2];
+        long steps[2];
+        if (!m) break;
+        for (int k = 0; k < 2; k++) {
+            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = forced}};
+            dae_options opt = with_method(m->name, 1e-7);
+            dae_output output = {.mode = DAE_OUTPUT_EQUIDISTANT, .count = 301, .write = write_nothing};
+            dae_integrator *it = create(&sys, &opt);
+            if (k) assert_int_equal(dae_integrator_set_output(it, &output, NULL), DAE_OK);
+            start(it, 0, 10, (double[]){0, 1});
+            advance(it, 10, DAE_OK);
+            memcpy(end[k], dae_integrator_state(it), sizeof end[k]);
+            steps[k] = dae_integrator_stats(it)->steps;
+            dae_integrator_destroy(it);
+        }
+        if (memcmp(end[0], end[1], sizeof end[0]) || steps[0] != steps[1])
+            fail_msg("%s: %ld steps to %.17g, with output %ld to %.17g", m->name, steps[0], end[0][0],
+                     steps[1], end[1][0]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(between_steps_every_method_is_as_good_as_at_them),
+        cmocka_unit_test(steps_do_not_depend_on_output),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
