@@ -18,6 +18,7 @@
  * Ours: values that are off the algebraic equations at the start are moved onto them (consistent); "cannot be
  * evaluated" halves the step; f at the new point is computed before the point is taken. */
 #include "method/rodas/rodas.h"
+#include "method/refine.h"
 
 #include "core/matrix.h"
 #include "core/vector.h"
@@ -60,6 +61,7 @@ typedef struct rodas {
     double *y, *y0, *f0, *f1, *ft; /* n: at t; at t_old; f there and at t; df/dt */
     double *J;                     /* in the layout of ivp->jacobian */
     double *dense_J;               /* n*n, fixed sizes: J where that layout is another one */
+    dae_refine refine;             /* ODEs only */
 } rodas;
 
 /* ---- Life -------------------------------------------------------------------------------------------------- */
@@ -114,6 +116,7 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
     double *block = dae_arena_reals(a, n * (sizeof vector / sizeof *vector));
     w->u = dae_arena_reals(a, (size_t)w->ld * (size_t)table->stages);
     m->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, ivp->n));
+    if (ivp->sys->kind == DAE_KIND_ODE) dae_refine_create(&m->refine, ivp, table->order);
     if (dae_arena_failed(a)) goto memory;
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) *vector[k] = block + k * n;
     w->y0 = m->y0;
@@ -346,6 +349,7 @@ static void accept(rodas *m, double h, double t1, double h_next)
     dae_ivp *ivp = m->ivp;
     state *s = m->s;
     dae_copy(m->n, m->w.y1, m->y);
+    if (ivp->sys->kind == DAE_KIND_ODE) dae_refine_begin(&m->refine, m->y0);
     s->t_old = s->t;
     s->t = t1;
     s->h = h;
@@ -417,16 +421,11 @@ static dae_status step(void *self)
 
 /* ---- Dense output -------------------------------------------------------------------------------------------------- */
 
-static void interpolate(void *self, double t, double *y, double *yp)
+/* The polynomial that the method has. */
+static void own_polynomial(const rodas *m, double t, double *y, double *yp)
 {
-    rodas *m = self;
     const dae_rodas_table *tab = m->w.table;
     double h = m->s->h;
-    if (!m->s->stages) { /* no step yet */
-        if (y) dae_copy(m->n, m->y, y);
-        if (yp) dae_copy(m->n, m->f1, yp);
-        return;
-    }
     double theta = (t - m->s->t_old) / h, rest = 1 - theta;
     for (int i = 0; i < m->n; i++) {
         double k = 0, dk = 0; /* K_1 + theta (K_2 + ...), and its derivative */
@@ -441,6 +440,24 @@ static void interpolate(void *self, double t, double *y, double *yp)
         if (y) y[i] = rest * y0 + theta * (y1 + rest * k);
         if (yp) yp[i] = (y1 - y0 + (1 - 2 * theta) * k + theta * rest * dk) / h;
     }
+}
+
+static void guess(void *self, double t, double *y)
+{
+    own_polynomial(self, t, y, NULL);
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    rodas *m = self;
+    if (!m->s->stages) { /* no step yet */
+        if (y) dae_copy(m->n, m->y, y);
+        if (yp) dae_copy(m->n, m->f1, yp);
+        return;
+    }
+    dae_refine_step s = {.k = m->w.table->order, .y1 = m->w.y1, .guess = guess, .self = m};
+    int fine = y && m->ivp->sys->kind == DAE_KIND_ODE && m->ivp->opt->fixed_step <= 0;
+    if (!fine || !dae_refine_interpolate(&m->refine, &s, t, y, yp)) own_polynomial(m, t, y, yp);
 }
 
 static size_t save(const void *self, void *buffer)
