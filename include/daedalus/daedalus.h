@@ -12,6 +12,7 @@
 #include <daedalus/options.h>
 #include <daedalus/problem.h>
 #include <daedalus/report.h>
+#include <daedalus/simulation.h>
 #include <daedalus/status.h>
 #include <daedalus/study.h>
 #include <daedalus/system.h>

@@ -68,6 +68,8 @@ DAE_API const double *dae_integrator_state(const dae_integrator *it);  /* lives 
 DAE_API const dae_stats *dae_integrator_stats(const dae_integrator *it);
 DAE_API const dae_method_info *dae_integrator_method(const dae_integrator *it);
 DAE_API const char *dae_integrator_reason(const dae_integrator *it); /* why "auto" took it, or "" */
+/* What the method solves its linear systems with, in words; "" where it solves none. Known after start. */
+DAE_API const char *dae_integrator_linear_algebra(const dae_integrator *it);
 
 /* Asks a running integrator to stop after the present step; safe in signal handlers and from threads. */
 DAE_API void dae_integrator_cancel(dae_integrator *it);
@@ -203,6 +205,9 @@ DAE_API void dae_integrator_set_memory(dae_integrator *it, const dae_memory *mem
 /* Create, start, advance to t1, destroy. y: in the initial, out the final values. stats may be NULL. */
 DAE_API dae_status dae_solve(const dae_system *sys, const dae_options *opt, double t0, double t1, double *y,
                              dae_stats *stats, dae_error *err);
+/* The same with events, which see mechanical systems as y = (p, v, u) in whatever form they are integrated. */
+DAE_API dae_status dae_solve_events(const dae_system *sys, const dae_options *opt, const dae_events *events,
+                                    double t0, double t1, double *y, dae_stats *stats, dae_error *err);
 
 DAE_END_DECLS
 

@@ -785,6 +785,11 @@ const char *dae_integrator_reason(const dae_integrator *it)
     return it->reason;
 }
 
+const char *dae_integrator_linear_algebra(const dae_integrator *it)
+{
+    return it->ivp.solves_with;
+}
+
 void dae_integrator_cancel(dae_integrator *it)
 {
     atomic_store(&it->cancelled, 1);

@@ -742,3 +742,9 @@ dae_status dae_ivp_fail(dae_ivp *ivp, dae_status s, const char *format, ...)
     }
     return s;
 }
+
+void dae_ivp_solves_with(dae_ivp *ivp, const char *what)
+{
+    snprintf(ivp->solves_with, sizeof ivp->solves_with, "%s", what);
+    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", what);
+}

@@ -57,6 +57,8 @@ typedef struct dae_ivp {
     int bad_component; /* of the last evaluation that was not finite; -1: the function said so itself */
     int asked_to_stop; /* a user function returned < 0: the driver ends the run, whatever the method made of it */
 
+    char solves_with[128]; /* dae_ivp_solves_with; "" where nothing is solved */
+
     dae_project_fn *project; /* NULL, or wanted: accepted points are moved onto the constraints */
     void *project_user;
 } dae_ivp;
@@ -178,5 +180,8 @@ double dae_ivp_first_step(dae_ivp *ivp, double t0, const double *y0, const doubl
 
 /* A failing step: fills ivp->err with the time and returns s. */
 dae_status dae_ivp_fail(dae_ivp *ivp, dae_status s, const char *format, ...) DAE_PRINTF(3, 4);
+
+/* What the method solves its linear systems with, in words: it is told and logged. */
+void dae_ivp_solves_with(dae_ivp *ivp, const char *what);
 
 #endif

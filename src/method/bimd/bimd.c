@@ -236,7 +236,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
         destroy(b);
         return NULL;
     }
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(b->solver));
+    dae_ivp_solves_with(ivp, dae_shifted_describe(b->solver));
     ivp->y = b->y;
     return b;
 }

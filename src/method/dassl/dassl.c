@@ -435,7 +435,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
         destroy(d);
         return NULL;
     }
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(d->G));
+    dae_ivp_solves_with(ivp, dae_shifted_describe(d->G));
     ivp->y = d->phi;
     return d;
 memory:

@@ -218,7 +218,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
         destroy(g);
         return NULL;
     }
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(g->solver));
+    dae_ivp_solves_with(ivp, dae_shifted_describe(g->solver));
     ivp->y = g->y;
     return g;
 }

@@ -272,7 +272,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
             destroy(v);
             return NULL;
         }
-        dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(v->P));
+        dae_ivp_solves_with(ivp, dae_shifted_describe(v->P));
     }
     ivp->y = v->z;
     return v;

@@ -204,7 +204,7 @@ static void *create(dae_ivp *ivp, const mebdf_options *o, int residual, dae_erro
     if (!m->ide) spec.second_order = ivp->sys->structure.second_order;
     m->lu = dae_shifted_create(&spec, ivp->arena, err);
     if (!m->lu) goto fail;
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(m->lu));
+    dae_ivp_solves_with(ivp, dae_shifted_describe(m->lu));
     ivp->y = m->D[0];
     return m;
 fail:

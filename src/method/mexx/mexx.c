@@ -146,8 +146,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     for (int j = 2; j <= MEXX_ROWS; j++) s->A[j] = s->A[j - 1] + mexx_steps[j - 1];
     if (create_workers(s, err) || create_projections(s, err) || dae_mechanics_init(&s->aux, ivp, err))
         goto fail;
-    dae_log(ivp->opt, DAE_LOG_INFO, "method=mexx scheme=%s linear_algebra=\"%s\"",
-            s->friction ? "modified" : "base", dae_saddle_describe(s->w->saddle));
+    dae_ivp_solves_with(ivp, dae_saddle_describe(s->w->saddle));
+    dae_log(ivp->opt, DAE_LOG_INFO, "method=mexx scheme=%s", s->friction ? "modified" : "base");
     double finest = INFINITY;
     for (int i = 0; i < s->ny; i++) finest = fmin(finest, ivp->rtol[i] + ivp->atol[i]);
     s->near_rounding = finest < 2 * NEAR_ROUNDING;

@@ -213,8 +213,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->star = dae_arena_reals(arena, ny);
     if (create_solvers(s, err)) goto fail; /* finds missing memory too */
     make_rows(s);
-    dae_log(ivp->opt, DAE_LOG_INFO, "method=phem56 acceleration=%s linear_algebra=\"%s\"",
-            s->solved ? "solved" : "stage", dae_saddle_describe(s->saddle));
+    dae_ivp_solves_with(ivp, dae_saddle_describe(s->saddle));
+    dae_log(ivp->opt, DAE_LOG_INFO, "method=phem56 acceleration=%s", s->solved ? "solved" : "stage");
     return s;
 fail:
     destroy(s);

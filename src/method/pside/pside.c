@@ -193,8 +193,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
         }
     }
     if (p->n >= p->option.parallel_min) p->pool = dae_pside_pool_create(ivp->opt->threads);
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\" threads=%d", dae_shifted_describe(p->solver[0]),
-            p->pool ? ivp->opt->threads : 1);
+    dae_ivp_solves_with(ivp, dae_shifted_describe(p->solver[0]));
+    dae_log(ivp->opt, DAE_LOG_INFO, "threads=%d", p->pool ? ivp->opt->threads : 1);
     ivp->y = p->y;
     return p;
 }

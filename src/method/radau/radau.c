@@ -231,8 +231,8 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
     }
     if (n >= PARALLEL_MIN)
         r->pool = dae_pool_create(ivp->opt->threads <= 1 + s / 2 ? ivp->opt->threads : 1 + s / 2);
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\" threads=%d", dae_shifted_describe(r->real),
-            dae_pool_threads(r->pool));
+    dae_ivp_solves_with(ivp, dae_shifted_describe(r->real));
+    dae_log(ivp->opt, DAE_LOG_INFO, "threads=%d", dae_pool_threads(r->pool));
     ivp->y = r->y;
     return r;
 }

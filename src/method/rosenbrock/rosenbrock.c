@@ -162,7 +162,7 @@ static void *create(dae_ivp *ivp, const dae_rosenbrock_table *table, const void 
         destroy(m);
         return NULL;
     }
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(m->linear));
+    dae_ivp_solves_with(ivp, dae_shifted_describe(m->linear));
     ivp->y = m->y;
     ivp->order = table->order;
     return m;

@@ -251,7 +251,7 @@ static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *e
             destroy(v);
             return NULL;
         }
-        dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(v->P));
+        dae_ivp_solves_with(ivp, dae_shifted_describe(v->P));
     }
     ivp->y = v->z;
     return v;

@@ -1,0 +1,482 @@
+/* A problem on its way: the integrator, the formulation and the events, seen in the coordinates of the problem.
+ *
+ * Mechanical systems are integrated as they stand by methods made for them, and through a formulation by all others. A DAE that
+ * is a mechanism in disguise is integrated as the mechanism by "auto", by methods that do not take DAEs, and wherever a
+ * formulation is asked for. */
+#include "simulation/simulation.h"
+
+#include "core/number.h"
+#include "core/vector.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Coordinates ------------------------------------------------------------------------------- */
+
+/* Formulated systems: what is left of the acceleration constraint where accelerations are known. */
+void dae_simulation_note(dae_simulation *s, double t, const double *y, const double *a)
+{
+    double r[3];
+    if (s->form && dae_formulation_residuals(s->form, t, y, a, r, NULL) >= 0)
+        s->residual[2] = fmax(s->residual[2], r[2]);
+}
+
+/* y = (p, v, u) and what is known of a and lambda, of the mechanical system. */
+static int lower_mechanism(dae_simulation *s, double t, const double *z, double *y, double *a, double *lambda)
+{
+    int wanted = a || lambda, size = s->mech->np + s->mech->nv + s->mech->nu;
+    if (s->form) {
+        if (dae_formulation_lower(s->form, t, z, y, a, lambda, NULL) >= 0) return wanted;
+        dae_formulation_lower(s->form, t, z, y, NULL, NULL, NULL);
+        return 0;
+    }
+    dae_copy(size, z, y);
+    if (!wanted) return 0;
+    if (dae_integrator_multipliers(s->it, t, a, lambda) >= 0) return 1;
+    return s->descriptor && dae_formulation_lower(s->descriptor, t, z, y, a, lambda, NULL) >= 0;
+}
+
+int dae_simulation_lower(dae_simulation *s, double t, const double *z, double *y, double *a, double *lambda)
+{
+    int known = 0;
+    if (!s->mech) {
+        dae_copy(s->nz, z, y);
+    } else if (s->as_mechanism) { /* y = (p, v, a, lambda) */
+        int npv = s->mech->np + s->mech->nv;
+        double *ya = y + npv, *yl = ya + s->mech->nv;
+        known = lower_mechanism(s, t, z, y, ya, yl);
+        for (int i = npv; i < s->n && !known; i++) y[i] = NAN;
+        if (known && a) dae_copy(s->mech->nv, ya, a);
+        if (known && lambda) dae_copy(s->mech->nlambda, yl, lambda);
+        return known;
+    } else {
+        known = lower_mechanism(s, t, z, y, a, lambda);
+    }
+    for (int i = 0; s->mech && a && !known && i < s->mech->nv; i++) a[i] = NAN;
+    for (int i = 0; s->mech && lambda && !known && i < s->mech->nlambda; i++) lambda[i] = NAN;
+    return known;
+}
+
+/* ---- Events of systems in other variables ------------------------------------------------------------ */
+
+/* The state of the mechanical system and its derivative, into ye and ype; zp may be NULL. */
+static int lower_for_events(dae_simulation *s, double t, const double *z, const double *zp)
+{
+    const dae_mech *m = s->mech;
+    int npv = m->np + m->nv;
+    double *v = s->ye + m->np, *a = s->ype + m->np;
+    if (s->as_mechanism) { /* y = (p, v, a, lambda): a is in the derivative of (p, v) */
+        for (int i = npv; i < s->n; i++) s->ye[i] = s->ype[i] = NAN;
+    }
+    if (!s->form) {
+        dae_copy(npv, z, s->ye);
+        if (zp) dae_copy(npv, zp, s->ype);
+        if (zp) dae_copy(m->nv, zp + m->np, s->ye + npv);
+        return 0;
+    }
+    if (dae_formulation_lower(s->form, t, z, s->ye, zp ? a : NULL, NULL, NULL) < 0) return 1;
+    if (!zp) return 0;
+    if (s->as_mechanism) dae_copy(m->nv, a, s->ye + npv);
+    dae_mech_point at = {.t = t, .p = s->ye, .v = v};
+    dae_copy(m->nu, zp + dae_formulation_dynamics_at(s->form), a + m->nv);
+    if (m->kinematics) return m->kinematics(&at, s->ype, m->user);
+    dae_copy(m->np, v, s->ype);
+    return 0;
+}
+
+static int on_switching(double t, const double *z, const double *zp, double *phi, void *user)
+{
+    dae_simulation *s = user;
+    int r = lower_for_events(s, t, z, zp);
+    return r ? r : s->given.phi(t, s->ye, zp ? s->ype : NULL, phi, s->given.user);
+}
+
+/* A changed state is lifted again: its multipliers, or other coordinates. */
+static int on_event(int i, double t, int rising, double *z, double *zp, void *user)
+{
+    dae_simulation *s = user;
+    if (lower_for_events(s, t, z, zp)) return -1;
+    int r = s->given.action(i, t, rising, s->ye, zp ? s->ype : NULL, s->given.user);
+    if (r != DAE_EVENT_RESTART) return r;
+    if (!s->form) dae_copy(s->nz, s->ye, z);
+    else if (dae_formulation_lift(s->form, t, s->ye, z, NULL) < 0) return -1;
+    return r;
+}
+
+static dae_status set_events(dae_simulation *s, dae_integrator *it, dae_error *err)
+{
+    if (s->given.count < 1) return DAE_OK;
+    s->events = s->given;
+    if (s->form || s->as_mechanism) {
+        s->events.phi = on_switching;
+        s->events.action = s->given.action ? on_event : NULL;
+        s->events.user = s;
+    }
+    return dae_integrator_set_events(it, &s->events, err);
+}
+
+/* ---- What is integrated -------------------------------------------------------------------------------- */
+
+dae_simulation_options dae_simulation_options_default(const dae_problem *p)
+{
+    dae_simulation_options o = {.options = dae_options_default(), .t_end = p->t_end, .events = p->events};
+    if (p->rtol > 0) o.options.rtol = p->rtol;
+    if (p->atol > 0) o.options.atol = p->atol;
+    o.options.h0 = p->h0;
+    o.options.h_max = p->h_max;
+    if (p->method) o.options.method = p->method;
+    if (p->formulation) o.options.formulation = p->formulation;
+    o.options.discontinuity = p->discontinuity;
+    o.options.ndiscontinuity = p->ndiscontinuity;
+    return o;
+}
+
+static dae_status no_memory(dae_error *err)
+{
+    return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+}
+
+/* Tolerances of all components of the problem, and for the integrator where they differ. */
+static dae_status tolerances(dae_simulation *s, dae_error *err)
+{
+    const dae_problem *p = s->p;
+    dae_options *o = &s->options;
+    double *rtol = dae_arena_reals(s->arena, (size_t)s->n), *atol = dae_arena_reals(s->arena, (size_t)s->n);
+    if (!rtol || !atol) return no_memory(err);
+    for (int i = 0; i < s->n; i++) {
+        rtol[i] = o->rtol_vec ? o->rtol_vec[i] : p->rtol_factor ? o->rtol * p->rtol_factor[i] : o->rtol;
+        atol[i] = o->atol_vec ? o->atol_vec[i] : p->atol_factor ? o->atol * p->atol_factor[i] : o->atol;
+    }
+    s->rtol = rtol;
+    s->atol = atol;
+    if (p->rtol_factor && !o->rtol_vec) o->rtol_vec = rtol;
+    if (p->atol_factor && !o->atol_vec) o->atol_vec = atol;
+    return DAE_OK;
+}
+
+/* Jumps have to be sorted in the direction of integration. */
+static dae_status discontinuities(dae_simulation *s, dae_error *err)
+{
+    int n = s->options.ndiscontinuity;
+    const double *t = s->options.discontinuity;
+    if (n < 2 || (t[n - 1] > t[0]) == (s->t_end > s->t0)) return DAE_OK;
+    double *turned = dae_arena_reals(s->arena, (size_t)n);
+    if (!turned) return no_memory(err);
+    for (int i = 0; i < n; i++) turned[i] = t[n - 1 - i];
+    s->options.discontinuity = turned;
+    return DAE_OK;
+}
+
+/* Sets form or descriptor, and what is integrated: the mechanical system in the form that the options name. */
+static dae_status formulate(dae_simulation *s, dae_error *err)
+{
+    dae_options inner;
+    dae_formulation *f = dae_formulation_open(s->sys, &s->options, &inner, err);
+    if (!f) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    const dae_system *formed = dae_formulation_system(f);
+    s->mech = &s->sys->mech;
+    s->formulation = dae_formulation_type_of(f)->name;
+    s->options = inner;
+    if (formed->kind == DAE_KIND_MECH) {
+        s->descriptor = f;
+    } else {
+        s->form = f;
+        s->sys = formed;
+        s->nz = dae_system_size(formed);
+    }
+    return DAE_OK;
+}
+
+/* Sets z0 and zp0. */
+static dae_status initial_values(dae_simulation *s, dae_error *err)
+{
+    const dae_problem *p = s->p;
+    if (s->form) return dae_formulation_lift(s->form, s->t0, p->y0, s->z0, err);
+    dae_copy(s->nz, p->y0, s->z0);
+    if (!p->yp0 || s->as_mechanism) return DAE_OK;
+    if (!s->zp0) s->zp0 = dae_arena_reals(s->arena, (size_t)s->nz);
+    if (!s->zp0) return no_memory(err);
+    dae_copy(s->nz, p->yp0, s->zp0);
+    return DAE_OK;
+}
+
+static dae_status build(dae_simulation *s, dae_error *err)
+{
+    const dae_problem *p = s->p;
+    dae_status status = tolerances(s, err);
+    if (status >= 0) status = dae_simulation_choose(s, err);
+    if (status < 0) return status;
+    s->sys = s->as_mechanism ? p->mechanism : &p->system;
+    s->nz = dae_system_size(s->sys);
+    if (s->as_mechanism && s->options.h0 == p->h0) s->options.h0 = 0; /* meant for the DAE */
+    if (s->sys->kind == DAE_KIND_MECH) status = formulate(s, err);
+    if (status >= 0) status = discontinuities(s, err);
+    if (status < 0) return status;
+    s->z0 = dae_arena_reals(s->arena, (size_t)s->nz);
+    s->z = dae_arena_reals(s->arena, (size_t)s->nz);
+    s->zp = dae_arena_reals(s->arena, (size_t)s->nz);
+    s->y = dae_arena_reals(s->arena, (size_t)s->n);
+    s->ye = dae_arena_reals(s->arena, (size_t)s->n);
+    s->ype = dae_arena_reals(s->arena, (size_t)s->n);
+    return dae_arena_failed(s->arena) ? no_memory(err) : initial_values(s, err);
+}
+
+/* ---- Along the way --------------------------------------------------------------------------------------- */
+
+/* Largest constraint residuals at the accepted points. */
+static void note_residuals(dae_simulation *s, double t)
+{
+    double r[3];
+    if (!s->form || s->quiet) return;
+    if (dae_formulation_lower(s->form, t, dae_integrator_state(s->it), s->y, NULL, NULL, NULL) < 0) return;
+    if (dae_formulation_residuals(s->form, t, s->y, NULL, r, NULL) < 0) return;
+    s->residual[0] = fmax(s->residual[0], r[0]);
+    s->residual[1] = fmax(s->residual[1], r[1]);
+}
+
+static int on_step(const dae_integrator *it, double t, double t_end, void *user)
+{
+    dae_simulation *s = user;
+    note_residuals(s, t);
+    if (s->on_step) return s->on_step(it, t, t_end, s->on_step_user);
+    return s->progress ? s->progress(s, s->progress_user) : 0;
+}
+
+dae_integrator *dae_simulation_again(dae_simulation *s, dae_error *err)
+{
+    dae_integrator *it = dae_integrator_create(s->sys, &s->options, err);
+    if (it && (!s->form || dae_formulation_attach(s->form, it, err) >= 0) && set_events(s, it, err) >= 0)
+        return it;
+    dae_integrator_destroy(it);
+    return NULL;
+}
+
+/* ---- Checkpoint ----------------------------------------------------------------------------------------- */
+
+/* What the checkpoint of a run says besides what the integrator knows. */
+static dae_status set_fingerprint(dae_simulation *s, const char *more, dae_error *err)
+{
+    const dae_problem *p = s->p;
+    const dae_parameter *q = p->info ? p->info->parameter : NULL;
+    const char *own = more ? more : "", *name = p->info && p->info->name ? p->info->name : "system",
+               *form = s->formulation ? s->formulation : "none";
+    size_t room = strlen(own) + strlen(name) + strlen(form) + 96, used = 0;
+    for (int i = 0; q && q[i].name; i++) room += strlen(q[i].name) + 48;
+    char *text = malloc(room);
+    if (!text) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    used += (size_t)snprintf(text, room, "problem %s\nmodel %016llx\n%s%s", name, p->hash, own,
+                             own[0] && own[strlen(own) - 1] != '\n' ? "\n" : "");
+    for (int i = 0; q && q[i].name; i++)
+        used += (size_t)dae_snprintf(text + used, room - used, "parameter %s=%.17g\n", q[i].name,
+                                     p->parameter[i]);
+    snprintf(text + used, room - used, "formulation %s\n", form);
+    dae_status status = dae_integrator_set_fingerprint(s->it, text, err);
+    free(text);
+    return status;
+}
+
+size_t dae_simulation_save(const dae_simulation *s, void *buffer, size_t size)
+{
+    return dae_integrator_save(s->it, buffer, size);
+}
+
+dae_status dae_simulation_load(dae_simulation *s, const void *buffer, size_t size, const char *changes,
+                               dae_error *err)
+{
+    return dae_integrator_load_changed(s->it, buffer, size, changes, err);
+}
+
+/* ---- Life ---------------------------------------------------------------------------------------------- */
+
+dae_simulation *dae_simulation_open(const dae_problem *p, const dae_simulation_options *opt, dae_error *err)
+{
+    dae_error own = {0};
+    if (!err) err = &own;
+    dae_simulation *s = calloc(1, sizeof *s);
+    if (!s || !(s->arena = dae_arena_create())) {
+        free(s);
+        no_memory(err);
+        return NULL;
+    }
+    s->p = p;
+    s->options = opt->options;
+    s->t0 = p->t0;
+    s->t_end = opt->t_end;
+    if (opt->events) s->given = *opt->events;
+    s->residual[2] = NAN;
+    if (dae_system_check(&p->system, err) < 0) goto fail;
+    s->n = dae_system_size(&p->system);
+    if (build(s, err) < 0) goto fail;
+    s->it = dae_simulation_again(s, err);
+    if (!s->it || set_fingerprint(s, opt->fingerprint, err) < 0) goto fail;
+    return s;
+fail:
+    dae_simulation_close(s);
+    return NULL;
+}
+
+void dae_simulation_close(dae_simulation *s)
+{
+    if (!s) return;
+    dae_integrator_destroy(s->it);
+    dae_formulation_destroy(s->form);
+    dae_formulation_destroy(s->descriptor);
+    dae_arena_destroy(s->arena);
+    free(s);
+}
+
+dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
+{
+    dae_status status = DAE_OK;
+    if (s->started) status = initial_values(s, err);
+    s->started = 1;
+    s->residual[0] = s->residual[1] = 0;
+    s->residual[2] = NAN;
+    if ((s->form && !s->quiet) || s->progress || s->on_step) dae_integrator_set_progress(s->it, on_step, s);
+    return status < 0 ? status : dae_integrator_start(s->it, s->t0, s->t_end, s->z0, s->zp0, err);
+}
+
+/* ---- Going on ---------------------------------------------------------------------------------------------- */
+
+dae_status dae_simulation_advance(dae_simulation *s, double t, dae_error *err)
+{
+    dae_status status = dae_integrator_advance(s->it, t, err);
+    note_residuals(s, dae_integrator_time(s->it)); /* an event may have ended it between two steps */
+    if (s->form && err) dae_formulation_explain(s->form, err);
+    return status;
+}
+
+dae_status dae_simulation_step(dae_simulation *s, dae_error *err)
+{
+    dae_status status = dae_integrator_step(s->it, err);
+    if (s->form && err) dae_formulation_explain(s->form, err);
+    return status;
+}
+
+void dae_simulation_cancel(dae_simulation *s)
+{
+    dae_integrator_cancel(s->it);
+}
+
+void dae_simulation_set_progress(dae_simulation *s, dae_simulation_fn *progress, void *user)
+{
+    s->progress = progress;
+    s->progress_user = user;
+    if (progress) dae_integrator_set_progress(s->it, on_step, s);
+}
+
+/* ---- Where it is -------------------------------------------------------------------------------------------- */
+
+double dae_simulation_time(const dae_simulation *s)
+{
+    return dae_integrator_time(s->it);
+}
+
+double dae_simulation_previous_time(const dae_simulation *s)
+{
+    return dae_integrator_previous_time(s->it);
+}
+
+const double *dae_simulation_state(dae_simulation *s)
+{
+    dae_simulation_lower(s, dae_integrator_time(s->it), dae_integrator_state(s->it), s->y, NULL, NULL);
+    return s->y;
+}
+
+/* The solution at t inside the last step, into z (and zp). */
+static dae_status inside(dae_simulation *s, double t, double *zp, dae_error *err)
+{
+    double from = dae_integrator_previous_time(s->it), to = dae_integrator_time(s->it);
+    if (t >= fmin(from, to) && t <= fmax(from, to) && dae_integrator_interpolate(s->it, t, s->z, zp) >= 0)
+        return DAE_OK;
+    return dae_fail(err, DAE_ERR_INPUT, t, "t = %.10g is not inside the last step, %.10g .. %.10g", t, from,
+                    to);
+}
+
+dae_status dae_simulation_interpolate(dae_simulation *s, double t, double *y, double *yp, dae_error *err)
+{
+    dae_status status = inside(s, t, yp ? s->zp : NULL, err);
+    if (status < 0) return status;
+    dae_simulation_lower(s, t, s->z, y, NULL, NULL);
+    if (!yp) return DAE_OK;
+    if (!s->form && !s->as_mechanism) {
+        dae_copy(s->n, s->zp, yp);
+        return DAE_OK;
+    }
+    if (lower_for_events(s, t, s->z, s->zp))
+        return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the derivative cannot be evaluated", t);
+    dae_copy(s->n, s->ype, yp);
+    return DAE_OK;
+}
+
+static dae_status no_mechanism(const dae_simulation *s, dae_error *err)
+{
+    if (s->mech) return DAE_OK;
+    return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "this is no mechanism");
+}
+
+dae_status dae_simulation_multipliers(dae_simulation *s, double t, double *a, double *lambda, dae_error *err)
+{
+    dae_status status = no_mechanism(s, err);
+    if (status < 0) return status;
+    status = inside(s, t, NULL, err);
+    if (status < 0) return status;
+    if (dae_simulation_lower(s, t, s->z, s->y, a, lambda)) return DAE_OK;
+    return dae_fail(err, DAE_ERR_SINGULAR, t, "t = %.10g: accelerations and multipliers are not known there",
+                    t);
+}
+
+dae_status dae_simulation_residuals(dae_simulation *s, double residual[3], dae_error *err)
+{
+    dae_status status = no_mechanism(s, err);
+    if (status < 0) return status;
+    double t = dae_integrator_time(s->it), *a = calloc((size_t)s->mech->nv + 1, sizeof *a);
+    if (!a) return no_memory(err);
+    int known = dae_simulation_lower(s, t, dae_integrator_state(s->it), s->y, a, NULL);
+    status = dae_formulation_residuals(s->form ? s->form : s->descriptor, t, s->y, known ? a : NULL, residual,
+                                       err);
+    if (!known) residual[2] = NAN;
+    free(a);
+    return status;
+}
+
+dae_status dae_simulation_energy(dae_simulation *s, dae_energy *out, dae_error *err)
+{
+    double t = dae_integrator_time(s->it);
+    if (!s->p->derived.energy)
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "no energy is known of this problem");
+    if (s->p->derived.energy(s->p, 1, &t, dae_simulation_state(s), out) >= 0) return DAE_OK;
+    return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the energy cannot be evaluated", t);
+}
+
+const dae_event_record *dae_simulation_events(const dae_simulation *s, int *count)
+{
+    return dae_integrator_events(s->it, count);
+}
+
+dae_stats dae_simulation_stats(const dae_simulation *s)
+{
+    dae_stats stats = *dae_integrator_stats(s->it);
+    if (s->form) {
+        stats.position_residual = s->residual[0];
+        stats.velocity_residual = s->residual[1];
+        stats.acceleration_residual = s->residual[2];
+    }
+    return stats;
+}
+
+dae_choice dae_simulation_choice(const dae_simulation *s)
+{
+    const dae_formulation *form = s->form ? s->form : s->descriptor;
+    const dae_method_info *m = dae_integrator_method(s->it);
+    const char *why = dae_integrator_reason(s->it), *open = s->options.method;
+    return (dae_choice){.method = m      ? m->name
+                                  : open ? open
+                                         : "auto",
+                        .formulation = s->formulation ? s->formulation : "",
+                        .reason = why && why[0] ? why : s->reason,
+                        .coordinates = form ? dae_formulation_describe(form) : "",
+                        .linear_algebra = dae_integrator_linear_algebra(s->it)};
+}
