@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_H
 #define DAEDALUS_H
 
+#include <daedalus/equations.h>
 #include <daedalus/experiment.h>
 #include <daedalus/formulation.h>
 #include <daedalus/gefp.h>

@@ -1,5 +1,6 @@
 /* Opening a problem, whatever it comes from. A kind of text is one line of the table: how files of it end, how its text is
  * told from the others, and what makes a problem of it. */
+#include <daedalus/equations.h>
 #include <daedalus/multibody.h>
 
 #include "core/error.h"
@@ -32,8 +33,16 @@ static int is_model(const char *text, size_t length)
     return i < length && text[i] == '{';
 }
 
+/* Lines of text that are no JSON object: equations say themselves what is wrong with them. */
+static int is_equations(const char *text, size_t length)
+{
+    size_t i = blanks(text, length);
+    return i < length && memchr(text, '\n', length) != NULL;
+}
+
 static const kind kinds[] = {
     {"model", ".json", is_model, mbs_problem_parse},
+    {"equations", ".deq", is_equations, dae_equations_problem},
 };
 enum { COUNT = sizeof kinds / sizeof *kinds };
 
@@ -88,9 +97,10 @@ dae_problem *dae_problem_open_text(const char *text, size_t length, const char *
     const kind *k = kind_by_ending(file);
     if (!k) k = kind_by_content(text, length);
     if (!k) {
-        dae_fail(err, DAE_ERR_INPUT, NAN,
-                 "%s: this is no text of a problem; expected a model, a JSON object {...}",
-                 file ? file : "text");
+        dae_fail(
+            err, DAE_ERR_INPUT, NAN,
+            "%s: this is no text of a problem; expected a model, a JSON object {...}, or lines of equations",
+            file ? file : "text");
         return NULL;
     }
     dae_problem *p = k->open(text, length, file, setting, nsetting, err);

@@ -275,7 +275,8 @@ static int collect(int n, dae_term *t)
 static int make_sum(dae_graph *g, double constant, int n, const dae_term *term, int limit)
 {
     int m = 0;
-    for (int i = 0; i < n && !g->failed; i++) append(g, &m, &constant, term[i].node, term[i].factor, limit, 0);
+    for (int i = 0; i < n && !g->failed; i++)
+        append(g, &m, &constant, term[i].node, term[i].factor, limit, 0);
     if (g->failed) return 0;
     if (m > 1) sort_terms(m, g->scratch);
     m = collect(m, g->scratch);

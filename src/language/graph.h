@@ -87,6 +87,8 @@ int dae_graph_operand(const dae_graph *g, int node, int k);
 /* All nodes that the roots depend on, roots included, ascending. Returns their number, *list malloc'ed (free it); -1: no
  * memory. */
 int dae_graph_reach(const dae_graph *g, int n, const int *root, int **list);
+/* The same without what stands only inside OP_LITERAL: where switches may be. */
+int dae_graph_reach_switches(const dae_graph *g, int n, const int *root, int **list);
 
 /* The node with leaf `from[i]` replaced by node to[i]. */
 int dae_graph_substitute(dae_graph *g, int node, int n, const int *from, const int *to);

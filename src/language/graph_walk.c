@@ -15,13 +15,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The marked nodes of 0..top in ascending order: by a scan where most are marked, else sorted. */
-int dae_graph_reach(const dae_graph *g, int n, const int *root, int **list)
+/* open: nodes inside OP_LITERAL are left out. */
+static int reach(const dae_graph *g, int n, const int *root, int open, int **list)
 {
     int count = 0, capacity = 0, *found = NULL, *set = NULL, slots = 0, used = 0;
     *list = NULL;
     /* An open table of the nodes seen: small reaches must not cost the size of the graph. */
     for (int done = -1; done < count; done++) {
+        if (open && done >= 0 && g->node[found[done]].op == OP_LITERAL) continue;
         for (int k = 0;; k++) {
             int m = done < 0 ? (k < n ? root[k] : -1) : dae_graph_operand(g, found[done], k);
             if (m < 0) break;
@@ -54,6 +55,16 @@ fail:
     free(set);
     free(found);
     return -1;
+}
+
+int dae_graph_reach(const dae_graph *g, int n, const int *root, int **list)
+{
+    return reach(g, n, root, 0, list);
+}
+
+int dae_graph_reach_switches(const dae_graph *g, int n, const int *root, int **list)
+{
+    return reach(g, n, root, 1, list);
 }
 
 /* Where `node` stands in the ascending list. */

@@ -1,0 +1,37 @@
+/* Equation files: ODEs, DAEs and implicit systems as text (docs/equations.md).
+ *
+ *     model pendulum
+ *     param g = 9.81 [m/s^2], L = 1 [m]
+ *     var x = 1 [m], y ~ 0 [m], vx = 0 [m/s], vy = 0 [m/s], lam
+ *     x' = vx
+ *     ...
+ *     solve t = 0 .. 10 [s], rtol = 1e-8 */
+#ifndef DAEDALUS_EQUATIONS_H
+#define DAEDALUS_EQUATIONS_H
+
+#include <daedalus/problem.h>
+
+DAE_BEGIN_DECLS
+
+/* The problem that a text describes. file: its name, for messages and as the place that tables are read from (NULL: tables
+ * cannot be read). Settings are {"mu", "500"}, {"L", "200[mm]"}; a value that begins with = or ~ is an initial value or
+ * guess: {"x", "=2"}. NULL: *err holds the first error as FILE:LINE:COLUMN: text, with the line and a mark. */
+DAE_API dae_problem *dae_equations_problem(const char *text, size_t length, const char *file,
+                                           const dae_setting *setting, int nsetting, dae_error *err);
+
+/* What is wrong with a text. */
+typedef struct dae_text_error {
+    int line, column; /* from 1; line 0: of the whole text */
+    char text[400];
+} dae_text_error;
+
+/* Up to max errors, at most 10; their number is returned, 0: the text can be read. */
+DAE_API int dae_equations_errors(const char *text, size_t length, const char *file,
+                                 const dae_setting *setting, int nsetting, dae_text_error *out, int max);
+/* "FILE:LINE:COLUMN: text", the line and a mark below the column; as much as fits. */
+DAE_API void dae_text_error_format(const dae_text_error *e, const char *text, size_t length, const char *file,
+                                   char *out, size_t size);
+
+DAE_END_DECLS
+
+#endif

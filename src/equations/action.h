@@ -1,0 +1,21 @@
+/* Events of an equation file in a run: when, every, at. */
+#ifndef DAE_EQUATIONS_ACTION_H
+#define DAE_EQUATIONS_ACTION_H
+
+#include "equations/model.h"
+
+#include <daedalus/integrator.h>
+
+typedef struct dae_actions dae_actions;
+
+/* leaf[i]: the node of component i of y. NULL: no memory, or messages has an error. */
+dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messages *messages);
+void dae_actions_destroy(dae_actions *a); /* NULL allowed */
+/* NULL: there are none. Lives as long as a. */
+const dae_events *dae_actions_events(const dae_actions *a);
+/* Instants of clocks inside (t0, t1), malloc'ed; their number, -1: no memory. */
+int dae_actions_instants(const dae_model *m, double **out);
+/* Clocks that strike at t0 act on the initial values. */
+void dae_actions_begin(const dae_actions *a, double t0, double *y);
+
+#endif

@@ -1,0 +1,27 @@
+/* M y' = f(t, y) evaluated: f, its exact sparse Jacobian and df/dt as programs made of nodes of a graph.
+ *
+ * The callbacks have the form that dae_ode and dae_dae want; their user is the flow. Threads may share a flow: each evaluation
+ * borrows one of its work arrays. */
+#ifndef DAE_EQUATIONS_FLOW_H
+#define DAE_EQUATIONS_FLOW_H
+
+#include "equations/model.h"
+
+#include <daedalus/system.h>
+
+typedef struct dae_flow dae_flow;
+
+/* leaf[i]: node of component i of y (a variable or a discrete value), rate[i]: node of f_i. Adds nodes to the graph of the
+ * model, which is not needed afterwards. NULL: no memory, or a rate needs a leaf that is no component (*missing is its
+ * node, else -1). */
+dae_flow *dae_flow_create(const dae_model *m, int n, const int *leaf, const int *rate, int *missing);
+void dae_flow_destroy(dae_flow *f); /* NULL allowed */
+
+int dae_flow_rhs(double t, const double *y, double *out, void *flow);
+int dae_flow_jacobian(double t, const double *y, double *out, void *flow);
+int dae_flow_time(double t, const double *y, double *out, void *flow);
+/* Of the Jacobian; lives as long as the flow. */
+dae_pattern dae_flow_pattern(const dae_flow *f);
+long dae_flow_operations(const dae_flow *f, int jacobian);
+
+#endif

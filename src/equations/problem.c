@@ -1,0 +1,382 @@
+/* An equation file as a problem: system, initial values, events, names, reference. */
+#include "problem/problem.h"
+#include "core/error.h"
+#include "equations/action.h"
+#include "equations/first_order.h"
+#include "equations/flow.h"
+#include "equations/instants.h"
+
+#include <daedalus/equations.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_RTOL 1e-6
+
+/* What the problem's functions need; destroyed with it. */
+typedef struct object {
+    dae_model *m;
+    dae_first_order *s;
+    dae_flow *flow;
+    dae_actions *actions;
+    double *instant;
+} object;
+
+static void destroy(void *p)
+{
+    object *o = p;
+    if (!o) return;
+    dae_flow_destroy(o->flow);
+    dae_actions_destroy(o->actions);
+    dae_first_order_destroy(o->s);
+    dae_model_destroy(o->m);
+    free(o->instant);
+    free(o);
+}
+
+/* ---- Names and parameters ------------------------------------------------------------------------ */
+
+static const char *unit_text(dae_problem *p, const dae_dimension *d)
+{
+    char text[64] = "";
+    if (!d->soft) dae_dimension_text(d, text, sizeof text);
+    if (!strcmp(text, "1")) text[0] = 0;
+    return dae_problem_copy(p, text);
+}
+
+static void name_components(dae_problem *p, const object *o)
+{
+    const dae_first_order *s = o->s;
+    const dae_model *m = o->m;
+    const char **name = dae_problem_take(p, (size_t)s->n + 1, sizeof *name);
+    const char **unit = dae_problem_take(p, (size_t)s->n + 1, sizeof *unit);
+    for (int i = 0; name && unit && i < s->n; i++) {
+        char text[200];
+        int v = s->variable[i];
+        dae_model_leaf_name(m, s->leaf[i], text, sizeof text);
+        name[i] = dae_problem_copy(p, text);
+        dae_dimension d = v < 0 ? m->discrete[-1 - v].dimension : m->variable[v].dimension;
+        for (int k = 0; k < s->order[i] && !m->time.soft; k++) d.power[2] = (signed char)(d.power[2] - 1);
+        if (s->order[i] && m->time.soft) d.soft = 1;
+        unit[i] = unit_text(p, &d);
+    }
+    p->component = name;
+    p->unit = unit;
+    p->time_unit = m->time.soft ? NULL : "s";
+}
+
+static void list_parameters(dae_problem *p, const dae_model *m, dae_problem_info *info)
+{
+    dae_parameter *list = dae_problem_take(p, (size_t)m->nparameter + 1, sizeof *list);
+    double *value = dae_problem_reals(p, m->nparameter + 1);
+    for (int k = 0; list && value && k < m->nparameter; k++) {
+        const dae_model_parameter *x = &m->parameter[k];
+        value[k] = x->value;
+        list[k] = (dae_parameter){.name = dae_problem_copy(p, x->name),
+                                  .value = x->value,
+                                  .min = x->min,
+                                  .max = x->max,
+                                  .integer = x->integer,
+                                  .unit = unit_text(p, &x->dimension),
+                                  .help = dae_problem_copy(p, x->help)};
+        if (x->choices) list[k].choices = dae_problem_copy(p, x->choices);
+    }
+    info->parameter = list;
+    p->parameter = value;
+}
+
+/* ---- Start, options, reference ------------------------------------------------------------------- */
+
+static void set_start(dae_problem *p, const object *o)
+{
+    const dae_first_order *s = o->s;
+    const dae_model *m = o->m;
+    double *y0 = dae_problem_reals(p, s->n + 1);
+    for (int k = 0; y0 && k < m->nstart; k++) {
+        for (int i = 0; i < s->ncontinuous; i++) {
+            if (s->variable[i] == m->start[k].variable && s->order[i] == m->start[k].order)
+                y0[i] = m->start[k].value;
+            if (m->start[k].order == 0 && s->order[i] == 0 && i == m->start[k].variable)
+                break; /* the usual case: found at once */
+        }
+    }
+    for (int i = s->ncontinuous; y0 && i < s->n; i++) y0[i] = m->discrete[-1 - s->variable[i]].start;
+    p->y0 = y0;
+}
+
+static int set_option(dae_problem *p, const dae_model_setting *x, double *rtol, double *atol,
+                      dae_messages *messages)
+{
+    const struct {
+        const char *name;
+        double *to;
+    } number[] = {{"rtol", rtol}, {"atol", atol}, {"h0", &p->h0}, {"h_max", &p->h_max}, {"every", &p->every}};
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++) {
+        if (strcmp(x->name, number[k].name) != 0) continue;
+        char *end;
+        *number[k].to = strtod(x->value, &end);
+        if (*end || !(*number[k].to > 0))
+            dae_messages_error(messages, x->place, "%s must be a positive number", x->name);
+        return 1;
+    }
+    if (!strcmp(x->name, "method")) p->method = dae_problem_copy(p, x->value);
+    else if (!strcmp(x->name, "formulation")) p->formulation = dae_problem_copy(p, x->value);
+    else {
+        dae_messages_error(
+            messages, x->place,
+            "solve has no option \"%s\" (it has rtol, atol, atol(x), h0, h_max, every, method, formulation)",
+            x->name);
+        return 0;
+    }
+    return 1;
+}
+
+static void set_options(dae_problem *p, const object *o, dae_messages *messages)
+{
+    const dae_model *m = o->m;
+    double rtol = 0, atol = 0, *factor = NULL;
+    for (int k = 0; k < m->nsetting; k++) set_option(p, &m->setting[k], &rtol, &atol, messages);
+    p->rtol = rtol > 0 ? rtol : atol > 0 ? atol : DEFAULT_RTOL;
+    p->atol = atol > 0 ? atol : p->rtol;
+    for (int i = 0; i < o->s->ncontinuous; i++) {
+        double own = m->variable[o->s->variable[i]].atol;
+        if (!(own > 0)) continue;
+        if (!factor) {
+            factor = dae_problem_reals(p, o->s->n);
+            if (!factor) return;
+            for (int k = 0; k < o->s->n; k++) factor[k] = 1;
+        }
+        factor[i] = own / p->atol;
+    }
+    p->atol_factor = factor;
+    p->t0 = m->t0;
+    p->t_end = m->t1;
+}
+
+static int component_of(const dae_first_order *s, int node)
+{
+    for (int i = 0; i < s->n; i++) {
+        if (s->leaf[i] == node) return i;
+    }
+    return -1;
+}
+
+static void set_reference(dae_problem *p, const object *o, int changed)
+{
+    const dae_model *m = o->m;
+    const dae_first_order *s = o->s;
+    int found = 0;
+    if (!m->nreference || changed || m->reference_t != m->t1) return;
+    double *y = dae_problem_reals(p, s->n);
+    unsigned char *scored = dae_problem_take(p, (size_t)s->n, 1);
+    for (int k = 0; y && scored && k < m->nreference; k++) {
+        int i = component_of(s, m->reference[k].node);
+        if (i < 0) continue;
+        y[i] = m->reference[k].value;
+        found += !scored[i];
+        scored[i] = 1;
+    }
+    for (int k = 0; y && scored && m->nscore && k < s->n; k++) scored[k] = scored[k] == 1 ? 2 : 0;
+    for (int k = 0; y && scored && k < m->nscore; k++) {
+        int i = component_of(s, m->score[k].node);
+        if (i >= 0 && scored[i]) scored[i] = 1;
+    }
+    for (int k = 0; y && scored && m->nscore && k < s->n; k++) scored[k] = scored[k] == 1;
+    if (!found) return;
+    p->reference = y;
+    p->scored = scored;
+    p->reference_digits = m->reference_digits > 0 ? m->reference_digits : 12;
+    p->reference_source =
+        m->reference_source[0] ? dae_problem_copy(p, m->reference_source) : "given in the file";
+}
+
+static void set_plot(dae_problem *p, const object *o)
+{
+    const dae_model *m = o->m;
+    int *plot = dae_problem_ints(p, m->nplot + 1);
+    for (int k = 0; plot && k < m->nplot; k++) {
+        int i = component_of(o->s, m->plot[k].node);
+        if (i >= 0) plot[p->nplot++] = i;
+    }
+    p->plot = plot;
+    p->plot_log_t = m->plot_log_t;
+}
+
+/* ---- The system ---------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Instants of switches in time and of clocks. */
+static int set_instants(dae_problem *p, object *o, dae_messages *messages)
+{
+    double *clock = NULL;
+    int n = dae_instants_find(o->m, o->s->n, o->s->rate, &o->instant),
+        more = dae_actions_instants(o->m, &clock);
+    if (n == -2) {
+        dae_messages_note(messages, (dae_place){0, 0},
+                          "more than 100000 switches in time: they are not located");
+        n = 0;
+    }
+    if (n < 0 || more < 0) {
+        free(clock);
+        return 0;
+    }
+    double *all = dae_problem_reals(p, n + more + 1);
+    int count = 0;
+    for (int k = 0; all && k < n; k++) all[count++] = o->instant[k];
+    for (int k = 0; all && k < more; k++) all[count++] = clock[k];
+    free(clock);
+    if (!all) return 0;
+    qsort(all, (size_t)count, sizeof *all, by_size);
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        if (!kept || all[k] > all[kept - 1]) all[kept++] = all[k];
+    }
+    if (o->m->t1 < o->m->t0) {
+        for (int k = 0; k < kept / 2; k++) {
+            double swap = all[k];
+            all[k] = all[kept - 1 - k];
+            all[kept - 1 - k] = swap;
+        }
+    }
+    p->discontinuity = all;
+    p->ndiscontinuity = kept;
+    return 1;
+}
+
+static void set_system(dae_problem *p, const object *o)
+{
+    const dae_first_order *s = o->s;
+    dae_structure structure = {.jacobian = dae_flow_pattern(o->flow)};
+    if (s->dae) {
+        p->system = (dae_system){.kind = DAE_KIND_DAE,
+                                 .dae = {.n = s->n,
+                                         .mass = dae_sparse(s->n, s->colptr, s->rowind, s->mass),
+                                         .f = dae_flow_rhs,
+                                         .jac = dae_flow_jacobian,
+                                         .dfdt = dae_flow_time,
+                                         .user = o->flow}};
+    } else {
+        p->system = (dae_system){.kind = DAE_KIND_ODE,
+                                 .ode = {.n = s->n,
+                                         .f = dae_flow_rhs,
+                                         .jac = dae_flow_jacobian,
+                                         .dfdt = dae_flow_time,
+                                         .user = o->flow}};
+    }
+    p->system.structure = structure;
+}
+
+static int fill(dae_problem *p, object *o, int changed, dae_messages *messages)
+{
+    dae_model *m = o->m;
+    dae_problem_info *info = dae_problem_take(p, 1, sizeof *info);
+    int missing;
+    if (!info || !(o->s = dae_first_order_find(m))) return 0;
+    if (o->s->dae < 0) {
+        dae_messages_error(messages, (dae_place){0, 0}, "%s", o->s->why_not);
+        return 0;
+    }
+    o->flow = dae_flow_create(m, o->s->n, o->s->leaf, o->s->rate, &missing);
+    o->actions = m->nevent && o->flow ? dae_actions_create(m, o->s->n, o->s->leaf, messages) : NULL;
+    if (!o->flow || (m->nevent && !o->actions) || !set_instants(p, o, messages)) return 0;
+    set_system(p, o);
+    name_components(p, o);
+    list_parameters(p, m, info);
+    set_start(p, o);
+    set_options(p, o, messages);
+    set_reference(p, o, changed);
+    set_plot(p, o);
+    p->events = dae_actions_events(o->actions);
+    if (p->y0) dae_actions_begin(o->actions, p->t0, (double *)p->y0);
+    info->name = dae_problem_copy(p, m->name);
+    info->title = dae_problem_copy(p, m->title[0] ? m->title : m->name);
+    info->kind = p->system.kind;
+    info->n = o->s->n;
+    info->index = o->s->dae;
+    info->origin = "equation file";
+    p->info = info;
+    p->source = "equations";
+    return !dae_problem_exhausted(p) && !messages->count;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------------ */
+
+void dae_text_error_format(const dae_text_error *e, const char *text, size_t length, const char *file,
+                           char *out, size_t size)
+{
+    size_t at = 0, end;
+    if (e->line <= 0) {
+        snprintf(out, size, "%s: %s", file ? file : "equations", e->text);
+        return;
+    }
+    for (int line = 1; line < e->line && at < length; at++) line += text[at] == '\n';
+    for (end = at; end < length && text[end] != '\n' && text[end] != '\r';) end++;
+    size_t shown = end - at > 150 ? 150 : end - at, column = e->column > 0 ? (size_t)e->column - 1 : 0;
+    int used = snprintf(out, size, "%s:%d:%d: %s", file ? file : "equations", e->line, e->column, e->text);
+    if (column > shown || used < 0 || (size_t)used + 2 * shown + 20 > size) return;
+    char *o = out + used;
+    *o++ = '\n';
+    for (size_t k = 0; k < shown; k++) {
+        unsigned char c = (unsigned char)text[at + k];
+        *o++ = c == '\t' ? ' ' : c < 32 || c == 127 ? '?' : (char)c;
+    }
+    *o++ = '\n';
+    for (size_t k = 0; k < column; k++) *o++ = ' ';
+    *o++ = '^';
+    *o = 0;
+}
+
+static dae_text_error public_form(const dae_message *m)
+{
+    dae_text_error e = {.line = m->place.line, .column = m->place.column};
+    snprintf(e.text, sizeof e.text, "%s", m->text);
+    return e;
+}
+
+int dae_equations_errors(const char *text, size_t length, const char *file, const dae_setting *setting,
+                         int nsetting, dae_text_error *out, int max)
+{
+    dae_messages *messages = calloc(1, sizeof *messages);
+    if (!messages) return 0;
+    dae_model_destroy(dae_model_read(text, length, file, setting, nsetting, messages));
+    int count = messages->count < DAE_MODEL_MAX_ERRORS ? messages->count : DAE_MODEL_MAX_ERRORS;
+    for (int k = 0; k < count && k < max; k++) out[k] = public_form(&messages->error[k]);
+    free(messages);
+    return count;
+}
+
+dae_problem *dae_equations_problem(const char *text, size_t length, const char *file,
+                                   const dae_setting *setting, int nsetting, dae_error *err)
+{
+    dae_messages *messages = calloc(1, sizeof *messages);
+    object *o = calloc(1, sizeof *o);
+    dae_problem *p = messages && o ? dae_problem_new("of equations", err) : NULL;
+    int good = 0;
+    if (p) {
+        dae_problem_own(p, o, destroy);
+        o->m = dae_model_read(text, length, file, setting, nsetting, messages);
+        good = o->m && fill(p, o, nsetting > 0, messages);
+    } else {
+        destroy(o);
+    }
+    if (!good && messages && messages->count) {
+        char full[sizeof err->text];
+        dae_text_error e = public_form(&messages->error[0]);
+        dae_text_error_format(&e, text, length, file, full, sizeof full);
+        dae_fail(err, DAE_ERR_INPUT, NAN, "%s", full);
+    } else if (!good) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the equations%s%s", file ? " of " : "",
+                 file ? file : "");
+    }
+    free(messages);
+    if (good) return p;
+    dae_problem_destroy(p);
+    return NULL;
+}
