@@ -241,7 +241,16 @@ static void add_list(reader *r, const context *c, const statement *s)
 {
     dae_model *m = r->m;
     for (const item *i = s->items; i && !r->failed; i = i->next) {
+        int errors = r->messages->count;
         value v = dae_evaluate(r, c, i->value ? i->value : i->ref);
+        if (r->failed && !r->fatal && s->kind == STATEMENT_PLOT && i->ref->kind == TREE_INDEX) {
+            r->messages->count =
+                errors; /* only a hint, and the array may have another size than when it was written */
+            r->failed = 0;
+            dae_messages_note(r->messages, i->place, "%s[...] does not exist and is not plotted",
+                              i->ref->name);
+            continue;
+        }
         for (int k = 0; !r->failed && k < (v.ndim ? v.count : 1) && dae_reader_step(r, i->place); k++) {
             int node = v.ndim ? v.list[k] : v.node, op = dae_graph_node(r->g, node).op;
             char text[160];

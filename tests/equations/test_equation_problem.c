@@ -1,0 +1,222 @@
+/* Equation files as problems: right-hand sides against check points of the test set, runs against references, events. */
+#include "files.h"
+
+#include <daedalus/daedalus.h>
+
+static dae_problem *open_model(const char *name, const dae_setting *setting, int nsetting)
+{
+    char path[200];
+    size_t length;
+    dae_error err = {0};
+    snprintf(path, sizeof path, "tests/equations/models/%s.deq", name);
+    char *text = read_text(path, &length);
+    dae_problem *p = dae_equations_problem(text, length, path, setting, nsetting, &err);
+    if (!p) fail_msg("%s", err.text);
+    free(text);
+    return p;
+}
+
+static dae_problem *open_text(const char *text)
+{
+    dae_error err = {0};
+    dae_problem *p = dae_equations_problem(text, strlen(text), NULL, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    return p;
+}
+
+static int rhs(const dae_problem *p, double t, const double *y, double *f)
+{
+    const dae_system *s = &p->system;
+    return s->kind == DAE_KIND_ODE ? s->ode.f(t, y, f, s->ode.user) : s->dae.f(t, y, f, s->dae.user);
+}
+
+static int jacobian(const dae_problem *p, double t, const double *y, double *J)
+{
+    const dae_system *s = &p->system;
+    int n = dae_system_size(s);
+    double *values = calloc((size_t)dae_pattern_count(&s->structure.jacobian, n) + 1, sizeof *values);
+    int r = s->kind == DAE_KIND_ODE ? s->ode.jac(t, y, values, s->ode.user)
+                                    : s->dae.jac(t, y, values, s->dae.user);
+    memset(J, 0, (size_t)n * (size_t)n * sizeof *J);
+    const dae_pattern *q = &s->structure.jacobian;
+    for (int j = 0; j < n; j++) {
+        if (q->storage == DAE_SPARSE) {
+            for (int k = q->colptr[j]; k < q->colptr[j + 1]; k++) J[q->rowind[k] + j * n] = values[k];
+        } else {
+            memcpy(J + j * n, values + j * n, (size_t)n * sizeof *J);
+        }
+    }
+    free(values);
+    return r;
+}
+
+/* The same numbers as the hand-written problem of the test set, at points around the start; order[i]: its component. */
+static void agrees_with(const char *file, const char *name, const int *order)
+{
+    dae_error err;
+    dae_problem *p = open_model(file, NULL, 0), *q = dae_problem_create(name, NULL, 0, &err);
+    int n = dae_system_size(&p->system);
+    assert_non_null(q);
+    assert_int_equal(n, dae_system_size(&q->system));
+    double *y = malloc((size_t)n * sizeof *y), *z = malloc((size_t)n * sizeof *z),
+           *f = malloc((size_t)n * sizeof *f), *g = malloc((size_t)n * sizeof *g);
+    for (int k = 0; k < 5; k++) {
+        double t = q->t0 + 0.13 * k * (q->t_end - q->t0), scale = 0;
+        for (int i = 0; i < n; i++) z[i] = q->y0[i] + (k ? 0.1 * fabs(q->y0[i]) + 1e-3 * (1 + i * k % 7) : 0);
+        for (int i = 0; i < n; i++) y[i] = z[order ? order[i] : i];
+        assert_int_equal(rhs(p, t, y, f), 0);
+        assert_int_equal(rhs(q, t, z, g), 0);
+        for (int i = 0; i < n; i++) scale = fmax(scale, fabs(g[i]));
+        for (int i = 0; i < n; i++) assert_near(f[i], g[order ? order[i] : i], 1e-12 * scale);
+    }
+    free(y);
+    free(z);
+    free(f);
+    free(g);
+    dae_problem_destroy(p);
+    dae_problem_destroy(q);
+}
+
+static void right_sides_agree_with_the_test_set(void **state)
+{
+    (void)state;
+    int order[400];
+    for (int i = 0; i < 200; i++) order[i] = 2 * i, order[200 + i] = 2 * i + 1; /* u and v alternate there */
+    agrees_with("hires", "hires", NULL);
+    agrees_with("medakzo", "medakzo", order);
+}
+
+static void jacobians_match_differences(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"vdpol", "hires", "rober", "chemakzo", "ball", "heater"};
+    for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+        dae_problem *p = open_model(name[k], NULL, 0);
+        int n = dae_system_size(&p->system);
+        double J[64], y[8], f[8], g[8];
+        assert_true(n <= 8);
+        for (int i = 0; i < n; i++) y[i] = p->y0[i] + 0.1 + 0.05 * i;
+        assert_int_equal(jacobian(p, 0.3, y, J), 0);
+        for (int j = 0; j < n; j++) {
+            double keep = y[j], h = 1e-6;
+            y[j] = keep + h, rhs(p, 0.3, y, f);
+            y[j] = keep - h, rhs(p, 0.3, y, g);
+            y[j] = keep;
+            for (int i = 0; i < n; i++) {
+                double d = (f[i] - g[i]) / (2 * h);
+                if (name[k][0] == 'h' && name[k][2] == 'a' && j > 0) continue; /* heater: P, I are discrete */
+                assert_near(J[i + j * n], d, 1e-4 * (1 + fabs(d)));
+            }
+        }
+        dae_problem_destroy(p);
+    }
+}
+
+static dae_status run(const dae_problem *p, double rtol, double *y, double *t_end)
+{
+    dae_error err = {0};
+    dae_options opt = dae_options_default();
+    opt.rtol = opt.atol = rtol;
+    opt.discontinuity = p->discontinuity;
+    opt.ndiscontinuity = p->ndiscontinuity;
+    if (p->method) opt.method = p->method;
+    dae_integrator *it = dae_integrator_create(&p->system, &opt, &err);
+    assert_non_null(it);
+    if (p->events) assert_int_equal(dae_integrator_set_events(it, p->events, &err), DAE_OK);
+    dae_status s = dae_integrator_start(it, p->t0, p->t_end, p->y0, p->yp0, &err);
+    if (s >= 0) s = dae_integrator_advance(it, p->t_end, &err);
+    if (s < 0) fail_msg("%s", err.text);
+    memcpy(y, dae_integrator_state(it), (size_t)dae_system_size(&p->system) * sizeof *y);
+    if (t_end) *t_end = dae_integrator_time(it);
+    dae_integrator_destroy(it);
+    return s;
+}
+
+static void runs_reach_their_references(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double digits;
+    } list[] = {{"vdpol", 8}, {"rober", 5}};
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        dae_problem *p = open_model(list[k].name, NULL, 0);
+        double y[8];
+        assert_non_null(p->reference);
+        run(p, k == 0 ? 1e-9 : 1e-10, y, NULL);
+        assert_between(dae_problem_score(p, NULL, NULL, y).mescd, list[k].digits, 20);
+        dae_problem_destroy(p);
+    }
+}
+
+/* h = 1 - g t^2/2: impacts at t1 = sqrt(2/g), then intervals 2 e v1/g, 2 e^2 v1/g, ... */
+static void when_bounces_a_ball(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text("param g = 9.81 [m/s^2], e = 0.8\n"
+                               "var h = 1 [m], v = 0 [m/s]\n"
+                               "h' = v\nv' = -g\n"
+                               "when h < 0 \"bounce\": v := -e*v\n"
+                               "solve t = 0 .. 1.5 [s]\n");
+    double y[2], g = 9.81, t1 = sqrt(2 / g), v1 = g * t1, t2 = t1 + 2 * 0.8 * v1 / g, v2 = 0.64 * v1,
+                 s = 1.5 - t2;
+    run(p, 1e-10, y, NULL);
+    assert_between(t2, 1, 1.5);
+    assert_near(y[0], v2 * s - g * s * s / 2, 1e-9);
+    assert_near(y[1], v2 - g * s, 1e-9);
+    dae_problem_destroy(p);
+}
+
+/* A counter that a clock drives, and a switch that ends the run: x' = n with n = 0, 1, 2, ... in intervals of 0.5 from 0. */
+static void clocks_and_stops(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text("discrete n = 0\nvar x = 0\nx' = n\n"
+                               "every 0.5: n := n + 1\n"
+                               "when x > 4: stop \"far enough\"\n"
+                               "solve t = 0 .. 10\n");
+    double y[2], t;
+    assert_int_equal(run(p, 1e-8, y, &t), DAE_EVENT);
+    /* n = 1 from the start, 2 after 0.5, ...: x = 0.5, 1.5, 3 at 0.5, 1, 1.5, then x' = 4 */
+    assert_near(t, 1.75, 1e-12);
+    assert_near(y[0], 4, 1e-12);
+    assert_near(y[1], 4, 0);
+    dae_problem_destroy(p);
+}
+
+static void instants_of_time_are_found(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text("var x = 0, y = 0\n"
+                               "x' = if t < 0.3 then 1 else -1\n"
+                               "y' = mod(t, 0.25) + noevent(if t < 0.9 then 0 else 1)\n"
+                               "solve t = 0 .. 1\n");
+    static const double want[] = {0.25, 0.3, 0.5, 0.75};
+    assert_int_equal(p->ndiscontinuity, 4);
+    for (int k = 0; k < 4; k++) assert_near(p->discontinuity[k], want[k], 1e-15);
+    dae_problem_destroy(p);
+    p = open_model("pump", NULL, 0);
+    dae_problem_destroy(p);
+}
+
+static void settings_reach_the_model(void **state)
+{
+    (void)state;
+    dae_problem *p = open_model("medakzo", (dae_setting[]){{"N", "20"}, {"k", "50"}, {"u[1]", "=0.5"}}, 3);
+    assert_int_equal(dae_system_size(&p->system), 40);
+    assert_near(p->y0[0], 0.5, 0);
+    assert_near(p->y0[20], 1, 0);
+    dae_problem_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(right_sides_agree_with_the_test_set),
+                                       cmocka_unit_test(jacobians_match_differences),
+                                       cmocka_unit_test(runs_reach_their_references),
+                                       cmocka_unit_test(when_bounces_a_ball),
+                                       cmocka_unit_test(clocks_and_stops),
+                                       cmocka_unit_test(instants_of_time_are_found),
+                                       cmocka_unit_test(settings_reach_the_model)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
