@@ -1,6 +1,7 @@
 /* An equation file as a problem: system, initial values, events, names, reference. */
 #include "problem/problem.h"
 #include "core/error.h"
+#include "core/number.h"
 #include "equations/action.h"
 #include "equations/first_order.h"
 #include "equations/flow.h"
@@ -116,7 +117,7 @@ static int set_option(dae_problem *p, const dae_model_setting *x, double *rtol, 
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) {
         if (strcmp(x->name, number[k].name) != 0) continue;
         char *end;
-        *number[k].to = strtod(x->value, &end);
+        *number[k].to = dae_strtod(x->value, &end);
         if (*end || !(*number[k].to > 0))
             dae_messages_error(messages, x->place, "%s must be a positive number", x->name);
         return 1;
