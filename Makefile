@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
 .PHONY: all setup setup-test setup-dev build run python test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
-        bench engines detest sanitize clang coverage valgrind abi-update format check-format install clean help
+        bench engines detest web run-web web-pictures setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -39,7 +39,7 @@ python: setup-test build ## the Python package: build/python (for PYTHONPATH), a
 	cmake --build build -j $(JOBS) --target python
 	@"$$(sed -n 's/^DAEDALUS_PYTHON_FOUND:INTERNAL=//p' build/CMakeCache.txt)" apps/python/backend.py build/python/daedalus build/wheel
 
-test: setup-test build ## every test but the long studies
+test: setup-test build web ## every test but the long studies; WEB=no leaves the page and its browser out
 	ctest --test-dir build --output-on-failure -LE '^slow$$' -j $(JOBS)
 
 slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
@@ -85,6 +85,24 @@ hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integrati
 	cmake --build build -j $(JOBS) --target bench_hmmwv
 	{ cat bench/hmmwv-tables.head; OPENBLAS_NUM_THREADS=1 build/bench/bench_hmmwv tables; } > build/hmmwv-tables.md
 	mv build/hmmwv-tables.md docs/hmmwv-tables.md
+
+setup-web: ## install what the web page needs: emscripten, node, chromium
+ifneq ($(SETUP),no)
+	@tools/setup.sh --web
+endif
+
+ifeq ($(WEB),no)
+web:
+else
+web: build setup-web ## the static site in build/web: the library itself runs in the page
+	sh apps/web/build_site.sh . build $(JOBS)
+endif
+
+web-pictures: web ## docs/images/web: what the page looks like, light, dark and on a phone
+	node tests/web/browser_test.mjs . build docs/images/web
+
+run-web: web ## open the site
+	@echo "build/web/index.html"; xdg-open build/web/index.html 2>/dev/null || chromium build/web/index.html 2>/dev/null || true
 
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench

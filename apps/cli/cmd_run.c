@@ -383,8 +383,11 @@ static int write_files(job *j)
         cli_draft page;
         int bad = cli_draft_begin(j->args, &page, "--animate", animate);
         if (!bad) {
-            dae_status s = mbs_write_html(j->problem, j->result->npoint, j->result->point_t,
-                                          j->result->point_y, cli_write_file, page.file);
+            const char *dot = strrchr(animate, '.');
+            int scene = dot && !strcmp(dot, ".json");
+            dae_status s =
+                (scene ? mbs_write_scene : mbs_write_html)(j->problem, j->result->npoint, j->result->point_t,
+                                                           j->result->point_y, cli_write_file, page.file);
             bad = cli_draft_end(j->args, &page, s < 0);
         }
         if (bad) status = EXIT_USAGE;
@@ -503,7 +506,8 @@ static const cli_option options[] = {
     {"quiet", NULL, NULL, "no report, no progress; failures are still told"},
     {"progress", "MODE", "auto|json|none",
      "auto: a line on a terminal; json: objects on standard error; none"},
-    {"animate", "FILE", "file", "model files: a page that shows the motion (HTML, nothing else needed)"},
+    {"animate", "FILE", "file",
+     "model files: a page that shows the motion (HTML, nothing else needed); FILE.json: its data only"},
     {"reference", "MODE", "auto|none",
      "auto: score by the problem's reference or the cached one; none: no score"},
     {"repeat", "N", NULL,

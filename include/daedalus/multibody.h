@@ -220,6 +220,10 @@ typedef int mbs_write_fn(const char *text, size_t length, void *user);
 /* A self-contained page that shows the motion of n points (t, y), y one after another: play, scrub, zoom. */
 DAE_API dae_status mbs_write_html(const dae_problem *p, int n, const double *t, const double *y,
                                   mbs_write_fn *write, void *user);
+/* What that page shows, as one JSON object: names of bodies, points and joints on them, springs, times, and the positions p
+ * at these times (at most 1500). */
+DAE_API dae_status mbs_write_scene(const dae_problem *p, int n, const double *t, const double *y,
+                                   mbs_write_fn *write, void *user);
 
 DAE_END_DECLS
 

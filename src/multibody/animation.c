@@ -131,26 +131,58 @@ static void put_frames(writer *w, const mbs_mechanism *m, int npoint, const doub
     put(w, "]");
 }
 
+static void put_joints(writer *w, const mbs_mechanism *m)
+{
+    int count = 0;
+    put(w, ",\"joints\":[");
+    for (int k = 0; k < m->njoint; k++) {
+        const mbs_joint *j = m->joint[k].model;
+        if (!j->point_a || !j->point_b) continue;
+        put_text(w, count++ ? ",{\"name\":" : "{\"name\":");
+        put_name(w, j->name);
+        put(w, ",\"type\":\"%.30s\",\"a\":%d,\"b\":%d}", j->type, mbs_find_point(m->model, j->point_a),
+            mbs_find_point(m->model, j->point_b));
+    }
+    put(w, "]");
+}
+
+static void put_scene(writer *w, const mbs_mechanism *m, int npoint, const double *t, const double *y)
+{
+    put_text(w, "{\"name\":");
+    put_name(w, m->model->name ? m->model->name : "");
+    put(w, ",\"dimension\":%d,\"bodies\":[", m->planar ? 2 : 3);
+    for (int k = 1; k <= m->nbody; k++) {
+        put_text(w, k > 1 ? "," : "");
+        put_name(w, mbs_mechanism_body_name(m, k));
+    }
+    put(w, "]");
+    put_points(w, m);
+    put_joints(w, m);
+    put_frames(w, m, npoint, t, y);
+    put_text(w, "}\n");
+}
+
+dae_status mbs_write_scene(const dae_problem *p, int npoint, const double *t, const double *y,
+                           mbs_write_fn *write, void *user)
+{
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    writer w = {write, user, 0};
+    if (npoint < 1 || !m) return DAE_ERR_INPUT;
+    put_scene(&w, m, npoint, t, y);
+    return w.bad ? DAE_ERR_FILE : DAE_OK;
+}
+
 dae_status mbs_write_html(const dae_problem *p, int npoint, const double *t, const double *y,
                           mbs_write_fn *write, void *user)
 {
     const mbs_mechanism *m = mbs_problem_mechanism(p);
-    const char *name = m && m->model->name ? m->model->name : "";
     writer w = {write, user, 0};
     if (npoint < 1 || !m) return DAE_ERR_INPUT;
-    put_head(&w, name);
+    put_head(&w, m->model->name ? m->model->name : "");
     put_lines(&w, mbs_animation_body);
-    put_text(&w, "<script type=\"application/json\" id=\"model\">\n{\"name\":");
-    put_name(&w, name);
-    put(&w, ",\"dimension\":%d,\"bodies\":[", m->planar ? 2 : 3);
-    for (int k = 1; k <= m->nbody; k++) {
-        put_text(&w, k > 1 ? "," : "");
-        put_name(&w, mbs_mechanism_body_name(m, k));
-    }
-    put(&w, "]");
-    put_points(&w, m);
-    put_frames(&w, m, npoint, t, y);
-    put_text(&w, "}\n</script>\n<script>");
+    put_text(&w, "<script type=\"application/json\" id=\"model\">\n");
+    put_scene(&w, m, npoint, t, y);
+    put_text(&w, "</script>\n<script>");
     put_lines(&w, mbs_animation_script);
     put_text(&w, "</script></body></html>\n");
     return w.bad ? DAE_ERR_FILE : DAE_OK;

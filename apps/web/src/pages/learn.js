@@ -1,0 +1,86 @@
+// Learn: the documentation; commands and models in it run where they stand.
+import { pages } from '../catalog.js';
+import { field, h, loadScript, replace } from '../dom.js';
+import { engine, local } from '../engine/index.js';
+import { pack } from '../url.js';
+import * as url from '../url.js';
+
+const GROUPS = [['guide', 'Guides'], ['problem', 'Problems'], ['method', 'Solvers'], ['formulation', 'Formulations']];
+
+// Words of a command line as a shell splits them; only plain words and quotes.
+function words(line) {
+  return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c);
+}
+
+const SHOWN = new Set(['run', 'list', 'info', 'check', 'eval']);
+
+// The commands in a block that this page can run: without files of the reader's machine.
+function commandsOf(text) {
+  return text.split('\n').map((line) => line.replace(/^\s*\$?\s*/, '').replace(/\s+#.*$/, '')).filter((line) => line.startsWith('daedalus '))
+    .map((line) => words(line).slice(1)).filter((args) => SHOWN.has(args[0]) && !args.some((a) => /\.(json|deq|svg|csv|h5|html|ckpt)$/.test(a) || /[|>]/.test(a)));
+}
+
+function runner(block, args) {
+  const out = h('pre', { class: 'code output', tabindex: '0', hidden: true, 'aria-label': 'Output' });
+  const button = h('button', { type: 'button', class: 'small', 'aria-label': `Run: daedalus ${args.join(' ')}`, onclick: async () => {
+    button.disabled = true;
+    out.hidden = false;
+    out.textContent = '…';
+    try {
+      const r = await local.command({ args: [...args], files: {} });
+      out.textContent = (r.stdout + r.stderr) || 'done';
+    } catch (error) {
+      out.textContent = error.message;
+    }
+    button.disabled = false;
+  } }, `Run: ${args.join(' ')}`);
+  block.after(h('div', { class: 'runner' }, button, out));
+}
+
+function enliven(article) {
+  for (const block of article.querySelectorAll('pre')) {
+    block.tabIndex = 0;
+    const text = block.textContent;
+    if (/"kind"\s*:\s*"mechanism"/.test(text)) {
+      block.after(h('div', { class: 'runner' }, h('button', { type: 'button', class: 'small', onclick: async () => {
+        location.hash = url.link('write', { file: 'model.json', text: await pack(text.trim()) });
+      } }, 'Open in the editor')));
+    } else for (const args of commandsOf(text).slice(0, 6).reverse()) runner(block, args);
+  }
+  [...article.querySelectorAll('table')].forEach((element, i) => {
+    const box = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table ${i + 1}` });
+    element.replaceWith(box);
+    box.append(element);
+  });
+  for (const a of article.querySelectorAll('a[href]')) {
+    const found = /([\w-]+)\.md(#.*)?$/.exec(a.getAttribute('href'));
+    const page = found && pages.find((p) => p.name.endsWith(`/${found[1]}`));
+    if (page) a.href = url.link('learn', { page: page.name });
+    else if (!/^https?:/.test(a.getAttribute('href'))) a.replaceWith(...a.childNodes);
+  }
+}
+
+export function learnPage(main, query) {
+  const name = query.get('page') ?? pages[0].name;
+  const page = pages.find((p) => p.name === name) ?? pages[0];
+  const article = h('article', { class: 'doc' });
+  const fillArticle = () => {
+    article.innerHTML = globalThis.DAEDALUS_PAGES[page.name]; // the project's own pages; their writer escapes what is HTML in them
+    enliven(article);
+    if (!article.querySelector('h1')) article.prepend(h('h1', {}, page.title));
+  };
+  if (globalThis.DAEDALUS_PAGES) fillArticle();
+  else loadScript('pages.js').then(fillArticle, (error) => replace(article, h('p', { class: 'message' }, error.message)));
+  const search = h('input', { type: 'search' });
+  const list = h('nav', { 'aria-label': 'Documentation' });
+  const fill = () => replace(list, GROUPS.map(([key, title]) => {
+    const found = pages.filter((p) => p.group === key && `${p.name} ${p.title}`.toLowerCase().includes(search.value.toLowerCase()));
+    return found.length ? h('details', { open: key === page.group || !!search.value }, h('summary', {}, title), h('ul', {}, found.map((p) =>
+      h('li', {}, h('a', { href: url.link('learn', { page: p.name }), 'aria-current': p === page ? 'page' : null }, p.short))))) : null;
+  }));
+  search.addEventListener('input', fill);
+  fill();
+  const run = page.group === 'problem' ? h('p', {}, h('a', { class: 'button', href: url.link('run', { p: page.short, r: '~~~~' }) }, `Run ${page.short}`)) : null;
+  replace(main, h('div', { class: 'split learn' }, h('aside', { 'aria-label': 'Contents' }, field('Find a page', search), list), h('div', {}, run, article)));
+  engine();
+}
