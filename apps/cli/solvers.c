@@ -20,7 +20,7 @@ static int takes(const dae_method_info *m, const dae_problem *p)
         dae_formulation_destroy(f);
         return f != NULL;
     }
-    return (m->kinds & (1u << p->system.kind)) != 0 && p->info->index <= m->max_index;
+    return dae_method_takes(m, &p->system);
 }
 
 static int parse(const cli_args *args, const char *word, size_t length, cli_solver *s)

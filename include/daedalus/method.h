@@ -16,12 +16,16 @@ typedef struct dae_method_info {
     int multistep;
     int checkpoint;            /* save and load give a bit-identical continuation */
     int projects;              /* takes dae_integrator_set_projection */
+    int no_velocities;         /* takes only systems whose structure says so: y'' = f(t,y) */
     const dae_option *options; /* its own options, ended by name NULL; NULL: none */
 } dae_method_info;
 
 DAE_API int dae_method_count(void);
 DAE_API const dae_method_info *dae_method_get(int i);             /* NULL outside 0 .. count-1 */
 DAE_API const dae_method_info *dae_method_find(const char *name); /* NULL: no such method */
+
+/* 1: the method takes systems of this kind, index and structure. */
+DAE_API int dae_method_takes(const dae_method_info *m, const dae_system *sys);
 
 /* The method that "auto" stands for on this system, with the reason in words (any length up to size).
  * It may evaluate the system at (t0, y0) to judge its stiffness. */

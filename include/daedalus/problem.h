@@ -24,6 +24,7 @@ typedef struct dae_problem_info {
     dae_kind kind;       /* of the default formulation */
     int n, index;        /* with default parameters; index 0 for ODEs */
     int stiff;
+    int no_velocities; /* 1: y'' = f(t,y) */
     const char *origin;             /* one line: field and source */
     const dae_parameter *parameter; /* ended by name NULL; NULL: none */
 } dae_problem_info;

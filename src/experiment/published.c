@@ -50,6 +50,7 @@ const char *dae_matrix_exclusion(const dae_problem_info *problem, const dae_meth
     if (!dae_tolerance_range_find(problem->name)) return "the report has no tolerances for the problem";
     if (!(method->kinds & 1u << problem->kind)) return "the method does not take equations of this kind";
     if (method->max_index < problem->index) return "the index is too high for the method";
+    if (method->no_velocities && !problem->no_velocities) return "the equations are not y'' = f(t,y)";
     if (problem->index > 1 && index_one_only(method->name, problem->name))
         return "BDF for index 1, and the report has no run of DASSL either";
     if (!method->implicit && problem->stiff) return "explicit method, stiff problem";

@@ -51,8 +51,9 @@ static int takes(const dae_method_info *m, const dae_problem *p)
     dae_kind kind = p->system.kind;
     int stiff = p->info && p->info->stiff;
     if (!m || (!m->implicit && stiff)) return 0;
-    if (kind == DAE_KIND_MECH) return (m->kinds & (1u << DAE_KIND_MECH | 1u << DAE_KIND_ODE)) != 0;
-    return (m->kinds & 1u << kind) && m->max_index >= dae_system_index(&p->system);
+    if (kind == DAE_KIND_MECH)
+        return (m->kinds & (1u << DAE_KIND_MECH | 1u << DAE_KIND_ODE)) != 0 && !m->no_velocities;
+    return dae_method_takes(m, &p->system);
 }
 
 static int family_of(const char *name)

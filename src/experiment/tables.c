@@ -98,7 +98,7 @@ static int wanted(const char *name, const char *const *solver, int nsolver)
 
 static int takes(const dae_method_info *m, const dae_problem_info *p)
 {
-    return (m->kinds & 1u << p->kind) && m->max_index >= p->index;
+    return (m->kinds & 1u << p->kind) && m->max_index >= p->index && (!m->no_velocities || p->no_velocities);
 }
 
 /* The rows of the report with their counterparts; a solver without any gets the problem's tolerances. */

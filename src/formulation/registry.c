@@ -49,7 +49,7 @@ static int is_auto(const char *name)
 
 static int goes_with(const dae_formulation_info *f, const dae_method_info *m)
 {
-    return (m->kinds & 1u << f->kind) && (f->kind != DAE_KIND_DAE || f->index <= m->max_index);
+    return (m->kinds & 1u << f->kind) && !m->no_velocities && (f->kind != DAE_KIND_DAE || f->index <= m->max_index);
 }
 
 /* "a, b" += ", c"; what does not fit is left out. */

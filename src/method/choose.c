@@ -114,7 +114,7 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
         break;
     }
     }
-    if (m && (!(m->kinds & 1u << sys->kind) || m->max_index < index)) m = NULL;
+    if (m && !dae_method_takes(m, sys)) m = NULL;
     if (!m) snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(sys->kind), index);
     return m;
 }

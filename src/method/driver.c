@@ -38,7 +38,7 @@ static void suitable(const dae_system *sys, char *out, size_t size)
     out[0] = 0;
     for (int i = 0; i < dae_method_count(); i++) {
         const dae_method_info *m = dae_method_get(i);
-        if (!(m->kinds & 1u << sys->kind) || m->max_index < dae_system_index(sys)) continue;
+        if (!dae_method_takes(m, sys)) continue;
         if (strlen(out) + strlen(m->name) + 3 > size) return;
         if (out[0]) strcat(out, ", ");
         strcat(out, m->name);
@@ -67,6 +67,13 @@ static dae_status check_method(const dae_method *m, const char *name, const dae_
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
                         "method %s takes index %d at most, the system has index %d; these do: %s",
                         m->info.name, m->info.max_index, dae_system_index(sys), list[0] ? list : "none yet");
+    }
+    if (!dae_method_takes(&m->info, sys)) {
+        return dae_fail(
+            err, DAE_ERR_UNSUPPORTED, NAN,
+            "method %s is for y'' = f(t,y) and the system does not say that its accelerations depend on no "
+            "velocities (structure second_order = n/2, no_velocities = 1); these take it: %s",
+            m->info.name, list);
     }
     return DAE_OK;
 }
@@ -802,8 +809,7 @@ dae_status dae_integrator_set_projection(dae_integrator *it, dae_project_fn *pro
         char list[300] = "";
         for (int i = 0; i < dae_method_count(); i++) {
             const dae_method_info *m = dae_method_get(i);
-            if (!m->projects || !(m->kinds & 1u << it->sys.kind) || m->max_index < dae_system_index(&it->sys))
-                continue;
+            if (!m->projects || !dae_method_takes(m, &it->sys)) continue;
             if (strlen(list) + strlen(m->name) + 3 > sizeof list) break;
             if (list[0]) strcat(list, ", ");
             strcat(list, m->name);

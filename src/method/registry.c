@@ -31,6 +31,12 @@ const dae_method_info *dae_method_get(int i)
     return m ? &m->info : NULL;
 }
 
+int dae_method_takes(const dae_method_info *m, const dae_system *sys)
+{
+    return (m->kinds & 1u << sys->kind) && m->max_index >= dae_system_index(sys) &&
+           (!m->no_velocities || sys->structure.no_velocities);
+}
+
 const dae_method_info *dae_method_find(const char *name)
 {
     for (int i = 0; name && i < COUNT; i++) {

@@ -110,6 +110,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
 
 const dae_problem_entry dae_problem_plei = {
     .info = {.name = "plei",
+             .no_velocities = 1,
              .title = "Pleiades",
              .aliases = "pleiades",
              .kind = DAE_KIND_ODE,

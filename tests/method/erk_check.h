@@ -90,7 +90,7 @@ static inline void erk_dense_weights(const dae_erk_table *tab, double theta, dou
 /* Conditions of b, of the embedded weights (order embedded[row]) and of dense output, all trees. */
 static inline void erk_check_table(const dae_erk_table *tab, const int *embedded, int dense_order, double tol)
 {
-    static const int number[9] = {0, 1, 1, 2, 4, 9, 20, 48, 115}; /* of rooted trees */
+    static const int number[10] = {0, 1, 1, 2, 4, 9, 20, 48, 115, 286}; /* of rooted trees */
     int trees;
     for (int i = 0; i < tab->total; i++) {
         double sum = 0;

@@ -44,7 +44,7 @@ static inline const dae_method_info *next_ode_method(int *i)
 /* Second-order methods want to know the split; no other reads it here. */
 static inline int wants_second_order(const dae_method_info *m)
 {
-    return !strcmp(m->name, "rosnys4") || !strcmp(m->name, "wnys2");
+    return !strcmp(m->name, "rosnys4") || !strcmp(m->name, "wnys2") || m->no_velocities;
 }
 
 static inline dae_integrator *create(const dae_system *sys, const dae_options *opt)

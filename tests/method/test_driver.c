@@ -13,6 +13,7 @@ static dae_integrator *oscillate(const dae_method_info *m, dae_options opt, long
 {
     dae_system sys = oscillator(calls);
     sys.structure.second_order = wants_second_order(m);
+    sys.structure.no_velocities = m->no_velocities;
     opt.method = m->name;
     dae_integrator *it = create(&sys, &opt);
     start(it, 0, t_end, oscillator_y0);
@@ -148,9 +149,10 @@ static void nothing_is_evaluated_beyond_the_end_with_stop_at_end(void **state)
     {
         for (int stop = 0; stop < 2; stop++) {
             watch w = {0};
-            dae_system sys = {.kind = DAE_KIND_ODE,
-                              .ode = {.n = 2, .f = watched, .user = &w},
-                              .structure = {.second_order = wants_second_order(m)}};
+            dae_system sys = {
+                .kind = DAE_KIND_ODE,
+                .ode = {.n = 2, .f = watched, .user = &w},
+                .structure = {.second_order = wants_second_order(m), .no_velocities = m->no_velocities}};
             dae_options opt = with_method(m->name, 1e-6);
             opt.stop_at_end = stop;
             dae_integrator *it = create(&sys, &opt);
@@ -452,9 +454,10 @@ static void no_step_is_shorter_than_h_min(void **state)
     (void)state;
     EACH_ODE_METHOD(m)
     {
-        dae_system sys = {.kind = DAE_KIND_ODE,
-                          .ode = {.n = 2, .f = blows_up},
-                          .structure = {.second_order = wants_second_order(m)}};
+        dae_system sys = {
+            .kind = DAE_KIND_ODE,
+            .ode = {.n = 2, .f = blows_up},
+            .structure = {.second_order = wants_second_order(m), .no_velocities = m->no_velocities}};
         dae_options opt = with_method(m->name, 1e-8);
         dae_error err = {0};
         opt.h_min = 1e-3;

@@ -50,7 +50,7 @@ static double error_of(const dae_method_info *method, dae_kind kind)
     dae_system sys = {.kind = kind};
     if (kind == DAE_KIND_ODE) {
         sys.ode = (dae_ode){.n = 2, .f = ode};
-        sys.structure.second_order = 1;
+        sys.structure.second_order = sys.structure.no_velocities = 1;
     } else if (kind == DAE_KIND_DAE) {
         sys.dae = (dae_dae){.n = 3, .mass = dae_diagonal(3, singular), .f = dae};
     } else if (kind == DAE_KIND_IDE) {
@@ -137,7 +137,9 @@ static void every_method_for_odes_finds_20_bounces(void **state)
         const dae_method_info *method = dae_method_get(k);
         if (!(method->kinds & 1u << DAE_KIND_ODE)) continue;
         int count = 0, found = 0;
-        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = fall}, .structure = {.second_order = 1}};
+        dae_system sys = {.kind = DAE_KIND_ODE,
+                          .ode = {.n = 2, .f = fall},
+                          .structure = {.second_order = 1, .no_velocities = 1}};
         dae_event event = {.name = "bounce", .direction = DAE_FALLING};
         dae_events events = {.count = 1, .event = &event, .phi = height, .action = bounce, .user = &count};
         dae_options opt = dae_options_default();
@@ -183,7 +185,7 @@ static void every_method_for_odes_stays_between_jumps_at_the_ends(void **state)
         int outside = 0;
         dae_system sys = {.kind = DAE_KIND_ODE,
                           .ode = {.n = 2, .f = outside_is_wild, .user = &outside},
-                          .structure = {.second_order = 1}};
+                          .structure = {.second_order = 1, .no_velocities = 1}};
         dae_options opt = dae_options_default();
         opt.method = method->name;
         opt.rtol = opt.atol = 1e-6;
@@ -216,7 +218,7 @@ static dae_status solve_ode(const dae_method_info *method, dae_rhs *f, const dae
                             double t_end, double *y, dae_error *err)
 {
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = f}};
-    sys.structure.second_order = 1;
+    sys.structure.second_order = sys.structure.no_velocities = 1;
     dae_options opt = *with;
     opt.method = method->name;
     return dae_solve(&sys, &opt, t0, t_end, y, NULL, err);

@@ -57,6 +57,7 @@ static void equidistant_points_hold_both_ends_in_both_directions(void **state)
             double t0 = backward ? 3 : 0, t_end = 3 - t0, y0[] = {cos(t0), -sin(t0)};
             dae_system sys = oscillator(NULL);
             sys.structure.second_order = wants_second_order(m);
+            sys.structure.no_velocities = m->no_velocities;
             dae_options opt = with_method(m->name, 1e-8);
             dae_integrator *it =
                 with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_EQUIDISTANT, .count = 31});
@@ -82,6 +83,7 @@ static void points_per_step_are_count_times_the_steps(void **state)
         for (int count = 0; count < 4; count += 3) {
             dae_system sys = oscillator(NULL);
             sys.structure.second_order = wants_second_order(m);
+            sys.structure.no_velocities = m->no_velocities;
             dae_options opt = with_method(m->name, 1e-6);
             dae_integrator *it =
                 with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_STEPS, .count = count});
@@ -117,6 +119,7 @@ static void largest_interval_bounds_the_gaps_and_keeps_the_step_ends(void **stat
     for (int i = 0; (m = next_ode_method(&i));) {
         dae_system sys = oscillator(NULL);
         sys.structure.second_order = wants_second_order(m);
+        sys.structure.no_velocities = m->no_velocities;
         dae_options opt = with_method(m->name, 1e-6);
         dae_integrator *it =
             with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_MAX_INTERVAL, .interval = 0.03});
@@ -146,6 +149,7 @@ static void given_times_are_met_exactly(void **state)
             for (int k = 0; k < 6; k++) list[k] = backward ? -times[k] : times[k];
             dae_system sys = oscillator(NULL);
             sys.structure.second_order = wants_second_order(m);
+            sys.structure.no_velocities = m->no_velocities;
             dae_options opt = with_method(m->name, 1e-8);
             dae_integrator *it =
                 with_output(&sys, &opt, (dae_output){.mode = DAE_OUTPUT_TIMES, .times = list, .ntimes = 6});
@@ -207,6 +211,7 @@ static void grid_points_do_not_depend_on_the_pieces(void **state)
     for (int i = 0; (m = next_ode_method(&i));) {
         dae_system sys = oscillator(NULL);
         sys.structure.second_order = wants_second_order(m);
+        sys.structure.no_velocities = m->no_velocities;
         dae_options opt = with_method(m->name, 1e-6);
         for (int pieces = 1; pieces <= 7; pieces += 6) {
             dae_integrator *it =
@@ -345,9 +350,10 @@ static double bouncing(double t)
 
 static dae_integrator *ball(const dae_method_info *m, dae_output o, int terminal)
 {
-    dae_system sys = {.kind = DAE_KIND_ODE,
-                      .ode = {.n = 2, .f = fall},
-                      .structure = {.second_order = wants_second_order(m)}};
+    dae_system sys = {
+        .kind = DAE_KIND_ODE,
+        .ode = {.n = 2, .f = fall},
+        .structure = {.second_order = wants_second_order(m), .no_velocities = m->no_velocities}};
     dae_event event = {.name = "ground", .direction = DAE_FALLING, .terminal = terminal};
     dae_events events = {.count = 1, .event = &event, .phi = height, .action = terminal ? NULL : bounce};
     dae_options opt =

@@ -52,6 +52,7 @@ static dae_system system_for(const dae_method_info *m, cart *c)
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = ode, .user = c}};
     if (m->kinds & 1u << DAE_KIND_ODE) {
         sys.structure.second_order = wants_second_order(m);
+        sys.structure.no_velocities = m->no_velocities;
     } else if (m->kinds & 1u << DAE_KIND_IDE) {
         sys = (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = 2, .residual = residual, .user = c}};
     } else {

@@ -51,20 +51,23 @@ void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *optio
     for (int j = 0; j < table->total + table->spare; j++) m->k[j] = dae_arena_reals(ivp->arena, n);
     for (int j = 0; j < 4 + table->dense; j++) m->r[j] = dae_arena_reals(ivp->arena, n);
     if (table->refine) dae_refine_create(&m->refine, ivp, table->refine);
-    if (dae_arena_failed(ivp->arena)) goto fail;
+    m->row = calloc((size_t)table->total, sizeof *m->row);
+    if (dae_arena_failed(ivp->arena) || !m->row) goto fail;
     rows_fill(m);
     ivp->y = m->y;
     ivp->order = table->order;
     return m;
 fail:
     dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for an explicit method on %d equations", ivp->n);
-    free(m);
+    dae_erk_destroy(m);
     return NULL;
 }
 
 void dae_erk_destroy(void *self)
 {
-    free(self);
+    dae_erk *m = self;
+    if (m) free(m->row);
+    free(m);
 }
 
 /* A failed evaluation, r != 0, that no smaller step can mend. */
@@ -138,7 +141,8 @@ DAE_KERNEL_BODY void sum_row(int n, const double *restrict y, double h, const da
     case 7: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6));
     case 8: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7));
     case 9: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7) + T(8));
-    default: /* no table has such a row */
+    case 10: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7) + T(8) + T(9));
+    default: /* the longest rows, those of dense output */
         dae_copy(n, y, out);
         for (int j = 0; j < row->count; j++) dae_axpy(n, h * a[j], k[j], out);
     }

@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-enum { DAE_ERK_WIDTH = 16 }; /* columns of every table */
+enum { DAE_ERK_WIDTH = 26 }; /* columns of every table */
 
 typedef struct dae_erk dae_erk;
 
@@ -77,9 +77,9 @@ struct dae_erk {
     double *y1;    /* n: where it ended, before any change of y */
     double *stage; /* n: argument of a stage */
     double *w;     /* 2 n: weighted errors */
-    double *k[DAE_ERK_WIDTH + 1];   /* n each: derivatives */
-    double *r[4 + DAE_ERK_WIDTH];   /* n each: dense output */
-    dae_erk_row row[DAE_ERK_WIDTH]; /* of a */
+    double *k[DAE_ERK_WIDTH + 1]; /* n each: derivatives */
+    double *r[4 + DAE_ERK_WIDTH]; /* n each: dense output */
+    dae_erk_row *row;             /* total: of a */
     dae_refine refine;
 };
 
@@ -125,7 +125,7 @@ static inline double dae_erk_weight(double atol, double rtol, double a, double b
     {0}
 /* clang-format on */
 
-extern const dae_erk_table dae_dopri5_table, dae_dop853_table, dae_bs23_table;
-extern const dae_method dae_method_dopri5, dae_method_dop853, dae_method_bs23;
+extern const dae_erk_table dae_dopri5_table, dae_dop853_table, dae_bs23_table, dae_vern9_table;
+extern const dae_method dae_method_dopri5, dae_method_dop853, dae_method_bs23, dae_method_vern9;
 
 #endif
