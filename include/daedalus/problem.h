@@ -102,6 +102,8 @@ struct dae_problem {
     /* Mechanisms: the independent coordinates that minimal coordinates start with unless others are named, "3,6"; NULL:
      * chosen by pivoting. */
     const char *independent;
+    /* Forms of the system that the problem brings along (equation files: statespace, index1); opaque; NULL: none. */
+    const struct dae_forms *forms;
 
     dae_problem_data *data; /* owned */
 };

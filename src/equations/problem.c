@@ -5,7 +5,9 @@
 #include "equations/action.h"
 #include "equations/first_order.h"
 #include "equations/flow.h"
+#include "equations/forms.h"
 #include "equations/instants.h"
+#include "equations/residual.h"
 
 #include <daedalus/equations.h>
 
@@ -20,7 +22,9 @@
 typedef struct object {
     dae_model *m;
     dae_first_order *s;
-    dae_flow *flow;
+    dae_flow *flow;              /* y' = f or M y' = f; NULL: */
+    dae_implicit *implicit;      /* F(t, y, y') = 0 */
+    dae_equation_system *system; /* analyzed, unless the equations are an ODE as they stand */
     dae_actions *actions;
     double *instant;
 } object;
@@ -30,6 +34,8 @@ static void destroy(void *p)
     object *o = p;
     if (!o) return;
     dae_flow_destroy(o->flow);
+    dae_implicit_destroy(o->implicit);
+    dae_equation_system_destroy(o->system);
     dae_actions_destroy(o->actions);
     dae_first_order_destroy(o->s);
     dae_model_destroy(o->m);
@@ -104,6 +110,13 @@ static void set_start(dae_problem *p, const object *o)
         }
     }
     for (int i = s->ncontinuous; y0 && i < s->n; i++) y0[i] = m->discrete[-1 - s->variable[i]].start;
+    if (y0 && o->system) dae_equation_system_components(o->system, o->system->initial.X, y0);
+    if (o->implicit) {
+        double *yp0 = dae_problem_reals(p, s->n + 1);
+        const dae_analysis *a = &o->system->analysis;
+        if (yp0) dae_implicit_rates(o->implicit, a->place, a->sigma.d, o->system->initial.X, yp0);
+        p->yp0 = yp0;
+    }
     p->y0 = y0;
 }
 
@@ -213,12 +226,23 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Instants at which an expression of time switches, in the rates or in the equations. */
+static int find_instants(object *o)
+{
+    if (o->flow) return dae_instants_find(o->m, o->s->n, o->s->rate, &o->instant);
+    int *node = malloc(((size_t)o->m->nequation + 1) * sizeof *node);
+    if (!node) return -1;
+    for (int i = 0; i < o->m->nequation; i++) node[i] = o->m->equation[i].node;
+    int n = dae_instants_find(o->m, o->m->nequation, node, &o->instant);
+    free(node);
+    return n;
+}
+
 /* Instants of switches in time and of clocks. */
 static int set_instants(dae_problem *p, object *o, dae_messages *messages)
 {
     double *clock = NULL;
-    int n = dae_instants_find(o->m, o->s->n, o->s->rate, &o->instant),
-        more = dae_actions_instants(o->m, &clock);
+    int n = find_instants(o), more = dae_actions_instants(o->m, &clock);
     if (n == -2) {
         dae_messages_note(messages, (dae_place){0, 0},
                           "more than 100000 switches in time: they are not located");
@@ -251,11 +275,14 @@ static int set_instants(dae_problem *p, object *o, dae_messages *messages)
     return 1;
 }
 
+/* y' = f(t, y), or M y' = f(t, y) with the index of each component, or F(t, y, y') = 0. */
 static void set_system(dae_problem *p, const object *o)
 {
     const dae_first_order *s = o->s;
-    dae_structure structure = {.jacobian = dae_flow_pattern(o->flow)};
-    if (s->dae) {
+    if (o->implicit) {
+        p->system = (dae_system){.kind = DAE_KIND_IDE,
+                                 .ide = {.n = s->n, .residual = dae_implicit_residual, .user = o->implicit}};
+    } else if (s->dae) {
         p->system = (dae_system){.kind = DAE_KIND_DAE,
                                  .dae = {.n = s->n,
                                          .mass = dae_sparse(s->n, s->colptr, s->rowind, s->mass),
@@ -271,22 +298,41 @@ static void set_system(dae_problem *p, const object *o)
                                          .dfdt = dae_flow_time,
                                          .user = o->flow}};
     }
-    p->system.structure = structure;
+    if (o->flow) p->system.structure.jacobian = dae_flow_pattern(o->flow);
+    if (!o->system) return;
+    int *index = dae_problem_ints(p, s->n + 1), highest = 1;
+    for (int i = 0; index && i < s->n; i++) {
+        index[i] = dae_equation_system_label(o->system, i);
+        highest = index[i] > highest ? index[i] : highest;
+    }
+    if (s->dae == 1 && highest > 1 && highest <= 3) p->system.structure.index = index;
+    p->forms = dae_equation_forms_create(o->system, o->implicit   ? "residual"
+                                                    : highest > 1 ? "labels"
+                                                                  : "mass");
+}
+
+/* The system: an ODE as it stands; else the equations are analyzed, and have more forms than one. 0: no memory, or messages tell. */
+static int make_system(object *o, dae_messages *messages)
+{
+    dae_first_order *s = o->s = dae_first_order_find(o->m);
+    int missing;
+    if (!s) return 0;
+    if (s->dae != 0) {
+        o->system = dae_equation_system_create(o->m, s->n, s->ncontinuous, s->variable, s->order, messages);
+        if (!o->system) return 0;
+    }
+    if (s->dae < 0) o->implicit = dae_implicit_create(o->m, s);
+    else o->flow = dae_flow_create(o->m, s->n, s->leaf, s->rate, &missing);
+    return o->implicit || o->flow;
 }
 
 static int fill(dae_problem *p, object *o, int changed, dae_messages *messages)
 {
     dae_model *m = o->m;
     dae_problem_info *info = dae_problem_take(p, 1, sizeof *info);
-    int missing;
-    if (!info || !(o->s = dae_first_order_find(m))) return 0;
-    if (o->s->dae < 0) {
-        dae_messages_error(messages, (dae_place){0, 0}, "%s", o->s->why_not);
-        return 0;
-    }
-    o->flow = dae_flow_create(m, o->s->n, o->s->leaf, o->s->rate, &missing);
-    o->actions = m->nevent && o->flow ? dae_actions_create(m, o->s->n, o->s->leaf, messages) : NULL;
-    if (!o->flow || (m->nevent && !o->actions) || !set_instants(p, o, messages)) return 0;
+    if (!info || !make_system(o, messages)) return 0;
+    o->actions = m->nevent ? dae_actions_create(m, o->s->n, o->s->leaf, messages) : NULL;
+    if ((m->nevent && !o->actions) || !set_instants(p, o, messages)) return 0;
     set_system(p, o);
     name_components(p, o);
     list_parameters(p, m, info);
@@ -300,7 +346,7 @@ static int fill(dae_problem *p, object *o, int changed, dae_messages *messages)
     info->title = dae_problem_copy(p, m->title[0] ? m->title : m->name);
     info->kind = p->system.kind;
     info->n = o->s->n;
-    info->index = o->s->dae;
+    info->index = o->system ? o->system->analysis.sigma.index : 0;
     info->origin = "equation file";
     p->info = info;
     p->source = "equations";

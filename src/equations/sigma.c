@@ -115,6 +115,7 @@ static void label_variables(const dae_signature *s, const dae_matching *m, dae_s
     }
     for (int i = 0; i < g->n; i++) {
         int j = g->match[i], label = 1 + worst[g->block[i]] - g->d[j];
+        g->depth[j] = worst[g->block[i]];
         g->label[j] = label < 1 ? 1 : label;
     }
 }
@@ -129,6 +130,7 @@ int dae_sigma_find(const dae_signature *s, dae_arena *arena, dae_matching *m, da
                        .block = dae_arena_ints(arena, size),
                        .block_start = dae_arena_ints(arena, size),
                        .block_row = dae_arena_ints(arena, size),
+                       .depth = dae_arena_ints(arena, size),
                        .label = dae_arena_ints(arena, size)};
     if (!dae_matching_largest(s, arena, m)) return -1;
     if (s->rows != s->columns || m->size < s->rows) return 0;

@@ -13,6 +13,7 @@ typedef struct dae_sigma {
     int *block; /* n: of each equation; its variable is match[i]'s */
     int *block_start, *block_row; /* nblock + 1, n: the equations of each block */
     int ncoarse;                  /* strong components of the whole pattern */
+    int *depth;                   /* n: the largest c of the equations that variable j hangs on */
     int *label; /* n: index of variable j for methods that take the first-order system as it is written */
 } dae_sigma;
 

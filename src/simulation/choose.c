@@ -55,10 +55,30 @@ static dae_status choose_coordinates(dae_simulation *s, dae_error *err)
     return DAE_OK;
 }
 
+/* Problems that bring forms along: the one that is named, or the one that they take themselves. */
+static dae_status choose_own(dae_simulation *s, dae_error *err)
+{
+    const dae_forms *forms = s->p->forms;
+    const char *form = s->options.formulation, *reason = "";
+    const dae_method_info *m = is_open(s->options.method) ? NULL : dae_method_find(s->options.method);
+    dae_error wrong = {0};
+    if (is_open(form)) s->own_type = forms->choose(forms, m, &reason);
+    else s->own_type = dae_forms_find(forms, form, &wrong);
+    if (wrong.status < 0) {
+        *err = wrong;
+        return wrong.status;
+    }
+    s->formulation = s->own_type ? NULL : forms->as_written;
+    s->options.formulation = NULL;
+    snprintf(s->reason, sizeof s->reason, "%s", reason);
+    return DAE_OK;
+}
+
 dae_status dae_simulation_choose(dae_simulation *s, dae_error *err)
 {
     const dae_problem *p = s->p;
     const char *form = s->options.formulation;
+    if (p->forms) return choose_own(s, err);
     s->as_mechanism = wants_mechanism(s);
     if (!s->as_mechanism && p->system.kind != DAE_KIND_MECH) {
         if (is_open(form)) return DAE_OK;

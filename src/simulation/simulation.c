@@ -41,7 +41,11 @@ static int lower_mechanism(dae_simulation *s, double t, const double *z, double 
 int dae_simulation_lower(dae_simulation *s, double t, const double *z, double *y, double *a, double *lambda)
 {
     int known = 0;
-    if (!s->mech) {
+    if (s->own) {
+        if (s->own->type->lower(s->own, t, z, NULL, y, NULL)) {
+            for (int i = 0; i < s->n; i++) y[i] = NAN;
+        }
+    } else if (!s->mech) {
         dae_copy(s->nz, z, y);
     } else if (s->as_mechanism) { /* y = (p, v, a, lambda) */
         int npv = s->mech->np + s->mech->nv;
@@ -61,10 +65,11 @@ int dae_simulation_lower(dae_simulation *s, double t, const double *z, double *y
 
 /* ---- Events of systems in other variables ------------------------------------------------------------ */
 
-/* The state of the mechanical system and its derivative, into ye and ype; zp may be NULL. */
+/* The state of the problem and its derivative, into ye and ype; zp may be NULL. */
 static int lower_for_events(dae_simulation *s, double t, const double *z, const double *zp)
 {
     const dae_mech *m = s->mech;
+    if (s->own) return s->own->type->lower(s->own, t, z, zp, s->ye, zp ? s->ype : NULL);
     int npv = m->np + m->nv;
     double *v = s->ye + m->np, *a = s->ype + m->np;
     if (s->as_mechanism) { /* y = (p, v, a, lambda): a is in the derivative of (p, v) */
@@ -100,6 +105,7 @@ static int on_event(int i, double t, int rising, double *z, double *zp, void *us
     if (lower_for_events(s, t, z, zp)) return -1;
     int r = s->given.action(i, t, rising, s->ye, zp ? s->ype : NULL, s->given.user);
     if (r != DAE_EVENT_RESTART) return r;
+    if (s->own) return s->own->type->lift(s->own, t, s->ye, z, NULL) < 0 ? -1 : r;
     if (!s->form) dae_copy(s->nz, s->ye, z);
     else if (dae_formulation_lift(s->form, t, s->ye, z, NULL) < 0) return -1;
     return r;
@@ -109,7 +115,7 @@ static dae_status set_events(dae_simulation *s, dae_integrator *it, dae_error *e
 {
     if (s->given.count < 1) return DAE_OK;
     s->events = s->given;
-    if (s->form || s->as_mechanism) {
+    if (s->form || s->own || s->as_mechanism) {
         s->events.phi = on_switching;
         s->events.action = s->given.action ? on_event : NULL;
         s->events.user = s;
@@ -189,10 +195,36 @@ static dae_status formulate(dae_simulation *s, dae_error *err)
     return DAE_OK;
 }
 
+/* The form that the problem brings along. */
+static dae_status open_own(dae_simulation *s, dae_error *err)
+{
+    s->own = dae_form_open(s->own_type, s->p->forms->model, err);
+    if (!s->own) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    s->formulation = s->own_type->info.name;
+    s->options.formulation = NULL;
+    s->sys = &s->own->system;
+    s->nz = dae_system_size(s->sys);
+    return DAE_OK;
+}
+
+/* Tolerances of the form's variables, when its states are known. */
+static dae_status own_tolerances(dae_simulation *s, dae_error *err)
+{
+    dae_options *o = &s->options;
+    double *rtol = dae_arena_reals(s->arena, (size_t)s->nz), *atol = dae_arena_reals(s->arena, (size_t)s->nz);
+    if (!rtol || !atol) return no_memory(err);
+    if (o->rtol_vec) s->own->type->tolerance(s->own, s->rtol, rtol);
+    if (o->atol_vec) s->own->type->tolerance(s->own, s->atol, atol);
+    o->rtol_vec = o->rtol_vec ? rtol : NULL;
+    o->atol_vec = o->atol_vec ? atol : NULL;
+    return DAE_OK;
+}
+
 /* Sets z0 and zp0. */
 static dae_status initial_values(dae_simulation *s, dae_error *err)
 {
     const dae_problem *p = s->p;
+    if (s->own) return s->own->type->lift(s->own, s->t0, p->y0, s->z0, err);
     if (s->form) return dae_formulation_lift(s->form, s->t0, p->y0, s->z0, err);
     dae_copy(s->nz, p->y0, s->z0);
     if (!p->yp0 || s->as_mechanism) return DAE_OK;
@@ -211,7 +243,8 @@ static dae_status build(dae_simulation *s, dae_error *err)
     s->sys = s->as_mechanism ? p->mechanism : &p->system;
     s->nz = dae_system_size(s->sys);
     if (s->as_mechanism && s->options.h0 == p->h0) s->options.h0 = 0; /* meant for the DAE */
-    if (s->sys->kind == DAE_KIND_MECH) status = formulate(s, err);
+    if (s->own_type) status = open_own(s, err);
+    else if (s->sys->kind == DAE_KIND_MECH) status = formulate(s, err);
     if (status >= 0) status = discontinuities(s, err);
     if (status < 0) return status;
     s->z0 = dae_arena_reals(s->arena, (size_t)s->nz);
@@ -220,7 +253,9 @@ static dae_status build(dae_simulation *s, dae_error *err)
     s->y = dae_arena_reals(s->arena, (size_t)s->n);
     s->ye = dae_arena_reals(s->arena, (size_t)s->n);
     s->ype = dae_arena_reals(s->arena, (size_t)s->n);
-    return dae_arena_failed(s->arena) ? no_memory(err) : initial_values(s, err);
+    if (dae_arena_failed(s->arena)) return no_memory(err);
+    status = initial_values(s, err);
+    return status >= 0 && s->own ? own_tolerances(s, err) : status;
 }
 
 /* ---- Along the way --------------------------------------------------------------------------------------- */
@@ -247,8 +282,9 @@ static int on_step(const dae_integrator *it, double t, double t_end, void *user)
 dae_integrator *dae_simulation_again(dae_simulation *s, dae_error *err)
 {
     dae_integrator *it = dae_integrator_create(s->sys, &s->options, err);
-    if (it && (!s->form || dae_formulation_attach(s->form, it, err) >= 0) && set_events(s, it, err) >= 0)
-        return it;
+    int fine = it && (!s->form || dae_formulation_attach(s->form, it, err) >= 0);
+    if (fine && s->own && s->own->type->attach) fine = s->own->type->attach(s->own, it, err) >= 0;
+    if (fine && set_events(s, it, err) >= 0) return it;
     dae_integrator_destroy(it);
     return NULL;
 }
@@ -322,6 +358,7 @@ void dae_simulation_close(dae_simulation *s)
     if (!s) return;
     dae_integrator_destroy(s->it);
     dae_formulation_destroy(s->form);
+    dae_form_close(s->own);
     dae_formulation_destroy(s->descriptor);
     dae_arena_destroy(s->arena);
     free(s);
@@ -401,7 +438,7 @@ dae_status dae_simulation_interpolate(dae_simulation *s, double t, double *y, do
     if (status < 0) return status;
     dae_simulation_lower(s, t, s->z, y, NULL, NULL);
     if (!yp) return DAE_OK;
-    if (!s->form && !s->as_mechanism) {
+    if (!s->form && !s->own && !s->as_mechanism) {
         dae_copy(s->n, s->zp, yp);
         return DAE_OK;
     }
@@ -477,6 +514,8 @@ dae_choice dae_simulation_choice(const dae_simulation *s)
                                          : "auto",
                         .formulation = s->formulation ? s->formulation : "",
                         .reason = why && why[0] ? why : s->reason,
-                        .coordinates = form ? dae_formulation_describe(form) : "",
+                        .coordinates = s->own ? s->own->text
+                                       : form ? dae_formulation_describe(form)
+                                              : "",
                         .linear_algebra = dae_integrator_linear_algebra(s->it)};
 }

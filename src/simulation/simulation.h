@@ -7,6 +7,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "formulation/formulation.h"
+#include "problem/form.h"
 
 struct dae_simulation {
     const dae_problem *p;
@@ -15,12 +16,14 @@ struct dae_simulation {
     dae_integrator *it;
     dae_formulation *form; /* NULL: the system is integrated as it stands */
     dae_formulation
-        *descriptor;         /* the system is a mechanism and integrated as it stands: that form; or NULL */
-    const dae_system *sys;   /* what is integrated */
-    int as_mechanism;        /* 1: that is p->mechanism, or a form of it */
-    const dae_mech *mech;    /* the mechanical system behind it, or NULL */
-    const char *formulation; /* its form, or NULL */
-    int n, nz;               /* size of the problem, of what is integrated */
+        *descriptor; /* the system is a mechanism and integrated as it stands: that form; or NULL */
+    const dae_form_type *own_type; /* the form that the problem brings along, or NULL */
+    dae_form *own;                 /* and its object */
+    const dae_system *sys;         /* what is integrated */
+    int as_mechanism;              /* 1: that is p->mechanism, or a form of it */
+    const dae_mech *mech;          /* the mechanical system behind it, or NULL */
+    const char *formulation;       /* its form, or NULL */
+    int n, nz;                     /* size of the problem, of what is integrated */
     double t0, t_end;
     double *z0, *zp0;          /* initial values of what is integrated; zp0 may be NULL */
     double *z, *zp;            /* nz each, work */

@@ -1,0 +1,236 @@
+/* The form `statespace` of equations: an ODE in the chosen states, which change where the pose wants others.
+ *
+ *     z = (states, discrete values, 0 if there are neither),   z' = (rates, 0)
+ *
+ * Every evaluation solves all equations and their derivatives (reduced.c), so that nothing drifts. */
+#include "equations/forms.h"
+
+#include "core/error.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct statespace {
+    dae_equation_system *s;
+    dae_reduced *d;
+    double *X;        /* total: the last point that was lifted */
+    double *discrete; /* present values */
+    unsigned char *changed;
+    double *y; /* n */
+    int started;
+    int n; /* of z, at least 1 */
+} statespace;
+
+/* 1 if they are others than before. */
+static int take_discrete(statespace *x, const double *values)
+{
+    size_t size = (size_t)x->s->model->ndiscrete * sizeof(double);
+    if (size == 0 || !memcmp(x->discrete, values, size)) return 0;
+    memcpy(x->discrete, values, size);
+    dae_reduced_set(x->d, x->s->parameter, x->discrete);
+    return 1;
+}
+
+static int rates(double t, const double *z, double *f, void *user)
+{
+    statespace *x = user;
+    int dof = x->s->analysis.sigma.dof;
+    take_discrete(x, z + dof);
+    for (int k = dof; k < x->n; k++) f[k] = 0;
+    return dae_reduced_rates(x->d, t, z, f);
+}
+
+static void destroy(dae_form *f)
+{
+    statespace *x = f->self;
+    if (!x) return;
+    dae_reduced_destroy(x->d);
+    free(x->X);
+    free(x->discrete);
+    free(x->changed);
+    free(x->y);
+    free(x);
+}
+
+static dae_status create(dae_form *f, dae_error *err)
+{
+    const dae_equation_system *s = f->model;
+    statespace *x = f->self = calloc(1, sizeof *x);
+    if (!x) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the states");
+    x->s = (dae_equation_system *)s;
+    x->d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
+    x->X = calloc((size_t)s->analysis.total + 1, sizeof *x->X);
+    x->discrete = calloc((size_t)s->model->ndiscrete + 1, sizeof *x->discrete);
+    x->changed = calloc((size_t)s->n + 1, 1);
+    x->y = calloc((size_t)s->n + 1, sizeof *x->y);
+    if (!x->d || !x->X || !x->discrete || !x->changed || !x->y)
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the states");
+    memcpy(x->discrete, s->discrete, (size_t)s->model->ndiscrete * sizeof(double));
+    x->n = s->analysis.sigma.dof + s->model->ndiscrete;
+    if (x->n == 0) x->n = 1;
+    f->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = x->n, .f = rates, .user = x}};
+    return DAE_OK;
+}
+
+/* "states: y, vy" */
+static void describe(dae_form *f)
+{
+    const statespace *x = f->self;
+    const dae_analysis *a = &x->s->analysis;
+    const int *state = dae_reduced_states(x->d);
+    size_t used = (size_t)snprintf(f->text, sizeof f->text, "states:");
+    for (int k = 0, j = 0; k < a->sigma.dof && used + 60 < sizeof f->text; k++) {
+        while (state[k] >= a->place[j + 1]) j++;
+        int order = state[k] - a->place[j];
+        used += (size_t)snprintf(f->text + used, sizeof f->text - used, "%s %.40s%.*s", k ? "," : "",
+                                 a->variable[j], order < 8 ? order : 8, "''''''''");
+    }
+}
+
+/* At the start the consistent point of the system is taken as it is; later, values that differ from the last ones were assigned and
+ * stay, the others follow. */
+static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_error *err)
+{
+    statespace *x = f->self;
+    dae_equation_system *s = x->s;
+    const dae_analysis *a = &s->analysis;
+    int bad = 0, different = 0;
+    dae_equation_system_components(s, x->started ? x->X : s->initial.X, x->y);
+    for (int i = 0; i < s->ncontinuous; i++) {
+        x->changed[i] = y[i] != x->y[i];
+        different |= x->changed[i];
+    }
+    different |= take_discrete(x, y + s->ncontinuous);
+    if (!different) { /* also after an event that assigned nothing: not a bit changes */
+        if (!x->started) memcpy(x->X, s->initial.X, (size_t)a->total * sizeof *x->X);
+    } else {
+        int r = dae_equation_system_restart(s, t, y, x->changed, x->discrete,
+                                            x->started ? x->X : s->initial.X, x->X);
+        if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
+        if (r > 0)
+            return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations",
+                            t);
+    }
+    x->started = 1;
+    int r = dae_reduced_start(x->d, t, x->X, &bad);
+    if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the states");
+    if (r > 0) {
+        return dae_fail(err, DAE_ERR_SINGULAR, t,
+                        "t = %.10g: %s depends on other equations there (the system Jacobian is singular): "
+                        "a redundant constraint?",
+                        t, a->equation[bad]);
+    }
+    for (int k = 0; k < a->sigma.dof; k++) z[k] = x->X[dae_reduced_states(x->d)[k]];
+    if (a->sigma.dof == 0) z[0] = 0;
+    memcpy(z + a->sigma.dof, y + s->ncontinuous, (size_t)s->model->ndiscrete * sizeof *z);
+    describe(f);
+    return DAE_OK;
+}
+
+static int lower(dae_form *f, double t, const double *z, const double *zp, double *y, double *yp)
+{
+    statespace *x = f->self;
+    dae_equation_system *s = x->s;
+    const double *X;
+    (void)zp;
+    take_discrete(x, z + s->analysis.sigma.dof);
+    int r = dae_reduced_solve(x->d, t, z, &X);
+    if (r) return r;
+    dae_equation_system_components(s, X, y);
+    memcpy(y + s->ncontinuous, z + s->analysis.sigma.dof, (size_t)s->model->ndiscrete * sizeof *y);
+    memcpy(x->X, X, (size_t)s->analysis.total * sizeof *x->X);
+    if (!yp) return 0;
+    for (int i = 0; i < s->ncontinuous; i++) {
+        int j = s->variable[i]; /* the derivative of an algebraic variable is not known */
+        yp[i] = s->order[i] < s->analysis.sigma.d[j] ? X[s->analysis.place[j] + s->order[i] + 1] : NAN;
+    }
+    memset(yp + s->ncontinuous, 0, (size_t)s->model->ndiscrete * sizeof *yp);
+    return 0;
+}
+
+/* States get the tolerance of the component that they are; derivatives that are none that of the highest below. */
+static void tolerance(const dae_form *f, const double *given, double *out)
+{
+    const statespace *x = f->self;
+    dae_equation_system *s = x->s;
+    const dae_analysis *a = &s->analysis;
+    const int *state = dae_reduced_states(x->d);
+    out[0] = given[0];
+    for (int k = 0, j = 0; k < a->sigma.dof; k++) {
+        int best = 0, order = -1;
+        while (state[k] >= a->place[j + 1]) j++;
+        for (int i = 0; i < s->ncontinuous; i++) {
+            if (s->variable[i] != j || s->order[i] > state[k] - a->place[j] || s->order[i] <= order) continue;
+            order = s->order[i];
+            best = i;
+        }
+        out[k] = given[best];
+    }
+    for (int i = 0; i < s->model->ndiscrete; i++) out[a->sigma.dof + i] = given[s->ncontinuous + i];
+}
+
+static int chart(double t, double *z, void *user)
+{
+    dae_form *f = user;
+    statespace *x = f->self;
+    int r = dae_reduced_accept(x->d, t, z);
+    if (r > 0) describe(f);
+    return r;
+}
+
+/* Memory of a checkpoint: the choice of states, discrete values, the last lifted point. */
+static size_t save(const void *user, void *buffer)
+{
+    const statespace *x = ((const dae_form *)user)->self;
+    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+           total = (size_t)x->s->analysis.total * sizeof(double);
+    unsigned char *out = buffer;
+    if (out) {
+        memcpy(out, x->discrete, discrete);
+        memcpy(out + discrete, x->X, total);
+        memcpy(out + discrete + total, &x->started, sizeof x->started);
+        out += discrete + total + sizeof x->started;
+    }
+    return discrete + total + sizeof x->started + dae_reduced_save(x->d, out);
+}
+
+static int load(void *user, const void *buffer, size_t size)
+{
+    dae_form *f = user;
+    statespace *x = f->self;
+    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+           total = (size_t)x->s->analysis.total * sizeof(double);
+    size_t head = discrete + total + sizeof x->started;
+    const unsigned char *in = buffer;
+    if (size < head) return -1;
+    memcpy(x->discrete, in, discrete);
+    memcpy(x->X, in + discrete, total);
+    memcpy(&x->started, in + discrete + total, sizeof x->started);
+    dae_reduced_set(x->d, x->s->parameter, x->discrete);
+    int r = dae_reduced_load(x->d, in + head, size - head);
+    if (r == 0) describe(f);
+    return r;
+}
+
+static dae_status attach(dae_form *f, dae_integrator *it, dae_error *err)
+{
+    (void)err;
+    dae_integrator_set_chart(it, chart, f);
+    dae_integrator_set_memory(it, &(dae_memory){save, load, f});
+    return DAE_OK;
+}
+
+const dae_form_type dae_form_statespace = {
+    .info = {.name = "statespace",
+             .title = "chosen states",
+             .summary = "an ODE in states that change with the pose; nothing drifts",
+             .kind = DAE_KIND_ODE},
+    .create = create,
+    .destroy = destroy,
+    .lift = lift,
+    .lower = lower,
+    .tolerance = tolerance,
+    .attach = attach,
+};

@@ -1,0 +1,79 @@
+/* Which forms a system of equations has, and which one is taken. */
+#include "equations/forms.h"
+
+#include "linalg/eigenvalues.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STIFF_DECAY 2e3 /* time constants of decay in the interval; ours, as the next */
+#define STIFF_RATE 1e5  /* of any motion, oscillation too */
+enum { LARGEST_SPECTRUM = 200 };
+
+static const dae_form_type *const types[] = {&dae_form_statespace, &dae_form_index1, NULL};
+
+/* d(rates)/d(states) at the start by differences, column-major; 0: cannot be had. */
+static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double *A)
+{
+    int n = s->analysis.sigma.dof, good = 1, bad;
+    double *y = calloc(3 * (size_t)n + 1, sizeof *y), *f0 = y + n, *f = f0 + n;
+    good = y && dae_reduced_start(d, s->model->t0, s->initial.X, &bad) == 0;
+    for (int k = 0; k < n && good; k++) y[k] = s->initial.X[dae_reduced_states(d)[k]];
+    good = good && dae_reduced_rates(d, s->model->t0, y, f0) == 0;
+    for (int j = 0; j < n && good; j++) {
+        double keep = y[j], h = sqrt(DBL_EPSILON) * fmax(fabs(keep), 1e-5);
+        y[j] = keep + h;
+        good = dae_reduced_rates(d, s->model->t0, y, f) == 0;
+        for (int i = 0; i < n && good; i++) A[i + (long)j * n] = (f[i] - f0[i]) / h;
+        y[j] = keep;
+    }
+    free(y);
+    return good;
+}
+
+/* 1: decay that is much faster than the interval, or rates that no explicit method should follow. Where the rates cannot be evaluated
+ * around the start, 1 too: all equations at once is the form that can be. */
+static int is_stiff(const dae_equation_system *s)
+{
+    int n = s->analysis.sigma.dof, stiff = 1;
+    double T = fabs(s->model->t1 - s->model->t0), decay = 0, fastest = 0;
+    if (n == 0) return 0;
+    if (n > LARGEST_SPECTRUM) return 0;
+    dae_reduced *d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
+    double *A = calloc((size_t)n * (size_t)n + 2 * (size_t)n, sizeof *A), *re = A ? A + (long)n * n : NULL,
+           *im = re ? re + n : NULL;
+    if (d && A && reduced_jacobian(s, d, A) && dae_eigenvalues(n, A, re, im) == 0) {
+        for (int k = 0; k < n; k++) {
+            decay = fmax(decay, -re[k] * T);
+            fastest = fmax(fastest, hypot(re[k], im[k]) * T);
+        }
+        stiff = decay > STIFF_DECAY || fastest > STIFF_RATE;
+    }
+    free(A);
+    dae_reduced_destroy(d);
+    return stiff;
+}
+
+/* Index 0 and 1 as written; above: stiff systems and implicit methods for DAEs get index 1, all others states. */
+static const dae_form_type *choose(const dae_forms *forms, const dae_method_info *m, const char **reason)
+{
+    const dae_equation_system *s = forms->model;
+    int implicit_dae = m && m->implicit && m->kinds & 1u << DAE_KIND_DAE;
+    if (!strcmp(forms->as_written, "mass") && (!m || implicit_dae)) return NULL;
+    if (!strcmp(forms->as_written, "residual") && m && m->kinds & 1u << DAE_KIND_IDE) return NULL;
+    if (implicit_dae || (!m && is_stiff(s))) {
+        *reason = "stiff, with hidden constraints: all equations with their derivatives, index 1";
+        return &dae_form_index1;
+    }
+    *reason = "an ODE in chosen states";
+    return &dae_form_statespace;
+}
+
+dae_forms *dae_equation_forms_create(dae_equation_system *s, const char *as_written)
+{
+    dae_forms *f = dae_arena_take(s->arena, 1, sizeof *f);
+    if (f) *f = (dae_forms){s, types, as_written, choose};
+    return f;
+}

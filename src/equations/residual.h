@@ -1,0 +1,16 @@
+/* Equations as they are written, F(t, y, y') = 0, for methods that take implicit systems. */
+#ifndef DAE_EQUATIONS_RESIDUAL_H
+#define DAE_EQUATIONS_RESIDUAL_H
+
+#include "equations/first_order.h"
+
+typedef struct dae_implicit dae_implicit;
+
+/* The components are those of s (only its lists of components are read). Threads may share it. NULL: no memory. */
+dae_implicit *dae_implicit_create(const dae_model *m, const dae_first_order *s);
+void dae_implicit_destroy(dae_implicit *f); /* NULL allowed */
+int dae_implicit_residual(double t, const double *y, const double *yp, double *F, void *implicit);
+/* y' from values of all derivatives: X as of the analysis, with its places. */
+void dae_implicit_rates(const dae_implicit *f, const int *place, const int *d, const double *X, double *yp);
+
+#endif
