@@ -1,8 +1,10 @@
 /* The form `index1` of equations: all equations and their derivatives with all variables and theirs, an index-1 DAE for stiff systems.
  *
- *     z = (X, discrete values), X = x_j^(k), k <= d_j;   rows of states: z_k' = z_(k+1);   the other rows: 0 = f_i^(m), m <= c_i
+ *     z = (states, the rest of X, discrete values),  X = x_j^(k), k <= d_j
+ *     rows of states: z_i' = the derivative of that state, an entry of z;   the other rows: 0 = f_i^(m), m <= c_i
  *
- * M = diag(1 at states, 0). The states are chosen once, at the start. The Jacobian is exact and sparse. */
+ * M = diag(1 at states and discrete values, 0). The Jacobian is exact. Small systems have dense ones and change their states where the
+ * pose wants others (charts); large ones have sparse ones and keep the choice made at the start, since patterns are fixed. */
 #include "equations/forms.h"
 
 #include "core/error.h"
@@ -13,94 +15,88 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DENSE = 60 }; /* length of X up to which the Jacobian is dense */
+
 typedef struct index1 {
     dae_equation_system *s;
+    dae_reduced *d; /* chooses the states */
     dae_arena *arena;
-    int n;                                              /* total + discrete values */
-    int nequation;                                      /* of differentiated equations */
-    int *row;                                           /* nequation: the row of each */
-    unsigned char *state;                               /* n: z_k' = z_(k+1) */
-    double *mass;                                       /* n */
-    int nentry, *entry_row, *entry_column, *entry_node; /* derivatives of the equations by X */
-    int *colptr, *rowind;                               /* pattern of the Jacobian */
-    int *at;                                            /* nentry: place of each entry in it */
-    int *chain;                                         /* n: place of d(z_k')/dz_(k+1), -1: none */
+    int n, total, dof;                /* of z; of X; states */
+    int nequation;                    /* with their derivatives */
+    int *at;                          /* total: the place in z of each value of X */
+    int nentry, *row, *column, *node; /* derivatives of the equations: number of equation, place in X */
+    int sparse;
+    int *colptr, *rowind; /* sparse pattern */
+    int *
+        to; /* nentry + dof: where each entry stands in the Jacobian's values, then those of the state rows */
+    double *mass; /* n */
     dae_evaluator *residual, *jacobian;
     double *residual_work, *jacobian_work, *out, *discrete, *X, *y;
     unsigned char *changed;
     int started;
 } index1;
 
-static void take_discrete(index1 *x, const double *values)
+/* ---- Evaluation ------------------------------------------------------------------------------------------------------------- */
+
+static int take_discrete(index1 *x, const double *values)
 {
     size_t size = (size_t)x->s->model->ndiscrete * sizeof(double);
-    if (size == 0 || !memcmp(x->discrete, values, size)) return;
+    if (size == 0 || !memcmp(x->discrete, values, size)) return 0;
     memcpy(x->discrete, values, size);
     dae_evaluator_start(x->residual, x->residual_work, x->s->parameter, x->discrete);
     dae_evaluator_start(x->jacobian, x->jacobian_work, x->s->parameter, x->discrete);
+    return 1;
+}
+
+static void to_X(const index1 *x, const double *z, double *X)
+{
+    for (int k = 0; k < x->total; k++) X[k] = z[x->at[k]];
 }
 
 static int rhs(double t, const double *z, double *f, void *user)
 {
     index1 *x = user;
-    int total = x->s->analysis.total;
-    take_discrete(x, z + total);
-    dae_evaluator_run(x->residual, x->residual_work, t, z, x->out);
-    for (int k = 0; k < total; k++) {
-        if (x->state[k]) f[k] = z[k + 1];
-    }
-    for (int e = 0; e < x->nequation; e++) f[x->row[e]] = x->out[e];
-    for (int k = total; k < x->n; k++) f[k] = 0;
+    const int *state = dae_reduced_states(x->d);
+    take_discrete(x, z + x->total);
+    to_X(x, z, x->X);
+    dae_evaluator_run(x->residual, x->residual_work, t, x->X, x->out);
+    for (int k = 0; k < x->dof; k++) f[k] = x->X[state[k] + 1];
+    memcpy(f + x->dof, x->out, (size_t)x->nequation * sizeof *f);
+    for (int k = x->total; k < x->n; k++) f[k] = 0;
     return 0;
 }
 
 static int jac(double t, const double *z, double *values, void *user)
 {
     index1 *x = user;
-    take_discrete(x, z + x->s->analysis.total);
-    dae_evaluator_run(x->jacobian, x->jacobian_work, t, z, x->out);
-    for (int e = 0; e < x->nentry; e++) values[x->at[e]] = x->out[e];
-    for (int k = 0; k < x->n; k++) {
-        if (x->chain[k] >= 0) values[x->chain[k]] = 1;
-    }
+    take_discrete(x, z + x->total);
+    to_X(x, z, x->X);
+    dae_evaluator_run(x->jacobian, x->jacobian_work, t, x->X, x->out);
+    for (int e = 0; e < x->nentry; e++) values[x->to[e]] = x->out[e];
+    for (int k = 0; k < x->dof; k++) values[x->to[x->nentry + k]] = 1;
     return 0;
 }
 
-static void destroy(dae_form *f)
-{
-    index1 *x = f->self;
-    if (!x) return;
-    dae_evaluator_destroy(x->residual);
-    dae_evaluator_destroy(x->jacobian);
-    free(x->entry_row);
-    free(x->entry_column);
-    free(x->entry_node);
-    dae_arena_destroy(x->arena);
-    free(x);
-}
+/* ---- Order of the variables --------------------------------------------------------------------------------------------------- */
 
-/* Which of X are states at the start: rows of z_k' = z_(k+1); the equations get the rows that are left. 0: no memory or no choice. */
-static int choose_rows(index1 *x)
+/* States first, then the rest of X; where the Jacobian's entries stand (dense). */
+static void arrange(index1 *x)
 {
-    const dae_analysis *a = &x->s->analysis;
-    int bad = 0, count = 0;
-    dae_reduced *d = dae_reduced_create(x->s->reduction, x->s->parameter, x->s->discrete);
-    int r = d ? dae_reduced_start(d, x->s->model->t0, x->s->initial.X, &bad) : -1;
-    for (int k = 0; r == 0 && k < a->sigma.dof; k++) x->state[dae_reduced_states(d)[k]] = 1;
-    dae_reduced_destroy(d);
-    if (r) return 0;
-    for (int k = 0; k < a->total; k++) {
-        x->mass[k] = x->state[k];
-        if (!x->state[k]) x->row[count++] = k;
+    const int *state = dae_reduced_states(x->d);
+    int next = x->dof, s = 0;
+    for (int k = 0; k < x->total; k++) {
+        if (s < x->dof && state[s] == k) x->at[k] = s++;
+        else x->at[k] = next++;
     }
-    for (int k = a->total; k < x->n; k++) x->mass[k] = 1;
-    return count == x->nequation;
+    if (x->sparse) return;
+    for (int e = 0; e < x->nentry; e++) x->to[e] = x->dof + x->row[e] + x->at[x->column[e]] * x->n;
+    for (int k = 0; k < x->dof; k++) x->to[x->nentry + k] = k + x->at[state[k] + 1] * x->n;
 }
 
 static int push(index1 *x, int *capacity, int row, int column, int node)
 {
     if (x->nentry == *capacity) {
-        int more = 2 * *capacity + 64, **array[] = {&x->entry_row, &x->entry_column, &x->entry_node};
+        int more = 2 * *capacity + 64, **array[] = {&x->row, &x->column, &x->node};
         for (int k = 0; k < 3; k++) {
             int *a = realloc(*array[k], (size_t)more * sizeof *a);
             if (!a) return 0;
@@ -108,9 +104,9 @@ static int push(index1 *x, int *capacity, int row, int column, int node)
         }
         *capacity = more;
     }
-    x->entry_row[x->nentry] = row;
-    x->entry_column[x->nentry] = column;
-    x->entry_node[x->nentry++] = node;
+    x->row[x->nentry] = row;
+    x->column[x->nentry] = column;
+    x->node[x->nentry++] = node;
     return 1;
 }
 
@@ -125,74 +121,103 @@ static int find_entries(index1 *x)
         for (int q = 0; q < np && good; q++) {
             dae_node leaf = dae_graph_node(a->model->graph, p[q].leaf);
             if (leaf.op == OP_VARIABLE)
-                good = push(x, &capacity, x->row[e], a->place[leaf.a] + leaf.b, p[q].derivative);
+                good = push(x, &capacity, e, a->place[leaf.a] + leaf.b, p[q].derivative);
         }
         free(p);
     }
     return good;
 }
 
-/* Compressed columns of equations and chains, rows ascending. */
-static int find_pattern(index1 *x)
+typedef struct position {
+    int row, column, entry;
+} position;
+
+static int by_column(const void *a, const void *b)
 {
-    int n = x->n, total = x->s->analysis.total, count = 0;
-    int *head = dae_arena_ints(x->arena, (size_t)n + 2),
-        *link = dae_arena_ints(x->arena, (size_t)x->nentry + (size_t)n + 1);
-    int *row = dae_arena_ints(x->arena, (size_t)x->nentry + (size_t)n + 1);
-    x->colptr = dae_arena_ints(x->arena, (size_t)n + 1);
-    x->rowind = dae_arena_ints(x->arena, (size_t)x->nentry + (size_t)n + 1);
-    x->at = dae_arena_ints(x->arena, (size_t)x->nentry + 1);
-    x->chain = dae_arena_ints(x->arena, (size_t)n + 1);
-    if (dae_arena_failed(x->arena)) return 0;
-    /* Lists by column, in descending rows of what comes last: sorted by insertion, since columns are short. */
-    for (int j = 0; j < n; j++) head[j] = -1;
-    for (int e = 0; e < x->nentry + total; e++) {
-        int chain = e >= x->nentry, k = e - x->nentry;
-        int r = chain ? k : x->entry_row[e], c = chain ? k + 1 : x->entry_column[e];
-        if (chain && !x->state[k]) continue;
-        int *at = &head[c];
-        row[e] = r;
-        while (*at >= 0 && row[*at] < r) at = &link[*at];
-        link[e] = *at;
-        *at = e;
+    const position *x = a, *y = b;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Compressed columns for the order of variables at the start. */
+static int sparse_pattern(index1 *x)
+{
+    const int *state = dae_reduced_states(x->d);
+    int count = x->nentry + x->dof;
+    position *p = malloc(((size_t)count + 1) * sizeof *p);
+    x->colptr = dae_arena_ints(x->arena, (size_t)x->n + 1);
+    x->rowind = dae_arena_ints(x->arena, (size_t)count + 1);
+    if (!p || dae_arena_failed(x->arena)) {
+        free(p);
+        return 0;
     }
-    for (int j = 0; j < n; j++) {
-        x->chain[j] = -1;
-        for (int e = head[j]; e >= 0; e = link[e]) {
-            if (e < x->nentry) x->at[e] = count;
-            else x->chain[j] = count;
-            x->rowind[count++] = row[e];
-        }
-        x->colptr[j + 1] = count;
+    for (int e = 0; e < x->nentry; e++) p[e] = (position){x->dof + x->row[e], x->at[x->column[e]], e};
+    for (int k = 0; k < x->dof; k++) p[x->nentry + k] = (position){k, x->at[state[k] + 1], x->nentry + k};
+    qsort(p, (size_t)count, sizeof *p, by_column);
+    for (int q = 0; q < count; q++) {
+        x->to[p[q].entry] = q;
+        x->rowind[q] = p[q].row;
+        x->colptr[p[q].column + 1]++;
     }
+    for (int j = 0; j < x->n; j++) x->colptr[j + 1] += x->colptr[j];
+    free(p);
     return 1;
 }
 
-static int build(index1 *x)
+/* ---- Life ---------------------------------------------------------------------------------------------------------------------- */
+
+static void destroy(dae_form *f)
 {
-    dae_equation_system *s = x->s;
-    const dae_analysis *a = &s->analysis;
-    x->n = a->total + s->model->ndiscrete;
-    x->nequation = a->first[a->n];
+    index1 *x = f->self;
+    if (!x) return;
+    dae_reduced_destroy(x->d);
+    dae_evaluator_destroy(x->residual);
+    dae_evaluator_destroy(x->jacobian);
+    free(x->row);
+    free(x->column);
+    free(x->node);
+    dae_arena_destroy(x->arena);
+    free(x);
+}
+
+static int take_arrays(index1 *x)
+{
+    const dae_equation_system *s = x->s;
     size_t n = (size_t)x->n + 1;
-    x->row = dae_arena_ints(x->arena, n);
-    x->state = dae_arena_take(x->arena, n, 1);
+    x->at = dae_arena_ints(x->arena, n);
+    x->to = dae_arena_ints(x->arena, (size_t)(x->nentry + x->dof) + 1);
     x->mass = dae_arena_reals(x->arena, n);
     x->X = dae_arena_reals(x->arena, n);
     x->y = dae_arena_reals(x->arena, (size_t)s->n + 1);
     x->changed = dae_arena_take(x->arena, (size_t)s->n + 1, 1);
     x->discrete = dae_arena_copy(x->arena, s->discrete, (size_t)s->model->ndiscrete + 1, sizeof(double));
-    if (dae_arena_failed(x->arena) || !choose_rows(x) || !find_entries(x) || !find_pattern(x)) return 0;
-    x->residual = dae_evaluator_create(a->model->graph, a->place, x->nequation, a->value);
-    x->jacobian = dae_evaluator_create(a->model->graph, a->place, x->nentry, x->entry_node);
-    if (!x->residual || !x->jacobian) return 0;
+    x->out = dae_arena_reals(x->arena, (size_t)(x->nequation + x->nentry) + 1);
     x->residual_work = dae_arena_reals(x->arena, dae_evaluator_work(x->residual) + 1);
     x->jacobian_work = dae_arena_reals(x->arena, dae_evaluator_work(x->jacobian) + 1);
-    x->out = dae_arena_reals(x->arena, (size_t)(x->nequation + x->nentry) + 1);
-    if (dae_arena_failed(x->arena)) return 0;
+    return !dae_arena_failed(x->arena);
+}
+
+static int build(index1 *x)
+{
+    const dae_equation_system *s = x->s;
+    const dae_analysis *a = &s->analysis;
+    int bad = 0;
+    x->total = a->total;
+    x->n = a->total + s->model->ndiscrete;
+    x->dof = a->sigma.dof;
+    x->nequation = a->first[a->n];
+    x->sparse = x->total > DENSE;
+    x->d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
+    if (!x->d || dae_reduced_start(x->d, s->model->t0, s->initial.X, &bad) || !find_entries(x)) return 0;
+    x->residual = dae_evaluator_create(a->model->graph, a->place, x->nequation, a->value);
+    x->jacobian = dae_evaluator_create(a->model->graph, a->place, x->nentry, x->node);
+    if (!x->residual || !x->jacobian || !take_arrays(x)) return 0;
     dae_evaluator_start(x->residual, x->residual_work, s->parameter, x->discrete);
     dae_evaluator_start(x->jacobian, x->jacobian_work, s->parameter, x->discrete);
-    return 1;
+    for (int k = 0; k < x->n; k++) x->mass[k] = k < x->dof || k >= x->total;
+    memcpy(x->X, s->initial.X, (size_t)x->total * sizeof *x->X);
+    arrange(x);
+    return !x->sparse || sparse_pattern(x);
 }
 
 static dae_status create(dae_form *f, dae_error *err)
@@ -201,37 +226,41 @@ static dae_status create(dae_form *f, dae_error *err)
     if (x) x->arena = dae_arena_create();
     if (!x || !x->arena) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the index-1 form");
     x->s = (dae_equation_system *)f->model;
-    pthread_mutex_t *lock = &x->s->lock; /* derivatives are added to the graph */
-    pthread_mutex_lock(lock);
+    pthread_mutex_lock(&x->s->lock); /* derivatives are added to the graph */
     int built = build(x);
-    pthread_mutex_unlock(lock);
+    pthread_mutex_unlock(&x->s->lock);
     if (!built)
         return dae_fail(err, DAE_ERR_SINGULAR, NAN,
                         "no index-1 form: no states can be chosen at the start, or no memory");
     f->system = (dae_system){
         .kind = DAE_KIND_DAE,
         .dae = {.n = x->n, .mass = dae_diagonal(x->n, x->mass), .f = rhs, .jac = jac, .user = x}};
-    f->system.structure.jacobian =
-        (dae_pattern){.storage = DAE_SPARSE, .colptr = x->colptr, .rowind = x->rowind};
-    snprintf(f->text, sizeof f->text, "%d equations and derivatives of them", x->nequation);
+    if (x->sparse)
+        f->system.structure.jacobian =
+            (dae_pattern){.storage = DAE_SPARSE, .colptr = x->colptr, .rowind = x->rowind};
+    snprintf(f->text, sizeof f->text, "%d equations, derivatives included", x->nequation);
     return DAE_OK;
+}
+
+/* ---- Coordinates ----------------------------------------------------------------------------------------------------------------- */
+
+static void from_X(const index1 *x, double *z)
+{
+    for (int k = 0; k < x->total; k++) z[x->at[k]] = x->X[k];
 }
 
 static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_error *err)
 {
     index1 *x = f->self;
     dae_equation_system *s = x->s;
-    size_t total = (size_t)s->analysis.total * sizeof(double);
-    int different = 0;
-    if (!x->started) memcpy(x->X, s->initial.X, total);
+    int different = 0, bad = 0;
+    if (!x->started) memcpy(x->X, s->initial.X, (size_t)x->total * sizeof *x->X);
     dae_equation_system_components(s, x->X, x->y);
     for (int i = 0; i < s->ncontinuous; i++) {
         x->changed[i] = y[i] != x->y[i];
         different |= x->changed[i];
     }
-    different |= s->model->ndiscrete > 0 &&
-                 memcmp(x->discrete, y + s->ncontinuous, (size_t)s->model->ndiscrete * sizeof(double)) != 0;
-    take_discrete(x, y + s->ncontinuous);
+    different |= take_discrete(x, y + s->ncontinuous);
     if (different) {
         int r = dae_equation_system_restart(s, t, y, x->changed, x->discrete, x->X, x->X);
         if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
@@ -240,8 +269,15 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
                             t);
     }
     x->started = 1;
-    memcpy(z, x->X, total);
-    memcpy(z + s->analysis.total, y + s->ncontinuous, (size_t)s->model->ndiscrete * sizeof *z);
+    if (!x->sparse) {
+        dae_reduced_set(x->d, s->parameter, x->discrete);
+        if (dae_reduced_start(x->d, t, x->X, &bad))
+            return dae_fail(err, DAE_ERR_SINGULAR, t, "t = %.10g: %s depends on other equations there", t,
+                            s->analysis.equation[bad]);
+        arrange(x);
+    }
+    from_X(x, z);
+    memcpy(z + x->total, y + s->ncontinuous, (size_t)s->model->ndiscrete * sizeof *z);
     return DAE_OK;
 }
 
@@ -250,12 +286,12 @@ static int lower(dae_form *f, double t, const double *z, const double *zp, doubl
     index1 *x = f->self;
     dae_equation_system *s = x->s;
     (void)t;
-    memcpy(x->X, z, (size_t)s->analysis.total * sizeof(double));
-    dae_equation_system_components(s, z, y);
-    memcpy(y + s->ncontinuous, z + s->analysis.total, (size_t)s->model->ndiscrete * sizeof *y);
+    to_X(x, z, x->X);
+    dae_equation_system_components(s, x->X, y);
+    memcpy(y + s->ncontinuous, z + x->total, (size_t)s->model->ndiscrete * sizeof *y);
     for (int i = 0; yp && i < s->ncontinuous; i++) {
-        int at = s->analysis.place[s->variable[i]] + s->order[i];
-        yp[i] = s->order[i] < s->analysis.sigma.d[s->variable[i]] ? z[at + 1] : zp ? zp[at] : NAN;
+        int k = s->analysis.place[s->variable[i]] + s->order[i];
+        yp[i] = s->order[i] < s->analysis.sigma.d[s->variable[i]] ? x->X[k + 1] : zp ? zp[x->at[k]] : NAN;
     }
     for (int i = s->ncontinuous; yp && i < s->n; i++) yp[i] = 0;
     return 0;
@@ -264,13 +300,66 @@ static int lower(dae_form *f, double t, const double *z, const double *zp, doubl
 static void tolerance(const dae_form *f, const double *given, double *out)
 {
     const index1 *x = f->self;
-    dae_equation_system *s = x->s;
-    const dae_analysis *a = &s->analysis;
+    const dae_equation_system *s = x->s;
     double loosest = 0;
     for (int i = 0; i < s->n; i++) loosest = fmax(loosest, given[i]);
-    for (int k = 0; k < a->total; k++) out[k] = loosest;
-    for (int i = 0; i < s->ncontinuous; i++) out[a->place[s->variable[i]] + s->order[i]] = given[i];
-    for (int i = 0; i < s->model->ndiscrete; i++) out[a->total + i] = given[s->ncontinuous + i];
+    for (int k = 0; k < x->total; k++) out[k] = loosest;
+    for (int i = 0; i < s->ncontinuous; i++)
+        out[x->at[s->analysis.place[s->variable[i]] + s->order[i]]] = given[i];
+    for (int i = 0; i < s->model->ndiscrete; i++) out[x->total + i] = given[s->ncontinuous + i];
+}
+
+/* ---- Along the run ----------------------------------------------------------------------------------------------------------------- */
+
+static int chart(double t, double *z, void *user)
+{
+    index1 *x = user;
+    to_X(x, z, x->X);
+    int r = dae_reduced_review(x->d, t, x->X);
+    if (r <= 0) return r;
+    arrange(x);
+    from_X(x, z);
+    return 1;
+}
+
+static size_t save(const void *user, void *buffer)
+{
+    const index1 *x = user;
+    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+           total = (size_t)x->total * sizeof(double);
+    unsigned char *out = buffer;
+    if (out) {
+        memcpy(out, x->discrete, discrete);
+        memcpy(out + discrete, x->X, total);
+        out += discrete + total;
+    }
+    return discrete + total + dae_reduced_save(x->d, out);
+}
+
+static int load(void *user, const void *buffer, size_t size)
+{
+    index1 *x = user;
+    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+           total = (size_t)x->total * sizeof(double);
+    const unsigned char *in = buffer;
+    if (size < discrete + total) return -1;
+    memcpy(x->discrete, in, discrete);
+    memcpy(x->X, in + discrete, total);
+    dae_evaluator_start(x->residual, x->residual_work, x->s->parameter, x->discrete);
+    dae_evaluator_start(x->jacobian, x->jacobian_work, x->s->parameter, x->discrete);
+    x->started = 1;
+    if (dae_reduced_load(x->d, in + discrete + total, size - discrete - total)) return -1;
+    arrange(x);
+    return 0;
+}
+
+static dae_status attach(dae_form *f, dae_integrator *it, dae_error *err)
+{
+    index1 *x = f->self;
+    (void)err;
+    if (!x->sparse) dae_integrator_set_chart(it, chart, x);
+    dae_integrator_set_memory(it, &(dae_memory){save, load, x});
+    return DAE_OK;
 }
 
 const dae_form_type dae_form_index1 = {
@@ -284,4 +373,5 @@ const dae_form_type dae_form_index1 = {
     .lift = lift,
     .lower = lower,
     .tolerance = tolerance,
+    .attach = attach,
 };

@@ -380,25 +380,30 @@ int dae_reduced_rates(dae_reduced *d, double t, const double *y, double *f)
 
 /* ---- Accepted points ------------------------------------------------------------------------------------------------------ */
 
-int dae_reduced_accept(dae_reduced *d, double t, double *y)
+int dae_reduced_review(dae_reduced *d, double t, const double *X)
 {
     const dae_analysis *a = d->r->a;
     dae_state_choice choice = {d->fresh, 0};
-    if (dae_reduced_solve(d, t, y, NULL)) return 0; /* the next step tells */
-    note_accepted(d, t, d->X);
+    note_accepted(d, t, X);
     if (d->r->constant || d->r->nstage == 1) return 0;
-    dae_evaluator_run(d->r->jacobian, d->jacobian_work, t, d->X, d->J);
-    double q = dae_states_quality(a, d->J, d->X, d->level);
+    dae_evaluator_run(d->r->jacobian, d->jacobian_work, t, X, d->J);
+    double q = dae_states_quality(a, d->J, X, d->level);
     if (q < 0) return -1;
     if (q >= POOR) return 0;
-    int found = dae_states_choose(a, d->J, d->X, &choice, NULL);
+    int found = dae_states_choose(a, d->J, X, &choice, NULL);
     if (found < 0) return -1;
     if (found == 0 || q >= WORSE * choice.quality || !memcmp(d->level, d->fresh, (size_t)a->n * sizeof(int)))
         return 0;
     memcpy(d->level, d->fresh, (size_t)a->n * sizeof(int));
-    if (!arrange_all(d)) return -1;
-    for (int k = 0; k < a->sigma.dof; k++) y[k] = d->X[d->state[k]];
-    return 1;
+    return arrange_all(d) ? 1 : -1;
+}
+
+int dae_reduced_accept(dae_reduced *d, double t, double *y)
+{
+    if (dae_reduced_solve(d, t, y, NULL)) return 0; /* the next step tells */
+    int r = dae_reduced_review(d, t, d->X);
+    for (int k = 0; r > 0 && k < d->r->a->sigma.dof; k++) y[k] = d->X[d->state[k]];
+    return r;
 }
 
 /* ---- Checkpoints ------------------------------------------------------------------------------------------------------------- */

@@ -34,6 +34,9 @@ int dae_reduced_rates(dae_reduced *d, double t, const double *y, double *f);
  * no memory, or the point cannot be solved for. */
 int dae_reduced_accept(dae_reduced *d, double t, double *y);
 
+/* The same with all of X known: 1 where the states are others now. */
+int dae_reduced_review(dae_reduced *d, double t, const double *X);
+
 /* For checkpoints, as in dae_memory. */
 size_t dae_reduced_save(const dae_reduced *d, void *buffer);
 int dae_reduced_load(dae_reduced *d, const void *buffer, size_t size);

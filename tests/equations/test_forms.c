@@ -1,0 +1,241 @@
+/* Runs of equation files through their forms: pendulums against the angle form, test-set problems against their references, drift,
+ * events that assign, checkpoints across changes of states. */
+#include <daedalus/daedalus.h>
+#include <daedalus/equations.h>
+#include <daedalus/simulation.h>
+
+#include "files.h"
+
+static dae_problem *open_text(const char *text)
+{
+    dae_error err = {0};
+    dae_problem *p = dae_equations_problem(text, strlen(text), NULL, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    return p;
+}
+
+static dae_problem *open_model(const char *name)
+{
+    char path[200];
+    size_t length;
+    dae_error err = {0};
+    snprintf(path, sizeof path, "tests/equations/models/%s.deq", name);
+    char *text = read_text(path, &length);
+    dae_problem *p = dae_equations_problem(text, length, path, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    free(text);
+    return p;
+}
+
+static int component(const dae_problem *p, const char *name)
+{
+    for (int i = 0; i < dae_system_size(&p->system); i++) {
+        if (!strcmp(p->component[i], name)) return i;
+    }
+    fail_msg("no component %s", name);
+    return -1;
+}
+
+/* Runs to the end; the state lives as long as *s. */
+static const double *run(const dae_problem *p, const char *method, const char *form, double rtol, double atol,
+                         dae_simulation **s)
+{
+    dae_error err = {0};
+    dae_simulation_options o = dae_simulation_options_default(p);
+    o.options.method = method;
+    o.options.formulation = form;
+    o.options.rtol = rtol;
+    o.options.atol = atol;
+    *s = dae_simulation_open(p, &o, &err);
+    if (!*s || dae_simulation_start(*s, &err) < 0 || dae_simulation_advance(*s, o.t_end, &err) != DAE_OK)
+        fail_msg("%s by %s/%s: %s", p->info->name, method, form, err.text);
+    return dae_simulation_state(*s);
+}
+
+/* phi'' = -g/L sin(phi), phi from the downward vertical: an independent way to x, y at t. */
+static int angle(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[1];
+    f[1] = -9.81 * sin(y[0]);
+    return 0;
+}
+
+static void pendulum_in_changing_states(void **state)
+{
+    dae_problem *p = open_model("pendulum");
+    dae_simulation *s;
+    double phi[] = {acos(-1) / 2, 0};
+    dae_system ode = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = angle}};
+    dae_options o = dae_options_default();
+    (void)state;
+    o.method = "dop853";
+    o.rtol = o.atol = 1e-13;
+    assert_int_equal(dae_solve(&ode, &o, 0, 10, phi, NULL, NULL), DAE_OK);
+    static const char *const form[] = {"statespace", "index1", "labels"}, *const method[] = {
+                                                                              "dop853", "radau5", "radau5"};
+    static const double rtol[] = {1e-11, 1e-9, 1e-9}, near[] = {1e-9, 1e-6, 1e-6};
+    for (int k = 0; k < 3; k++) {
+        const double *y = run(p, method[k], form[k], rtol[k], rtol[k], &s);
+        assert_near(y[component(p, "x")], sin(phi[0]), near[k]);
+        assert_near(y[component(p, "y")], -cos(phi[0]), near[k]);
+        if (k == 0) {
+            assert_between((double)dae_simulation_stats(s).charts, 8, 40);
+            assert_near(y[0] * y[0] + y[1] * y[1], 1, 1e-14);
+        }
+        dae_simulation_close(s);
+    }
+    dae_problem_destroy(p);
+}
+
+/* 1000 s: hundreds of changes of states, no drift. */
+static void pendulum_does_not_drift(void **state)
+{
+    dae_problem *p = open_model("pendulum");
+    dae_simulation *s;
+    (void)state;
+    p->t_end = 1000;
+    const double *y = run(p, "dop853", "statespace", 1e-8, 1e-8, &s);
+    assert_near(y[0] * y[0] + y[1] * y[1], 1, 1e-12);
+    assert_near(y[0] * y[2] + y[1] * y[3], 0, 1e-12);
+    assert_true(dae_simulation_stats(s).charts > 300);
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+}
+
+/* Digits of components against the problem of the test set that the file writes down. */
+static double digits(const char *model, const char *problem, const char *method, const char *form,
+                     double rtol, double atol, const char *const *name, const int *at, int count)
+{
+    dae_error err = {0};
+    dae_problem *p = open_model(model), *c = dae_problem_create(problem, NULL, 0, &err);
+    dae_simulation *s;
+    const double *y = run(p, method, form, rtol, atol, &s);
+    double worst = INFINITY;
+    for (int k = 0; k < count; k++) {
+        double ref = c->reference[at[k]];
+        worst = fmin(worst, -log10(fabs(y[component(p, name[k])] / ref - 1) + 1e-16));
+    }
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+    dae_problem_destroy(c);
+    return worst;
+}
+
+static void test_set_problems_reach_their_digits(void **state)
+{
+    static const char *const axis[] = {"xl", "yl", "xr", "yr"}, *const squeezer[] = {"q[1]", "q[2]", "q[3]",
+                                                                                     "q[7]"};
+    static const char *const amp[] = {"U[1]", "U[2]", "U[5]", "U[8]"}, *const tubes[] = {"phi[1]", "phi[5]",
+                                                                                         "p[5]", "p[8]"};
+    static const char *const points[] = {"p[1,1]", "p[1,2]", "p[1,3]"}, *const crank[] = {"f1", "f2", "x3",
+                                                                                          "q[1]"};
+    static const int first[] = {0, 1, 2, 3}, angles[] = {0, 1, 2, 6}, voltages[] = {0, 1, 4, 7},
+                     flows[] = {0, 4, 36, 37};
+    (void)state;
+    assert_between(digits("caraxis", "caraxis", "dop853", "statespace", 1e-10, 1e-10, axis, first, 4), 8.3,
+                   17);
+    assert_between(digits("andrews", "andrews", "dop853", "statespace", 1e-11, 1e-11, squeezer, angles, 4),
+                   10.3, 17);
+    assert_between(digits("transamp", "transamp", "radau5", "mass", 1e-10, 1e-10, amp, voltages, 4), 9.2, 17);
+    assert_between(digits("transamp", "transamp", "radau5", "index1", 1e-10, 1e-10, amp, voltages, 4), 9.2,
+                   17);
+    assert_between(digits("water", "water", "radau5", "index1", 1e-8, 1e-12, tubes, flows, 4), 6.9, 17);
+    assert_between(digits("fekete3", "fekete", "dop853", "statespace", 1e-9, 1e-9, points, first, 3), 8.7,
+                   17);
+    assert_between(digits("crank", "crank", "radau5", "index1", 1e-9, 1e-9, crank, first, 4), 8, 17);
+}
+
+/* Without freedom there is nothing to integrate, and everything follows: closed form of the sheet's system. */
+static void system_without_freedom(void **state)
+{
+    dae_problem *p = open_model("scholz");
+    dae_simulation *s;
+    (void)state;
+    const double *y = run(p, "dop853", "statespace", 1e-8, 1e-8, &s);
+    assert_int_equal(dae_system_size(&p->system), 4);
+    /* x3 + x4 = x1 - cos 2t = -x2 - exp(-t); sums and derivatives of the four equations give x1 + x2 = cos 2t - exp(-t) and
+     * x1' + x2' = x3 + x4 + sin t + cos t: x1 = 3 cos 2t - ... checked by the equations themselves at t = 2. */
+    assert_near(y[1] + y[2] + y[3] + exp(-2), 0, 1e-14);
+    assert_near(-y[0] + y[2] + y[3] + cos(4), 0, 1e-14);
+    assert_near(y[0] + y[1], cos(4) - exp(-2), 1e-14);
+    assert_near(y[2] + y[3], -2 * sin(4) + exp(-2) - sin(2) - cos(2), 1e-12);
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+}
+
+/* A blow at t = 0.5 on the velocity: vx is kept as assigned, vy follows on the rod. */
+static void assigned_velocity_stays_and_others_follow(void **state)
+{
+    dae_problem *p =
+        open_text("model kicked\nparam g = 9.81\nvar x = 1, y ~ 0, vx = 0, vy = 0, lam\nx' = vx\ny' = "
+                  "vy\nvx' = -lam*x\n"
+                  "vy' = -lam*y - g\nrod: x^2 + y^2 = 1\nat 0.5: vx := 1\nsolve t = 0 .. 0.5000001\n");
+    dae_simulation *s;
+    (void)state;
+    const double *y = run(p, "dop853", "statespace", 1e-10, 1e-10, &s);
+    assert_near(y[2], 1, 1e-5);
+    assert_near(y[0] * y[2] + y[1] * y[3], 0, 1e-13);
+    assert_near(y[0] * y[0] + y[1] * y[1], 1, 1e-13);
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+}
+
+/* Saved at 4.3, after several changes of states, and resumed in another simulation: bit for bit. */
+static void checkpoint_goes_on_bit_for_bit(void **state)
+{
+    dae_problem *p = open_model("pendulum");
+    dae_error err = {0};
+    dae_simulation_options o = dae_simulation_options_default(p);
+    o.options.method = "dop853";
+    o.options.formulation = "statespace";
+    (void)state;
+    dae_simulation *a = dae_simulation_open(p, &o, &err), *b = dae_simulation_open(p, &o, &err);
+    assert_int_equal(dae_simulation_start(a, &err), DAE_OK);
+    assert_int_equal(dae_simulation_advance(a, 4.3, &err), DAE_OK);
+    assert_true(dae_simulation_stats(a).charts > 2);
+    size_t size = dae_simulation_save(a, NULL, 0);
+    void *bytes = malloc(size);
+    assert_true(size > 0);
+    assert_int_equal(dae_simulation_save(a, bytes, size), size);
+    assert_int_equal(dae_simulation_advance(a, 10, &err), DAE_OK);
+    assert_int_equal(dae_simulation_start(b, &err), DAE_OK);
+    assert_int_equal(dae_simulation_load(b, bytes, size, NULL, &err), DAE_OK);
+    assert_int_equal(dae_simulation_advance(b, 10, &err), DAE_OK);
+    assert_memory_equal(dae_simulation_state(a), dae_simulation_state(b), 5 * sizeof(double));
+    assert_int_equal(dae_simulation_stats(a).charts, dae_simulation_stats(b).charts);
+    free(bytes);
+    dae_simulation_close(a);
+    dae_simulation_close(b);
+    dae_problem_destroy(p);
+}
+
+/* x'^2 = x with x(0) = 1, x' > 0: implicit in its derivative; x = (1 + t/2)^2. */
+static void equations_that_are_implicit_in_derivatives(void **state)
+{
+    dae_problem *p = open_text("model implicit\nvar x = 1\ninit x' = 1\nx'^2 = x\nsolve t = 0 .. 2\n");
+    static const char *const method[] = {"dop853", "dassl", "radau5"}, *const form[] = {"statespace",
+                                                                                        "residual", "index1"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        dae_simulation *s;
+        const double *y = run(p, method[k], form[k], 1e-9, 1e-9, &s);
+        assert_near(y[0], 4, 1e-6);
+        dae_simulation_close(s);
+    }
+    dae_problem_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pendulum_in_changing_states),
+        cmocka_unit_test(pendulum_does_not_drift),
+        cmocka_unit_test(test_set_problems_reach_their_digits),
+        cmocka_unit_test(system_without_freedom),
+        cmocka_unit_test(assigned_velocity_stays_and_others_follow),
+        cmocka_unit_test(checkpoint_goes_on_bit_for_bit),
+        cmocka_unit_test(equations_that_are_implicit_in_derivatives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
