@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
 .PHONY: all setup setup-test setup-dev build run python test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
-        bench engines detest web run-web web-pictures setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
+        bench bench-python engines detest web run-web web-pictures setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -109,6 +109,10 @@ bench: build ## build and run the benchmarks
 detest: build ## all methods on the DETEST collections: do errors follow tolerances? two minutes (DETEST='radau5 --above 100')
 	cmake --build build -j $(JOBS) --target bench_detest
 	OPENBLAS_NUM_THREADS=1 build/bench/bench_detest $(DETEST)
+bench-python: python ## solve_ivp beside SciPy's, in one run
+	cmake --build build -j $(JOBS) --target daedalus_shared
+	OPENBLAS_NUM_THREADS=1 PYTHONPATH=build/python "$$(sed -n 's/^DAEDALUS_PYTHON_FOUND:INTERNAL=//p' build/CMakeCache.txt)" \
+	    bench/python/bench_python.py --c $(CURDIR)/build $(CURDIR)
 engines: build ## chains of bodies beside Simbody and MuJoCo, where they are installed
 	cmake --build build -j $(JOBS) --target engines
 

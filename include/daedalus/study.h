@@ -138,7 +138,7 @@ DAE_API void dae_sweep_destroy(dae_sweep *s); /* NULL allowed */
 /* Two lines of CSV: names, and "# units". */
 DAE_API dae_status dae_sweep_header(const dae_sweep *s, dae_write_fn *write, void *user);
 /* Runs, and writes its line (run, parameters, status, reason, end of the run, counts). *status: of the run; a failed
- * one has a line too, a cancelled one has none. running: as in dae_run_options, or NULL. */
+ * one has a line too, a cancelled one has none. running: as in dae_run_options, with user, or NULL. */
 DAE_API dae_status dae_sweep_run(const dae_sweep *s, long run,
                                  void (*running)(dae_integrator *it, void *user), dae_write_fn *write,
                                  void *user, dae_status *status);

@@ -296,6 +296,7 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
     if (*status >= 0) {
         double *at = s->at ? times(s, p, o.t_end) : NULL;
         o.running = running;
+        o.running_user = user;
         o.at = at;
         o.nat = at ? s->opt.points : 0;
         r = dae_run(p, &o, &err);

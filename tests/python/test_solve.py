@@ -14,13 +14,14 @@ ROBER_40 = np.array([7.158270687193941e-1, 9.185534764557758e-6, 2.8416374574584
 
 @pytest.mark.parametrize("method", [m["name"] for m in daedalus.methods() if "ODE" in m["kinds"]] + ["auto", "RK45", "BDF"])
 def test_every_method_on_the_circle(method):
-    r = daedalus.solve_ivp(circle, (0, 3), [0, 1], method=method, rtol=1e-6, atol=1e-8, dense_output=True)
+    form = dict(second_order=1, no_velocities=True) if method.startswith("rkn") else {}
+    r = daedalus.solve_ivp(circle, (0, 3), [0, 1], method=method, rtol=1e-6, atol=1e-8, dense_output=True, **form)
     assert r.success and r.status == 0 and r.t[-1] == 3
     assert np.allclose(r.y[:, -1], [np.sin(3), np.cos(3)], atol=3e-4)
     t = np.linspace(0, 3, 50)
     assert np.allclose(r.sol(t), [np.sin(t), np.cos(t)], atol=1e-3)
     assert np.allclose(r.sol(t, 1), [np.cos(t), -np.sin(t)], atol=0.1)
-    assert np.array_equal(r.sol(r.t), r.y) or np.allclose(r.sol(r.t), r.y, rtol=1e-13, atol=1e-14)
+    assert np.array_equal(r.sol(r.t), r.y) or np.allclose(r.sol(r.t), r.y, rtol=1e-11, atol=1e-12)
 
 
 def test_orders_are_those_of_the_methods():

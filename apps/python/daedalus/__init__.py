@@ -6,7 +6,8 @@
 True
 
 `solve_ivp` takes the arguments of SciPy's and gives the same result, and more. `solve_dae`, `solve_ide` and `solve_mechanical` take
-what SciPy does not; `Integrator` steps by hand; `methods()`, `options()` and `help_page(name)` tell what there is.
+what SciPy does not; `Integrator` steps by hand. `open` takes a model file, a problem of the test set or a text, `Mechanism` builds
+one in Python. `methods()`, `options()` and `help_page(name)` tell what there is.
 """
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ from ._core import Error, InputError
 from ._events import Event
 from ._integrator import Integrator
 from ._ivp import solve_dae, solve_ide, solve_ivp, solve_mechanical
+from ._mechanism import Mechanism
+from ._model import Model, open
 from ._result import ConstantSolution, EventRecord, OdeResult, Solution
+from ._run import ModelRun, Signal
+from ._studies import Comparison, Sweep, WorkPrecision
 
 __version__ = _core.version
 

@@ -42,7 +42,7 @@ class Integrator:
                             mass=mass, record=record, _kind=_kind, **options))
         name = method_name(method)
         structure = {k: options.pop(k) for k in ("vectorized", "args", "jac", "jac_sparsity", "lband", "uband", "dfdt", "user",
-                                                 "second_order", "index", "algebraic") if k in options}
+                                                 "second_order", "no_velocities", "index", "algebraic") if k in options}
         if _kind == "ide":
             d = ide_description(fun, t_span, y0, yp0, **structure)
         else:

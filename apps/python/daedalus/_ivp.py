@@ -213,7 +213,7 @@ def run(d, options, *, t_eval=None, dense_output=False, events=None, progress=No
 
 
 def ode_description(fun, t_span, y0, method, *, vectorized=False, args=None, jac=None, jac_sparsity=None, lband=None,
-                    uband=None, dfdt=None, user=None, mass=None, index=None, second_order=0, pattern=None):
+                    uband=None, dfdt=None, user=None, mass=None, index=None, second_order=0, no_velocities=False, pattern=None):
     """The description of y' = f or M y' = f."""
     t0, _ = read_span(t_span)
     args = read_args(args)
@@ -231,7 +231,7 @@ def ode_description(fun, t_span, y0, method, *, vectorized=False, args=None, jac
         index = ints(index)
         entries["index"] = np.repeat(index, 2).astype(np.int32) if is_complex else index
     if second_order:
-        entries["second_order"] = int(second_order)
+        entries.update(second_order=int(second_order), no_velocities=int(bool(no_velocities)))
     d = Description(kind, t_span, y0, args=args, is_complex=is_complex, vectorized=vectorized, **entries)
     wanted = not is_explicit(method)
     if wanted and n:
@@ -261,8 +261,8 @@ def ode_options(method, rtol, atol, first_step, max_step, min_step, d, options):
 
 def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, events=None, vectorized=False, args=None, *,
               rtol=None, atol=None, first_step=None, max_step=None, min_step=None, jac=None, jac_sparsity=None, lband=None,
-              uband=None, dfdt=None, second_order=0, user=None, progress=None, event_point=True, checkpoint=False,
-              resume=None, **options):
+              uband=None, dfdt=None, second_order=0, no_velocities=False, user=None, progress=None, event_point=True,
+              checkpoint=False, resume=None, **options):
     """Solve y' = f(t, y) from t_span[0] to t_span[1]: a drop-in replacement of `scipy.integrate.solve_ivp`.
 
     Parameters
@@ -287,6 +287,7 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
     lband, uband : numbers of diagonals below and above; `jac` then returns rows jac[i - j + uband, j]
     dfdt : df/dt as a function, for the methods that use it
     second_order : m: y'[i] = y[m+i] for the first m components, which saves linear algebra
+    no_velocities : True: the other components of f do not depend on them, y'' = f(t, y): then there are rkn8 and rkn12
     user : what a compiled function gets as its last argument: an address, an array or a ctypes object
     progress : True: a bar on standard error; or a function `progress(t, t_end)`, which can end the run by returning True
     event_point : with t_eval, whether a terminal event is appended to `t` and `y` (False: as SciPy, `t_events` only)
@@ -307,7 +308,8 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
 
     def describe(pattern=None):
         return ode_description(fun, t_span, y0, name, vectorized=vectorized, args=args, jac=jac, jac_sparsity=jac_sparsity,
-                               lband=lband, uband=uband, dfdt=dfdt, user=user, second_order=second_order, pattern=pattern)
+                               lband=lband, uband=uband, dfdt=dfdt, user=user, second_order=second_order,
+                               no_velocities=no_velocities, pattern=pattern)
     d = describe()
     settings = ode_options(name, rtol, atol, first_step, max_step, min_step, d, options)
     if name != method and d.n:

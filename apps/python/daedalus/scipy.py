@@ -41,7 +41,7 @@ class DaedalusSolver(_OdeSolver):
     _scipy_name = None
 
     def __init__(self, fun, t0, y0, t_bound, max_step=np.inf, rtol=1e-3, atol=1e-6, vectorized=False, first_step=None, jac=None,
-                 jac_sparsity=None, min_step=0, lband=None, uband=None, **options):
+                 jac_sparsity=None, min_step=0, lband=None, uband=None, second_order=0, no_velocities=False, **options):
         super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=True)
         if max_step <= 0:
             raise ValueError("`max_step` must be positive.")
@@ -52,7 +52,8 @@ class DaedalusSolver(_OdeSolver):
         if self.n == 0 or t_bound == t0:
             return
         d = ode_description(self._fun, (t0, end), self.y, self.daedalus_method, vectorized=vectorized, jac=jac,
-                            jac_sparsity=jac_sparsity, lband=lband, uband=uband)
+                            jac_sparsity=jac_sparsity, lband=lband, uband=uband, second_order=second_order,
+                            no_velocities=no_velocities)
         settings = ode_options(self.daedalus_method, rtol, atol, first_step, max_step, min_step, d, options)
         if self._scipy_name:
             scipy_tolerances(self._scipy_name, settings, d.constant_jacobian)

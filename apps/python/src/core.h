@@ -159,6 +159,18 @@ extern PyTypeObject solution_type, integrator_type, result_type;
 PyObject *solution_from(char *data, size_t size); /* takes data */
 PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw);
 
+/* ---- Studies (study.c) -------------------------------------------------------------------------------- */
+
+extern PyTypeObject sweep_type;
+PyObject *study_topology(PyObject *self, PyObject *unused);
+PyObject *study_pose(PyObject *self, PyObject *args);
+PyObject *study_eigenvalues(PyObject *self, PyObject *args);
+PyObject *study_columns(PyObject *self, PyObject *args);
+PyObject *study_ladder(PyObject *module, PyObject *args);
+PyObject *study_compare(PyObject *module, PyObject *args);
+PyObject *study_reference(PyObject *module, PyObject *args);
+PyObject *study_hdf5(PyObject *module, PyObject *args);
+
 /* ---- Errors ------------------------------------------------------------------------------------------- */
 
 extern PyObject *core_error;                                /* class Error(RuntimeError) */

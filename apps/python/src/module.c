@@ -139,6 +139,10 @@ static PyMethodDef functions[] = {
     {"run", (PyCFunction)(void (*)(void))run_problem, METH_VARARGS | METH_KEYWORDS, "one run of a problem"},
     {"events", events, METH_VARARGS, "switching functions for a run"},
     {"capsule", capsule, METH_O, "address, user data and signature of a capsule"},
+    {"ladder", study_ladder, METH_VARARGS, "tolerances of a work-precision study"},
+    {"compare", study_compare, METH_VARARGS, "one way to integrate a problem"},
+    {"reference", study_reference, METH_VARARGS, "a reference solution"},
+    {"hdf5", study_hdf5, METH_VARARGS, "a table as the bytes of an HDF5 file"},
     {"methods", methods, METH_NOARGS, "the methods of the library"},
     {"formulations", formulations, METH_NOARGS, "the forms of mechanical systems"},
     {"problems", problems, METH_NOARGS, "the problems of the test set"},
@@ -153,8 +157,8 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
-    PyTypeObject *types[] = {&problem_type, &integrator_type, &solution_type,
-                             &memory_type,  &event_set_type,  &result_type};
+    PyTypeObject *types[] = {&problem_type,   &integrator_type, &solution_type, &memory_type,
+                             &event_set_type, &sweep_type,      &result_type};
     PyObject *m = PyModule_Create(&definition);
     if (!m) return NULL;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

@@ -178,6 +178,10 @@ static PyObject *problem_evaluate(PyObject *self, PyObject *args)
 static PyMethodDef problem_methods[] = {
     {"open", problem_open, METH_CLASS | METH_VARARGS, "open(what, settings): a name, a file, or its text"},
     {"about", problem_about, METH_NOARGS, "what is known of it: names, units, interval, parameters"},
+    {"topology", study_topology, METH_NOARGS, "bodies, joints, loops, freedom, redundant rows"},
+    {"pose", study_pose, METH_VARARGS, "pose(what, t, y): equilibrium or kinematics"},
+    {"eigenvalues", study_eigenvalues, METH_VARARGS, "eigenvalues(t, y) of small motions"},
+    {"columns", study_columns, METH_VARARGS, "columns(t, y): sensors and reactions"},
     {"evaluate", problem_evaluate, METH_VARARGS, "evaluate(json, jacobian): its functions at a point"},
     {NULL, NULL, 0, NULL},
 };

@@ -221,16 +221,17 @@ static int read_at(PyObject *at, Py_buffer *v, dae_run_options *o)
 
 PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"problem", "options",  "t_end", "at",         "trajectory", "points", "interval",
-                            "dense",   "progress", "every", "checkpoint", "resume",     "events", NULL};
+    static char *names[] = {"problem",    "options",  "t_end",  "at",       "trajectory",
+                            "points",     "interval", "dense",  "progress", "every",
+                            "checkpoint", "resume",   "events", "repeat",   NULL};
     problem_object *p;
     PyObject *dict, *at = Py_None, *progress = Py_None, *resume = Py_None, *events = Py_None;
-    int trajectory = 0, points = 1, dense = 0, checkpoint = 0;
+    int trajectory = 0, points = 1, dense = 0, checkpoint = 0, repeat = 1;
     double t_end = NAN, interval = 0, every = 0;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O!|dOiidpOdpOO", names, &problem_type, &p, &PyDict_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O!|dOiidpOdpOOi", names, &problem_type, &p, &PyDict_Type,
                                      &dict, &t_end, &at, &trajectory, &points, &interval, &dense, &progress,
-                                     &every, &checkpoint, &resume, &events))
+                                     &every, &checkpoint, &resume, &events, &repeat))
         return NULL;
     dae_run_options o = dae_run_options_default(p->problem);
     option_set set = {0};
@@ -245,6 +246,7 @@ PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
     o.interval = interval;
     o.max_values = SIZE_MAX / 64; /* nothing is thinned */
     o.checkpoint = checkpoint;
+    o.repeat = repeat;
     o.progress = watch_progress;
     o.progress_user = &w;
     if (events != Py_None) o.events = &((event_set *)events)->events;

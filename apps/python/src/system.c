@@ -241,7 +241,8 @@ int system_describe(problem_object *p, PyObject *spec)
     PyObject *empty = get(spec, "empty"), *empty_f = get(spec, "empty_f"), *y0 = get(spec, "y0");
     if (get_int(spec, "kind", &kind) < 0 || get_int(spec, "n", &n) < 0 ||
         get_int(spec, "jac_values", &values) < 0 || get_int(spec, "jac_rows", &rows) < 0 ||
-        get_int(spec, "second_order", &s->structure.second_order) < 0)
+        get_int(spec, "second_order", &s->structure.second_order) < 0 ||
+        get_int(spec, "no_velocities", &s->structure.no_velocities) < 0)
         return -1;
     s->kind = (dae_kind)kind;
     p->jac_values = values;

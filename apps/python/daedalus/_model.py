@@ -1,0 +1,347 @@
+"""Models: problems of the test set, mechanisms, equation files, opened by name, file or text."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+
+import numpy as np
+
+from . import _core
+from ._result import ConstantSolution, MESSAGES, Solution
+from ._run import ModelRun
+from ._studies import Comparison, Sweep, WorkPrecision, sweep_lines
+from ._system import further_options, method_name, tolerances
+
+
+def _text(value):
+    """A parameter as text that reads back exactly."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return "1" if value else "0"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    return repr(float(value))
+
+
+def open(what, **parameters):
+    """A model: the name of a problem of the test set, a file, or the text of one; with parameters set.
+
+    Numbers can have units: L1="200[mm]".
+
+    >>> import daedalus
+    >>> m = daedalus.open("vdpol-mu", mu=10)
+    >>> m.kind, m.n, m.parameters["mu"]
+    ('ODE', 2, 10.0)
+    >>> r = m.run(rtol=1e-8)
+    >>> r.success
+    True
+    """
+    if isinstance(what, os.PathLike):
+        what = os.fspath(what)
+        if not os.path.dirname(what):
+            what = os.path.join(".", what)
+    elif isinstance(what, dict):
+        what = json.dumps(what)
+    return Model(what, parameters)
+
+
+class Parameters(dict):
+    """The parameters of a model by name; to set one is to change the model."""
+
+    def __init__(self, model, values):
+        super().__init__(values)
+        self._model = model
+
+    def __setitem__(self, name, value):
+        self._model._set({name: value})
+
+    def update(self, *args, **kw):
+        self._model._set(dict(*args, **kw))
+
+
+class Model:
+    """A problem with names and units; `open` makes one.
+
+    `names`, `units`, `parameters` (live: model.parameters["L2"] = 0.3, or model["L2"] = 0.3), `t0`, `t_end`, `rtol`, `atol`, `y0`,
+    `doc`, `warnings` tell what it is. `check()` looks at it, `run()` runs it, `simulate()` steps by hand, `analyze()` finds
+    equilibrium and frequencies; `compare()`, `workprec()`, `sweep()`, `reference()` are studies of many runs.
+    """
+
+    def __init__(self, what, settings):
+        self._what = what
+        self._settings = {}
+        self._set(settings)
+
+    def _set(self, changes):
+        settings = {**self._settings, **{k: _text(v) for k, v in changes.items()}}
+        core = _core.Problem.open(self._what, settings)  # first: what is wrong leaves the model as it was
+        self._settings, self._core = settings, core
+        self._about = core.about()
+        self.parameters = Parameters(self, {p["name"]: self._value(p) for p in self._about["parameters"]})
+
+    @staticmethod
+    def _value(p):
+        return p["choices"].split("|")[int(p["value"])] if p["choices"] else p["value"]
+
+    def __getattr__(self, name):
+        about = self.__dict__.get("_about", {})
+        if name in about and name not in ("y0", "reference"):
+            return about[name]
+        raise AttributeError(name)
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._about]
+
+    def __setitem__(self, name, value):
+        self._set({name: value})
+
+    def __getitem__(self, name):
+        return self.parameters[name]
+
+    def __repr__(self):
+        return f"<Model {self.name}: {self.kind}, n = {self.n}, t = {self.t0:g} .. {self.t_end:g}>"
+
+    def __reduce__(self):
+        return (Model, (self._what, self._settings))
+
+    def _repr_html_(self):
+        from ._html import model_html
+        return model_html(self)
+
+    @property
+    def y0(self):
+        """The initial values; for a mechanism those after assembly."""
+        return np.array(self._about["y0"])
+
+    @property
+    def reference_solution(self):
+        """The solution at t_end that runs are scored against, or None."""
+        r = self._about["reference"]
+        return None if r is None else np.array(r)
+
+    def text(self):
+        """The text it was made of; None for a problem of the test set."""
+        if self._about["source"] == "testset":
+            return None
+        if "\n" in self._what or "{" in self._what:
+            return self._what
+        return pathlib.Path(self._what).read_text(encoding="utf-8")
+
+    # ---- One run
+
+    def _options(self, method, formulation, rtol, atol, options):
+        out = {}
+        if method is not None:
+            out["method"] = method_name(method)
+        if formulation is not None:
+            out["formulation"] = formulation
+        out.update(tolerances(rtol, atol, self.n))
+        if rtol is not None and atol is None and self.rtol > 0 and self.atol > 0 and np.ndim(rtol) == 0:
+            out["atol"] = self.atol / self.rtol * float(rtol)  # the problem's ratio
+        out.update(further_options(options))
+        return out
+
+    def run(self, t_end=None, *, method=None, formulation=None, rtol=None, atol=None, t_eval=None, every=None, points=None,
+            max_gap=None, dense_output=False, progress=None, checkpoint=False, resume=None, events=True, **options):
+        """Runs the model; what is not given is as the model says.
+
+        t_eval: times at which the solution is wanted; every: an interval of output; points: so many equidistant points; max_gap:
+        every step, and points between that are no further apart; else what the model says, or every step. The result has the columns by name: r["slider.x"], r.slider.x.
+
+        >>> import daedalus
+        >>> r = daedalus.open("hires").run(rtol=1e-6)
+        >>> r.solver, r.scd > 4
+        ('radau5', True)
+        """
+        from ._ivp import progress_call
+        end = self.t_end if t_end is None else float(t_end)
+        call, seconds = progress_call(progress)
+        trajectory, count, interval = 1, 1, 0.0
+        if every is None and points is None and max_gap is None and t_eval is None and self._about["every"] > 0:
+            every = self._about["every"]
+        if every is not None:
+            points = max(2, min(1_000_000, 1 + int(np.floor(abs(end - self.t0) / float(every) + 0.5))))
+        if points is not None:
+            trajectory, count = 2, int(points)
+        elif max_gap is not None:
+            trajectory, interval = 3, float(max_gap)
+        if t_eval is not None:
+            t_eval = np.ascontiguousarray(t_eval, dtype=float)
+            if len(t_eval) == 0:
+                t_eval = None
+        more = {} if events is True else {"events": self._no_events()}
+        try:
+            raw = _core.run(self._core, self._options(method, formulation, rtol, atol, options), t_end=end, at=t_eval,
+                            trajectory=trajectory, points=count, interval=interval, dense=bool(dense_output), progress=call,
+                            every=seconds, checkpoint=checkpoint, resume=resume, **more)
+        finally:
+            if hasattr(call, "close"):
+                call.close()
+        return self._result(raw, t_eval, dense_output)
+
+    def _no_events(self):
+        raise ValueError("`events` must be True: the events of a model belong to it")
+
+    def _result(self, raw, t_eval, dense_output):
+        status = raw["status"]
+        t, y = (np.asarray(raw["at_t"]), np.asarray(raw["at_y"]).T) if t_eval is not None else (
+            np.asarray(raw["t"]), np.asarray(raw["y"]).T)
+        r = ModelRun(self, raw["result"], t, y)
+        r.update(sol=None, status=status if status in (0, 1, 2) else -1, message=MESSAGES.get(status, raw["message"]),
+                 success=status in (0, 1), word=raw["word"], solver=raw["solver"], formulation=raw["formulation"],
+                 reason=raw["reason"], form_text=raw["form_text"], linear_algebra=raw["linear_algebra"], stats=raw["stats"],
+                 scd=raw["scd"], mescd=raw["mescd"], rtol=raw["rtol"], atol=raw["atol"], nfev=raw["stats"]["f"],
+                 njev=raw["stats"]["jac"], nlu=raw["stats"]["lu"], cpu_seconds=raw["cpu_seconds"], events=raw["record"],
+                 energy=raw["balance"], drift=None)
+        if self._about["nv"]:
+            r["drift"] = {k: raw["stats"][k + "_residual"] for k in ("position", "velocity", "acceleration")}
+            if t_eval is not None:
+                r.update(a=np.asarray(raw["at_a"]).T, lam=np.asarray(raw["at_lambda"]).T)
+        r["y_end"] = np.array(raw["last_y"])
+        r["t_end"] = raw["t_last"]
+        if "checkpoint" in raw:
+            r["checkpoint"] = raw["checkpoint"]
+        if dense_output:
+            r["sol"] = Solution(raw["solution"]) if "solution" in raw else ConstantSolution(self.t0, self.y0)
+        return r
+
+    # ---- Looking at it
+
+    def check(self):
+        """What is in it, and what looks wrong: a dict. For mechanisms with topology, freedom, redundant constraints.
+
+        >>> import daedalus
+        >>> daedalus.open("andrews").check()["index"]
+        3
+        """
+        a = self._about
+        out = {k: a[k] for k in ("name", "kind", "n", "index", "warnings")}
+        if a["is_mechanism"]:
+            out.update(self._core.topology())
+        return out
+
+    def evaluate(self, t=None, y=None, *, yprime=None, jacobian=False):
+        """The functions of the problem at a point: f, mass, constraints, with jacobian=True also their derivatives."""
+        y = self.y0 if y is None else np.asarray(y, dtype=float)
+        state = {"t": self.t0 if t is None else float(t)}
+        a = self._about
+        if self.kind == "mechanical":
+            np_, nv = a["np"], a["nv"]
+            state.update(p=y[:np_].tolist(), v=y[np_:np_ + nv].tolist(), u=y[np_ + nv:].tolist())
+        else:
+            state["y"] = y.tolist()
+        if yprime is not None:
+            state["yprime"] = np.asarray(yprime, dtype=float).tolist()
+        answer = json.loads(self._core.evaluate(json.dumps(state), bool(jacobian)))
+        return {k: np.array(v) if isinstance(v, list) else v for k, v in answer.items()}
+
+    def analyze(self, what="static", *, t=None, y=None):
+        """Mechanisms: "static" (equilibrium), "kinematics" (a driven mechanism at time t), "eigenvalues" of small motions.
+
+        y: a state to begin with; None: the initial values. The answer is a dict with the state `y`, its columns by name and,
+        for eigenvalues, `eigenvalues` and `frequencies` in Hz.
+        """
+        t = self.t0 if t is None else float(t)
+        y = self.y0 if y is None else np.ascontiguousarray(y, dtype=float)
+        if what not in ("static", "kinematics", "eigenvalues"):
+            raise ValueError(f'"{what}" is no analysis; there are "static", "kinematics", "eigenvalues"')
+        if what != "eigenvalues":
+            y = np.array(self._core.pose("equilibrium" if what == "static" else "kinematics", t, y))
+        out = {"t": t, "y": y, **dict(zip(self.names, map(float, y)))}
+        columns = self._core.columns(t, y)
+        if columns is not None:
+            out.update(zip(self._about["columns"], map(float, np.asarray(columns))))
+        if what == "eigenvalues":
+            values = np.array(self._core.eigenvalues(t, y))
+            out["eigenvalues"] = values
+            out["frequencies"] = np.unique(np.round(np.abs(values.imag[values.imag > 0]) / (2 * np.pi), 12))
+        return out
+
+    def simulate(self, t_end=None, *, method=None, formulation=None, rtol=None, atol=None, **options):
+        """Steps by hand: a `Simulation` in the coordinates of the model."""
+        from ._simulation import Simulation
+        return Simulation(self, t_end, self._options(method, formulation, rtol, atol, options))
+
+    # ---- Studies
+
+    def _solver_options(self, label):
+        """"dop853/index1+project" as options."""
+        method, _, form = label.partition("/")
+        form, _, project = form.partition("+")
+        out = {"method": method_name(method)}
+        if form:
+            out["formulation"] = form
+        if project:
+            if project != "project":
+                raise ValueError(f'"{label}": expected METHOD, METHOD/FORMULATION or METHOD/FORMULATION+project')
+            out["formulation.project"] = "1"
+        return out
+
+    def compare(self, solvers, *, t_end=None, rtol=None, atol=None, repeat=1, progress=None, max_seconds=60):
+        """Ways to integrate it, side by side: a `Comparison` with time, steps, drift and digits of each.
+
+        solvers: ["phem56", "radau5/index2", "dop853/index1+project"].
+        """
+        rows = []
+        for k, label in enumerate(solvers):
+            options = {**self._solver_options(label), **self._options(None, None, rtol, atol, {"max_seconds": max_seconds})}
+            rows.append(_core.compare(self._core, options, label, float("nan") if t_end is None else float(t_end), repeat))
+            if progress:
+                progress(k + 1, len(solvers))
+        return Comparison(self, rows)
+
+    def workprec(self, solvers, *, digits=None, repeat=1, max_seconds=10, progress=None):
+        """Work against precision: every solver at a ladder of tolerances. digits: (from, to, step) of -log10 rtol."""
+        runs = []
+        for label in solvers:
+            options = self._solver_options(label)
+            ladder = _core.ladder(self._core, options["method"], *(map(float, digits) if digits else (float("nan"), 0.0, 0.0)))
+            for e, rtol, atol, h0 in ladder:
+                raw = _core.run(self._core, {**options, "rtol": rtol, "atol": atol, "h0": h0, "max_seconds": float(max_seconds)},
+                                repeat=repeat)
+                s = raw["stats"]
+                runs.append({"solver": label, "digits": e, "rtol": rtol, "atol": atol, "h0": h0, "status": raw["word"],
+                             "scd": raw["scd"], "mescd": raw["mescd"], "cpu_seconds": raw["cpu_seconds"], "steps": s["steps"],
+                             "f": s["f"] + s["f_jac"], "jac": s["jac"], "lu": s["lu"], "message": raw["message"]})
+                if progress:
+                    progress(len(runs), len(solvers) * len(ladder))
+        return WorkPrecision(self, runs)
+
+    def reference(self, digits=11, *, max_seconds=60, progress=None):
+        """The solution at t_end by two methods that have nothing in common, at tolerances tightened until they agree.
+
+        A dict with `y`, the `digits` of each component that can be trusted, and the `methods`. progress(rtol, digits) is called
+        after each tolerance and can end it by returning True.
+        """
+        out = _core.reference(self._core, float(digits), float(max_seconds), progress)
+        out["y"], out["digits"] = np.frombuffer(out["y"]).copy(), np.frombuffer(out["digits"]).copy()
+        return out
+
+    def sweep(self, vary=None, *, sample=None, sobol=None, runs=None, record=None, t_end=None, points=0, jobs=None, seed=0,
+              out=None, progress=None, method=None, formulation=None, rtol=None, atol=None, **options):
+        """Runs over many parameters, on all cores.
+
+        vary: {"mu": [1, 10, 100]} or {"mu": "1:100:5:log"}, all combined; sample: {"mu": "uniform(1, 10)"} with `points`... see
+        docs/sweeps.md for the texts "mu=0:1:11", "mu~uniform(0,1):200", which can be given as lists. runs: a list of dicts,
+        one per run. record: names of components; points: so many equidistant times of each. out: a CSV file that is written as
+        runs end; runs that it has are not repeated. Ctrl-C keeps all that is finished.
+
+        >>> import daedalus
+        >>> s = daedalus.open("vdpol-mu").sweep({"mu": [1, 5, 10]}, t_end=5.0)
+        >>> len(s), s["mu"].tolist()
+        (3, [1.0, 5.0, 10.0])
+        """
+        lines = sweep_lines(vary, "=", "vary"), sweep_lines(sample, "~", "sample"), sweep_lines(sobol, "=", "sobol")
+        listed = None
+        if runs is not None:
+            names = list(runs[0])
+            listed = "\n".join([",".join(names), *(",".join(_text(r[k]) for k in names) for r in runs)]) + "\n"
+        settings = {k: v if isinstance(v, str) else _text(v)
+                    for k, v in self._options(method, formulation, rtol, atol, options).items()}
+        if isinstance(record, (list, tuple)):
+            record = ",".join(record)
+        core = _core.Sweep(self._core, self.name, self.text(), self._settings, settings, *lines, listed, int(seed), record,
+                           0.0 if t_end is None else float(t_end), int(points))
+        return Sweep(self, core).go(jobs or os.cpu_count() or 1, out, progress)
