@@ -29,6 +29,9 @@ struct dae_formulation {
     char text[200];     /* what was decided, in words */
     char trouble[240];  /* why the last evaluations failed; "" after a good step */
     dae_options log;    /* only the log of the run */
+    dae_system own;     /* the mechanical system; its copy for this run where bound */
+    int bound;
+    double *pvu; /* np+nv+nu: where switches look */
 
     /* dae_formulation_open: what the options of the integrator point to. */
     double *rtol, *atol;

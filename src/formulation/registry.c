@@ -120,6 +120,48 @@ const dae_formulation_info *dae_formulation_choose(const char *method)
     return NULL;
 }
 
+/* ---- Switches ------------------------------------------------------------------------------------------- */
+
+static int switch_values(double t, const double *y, const int *side, double *margin, int *next, void *user)
+{
+    dae_formulation *f = user;
+    const dae_switches *w = &f->own.switches;
+    int known = 0;
+    dae_status s = f->type->lower(f, t, y, f->pvu, f->a, f->lambda, &known, NULL);
+    return s < 0 ? 1 : w->values(t, f->pvu, side, margin, next, w->user);
+}
+
+/* Accelerations and multipliers in y jump where a force does. */
+static int switch_adapt(double t, double *y, void *user)
+{
+    dae_formulation *f = user;
+    int known = 0;
+    dae_status s = f->type->lower(f, t, y, f->pvu, f->a, f->lambda, &known, NULL);
+    return s < 0 || f->type->lift(f, t, f->pvu, y, NULL) < 0;
+}
+
+static const char *switch_name(int i, void *user)
+{
+    const dae_switches *w = &((dae_formulation *)user)->own.switches;
+    return w->name ? w->name(i, w->user) : "a switch of the mechanical system";
+}
+
+/* The switches of the mechanical system as those of what came out. The formulation belongs to one run, and so do they. */
+static int add_switches(dae_formulation *f)
+{
+    f->pvu = dae_arena_reals(f->arena, (size_t)(f->d.np + f->d.nv + f->d.nu) + 1);
+    f->sys.switches = f->own.switches;
+    f->sys.switches.bind = NULL;
+    f->sys.switches.release = NULL;
+    if (f->sys.kind != DAE_KIND_MECH) {
+        f->sys.switches.values = switch_values;
+        f->sys.switches.name = switch_name;
+        f->sys.switches.adapt = f->sys.kind == DAE_KIND_DAE ? switch_adapt : NULL;
+        f->sys.switches.user = f;
+    }
+    return dae_arena_failed(f->arena);
+}
+
 /* ---- Life ------------------------------------------------------------------------------------------------ */
 
 dae_formulation *dae_formulation_create(const dae_system *mech, const char *name, const dae_setting *setting,
@@ -147,11 +189,17 @@ dae_formulation *dae_formulation_create(const dae_system *mech, const char *name
         if (dae_table_set(type->info.options, &f->option, what, setting[i].name, setting[i].value, err))
             goto fail;
     }
-    if (dae_descriptor_init(&f->d, &mech->mech, f->option.saddle, f->arena, err)) goto fail;
+    f->own = *mech;
+    if (mech->switches.bind) {
+        if (mech->switches.bind(mech, &f->own, err) < 0) goto fail;
+        f->bound = 1;
+    }
+    if (dae_descriptor_init(&f->d, &f->own.mech, f->option.saddle, f->arena, err)) goto fail;
     f->a = dae_arena_reals(f->arena, (size_t)f->d.nv);
     f->lambda = dae_arena_reals(f->arena, (size_t)f->d.nl);
     if (dae_arena_failed(f->arena)) goto memory;
     if (type->create(f, err)) goto fail;
+    if (f->own.switches.count && add_switches(f)) goto memory;
     return f;
 memory:
     dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for formulation %s", name);
@@ -165,6 +213,7 @@ void dae_formulation_destroy(dae_formulation *f)
     if (!f) return;
     if (f->type && f->type->release) f->type->release(f);
     dae_descriptor_free(&f->d);
+    if (f->bound && f->own.switches.release) f->own.switches.release(&f->own);
     dae_arena_destroy(f->arena);
     free(f);
 }

@@ -611,6 +611,18 @@ static dae_expression *finish(reader *x, value v)
     return e;
 }
 
+/* Numbers the operations that are not smooth in what can change. */
+static void number_switches(dae_expression *e)
+{
+    for (int k = 0; k < e->ninstruction; k++) {
+        int op = e->code[k].op;
+        int broken = op == OP_ABS || op == OP_SIGN || op == OP_STEP || op == OP_MIN || op == OP_MAX ||
+                     op == OP_LT || op == OP_LE || op == OP_GT || op == OP_GE || op == OP_FLOOR ||
+                     op == OP_CEIL || op == OP_MOD || (op == OP_TABLE && e->code[k].c > 2);
+        e->code[k].s = broken ? ++e->nswitch : 0;
+    }
+}
+
 dae_expression *dae_expression_create(const char *text, dae_lookup_fn *lookup, void *user,
                                       dae_expression_error *err)
 {
@@ -631,6 +643,7 @@ dae_expression *dae_expression_create(const char *text, dae_lookup_fn *lookup, v
             wrong(x, x->at, "expected an operator or the end, found '%c'",
                   isprint((unsigned char)*x->at) ? *x->at : '?');
         if (!x->failed) e = finish(x, v);
+        if (e) number_switches(e);
     }
     free(x->constant);
     free(x->code);

@@ -76,6 +76,19 @@ double dae_expression_gradient(const dae_expression *e, const double *x, double 
 double dae_expression_curve(const dae_expression *e, const double *x, const double *x1, const double *x2,
                             double *out, double *work);
 
+/* Switches (daedalus/system.h): where operations are not smooth, which are abs, sign, step, min, max, < <= > >=, floor,
+ * ceil, mod and the corners of tables. The functions above take the branch that the values say; those with `_on` the
+ * branch of side[i], unless that is DAE_SIDE_FREE (or side NULL, or the branch has no value beyond its border). */
+int dae_expression_switches(const dae_expression *e);
+double dae_expression_value_on(const dae_expression *e, const int *side, const double *x, double *work);
+double dae_expression_gradient_on(const dae_expression *e, const int *side, const double *x, double *gradient,
+                                  double *work);
+double dae_expression_curve_on(const dae_expression *e, const int *side, const double *x, const double *x1,
+                               const double *x2, double *out, double *work);
+/* Margins and next sides at x, as dae_switch_fn has them. */
+void dae_expression_margins(const dae_expression *e, const int *side, const double *x, double *margin,
+                            int *next, double *work);
+
 /* "150[mm]" without names: its value in SI units. 0: fine. */
 int dae_expression_number(const char *text, double *value, dae_expression_error *err);
 /* "m/s^2" -> factor to SI and dimension; 0: fine, else the column (from 1) of what is no unit. */

@@ -60,10 +60,11 @@ enum {
 typedef struct dae_instruction {
     int op;
     int a, b, c; /* registers: variables, then constants, then results */
+    int s;       /* 1 + the number of its switch; 0: it is smooth */
 } dae_instruction;
 
 struct dae_expression {
-    int nvariable, nconstant, ninstruction;
+    int nvariable, nconstant, ninstruction, nswitch;
     int result; /* register of the value */
     int *variable;
     double *constant;

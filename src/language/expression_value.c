@@ -1,6 +1,8 @@
 /* Evaluation of expressions: values, gradients, second derivatives along a curve. */
 #include "language/expression_code.h"
 
+#include <daedalus/system.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -214,6 +216,101 @@ static partials partials_of(const dae_instruction *i, const double *table, doubl
     return p;
 }
 
+/* ---- Switches ------------------------------------------------------------------------------------ */
+
+/* The side on which the operands stand. */
+static int side_of(const dae_instruction *i, const double *table, double a, double b)
+{
+    switch (i->op) {
+    case OP_ABS:
+    case OP_SIGN: return a > 0 ? 1 : -1;
+    case OP_MIN: return a < b ? 1 : -1;
+    case OP_MAX: return a > b ? 1 : -1;
+    case OP_FLOOR: return (int)floor(a);
+    case OP_CEIL: return (int)ceil(a);
+    case OP_MOD: return (int)floor(a / b);
+    case OP_TABLE: return (int)(segment(table + 2 * i->b, i->c, a) - (table + 2 * i->b)) / 2;
+    default: return dae_expression_apply(i, table, a, b, 0) != 0 ? 1 : -1; /* step and comparisons */
+    }
+}
+
+/* The operation on the given side, also beyond its border. */
+static double apply_on(const dae_instruction *i, const double *table, int side, double a, double b)
+{
+    const double *p;
+    switch (i->op) {
+    case OP_ABS: return side * a;
+    case OP_SIGN:
+    case OP_FLOOR:
+    case OP_CEIL: return side;
+    case OP_MIN:
+    case OP_MAX: return side > 0 ? a : b;
+    case OP_MOD: return a - b * side;
+    case OP_TABLE: p = table + 2 * (i->b + side); return p[1] + (p[3] - p[1]) * ((a - p[0]) / (p[2] - p[0]));
+    default: return side > 0;
+    }
+}
+
+static partials partials_on(const dae_instruction *i, const double *table, int side)
+{
+    partials p = {{0, 0, 0}, 0, 0, 0};
+    const double *s;
+    switch (i->op) {
+    case OP_ABS: p.d[0] = side; break;
+    case OP_MIN:
+    case OP_MAX: p.d[side > 0 ? 0 : 1] = 1; break;
+    case OP_MOD: p.d[0] = 1, p.d[1] = -side; break;
+    case OP_TABLE:
+        s = table + 2 * (i->b + side);
+        p.d[0] = (s[3] - s[1]) / (s[2] - s[0]);
+        break;
+    default: break;
+    }
+    return p;
+}
+
+/* Distance of x to the nearer end of [low, high], and what lies beyond it. */
+static double inside(double x, double low, double high, int side, int *next)
+{
+    *next = x - low < high - x ? side - 1 : side + 1;
+    return fmin(x - low, high - x);
+}
+
+static double margin_of(const dae_instruction *i, const double *table, int side, double a, double b,
+                        int *next)
+{
+    const double *p = table + 2 * i->b;
+    *next = -side;
+    switch (i->op) {
+    case OP_ABS:
+    case OP_SIGN:
+    case OP_STEP: return side * a;
+    case OP_MIN:
+    case OP_LT:
+    case OP_LE: return side * (b - a);
+    case OP_MAX:
+    case OP_GT:
+    case OP_GE: return side * (a - b);
+    case OP_FLOOR: return inside(a, side, side + 1, side, next);
+    case OP_CEIL: return inside(a, side - 1, side, side, next);
+    case OP_MOD: return inside(a / b, side, side + 1, side, next);
+    default: /* table; the outer segments have no end */
+        return inside(a, side == 0 ? -INFINITY : p[2 * side], side == i->c - 2 ? INFINITY : p[2 * side + 2],
+                      side, next);
+    }
+}
+
+int dae_expression_switches(const dae_expression *e)
+{
+    return e->nswitch;
+}
+
+/* The frozen side of an operation, or DAE_SIDE_FREE. */
+static inline int frozen(const dae_instruction *i, const int *side)
+{
+    return side && i->s ? side[i->s - 1] : DAE_SIDE_FREE;
+}
+
 /* ---- Programs ------------------------------------------------------------------------------------ */
 
 static int operands(const dae_instruction *i)
@@ -257,6 +354,11 @@ static void load(const dae_expression *e, const double *x, double *r)
 
 double dae_expression_value(const dae_expression *e, const double *x, double *work)
 {
+    return dae_expression_value_on(e, NULL, x, work);
+}
+
+static double value_on(const dae_expression *e, const int *side, const double *x, double *work)
+{
     double *r = work, *out = work + e->nvariable + e->nconstant;
     load(e, x, r);
     for (int k = 0; k < e->ninstruction; k++) {
@@ -268,12 +370,49 @@ double dae_expression_value(const dae_expression *e, const double *x, double *wo
         case OP_DIV: out[k] = r[i->a] / r[i->b]; break;
         case OP_NEG: out[k] = -r[i->a]; break;
         default: {
-            int n = operands(i);
-            out[k] = dae_expression_apply(i, e->table, r[i->a], n > 1 ? r[i->b] : 0, n > 2 ? r[i->c] : 0);
+            int n = operands(i), on = frozen(i, side);
+            double b = n > 1 ? r[i->b] : 0;
+            out[k] = on != DAE_SIDE_FREE ? apply_on(i, e->table, on, r[i->a], b)
+                                         : dae_expression_apply(i, e->table, r[i->a], b, n > 2 ? r[i->c] : 0);
         }
         }
     }
     return r[e->result];
+}
+
+/* A branch may have no value beyond its border, as sqrt(x) of if(x > 0, sqrt(x), 0): then the values decide. */
+double dae_expression_value_on(const dae_expression *e, const int *side, const double *x, double *work)
+{
+    double y = value_on(e, side, x, work);
+    return side && !isfinite(y) ? value_on(e, NULL, x, work) : y;
+}
+
+void dae_expression_margins(const dae_expression *e, const int *side, const double *x, double *margin,
+                            int *next, double *work)
+{
+    dae_expression_value_on(e, side, x, work);
+    for (int k = 0; k < e->ninstruction; k++) {
+        const dae_instruction *i = &e->code[k];
+        if (!i->s) continue;
+        int on = frozen(i, side), j = i->s - 1;
+        double a = work[i->a], b = operands(i) > 1 ? work[i->b] : 0;
+        margin[j] = 0;
+        if (on == DAE_SIDE_FREE) next[j] = side_of(i, e->table, a, b);
+        else margin[j] = margin_of(i, e->table, on, a, b, &next[j]);
+        margin[j] = fmax(-1e300, fmin(margin[j], 1e300)); /* of a table without ends */
+    }
+}
+
+/* Value and partial derivatives of one operation. */
+static partials operation(const dae_instruction *i, const double *table, int on, double a, double b, double c,
+                          double *value)
+{
+    if (on != DAE_SIDE_FREE) {
+        *value = apply_on(i, table, on, a, b);
+        return partials_on(i, table, on);
+    }
+    *value = dae_expression_apply(i, table, a, b, c);
+    return partials_of(i, table, a, b, c, *value);
 }
 
 /* Adds d * from to `to`; a factor of zero hides infinities (sqrt at 0). */
@@ -287,6 +426,12 @@ static void add_scaled(int n, double d, const double *from, double *to)
 
 double dae_expression_gradient(const dae_expression *e, const double *x, double *gradient, double *work)
 {
+    return dae_expression_gradient_on(e, NULL, x, gradient, work);
+}
+
+double dae_expression_gradient_on(const dae_expression *e, const int *side, const double *x, double *gradient,
+                                  double *work)
+{
     int n = e->nvariable, first = n + e->nconstant, registers = first + e->ninstruction;
     double *r = work, *g = work + registers; /* g: n per register */
     load(e, x, r);
@@ -296,16 +441,23 @@ double dae_expression_gradient(const dae_expression *e, const double *x, double 
         const dae_instruction *i = &e->code[k];
         int m = operands(i), in[3] = {i->a, m > 1 ? i->b : -1, m > 2 ? i->c : -1};
         double a = r[i->a], b = m > 1 ? r[i->b] : 0, c = m > 2 ? r[i->c] : 0;
-        r[first + k] = dae_expression_apply(i, e->table, a, b, c);
-        partials p = partials_of(i, e->table, a, b, c, r[first + k]);
+        int on = frozen(i, side);
+        partials p = operation(i, e->table, on, a, b, c, &r[first + k]);
         for (int j = 0; j < m; j++) add_scaled(n, p.d[j], g + in[j] * n, g + (first + k) * n);
     }
     memcpy(gradient, g + e->result * n, (size_t)n * sizeof *gradient);
+    if (side && !isfinite(r[e->result])) return dae_expression_gradient_on(e, NULL, x, gradient, work);
     return r[e->result];
 }
 
 double dae_expression_curve(const dae_expression *e, const double *x, const double *x1, const double *x2,
                             double *out, double *work)
+{
+    return dae_expression_curve_on(e, NULL, x, x1, x2, out, work);
+}
+
+double dae_expression_curve_on(const dae_expression *e, const int *side, const double *x, const double *x1,
+                               const double *x2, double *out, double *work)
 {
     int n = e->nvariable, first = n + e->nconstant, registers = first + e->ninstruction;
     double *r = work, *r1 = work + registers, *r2 = r1 + registers;
@@ -319,8 +471,8 @@ double dae_expression_curve(const dae_expression *e, const double *x, const doub
         const dae_instruction *i = &e->code[k];
         int m = operands(i), in[3] = {i->a, m > 1 ? i->b : -1, m > 2 ? i->c : -1}, to = first + k;
         double a = r[i->a], b = m > 1 ? r[i->b] : 0, c = m > 2 ? r[i->c] : 0;
-        r[to] = dae_expression_apply(i, e->table, a, b, c);
-        partials p = partials_of(i, e->table, a, b, c, r[to]);
+        int on = frozen(i, side);
+        partials p = operation(i, e->table, on, a, b, c, &r[to]);
         for (int j = 0; j < m; j++) {
             add_scaled(1, p.d[j], &r1[in[j]], &r1[to]);
             add_scaled(1, p.d[j], &r2[in[j]], &r2[to]);

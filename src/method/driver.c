@@ -19,6 +19,9 @@
 #include <string.h>
 #include <time.h>
 
+/* A step that ends this part of itself behind a border is not repeated, and none more often than this; ours */
+#define NEAR_END 0.01
+#define REPEATS 3
 #define FIRST_STEP 100 /* ours: rounding units of t that a first step has at least */
 
 /* ---- Create ------------------------------------------------------------------------------------ */
@@ -425,7 +428,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
                             yp0[i]);
     }
     driver_state *s = it->s;
-    *s = (driver_state){.t0 = t0, .t_end = t_end, .now = t0};
+    *s = (driver_state){.t0 = t0, .t_end = t_end, .now = t0, .aim = NAN};
     s->stats.h_smallest = INFINITY;
     it->nrecord = 0;
     it->ivp.direction = t_end >= t0 ? 1 : -1;
@@ -612,9 +615,42 @@ static dae_status go_over(dae_integrator *it, dae_error *err)
     if (it->sys.kind == DAE_KIND_IDE && s->now != it->ivp.t_old)
         it->method->interpolate(it->self, s->now, it->scratch, it->yp);
     dae_status r = dae_driver_switches_act(it, err);
+    s->aim = NAN;
+    s->repeats = 0;
     pass_discontinuities(it, s->now);
     if (!r) r = dae_driver_derivative(it, s->now, 0, err);
     return r ? r : dae_driver_restart(it, h > 0 ? h : fabs(s->stats.h_last), err);
+}
+
+/* One accepted step; one that passes a border is repeated up to it, because dense output inside a step can be less accurate
+ * than its end. Not by multistep methods, which would lose their history, and block methods: there both are as good. */
+static dae_status step_to_switch(dae_integrator *it, int *stiff, dae_error *err)
+{
+    driver_state *s = it->s;
+    dae_ivp *ivp = &it->ivp;
+    if (s->aim == ivp->t) s->repeats = 0;
+    if (!isnan(s->aim) && ivp->direction * (s->aim - ivp->t) <= 0) {
+        s->aim = NAN;
+        set_segment(it);
+    }
+    for (;;) {
+        dae_status r = one_step(it, stiff, err);
+        if (!r) r = dae_driver_switches_look(it, err);
+        if (r || isnan(s->switch_t)) return r;
+        double used = s->switch_t - s->now, step = ivp->t - s->now;
+        if (it->method->info.multistep || it->method->block || it->opt.fixed_step > 0 ||
+            s->repeats >= REPEATS || !(fabs(used) > FIRST_STEP * DBL_EPSILON * fabs(s->now)) ||
+            fabs(step - used) <= NEAR_END * fabs(step))
+            return DAE_OK;
+        s->repeats++;
+        dae_driver_switches_again(it);
+        s->aim = s->now + used * (1 + NEAR_END / 2); /* before the end of the step: see NEAR_END above */
+        r = dae_driver_derivative(it, s->now, 0, err);
+        if (!r) r = dae_driver_restart(it, fabs(s->aim - s->now), err);
+        if (r) return r;
+        ivp->t_stop = s->aim;
+        ivp->right = NAN;
+    }
 }
 
 /* Processes the present step from `now` up to `to`; restarts where an event or discontinuity asks. */
@@ -637,6 +673,7 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         if (out.stop)
             return dae_fail(err, DAE_EVENT, out.t, "a terminal event ended the run at t = %.16g", out.t);
         s->stats.restarts++;
+        s->aim = NAN;
         pass_discontinuities(it, s->now);
         dae_status r = dae_driver_switches_start(it, err);
         if (r) return r;
@@ -707,8 +744,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
         int stiff = 0;
         if (d * (it->ivp.t - s->now) <= 0) {
             r = change_chart(it, err);
-            if (!r) r = one_step(it, &stiff, err);
-            if (!r) r = dae_driver_switches_look(it, err);
+            if (!r) r = step_to_switch(it, &stiff, err);
         }
         if (r) break;
         double to = d * (it->ivp.t - target) > 0 ? target : it->ivp.t;

@@ -23,6 +23,8 @@ typedef struct driver_state {
     double switch_t;      /* where the present step ends because a switch is there; NAN: it does not */
     double chatter_start; /* where the present chain of switches began */
     int chatter_count;
+    double aim;  /* the end of a step that is repeated because of a switch; NAN: none */
+    int repeats; /* of the present step */
     dae_stats stats;
 } driver_state;
 
@@ -132,6 +134,7 @@ dae_status dae_driver_switches_create(dae_integrator *it, dae_error *err);
 void dae_driver_switches_destroy(dae_integrator *it);
 dae_status dae_driver_switches_start(dae_integrator *it, dae_error *err); /* sides as the state at now says */
 dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err);  /* after a step: sets switch_t */
+void dae_driver_switches_again(dae_integrator *it); /* the step is given up and repeated from now */
 /* At now = switch_t: new sides; the method has to start afresh. */
 dae_status dae_driver_switches_act(dae_integrator *it, dae_error *err);
 void dae_driver_switches_loaded(dae_integrator *it); /* after a checkpoint was read */

@@ -66,6 +66,7 @@ typedef struct dae_ivp {
 struct dae_method {
     dae_method_info info;
     int soft_end;       /* may step beyond t_end */
+    int block;          /* a step is a block of points, and its dense output as good as they are */
     size_t option_size; /* size of the struct that info.options fills, 0: none */
 
     /* The method's struct (from calloc; arrays and plain state from ivp->arena), NULL: see *err.

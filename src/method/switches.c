@@ -33,7 +33,7 @@ typedef struct dae_driver_switches {
     dae_system own;  /* copy of the system, where it was bound */
     int bound;
     int *side;       /* m: in the arena, for checkpoints; is.side has the same */
-    int *open;       /* m: 1: just switched, margin within its noise */
+    int *open;       /* m: 1: just switched, margin within its noise; then those before the present step */
     int *fired;      /* m: to be switched at switch_t */
     int *next;       /* m */
     double *noise;   /* m */
@@ -53,7 +53,7 @@ dae_status dae_driver_switches_create(dae_integrator *it, dae_error *err)
     if (w) {
         w->is = *given;
         w->side = dae_arena_ints(it->arena, m);
-        w->open = dae_arena_ints(it->arena, m);
+        w->open = dae_arena_ints(it->arena, 2 * m);
         w->fired = dae_arena_ints(it->arena, m);
         w->next = dae_arena_ints(it->arena, m);
         w->noise = dae_arena_reals(it->arena, m);
@@ -263,18 +263,29 @@ static double first_root(dae_integrator *it, int i, const double *c, int N, doub
 
 /* ---- After a step ------------------------------------------------------------------------------------ */
 
+/* How far the dense output is off where the step began: not all methods pass through that point. */
+static double offset(dae_integrator *it, int i)
+{
+    switches *w = it->sw;
+    it->method->interpolate(it->self, w->from, it->scratch, NULL);
+    return margins(it, w->from, it->scratch, w->margin) ? 0 : fabs(w->margin[i] - w->sample[i]);
+}
+
 /* A switch whose margin was within its noise: where the step shows more, that is its beginning (*t, *f). -1: what
- * shows is on the wrong side. 0: nothing shows. */
+ * shows is on the wrong side, at two points after another. 0: nothing shows. */
 static int show(dae_integrator *it, int i, double *t, double *f)
 {
     switches *w = it->sw;
+    double noise = fmax(w->noise[i], offset(it, i));
+    int wrong = 0;
     for (int k = 20; k >= 0; k -= 2) {
         *t = w->from + ldexp(w->to - w->from, -k);
         *f = margin_of(it, i, *t);
-        if (!(fabs(*f) > 4 * w->noise[i])) continue;
-        return *f > 0 ? 1 : -1;
+        if (!(fabs(*f) > 4 * noise)) continue;
+        if (*f > 0) return 1;
+        if (wrong++) return -1;
     }
-    return 0;
+    return wrong ? -1 : 0;
 }
 
 /* Switch i passes its border at t: so far the first, or together with it. */
@@ -327,6 +338,7 @@ dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err)
     if (!w || w->side[0] == DAE_SIDE_FREE) return DAE_OK;
     w->from = it->s->now;
     w->to = it->ivp.t;
+    memcpy(w->open + w->is.count, w->open, (size_t)w->is.count * sizeof *w->open);
     int degree = it->ivp.dense_degree ? it->ivp.dense_degree : it->ivp.order + 1, N = 4;
     int r = sample(it, N), most = degree > 8 ? 16 : 8;
     while (!r && N < most) {
@@ -337,6 +349,12 @@ dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err)
     if (r > 0) return DAE_OK; /* cannot be evaluated inside: nothing is known of this step */
     for (int i = 0; i < w->is.count && !dae_driver_cancelled(it); i++) look_at(it, i, N);
     return DAE_OK;
+}
+
+void dae_driver_switches_again(dae_integrator *it)
+{
+    switches *w = it->sw;
+    memcpy(w->open, w->open + w->is.count, (size_t)w->is.count * sizeof *w->open);
 }
 
 /* ---- At a switch ------------------------------------------------------------------------------------- */

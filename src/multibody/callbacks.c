@@ -1,9 +1,9 @@
 /* The mechanical system [MEXX] (1.1) of a mechanism: f, g, G, T, gI, gamma, d and their derivatives. */
 #include "multibody/callbacks.h"
 
+#include "language/expression.h"
 #include "multibody/analyses.h"
 #include "multibody/dual.h"
-#include "language/expression.h"
 #include "multibody/forces/friction.h"
 
 #include <string.h>

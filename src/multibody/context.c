@@ -145,6 +145,10 @@ int mbs_begin_derivatives_at(const mbs_mechanism *m, const dae_mech_point *y, mb
     known &= same(&at, y->v, m->nv);
     known &= same(&at, y->u, m->nu);
     known &= same(&at, y->lambda, m->nlambda);
+    unsigned sides = 2166136261u; /* FNV-1a */
+    for (int i = 0; m->side && i < m->nside; i++) sides = (sides ^ (unsigned)m->side[i]) * 16777619u;
+    known &= s->sides == sides;
+    s->sides = sides;
     if (known) {
         *x = (mbs_context){.m = m, .t = y->t, .slot = s, .f = s->f, .J = s->J, .nz = m->nz};
         return 1;
@@ -353,5 +357,5 @@ void mbs_motion(const mbs_context *x, int expression, double c[3])
 {
     const dae_expression *e = x->m->expression[expression];
     double t = x->t, one = 1, zero = 0;
-    c[0] = dae_expression_curve(e, &t, &one, &zero, c + 1, x->work);
+    c[0] = dae_expression_curve_on(e, mbs_expression_sides(x, expression), &t, &one, &zero, c + 1, x->work);
 }

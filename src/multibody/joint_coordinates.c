@@ -870,3 +870,12 @@ void mbs_build_joint_form(mbs_mechanism *m)
     m->tree = t;
     m->system.mech.joint = &t->form;
 }
+
+mbs_tree *mbs_tree_copy(const mbs_tree *t, mbs_mechanism *m, dae_arena *arena)
+{
+    mbs_tree *copy = dae_arena_copy(arena, t, 1, sizeof *t);
+    if (!copy) return NULL;
+    copy->m = m;
+    copy->form.user = copy;
+    return copy;
+}

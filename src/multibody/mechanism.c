@@ -766,24 +766,23 @@ static dae_status make_mass(mbs_builder *b)
     return DAE_OK;
 }
 
-static dae_status make_slots(mbs_builder *b)
+int mbs_make_slots(mbs_mechanism *m)
 {
-    mbs_mechanism *m = b->m;
     m->nz = 2 * m->nv + m->nu + m->nrow + 1;
     for (int k = 0; k <= MBS_SLOTS; k++) {
         mbs_slot *s = &m->slot[k];
         s->pose = dae_arena_take(m->arena, (size_t)m->nbody + 1, sizeof *s->pose);
         s->work = dae_arena_reals(m->arena, m->work_size + 1);
-        if (!s->pose || !s->work) return no_memory(b);
+        if (!s->pose || !s->work) return 1;
         memcpy(s->pose[0].A, identity, sizeof identity);
         if (k < MBS_SLOTS || m->nv > derivative_limit) continue;
         s->f = dae_arena_reals(m->arena, (size_t)m->nv);
         s->heap = dae_arena_reals(m->arena, (size_t)dual_room * (size_t)m->nz);
         s->J = dae_arena_reals(m->arena, (size_t)m->nv * (size_t)m->nz);
         s->key = dae_arena_reals(m->arena, (size_t)(1 + m->np + m->nv + m->nu + m->nrow));
-        if (!s->f || !s->heap || !s->J || !s->key) return no_memory(b);
+        if (!s->f || !s->heap || !s->J || !s->key) return 1;
     }
-    return DAE_OK;
+    return 0;
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
@@ -845,7 +844,7 @@ static dae_status build(mbs_builder *b)
     add_switches(m);
     b->path[0] = 0;
     number_rows(m, NULL);
-    s = make_slots(b);
+    s = mbs_number_switches(m) || mbs_make_slots(m) ? no_memory(b) : DAE_OK;
     if (!s) s = mbs_build_tree(b);
     if (!s) s = mbs_find_redundant(b, m->p0);
     return s;
@@ -883,6 +882,7 @@ static dae_status finish(mbs_builder *b)
     mbs_set_callbacks(m);
     mbs_build_joint_form(m);
     mbs_build_mixed_form(m);
+    mbs_set_switches(m);
     if (dae_arena_failed(m->arena)) return no_memory(b);
     return dae_system_check(&m->system, b->err);
 }
@@ -982,6 +982,7 @@ void mbs_mechanism_destroy(mbs_mechanism *m)
     if (!m) return;
     for (int k = 0; k < m->nexpression; k++) dae_expression_destroy(m->expression[k]);
     free(m->expression);
+    free(m->expression_side);
     free(m->signal);
     free(m->row);
     dae_arena_destroy(m->arena);

@@ -94,6 +94,7 @@ typedef struct mbs_joint_data {
     mbs_coordinate_kind main;            /* which of them is joint.value */
     int first, count;                    /* its groups of rows */
     int grip;                            /* states of stick and slip in u, -1: none */
+    int side;                            /* its first switch (sides.c), -1: none */
 } mbs_joint_data;
 
 typedef struct mbs_builder mbs_builder;
@@ -119,6 +120,7 @@ typedef struct mbs_force_data {
     int u;        /* its first state, -1: none */
     int grip;     /* contact: states of stick and slip in u, -1: none */
     int joint;
+    int side; /* its first switch (sides.c), -1: none */
 } mbs_force_data;
 
 typedef struct mbs_force_type {
@@ -129,6 +131,7 @@ typedef struct mbs_force_type {
     void (*apply)(const mbs_force_data *f, mbs_context *x);
     double (*potential)(const mbs_force_data *f, mbs_context *x);          /* NULL: none */
     void (*dynamics)(const mbs_force_data *f, mbs_context *x, double *du); /* NULL: none */
+    int switches; /* where apply is not smooth: decisions that it asks mbs_branch for */
 } mbs_force_type;
 
 const mbs_force_type *mbs_force_type_at(int i);
@@ -173,6 +176,7 @@ typedef struct mbs_slot {
     double *J;      /* nv * nz, or NULL */
     int known;      /* 1: f and J are those of all applied forces at */
     double *key;    /* this point: t, p, v, u, lambda */
+    unsigned sides; /* and these sides, in short */
 } mbs_slot;
 
 struct mbs_mechanism {
@@ -209,6 +213,13 @@ struct mbs_mechanism {
     int singular; /* a row that follows from others in the described pose only, -1: none */
     int *parent, *row_joint;
     int friction; /* 1: forces depend on lambda */
+    /* sides.c: where forces and motions are not smooth. */
+    int nside;
+    int *expression_side;   /* first switch of each expression, -1: none that moves anything */
+    const char **side_name; /* what switches, for messages */
+    int *side;              /* of the present run, nside; NULL: as the state says */
+    double *note_f;         /* nv: forces nobody wants */
+    double *note_lambda;    /* nlambda, or NULL: no switch depends on multipliers */
     const char *warning[16];
     int nwarning;
     mbs_slot slot[MBS_SLOTS + 1]; /* the last one is for derivatives */
@@ -230,6 +241,7 @@ struct mbs_context {
     double *heap;
     size_t used;
     mbs_slot *slot;
+    const struct mbs_note *note; /* where margins are wanted, or NULL */
 };
 
 /* Position in v of velocity c (0..2 of the center, 3..5 of rotation) of a body, -1: there is none. */
@@ -353,6 +365,29 @@ dae_status mbs_mobility(const mbs_mechanism *m, double t, const double *y, const
 /* An impact along coordinate q: velocities after it. */
 dae_status mbs_impact(const mbs_mechanism *m, double t, double *y, const mbs_coordinate *q,
                       double restitution, double *rebound);
+
+/* sides.c: switches (dae_switches of daedalus/system.h) of forces, joints and expressions. Each is noted where its branch
+ * is taken: a force asks which side it has to compute, and tells by what that is decided. */
+typedef struct mbs_note {
+    double *margin;
+    int *next;
+} mbs_note;
+/* The frozen side of switch i, DAE_SIDE_FREE: none. */
+static inline int mbs_frozen(const mbs_context *x, int i)
+{
+    return x->m->side && i >= 0 ? x->m->side[i] : DAE_SIDE_FREE;
+}
+/* +1 or -1: on which side of phi = 0 switch i stands. */
+int mbs_branch(mbs_context *x, int i, double phi);
+/* -1, 0 or +1: below -width, between, or above width. */
+int mbs_layer(mbs_context *x, int i, double value, double width);
+/* Sides of an expression, NULL: as its values say. */
+const int *mbs_expression_sides(const mbs_context *x, int expression);
+void mbs_note_expression(const mbs_context *x, int expression, const double *values);
+dae_status mbs_number_switches(mbs_mechanism *m); /* after all forces and joints are there */
+void mbs_set_switches(mbs_mechanism *m);          /* of the system */
+int mbs_make_slots(mbs_mechanism *m);             /* mechanism.c; != 0: out of memory */
+struct mbs_tree *mbs_tree_copy(const struct mbs_tree *t, mbs_mechanism *m, dae_arena *arena);
 
 /* topology.c */
 dae_status mbs_build_tree(mbs_builder *b);

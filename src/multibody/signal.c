@@ -216,11 +216,13 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
     if (m->nexpression == m->expression_capacity) {
         int capacity = m->expression_capacity ? 2 * m->expression_capacity : 16;
         dae_expression **longer = realloc(m->expression, (size_t)capacity * sizeof *longer);
-        if (!longer) {
+        if (longer) m->expression = longer;
+        int *sides = longer ? realloc(m->expression_side, (size_t)capacity * sizeof *sides) : NULL;
+        if (!sides) {
             dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");
             return -1;
         }
-        m->expression = longer;
+        m->expression_side = sides;
         m->expression_capacity = capacity;
     }
     dae_expression *e = dae_expression_create(text, look_up, &l, &err);
@@ -242,6 +244,7 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
     }
     if (dae_expression_work(e) + 300 > m->work_size) m->work_size = dae_expression_work(e) + 300;
     m->expression[m->nexpression] = e;
+    m->expression_side[m->nexpression] = purpose == MBS_FOR_SENSOR ? -1 : 0; /* numbered later */
     return m->nexpression++;
 }
 
@@ -292,7 +295,8 @@ double mbs_expression_at(mbs_context *x, int expression)
     int n = dae_expression_variables(e, &variable);
     double *values = x->work + (x->m->work_size - 300);
     for (int k = 0; k < n; k++) values[k] = mbs_signal_value(x, &x->m->signal[variable[k]]);
-    return dae_expression_value(e, values, x->work);
+    if (x->note) mbs_note_expression(x, expression, values);
+    return dae_expression_value_on(e, mbs_expression_sides(x, expression), values, x->work);
 }
 
 /* ---- With derivatives -------------------------------------------------------------------------------- */
@@ -338,11 +342,13 @@ mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *loc
         values[k] = mbs_signal_dual(x, &x->m->signal[variable[k]], local).x;
         x->used = mark;
     }
+    const int *side = mbs_expression_sides(x, expression);
+    if (x->note) mbs_note_expression(x, expression, values);
     if (!x->nz) {
-        out.x = dae_expression_value(e, values, x->work);
+        out.x = dae_expression_value_on(e, side, values, x->work);
         return out;
     }
-    out.x = dae_expression_gradient(e, values, gradient, x->work);
+    out.x = dae_expression_gradient_on(e, side, values, gradient, x->work);
     for (int k = 0; k < n; k++) {
         size_t mark = x->used;
         mbs_dual v = mbs_signal_dual(x, &x->m->signal[variable[k]], local);
@@ -369,16 +375,17 @@ mbs_dual mbs_expression_partial(mbs_context *x, int expression, const mbs_dual *
         values[k] = mbs_signal_dual(x, &x->m->signal[variable[k]], local).x;
         x->used = mark;
     }
+    const int *side = mbs_expression_sides(x, expression);
     direction[b] = 1;
-    dae_expression_curve(e, values, direction, still, own, x->work);
+    dae_expression_curve_on(e, side, values, direction, still, own, x->work);
     out.x = own[0];
     for (int k = 0; x->nz && k < n; k++) {
         double mixed = own[1];
         if (k != b) {
             direction[k] = 1;
-            dae_expression_curve(e, values, direction, still, both, x->work);
+            dae_expression_curve_on(e, side, values, direction, still, both, x->work);
             direction[b] = 0;
-            dae_expression_curve(e, values, direction, still, other, x->work);
+            dae_expression_curve_on(e, side, values, direction, still, other, x->work);
             direction[b] = 1;
             direction[k] = 0;
             mixed = (both[1] - own[1] - other[1]) / 2;

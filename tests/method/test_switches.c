@@ -73,14 +73,14 @@ static void ball_bounces_as_its_formula_says_with_every_method(void **state)
             run r = {.g = 9.81, .stiffness = 1e5};
             dae_system sys = with_switches(2, ball_f, ball_values, 1, &r);
             dae_options opt = with_method(m->name, tol);
-            if (wants_second_order(m)) sys.structure.second_order = 1;
+            sys.structure.second_order = sys.structure.no_velocities = 1;
             double y[2] = {1, 0}, exact[2];
             dae_error err = {0};
             dae_stats stats;
             if (dae_solve(&sys, &opt, 0, 3, y, &stats, &err) < 0) fail_msg("%s: %s", m->name, err.text);
             ball_at(&r, 3, exact);
             /* An error dv in the speed of an impact moves the next by 2 dv/g, so the speed by 2 dv: three bounces.
-             * Observed at most: lsoda at 1e-9, 842 and 2040 times the tolerance. */
+             * Observed at most: lsoda at 1e-9, 842 and 2040 times the tolerance, radau5 75. */
             double bound = 1000 * tol;
             if (fabs(y[0] - exact[0]) > bound || fabs(y[1] - exact[1]) > 3 * bound)
                 fail_msg("%s %g: x off by %.2e, v by %.2e (%ld steps)", m->name, tol, y[0] - exact[0],
@@ -115,7 +115,7 @@ static void short_touch_inside_a_long_step_is_found(void **state)
     (void)state;
     const dae_method_info *m;
     for (int i = 0; (m = next_ode_method(&i));) {
-        if ((m->order_max < 3) || wants_second_order(m)) continue;
+        if ((m->order_max < 3) || wants_second_order(m) || !strncmp(m->name, "rkn", 3)) continue;
         run r = {.level = 1 - 1e-6};
         dae_system sys = with_switches(3, arc_f, arc_values, 1, &r);
         dae_options opt = with_method(m->name, 1e-9);

@@ -1190,6 +1190,7 @@ const dae_method dae_method_bimd = {
              .checkpoint = 1,
              .options = option_table},
     .option_size = sizeof(bimd_options),
+    .block = 1,
     .create = create,
     .reset = reset,
     .step = step,

@@ -888,6 +888,7 @@ const dae_method dae_method_gamd = {
          .checkpoint = 1,
          .options = option_table},
     .option_size = sizeof(gamd_options),
+    .block = 1,
     .create = create,
     .reset = reset,
     .step = step,

@@ -85,4 +85,4 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     return 0.5 * (f->model->k * mbs_dot(d, d) + f->model->k_angular * angle2);
 }
 
-const mbs_force_type mbs_force_bushing = {"bushing", "", 0, build, apply, potential, NULL};
+const mbs_force_type mbs_force_bushing = {"bushing", "", 0, build, apply, potential, NULL, 0};

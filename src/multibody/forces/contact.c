@@ -6,6 +6,7 @@
 #include "multibody/forces/contact.h"
 
 #include "multibody/dual.h"
+#include "multibody/forces/friction.h"
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
@@ -14,11 +15,13 @@ static dae_status build(mbs_builder *b, mbs_force_data *f)
     return DAE_OK;
 }
 
-/* v tanh(|v|/s)/|v|, smooth at 0. */
-static mbs_dual3 direction(mbs_context *x, mbs_dual3 v, double s)
+/* v tanh(|v|/s)/|v|, smooth at 0. Where |v| is many s that is 1 to the last digit, and the sharp bend about 0 is entered and
+ * left by a switch. */
+static mbs_dual3 direction(const mbs_force_data *f, mbs_context *x, mbs_dual3 v, double s)
 {
     mbs_dual n = mbs_norm3(x, v);
-    double r = n.x / s, th = tanh(r), factor, slope;
+    double full = MBS_FULL_FRICTION * s, r = n.x / s, th = tanh(r), factor, slope;
+    if (mbs_branch(x, f->side + 1, (n.x * n.x / full - full) / 2) > 0 && r > 1) th = 1;
     if (r < 1e-3) {
         factor = (1 - r * r / 3) / s;
         slope = -2 * r / (3 * s * s);
@@ -51,14 +54,16 @@ static int touching(const mbs_force_data *f, mbs_context *x, touch *c)
     mbs_column(f->i.C, 2, up);
     mbs_axis(x, f->i.body, up, n0);
     mbs_separation(x, &f->i, &f->j, d0);
-    if (m->radius - mbs_dot(n0, d0) <= 0) return 0;
+    double s = m->radius - mbs_dot(n0, d0);
+    int frozen = mbs_frozen(x, f->side);
+    if (!x->note && (frozen == DAE_SIDE_FREE ? s <= 0 : frozen < 0)) return 0;
     c->n = mbs_axis3(x, f->i.body, up);
     c->d = mbs_separation3(x, &f->i, &f->j);
     mbs_dual3 d1 = mbs_sum3(x, 1, mbs_separation_rate3(x, &f->i, &f->j), -1,
                             mbs_cross3(x, mbs_omega3(x, f->i.body), c->d));
     c->N = mbs_sum(x, -m->k, mbs_dot3(x, c->n, c->d), -m->c, mbs_dot3(x, c->n, d1));
     c->N.x += m->k * m->radius;
-    if (c->N.x <= 0) return 0;
+    if (mbs_branch(x, f->side, fmin(s, c->N.x / m->k)) < 0) return 0;
     c->lever = mbs_scale3(x, mbs_constant(-m->radius), c->n);
     if (!(m->mu > 0)) return 1;
     mbs_dual3 spin = mbs_sum3(x, 1, mbs_omega3(x, f->j.body), -1, mbs_omega3(x, f->i.body));
@@ -76,7 +81,7 @@ static mbs_dual3 friction(const mbs_force_data *f, mbs_context *x, const touch *
         mbs_dual3 z = mbs_axis3(x, f->i.body, u + 1);
         return mbs_sum3(x, -m->k, z, -critical(x->m, f), c->v);
     }
-    mbs_dual3 t = direction(x, c->v, m->speed > 0 ? m->speed : 1e-3);
+    mbs_dual3 t = direction(f, x, c->v, m->speed > 0 ? m->speed : 1e-3);
     return mbs_scale3(x, mbs_sum(x, -m->mu, c->N, 0, c->N), t);
 }
 
@@ -140,4 +145,4 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     return s > 0 ? 0.5 * f->model->k * s * s : 0;
 }
 
-const mbs_force_type mbs_force_contact = {"contact", "", 0, build, apply, potential, dynamics};
+const mbs_force_type mbs_force_contact = {"contact", "", 0, build, apply, potential, dynamics, 2};

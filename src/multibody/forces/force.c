@@ -31,4 +31,4 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     }
 }
 
-const mbs_force_type mbs_force_force = {"force", "", 0, build, apply, NULL, NULL};
+const mbs_force_type mbs_force_force = {"force", "", 0, build, apply, NULL, NULL, 0};

@@ -7,9 +7,27 @@
 
 #include "multibody/dual.h"
 
-/* sqrt(sum lambda^2 + small^2): smooth where the force passes through zero. */
+/* The only multiplier that carries the normal force, -1: there are several. */
+static int only_multiplier(const mbs_mechanism *m, const mbs_joint_data *j)
+{
+    int count = 0, only = -1;
+    for (int k = j->first; k < j->first + j->count; k++) {
+        const mbs_row *r = &m->row[k];
+        if (r->type != &mbs_row_coincide && r->type != &mbs_row_dot2) continue;
+        count += r->count;
+        only = r->system[0];
+    }
+    return count == 1 ? only : -1;
+}
+
+/* |lambda| where it is one, which switches; else sqrt(sum lambda^2 + small^2): smooth where it passes through zero. */
 static mbs_dual normal_force(mbs_context *x, const mbs_joint_data *j)
 {
+    int only = only_multiplier(x->m, j);
+    if (only >= 0) {
+        mbs_dual l = mbs_multiplier_dual(x, only);
+        return mbs_sum(x, mbs_branch(x, j->side, l.x), l, 0, l);
+    }
     const double small = 1e-9;
     mbs_dual sum = mbs_constant(small * small);
     for (int k = j->first; k < j->first + j->count; k++) {
@@ -58,6 +76,11 @@ void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x)
         return;
     }
     mbs_coordinate_dual(x, q, &value, &rate);
+    int slips = mbs_layer(x, j->side + 1, rate.x, MBS_FULL_FRICTION * s);
+    if (slips) {
+        mbs_apply_coordinate(x, q, mbs_sum(x, -slips * m->mu * lever, N, 0, N));
+        return;
+    }
     double th = tanh(rate.x / s);
     mbs_dual F = mbs_product(x, N, mbs_chain(x, rate, th, (1 - th * th) / s));
     mbs_apply_coordinate(x, q, mbs_sum(x, -m->mu * lever, F, 0, F));

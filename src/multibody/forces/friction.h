@@ -8,4 +8,7 @@ double mbs_normal_force(const mbs_mechanism *m, const mbs_joint_data *j, const d
 /* Adds the friction of a joint with mu > 0. */
 void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x);
 
+/* tanh(20) is 1 to the last digit: beyond so many times the speed of full friction it is constant. */
+#define MBS_FULL_FRICTION 20
+
 #endif

@@ -22,4 +22,4 @@ static void dynamics(const mbs_force_data *f, mbs_context *x, double *du)
     du[0] = (U - f->model->resistance * x->u[f->u] - f->model->constant * rate) / f->model->inductance;
 }
 
-const mbs_force_type mbs_force_motor = {"motor", "", 1, build, apply, NULL, dynamics};
+const mbs_force_type mbs_force_motor = {"motor", "", 1, build, apply, NULL, dynamics, 0};

@@ -64,4 +64,4 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     return 0.5 * f->model->k * s * s;
 }
 
-const mbs_force_type mbs_force_spring = {"spring", "length rate", 0, build, apply, potential, NULL};
+const mbs_force_type mbs_force_spring = {"spring", "length rate", 0, build, apply, potential, NULL, 0};

@@ -9,15 +9,25 @@ static dae_status build(mbs_builder *b, mbs_force_data *f)
     return DAE_OK;
 }
 
+/* One end: s beyond it, F = k s + c s' while both are positive. */
+static void push(const mbs_force_data *f, mbs_context *x, double end, double sign, int switching)
+{
+    int frozen = mbs_frozen(x, switching);
+    if (!x->note && frozen != DAE_SIDE_FREE && frozen < 0) return;
+    double s = sign * (mbs_coordinate_value(x, &f->q) - end), rate = sign * mbs_coordinate_rate(x, &f->q);
+    if (mbs_branch(x, switching, fmin(s, s + f->model->c / f->model->k * rate)) < 0) return;
+    mbs_dual q, q1;
+    mbs_coordinate_dual(x, &f->q, &q, &q1);
+    mbs_dual F = mbs_sum(x, -f->model->k, q, -f->model->c, q1);
+    F.x += f->model->k * end;
+    mbs_apply_coordinate(x, &f->q, F);
+}
+
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
-    double q0 = mbs_coordinate_value(x, &f->q), end = q0 > f->model->max ? f->model->max : f->model->min;
-    if (q0 >= f->model->min && q0 <= f->model->max) return;
-    mbs_dual q, rate;
-    mbs_coordinate_dual(x, &f->q, &q, &rate);
-    mbs_dual F = mbs_sum(x, -f->model->k, q, -f->model->c, rate);
-    F.x += f->model->k * end;
-    if ((F.x > 0) == (q0 < f->model->min)) mbs_apply_coordinate(x, &f->q, F);
+    push(f, x, f->model->max, 1, f->side);
+    mbs_dual_reset(x);
+    push(f, x, f->model->min, -1, f->side + 1);
 }
 
 static double potential(const mbs_force_data *f, mbs_context *x)
@@ -27,4 +37,4 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     return 0.5 * f->model->k * s * s;
 }
 
-const mbs_force_type mbs_force_stop = {"stop", "", 0, build, apply, potential, NULL};
+const mbs_force_type mbs_force_stop = {"stop", "", 0, build, apply, potential, NULL, 2};

@@ -22,14 +22,15 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     mbs_dual rise = mbs_expression_partial(x, f->value[0], P.c, MBS_TIME); /* of a road that moves */
     mbs_dual s = mbs_sum(x, 1, road, -1, P.c[up]);
     s.x += f->model->radius;
-    if (s.x <= 0 && !f->model->pull) return;
+    int frozen = mbs_frozen(x, f->side);
+    if (!x->note && !f->model->pull && (frozen == DAE_SIDE_FREE ? s.x <= 0 : frozen < 0)) return;
     mbs_dual rate = mbs_sum(x, 1, mbs_product(x, slope, V.c[0]), -1, V.c[up]);
     rate = mbs_sum(x, 1, rate, 1, rise);
     mbs_dual N = mbs_sum(x, f->model->k, s, f->model->c, rate);
-    if (N.x <= 0 && !f->model->pull) return;
+    if (!f->model->pull && mbs_branch(x, f->side, fmin(s.x, N.x / f->model->k)) < 0) return;
     for (int k = 0; k < 3; k++) F.c[k] = mbs_constant(0);
     F.c[up] = N;
     mbs_apply_force(x, &f->j, F, 1);
 }
 
-const mbs_force_type mbs_force_tire = {"tire", "x", 0, build, apply, NULL, NULL};
+const mbs_force_type mbs_force_tire = {"tire", "x", 0, build, apply, NULL, NULL, 1};

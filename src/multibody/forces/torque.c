@@ -31,4 +31,4 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     mbs_apply_torque(x, f->body, n, 1);
 }
 
-const mbs_force_type mbs_force_torque = {"torque", "", 0, build, apply, NULL, NULL};
+const mbs_force_type mbs_force_torque = {"torque", "", 0, build, apply, NULL, NULL, 0};

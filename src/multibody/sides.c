@@ -1,0 +1,187 @@
+/* Switches of a mechanism: where its forces and motions are not smooth (daedalus/system.h).
+ *
+ * They are numbered once: those of forces (stop, contact, tire), of joints with friction (the sign of the only multiplier,
+ * and whether friction is full), of the expressions of forces and drivers. Margins are noted by the same code that
+ * applies the forces, so that a branch and its border cannot disagree. A run gets a copy of the mechanism that has sides and
+ * work space of its own and shares the rest. */
+#include "multibody/joint_coordinates.h"
+
+#include "language/expression.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOINT_SWITCHES = 2 };
+
+/* ---- Where branches are taken -------------------------------------------------------------------------- */
+
+int mbs_branch(mbs_context *x, int i, double phi)
+{
+    int side = mbs_frozen(x, i), natural = phi > 0 ? 1 : -1;
+    if (x->note && i >= 0) {
+        x->note->margin[i] = side == DAE_SIDE_FREE ? 0 : side * phi;
+        x->note->next[i] = side == DAE_SIDE_FREE ? natural : -side;
+    }
+    return side == DAE_SIDE_FREE ? natural : side;
+}
+
+int mbs_layer(mbs_context *x, int i, double value, double width)
+{
+    int side = mbs_frozen(x, i), natural = value > width ? 1 : value < -width ? -1 : 0;
+    if (x->note && i >= 0) {
+        x->note->margin[i] = side == DAE_SIDE_FREE ? 0 : side ? side * value - width : width - fabs(value);
+        x->note->next[i] = side == DAE_SIDE_FREE ? natural : side ? 0 : value > 0 ? 1 : -1;
+    }
+    return side == DAE_SIDE_FREE ? natural : side;
+}
+
+const int *mbs_expression_sides(const mbs_context *x, int expression)
+{
+    int first = x->m->expression_side[expression];
+    return x->m->side && first >= 0 ? x->m->side + first : NULL;
+}
+
+void mbs_note_expression(const mbs_context *x, int expression, const double *values)
+{
+    int first = x->m->expression_side[expression];
+    if (first < 0) return;
+    dae_expression_margins(x->m->expression[expression], mbs_expression_sides(x, expression), values,
+                           x->note->margin + first, x->note->next + first, x->work);
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------------------- */
+
+/* Names of switches first .. first+count-1: what and whose. */
+static void name(mbs_mechanism *m, int first, int count, const char *what, const char *whose)
+{
+    size_t length = strlen(what) + strlen(whose) + 4;
+    char *text = dae_arena_take(m->arena, length, 1);
+    if (text) snprintf(text, length, "%s \"%s\"", what, whose);
+    for (int i = first; i < first + count; i++) m->side_name[i] = text;
+}
+
+/* Whose expression k is. */
+static void name_expression(mbs_mechanism *m, int k, int first, int count)
+{
+    for (int i = 0; i < m->nforce; i++) {
+        for (int c = 0; c < 3; c++) {
+            if (m->force[i].value[c] == k)
+                name(m, first, count, "the value of force", m->force[i].model->name);
+        }
+    }
+    for (int i = 0; i < m->nrows; i++) {
+        if (m->row[i].motion == k && m->row[i].driver >= 0)
+            name(m, first, count, "the motion of driver", m->model->driver[m->row[i].driver].name);
+    }
+}
+
+dae_status mbs_number_switches(mbs_mechanism *m)
+{
+    int n = 0;
+    for (int k = 0; k < m->nforce; k++) {
+        int own = m->force[k].type->switches;
+        m->force[k].side = own ? n : -1;
+        n += own;
+    }
+    for (int k = 0; k < m->njoint; k++) {
+        int slips = m->joint[k].model->mu > 0;
+        m->joint[k].side = slips ? n : -1;
+        n += slips ? JOINT_SWITCHES : 0;
+    }
+    for (int k = 0; k < m->nexpression; k++) {
+        int own = m->expression_side[k] >= 0 ? dae_expression_switches(m->expression[k]) : 0;
+        m->expression_side[k] = own ? n : -1;
+        n += own;
+    }
+    m->nside = n;
+    m->side_name = dae_arena_take(m->arena, (size_t)n + 1, sizeof *m->side_name);
+    if (!m->side_name) return DAE_ERR_MEMORY;
+    for (int k = 0; k < m->nforce; k++)
+        name(m, m->force[k].side, m->force[k].type->switches, m->force[k].type->name,
+             m->force[k].model->name);
+    for (int k = 0; k < m->njoint; k++) {
+        if (m->joint[k].side >= 0)
+            name(m, m->joint[k].side, JOINT_SWITCHES, "friction in joint", m->joint[k].model->name);
+    }
+    for (int k = 0; k < m->nexpression; k++) {
+        if (m->expression_side[k] >= 0)
+            name_expression(m, k, m->expression_side[k], dae_expression_switches(m->expression[k]));
+    }
+    return dae_arena_failed(m->arena) ? DAE_ERR_MEMORY : DAE_OK;
+}
+
+/* ---- The system's switches ------------------------------------------------------------------------------- */
+
+static int values(double t, const double *y, const int *side, double *margin, int *next, void *user)
+{
+    const mbs_mechanism *m = user;
+    mbs_note note = {margin, next};
+    if (!m->note_f) return 1; /* only copies of a run have room for it */
+    for (int i = 0; i < m->nside; i++) {
+        margin[i] = 1; /* what is not asked in this state does not switch */
+        next[i] = side[i] == DAE_SIDE_FREE ? 1 : side[i];
+    }
+    if (m->note_lambda && mbs_mechanism_acceleration(m, t, y, NULL, m->note_lambda, NULL)) return 1;
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    x.u = y + m->np + m->nv;
+    x.lambda = m->note_lambda;
+    x.f = m->note_f;
+    x.note = &note;
+    mbs_apply_forces(&x);
+    for (int k = 0; k < m->nrows; k++) {
+        if (m->row[k].motion >= 0) mbs_note_expression(&x, m->row[k].motion, &t);
+    }
+    mbs_end(&x);
+    return 0;
+}
+
+static const char *side_name(int i, void *user)
+{
+    const char *text = ((const mbs_mechanism *)user)->side_name[i];
+    return text ? text : "an expression";
+}
+
+static void release(dae_system *own)
+{
+    mbs_mechanism *m = own->switches.user;
+    dae_arena_destroy(m->arena);
+    free(m);
+}
+
+static dae_status bind(const dae_system *sys, dae_system *own, dae_error *err)
+{
+    const mbs_mechanism *m = sys->switches.user;
+    mbs_mechanism *v = malloc(sizeof *v);
+    dae_arena *arena = dae_arena_create();
+    if (!v || !arena) goto memory;
+    memcpy(v, m, sizeof *v);
+    memset(v->slot, 0, sizeof v->slot);
+    v->owned = NULL;
+    v->arena = arena;
+    v->side = dae_arena_ints(arena, (size_t)m->nside);
+    v->note_f = dae_arena_reals(arena, (size_t)m->nv);
+    if (m->friction) v->note_lambda = dae_arena_reals(arena, (size_t)m->nlambda + 1);
+    if (mbs_make_slots(v) || dae_arena_failed(arena)) goto memory;
+    for (int i = 0; i < m->nside; i++) v->side[i] = DAE_SIDE_FREE;
+    if (m->tree && !(v->tree = mbs_tree_copy(m->tree, v, arena))) goto memory;
+    v->system.mech.user = v;
+    if (v->system.mech.joint) v->system.mech.joint = &v->tree->form;
+    v->system.switches.user = v;
+    v->system.switches.side = v->side;
+    v->system.switches.bind = NULL;
+    *own = v->system;
+    return DAE_OK;
+memory:
+    dae_arena_destroy(arena);
+    free(v);
+    return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the switches of a run");
+}
+
+void mbs_set_switches(mbs_mechanism *m)
+{
+    if (!m->nside) return;
+    m->system.switches = (dae_switches){
+        .count = m->nside, .values = values, .name = side_name, .bind = bind, .release = release, .user = m};
+}
