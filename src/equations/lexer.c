@@ -141,7 +141,8 @@ static void read_string(lexer *x)
         skip_line(x);
         return;
     }
-    push(x, TOKEN_STRING, n);
+    token *t = push(x, TOKEN_STRING, n);
+    if (t) t->place.column--; /* of the quote */
     x->at++;
 }
 

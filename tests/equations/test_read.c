@@ -4,7 +4,7 @@
 static const struct {
     const char *name;
     int variables, equations, parameters, starts, bound, events;
-} model[] = {
+} expected[] = {
     {"amp", 13, 13, 7, 9, 5, 0},        {"andrews", 27, 27, 3, 27, 8, 0},
     {"ball", 2, 2, 2, 2, 2, 2},         {"caraxis", 6, 6, 7, 8, 6, 0},
     {"chemakzo", 6, 6, 9, 6, 5, 0},     {"crank", 24, 24, 56, 16, 8, 0},
@@ -23,26 +23,182 @@ static const struct {
 static void models_are_read(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < sizeof model / sizeof *model; k++) {
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
         dae_messages messages;
-        dae_model *m = model_of(model[k].name, NULL, 0, &messages);
+        dae_model *m = model_of(expected[k].name, NULL, 0, &messages);
         if (!m)
-            fail_msg("%s line %d: %s", model[k].name, messages.error[0].place.line, messages.error[0].text);
+            fail_msg("%s line %d: %s", expected[k].name, messages.error[0].place.line, messages.error[0].text);
         int bound = 0;
         for (int i = 0; i < m->nstart; i++) bound += m->start[i].bound;
         int got[] = {m->nvariable, m->nequation, m->nparameter, m->nstart, bound, m->nevent};
-        int want[] = {model[k].variables, model[k].equations, model[k].parameters,
-                      model[k].starts,    model[k].bound,     model[k].events};
+        int want[] = {expected[k].variables, expected[k].equations, expected[k].parameters,
+                      expected[k].starts,    expected[k].bound,     expected[k].events};
         for (int i = 0; i < 6; i++) {
             if (got[i] != want[i])
-                fail_msg("%s: figure %d is %d, expected %d", model[k].name, i, got[i], want[i]);
+                fail_msg("%s: figure %d is %d, expected %d", expected[k].name, i, got[i], want[i]);
         }
         dae_model_destroy(m);
     }
 }
 
+/* ---- Messages ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *text;
+    int line, column;
+    const char *message;
+} wrong[] = {
+    {"param omega = 1\nvar x = 1\nx' = -omga*x\n", 3, 7, "unknown name \"omga\"; did you mean \"omega\"?"},
+    {"var x = 1\nx' = -quux*x\n", 2, 7, "unknown name \"quux\" (declare it with var, param or let)"},
+    {"var x = 1, v = 2\nx' == v\nv' = x\n", 2, 4, "an equation has one \"=\" (\"==\" compares)"},
+    {"var x = 1\nx' = 2x\n", 2, 7,
+     "expected an operator before \"x\" (write 2*x; units stand in brackets: 5[mm])"},
+    {"var x = 1\nx' = 2 x\n", 2, 8,
+     "expected an operator before \"x\" (write 2*x; units stand in brackets: 5[mm])"},
+    {"var x = 1\nx' = sin x\n", 2, 6, "expected an operator after \"sin\" (functions are written sin(...))"},
+    {"var x = 1\nx' = sin\n", 2, 6, "\"sin\" is a function: write sin(...)"},
+    {"var u[3] = 1\nu' = u\nlet w = u(2)\n", 3, 9,
+     "\"u\" is an array, not a function: indices stand in brackets, u[i]"},
+    {"var x = 1, v = 1\nx := v\nv' = x\n", 2, 3,
+     "\":=\" assigns and stands only inside \"when\"; an equation has \"=\""},
+    {"var v = 1\nv' = 1\nwhen v > 2\n    v = -v\nend\n", 4, 7,
+     "inside \"when\" new values are assigned with \":=\", not \"=\""},
+    {"var u[3] = 1\nfor i in 1..3\n    u[i]' = u[i+1]\nend\n", 3, 13,
+     "u[4] is outside u[1..3] (i = 3 in the loop of line 2)"},
+    {"var u[3] = 1, x = 1\nx' = u\nu' = u\n", 2, 6,
+     "\"u\" is an array: write u[i], or make both sides arrays of the same size"},
+    {"var x = 1\nx' = x % 2\n", 2, 8, "unexpected \"%\" (comments begin with #; the remainder is mod(a,b))"},
+    {"var x = 1\nx' = x**2\n", 2, 7, "\"**\": powers are written ^"},
+    {"var x = 1 // start\nx' = x\n", 1, 11, "unexpected \"//\" (comments begin with #)"},
+    {"var x = 1\ndx/dt = x\n", 2, 1, "write der(x) or x'"},
+    {"param g = 1\nvar x = 1\nvar x = 2\nx' = g\n", 3, 5, "\"x\" is declared twice (first in line 2)"},
+    {"var x = 1\nx' = atan2(x)\n", 2, 6, "atan2 takes 2 arguments, found 1"},
+    {"param e = 2 in 0 .. 1\nvar x = 1\nx' = e\n", 1, 7, "e = 2 lies outside its range 0..1"},
+    {"let a = b + 1\nlet b = 2*a\nvar x = 1\nx' = a\n", 1, 5,
+     "\"a\" is defined by itself (a -> b -> a); make it a variable (var) and write an equation"},
+    {"var x = 1\nfor i in 1..3\nx' = x\n", 4, 1,
+     "the block that begins in line 2 (\"for\") is not closed: expected \"end\""},
+    {"var x = 1 [furlong]\nx' = x\n", 1, 12, "\"furlong\" is no unit"},
+    {"param a = 1 [m/s^2]\nvar x = 1 [m]\nx' = a\nsolve t = 0 .. 1 [s]\n", 3, 4,
+     "units do not fit: [m s^-1] = [m s^-2]"},
+    {"var x = 1\ntable road = [(0, 0), (1, 2), (1, 3)]\nx' = road(x)\n", 2, 32,
+     "the x values of table road must increase (1 after 1)"},
+    {"fn f(x) = f(x - 1)\nvar x = 1\nx' = f(x)\n", 1, 11,
+     "the function \"f\" calls itself; recursion is not possible"},
+    {"component a\nuse b = a\nend\nuse c = a\nvar x = 1\nx' = 1\n", 2, 9, "the component \"a\" uses itself"},
+    {"var x = 1, y = 2\nx' = y + \"a\"\ny' = 1\n", 2, 10, "expected a value, found \"a\""},
+    {"var x = 1\nx' = (1 + x\n", 3, 1, "expected \")\", found the end of the line"},
+    {"param t = 1\nvar x = 1\nx' = t\n", 1, 7, "\"t\" is the time and cannot be declared"},
+    {"var x[2] = [1, 2, 3]\nx' = x\n", 1, 12, "3 values for the 2 elements of \"x\""},
+    {"var x = 1\nx = x\n", 2, 3, "both sides of the equation are the same"},
+    {"var x = 1\nx' = 1\nsolve t = 1 .. 1\n", 3, 1, "the interval 1 .. 1 is empty"},
+    {"var p[3] = 1, q[2] = 1\np' = q\nq' = 1\n", 2, 4, "arrays of different size: 3 and 2 elements"},
+    {"var p[3] = 1\np' = p*p\n", 2, 7, "a product of two arrays: write sum(...) or a for"},
+};
+
+static void messages_name_line_and_column(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        dae_messages m;
+        dae_model *model = dae_model_read(wrong[k].text, strlen(wrong[k].text), NULL, NULL, 0, &m);
+        if (model) fail_msg("no error in:\n%s", wrong[k].text);
+        const dae_message *e = &m.error[0];
+        if (strcmp(e->text, wrong[k].message) != 0 || e->place.line != wrong[k].line ||
+            e->place.column != wrong[k].column)
+            fail_msg("%s\ngave %d:%d: %s\nexpected %d:%d: %s", wrong[k].text, e->place.line, e->place.column,
+                     e->text, wrong[k].line, wrong[k].column, wrong[k].message);
+    }
+}
+
+static void ten_errors_are_kept(void **state)
+{
+    (void)state;
+    dae_messages m;
+    char text[2000] = "var x = 1\n";
+    for (int k = 0; k < 20; k++) strcat(text, "x' = 2x\n");
+    assert_null(dae_model_read(text, strlen(text), NULL, NULL, 0, &m));
+    assert_int_equal(m.count, 20);
+    for (int k = 0; k < 10; k++) assert_int_equal(m.error[k].place.line, k + 2);
+}
+
+static void settings_are_checked(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "param L = 150 [mm], e = 0.5 in 0 .. 1\nint N = 3\nchoice beam = linear | nonlinear\n"
+        "var x[N] = 0\nx[1]' = L\nfor i in 2..N: x[i]' = if beam == nonlinear then e else 0\n";
+    static const struct {
+        const char *name, *value, *message; /* message: a part of it; NULL: fine */
+    } list[] = {{"L", "200", "needs a unit"},
+                {"L", "200[mm]", NULL},
+                {"L", "0.2[m]", NULL},
+                {"L", "2[s]", "units do not fit"},
+                {"e", "2", "lies outside its range 0..1"},
+                {"N", "2.5", "not a whole number"},
+                {"N", "4", NULL},
+                {"beam", "nonlinear", NULL},
+                {"beam", "curved", "one of linear|nonlinear"},
+                {"M", "4", "no such parameter"},
+                {"x[2]", "=3", NULL},
+                {"x[9]", "=3", "no such variable"}};
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        dae_messages m;
+        dae_setting s = {list[k].name, list[k].value};
+        dae_model *model = dae_model_read(text, strlen(text), NULL, &s, 1, &m);
+        if (!list[k].message && !model) fail_msg("--set %s=%s: %s", s.name, s.value, m.error[0].text);
+        if (list[k].message && (model || !strstr(m.error[0].text, list[k].message)))
+            fail_msg("--set %s=%s: %s", s.name, s.value, model ? "was taken" : m.error[0].text);
+        dae_model_destroy(model);
+    }
+}
+
+/* Texts that would grow without bound end in an error, soon. */
+static void growth_is_bounded(void **state)
+{
+    (void)state;
+    static const char *const list[] = {
+        "var x = 1\nx' = sum(i in 1..1000000000, x)\n",
+        "var u[1000000000] = 0\nu' = u\n",
+        "var x = 1\nfor i in 1..1000000000: x' = i*x\n",
+        "fn a(x) = x + x\nfn b(x) = a(a(a(a(a(a(a(a(a(a(x))))))))))\nfn c(x) = b(b(b(b(b(b(b(b(b(b(x*x + "
+        "t))))))))))\nvar x = 1\nx' = "
+        "sum(i in 1..10000000, c(x + i))\n",
+        "component a\nvar x = 1\nx' = 1\nend\ncomponent b\nuse a1 = a\nuse a2 = a\nend\ncomponent c\nuse b1 "
+        "= b\nuse b2 = b\nend\n"
+        "component d\nuse c1 = c\nuse c2 = c\nend\nuse e = d\nvar y[100000] = 1\nfor i in 1..100000\nfor j "
+        "in 1..100000\ny[i]' = "
+        "y[j]\nend\nend\n",
+    };
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        dae_messages m;
+        dae_model *model = dae_model_read(list[k], strlen(list[k]), NULL, NULL, 0, &m);
+        if (model) fail_msg("was read: %s", list[k]);
+        assert_true(m.count > 0);
+    }
+}
+
+/* Long chains need no deep calls. */
+static void long_chains_are_read(void **state)
+{
+    (void)state;
+    enum { n = 20000 };
+    char *text = malloc(60 * n), *at = text;
+    dae_messages m;
+    at += sprintf(at, "var x = 1\nlet a[i in 0..%d] = if i == 0 then x else sin(a[i-1])\nx' = a[%d]", n, n);
+    for (int i = 0; i < n; i++) at += sprintf(at, " + %d*x*t", i % 7);
+    sprintf(at, "\n");
+    dae_model *model = dae_model_read(text, strlen(text), NULL, NULL, 0, &m);
+    if (!model) fail_msg("%s", m.error[0].text);
+    dae_model_destroy(model);
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(models_are_read)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_are_read),     cmocka_unit_test(messages_name_line_and_column),
+        cmocka_unit_test(ten_errors_are_kept), cmocka_unit_test(settings_are_checked),
+        cmocka_unit_test(growth_is_bounded),   cmocka_unit_test(long_chains_are_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
