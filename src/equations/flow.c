@@ -1,9 +1,13 @@
-/* M y' = f(t, y) evaluated, see flow.h. The registers of each program begin with t, the parameters, then y. */
+/* M y' = f(t, y) evaluated, see flow.h. The registers of each program begin with t, the parameters, then y, then the sides of
+ * switches. */
 #include "equations/flow.h"
 
+#include "core/error.h"
+#include "equations/branches.h"
 #include "equations/work.h"
 #include "language/program.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +24,10 @@ struct dae_flow {
     int n, nparameter;
     double *parameter;
     part f, jacobian, time;
+    part literal, frozen; /* what decides on the sides, as written and with the other sides frozen */
+    dae_branches *branches;
+    int *side;            /* of the present run */
+    const char **name;    /* of switches */
     int *colptr, *rowind; /* of the sparse Jacobian */
     int *place;           /* dense: where output k goes */
     int dense, entries;
@@ -39,8 +47,8 @@ static int make_part(dae_flow *flow, part *p, const dae_model *m, const int *inp
                      const int *output, int *missing)
 {
     p->flow = flow;
-    p->program =
-        dae_program_create(m->graph, 1 + flow->nparameter + flow->n, input, noutput, output, missing);
+    int ninput = 1 + flow->nparameter + flow->n + flow->branches->count;
+    p->program = dae_program_create(m->graph, ninput, input, noutput, output, missing);
     if (!p->program) return 0;
     p->work = dae_work_create(dae_program_work(p->program) + (size_t)noutput, prepare, p);
     return p->work != NULL;
@@ -122,36 +130,79 @@ static int make_pattern(dae_flow *f, int count, const entry *e)
     return 1;
 }
 
-/* dae_graph_gradient_by gives variables and t; discrete values are components too. They never change within f, so their columns
- * stay empty. */
-dae_flow *dae_flow_create(const dae_model *m, int n, const int *leaf, const int *rate, int *missing)
+/* t, parameters, components, sides. */
+static int *inputs(dae_flow *f, dae_model *m, const int *leaf)
+{
+    int *input = malloc((size_t)(1 + m->nparameter + f->n + f->branches->count) * sizeof *input), k = 0;
+    if (!input) return NULL;
+    input[k++] = dae_graph_time(m->graph);
+    for (int i = 0; i < m->nparameter; i++) {
+        input[k++] = dae_graph_parameter(m->graph, i);
+        f->parameter[i] = m->parameter[i].value;
+    }
+    for (int i = 0; i < f->n; i++) input[k++] = leaf[i];
+    for (int i = 0; i < f->branches->count; i++)
+        input[k++] = dae_graph_discrete(m->graph, f->branches->first + i);
+    return input;
+}
+
+static int make_switches(dae_flow *f, dae_model *m, const int *input, int *lost)
+{
+    int count = f->branches->count, good = 1;
+    int *node = malloc(((size_t)count + 1) * sizeof *node);
+    f->side = malloc(((size_t)count + 1) * sizeof *f->side);
+    f->name = calloc((size_t)count + 1, sizeof *f->name);
+    if (!node || !f->side || !f->name) {
+        free(node);
+        return 0;
+    }
+    for (int i = 0; i < count && good; i++) {
+        char text[80], *copy;
+        f->side[i] = DAE_SIDE_FREE;
+        node[i] = f->branches->branch[i].literal;
+        dae_model_node_text(m, f->branches->branch[i].node, text, sizeof text);
+        copy = malloc(strlen(text) + 1);
+        if (copy) f->name[i] = strcpy(copy, text);
+        good = copy != NULL;
+    }
+    good = good && make_part(f, &f->literal, m, input, count, node, lost);
+    for (int i = 0; i < count; i++) node[i] = f->branches->branch[i].frozen;
+    good = good && make_part(f, &f->frozen, m, input, count, node, lost);
+    free(node);
+    return good;
+}
+
+/* Columns of discrete values stay empty: they never change within f. */
+static int make_derivatives(dae_flow *f, dae_model *m, const int *input, const int *leaf, const int *rate,
+                            int *lost)
+{
+    int *node = malloc(((size_t)f->n + 1) * sizeof *node), good = 0;
+    entry *e = NULL;
+    int count = node ? gather(m->graph, f->n, leaf, rate, &e, node) : -1;
+    if (count >= 0 && make_pattern(f, count, e) && make_part(f, &f->time, m, input, f->n, node, lost)) {
+        free(node);
+        node = malloc(((size_t)count + 1) * sizeof *node);
+        for (int k = 0; node && k < count; k++) node[k] = e[k].node;
+        good = node && make_part(f, &f->jacobian, m, input, count, node, lost);
+    }
+    free(node);
+    free(e);
+    return good;
+}
+
+dae_flow *dae_flow_create(dae_model *m, int n, const int *leaf, int *rate, int *missing)
 {
     dae_flow *f = calloc(1, sizeof *f);
-    size_t total = (size_t)(1 + m->nparameter + n);
-    int *input = malloc(total * sizeof *input), *node = malloc(((size_t)n + 1) * sizeof *node), count = -1,
-        good = 0, lost = -1;
-    entry *e = NULL;
-    if (f && input && node) {
+    int *input = NULL, lost = -1, good = 0;
+    if (f) {
         f->n = n;
         f->nparameter = m->nparameter;
         f->parameter = malloc(((size_t)m->nparameter + 1) * sizeof *f->parameter);
-        input[0] = dae_graph_time(m->graph);
-        for (int k = 0; k < m->nparameter; k++) {
-            input[1 + k] = dae_graph_parameter(m->graph, k);
-            if (f->parameter) f->parameter[k] = m->parameter[k].value;
-        }
-        for (int i = 0; i < n; i++) input[1 + m->nparameter + i] = leaf[i];
-        good = f->parameter && make_part(f, &f->f, m, input, n, rate, &lost);
-        if (good) count = gather(m->graph, n, leaf, rate, &e, node);
-        good = good && count >= 0 && make_pattern(f, count, e) &&
-               make_part(f, &f->time, m, input, n, node, &lost);
-        free(node);
-        node = good ? malloc(((size_t)count + 1) * sizeof *node) : NULL;
-        for (int k = 0; node && k < count; k++) node[k] = e[k].node;
-        good = node && make_part(f, &f->jacobian, m, input, count, node, &lost);
+        f->branches = dae_branches_find(m, n, rate);
+        input = f->parameter && f->branches ? inputs(f, m, leaf) : NULL;
+        good = input && make_part(f, &f->f, m, input, n, rate, &lost) &&
+               make_derivatives(f, m, input, leaf, rate, &lost) && make_switches(f, m, input, &lost);
     }
-    free(e);
-    free(node);
     free(input);
     if (missing) *missing = lost;
     if (good) return f;
@@ -162,11 +213,15 @@ dae_flow *dae_flow_create(const dae_model *m, int n, const int *leaf, const int 
 void dae_flow_destroy(dae_flow *f)
 {
     if (!f) return;
-    part *p[] = {&f->f, &f->jacobian, &f->time};
-    for (int k = 0; k < 3; k++) {
+    part *p[] = {&f->f, &f->jacobian, &f->time, &f->literal, &f->frozen};
+    for (int k = 0; k < 5; k++) {
         dae_work_destroy(p[k]->work);
         dae_program_destroy(p[k]->program);
     }
+    for (int i = 0; f->name && i < f->branches->count; i++) free((char *)f->name[i]);
+    free(f->name);
+    free(f->side);
+    dae_branches_destroy(f->branches);
     free(f->parameter);
     free(f->colptr);
     free(f->rowind);
@@ -176,19 +231,50 @@ void dae_flow_destroy(dae_flow *f)
 
 /* ---- Evaluation ---------------------------------------------------------------------------------- */
 
-static double *load(const part *p, double t, const double *y, int *slot)
+static double *fill(const dae_flow *f, const part *p, double t, const double *y, int *slot)
 {
     double *work = dae_work_borrow(p->work, slot);
     if (!work) return NULL;
     work[0] = t;
-    memcpy(work + 1 + p->flow->nparameter, y, (size_t)p->flow->n * sizeof *y);
+    memcpy(work + 1 + f->nparameter, y, (size_t)f->n * sizeof *y);
     return work;
 }
 
-static int evaluate(const part *p, double t, const double *y, double *out)
+/* Sides that no run has frozen are those that the state says. */
+static int free_sides(const dae_flow *f, double t, const double *y, double *to)
+{
+    int slot, count = f->branches->count;
+    double *work = fill(f, &f->literal, t, y, &slot), *x;
+    if (!work) return -1;
+    x = work + dae_program_work(f->literal.program);
+    dae_program_run(f->literal.program, work, x);
+    for (int i = 0; i < count; i++)
+        to[i] = f->side[i] == DAE_SIDE_FREE ? dae_branch_side(f->branches, i, x[i]) : f->side[i];
+    dae_work_return(f->literal.work, slot);
+    return 0;
+}
+
+static int load_sides(const dae_flow *f, double t, const double *y, double *to)
+{
+    for (int i = 0; i < f->branches->count; i++) {
+        if (f->side[i] == DAE_SIDE_FREE) return free_sides(f, t, y, to);
+        to[i] = f->side[i];
+    }
+    return 0;
+}
+
+static double *load(const dae_flow *f, const part *p, double t, const double *y, int *slot)
+{
+    double *work = fill(f, p, t, y, slot);
+    if (!work || !load_sides(f, t, y, work + 1 + f->nparameter + f->n)) return work;
+    dae_work_return(p->work, *slot);
+    return NULL;
+}
+
+static int evaluate(const dae_flow *f, const part *p, double t, const double *y, double *out)
 {
     int slot;
-    double *work = load(p, t, y, &slot);
+    double *work = load(f, p, t, y, &slot);
     if (!work) return -1;
     dae_program_run(p->program, work, out);
     dae_work_return(p->work, slot);
@@ -197,12 +283,12 @@ static int evaluate(const part *p, double t, const double *y, double *out)
 
 int dae_flow_rhs(double t, const double *y, double *out, void *flow)
 {
-    return evaluate(&((const dae_flow *)flow)->f, t, y, out);
+    return evaluate(flow, &((const dae_flow *)flow)->f, t, y, out);
 }
 
 int dae_flow_time(double t, const double *y, double *out, void *flow)
 {
-    return evaluate(&((const dae_flow *)flow)->time, t, y, out);
+    return evaluate(flow, &((const dae_flow *)flow)->time, t, y, out);
 }
 
 int dae_flow_jacobian(double t, const double *y, double *out, void *flow)
@@ -210,13 +296,85 @@ int dae_flow_jacobian(double t, const double *y, double *out, void *flow)
     const dae_flow *f = flow;
     const part *p = &f->jacobian;
     int slot;
-    if (!f->dense) return evaluate(p, t, y, out);
-    double *work = load(p, t, y, &slot), *room = work ? work + dae_program_work(p->program) : NULL;
+    if (!f->dense) return evaluate(f, p, t, y, out);
+    double *work = load(f, p, t, y, &slot), *room = work ? work + dae_program_work(p->program) : NULL;
     if (!work) return -1;
     dae_program_run(p->program, work, room);
     for (int k = 0; k < f->entries; k++) out[f->place[k]] = room[k];
     dae_work_return(p->work, slot);
     return 0;
+}
+
+/* ---- Switches ------------------------------------------------------------------------------------ */
+
+static int switch_values(double t, const double *y, const int *side, double *margin, int *next, void *user)
+{
+    const dae_flow *f = user;
+    int slot, count = f->branches->count, any_free = 0;
+    double *work = load(f, &f->frozen, t, y, &slot), *x;
+    if (!work) return -1;
+    x = work + dae_program_work(f->frozen.program);
+    dae_program_run(f->frozen.program, work, x);
+    for (int i = 0; i < count; i++) {
+        if (side[i] == DAE_SIDE_FREE) any_free = 1;
+        else margin[i] = dae_branch_margin(f->branches, i, side[i], x[i], &next[i]);
+    }
+    dae_work_return(f->frozen.work, slot);
+    if (!any_free) return 0;
+    work = fill(f, &f->literal, t, y, &slot);
+    if (!work) return -1;
+    x = work + dae_program_work(f->literal.program);
+    dae_program_run(f->literal.program, work, x);
+    for (int i = 0; i < count; i++) {
+        if (side[i] == DAE_SIDE_FREE) next[i] = dae_branch_side(f->branches, i, x[i]), margin[i] = 0;
+    }
+    dae_work_return(f->literal.work, slot);
+    return 0;
+}
+
+static const char *switch_name(int i, void *user)
+{
+    return ((const dae_flow *)user)->name[i];
+}
+
+/* A copy for one run: everything is shared but the sides. */
+static dae_status bind(const dae_system *sys, dae_system *own, dae_error *err)
+{
+    const dae_flow *f = sys->switches.user;
+    size_t count = (size_t)f->branches->count;
+    dae_flow *copy = malloc(sizeof *copy);
+    int *side = malloc((count + 1) * sizeof *side);
+    if (!copy || !side) {
+        free(copy);
+        free(side);
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) side[i] = DAE_SIDE_FREE;
+    *copy = *f;
+    copy->side = side;
+    *own = *sys;
+    if (own->kind == DAE_KIND_ODE) own->ode.user = copy;
+    else own->dae.user = copy;
+    own->switches = dae_flow_switches(copy);
+    return DAE_OK;
+}
+
+static void release(dae_system *own)
+{
+    dae_flow *copy = own->switches.user;
+    free(copy->side);
+    free(copy);
+}
+
+dae_switches dae_flow_switches(dae_flow *f)
+{
+    return (dae_switches){.count = f->branches->count,
+                          .values = switch_values,
+                          .side = f->side,
+                          .name = switch_name,
+                          .bind = bind,
+                          .release = release,
+                          .user = f};
 }
 
 dae_pattern dae_flow_pattern(const dae_flow *f)

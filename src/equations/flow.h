@@ -11,10 +11,10 @@
 
 typedef struct dae_flow dae_flow;
 
-/* leaf[i]: node of component i of y (a variable or a discrete value), rate[i]: node of f_i. Adds nodes to the graph of the
- * model, which is not needed afterwards. NULL: no memory, or a rate needs a leaf that is no component (*missing is its
+/* leaf[i]: node of component i of y (a variable or a discrete value), rate[i]: node of f_i, rewritten where it is not smooth.
+ * Adds nodes to the graph of the model, which is not needed afterwards. NULL: no memory, or a rate needs a leaf that is no component (*missing is its
  * node, else -1). */
-dae_flow *dae_flow_create(const dae_model *m, int n, const int *leaf, const int *rate, int *missing);
+dae_flow *dae_flow_create(dae_model *m, int n, const int *leaf, int *rate, int *missing);
 void dae_flow_destroy(dae_flow *f); /* NULL allowed */
 
 int dae_flow_rhs(double t, const double *y, double *out, void *flow);
@@ -22,6 +22,8 @@ int dae_flow_jacobian(double t, const double *y, double *out, void *flow);
 int dae_flow_time(double t, const double *y, double *out, void *flow);
 /* Of the Jacobian; lives as long as the flow. */
 dae_pattern dae_flow_pattern(const dae_flow *f);
+/* Where f is not smooth; count 0: nowhere. Gives each run a copy of the flow with sides of its own. */
+dae_switches dae_flow_switches(dae_flow *f);
 long dae_flow_operations(const dae_flow *f, int jacobian);
 
 #endif

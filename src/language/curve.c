@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_TURNS = 1000000 }; /* of a periodic curve: further ones are not told apart */
+
 /* Slopes of the natural spline: h_k-1 .. tridiagonal in the slopes, solved from both ends. work: 2n. */
 static void spline_slopes(int n, const double *x, const double *y, double *m, double *work)
 {
@@ -117,29 +119,13 @@ void dae_curve_destroy(dae_curve *c)
 /* Beyond an end: y is the value there, slope the tangent. */
 static double beyond(const dae_curve *c, double y, double slope, double distance, int order)
 {
-    if (c->outside == DAE_CURVE_ERROR) return NAN;
+    if (c->outside == DAE_CURVE_ERROR && distance != 0) return NAN;
     if (c->outside == DAE_CURVE_HOLD || c->kind == DAE_CURVE_STEP) slope = 0;
     return order == 0 ? y + slope * distance : order == 1 ? slope : 0;
 }
 
-double dae_curve_value(const dae_curve *c, double x, int order)
+static double cubic_value(const double *p, double s, int order)
 {
-    int n = c->n, lo = 0, hi = n - 2;
-    if (!(x == x)) return NAN;
-    if (c->outside == DAE_CURVE_PERIODIC && n > 1) {
-        double period = c->x[n - 1] - c->x[0];
-        x -= period * floor((x - c->x[0]) / period);
-    }
-    if (x < c->x[0]) return beyond(c, c->c[0], c->left, x - c->x[0], order);
-    if (x > c->x[n - 1] || n == 1) return beyond(c, c->c[4 * (n - 1)], c->right, x - c->x[n - 1], order);
-    if (x == c->x[n - 1] && c->kind == DAE_CURVE_STEP) return order ? 0 : c->c[4 * (n - 1)];
-    while (lo < hi) {
-        int mid = (lo + hi + 1) / 2;
-        if (x >= c->x[mid]) lo = mid;
-        else hi = mid - 1;
-    }
-    const double *p = c->c + 4 * lo;
-    double s = x - c->x[lo];
     switch (order) {
     case 0: return p[0] + s * (p[1] + s * (p[2] + s * p[3]));
     case 1: return p[1] + s * (2 * p[2] + s * 3 * p[3]);
@@ -147,4 +133,59 @@ double dae_curve_value(const dae_curve *c, double x, int order)
     case 3: return 6 * p[3];
     default: return 0;
     }
+}
+
+/* Full turns of a periodic curve before x. */
+static double turns(const dae_curve *c, double x)
+{
+    if (c->outside != DAE_CURVE_PERIODIC || c->n < 2) return 0;
+    double turn = floor((x - c->x[0]) / (c->x[c->n - 1] - c->x[0]));
+    return turn > MAX_TURNS ? MAX_TURNS : turn < -MAX_TURNS ? -MAX_TURNS : turn;
+}
+
+int dae_curve_segment(const dae_curve *c, double x)
+{
+    double turn = turns(c, x);
+    int a = -1, b = c->n; /* x[a] <= x < x[b] */
+    if (turn != 0) x -= turn * (c->x[c->n - 1] - c->x[0]);
+    while (b - a > 1) {
+        int mid = a + (b - a) / 2;
+        if (x >= c->x[mid]) a = mid;
+        else b = mid;
+    }
+    return (int)turn * (c->n - 1) + a;
+}
+
+/* The turn that a segment belongs to; *k: its number in the first turn. */
+static double turn_of(const dae_curve *c, int segment, int *k)
+{
+    int cells = c->n - 1, turn = 0;
+    if (c->outside == DAE_CURVE_PERIODIC && cells > 0)
+        turn = segment >= 0 ? segment / cells : -((cells - 1 - segment) / cells);
+    *k = segment - turn * cells;
+    return turn;
+}
+
+void dae_curve_ends(const dae_curve *c, int segment, double *lo, double *hi)
+{
+    int k;
+    double shift = turn_of(c, segment, &k) * (c->x[c->n - 1] - c->x[0]);
+    *lo = k < 0 ? -INFINITY : c->x[k < c->n ? k : c->n - 1] + shift;
+    *hi = k + 1 >= c->n ? INFINITY : c->x[k + 1] + shift;
+}
+
+double dae_curve_piece(const dae_curve *c, int segment, double x, int order)
+{
+    int k, n = c->n;
+    double shift = turn_of(c, segment, &k) * (c->x[n - 1] - c->x[0]);
+    x -= shift;
+    if (k < 0) return beyond(c, c->c[0], c->left, x - c->x[0], order);
+    if (k >= n - 1) return beyond(c, c->c[4 * (n - 1)], c->right, x - c->x[n - 1], order);
+    return cubic_value(c->c + 4 * k, x - c->x[k], order);
+}
+
+double dae_curve_value(const dae_curve *c, double x, int order)
+{
+    if (!(x == x)) return NAN;
+    return dae_curve_piece(c, dae_curve_segment(c, x), x, order);
 }

@@ -36,4 +36,11 @@ void dae_curve_destroy(dae_curve *c);
 /* The derivative of that order (0: the value) at x. */
 double dae_curve_value(const dae_curve *c, double x, int order);
 
+/* Segments: -1 before the first point, k between points k and k+1, n-1 behind the last; periodic curves count on over all turns.
+ * The segment of x, and the ends of a segment (infinite where it has none). */
+int dae_curve_segment(const dae_curve *c, double x);
+void dae_curve_ends(const dae_curve *c, int segment, double *lo, double *hi);
+/* The function of one segment continued beyond its ends. */
+double dae_curve_piece(const dae_curve *c, int segment, double x, int order);
+
 #endif

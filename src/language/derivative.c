@@ -59,6 +59,7 @@ static int partial(dae_graph *g, int node, int k)
     case OP_DIV:
         return k == 0 ? reciprocal(g, 1, n.b) : dae_graph_scale(g, -1, dae_graph_divide(g, node, n.b));
     case OP_POWI: return dae_graph_scale(g, n.c, dae_graph_power(g, n.a, number(g, n.c - 1)));
+    case OP_PIECE: return k == 0 ? dae_graph_piece(g, n.c / 4, n.a, n.b, n.c % 4 + 1) : 0;
     case OP_CURVE: return dae_graph_curve(g, n.b, n.a, n.c + 1);
     case OP_LITERAL: return number(g, 1);
     case OP_SIN: return dae_graph_apply(g, OP_COS, n.a, 0, 0);

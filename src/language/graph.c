@@ -69,7 +69,8 @@ int dae_graph_arity(int op)
     case OP_EQ:
     case OP_NE:
     case OP_AND:
-    case OP_OR: return 2;
+    case OP_OR:
+    case OP_PIECE: return 2;
     case OP_POWI:
     case OP_NOT:
     case OP_CURVE:
@@ -503,6 +504,12 @@ int dae_graph_curve(dae_graph *g, int curve, int a, int order)
     if (order > degree) return 0;
     if (dae_graph_is_number(g, a, &x)) return dae_graph_number(g, dae_curve_value(g->curve[curve], x, order));
     return intern(g, (dae_node){.op = OP_CURVE, .a = a, .b = curve, .c = order}, NULL);
+}
+
+int dae_graph_piece(dae_graph *g, int curve, int a, int segment, int order)
+{
+    if (g->failed || order > 3) return 0;
+    return intern(g, (dae_node){.op = OP_PIECE, .a = a, .b = segment, .c = 4 * curve + order}, NULL);
 }
 
 const dae_curve *dae_graph_get_curve(const dae_graph *g, int curve)

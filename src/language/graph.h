@@ -30,6 +30,7 @@ enum {
     OP_DISCRETE,  /* a: its number */
     OP_VARIABLE,  /* a: its number, b: order of the time derivative */
     OP_CURVE,     /* a: node, b: number of the curve, c: order of the derivative */
+    OP_PIECE,     /* a: node, b: node of the segment's number, c: 4*curve + order: that segment continued */
     OP_LITERAL /* a: node; the same value, but its conditions are taken literally: no switches inside (noevent) */
 };
 
@@ -79,6 +80,7 @@ int dae_graph_literal(dae_graph *g, int a);
 /* The graph owns the curve from here on (also if it fails); its number. */
 int dae_graph_add_curve(dae_graph *g, dae_curve *curve);
 int dae_graph_curve(dae_graph *g, int curve, int a, int order);
+int dae_graph_piece(dae_graph *g, int curve, int a, int segment, int order);
 const dae_curve *dae_graph_get_curve(const dae_graph *g, int curve);
 
 /* The operands of a node one by one: for (k = 0; (m = dae_graph_operand(g, node, k)) >= 0; k++). */
@@ -90,6 +92,10 @@ int dae_graph_reach(const dae_graph *g, int n, const int *root, int **list);
 /* The same without what stands only inside OP_LITERAL: where switches may be. */
 int dae_graph_reach_switches(const dae_graph *g, int n, const int *root, int **list);
 
+/* The roots made anew, in place: `change` sees each node they depend on, operands first, with the new operands in[], and says
+ * what it becomes; -1: itself with the new operands. 0: failed. */
+typedef int dae_rewrite_fn(dae_graph *g, int node, const int *in, void *user);
+int dae_graph_rewrite(dae_graph *g, int n, int *root, dae_rewrite_fn *change, void *user);
 /* The node with leaf `from[i]` replaced by node to[i]. */
 int dae_graph_substitute(dae_graph *g, int node, int n, const int *from, const int *to);
 

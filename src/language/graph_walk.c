@@ -85,6 +85,7 @@ static int rebuild(dae_graph *g, int node, const int *in)
     dae_node x = g->node[node];
     if (x.op == OP_POWI) return dae_graph_power(g, in[0], dae_graph_number(g, x.c));
     if (x.op == OP_CURVE) return dae_graph_curve(g, x.b, in[0], x.c);
+    if (x.op == OP_PIECE) return dae_graph_piece(g, x.c / 4, in[0], in[1], x.c % 4);
     if (x.op != OP_ADD) return dae_graph_apply(g, x.op, in[0], in[1], in[2]);
     dae_term *t = malloc((size_t)x.b * sizeof *t);
     if (!t) return g->failed = 1, 0;
@@ -94,9 +95,9 @@ static int rebuild(dae_graph *g, int node, const int *in)
     return sum;
 }
 
-int dae_graph_substitute(dae_graph *g, int node, int n, const int *from, const int *to)
+int dae_graph_rewrite(dae_graph *g, int n, int *root, dae_rewrite_fn *change, void *user)
 {
-    int *list, count = dae_graph_reach(g, 1, &node, &list), *map, *in, widest = 3;
+    int *list, count = dae_graph_reach(g, n, root, &list), *map, *in, widest = 3;
     if (count < 0) return g->failed = 1, 0;
     for (int i = 0; i < count; i++) {
         if (g->node[list[i]].op == OP_ADD && g->node[list[i]].b > widest) widest = g->node[list[i]].b;
@@ -107,23 +108,41 @@ int dae_graph_substitute(dae_graph *g, int node, int n, const int *from, const i
         return g->failed = 1, 0;
     }
     in = map + count;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !g->failed; i++) {
         int changed = 0, m;
         memset(in, 0, 3 * sizeof *in);
-        map[i] = list[i];
         for (int k = 0; (m = dae_graph_operand(g, list[i], k)) >= 0; k++) {
             in[k] = map[place(count, list, m)];
             changed |= in[k] != m;
         }
-        for (int k = 0; k < n; k++) {
-            if (from[k] == list[i]) map[i] = to[k];
-        }
-        if (changed) map[i] = rebuild(g, list[i], in);
+        map[i] = change(g, list[i], in, user);
+        if (map[i] < 0) map[i] = changed ? rebuild(g, list[i], in) : list[i];
     }
-    int result = map[count - 1];
+    for (int i = 0; i < n && !g->failed; i++) root[i] = map[place(count, list, root[i])];
     free(map);
     free(list);
-    return result;
+    return !g->failed;
+}
+
+typedef struct exchange {
+    int n;
+    const int *from, *to;
+} exchange;
+
+static int exchange_leaf(dae_graph *g, int node, const int *in, void *user)
+{
+    const exchange *x = user;
+    (void)g, (void)in;
+    for (int k = 0; k < x->n; k++) {
+        if (x->from[k] == node) return x->to[k];
+    }
+    return -1;
+}
+
+int dae_graph_substitute(dae_graph *g, int node, int n, const int *from, const int *to)
+{
+    exchange x = {n, from, to};
+    return dae_graph_rewrite(g, 1, &node, exchange_leaf, &x) ? node : 0;
 }
 
 double dae_graph_value(const dae_graph *g, int node, dae_leaf_fn *leaf, void *user)
@@ -143,6 +162,8 @@ double dae_graph_value(const dae_graph *g, int node, dae_leaf_fn *leaf, void *us
             for (int k = 0; k < dae_graph_arity(x->op); k++)
                 in[k] = v[place(count, list, dae_graph_operand(g, list[i], k))];
             if (x->op == OP_LITERAL) v[i] = in[0];
+            else if (x->op == OP_PIECE)
+                v[i] = dae_curve_piece(g->curve[x->c / 4], (int)in[1], in[0], x->c % 4);
             else if (x->op == OP_CURVE) v[i] = dae_curve_value(g->curve[x->b], in[0], x->c);
             else
                 v[i] = dae_expression_apply(&(dae_instruction){.op = x->op, .c = x->c}, NULL, in[0], in[1],
@@ -205,7 +226,7 @@ static const char *function_name(int op)
     case OP_##id: return text;
         DAE_EXPRESSION_FUNCTIONS(X)
 #undef X
-    default: return op == OP_NOT ? "not" : op == OP_CURVE ? "table" : "noevent";
+    default: return op == OP_NOT ? "not" : op == OP_CURVE || op == OP_PIECE ? "table" : "noevent";
     }
 }
 

@@ -126,6 +126,7 @@ static int emit_node(maker *m, int node, const int *in)
     case OP_LITERAL: return in[0];
     case OP_ADD: return emit_sum(m, n, in);
     case OP_POWI: return emit_power(m, in[0], n->c);
+    case OP_PIECE: return emit(m, OP_PIECE, 2, in, NULL, 0, n->c);
     case OP_CURVE: return emit(m, OP_CURVE, 1, in, NULL, 0, 4 * n->b + n->c);
     default: return emit(m, n->op, dae_graph_arity(n->op), in, NULL, 0, 0);
     }

@@ -65,6 +65,10 @@ static void run_one(const dae_program *p, const dae_run *run, double *r)
     case OP_IF:
         for (int i = 0; i < n; i++) z[i] = r[a[i]] != 0 ? r[b[i]] : r[c[i]];
         return;
+    case OP_PIECE:
+        for (int i = 0; i < n; i++)
+            z[i] = dae_curve_piece(p->curve[run->extra / 4], (int)r[b[i]], r[a[i]], run->extra % 4);
+        return;
     case OP_CURVE:
         for (int i = 0; i < n; i++) z[i] = dae_curve_value(p->curve[run->extra / 4], r[a[i]], run->extra % 4);
         return;

@@ -209,6 +209,65 @@ static void settings_reach_the_model(void **state)
     dae_problem_destroy(p);
 }
 
+/* x'' = -sign(x) from x = 1: parabolas between zeros of x, one quarter takes sqrt(2). */
+static double bang_error(const char *force, const char *method)
+{
+    char text[400];
+    double y[2], quarter = sqrt(2), s = fmod(20.0, 4 * quarter), at;
+    snprintf(text, sizeof text, "var x = 1, v = 0\nx' = v\nv' = %s\nsolve t = 0 .. 20, method = %s\n", force,
+             method);
+    dae_problem *p = open_text(text);
+    run(p, 1e-9, y, NULL);
+    dae_problem_destroy(p);
+    int part = (int)(s / quarter); /* 0: falling from 1, 1: to -1, 2: back up to 0, 3: to 1 */
+    s -= part * quarter;
+    at = part == 0   ? 1 - s * s / 2
+         : part == 1 ? -quarter * s + s * s / 2
+         : part == 2 ? -1 + s * s / 2
+                     : quarter * s - s * s / 2;
+    return fabs(y[0] - at);
+}
+
+/* Stepping over a switch costs digits; located and frozen it does not, whatever the method and however it is written. */
+static void switches_are_located(void **state)
+{
+    (void)state;
+    static const char *const force[] = {"-sign(x)", "if x > 0 then -1 else 1", "1 - 2*step(x)"};
+    for (size_t k = 0; k < sizeof force / sizeof *force; k++) {
+        assert_between(bang_error(force[k], "dop853"), 0, 2e-8);
+    }
+    assert_between(bang_error(force[0], "radau5"), 0, 2e-6);
+    assert_between(bang_error("noevent(-sign(x))", "dop853"), 1e-7, 1);
+}
+
+/* mod and floor of a variable: a sawtooth whose integral is known. x = t, y = integral of mod(x, 1) + floor(x). */
+static void whole_numbers_switch(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text("var x = 0, y = 0, z = 0, w = 0\nx' = 1\ny' = mod(x, 1)\nz' = floor(x)\nw' = "
+                               "ceil(x)\nsolve t = 0 .. 3.5\n");
+    double y[4];
+    run(p, 1e-9, y, NULL);
+    assert_near(y[1], 3 * 0.5 + 0.125, 1e-10);
+    assert_near(y[2], 0 + 1 + 2 + 1.5, 1e-10);
+    assert_near(y[3], 1 + 2 + 3 + 2, 1e-10);
+    dae_problem_destroy(p);
+}
+
+/* A table of a variable: corners are borders of steps. y' = hat(x), x = t: the hat has area 1. */
+static void corners_of_tables_are_located(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text(
+        "table hat = [(1, 0), (2, 1), (3, 0)] linear outside hold\nvar x = 0, y = 0\nx' = 1\ny' = hat(x)\n"
+        "solve t = 0 .. 5\n");
+    double y[2];
+    assert_int_equal(p->system.switches.count, 1);
+    run(p, 1e-6, y, NULL);
+    assert_near(y[1], 1, 1e-12);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(right_sides_agree_with_the_test_set),
@@ -217,6 +276,9 @@ int main(void)
                                        cmocka_unit_test(when_bounces_a_ball),
                                        cmocka_unit_test(clocks_and_stops),
                                        cmocka_unit_test(instants_of_time_are_found),
-                                       cmocka_unit_test(settings_reach_the_model)};
+                                       cmocka_unit_test(settings_reach_the_model),
+                                       cmocka_unit_test(switches_are_located),
+                                       cmocka_unit_test(whole_numbers_switch),
+                                       cmocka_unit_test(corners_of_tables_are_located)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

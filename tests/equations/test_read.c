@@ -27,7 +27,8 @@ static void models_are_read(void **state)
         dae_messages messages;
         dae_model *m = model_of(expected[k].name, NULL, 0, &messages);
         if (!m)
-            fail_msg("%s line %d: %s", expected[k].name, messages.error[0].place.line, messages.error[0].text);
+            fail_msg("%s line %d: %s", expected[k].name, messages.error[0].place.line,
+                     messages.error[0].text);
         int bound = 0;
         for (int i = 0; i < m->nstart; i++) bound += m->start[i].bound;
         int got[] = {m->nvariable, m->nequation, m->nparameter, m->nstart, bound, m->nevent};
