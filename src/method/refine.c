@@ -7,6 +7,9 @@
 #define SWEEPS 10    /* ours: at most */
 #define ENOUGH 0.05  /* ours: a change of so many tolerances ends them */
 #define CONTRACT 0.9 /* ours: slower than this it is given up */
+/* ours: without a filter changes may grow at first, as (h L)^k/k! does, and then fall */
+#define GRACE 14
+#define MORE_SWEEPS 40
 
 /* P_k(x) and P_(k-1)(x), Legendre. */
 static double legendre(int k, double x, double *before)
@@ -146,11 +149,13 @@ static int make(dae_refine *r, const dae_refine_step *s)
     }
     double before = INFINITY, change = 0;
     dae_stats counted = *r->ivp->stats; /* figures of the steps do not depend on what is written */
-    int k = 0;
+    int k = 0, grace;
     do {
         if (k > 0) before = change;
         change = sweep(r, s, k == 0);
-    } while (change > ENOUGH && change <= CONTRACT * before && ++k < SWEEPS);
+        grace = k < (s->filter ? 1 : GRACE);
+    } while (change > ENOUGH && (change <= CONTRACT * before || (grace && isfinite(change))) &&
+             ++k < (s->filter ? SWEEPS : MORE_SWEEPS));
     counted.f_dense += r->ivp->stats->f - counted.f;
     *r->ivp->stats = counted;
     st->done = change <= fmax(CONTRACT * before, ENOUGH) ? 1 : -1;

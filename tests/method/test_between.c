@@ -61,8 +61,10 @@ static void between_steps_every_method_is_as_good_as_at_them(void **state)
     for (int i = 0; i < dae_method_count(); i++) {
         const dae_method_info *m = dae_method_get(i);
         int ode = (m->kinds & 1u << DAE_KIND_ODE) != 0;
-        for (int k = 0; k < (ode ? 3 : 1); k++) {
+        for (int k = 0; k < (ode && !m->no_velocities ? 3 : 1); k++) {
             dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = n[k], .f = f[k]}};
+            sys.structure.second_order = m->no_velocities; /* the rotation is y'' = -y */
+            sys.structure.no_velocities = m->no_velocities;
             if (!ode)
                 sys = (dae_system){.kind = DAE_KIND_MECH,
                                    .mech = {.np = 1, .nv = 1, .mass = dae_diagonal(1, one), .force = spring}};
@@ -98,6 +100,7 @@ static void steps_do_not_depend_on_output(void **state)
         double end[2][2];
         long steps[2];
         if (!m) break;
+        if (m->no_velocities) continue;
         for (int k = 0; k < 2; k++) {
             dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = forced}};
             dae_options opt = with_method(m->name, 1e-7);

@@ -31,13 +31,13 @@ static void nonstiff_problems_get_an_explicit_method_by_tolerance(void **state)
 {
     (void)state;
     char reason[256];
-    assert_string_equal(choose("plei", 1e-4, reason, sizeof reason)->name, "dopri5");
+    assert_string_equal(choose("plei", 0.05, reason, sizeof reason)->name, "dopri5");
     assert_non_null(strstr(reason, "not stiff"));
     assert_string_equal(choose("plei", 1e-9, reason, sizeof reason)->name, "dop853");
     dae_system sys = oscillator(NULL);
     dae_options opt = dae_options_default();
-    opt.rtol = 1e-3;
-    opt.rtol_vec = (double[]){1e-3, 1e-10}; /* the sharpest component decides */
+    opt.rtol = 0.05;
+    opt.rtol_vec = (double[]){0.05, 1e-10}; /* the sharpest component decides */
     assert_string_equal(dae_method_choose(&sys, &opt, 0, 10, oscillator_y0, reason, sizeof reason)->name,
                         "dop853");
 }
@@ -105,8 +105,7 @@ static void explicit_run_that_meets_stiffness_changes_to_radau5(void **state)
         advance(it, 0.001, DAE_OK);
         advance(it, 200, DAE_OK);
         assert_string_equal(dae_integrator_method(it)->name, "radau5");
-        assert_non_null(strstr(dae_integrator_reason(it), rtol > 1e-6 ? "dopri5 met stiffness at t = "
-                                                                      : "dop853 met stiffness at t = "));
+        assert_non_null(strstr(dae_integrator_reason(it), "dop853 met stiffness at t = "));
         assert_non_null(strstr(dae_integrator_reason(it), "so radau5 goes on from there"));
         double y[] = {1, 0};
         dae_options sharp = with_method("radau5", 1e-11);

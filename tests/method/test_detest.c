@@ -60,11 +60,83 @@ static void runs_that_say_ok_are_right(void **state)
     }
 }
 
+/* A jump that nobody declared: 2560 tolerances at 1e-6 and 75 000 at 1e-10 (radau on F1) before its error was tested with the
+ * tolerance of the user. */
+static void radau_sees_jumps_that_were_not_declared(void **state)
+{
+    static const double tol[] = {1e-4, 1e-6, 1e-8, 1e-9, 1e-10};
+    (void)state;
+    for (int k = 0; k < DETEST_COUNT; k++) {
+        const detest_problem *p = &detest_problems[k];
+        double reference[DETEST_SIZE];
+        if (p->stiff || p->jumps != 20) continue;
+        assert_true(detest_reference(p, 0, reference) < 1e-9);
+        for (int j = 0; j < 10; j++) {
+            detest_run r = {
+                .problem = p, .method = j % 2 ? "radau5" : "radau", .rtol = tol[j / 2], .atol = tol[j / 2]};
+            detest_solve(&r);
+            assert_int_equal(r.status, DAE_OK);
+            if (!(detest_error(&r, reference) <= 500))
+                fail_msg("%s on %s at %g: %g", r.method, p->name, r.rtol, detest_error(&r, reference));
+        }
+    }
+}
+
+/* Components below their atol turned negative and ran away. */
+static void small_components_do_not_run_away(void **state)
+{
+    static const char *const names[] = {"E5", "F3"}, *const methods[] = {"radau5", "radau", "auto"};
+    (void)state;
+    for (int k = 0; k < 18; k++) {
+        double tol = pow(10, -2 - k % 3), reference[DETEST_SIZE];
+        const detest_problem *p = detest_problems;
+        while (!p->stiff || strcmp(p->name, names[k / 9])) p++;
+        detest_run r = {.problem = p, .method = methods[k / 3 % 3], .rtol = tol, .atol = tol};
+        detest_solve(&r);
+        if (r.status != DAE_OK) fail_msg("%s on stiff %s at %g: %s", r.method, p->name, tol, r.error.text);
+        assert_true(detest_reference(p, 0, reference) < 1e-9);
+        assert_true(detest_error(&r, reference) <= 1);
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Both collections, unscaled, at 1e-2 .. 1e-11. */
+static void automatic_choice_follows_the_tolerance(void **state)
+{
+    static double ratio[DETEST_COUNT * 10];
+    int runs = 0, above = 0;
+    (void)state;
+    for (int k = 0; k < DETEST_COUNT; k++) {
+        const detest_problem *p = &detest_problems[k];
+        double reference[DETEST_SIZE];
+        assert_true(detest_reference(p, 0, reference) < 1e-9);
+        for (int i = 2; i <= 11; i++) {
+            detest_run r = {.problem = p, .method = "auto", .rtol = pow(10, -i), .atol = pow(10, -i)};
+            detest_solve(&r);
+            if (r.status != DAE_OK && i > 2) fail_msg("auto on %s at %g: %s", p->name, r.rtol, r.error.text);
+            if (r.status != DAE_OK) continue;
+            ratio[runs] = detest_error(&r, reference);
+            above += !(ratio[runs++] <= 100);
+        }
+    }
+    qsort(ratio, (size_t)runs, sizeof *ratio, by_size);
+    assert_true(ratio[runs / 2] <= 2);
+    if (above > 0.04 * runs) fail_msg("%d of %d runs are above 100 tolerances", above, runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(detest_definitions_give_the_published_end_values),
         cmocka_unit_test(runs_that_say_ok_are_right),
+        cmocka_unit_test(radau_sees_jumps_that_were_not_declared),
+        cmocka_unit_test(small_components_do_not_run_away),
+        cmocka_unit_test(automatic_choice_follows_the_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
+#include "method/refine.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ typedef struct rkn {
     double *inner;   /* POINTS n: f at interior points */
     double *poly;    /* DEGREE m: coefficients of theta^2, theta^3, ... */
     row a[S], b, bp, e, ep;
+    dae_refine refine;
 } rkn;
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
@@ -97,6 +99,7 @@ static void *create(dae_ivp *ivp, const dae_rkn_table *table, const void *option
     }
     r->inner = dae_arena_reals(a, n * (size_t)(2 * table->levels));
     r->poly = dae_arena_reals(a, n / 2 * DEGREE);
+    dae_refine_create(&r->refine, ivp, table->order < DAE_REFINE_MAX ? table->order : DAE_REFINE_MAX);
     if (dae_arena_failed(a)) goto memory;
     r->b = pack(table->b);
     r->bp = pack(table->bp);
@@ -260,6 +263,7 @@ static void accept(rkn *r, double h, double t1, double h_next)
     dae_ivp *ivp = r->ivp;
     state *s = r->s;
     dae_copy(r->n, r->y1, r->y);
+    dae_refine_begin(&r->refine, r->y0);
     s->t_old = s->t;
     s->t = t1;
     s->h = h;
@@ -420,6 +424,13 @@ static void prepare(rkn *r)
     }
 }
 
+static void guess(void *self, double t, double *y)
+{
+    rkn *r = self;
+    if (r->s->dense < 0) prepare(r);
+    evaluate(r, (t - r->s->t_old) / r->s->h, y, y + r->m, NULL);
+}
+
 static void interpolate(void *self, double t, double *y, double *yp)
 {
     rkn *r = self;
@@ -429,6 +440,8 @@ static void interpolate(void *self, double t, double *y, double *yp)
         if (yp) dae_copy(r->n, r->f1, yp);
         return;
     }
+    dae_refine_step s = {.k = r->refine.k, .y1 = r->y1, .guess = guess, .self = r};
+    if (y && r->ivp->opt->fixed_step <= 0 && dae_refine_interpolate(&r->refine, &s, t, y, yp)) return;
     if (r->s->dense < 0) prepare(r);
     evaluate(r, (t - r->s->t_old) / r->s->h, y, y ? y + m : NULL, NULL);
     if (yp) evaluate(r, (t - r->s->t_old) / r->s->h, NULL, yp, yp + m);
