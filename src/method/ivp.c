@@ -354,6 +354,11 @@ static int group_columns(dae_ivp *ivp, struct dae_difference *d)
     const dae_pattern *p = &ivp->jacobian;
     d->first = dae_arena_ints(ivp->arena, (size_t)n + 1);
     d->column = dae_arena_ints(ivp->arena, (size_t)n);
+    if (p->storage == DAE_DENSE && d->first && d->column) { /* every column fills its group */
+        for (int j = 0; j < n; j++) d->first[j] = d->column[j] = j;
+        d->first[n] = d->ngroup = n;
+        return 0;
+    }
     int *taken = calloc((size_t)n + 1, sizeof *taken), *group = calloc((size_t)n + 1, sizeof *group);
     if (!d->first || !d->column || !taken || !group) {
         free(taken);
@@ -382,7 +387,6 @@ static int group_columns(dae_ivp *ivp, struct dae_difference *d)
             group[j] = 1;
             d->column[k++] = j;
             left--;
-            if (p->storage == DAE_DENSE) break; /* every column fills its group */
         }
     }
     d->first[d->ngroup] = n;

@@ -25,10 +25,11 @@ static void detest_definitions_give_the_published_end_values(void **state)
     }
 }
 
-/* Whether a run is left out: wnys2 has order 2 and is not meant for tight tolerances. */
+/* Whether a run is left out: wnys2 and rkc have order 2 and are not meant for tight tolerances; the error of rkc goes with
+ * tol^(2/3), besides. */
 static int exempt(const dae_method_info *m, double tol)
 {
-    return !strcmp(m->name, "wnys2") && tol < 0.99e-6;
+    return (!strcmp(m->name, "wnys2") && tol < 0.99e-6) || (!strcmp(m->name, "rkc") && tol < 0.99e-5);
 }
 
 /* Runs of all methods on problem p, scaled or not, at one tolerance. */

@@ -1,0 +1,172 @@
+/* seulex: orders of the rows with fixed steps, dense output, accuracy that follows the tolerance on stiff ODEs and DAEs. */
+#include "test.h"
+
+#include <daedalus/daedalus.h>
+#include <daedalus/problem.h>
+
+static void exact(double t, double *y)
+{
+    y[0] = exp(sin(t));
+    y[1] = cos(2 * t);
+    y[2] = y[0] * y[1];
+}
+
+static int index1(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    double e = exp(sin(t)), c = cos(2 * t);
+    f[0] = cos(t) * y[0] + (y[2] - e * c);
+    f[1] = -2 * sin(2 * t) - (y[1] * y[1] - c * c) + 0.5 * (y[0] - e);
+    f[2] = y[2] - y[0] * y[1];
+    return 0;
+}
+
+static int ode(double t, const double *y, double *f, void *user)
+{
+    double full[3] = {y[0], y[1], y[0] * y[1]}, out[3];
+    index1(t, full, out, user);
+    f[0] = out[0];
+    f[1] = out[1];
+    return 0;
+}
+
+static const double mass[] = {1, 1, 0};
+
+static dae_system system_of(int dae)
+{
+    if (dae)
+        return (dae_system){.kind = DAE_KIND_DAE,
+                            .dae = {.n = 3, .mass = dae_diagonal(3, mass), .f = index1}};
+    return (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = ode}};
+}
+
+/* The largest error over the steps of [0, 1] with step h; rtol sets the number of rows, theta > 0: inside the steps. */
+static double error_with_step(int dae, double h, double rtol, double theta, int derivative)
+{
+    dae_system sys = system_of(dae);
+    int n = dae_system_size(&sys);
+    double y[3], yp[3], want[3], most = 0;
+    exact(0, y);
+    dae_options opt = dae_options_default();
+    opt.method = "seulex";
+    opt.fixed_step = h;
+    opt.rtol = rtol;
+    dae_error err = {0};
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    if (!it || dae_integrator_start(it, 0, 1, y, NULL, &err)) fail_msg("%s", err.text);
+    while (dae_integrator_time(it) < 1 - 1e-9) {
+        if (dae_integrator_step(it, &err)) fail_msg("%s", err.text);
+        double t = dae_integrator_time(it), before = dae_integrator_previous_time(it);
+        if (theta > 0) t = before + theta * (t - before);
+        dae_integrator_interpolate(it, t, y, yp);
+        exact(t, want);
+        if (derivative) {
+            want[0] *= cos(t);
+            want[1] = -2 * sin(2 * t);
+        }
+        for (int i = 0; i < (derivative ? 2 : n); i++)
+            most = fmax(most, fabs((derivative ? yp : y)[i] - want[i]));
+    }
+    dae_integrator_destroy(it);
+    return most;
+}
+
+/* SEULEX begins with row -0.6 log10(rtol) + 1.5: rtol 1e-3 is row 3, 1e-5 row 4. Row j is of order j. */
+static void observed_orders_are_those_of_the_rows(void **state)
+{
+    static const double rtol[] = {1e-3, 1e-5, 1e-6}, order[] = {3, 4, 5};
+    (void)state;
+    for (int dae = 0; dae < 2; dae++) {
+        for (int k = 0; k < 3; k++) {
+            double seen = log2(error_with_step(dae, 1.0 / 16, rtol[k], 0, 0) /
+                               error_with_step(dae, 1.0 / 32, rtol[k], 0, 0));
+            if (!(seen > order[k] - 0.4 && seen < order[k] + 1))
+                fail_msg("%s, row %g: order %.2f", dae ? "DAE" : "ODE", order[k], seen);
+        }
+    }
+}
+
+/* The polynomial of a step with j rows has degree j: error O(h^(j+1)) in a step, O(h^j) over an interval. */
+static void observed_orders_of_dense_output(void **state)
+{
+    static const double rtol[] = {1e-3, 1e-5, 1e-6}, order[] = {3, 4, 5};
+    (void)state;
+    for (int dae = 0; dae < 2; dae++) {
+        for (int k = 0; k < 3; k++) {
+            double seen = log2(error_with_step(dae, 1.0 / 16, rtol[k], 0.4, 0) /
+                               error_with_step(dae, 1.0 / 32, rtol[k], 0.4, 0));
+            double slope = log2(error_with_step(dae, 1.0 / 16, rtol[k], 0.4, 1) /
+                                error_with_step(dae, 1.0 / 32, rtol[k], 0.4, 1));
+            if (!(seen > order[k] - 0.5) || !(slope > order[k] - 1.5))
+                fail_msg("%s, row %g: order %.2f, of the derivative %.2f", dae ? "DAE" : "ODE", order[k],
+                         seen, slope);
+        }
+    }
+}
+
+static void digits_follow_the_tolerance(void **state)
+{
+    static const struct {
+        const char *problem;
+        double least[3]; /* digits at 1e-4, 1e-7, 1e-10 */
+    } want[] = {{"rober", {4, 7, 9.5}},        {"orego", {3.3, 6, 8.3}},   {"vdpol-mu", {3, 5.8, 8.5}},
+                {"chemakzo", {3.8, 6.5, 9.5}}, {"pollu", {3.5, 6.5, 9.3}}, {"hires", {1.5, 5.8, 9}}};
+    (void)state;
+    for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+        for (int i = 0; i < 3; i++) {
+            dae_error err = {0};
+            dae_problem *p = dae_problem_create(want[k].problem, NULL, 0, &err);
+            assert_non_null(p);
+            double y[32], most = 0;
+            int n = dae_system_size(&p->system);
+            for (int c = 0; c < n; c++) y[c] = p->y0[c];
+            dae_options opt = dae_options_default();
+            opt.method = "seulex";
+            opt.rtol = opt.atol = i == 0 ? 1e-4 : i == 1 ? 1e-7 : 1e-10;
+            if (!strcmp(want[k].problem, "rober")) opt.atol *= 1e-4;
+            dae_stats stats;
+            dae_status s = dae_solve(&p->system, &opt, p->t0, p->t_end, y, &stats, &err);
+            if (s) fail_msg("%s: %s", want[k].problem, err.text);
+            for (int c = 0; c < n; c++)
+                most = fmax(most, fabs(y[c] - p->reference[c]) / (1 + fabs(p->reference[c])));
+            if (!(-log10(most) > want[k].least[i]))
+                fail_msg("%s at %g: %.2f digits", want[k].problem, opt.rtol, -log10(most));
+            assert_true(stats.lu >= 2 * stats.steps);
+            dae_problem_destroy(p);
+        }
+    }
+}
+
+static void storages_agree(void **state)
+{
+    static const char *const storage[] = {"dense", "banded", "sparse"};
+    double end[3];
+    (void)state;
+    for (int s = 0; s < 3; s++) {
+        dae_error err = {0};
+        dae_problem *p = dae_problem_create("medakzo", NULL, 0, &err);
+        assert_non_null(p);
+        double y[400];
+        for (int i = 0; i < 400; i++) y[i] = p->y0[i];
+        dae_options opt = dae_options_default();
+        opt.method = "seulex";
+        opt.linear_algebra = storage[s];
+        opt.rtol = opt.atol = 1e-4;
+        assert_int_equal(dae_solve(&p->system, &opt, 0, 0.2, y, NULL, &err), DAE_OK);
+        end[s] = y[78];
+        dae_problem_destroy(p);
+    }
+    assert_near(end[0], end[1], 1e-9);
+    assert_near(end[0], end[2], 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(observed_orders_are_those_of_the_rows),
+        cmocka_unit_test(observed_orders_of_dense_output),
+        cmocka_unit_test(digits_follow_the_tolerance),
+        cmocka_unit_test(storages_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
