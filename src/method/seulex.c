@@ -21,7 +21,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-enum { ROWS = 12, DERIVATIVES = 6 }; /* SEULEX KM; ours: derivatives at the right end at most */
+enum { ROWS = 12, DERIVATIVES = 10 }; /* SEULEX KM; ours: derivatives at the right end at most */
 
 #define FAC1 0.1   /* SEULEX: limits of the step size ratio for order j, fac1^(1/j) and fac2/fac1^(1/j) */
 #define FAC2 4.0   /* SEULEX */
