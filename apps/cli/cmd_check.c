@@ -1,6 +1,8 @@
 /* daedalus check: what is in a model file, and what is wrong with it. */
 #include "cli.h"
 
+#include <daedalus/equations.h>
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -90,8 +92,36 @@ static const dae_method_info *suggestion(const dae_problem *p, const char **form
     return m;
 }
 
+static int is_equation_file(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && !strcmp(name + n - 4, ".deq");
+}
+
+/* An equation file: the library says all of it, errors too. */
+static int check_equations(cli_args *args)
+{
+    const char *file = args->argument[0];
+    size_t length = 0;
+    dae_setting *setting;
+    int count;
+    dae_error err = {0};
+    char *text = cli_read_file(file, &length);
+    if (!text) return cli_wrong(args, "%s cannot be read", file);
+    if (cli_settings(args, "set", &setting, &count)) {
+        free(text);
+        return EXIT_USAGE;
+    }
+    dae_status s =
+        dae_equations_check(text, length, file, setting, count, args->json, cli_write_file, stdout, &err);
+    free(setting);
+    free(text);
+    return s >= 0 ? EXIT_DONE : s == DAE_ERR_INCONSISTENT ? EXIT_INCONSISTENT : EXIT_USAGE;
+}
+
 static int run(cli_args *args)
 {
+    if (is_equation_file(args->argument[0])) return check_equations(args);
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
     if (!mbs_problem_mechanism(p)) {
@@ -127,6 +157,13 @@ static const char notes[] =
     "meant; exit status 2. A mechanism that cannot be assembled: exit status 3.\n";
 static const char *const examples[] = {"check models/four_bar.json",
                                        "bodies, freedom, redundant constraints, start", NULL};
-const cli_command cli_check = {
-    "check", "look at a model file without running it", "MODEL.json", "file", 1, 1, options, examples, notes,
-    run};
+const cli_command cli_check = {"check",
+                               "look at a model or equation file without running it",
+                               "MODEL.json|FILE.deq",
+                               "file",
+                               1,
+                               1,
+                               options,
+                               examples,
+                               notes,
+                               run};

@@ -32,6 +32,14 @@ DAE_API int dae_equations_errors(const char *text, size_t length, const char *fi
 DAE_API void dae_text_error_format(const dae_text_error *e, const char *text, size_t length, const char *file,
                                    char *out, size_t size);
 
+/* What the analysis finds, without a run: counts, index, degrees of freedom, blocks, start, states, the route and the method that a run
+ * takes, notes; or all errors. As lines for people, or one JSON object (json = 1). DAE_OK; DAE_ERR_INPUT, DAE_ERR_INCONSISTENT: the text
+ * is wrong, and the report says how. */
+typedef int dae_write_text_fn(const char *text, size_t length, void *user); /* < 0: stop */
+DAE_API dae_status dae_equations_check(const char *text, size_t length, const char *file,
+                                       const dae_setting *setting, int nsetting, int json,
+                                       dae_write_text_fn *write, void *user, dae_error *err);
+
 DAE_END_DECLS
 
 #endif

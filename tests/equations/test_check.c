@@ -1,0 +1,118 @@
+/* `check` of equation files: one JSON object with the structure, the start and what a run takes; errors with line and column. */
+#include <daedalus/equations.h>
+
+#include "files.h"
+
+#include <jansson.h>
+
+typedef struct buffer {
+    char text[200000];
+    size_t used;
+} buffer;
+
+static int collect(const char *text, size_t length, void *user)
+{
+    buffer *b = user;
+    if (b->used + length >= sizeof b->text) return -1;
+    memcpy(b->text + b->used, text, length);
+    b->text[b->used += length] = 0;
+    return 0;
+}
+
+static json_t *check(const char *text, const char *file, dae_status expected)
+{
+    static buffer b;
+    dae_error err = {0};
+    json_error_t bad;
+    b.used = 0;
+    assert_int_equal(dae_equations_check(text, strlen(text), file, NULL, 0, 1, collect, &b, &err), expected);
+    json_t *o = json_loads(b.text, 0, &bad);
+    if (!o) fail_msg("%s: %s", bad.text, b.text);
+    return o;
+}
+
+static json_t *check_model(const char *name, dae_status expected)
+{
+    char path[200];
+    size_t length;
+    snprintf(path, sizeof path, "tests/equations/models/%s.deq", name);
+    char *text = read_text(path, &length);
+    text[length] = 0;
+    json_t *o = check(text, path, expected);
+    free(text);
+    return o;
+}
+
+static int whole(const json_t *o, const char *key)
+{
+    return (int)json_integer_value(json_object_get(o, key));
+}
+
+static const char *word(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+static void pendulum_is_described(void **state)
+{
+    json_t *o = check_model("pendulum", DAE_OK);
+    const json_t *offsets = json_object_get(o, "offsets"), *states = json_object_get(o, "states"), *first;
+    (void)state;
+    assert_string_equal(word(o, "kind"), "equations");
+    assert_string_equal(word(o, "route"), "statespace");
+    assert_string_equal(word(o, "solver"), "dop853");
+    assert_int_equal(whole(o, "index"), 3);
+    assert_int_equal(whole(o, "dof"), 2);
+    assert_int_equal(whole(o, "equations"), 5);
+    assert_int_equal(whole(o, "largest_block"), 5);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(offsets, "c"), 4)), 2);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(offsets, "d"), 0)), 2);
+    assert_string_equal(json_string_value(json_array_get(states, 0)), "y");
+    assert_string_equal(json_string_value(json_array_get(states, 1)), "vy");
+    first = json_array_get(json_object_get(o, "initial"), 0);
+    assert_string_equal(word(first, "name"), "x");
+    assert_string_equal(word(first, "why"), "given");
+    assert_near(json_number_value(json_object_get(first, "found")), 1, 0);
+    assert_int_equal(json_array_size(json_object_get(o, "errors")), 0);
+    json_decref(o);
+}
+
+static void repairs_are_warnings(void **state)
+{
+    json_t *o = check_model("transamp", DAE_OK);
+    const json_t *warnings = json_object_get(o, "warnings");
+    (void)state;
+    assert_int_equal(json_array_size(warnings), 3);
+    assert_string_equal(word(json_array_get(warnings, 1), "where"), "line 10");
+    assert_non_null(strstr(word(json_array_get(warnings, 1), "text"), "(line 10) + (line 11)"));
+    assert_int_equal(whole(o, "combinations"), 3);
+    assert_string_equal(word(o, "route"), "mass");
+    json_decref(o);
+}
+
+static void errors_have_their_place(void **state)
+{
+    json_t *o = check("model m\nvar x = 1\nx' = omga*x\nx' = 2x\nsolve t = 0 .. 1\n", NULL, DAE_ERR_INPUT);
+    const json_t *errors = json_object_get(o, "errors");
+    (void)state;
+    assert_int_equal(json_array_size(errors), 2);
+    assert_int_equal(whole(json_array_get(errors, 0), "line"), 3);
+    assert_int_equal(whole(json_array_get(errors, 0), "column"), 6);
+    assert_int_equal(whole(json_array_get(errors, 1), "line"), 4);
+    json_decref(o);
+    o = check_model("dup", DAE_ERR_INPUT);
+    assert_string_equal(word(json_array_get(json_object_get(o, "errors"), 0), "text"),
+                        "rod follows from rod2 and can be removed");
+    json_decref(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pendulum_is_described),
+        cmocka_unit_test(repairs_are_warnings),
+        cmocka_unit_test(errors_have_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
