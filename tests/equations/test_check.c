@@ -93,7 +93,7 @@ static void repairs_are_warnings(void **state)
 
 static void errors_have_their_place(void **state)
 {
-    json_t *o = check("model m\nvar x = 1\nx' = omga*x\nx' = 2x\nsolve t = 0 .. 1\n", NULL, DAE_ERR_INPUT);
+    json_t *o = check("model m\nvar x = 1\nx' = omga*x\nx' = 3*yy\nsolve t = 0 .. 1\n", NULL, DAE_ERR_INPUT);
     const json_t *errors = json_object_get(o, "errors");
     (void)state;
     assert_int_equal(json_array_size(errors), 2);
