@@ -123,6 +123,10 @@ define preset
 	ctest --test-dir build-$(1) --output-on-failure -LE '^slow$$' -j $(JOBS)
 endef
 
+.PHONY: faults
+faults: build ## every command with allocation k failing, for all k, once and from k on (long)
+	sh tests/faults/faults.sh $(CURDIR)/build/daedalus $(CURDIR)/build/tests/libstarve.so $(CURDIR) 1
+
 sanitize: setup ## build and test with address and undefined-behavior sanitizers, in build-debug/
 	$(call preset,debug)
 

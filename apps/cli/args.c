@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+int cli_starved(int now)
+{
+    static int starved;
+    if (now) starved = now;
+    return starved;
+}
+
 int cli_wrong(const cli_args *args, const char *format, ...)
 {
     char text[1024];
@@ -16,6 +23,8 @@ int cli_wrong(const cli_args *args, const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     const char *name = args->command ? args->command->name : NULL;
+    if (strstr(text, "memory"))
+        cli_starved(1); /* "out of memory", "no memory for ...", ENOMEM: not the input's fault */
     fprintf(stderr, "daedalus%s%s: %s\n", name ? " " : "", name ? name : "", text);
     if (args->json) {
         json_t *o = json_pack("{s:s, s:s, s:s}", "status", "input", "code", "DAE_ERR_INPUT", "message", text);

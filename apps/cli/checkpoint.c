@@ -32,6 +32,8 @@ int cli_checkpoint_check(cli_args *args, const char *path, const char *method)
 
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path)
 {
+    const dae_method_info *m = dae_method_find(r->solver);
+    if (!r->checkpoint && m && m->checkpoint) return cli_wrong(args, "--checkpoint %s: out of memory", path);
     if (!r->checkpoint) return cli_wrong(args, "--checkpoint %s: %s cannot be saved", path, r->solver);
     cli_draft d;
     if (cli_draft_begin(args, &d, "--checkpoint", path)) return EXIT_USAGE;

@@ -84,6 +84,8 @@ int cli_add(cli_args *args, const char *name, const char *value);
 /* A message about wrong usage or input on standard error (with --json also as an object); returns EXIT_USAGE.
  */
 int cli_wrong(const cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
+/* Memory ran out, so that the program ends with EXIT_FAILED: 1, a message told it; 2, nobody did. 0 only asks. */
+int cli_starved(int now);
 /* "name=value": splits a copy, kept until the program ends with the args. 0 or EXIT_USAGE. */
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count);
 /* The times of --at, each between t0 and t_end; the caller frees them. Without --at count is 0. */

@@ -431,7 +431,7 @@ static int show(cli_args *args, const dae_problem *p, analysis *x, const char *w
         json_t *result = json_object();
         x->err = (dae_error){0};
         dae_status s = kind[i].run(x, result);
-        if (s < 0 && !all) {
+        if (s < 0 && (!all || s == DAE_ERR_MEMORY)) {
             cli_wrong(args, "%s: %s", args->argument[0], x->err.text[0] ? x->err.text : dae_status_text(s));
             status = exit_status(s);
         } else if (s < 0) {

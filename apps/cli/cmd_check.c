@@ -75,16 +75,18 @@ static void print_text(const cli_args *args, const dae_problem *p, double moved,
 }
 
 /* What `run` would choose: the form "auto" stands for, and the method for that form. */
-static const dae_method_info *suggestion(const dae_problem *p, const char **form, char *reason, size_t size)
+static const dae_method_info *suggestion(const dae_problem *p, const char **form, char *reason, size_t size,
+                                         dae_error *err)
 {
     dae_options o = dae_options_default(), inner;
     const dae_method_info *m = NULL;
     o.rtol = p->rtol > 0 ? p->rtol : o.rtol;
-    dae_formulation *f = dae_formulation_open(&p->system, &o, &inner, NULL);
+    dae_formulation *f = dae_formulation_open(&p->system, &o, &inner, err);
     if (!f) return NULL;
     const dae_system *sys = dae_formulation_system(f);
     double *y = calloc((size_t)dae_system_size(sys) + 1, sizeof *y);
-    if (y && dae_formulation_lift(f, p->t0, p->y0, y, NULL) >= 0)
+    if (!y) err->status = DAE_ERR_MEMORY;
+    if (y && dae_formulation_lift(f, p->t0, p->y0, y, err) >= 0)
         m = dae_method_choose(sys, &inner, p->t0, p->t_end, y, reason, size);
     *form = dae_formulation_type_of(f)->name;
     free(y);
@@ -133,7 +135,12 @@ static int run(cli_args *args)
     int which;
     double moved = largest_move(p, mbs_problem_mechanism(p), &which);
     const char *form = "none";
-    const dae_method_info *m = suggestion(p, &form, reason, sizeof reason);
+    dae_error err = {0};
+    const dae_method_info *m = suggestion(p, &form, reason, sizeof reason, &err);
+    if (err.status == DAE_ERR_MEMORY) {
+        dae_problem_destroy(p);
+        return cli_wrong(args, "out of memory");
+    }
     const char *name = dae_component_name(p, which, buffer, sizeof buffer), *method = m ? m->name : "none";
     if (args->json) {
         json_t *j = json_of(p, moved, name, method, form, reason);

@@ -1,6 +1,7 @@
 /* daedalus: the command line. Dispatch and help; every command has a file of its own. */
 #include "cli.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,11 +161,30 @@ static void quiet_blas(void)
 #endif
 }
 
+/* JSON leaves out what it has no memory for; here it is noticed. */
+static void *noting_malloc(size_t size)
+{
+    void *p = malloc(size);
+    if (!p && !cli_starved(0)) cli_starved(2);
+    return p;
+}
+
+/* Without memory the exit status is that of a failed run, whatever the message was about, and never that of success. */
+static int with_memory(int status)
+{
+    int starved = cli_starved(0);
+    if (starved == 2) fprintf(stderr, "daedalus: out of memory; the answer is not complete\n");
+    return starved && (status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_INCONSISTENT)
+               ? EXIT_FAILED
+               : status;
+}
+
 int main(int argc, char **argv)
 {
     quiet_blas();
+    json_set_alloc_funcs(noting_malloc, free);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a silent end */
-    int status = dispatch(argc, argv);
+    int status = with_memory(dispatch(argc, argv));
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {
         fprintf(stderr, "daedalus: standard output could not be written\n");
         return EXIT_USAGE;

@@ -71,6 +71,9 @@ static int work(sweep_job *s, shared *common, int slot, long first, pid_t parent
         line.length = 0;
         if (dae_sweep_run(s->sweep, run, cli_running, cli_write_text, &line, &got) < 0)
             status = cli_wrong(s->args, "out of memory");
+        else if (got == DAE_ERR_MEMORY) /* that is of this moment, not of the run: it is not kept */
+            status = cli_wrong(s->args, "run %ld: out of memory; what was finished is kept, --resume goes on",
+                               run);
         if (status || got == DAE_CANCELLED) break;
         status = cli_sweep_append(s, &log, line.text, line.length);
         atomic_store(&common->in_flight[slot], -1);
@@ -95,7 +98,8 @@ static int start(manager *m, int slot, long first)
     if (pid < 0) return cli_wrong(m->s->args, "fork: %s", strerror(errno));
     if (pid == 0) {
         m->s->args->json = 0;
-        _exit(work(m->s, m->common, slot, first, parent));
+        int status = work(m->s, m->common, slot, first, parent);
+        _exit(status && cli_starved(0) ? EXIT_FAILED : status);
     }
     m->worker[slot].pid = pid;
     m->busy++;
@@ -145,7 +149,7 @@ static int reap(manager *m)
         if (slot == m->s->jobs) continue;
         m->worker[slot].pid = 0;
         m->busy--;
-        if (WIFEXITED(how) && WEXITSTATUS(how)) status = EXIT_USAGE; /* it has told why */
+        if (WIFEXITED(how) && WEXITSTATUS(how)) status = WEXITSTATUS(how); /* it has told why */
         else if (WIFSIGNALED(how) && !cli_interrupted() && !status) status = replace(m, slot, WTERMSIG(how));
     }
     return status;

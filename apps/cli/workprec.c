@@ -191,6 +191,7 @@ static const dae_measurement *find_old(const cli_study *s, const dae_measurement
         const dae_measurement *o = &s->old[i];
         if (!dae_measurement_same(o, m)) continue;
         if (o->status == DAE_ERR_MAX_SECONDS && o->max_seconds < m->max_seconds) continue;
+        if (o->status == DAE_ERR_MEMORY) continue;
         return o;
     }
     return NULL;
@@ -200,6 +201,9 @@ static int record(cli_study *s, const dae_measurement *m)
 {
     cli_text line = {0};
     int status = 0;
+    if (m->status == DAE_ERR_MEMORY) /* that is of this moment, not of the run: it is not kept */
+        return cli_wrong(s->args, "%s, rtol %.3g: out of memory; what was measured is kept", m->solver,
+                         m->rtol);
     if (dae_measurement_json(m, cli_write_text, &line) < 0) status = cli_wrong(s->args, "out of memory");
     if (!status && s->records.fd >= 0)
         status = cli_records_append(s->args, &s->records, line.text, line.length);

@@ -405,9 +405,13 @@ static void finish(run *x)
     if (x->sim->form) r->stats.acceleration_residual = x->sim->residual[2];
     if (x->opt->trajectory != DAE_TRAJECTORY_NONE && r->npoint > 0 && x->point_t[r->npoint - 1] != t)
         put(x, t, z, 1);
-    if (r->npoint > 1 && r->problem->derived.energy &&
-        dae_problem_balance(r->problem, r->npoint, x->point_t, x->point_y, &x->energy, NULL) == DAE_OK)
-        r->energy = &x->energy;
+    if (r->npoint > 1 && r->problem->derived.energy) {
+        dae_status e = dae_problem_balance(r->problem, r->npoint, x->point_t, x->point_y, &x->energy, NULL);
+        if (e == DAE_OK) r->energy = &x->energy;
+        if (e == DAE_ERR_MEMORY && r->status >= 0)
+            r->status =
+                dae_fail(&r->error, e, t, "out of memory for the balance of energy; the run itself was done");
+    }
     collect_events(x);
     if (r->status < 0 && r->last.y) diagnose(x);
     if (r->status == DAE_OK && r->problem->reference && r->t_end == r->problem->t_end) {

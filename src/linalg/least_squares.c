@@ -9,5 +9,6 @@ int dae_least_squares(int m, int n, double *a, double *b, double rcond)
     if (!pivot) return -1;
     lapack_int info = LAPACKE_dgelsy(LAPACK_COL_MAJOR, m, n, 1, a, m, b, m > n ? m : n, pivot, rcond, &rank);
     free(pivot);
-    return info ? -1 : (int)rank;
+    if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) return -1;
+    return info ? -2 : (int)rank;
 }

@@ -4,7 +4,7 @@
 
 /* Minimizes |a x - b| (m*n, column-major, m >= n), of least |x| where the rank is below n; a is
  * destroyed, b (m values) becomes x. rcond: relative size of pivots that count as zero.
- * Returns the rank, or < 0. */
+ * Returns the rank, -1: out of memory, -2: there are numbers in it that are not finite. */
 int dae_least_squares(int m, int n, double *a, double *b, double rcond);
 
 #endif

@@ -2,6 +2,7 @@
  * of its fastest time constants in the interval, L (t_end - t0) with L = |df/dy| estimated by a few
  * steps of the power method at the start. A method that is chosen as explicit and meets stiffness
  * later is replaced by the driver. */
+#include "method/driver.h"
 #include "method/method.h"
 
 #include "core/number.h"
@@ -22,13 +23,15 @@
  * tolerances, dopri5 10 % */
 #define TIGHT 1.01e-2
 
+const char dae_choose_no_memory[] = "out of memory";
+
 /* The largest rate, the spectral radius of df/dy at (t,y), by the power method on differences; NAN where f cannot be
- * evaluated. */
+ * evaluated, < 0: out of memory. */
 static double lipschitz(const dae_ode *ode, double t, const double *y)
 {
     int n = ode->n;
     double *work = calloc(4 * (size_t)n, sizeof *work), L = NAN;
-    if (!work) return NAN;
+    if (!work) return -1;
     double *f0 = work, *f1 = work + n, *v = work + 2 * n, *x = work + 3 * n, size = 0;
     for (int i = 0; i < n; i++) {
         v[i] = 1 + 0.5 * sin(1.7 * i + 0.3);
@@ -117,10 +120,16 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
     case DAE_KIND_ODE: {
         double L = lipschitz(&sys->ode, t0, y0), count = L * fabs(t_end - t0);
         int stiff = !(count <= STIFF_LIMIT);
+        if (L < 0) {
+            snprintf(reason, size, "%s", dae_choose_no_memory);
+            return NULL;
+        }
         m = stiff ? first_of(implicit) : first_of(smallest_rtol(opt, sys->ode.n) <= TIGHT ? tight : loose);
         if (!m) m = first_of(implicit);
-        dae_snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count,
-                     stiff ? "treated as stiff" : "not stiff");
+        if (isfinite(count))
+            dae_snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s", count,
+                         stiff ? "treated as stiff" : "not stiff");
+        else snprintf(reason, size, "ODE that cannot be judged at the start: treated as stiff");
         break;
     }
     }

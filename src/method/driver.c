@@ -389,6 +389,8 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
     const dae_method_info *info =
         dae_method_choose(&sys, &it->opt, t0, t_end, it->y, it->reason, REASON_SIZE);
     it->s->stats.f = counted;
+    if (!info && !strcmp(it->reason, dae_choose_no_memory))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "auto: out of memory");
     if (!info) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s", it->reason);
     if (it->ivp.project && !info->projects) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,

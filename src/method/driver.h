@@ -104,6 +104,9 @@ size_t dae_fingerprint_write(const dae_integrator *it, char *out, size_t size);
 dae_status dae_fingerprint_check(const dae_integrator *it, const char *saved, const char *changes,
                                  int *changed, dae_error *err);
 
+/* choose.c: the reason that "auto" gives where memory ran out. */
+extern const char dae_choose_no_memory[];
+
 /* output.c: points in (from, to], or the first point. */
 dae_status dae_driver_output_start(dae_integrator *it, dae_error *err);
 dae_status dae_driver_output(dae_integrator *it, double from, double to, dae_error *err);

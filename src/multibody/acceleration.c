@@ -53,7 +53,9 @@ mbs_acceleration_solver *mbs_acceleration_create(const mbs_mechanism *m, dae_err
         c->G = dae_arena_reals(c->arena, (size_t)s->G_colptr[m->nv] + 1);
     }
     if (dae_arena_failed(c->arena)) goto fail;
-    if (c->G) c->saddle = dae_saddle_create(&c->spec, c->arena, NULL);
+    dae_error own = {0};
+    if (c->G) c->saddle = dae_saddle_create(&c->spec, c->arena, &own);
+    if (c->G && !c->saddle && own.status == DAE_ERR_MEMORY) goto fail;
     return c;
 fail:
     mbs_acceleration_destroy(c);
@@ -96,21 +98,23 @@ static int factors_are_good(const mbs_acceleration_solver *c)
     return worst <= UNCERTAIN;
 }
 
-/* 0: factored; else the matrix is (nearly) singular. */
+/* 0: factored; > 0: the matrix is (nearly) singular; < 0: out of memory. */
 static int factor(mbs_acceleration_solver *c, const dae_mech_point *at)
 {
     const mbs_mechanism *m = c->m;
     if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
-    return dae_saddle_anchor(c->saddle, m->blocks, c->G, NULL) ||
-           dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) || !factors_are_good(c);
+    int r = dae_saddle_anchor(c->saddle, m->blocks, c->G, NULL);
+    if (!r) r = dae_saddle_factor(c->saddle, m->blocks, c->G, NULL);
+    return r ? r : !factors_are_good(c);
 }
 
-/* Solves K x = b with one correction; 0: done, else the matrix is (nearly) singular. */
+/* Solves K x = b with one correction; 0: done, > 0: the matrix is (nearly) singular, < 0: out of memory. */
 static int solve_sparse(mbs_acceleration_solver *c, const dae_mech_point *at)
 {
     const mbs_mechanism *m = c->m;
     size_t n = (size_t)(m->nv + m->nlambda);
-    if (factor(c, at)) return 1;
+    int r = factor(c, at);
+    if (r) return r;
     memset(c->x, 0, n * sizeof *c->x);
     for (int pass = 0; pass < 2; pass++) {
         memcpy(c->r, c->b, n * sizeof *c->r);
@@ -183,7 +187,12 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
             K[(n - 1) * n + c] = -r[c];
         }
         if (hold) b[n - 1] = -bias;
-        if (dae_least_squares((int)n, (int)n, K, b, RANK) < 0 || !isfinite(b[0])) {
+        int rank = dae_least_squares((int)n, (int)n, K, b, RANK);
+        if (rank == -1) {
+            status = dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+            break;
+        }
+        if (rank < 0 || !isfinite(b[0])) {
             status = dae_fail(err, DAE_ERR_SINGULAR, t, "accelerations cannot be computed");
             break;
         }
@@ -221,7 +230,9 @@ dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const doubl
     s->force(&at, c->b, s->user);
     if (m->nlambda) s->gamma(&at, c->b + m->nv, s->user);
     for (int i = 0; i < m->nlambda; i++) c->b[m->nv + i] = -c->b[m->nv + i];
-    if (solve_sparse(c, &at)) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
+    int r = solve_sparse(c, &at);
+    if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+    if (r) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
     if (a) memcpy(a, c->x, (size_t)m->nv * sizeof *a);
     if (lambda) memcpy(lambda, c->x + m->nv, (size_t)m->nlambda * sizeof *lambda);
     return DAE_OK;

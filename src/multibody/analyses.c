@@ -67,7 +67,15 @@ typedef struct rest {
     double *at, *up, *down; /* a state, forces on both sides: differences by way of u */
     double *D, *rate;       /* nu*nu and nu: derivatives and values of u' */
     int downhill;           /* 0: any balance will do, also an unstable one */
+    int starved;            /* 1: memory ran out */
 } rest;
+
+static int least_squares(rest *x, int m, int n, double *a, double *b, double rcond)
+{
+    int rank = dae_least_squares(m, n, a, b, rcond);
+    if (rank == -1) x->starved = 1;
+    return rank;
+}
 
 /* The variables u of motors and the like in y take the values at which they rest. Newton's method; where it finds none they stay. */
 static void settle(rest *x, double *y)
@@ -92,7 +100,7 @@ static void settle(rest *x, double *y)
             u[j] = was;
             for (size_t i = 0; i < nu; i++) x->D[j * nu + i] = bad ? 0 : (moved[i] - base[i]) / h;
         }
-        if (dae_least_squares((int)nu, (int)nu, x->D, base, 1e-12) < 0) break;
+        if (least_squares(x, (int)nu, (int)nu, x->D, base, 1e-12) < 0) break;
         for (size_t i = 0; i < nu; i++) u[i] -= base[i];
     }
     memcpy(u, start, nu * sizeof *u);
@@ -116,7 +124,7 @@ static double imbalance(rest *x)
             for (size_t r = 0; r < nl; r++) x->A[r * nv + c] = x->G[c * nl + r];
         }
         memcpy(x->b, x->f, nv * sizeof *x->b);
-        if (dae_least_squares((int)nv, (int)nl, x->A, x->b, 1e-12) < 0) return INFINITY;
+        if (least_squares(x, (int)nv, (int)nl, x->A, x->b, 1e-12) < 0) return INFINITY;
         memcpy(x->lambda, x->b, nl * sizeof *x->lambda);
     }
     for (size_t c = 0; c < nv; c++) {
@@ -130,7 +138,7 @@ static double imbalance(rest *x)
 }
 
 /* The smallest eigenvalue of the symmetric part of K (n*n); *largest: the size of K. A: n*n, b: 2n for work. */
-static double least_stiffness(int n, const double *K, double *A, double *b, double *largest)
+static double least_stiffness(int n, const double *K, double *A, double *b, double *largest, int *starved)
 {
     double least = INFINITY;
     *largest = 0;
@@ -140,7 +148,9 @@ static double least_stiffness(int n, const double *K, double *A, double *b, doub
             *largest = fmax(*largest, fabs(K[c * n + r]));
         }
     }
-    if (dae_eigenvalues(n, A, b, b + n)) return -*largest;
+    int bad = dae_eigenvalues(n, A, b, b + n);
+    if (bad <= DAE_EIGENVALUES_NO_MEMORY) *starved = 1;
+    if (bad) return -*largest;
     for (int i = 0; i < n; i++) least = fmin(least, b[i]);
     return least;
 }
@@ -189,7 +199,7 @@ static int newton_step(rest *x)
             for (size_t r = 0; r < nv; r++) x->K[k * n + i] -= x->N[i * nv + r] * x->A[r];
         }
     }
-    double least = least_stiffness(nf, x->K, x->A, x->b, &largest);
+    double least = least_stiffness(nf, x->K, x->A, x->b, &largest, &x->starved);
     for (size_t i = 0; i < n; i++) {
         x->b[i] = 0;
         for (size_t r = 0; r < nv; r++) x->b[i] += x->N[i * nv + r] * x->r[r];
@@ -199,7 +209,7 @@ static int newton_step(rest *x)
     if (x->downhill && !(least > STABLE * largest)) {
         for (size_t i = 0; i < n; i++) x->A[i * n + i] += fmax(0, -least) + sqrt(length) / LARGEST_TURN;
     }
-    if (dae_least_squares(nf, nf, x->A, x->b, x->downhill ? 1e-14 : STABLE) < 0) return -1;
+    if (least_squares(x, nf, nf, x->A, x->b, x->downhill ? 1e-14 : STABLE) < 0) return -1;
     for (size_t k = 0; k < n; k++) {
         for (size_t c = 0; c < nv; c++) x->d[c] += x->b[k] * x->N[k * nv + c];
     }
@@ -230,7 +240,9 @@ static double relax(rest *x)
         for (int half = 0; half < 12; half++, factor /= 2) {
             memcpy(x->y, x->trial, n * sizeof *x->trial);
             mbs_move(m, x->d, factor, x->y);
-            if (mbs_assemble(m, x->t, x->y, NULL, NULL) == DAE_OK) {
+            dae_status s = mbs_assemble(m, x->t, x->y, NULL, NULL);
+            x->starved |= s == DAE_ERR_MEMORY;
+            if (s == DAE_OK) {
                 memset(x->y + m->np, 0, (size_t)m->nv * sizeof *x->y);
                 best = imbalance(x);
                 if (best < off || (x->downhill && along(x) > -0.5 * before)) break;
@@ -253,6 +265,7 @@ static dae_status find_rest(rest *x, double *start, dae_error *err)
         if (k) memcpy(x->y, start, all * sizeof *start);
         x->downhill = k == 0;
         off[k] = relax(x);
+        if (x->starved) return dae_fail(err, DAE_ERR_MEMORY, x->t, "out of memory");
         if (off[k] <= 1e3 * BALANCED) return DAE_OK;
     }
     int worst = 0;

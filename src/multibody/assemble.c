@@ -21,6 +21,7 @@ typedef struct assembly {
     double t;
     const unsigned char *fixed; /* 2*nv: positions, velocities; NULL: none */
     double *g, *G, *A, *b;
+    int starved; /* 1: memory ran out in a step */
 } assembly;
 
 /* ---- Small steps ------------------------------------------------------------------------------------- */
@@ -44,7 +45,7 @@ void mbs_move(const mbs_mechanism *m, const double *d, double factor, double *p)
 }
 
 /* Least d with G d = b, fixed columns left at 0; b (nrow) -> d (nv). */
-static int least_step(const assembly *x, int part, double *d)
+static int least_step(assembly *x, int part, double *d)
 {
     const mbs_mechanism *m = x->m;
     int nrow = m->nrow, nv = m->nv, n = 0;
@@ -54,7 +55,9 @@ static int least_step(const assembly *x, int part, double *d)
                (size_t)nrow * sizeof *x->A);
     }
     if (n == 0) return -1;
-    if (dae_least_squares(nrow, n, x->A, x->b, RANK) < 0) return -1;
+    int rank = dae_least_squares(nrow, n, x->A, x->b, RANK);
+    if (rank == -1) x->starved = 1;
+    if (rank < 0) return -1;
     n = 0;
     for (int c = 0; c < nv; c++) d[c] = x->fixed && x->fixed[part * nv + c] ? 0 : x->b[n++];
     return 0;
@@ -186,6 +189,7 @@ dae_status mbs_assemble(const mbs_mechanism *m, double t, double *y, const unsig
     } else {
         s = positions(&x, y, err);
         if (!s) s = velocities(&x, y, y + m->np, err);
+        if (x.starved) s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     }
     free(x.g);
     free(x.G);

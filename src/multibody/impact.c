@@ -39,10 +39,11 @@ static dae_status respond(const mbs_mechanism *m, double t, const double *y, con
         dae_mech_point point = {.t = t, .p = y};
         if (nl) m->system.mech.constraint(&point, NULL, G, m->system.mech.user);
         system_matrix(m, G, n, K);
-        if (dae_least_squares((int)n, (int)n, K, b, 1e-13) < 0) status = DAE_ERR_SINGULAR;
+        int rank = dae_least_squares((int)n, (int)n, K, b, 1e-13);
+        if (rank < 0) status = rank == -1 ? DAE_ERR_MEMORY : DAE_ERR_SINGULAR;
         memcpy(w, b, nv * sizeof *w);
         for (size_t i = 0; i < nv; i++) response += r[i] * w[i];
-        if (!(response > 0)) status = DAE_ERR_SINGULAR; /* the coordinate cannot move */
+        if (!status && !(response > 0)) status = DAE_ERR_SINGULAR; /* the coordinate cannot move */
     }
     free(K);
     free(b);

@@ -327,7 +327,7 @@ void mbs_apply_forces(mbs_context *x);
 void mbs_energies(mbs_context *x, double *kinetic, double *potential);
 
 /* reaction.c: multipliers of all rows as described (nrow) from those of the system; < 0: out of memory. */
-int mbs_all_multipliers(const mbs_context *x, const double *lambda, double *all);
+dae_status mbs_all_multipliers(const mbs_context *x, const double *lambda, double *all);
 /* Force (0..2) and torque about the point on b (3..5) of a joint on body b; x->reaction must be set. */
 void mbs_joint_reaction(const mbs_context *x, const mbs_joint_data *j, double *out);
 double mbs_driver_force(const mbs_context *x, int driver);

@@ -26,13 +26,13 @@ typedef struct values {
     double *a, *lambda, *sensor, *reaction;
 } values;
 
-/* 1: all of them are known. */
-static int evaluate(mbs_acceleration_solver *solver, const mbs_mechanism *m, double t, const double *y,
-                    const values *v)
+/* DAE_OK: all of them are known. */
+static dae_status evaluate(mbs_acceleration_solver *solver, const mbs_mechanism *m, double t, const double *y,
+                           const values *v)
 {
-    return (!solver || mbs_acceleration_at(solver, t, y, v->a, v->lambda, NULL) == DAE_OK) &&
-           mbs_mechanism_sensors(m, t, y, v->a, v->lambda, v->sensor, NULL) == DAE_OK &&
-           mbs_reactions(m, 0, m->njoint, t, y, v->lambda, v->reaction) == DAE_OK;
+    dae_status s = solver ? mbs_acceleration_at(solver, t, y, v->a, v->lambda, NULL) : DAE_OK;
+    if (!s) s = mbs_mechanism_sensors(m, t, y, v->a, v->lambda, v->sensor, NULL);
+    return s ? s : mbs_reactions(m, 0, m->njoint, t, y, v->lambda, v->reaction);
 }
 
 static void row(const mbs_mechanism *m, int known, const values *v, double *value)
@@ -62,8 +62,9 @@ static int columns(const dae_problem *p, int count, const double *t, const doubl
             memcpy(v.a, a + (size_t)i * (size_t)m->nv, (size_t)m->nv * sizeof *a);
             memcpy(v.lambda, lambda + (size_t)i * (size_t)m->nlambda, (size_t)m->nlambda * sizeof *lambda);
         }
-        row(m, evaluate(solver, m, t[i], y + (size_t)i * n, &v), &v,
-            value + (size_t)i * (size_t)p->derived.ncolumn);
+        dae_status s = evaluate(solver, m, t[i], y + (size_t)i * n, &v);
+        if (s == DAE_ERR_MEMORY) status = -1; /* not a number only where the mechanism has none */
+        row(m, s == DAE_OK, &v, value + (size_t)i * (size_t)p->derived.ncolumn);
     }
     mbs_acceleration_destroy(solver);
     free(work);
@@ -79,7 +80,7 @@ static int energies(const dae_problem *p, int count, const double *t, const doub
     for (int i = 0; i < count && status >= 0; i++)
         status = mbs_energy_at(m, solver, t[i], y + (size_t)i * n, &out[i]);
     mbs_acceleration_destroy(solver);
-    return status < 0 ? -1 : 0;
+    return status == DAE_ERR_MEMORY ? -2 : status < 0 ? -1 : 0;
 }
 
 dae_status mbs_problem_derive(dae_problem *p, const mbs_mechanism *m)

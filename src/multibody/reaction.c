@@ -37,7 +37,7 @@ static int carries_torque(const mbs_row *r)
     return (r->type == &mbs_row_coordinate || r->type == &mbs_row_coupling_rate) && r->q[0].kind == MBS_ANGLE;
 }
 
-int mbs_all_multipliers(const mbs_context *x, const double *lambda, double *all)
+dae_status mbs_all_multipliers(const mbs_context *x, const double *lambda, double *all)
 {
     const mbs_mechanism *m = x->m;
     size_t nrow = (size_t)m->nrow, nv = (size_t)m->nv;
@@ -48,7 +48,7 @@ int mbs_all_multipliers(const mbs_context *x, const double *lambda, double *all)
             if (r->system[i] >= 0) all[r->first + i] = lambda[r->system[i]];
         }
     }
-    if (!m->nredundant) return 0;
+    if (!m->nredundant) return DAE_OK;
     double *G = calloc(nrow * nv, sizeof *G), *A = malloc(nrow * nv * sizeof *A);
     double *b = calloc(nrow > nv ? nrow : nv, sizeof *b), *scale = malloc(nrow * sizeof *scale);
     double length = mean_lever(m);
@@ -65,14 +65,15 @@ int mbs_all_multipliers(const mbs_context *x, const double *lambda, double *all)
                 A[r * nv + c] = G[c * nrow + r] * scale[r];
             }
         }
-        bad = dae_least_squares(m->nv, m->nrow, A, b, RANK) < 0;
+        int rank = dae_least_squares(m->nv, m->nrow, A, b, RANK);
+        bad = rank == -1 ? 1 : rank < 0 ? 2 : 0;
         for (size_t r = 0; r < nrow && !bad; r++) all[r] = b[r] * scale[r];
     }
     free(G);
     free(A);
     free(b);
     free(scale);
-    return bad ? -1 : 0;
+    return bad == 1 ? DAE_ERR_MEMORY : bad ? DAE_ERR_SINGULAR : DAE_OK;
 }
 
 /* ---- Joints and drivers ------------------------------------------------------------------------------- */
@@ -117,12 +118,12 @@ dae_status mbs_reactions(const mbs_mechanism *m, int first, int count, double t,
     double *all = malloc(((size_t)m->nrow + 1) * sizeof *all);
     if (!all) return DAE_ERR_MEMORY;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
-    int bad = mbs_all_multipliers(&x, lambda, all);
+    dae_status bad = mbs_all_multipliers(&x, lambda, all);
     x.reaction = all;
     for (int k = 0; k < count && !bad; k++) mbs_joint_reaction(&x, &m->joint[first + k], out + 6 * k);
     mbs_end(&x);
     free(all);
-    return bad ? DAE_ERR_SINGULAR : DAE_OK;
+    return bad;
 }
 
 dae_status mbs_mechanism_reaction(const mbs_mechanism *m, int i, double t, const double *y,
@@ -141,9 +142,9 @@ dae_status mbs_mechanism_multipliers(const mbs_mechanism *m, double t, const dou
                                      double *all)
 {
     mbs_context x = mbs_begin(m, t, y, y + m->np);
-    int bad = mbs_all_multipliers(&x, lambda, all);
+    dae_status bad = mbs_all_multipliers(&x, lambda, all);
     mbs_end(&x);
-    return bad ? DAE_ERR_SINGULAR : DAE_OK;
+    return bad;
 }
 
 dae_status mbs_mechanism_driver_forces(const mbs_mechanism *m, double t, const double *y,
@@ -152,10 +153,10 @@ dae_status mbs_mechanism_driver_forces(const mbs_mechanism *m, double t, const d
     double *all = malloc(((size_t)m->nrow + 1) * sizeof *all);
     if (!all) return DAE_ERR_MEMORY;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
-    int bad = mbs_all_multipliers(&x, lambda, all);
+    dae_status bad = mbs_all_multipliers(&x, lambda, all);
     x.reaction = all;
     for (int k = 0; k < m->model->ndriver && !bad; k++) force[k] = mbs_driver_force(&x, k);
     mbs_end(&x);
     free(all);
-    return bad ? DAE_ERR_SINGULAR : DAE_OK;
+    return bad;
 }

@@ -428,8 +428,9 @@ dae_status mbs_mechanism_sensors(const mbs_mechanism *m, double t, const double 
         lambda = own + m->nv;
     }
     mbs_context x = mbs_begin(m, t, y, y + m->np);
-    if (!s && mbs_all_multipliers(&x, lambda, all))
-        s = dae_fail(err, DAE_ERR_SINGULAR, t, "reactions cannot be computed");
+    dae_status r = s ? s : mbs_all_multipliers(&x, lambda, all);
+    if (!s && r)
+        s = dae_fail(err, r, t, r == DAE_ERR_MEMORY ? "out of memory" : "reactions cannot be computed");
     x.u = y + m->np + m->nv;
     x.a = a;
     x.lambda = lambda;

@@ -214,11 +214,13 @@ dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
     if (ok) {
         sequence(m, order);
         memcpy(y, y0, n * sizeof *y);
-        if (mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL) == DAE_OK) {
+        dae_status s = mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL);
+        if (s == DAE_OK) {
             rows_at(m, y, G);
             dependent_rows(m->nrow, m->nv, G, order, basis, mark);
             disturb(m, y); /* a rank that drops at the start only is a singular pose, no redundancy */
-            if (mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL) == DAE_OK) {
+            s = mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL);
+            if (s == DAE_OK) {
                 rows_at(m, y, G);
                 dependent_rows(m->nrow, m->nv, G, order, basis, mark + nrow);
                 for (size_t i = 0; i < nrow; i++) {
@@ -230,6 +232,7 @@ dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
                 if (mark[i]) m->redundant[m->nredundant++] = i;
             }
         }
+        ok = s != DAE_ERR_MEMORY;
     }
     free(G);
     free(basis);

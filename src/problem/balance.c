@@ -69,7 +69,9 @@ dae_status dae_problem_balance(const dae_problem *p, int count, const double *t,
     double *power = calloc(2 * n + 1, sizeof *power);
     dae_status status = DAE_OK;
     if (!at || !power) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    else if (p->derived.energy(p, count, t, y, at) < 0)
+    int bad = status ? 0 : p->derived.energy(p, count, t, y, at);
+    if (bad == -2) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    else if (bad < 0)
         status = dae_fail(err, DAE_ERR_UNDEFINED, NAN, "the energy cannot be evaluated along the trajectory");
     for (int i = 0; i < count && !status; i++) {
         power[i] = at[i].power;
