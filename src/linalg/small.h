@@ -1,6 +1,6 @@
 /* LU factors of very small dense matrices, real and complex, inlined where n is a constant.
  *
- * Column-major with leading dimension n. Pivots, order of operations and results are those of linalg/dense.c to the last
+ * Column-major with leading dimension ld. Pivots, order of operations and results are those of linalg/dense.c to the last
  * bit (groups of 4 unknowns in the back substitution, rows of U inside a group divided by their pivots), so that a
  * method may take either. Formulas: A = P^T L U, partial pivoting, |re| + |im| as the size of a complex number. */
 #ifndef DAE_LINALG_SMALL_H
@@ -23,13 +23,13 @@ enum { DAE_SMALL_MAX = 8 };
 #endif
 
 /* 0, or the number of the pivot that is zero or not finite; inverse: reciprocals of the pivots; perm: as in dense.h. */
-DAE_KERNEL_BODY int dae_small_factor(const int n, double *restrict a, double *restrict inverse,
+DAE_KERNEL_BODY int dae_small_factor(const int n, const int ld, double *restrict a, double *restrict inverse,
                                      int *restrict perm)
 {
     for (int i = 0; i < n; i++) perm[i] = i;
     DAE_UNROLL
     for (int k = 0; k < n; k++) {
-        double *restrict c = a + k * n, largest = fabs(c[k]);
+        double *restrict c = a + k * ld, largest = fabs(c[k]);
         int p = k;
         for (int i = k + 1; i < n; i++) {
             double v = fabs(c[i]);
@@ -44,9 +44,9 @@ DAE_KERNEL_BODY int dae_small_factor(const int n, double *restrict a, double *re
             perm[p] = perm[k];
             perm[k] = row;
             for (int j = 0; j < n; j++) {
-                double t = a[k + j * n];
-                a[k + j * n] = a[p + j * n];
-                a[p + j * n] = t;
+                double t = a[k + j * ld];
+                a[k + j * ld] = a[p + j * ld];
+                a[p + j * ld] = t;
             }
         }
         double r = 1 / c[k];
@@ -55,21 +55,22 @@ DAE_KERNEL_BODY int dae_small_factor(const int n, double *restrict a, double *re
         for (int i = k + 1; i < n; i++) c[i] *= r;
         DAE_UNROLL
         for (int j = k + 1; j < n; j++) {
-            double *restrict u = a + j * n, t = u[k];
+            double *restrict u = a + j * ld, t = u[k];
             DAE_UNROLL
             for (int i = k + 1; i < n; i++) u[i] -= c[i] * t;
         }
     }
     for (int j = 1; j < n; j++) {
         DAE_UNROLL
-        for (int i = j & ~3; i < j; i++) a[i + j * n] *= inverse[i];
+        for (int i = j & ~3; i < j; i++) a[i + j * ld] *= inverse[i];
     }
     return 0;
 }
 
 /* x := A^-1 x */
-DAE_KERNEL_BODY void dae_small_solve(const int n, const double *restrict a, const double *restrict inverse,
-                                     const int *restrict perm, double *restrict x)
+DAE_KERNEL_BODY void dae_small_solve(const int n, const int ld, const double *restrict a,
+                                     const double *restrict inverse, const int *restrict perm,
+                                     double *restrict x)
 {
     double w[DAE_SMALL_MAX];
     DAE_UNROLL
@@ -77,7 +78,7 @@ DAE_KERNEL_BODY void dae_small_solve(const int n, const double *restrict a, cons
     DAE_UNROLL
     for (int k = 0; k < n - 1; k++) {
         DAE_UNROLL
-        for (int i = k + 1; i < n; i++) w[i] -= a[i + k * n] * w[k];
+        for (int i = k + 1; i < n; i++) w[i] -= a[i + k * ld] * w[k];
     }
     DAE_UNROLL
     for (int g = (n - 1) & ~3; g >= 0; g -= 4) {
@@ -87,12 +88,12 @@ DAE_KERNEL_BODY void dae_small_solve(const int n, const double *restrict a, cons
         DAE_UNROLL
         for (int k = end - 1; k > g; k--) {
             DAE_UNROLL
-            for (int i = g; i < k; i++) w[i] -= a[i + k * n] * w[k];
+            for (int i = g; i < k; i++) w[i] -= a[i + k * ld] * w[k];
         }
         DAE_UNROLL
         for (int k = g; k < end; k++) {
             DAE_UNROLL
-            for (int i = 0; i < g; i++) w[i] -= a[i + k * n] * w[k];
+            for (int i = 0; i < g; i++) w[i] -= a[i + k * ld] * w[k];
         }
     }
     DAE_UNROLL
@@ -100,13 +101,14 @@ DAE_KERNEL_BODY void dae_small_solve(const int n, const double *restrict a, cons
 }
 
 /* The same for complex numbers in two arrays. */
-DAE_KERNEL_BODY int dae_small_factor_complex(const int n, double *restrict ar, double *restrict ai,
-                                             double *restrict ire, double *restrict iim, int *restrict perm)
+DAE_KERNEL_BODY int dae_small_factor_complex(const int n, const int ld, double *restrict ar,
+                                             double *restrict ai, double *restrict ire, double *restrict iim,
+                                             int *restrict perm)
 {
     for (int i = 0; i < n; i++) perm[i] = i;
     DAE_UNROLL
     for (int k = 0; k < n; k++) {
-        double *restrict cr = ar + k * n, *restrict ci = ai + k * n, largest = fabs(cr[k]) + fabs(ci[k]), r,
+        double *restrict cr = ar + k * ld, *restrict ci = ai + k * ld, largest = fabs(cr[k]) + fabs(ci[k]), r,
                          m;
         int p = k;
         for (int i = k + 1; i < n; i++) {
@@ -122,11 +124,11 @@ DAE_KERNEL_BODY int dae_small_factor_complex(const int n, double *restrict ar, d
             perm[p] = perm[k];
             perm[k] = row;
             for (int j = 0; j < n; j++) {
-                double t = ar[k + j * n], s = ai[k + j * n];
-                ar[k + j * n] = ar[p + j * n];
-                ai[k + j * n] = ai[p + j * n];
-                ar[p + j * n] = t;
-                ai[p + j * n] = s;
+                double t = ar[k + j * ld], s = ai[k + j * ld];
+                ar[k + j * ld] = ar[p + j * ld];
+                ai[k + j * ld] = ai[p + j * ld];
+                ar[p + j * ld] = t;
+                ai[p + j * ld] = s;
             }
         }
         ire[k] = r;
@@ -139,7 +141,7 @@ DAE_KERNEL_BODY int dae_small_factor_complex(const int n, double *restrict ar, d
         }
         DAE_UNROLL
         for (int j = k + 1; j < n; j++) {
-            double *restrict ur = ar + j * n, *restrict ui = ai + j * n, tr = ur[k], ti = ui[k];
+            double *restrict ur = ar + j * ld, *restrict ui = ai + j * ld, tr = ur[k], ti = ui[k];
             DAE_UNROLL
             for (int i = k + 1; i < n; i++) {
                 ur[i] -= cr[i] * tr - ci[i] * ti;
@@ -150,15 +152,15 @@ DAE_KERNEL_BODY int dae_small_factor_complex(const int n, double *restrict ar, d
     for (int j = 1; j < n; j++) {
         DAE_UNROLL
         for (int i = j & ~3; i < j; i++) {
-            double v = ar[i + j * n] * ire[i] - ai[i + j * n] * iim[i];
-            ai[i + j * n] = ar[i + j * n] * iim[i] + ai[i + j * n] * ire[i];
-            ar[i + j * n] = v;
+            double v = ar[i + j * ld] * ire[i] - ai[i + j * ld] * iim[i];
+            ai[i + j * ld] = ar[i + j * ld] * iim[i] + ai[i + j * ld] * ire[i];
+            ar[i + j * ld] = v;
         }
     }
     return 0;
 }
 
-DAE_KERNEL_BODY void dae_small_solve_complex(const int n, const double *restrict ar,
+DAE_KERNEL_BODY void dae_small_solve_complex(const int n, const int ld, const double *restrict ar,
                                              const double *restrict ai, const double *restrict ire,
                                              const double *restrict iim, const int *restrict perm,
                                              double *restrict xr, double *restrict xi)
@@ -173,8 +175,8 @@ DAE_KERNEL_BODY void dae_small_solve_complex(const int n, const double *restrict
     for (int k = 0; k < n - 1; k++) {
         DAE_UNROLL
         for (int i = k + 1; i < n; i++) {
-            wr[i] -= ar[i + k * n] * wr[k] - ai[i + k * n] * wi[k];
-            wi[i] -= ar[i + k * n] * wi[k] + ai[i + k * n] * wr[k];
+            wr[i] -= ar[i + k * ld] * wr[k] - ai[i + k * ld] * wi[k];
+            wi[i] -= ar[i + k * ld] * wi[k] + ai[i + k * ld] * wr[k];
         }
     }
     DAE_UNROLL
@@ -190,16 +192,16 @@ DAE_KERNEL_BODY void dae_small_solve_complex(const int n, const double *restrict
         for (int k = end - 1; k > g; k--) {
             DAE_UNROLL
             for (int i = g; i < k; i++) {
-                wr[i] -= ar[i + k * n] * wr[k] - ai[i + k * n] * wi[k];
-                wi[i] -= ar[i + k * n] * wi[k] + ai[i + k * n] * wr[k];
+                wr[i] -= ar[i + k * ld] * wr[k] - ai[i + k * ld] * wi[k];
+                wi[i] -= ar[i + k * ld] * wi[k] + ai[i + k * ld] * wr[k];
             }
         }
         DAE_UNROLL
         for (int k = g; k < end; k++) {
             DAE_UNROLL
             for (int i = 0; i < g; i++) {
-                wr[i] -= ar[i + k * n] * wr[k] - ai[i + k * n] * wi[k];
-                wi[i] -= ar[i + k * n] * wi[k] + ai[i + k * n] * wr[k];
+                wr[i] -= ar[i + k * ld] * wr[k] - ai[i + k * ld] * wi[k];
+                wi[i] -= ar[i + k * ld] * wi[k] + ai[i + k * ld] * wr[k];
             }
         }
     }

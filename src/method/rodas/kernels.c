@@ -109,7 +109,7 @@ DAE_KERNEL_BODY int attempt(const int fixed, const int n, const int s, dae_rodas
     int bad = 0;
     if (fixed) {
         form(n, w, shift);
-        DAE_LINALG(w->ivp, bad = dae_small_factor(n, w->lu, w->inverse, w->perm));
+        DAE_LINALG(w->ivp, bad = dae_small_factor(n, n, w->lu, w->inverse, w->perm));
     } else {
         DAE_LINALG(w->ivp, bad = dae_shifted_factor(w->linear, shift, 0, w->J));
     }
@@ -144,7 +144,7 @@ DAE_KERNEL_BODY int attempt(const int fixed, const int n, const int s, dae_rodas
         } else {
             for (int k = 0; k < n; k++) u[k] = rate ? f[k] + gh * rate[k] : f[k];
         }
-        if (fixed) DAE_LINALG(w->ivp, dae_small_solve(n, w->lu, w->inverse, w->perm, u));
+        if (fixed) DAE_LINALG(w->ivp, dae_small_solve(n, n, w->lu, w->inverse, w->perm, u));
         else DAE_LINALG(w->ivp, dae_shifted_solve(w->linear, u));
         if (i == 0 && w->count == 1) return 0;
     }
