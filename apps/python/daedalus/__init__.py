@@ -20,6 +20,7 @@ from ._mechanism import Mechanism
 from ._model import Model, open
 from ._result import ConstantSolution, EventRecord, OdeResult, Solution
 from ._run import ModelRun, Signal
+from ._simulation import Simulation
 from ._studies import Comparison, Sweep, WorkPrecision
 
 __version__ = _core.version

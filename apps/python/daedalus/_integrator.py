@@ -72,6 +72,21 @@ class Integrator:
         """An integrator of F(t, y, y') = 0."""
         return cls(F, t_span, y0, method, events, yp0=yp0, _kind="ide", **options)
 
+    @staticmethod
+    def mechanical(mass, force, t_span, p0, v0, constraint=None, jacobian=None, *, method="auto", formulation=None, rtol=None,
+                   atol=None, first_step=None, max_step=None, min_step=None, u0=None, kinematics=None, velocity=None, gamma=None,
+                   dynamics=None, args=None, **options):
+        """A `Simulation` of a constrained mechanical system; arguments as in `solve_mechanical`."""
+        from ._ivp import mechanical_description
+        from ._simulation import Simulation
+        name = method_name(method)
+        d = mechanical_description(mass, force, t_span, p0, v0, constraint=constraint, jacobian=jacobian, u0=u0,
+                                   kinematics=kinematics, velocity=velocity, gamma=gamma, dynamics=dynamics, args=args)
+        if formulation is not None:
+            options["formulation"] = formulation
+        settings = ode_options(name, rtol, atol, first_step, max_step, min_step, d, options)
+        return Simulation(d, d.t1, settings, d.problem())
+
     # ---- Going on
 
     def _note(self, code, message):

@@ -210,7 +210,8 @@ class Model:
     # ---- Looking at it
 
     def check(self):
-        """What is in it, and what looks wrong: a dict. For mechanisms with topology, freedom, redundant constraints.
+        """What is in it, what looks wrong, and what a run would take: a dict. For mechanisms with topology, freedom, redundant
+        constraints.
 
         >>> import daedalus
         >>> daedalus.open("andrews").check()["index"]
@@ -220,6 +221,8 @@ class Model:
         out = {k: a[k] for k in ("name", "kind", "n", "index", "warnings")}
         if a["is_mechanism"]:
             out.update(self._core.topology())
+        s = self.simulate()
+        out.update(method=s.method, formulation=s.formulation, reason=s.reason)
         return out
 
     def evaluate(self, t=None, y=None, *, yprime=None, jacobian=False):

@@ -84,6 +84,10 @@ class ModelRun(OdeResult):
         """Names of all columns."""
         return list(self.__dict__["units"])
 
+    def column(self, name):
+        """A column by its name; also one whose name is that of an entry, as a component "y"."""
+        return self._named(name)
+
     def unit(self, name):
         """The unit of a column."""
         return self.__dict__["units"][name]

@@ -155,7 +155,7 @@ dae_progress_fn watch_progress; /* user: watch. Lets Ctrl-C through. */
 
 /* ---- Solutions, runs, integrators -------------------------------------------------------------------- */
 
-extern PyTypeObject solution_type, integrator_type, result_type;
+extern PyTypeObject solution_type, integrator_type, simulation_type, result_type;
 PyObject *solution_from(char *data, size_t size); /* takes data */
 PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw);
 

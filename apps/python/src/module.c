@@ -157,8 +157,8 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
-    PyTypeObject *types[] = {&problem_type,   &integrator_type, &solution_type, &memory_type,
-                             &event_set_type, &sweep_type,      &result_type};
+    PyTypeObject *types[] = {&problem_type,   &integrator_type, &solution_type,   &memory_type,
+                             &event_set_type, &sweep_type,      &simulation_type, &result_type};
     PyObject *m = PyModule_Create(&definition);
     if (!m) return NULL;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
