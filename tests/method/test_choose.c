@@ -31,15 +31,54 @@ static void nonstiff_problems_get_an_explicit_method_by_tolerance(void **state)
 {
     (void)state;
     char reason[256];
-    assert_string_equal(choose("plei", 0.05, reason, sizeof reason)->name, "dopri5");
-    assert_non_null(strstr(reason, "not stiff"));
-    assert_string_equal(choose("plei", 1e-9, reason, sizeof reason)->name, "dop853");
+    assert_string_equal(choose("plei", 1e-4, reason, sizeof reason)->name, "rkn8");
+    assert_non_null(strstr(reason, "not stiff; y'' = f(t,y)"));
+    assert_string_equal(choose("plei", 1e-9, reason, sizeof reason)->name, "rkn12");
     dae_system sys = oscillator(NULL);
+    static const double tol[] = {0.05, 1e-7, 1e-10};
+    static const char *const name[] = {"dopri5", "dop853", "vern9"};
+    for (int k = 0; k < 3; k++) {
+        dae_options o = dae_options_default();
+        o.rtol = tol[k];
+        assert_string_equal(dae_method_choose(&sys, &o, 0, 10, oscillator_y0, reason, sizeof reason)->name,
+                            name[k]);
+    }
     dae_options opt = dae_options_default();
     opt.rtol = 0.05;
     opt.rtol_vec = (double[]){0.05, 1e-10}; /* the sharpest component decides */
     assert_string_equal(dae_method_choose(&sys, &opt, 0, 10, oscillator_y0, reason, sizeof reason)->name,
-                        "dop853");
+                        "vern9");
+}
+
+/* Small stiff systems: Rosenbrock methods where J is exact, radau at tight tolerances, radau5 where J is a difference or
+ * digits of variables are asked for that have died out. */
+static void stiff_problems_get_a_method_by_tolerance_and_jacobian(void **state)
+{
+    (void)state;
+    char reason[256];
+    assert_string_equal(choose("hires", 1e-4, reason, sizeof reason)->name, "rodas4p2");
+    assert_non_null(strstr(reason, "one LU per step"));
+    assert_string_equal(choose("hires", 1e-6, reason, sizeof reason)->name, "rodas5p");
+    assert_string_equal(choose("hires", 1e-7, reason, sizeof reason)->name, "radau");
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("hires", NULL, 0, &err);
+    assert_non_null(p);
+    dae_options opt = dae_options_default();
+    opt.rtol = opt.atol = 1e-4;
+    opt.jacobian = "difference";
+    assert_string_equal(
+        dae_method_choose(&p->system, &opt, p->t0, p->t_end, p->y0, reason, sizeof reason)->name, "radau5");
+    opt.jacobian = NULL;
+    opt.atol = 1e-20;
+    assert_string_equal(
+        dae_method_choose(&p->system, &opt, p->t0, p->t_end, p->y0, reason, sizeof reason)->name, "radau5");
+    dae_problem_destroy(p);
+    p = dae_problem_create("medakzo", NULL, 0, &err); /* 400 equations */
+    assert_non_null(p);
+    opt.atol = 1e-4;
+    assert_string_equal(
+        dae_method_choose(&p->system, &opt, p->t0, p->t_end, p->y0, reason, sizeof reason)->name, "radau5");
+    dae_problem_destroy(p);
 }
 
 static void daes_and_ides_get_methods_that_take_them(void **state)
@@ -133,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stiff_problems_get_an_implicit_method),
+        cmocka_unit_test(stiff_problems_get_a_method_by_tolerance_and_jacobian),
         cmocka_unit_test(nonstiff_problems_get_an_explicit_method_by_tolerance),
         cmocka_unit_test(daes_and_ides_get_methods_that_take_them),
         cmocka_unit_test(reason_is_cut_to_its_size),
