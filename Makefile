@@ -81,6 +81,16 @@ fuzz: build ## read mutated model files, guided by coverage, for FUZZ_SECONDS=60
 	build-fuzz/fuzz_model -dict=tests/fuzz/model.dict -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2000 \
 	    -max_len=6000 -artifact_prefix=build-fuzz/ build-fuzz/corpus tests/fuzz/corpus models
 
+fuzz-equations: build ## the same with equation files
+	@mkdir -p build-fuzz/equations
+	for f in src/equations/*.c src/language/*.c; do \
+	    clang $(FUZZ_FLAGS) -D_POSIX_C_SOURCE=200809L -fsanitize=fuzzer-no-link -c $$f -o build-fuzz/equations/$$(basename $$f).o || exit 1; done
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -x c tests/fuzz/equations_entry.h -x none build-fuzz/equations/*.o build/src/libdaedalus.a \
+	    $$(sed -n 's/.*LINK_LIBRARIES = .*libdaedalus.a *\(.*cmocka.*\)/\1/p' build/build.ninja | head -1) -lm -o build-fuzz/fuzz_equations
+	@mkdir -p build-fuzz/equations-corpus
+	build-fuzz/fuzz_equations -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2000 -max_len=3000 \
+	    -artifact_prefix=build-fuzz/ build-fuzz/equations-corpus tests/equations/models models
+
 hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integration of the HMMWV, about 20 minutes
 	cmake --build build -j $(JOBS) --target bench_hmmwv
 	{ cat bench/hmmwv-tables.head; OPENBLAS_NUM_THREADS=1 build/bench/bench_hmmwv tables; } > build/hmmwv-tables.md

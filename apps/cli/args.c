@@ -177,6 +177,7 @@ void cli_args_free(cli_args *args)
 {
     free(args->argument);
     free(args->given);
+    free(args->input);
     *args = (cli_args){0};
 }
 

@@ -68,7 +68,9 @@ struct cli_args {
     cli_given *given;
     int ngiven;
     int json;
-    int status; /* exit status of a problem that could not be opened */
+    int status;  /* exit status of a problem that could not be opened */
+    char *input; /* what "-" stands for: standard input, read once */
+    size_t input_length;
 };
 
 /* 0, or EXIT_USAGE after a message. Free with cli_args_free in both cases. */
@@ -107,6 +109,10 @@ const char *cli_formulation_name(int i);
 
 /* The problem or file named by the first argument with its --set values; NULL after a message (args->status). */
 dae_problem *cli_open_problem(cli_args *args);
+/* The values of --set, and those of --init as "=2" or "~2" (to be freed). 0 or EXIT_USAGE. */
+int cli_all_settings(cli_args *args, dae_setting **list, int *count);
+/* Standard input as text, kept with the args; NULL after a message. */
+const char *cli_input(cli_args *args, size_t *length);
 /* The model file, with a message if it is wrong (args->status). */
 mbs_model *cli_load_model(cli_args *args);
 /* The same for a problem or model file of that name, and for a problem. */

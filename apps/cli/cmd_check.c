@@ -97,27 +97,28 @@ static const dae_method_info *suggestion(const dae_problem *p, const char **form
 static int is_equation_file(const char *name)
 {
     size_t n = strlen(name);
-    return n > 4 && !strcmp(name + n - 4, ".deq");
+    return !strcmp(name, "-") || (n > 4 && !strcmp(name + n - 4, ".deq"));
 }
 
 /* An equation file: the library says all of it, errors too. */
 static int check_equations(cli_args *args)
 {
-    const char *file = args->argument[0];
+    const char *file = strcmp(args->argument[0], "-") ? args->argument[0] : NULL;
     size_t length = 0;
     dae_setting *setting;
     int count;
     dae_error err = {0};
-    char *text = cli_read_file(file, &length);
-    if (!text) return cli_wrong(args, "%s cannot be read", file);
-    if (cli_settings(args, "set", &setting, &count)) {
-        free(text);
+    char *own = file ? cli_read_file(file, &length) : NULL;
+    const char *text = file ? own : cli_input(args, &length);
+    if (!text) return file ? cli_wrong(args, "%s cannot be read", file) : EXIT_USAGE;
+    if (cli_all_settings(args, &setting, &count)) {
+        free(own);
         return EXIT_USAGE;
     }
     dae_status s =
         dae_equations_check(text, length, file, setting, count, args->json, cli_write_file, stdout, &err);
     free(setting);
-    free(text);
+    free(own);
     return s >= 0 ? EXIT_DONE : s == DAE_ERR_INCONSISTENT ? EXIT_INCONSISTENT : EXIT_USAGE;
 }
 
@@ -156,6 +157,8 @@ static int run(cli_args *args)
 
 static const cli_option options[] = {
     {"set", "NAME=VALUE", NULL, "a parameter of the model; can be given more than once"},
+    {"init", "NAME=VALUE", NULL,
+     "equation files: an initial value, or a guess (NAME~VALUE); can be given more than once"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {NULL, NULL, NULL, NULL},
 };
@@ -163,7 +166,8 @@ static const char notes[] =
     "A mistake is told with its place in the file (joints[2].type), what was expected and what was probably\n"
     "meant; exit status 2. A mechanism that cannot be assembled: exit status 3.\n";
 static const char *const examples[] = {"check models/four_bar.json",
-                                       "bodies, freedom, redundant constraints, start", NULL};
+                                       "bodies, freedom, redundant constraints, start",
+                                       "check models/pendulum.deq", "index, start, states, route", NULL};
 const cli_command cli_check = {"check",
                                "look at a model or equation file without running it",
                                "MODEL.json|FILE.deq",

@@ -483,6 +483,8 @@ static const cli_option options[] = {
      "multistep methods may pass the end and interpolate (default), or must stop at it"},
     {"tend", "T", NULL, "another end of the interval (there is no score then)"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    {"init", "NAME=VALUE", NULL,
+     "equation files: an initial value, or a guess (NAME~VALUE); can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"opt", "NAME=VALUE", NULL,
      "an option of the solver or the formulation (`daedalus info NAME` lists them)"},

@@ -70,13 +70,67 @@ mbs_model *cli_load_model(cli_args *args)
     return load(args, args->argument[0]);
 }
 
+/* name=value or name~value; the second keeps its sign where `keep` says so. The place behind the copy. */
+static char *split_setting(const char *v, const char *signs, int keep, char *text, dae_setting *out)
+{
+    size_t n = strcspn(v, signs);
+    memcpy(text, v, n);
+    text[n] = 0;
+    strcpy(text + n + 1, v + n + !keep);
+    *out = (dae_setting){text, text + n + 1};
+    return text + n + 2 + strlen(v + n);
+}
+
+int cli_all_settings(cli_args *args, dae_setting **list, int *count)
+{
+    static const struct {
+        const char *option, *signs, *expected;
+        int keep;
+    } kind[] = {{"set", "=", "name=value", 0}, {"init", "=~", "name=value, or name~guess", 1}};
+    size_t bytes = 0;
+    int n = 0;
+    *list = NULL;
+    *count = 0;
+    for (int k = 0; k < 2; k++) {
+        const char *v;
+        for (int i = 0; (v = cli_value_at(args, kind[k].option, i)); i++, n++) {
+            size_t length = strcspn(v, kind[k].signs);
+            if (!length || !v[length] || !v[length + 1])
+                return cli_wrong(args, "--%s %s: expected %s", kind[k].option, v, kind[k].expected);
+            bytes += strlen(v) + 3;
+        }
+    }
+    if (!n) return 0;
+    *list = malloc((size_t)n * sizeof **list + bytes);
+    if (!*list) return cli_wrong(args, "out of memory");
+    char *text = (char *)(*list + n);
+    for (int k = 0; k < 2; k++) {
+        const char *v;
+        for (int i = 0; (v = cli_value_at(args, kind[k].option, i)); i++)
+            text = split_setting(v, kind[k].signs, kind[k].keep, text, &(*list)[(*count)++]);
+    }
+    return 0;
+}
+
+const char *cli_input(cli_args *args, size_t *length)
+{
+    if (!args->input) args->input = cli_read_open(stdin, &args->input_length);
+    if (!args->input) cli_wrong(args, "standard input cannot be read");
+    *length = args->input_length;
+    return args->input;
+}
+
 static dae_problem *open_file(cli_args *args, const char *name)
 {
     dae_setting *setting;
     int count;
+    size_t length;
     dae_error err = {0};
-    if (cli_settings(args, "set", &setting, &count)) return NULL;
-    dae_problem *p = dae_problem_open(name, setting, count, &err);
+    const char *text = strcmp(name, "-") ? NULL : cli_input(args, &length);
+    if (!strcmp(name, "-") && !text) return NULL;
+    if (cli_all_settings(args, &setting, &count)) return NULL;
+    dae_problem *p = text ? dae_problem_open_text(text, length, NULL, setting, count, &err)
+                          : dae_problem_open(name, setting, count, &err);
     free(setting);
     if (!p) cli_wrong(args, "%s", err.text);
     if (err.status == DAE_ERR_INCONSISTENT) args->status = EXIT_INCONSISTENT;
@@ -109,7 +163,7 @@ dae_problem *cli_open_problem(cli_args *args)
 dae_problem *cli_open(cli_args *args, const char *name)
 {
     args->status = EXIT_USAGE;
-    if (dae_problem_is_file(name)) return open_file(args, name);
+    if (dae_problem_is_file(name) || !strcmp(name, "-")) return open_file(args, name);
     return cli_open_named(args, name);
 }
 

@@ -1,13 +1,9 @@
 /* An equation file as a problem: system, initial values, events, names, reference. */
-#include "problem/problem.h"
+#include "equations/problem.h"
+
 #include "core/error.h"
 #include "core/number.h"
-#include "equations/action.h"
-#include "equations/first_order.h"
-#include "equations/flow.h"
-#include "equations/forms.h"
 #include "equations/instants.h"
-#include "equations/residual.h"
 
 #include <daedalus/equations.h>
 
@@ -18,20 +14,9 @@
 
 #define DEFAULT_RTOL 1e-6
 
-/* What the problem's functions need; destroyed with it. */
-typedef struct object {
-    dae_model *m;
-    dae_first_order *s;
-    dae_flow *flow;              /* y' = f or M y' = f; NULL: */
-    dae_implicit *implicit;      /* F(t, y, y') = 0 */
-    dae_equation_system *system; /* analyzed, unless the equations are an ODE as they stand */
-    dae_actions *actions;
-    double *instant;
-} object;
-
-static void destroy(void *p)
+void dae_equation_object_destroy(void *p)
 {
-    object *o = p;
+    dae_equation_object *o = p;
     if (!o) return;
     dae_flow_destroy(o->flow);
     dae_implicit_destroy(o->implicit);
@@ -53,7 +38,7 @@ static const char *unit_text(dae_problem *p, const dae_dimension *d)
     return dae_problem_copy(p, text);
 }
 
-static void name_components(dae_problem *p, const object *o)
+static void name_components(dae_problem *p, const dae_equation_object *o)
 {
     const dae_first_order *s = o->s;
     const dae_model *m = o->m;
@@ -96,7 +81,7 @@ static void list_parameters(dae_problem *p, const dae_model *m, dae_problem_info
 
 /* ---- Start, options, reference ------------------------------------------------------------------- */
 
-static void set_start(dae_problem *p, const object *o)
+static void set_start(dae_problem *p, const dae_equation_object *o)
 {
     const dae_first_order *s = o->s;
     const dae_model *m = o->m;
@@ -147,7 +132,7 @@ static int set_option(dae_problem *p, const dae_model_setting *x, double *rtol, 
     return 1;
 }
 
-static void set_options(dae_problem *p, const object *o, dae_messages *messages)
+static void set_options(dae_problem *p, const dae_equation_object *o, dae_messages *messages)
 {
     const dae_model *m = o->m;
     double rtol = 0, atol = 0, *factor = NULL;
@@ -177,7 +162,7 @@ static int component_of(const dae_first_order *s, int node)
     return -1;
 }
 
-static void set_reference(dae_problem *p, const object *o, int changed)
+static void set_reference(dae_problem *p, const dae_equation_object *o, int changed)
 {
     const dae_model *m = o->m;
     const dae_first_order *s = o->s;
@@ -206,7 +191,7 @@ static void set_reference(dae_problem *p, const object *o, int changed)
         m->reference_source[0] ? dae_problem_copy(p, m->reference_source) : "given in the file";
 }
 
-static void set_plot(dae_problem *p, const object *o)
+static void set_plot(dae_problem *p, const dae_equation_object *o)
 {
     const dae_model *m = o->m;
     int *plot = dae_problem_ints(p, m->nplot + 1);
@@ -227,7 +212,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Instants at which an expression of time switches, in the rates or in the equations. */
-static int find_instants(object *o)
+static int find_instants(dae_equation_object *o)
 {
     if (o->flow) return dae_instants_find(o->m, o->s->n, o->s->rate, &o->instant);
     int *node = malloc(((size_t)o->m->nequation + 1) * sizeof *node);
@@ -239,7 +224,7 @@ static int find_instants(object *o)
 }
 
 /* Instants of switches in time and of clocks. */
-static int set_instants(dae_problem *p, object *o, dae_messages *messages)
+static int set_instants(dae_problem *p, dae_equation_object *o, dae_messages *messages)
 {
     double *clock = NULL;
     int n = find_instants(o), more = dae_actions_instants(o->m, &clock);
@@ -276,7 +261,7 @@ static int set_instants(dae_problem *p, object *o, dae_messages *messages)
 }
 
 /* y' = f(t, y), or M y' = f(t, y) with the index of each component, or F(t, y, y') = 0. */
-static void set_system(dae_problem *p, const object *o)
+static void set_system(dae_problem *p, const dae_equation_object *o)
 {
     const dae_first_order *s = o->s;
     if (o->implicit) {
@@ -313,7 +298,7 @@ static void set_system(dae_problem *p, const object *o)
 }
 
 /* The system: an ODE as it stands; else the equations are analyzed, and have more forms than one. 0: no memory, or messages tell. */
-static int make_system(object *o, dae_messages *messages)
+static int make_system(dae_equation_object *o, dae_messages *messages)
 {
     dae_first_order *s = o->s = dae_first_order_find(o->m);
     int missing;
@@ -327,7 +312,7 @@ static int make_system(object *o, dae_messages *messages)
     return o->implicit || o->flow;
 }
 
-static int fill(dae_problem *p, object *o, int changed, dae_messages *messages)
+static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_messages *messages)
 {
     dae_model *m = o->m;
     dae_problem_info *info = dae_problem_take(p, 1, sizeof *info);
@@ -404,15 +389,15 @@ dae_problem *dae_equations_problem(const char *text, size_t length, const char *
                                    const dae_setting *setting, int nsetting, dae_error *err)
 {
     dae_messages *messages = calloc(1, sizeof *messages);
-    object *o = calloc(1, sizeof *o);
+    dae_equation_object *o = calloc(1, sizeof *o);
     dae_problem *p = messages && o ? dae_problem_new("of equations", err) : NULL;
     int good = 0;
     if (p) {
-        dae_problem_own(p, o, destroy);
+        dae_problem_own(p, o, dae_equation_object_destroy);
         o->m = dae_model_read(text, length, file, setting, nsetting, messages);
         good = o->m && fill(p, o, nsetting > 0, messages);
     } else {
-        destroy(o);
+        dae_equation_object_destroy(o);
     }
     if (!good && messages && messages->count) {
         char full[sizeof err->text];

@@ -1,0 +1,54 @@
+#!/bin/sh
+# usage: equations_test.sh DAEDALUS SOURCE_DIR
+# Equation files through the command line: check, new, run, --set, --init, standard input, errors, the examples of the page.
+daedalus=$1
+source=$2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "FAILED: $1"
+    exit 1
+}
+
+# check
+"$daedalus" check "$source/models/pendulum.deq" >"$work/check" || fail "check"
+grep -q 'index 3, 2 degrees of freedom; 1 block, the largest of 5' "$work/check" || fail "structure of the pendulum"
+grep -q 'states  *y, vy' "$work/check" || fail "states of the pendulum"
+"$daedalus" check "$source/models/pendulum.deq" --json >"$work/json" || fail "check --json"
+for word in '"index":3' '"dof":2' '"c":\[1,1,0,0,2\]' '"d":\[2,2,1,1,0\]' '"route":"statespace"'; do
+    grep -q "$word" "$work/json" || fail "check --json: $word"
+done
+
+# errors with line, column and mark
+printf "var x = 1\nx' = 2x\ny' = 1\n" >"$work/bad.deq"
+"$daedalus" check "$work/bad.deq" >"$work/err" 2>&1 && fail "a wrong file was taken"
+[ $? -eq 2 ] || [ -s "$work/err" ] || fail "no message"
+grep -q 'bad.deq:2:7: expected an operator before "x"' "$work/err" || fail "the place of an error"
+grep -q '^      ^$' "$work/err" || fail "the mark below an error"
+"$daedalus" check "$work/bad.deq" --json 2>/dev/null | grep -q '"line":2,"column":7' || fail "errors as JSON"
+"$daedalus" run "$work/bad.deq" 2>&1 | grep -q 'bad.deq:2:7:' || fail "run tells the place"
+
+# new, run, settings, standard input
+cd "$work" || exit 1
+"$daedalus" new spring >/dev/null || fail "new"
+"$daedalus" new spring >/dev/null 2>&1 && fail "new writes over a file"
+"$daedalus" new '../x' >/dev/null 2>&1 && fail "new takes a path"
+"$daedalus" check spring.deq >/dev/null || fail "the file of new"
+"$daedalus" run spring.deq --json >a || fail "run"
+"$daedalus" run - --json <spring.deq >b || fail "run -"
+grep -q '"status":"ok"' a && grep -q '"status":"ok"' b || fail "status of runs"
+"$daedalus" run spring.deq --set k=40 --set d=0 --init x=2 --init 'v~0' --json | grep -q '"status":"ok"' || fail "--set and --init"
+"$daedalus" run spring.deq --set K=40 2>&1 | grep -q 'no such parameter' || fail "an unknown parameter"
+"$daedalus" run spring.deq --set d=200 2>&1 | grep -q 'outside its range 0..100' || fail "the range of a parameter"
+"$daedalus" run spring.deq --init q=1 2>&1 | grep -q 'no such variable' || fail "an unknown variable"
+"$daedalus" run "$source/models/ball.deq" --json | grep -q 'bounce' || fail "events of the ball"
+
+# every example of the page is read and runs
+awk '/^```deq$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("page" n ".deq") }' "$source/docs/equations.md"
+count=0
+for f in page*.deq; do
+    "$daedalus" run "$f" --quiet --max-seconds 60 >log 2>&1 || { cat log; fail "$f of docs/equations.md"; }
+    count=$((count + 1))
+done
+[ $count -ge 8 ] || fail "docs/equations.md has $count examples"
+echo "equation files: $count examples run"
