@@ -11,17 +11,23 @@
  * Dense output, [HW] IV.9 (Hairer and Ostermann): backward differences of the values of row j at the right end,
  * nabla^k y_(n_j) n_j^k, have expansions in h_j too and are extrapolated like the values, which gives the derivatives H^k
  * y^(k) there; the polynomial has them, y at both ends and degree j. The right end because stiff components have died out.
+ * ODEs refine it where points inside a step are wanted (refine.h).
  * Ours: "cannot be evaluated" halves the step; the correction of values that are off the algebraic equations at the start is
  * left to the first steps. */
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
 #include "method/method.h"
+#include "method/refine.h"
 
 #include <float.h>
 #include <stdlib.h>
 
-enum { ROWS = 12, DERIVATIVES = 10 }; /* SEULEX KM; ours: derivatives at the right end at most */
+enum {
+    ROWS = 12,
+    DERIVATIVES = 10,
+    POINTS = 12
+}; /* SEULEX KM; ours: derivatives at the right end at most, points of refined dense output */
 
 #define FAC1 0.1   /* SEULEX: limits of the step size ratio for order j, fac1^(1/j) and fac2/fac1^(1/j) */
 #define FAC2 4.0   /* SEULEX */
@@ -45,7 +51,8 @@ typedef struct state {
     int k;                            /* row that should converge */
     int first, rejected;              /* no step yet; the last attempt failed */
     int have_jac;
-    int rows; /* of the last step; 0: none, no dense output */
+    int rows;     /* of the last step; 0: none, no dense output */
+    int filtered; /* 1: dense output is refined with the filter, or cannot be */
 } state;
 
 typedef struct seulex {
@@ -62,6 +69,7 @@ typedef struct seulex {
     double *D;                 /* DERIVATIVES ROWS n: tableaus of the derivatives at the right end */
     double *J;
     double work[ROWS + 2]; /* A_j */
+    dae_refine refine;     /* ODEs only */
 } seulex;
 
 static int count_of(int j) /* n_j, j from 1 */
@@ -96,6 +104,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     m->history = dae_arena_reals(a, n * (DERIVATIVES + 1));
     m->D = dae_arena_reals(a, n * DERIVATIVES * ROWS);
     m->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, ivp->n));
+    if (!m->mass.n) dae_refine_create(&m->refine, ivp, POINTS);
     if (dae_arena_failed(a)) goto memory;
     dae_shifted_spec spec = {.n = ivp->n,
                              .jacobian = ivp->jacobian,
@@ -153,6 +162,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     int k = (int)(-log10(least) * 0.6 + 1.5); /* SEULEX */
     *s = (state){.t_old = t, .t = t, .k = k < 2 ? 2 : k > ROWS - 2 ? ROWS - 2 : k, .first = 1, .theta = 1};
     ivp->t_old = ivp->t = t;
+    if (!m->mass.n) dae_refine_begin(&m->refine, NULL);
     if (ivp->sys->kind == DAE_KIND_ODE && yp) { /* f(t,y), not counted yet */
         dae_copy(m->n, yp, m->f1);
         ivp->stats->f++;
@@ -349,9 +359,11 @@ static void accept(seulex *m, double t1, int kc)
     dae_ivp *ivp = m->ivp;
     state *s = m->s;
     dae_copy(m->n, m->y1, m->y);
+    if (!m->mass.n) dae_refine_begin(&m->refine, m->y0);
     s->t_old = s->t;
     s->t = t1;
     s->rows = kc;
+    s->filtered = 0;
     ivp->stats->accepted++;
     ivp->t_old = s->t_old;
     ivp->t = t1;
@@ -455,16 +467,10 @@ static dae_status step(void *self)
 /* ---- Dense output ------------------------------------------------------------------------------------------------------ */
 
 /* With x = theta - 1 in [-1, 0]: y1 + x (D_1 + x/2 (D_2 + x/3 (...))) + c x^q, where c makes it y0 at x = -1. */
-static void interpolate(void *self, double t, double *y, double *yp)
+static void extrapolated(const seulex *m, double t, double *y, double *yp)
 {
-    seulex *m = self;
     const state *s = m->s;
     int n = m->n, q = s->rows - 1 < DERIVATIVES ? s->rows - 1 : DERIVATIVES;
-    if (!s->rows) { /* no step yet */
-        if (y) dae_copy(n, m->y, y);
-        if (yp) dae_copy(n, m->f1, yp);
-        return;
-    }
     double x = (t - s->t) / s->h;
     for (int i = 0; i < n; i++) {
         double p = 0, dp = 0, end = 0; /* sum_k D_k x^(k-1)/k!, its derivative, and at x = -1 */
@@ -479,6 +485,47 @@ static void interpolate(void *self, double t, double *y, double *yp)
         if (y) y[i] = m->y1[i] + x * p + c * power * x;
         if (yp) yp[i] = (p + x * dp + (q + 1) * c * power) / s->h;
     }
+}
+
+static void guess(void *self, double t, double *y)
+{
+    extrapolated(self, t, y, NULL);
+}
+
+/* n_j/H inv(n_j/H - J) with the factors of the last row. */
+static void filter(void *self, double *x)
+{
+    seulex *m = self;
+    double c = count_of(m->s->rows) / m->s->h;
+    solve(m, x);
+    for (int i = 0; i < m->n; i++) x[i] *= c;
+}
+
+/* The refined polynomial: without the filter, which spoils it where J changes along a step that is not stiff, or else
+ * with it. 0: there is none. */
+static int refined(seulex *m, double t, double *y, double *yp)
+{
+    state *s = m->s;
+    dae_refine_step with = {.k = POINTS, .y1 = m->y1, .guess = guess, .filter = filter, .self = m},
+                    without = with;
+    without.filter = NULL;
+    if (m->mass.n || m->ivp->coarse) return 0;
+    if (s->filtered == 0 && dae_refine_interpolate(&m->refine, &without, t, y, yp)) return 1;
+    if (s->filtered == 0) dae_refine_begin(&m->refine, m->y0);
+    s->filtered = 1;
+    return dae_refine_interpolate(&m->refine, &with, t, y, yp);
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    seulex *m = self;
+    if (!m->s->rows) { /* no step yet */
+        if (y) dae_copy(m->n, m->y, y);
+        if (yp) dae_copy(m->n, m->f1, yp);
+        return;
+    }
+    if (!y) y = m->x;
+    if (!refined(m, t, y, yp)) extrapolated(m, t, y, yp);
 }
 
 static size_t save(const void *self, void *buffer)
