@@ -40,7 +40,8 @@ static block *grow(dae_arena *a, size_t need)
     block *b = calloc(1, sizeof *b);
     if (!b) return NULL;
     b->size = need > BLOCK ? need : BLOCK;
-    b->raw = calloc(1, b->size + ALIGN);
+    /* what is taken from a block is zeroed then; a large one comes so from the system, page by page when it is used */
+    b->raw = need > BLOCK ? calloc(1, b->size + ALIGN) : malloc(b->size + ALIGN);
     if (!b->raw) {
         free(b);
         return NULL;
@@ -69,7 +70,7 @@ void *dae_arena_take(dae_arena *a, size_t count, size_t size)
     }
     void *p = b->data + b->used;
     b->used += need;
-    return p;
+    return b->size > BLOCK ? p : memset(p, 0, need);
 }
 
 int dae_arena_failed(const dae_arena *a)

@@ -216,8 +216,10 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     it->reason = dae_arena_take(it->arena, 1, REASON_SIZE);
     if (sys->kind == DAE_KIND_MECH) it->lambda = dae_arena_reals(it->arena, (size_t)sys->mech.nlambda);
     it->ivp.arena = it->arena;
+    it->begun =
+        dae_arena_reals(it->keep, 2 * n + (sys->kind == DAE_KIND_MECH ? (size_t)sys->mech.nlambda : 0));
     difference = dae_arena_take(it->keep, 1, dae_difference_size());
-    if (dae_arena_failed(it->arena) || !difference) goto memory;
+    if (dae_arena_failed(it->arena) || !difference || !it->begun) goto memory;
     it->ivp.difference = difference;
     it->ivp.stats = &it->s->stats;
     atomic_init(&it->cancelled, 0);

@@ -72,8 +72,7 @@ struct dae_integrator {
     int started;       /* a run is under way, and nothing has spoiled it */
     int uncounted;     /* f(t,y) made for the next reset: counted by the method, or else by the driver */
     char *fingerprint; /* what dae_integrator_set_fingerprint said, or NULL */
-    char start_print[17],
-        derivative_print[17]; /* of the initial values, and of y' and the multipliers there */
+    double *begun;     /* 2 n + nlambda: the initial values, y' and the multipliers there */
     double cpu_begin;
     unsigned long long wall_begin;
 };
