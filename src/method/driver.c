@@ -51,7 +51,8 @@ static void suitable(const dae_system *sys, char *out, size_t size)
 static dae_status check_method(const dae_method *m, const char *name, const dae_system *sys, dae_error *err)
 {
     char list[300], near[64], all[600] = "";
-    suitable(sys, list, sizeof list);
+    if (m && dae_method_takes(&m->info, sys)) return DAE_OK;
+    suitable(sys, list, sizeof list); /* for the messages */
     if (!m) {
         for (int i = 0; i < dae_method_count(); i++) {
             size_t used = strlen(all);
