@@ -164,8 +164,13 @@ def test_mechanical_pendulum(method, formulation):
     energy = 0.5 * (r.v ** 2).sum(axis=0) + 9.81 * r.p[1]
     assert np.allclose(energy, 0, atol=1e-4)
     assert r.drift["position"] < 1e-6 and len(r.t_events[0]) == 1
-    # tension: lambda |p| = v^2 + g p_y ... with the sign of M a = f - G' lambda
-    assert r.formulation
+    # M a = f - G' lambda with G = p': p.a = -|v|^2 gives lambda = |v|^2 - g p_y on the unit circle
+    assert r.formulation and r.a.shape == (2, 5) and r.lam.shape == (1, 5)
+    assert np.allclose(r.lam[0], (r.v ** 2).sum(axis=0) - 9.81 * r.p[1], rtol=1e-4, atol=1e-4)
+    stop = daedalus.Event(lambda t, y: y[0], terminal=True)
+    r = daedalus.solve_mechanical([1, 1], lambda t, p, v: [0, -9.81], (0, 1), [1, 0], [0, 0], lambda t, p: [(p @ p - 1) / 2],
+                                  lambda t, p: [p], method=method, formulation=formulation, rtol=1e-8, t_eval=[0, 0.1], events=stop)
+    assert r.status == 1 and r.lam.shape == (1, 3) and np.isclose(r.lam[0, -1], 3 * 9.81, rtol=1e-3)  # at the lowest point
 
 
 def test_mechanical_with_functions_of_the_state():

@@ -136,6 +136,16 @@ def _points(d, raw, t_eval, stopped, event_point, last, events):
     return t, y
 
 
+def _at_times(raw, result):
+    """Accelerations and multipliers at the wanted times, and at a terminal event that was appended."""
+    for name, key in (("a", "a"), ("lam", "lambda")):
+        x = np.asarray(raw["at_" + key]).T
+        if x.shape[1] < len(result["t"]):
+            last = raw["last_" + key]
+            x = np.concatenate((x, np.full((len(x), 1), np.nan) if last is None else np.asarray(last)[:, None]), axis=1)
+        result[name] = x
+
+
 def _status(raw):
     """SciPy's status and message: 0 done, 1 event, -1 failed; 2 cancelled."""
     status = raw["status"]
@@ -178,6 +188,8 @@ def _answer(d, raw, events, core, t_eval, dense_output, event_point):
     if d.spec["kind"] == MECHANICAL:
         result["drift"] = {k: stats[k + "_residual"] for k in ("position", "velocity", "acceleration")}
         result["formulation"] = raw["formulation"]
+        if t_eval is not None:
+            _at_times(raw, result)
     if "checkpoint" in raw:
         result["checkpoint"] = raw["checkpoint"]
     return result
