@@ -160,6 +160,19 @@ static void plain_eigenvalues_equal_those_of_lapack(void **state)
     assert_int_not_equal(plain_eigenvalues(1, &nan, &re, &im), 0);
 }
 
+/* What lies in b behind its m values is no part of the task. */
+static void least_squares_of_fewer_rows_than_unknowns(void **state)
+{
+    (void)state;
+    double a[] = {1, 2}, b[] = {5, NAN}, c[] = {1, 2}, d[] = {5, NAN};
+    assert_int_equal(dae_least_squares(1, 2, a, b, 1e-10), 1);
+    assert_int_equal(plain_least_squares(1, 2, c, d, 1e-10), 1);
+    for (int i = 0; i < 2; i++) {
+        assert_between(b[i], i + 1 - 1e-14, i + 1 + 1e-14);
+        assert_between(d[i], i + 1 - 1e-14, i + 1 + 1e-14);
+    }
+}
+
 static void plain_least_squares_equal_those_of_lapack(void **state)
 {
     (void)state;
@@ -187,6 +200,7 @@ int main(void)
         cmocka_unit_test(plain_qr_reproduces_the_matrix),
         cmocka_unit_test(plain_cholesky_refuses_what_is_not_definite),
         cmocka_unit_test(plain_eigenvalues_equal_those_of_lapack),
+        cmocka_unit_test(least_squares_of_fewer_rows_than_unknowns),
         cmocka_unit_test(plain_least_squares_equal_those_of_lapack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,12 +68,12 @@ static void apply_right(int m, int n, int rank, const double *a, const double *t
 
 int dae_least_squares(int m, int n, double *a, double *b, double rcond)
 {
-    int rank = 0, *order = calloc((size_t)n + 1, sizeof *order);
+    int rank = 0, most = m < n ? m : n, *order = calloc((size_t)n + 1, sizeof *order);
     double *x = calloc(2 * (size_t)n + 1, sizeof *x), *tau = x ? x + n : NULL;
     for (int j = 0; order && j < n; j++) order[j] = j;
-    for (int k = 0; order && x && k < n; k++) eliminate_column(m, n, a, b, k, order);
+    for (int k = 0; order && x && k < most; k++) eliminate_column(m, n, a, b, k, order);
     if (order && x) {
-        while (rank < n && fabs(a[AT(rank, rank, m)]) > rcond * fabs(a[0])) rank++;
+        while (rank < most && fabs(a[AT(rank, rank, m)]) > rcond * fabs(a[0])) rank++;
         if (rank < n) eliminate_right(m, n, rank, a, tau);
         for (int k = 0; k < rank; k++) x[k] = b[k];
         for (int k = rank - 1; k >= 0; k--) {
