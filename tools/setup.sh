@@ -7,7 +7,7 @@ set -u
 programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config gnuplot:gnuplot-nox nm:binutils
           mpirun:openmpi-bin"
 libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundials-dev libjansson-dev libcmocka-dev
-           libhdf5-dev libopenmpi-dev"
+           libhdf5-dev libopenmpi-dev libmicrohttpd-dev libseccomp-dev"
 if [ "${1-}" = --test ]; then
     libraries="$libraries python3-dev python3-numpy python3-scipy python3-pytest python3-pip"
 fi

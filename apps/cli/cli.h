@@ -52,6 +52,9 @@ typedef struct cli_command {
 const cli_command *cli_command_at(int i); /* NULL past the end */
 const cli_command *cli_command_find(const char *name);
 void cli_print_help(const cli_command *command, FILE *out); /* NULL: of the program */
+int cli_dispatch(int argc, char **argv); /* what main does: finds the command and runs it; the exit status */
+/* Goes on as another program that lies beside this one, with the same arguments; comes back with errno if it cannot. */
+int cli_hand_over(const cli_args *args, const char *program);
 
 /* ---- args.c ------------------------------------------------------------------------------------- */
 

@@ -124,7 +124,7 @@ static int unknown_command(const char *word)
     return cli_wrong(&none, "there is no command \"%s\"; `daedalus help` lists them", word);
 }
 
-static int dispatch(int argc, char **argv)
+int cli_dispatch(int argc, char **argv)
 {
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         cli_print_help(NULL, argc < 2 ? stderr : stdout);
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     quiet_blas();
     json_set_alloc_funcs(noting_malloc, free);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a silent end */
-    int status = with_memory(dispatch(argc, argv));
+    int status = with_memory(cli_dispatch(argc, argv));
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {
         fprintf(stderr, "daedalus: standard output could not be written\n");
         return EXIT_USAGE;

@@ -36,7 +36,7 @@ async function bundles() {
   ]);
   const styles = fs.readFileSync(path.join(npm, 'node_modules/uplot/dist/uPlot.min.css'), 'utf8') + fs.readFileSync(path.join(web, 'style.css'), 'utf8');
   fs.writeFileSync(path.join(out, 'style.css'), (await esbuild.transform(styles, { loader: 'css', minify: true })).code);
-  fs.copyFileSync(path.join(web, 'index.html'), path.join(out, 'index.html'));
+  for (const name of ['index.html', 'favicon.svg']) fs.copyFileSync(path.join(web, name), path.join(out, name));
 }
 
 function module_() {

@@ -65,8 +65,13 @@ export function create(parent, text, onChange, label) {
   const language = new Compartment();
   const languageOf = (content) => (/^\s*[{[]/.test(content) ? json() : deq);
   let isJson = /^\s*[{[]/.test(text);
+  // In a shadow root styles come as sheets of their own, which the strictest content policy allows.
+  const root = parent.attachShadow({ mode: 'open' }), inside = document.createElement('div');
+  inside.style.height = '100%';
+  root.append(inside);
   const view = new EditorView({
-    parent,
+    parent: inside,
+    root,
     state: EditorState.create({
       doc: text,
       extensions: [lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), lintGutter(),

@@ -167,12 +167,14 @@ export class Plot {
 
   savePng() {
     const image = new Image();
+    const url = URL.createObjectURL(new Blob([plotSvg({ ...this.options, width: 800, height: 500 })], { type: 'image/svg+xml' }));
     image.onload = () => {
+      URL.revokeObjectURL(url);
       const canvas = h('canvas', { width: 1600, height: 1000 });
       canvas.getContext('2d').drawImage(image, 0, 0, 1600, 1000);
       canvas.toBlob((blob) => download(`${this.options.name}.png`, blob));
     };
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(plotSvg({ ...this.options, width: 800, height: 500 }))}`;
+    image.src = url;
   }
 
   destroy() {
