@@ -38,8 +38,8 @@ static json_t *json_of(const dae_problem *q, double moved, const char *which, co
         const char *name = mbs_mechanism_redundant(c, i, &row);
         json_array_append_new(redundant, json_pack("{s:s,s:i}", "joint", name, "row", row));
     }
-    for (int i = 0; mbs_mechanism_warning(c, i); i++)
-        json_array_append_new(warnings, json_string(mbs_mechanism_warning(c, i)));
+    for (int i = 0; q->warning && q->warning[i]; i++)
+        json_array_append_new(warnings, json_string(q->warning[i]));
     return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s,s:s}", "status", "ok",
                      "model", q->info->name, "bodies", top.bodies, "joints", top.joints, "loops", top.loops,
                      "coordinates", top.coordinates, "constraints", top.constraints, "independent",
@@ -70,8 +70,7 @@ static void print_text(const cli_args *args, const dae_problem *p, double moved,
     if (moved < 1e-12) printf("  initial       consistent as described\n");
     else printf("  initial       assembled; %s moved most, by %.3g\n", which, moved);
     printf("  suggestion    solver %s, formulation %s%s%s\n", method, form, reason[0] ? ": " : "", reason);
-    for (int i = 0; mbs_mechanism_warning(c, i); i++)
-        printf("  warning       %s\n", mbs_mechanism_warning(c, i));
+    for (int i = 0; p->warning && p->warning[i]; i++) printf("  warning       %s\n", p->warning[i]);
 }
 
 /* What `run` would choose: the form "auto" stands for, and the method for that form. */

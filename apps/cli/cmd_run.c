@@ -417,9 +417,16 @@ static void report_mechanism(const job *j)
         }
         printf(": left out; reactions are those of least norm\n");
     }
+    for (int i = 0; j->problem->warning && j->problem->warning[i]; i++)
+        printf("   warning     %s\n", j->problem->warning[i]);
     if (b)
         printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b->start,
                b->end, b->work, b->largest);
+    if (b && b->allowed > 0 && b->largest > b->allowed)
+        printf("   warning     the balance of energy is off by more than the tolerances explain (%.1e J), "
+               "most of it near "
+               "t = %.6g: check what acts there, or take smaller tolerances\n",
+               b->allowed, b->t);
 }
 
 static int finish(job *j)

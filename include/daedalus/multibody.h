@@ -52,6 +52,8 @@ typedef struct mbs_joint {
     const char *joint_1, *joint_2;              /* gear: the joints that it couples */
     double mu, friction_radius, friction_speed; /* dry friction, its lever, the speed at which it is full */
     double mu_static;                           /* at rest; 0: mu. With stick > 0: */
+    double speed;                               /* initial rate of its coordinate, which assembly keeps if */
+    int has_speed;
     double stick; /* 1/s, > 0: the joint sticks and slips, by events of the problem */
 } mbs_joint;
 

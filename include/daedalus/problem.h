@@ -24,7 +24,7 @@ typedef struct dae_problem_info {
     dae_kind kind;       /* of the default formulation */
     int n, index;        /* with default parameters; index 0 for ODEs */
     int stiff;
-    int no_velocities; /* 1: y'' = f(t,y) */
+    int no_velocities;              /* 1: y'' = f(t,y) */
     const char *origin;             /* one line: field and source */
     const dae_parameter *parameter; /* ended by name NULL; NULL: none */
 } dae_problem_info;
@@ -35,6 +35,7 @@ typedef struct dae_problem dae_problem;
 typedef struct dae_energy {
     double kinetic, potential; /* gravity, springs */
     double power;              /* of all that is in neither: motors, dampers, friction, drivers */
+    double total;              /* power of everything that changes the kinetic energy */
 } dae_energy;
 
 /* The balance of energy along a trajectory. */
@@ -42,6 +43,9 @@ typedef struct dae_balance {
     double start, end; /* kinetic and potential energy */
     double work;       /* of all other forces and of drivers, between */
     double largest;    /* |energy - start - work| along the trajectory */
+    double scale;      /* the largest energy or work that took part */
+    double allowed;    /* what the tolerances of a run explain; more is an alarm. 0: not known */
+    double t;          /* near which most of it came about */
 } dae_balance;
 
 /* What a problem can tell of its states beyond them, at count points (t, y), y one after another. Both return 0 or < 0. */

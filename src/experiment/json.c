@@ -138,6 +138,7 @@ static json_t *energy(const dae_balance *b)
     put(o, "end", number(b->end));
     put(o, "work", number(b->work));
     put(o, "imbalance", number(b->largest));
+    put(o, "allowed", number(b->allowed));
     return o;
 }
 

@@ -5,6 +5,7 @@
 #include <daedalus/experiment.h>
 
 #include "experiment/solution.h"
+#include "experiment/work.h"
 
 #include "simulation/simulation.h"
 
@@ -37,6 +38,7 @@ typedef struct run {
     long restarts;
     int out_of_memory;
     void *checkpoint;
+    dae_work work; /* p NULL: nobody wants it */
     dae_balance energy;
 } run;
 
@@ -199,10 +201,25 @@ static int put_step(run *x)
     return bad ? bad : put(x, b, dae_integrator_state(x->it), 0); /* dense output can cost evaluations */
 }
 
+/* Points of a piece at which the energy and its balance are wanted. */
+static int add_work(run *x, double from, double to)
+{
+    int events;
+    dae_integrator_events(x->it, &events);
+    for (int k = 0; k < DAE_WORK_POINTS; k++) {
+        double t, *y = dae_work_point(&x->work, from, to, k, events, &t);
+        if (dae_integrator_interpolate(x->it, t, x->sim->z, NULL) < 0) return -1;
+        dae_simulation_lower(x->sim, t, x->sim->z, y, NULL, NULL);
+    }
+    return 0;
+}
+
 /* A piece of the solution in the coordinates of the problem. */
 static int on_piece(dae_integrator *it, double from, double to, int degree, void *user)
 {
     run *x = user;
+    if (x->work.p && add_work(x, from, to) < 0) return -1;
+    if (!x->opt->solution) return 0;
     if (dae_solution_begin(&x->solution, from, to, degree) < 0) return -1;
     for (int k = 0; k <= degree; k++) {
         double t = dae_solution_node(from, to, degree, k);
@@ -336,8 +353,11 @@ static dae_status start(run *x, dae_error *err)
     if (s >= 0 && o->solution) {
         x->solution = (dae_solution_writer){.write = o->solution, .user = o->solution_user, .n = x->r.n};
         s = dae_solution_head(&x->solution, &x->r, dae_integrator_method(x->it), err);
-        dae_integrator_set_pieces(x->it, on_piece, x);
     }
+    if (o->trajectory != DAE_TRAJECTORY_NONE && x->r.problem->derived.energy &&
+        dae_work_begin(&x->work, x->r.problem, x->r.n))
+        s = dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the balance of energy");
+    if (o->solution || x->work.p) dae_integrator_set_pieces(x->it, on_piece, x);
     if (s >= 0) s = dae_simulation_start(x->sim, err);
     if (s >= 0 && o->resume) {
         s = dae_simulation_load(x->sim, o->resume, o->resume_size, o->resume_changes, err);
@@ -405,13 +425,16 @@ static void finish(run *x)
     if (x->sim->form) r->stats.acceleration_residual = x->sim->residual[2];
     if (x->opt->trajectory != DAE_TRAJECTORY_NONE && r->npoint > 0 && x->point_t[r->npoint - 1] != t)
         put(x, t, z, 1);
-    if (r->npoint > 1 && r->problem->derived.energy) {
-        dae_status e = dae_problem_balance(r->problem, r->npoint, x->point_t, x->point_y, &x->energy, NULL);
-        if (e == DAE_OK) r->energy = &x->energy;
-        if (e == DAE_ERR_MEMORY && r->status >= 0)
-            r->status =
-                dae_fail(&r->error, e, t, "out of memory for the balance of energy; the run itself was done");
+    const dae_balance *energy =
+        x->work.p ? dae_work_balance(&x->work, r->stats.accepted, r->rtol + r->atol) : NULL;
+    if (energy) {
+        x->energy = *energy;
+        r->energy = &x->energy;
     }
+    if (x->work.p && x->work.out_of_memory && r->status >= 0)
+        r->status = dae_fail(&r->error, DAE_ERR_MEMORY, t,
+                             "out of memory for the balance of energy; the run itself was done");
+    dae_work_end(&x->work);
     collect_events(x);
     if (r->status < 0 && r->last.y) diagnose(x);
     if (r->status == DAE_OK && r->problem->reference && r->t_end == r->problem->t_end) {
@@ -496,6 +519,7 @@ void dae_run_destroy(dae_run_result *r)
     run *x = (run *)r;
     if (!x) return;
     dae_simulation_close(x->sim);
+    dae_work_end(&x->work);
     free(x->point_t);
     free(x->point_y);
     free(x->checkpoint);

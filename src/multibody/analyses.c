@@ -343,42 +343,215 @@ dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, co
     return s;
 }
 
-/* ---- Small motions ------------------------------------------------------------------------------------- */
+/* ---- Small motions -------------------------------------------------------------------------------------
+ *
+ * About a motion y(t) a neighbor is told by small translations dr and rotations dphi of the bodies and by the changes dv, dw of
+ * their velocities, all in global axes. With the angular velocity w of a body
+ *     dr' = dv,   dphi' = dw + w x dphi,   dv' and dw': the change of the accelerations at fixed v and w,
+ * which are exact for spinning bodies: gyroscopic and centrifugal terms are in the change of the accelerations. In a frame that
+ * turns with W all four lose W x their own. The coefficients are constant where the motion is steady: at rest; for bodies that
+ * spin about an axis of symmetry (W = 0); where everything turns together (W = w). The first frame of these in which they
+ * do not change along the motion is taken; if there is none they are those of the moment. */
 
-#define DISTURBANCE 1e-6
+#define DISTURBANCE 1e-5 /* m, rad, m/s, rad/s; relative to a speed above 1; ours */
+#define AHEAD 0.05       /* rad that the fastest body turns between two looks at the coefficients; ours */
+#define STEADY 1e-5      /* change of coefficients, relative to the largest; ours */
 
 typedef struct small {
     const mbs_mechanism *m;
     double t;
     const double *y;
-    int np, nv; /* independent positions and velocities */
+    double W[3]; /* of the frame */
+    int np, nv;  /* independent positions and velocities */
     double *P, *V;
-    double *z, *a, *lambda, *d;
+    double *z, *a, *lambda, *d, *rate;
 } small;
+
+/* x' of all bodies from global axes to body axes (back: the other way), rotations only, poses of y. */
+static void turn(const mbs_mechanism *m, const double *y, int back, double *x)
+{
+    mbs_context c = mbs_begin(m, 0, y, y + m->np);
+    for (int b = 1; b <= m->nbody && !m->planar; b++) {
+        double *w = x + (b - 1) * m->bv + 3, old[3] = {w[0], w[1], w[2]};
+        if (back) mbs_rotate(c.pose[b].A, old, w);
+        else mbs_rotate_back(c.pose[b].A, old, w);
+    }
+    mbs_end(&c);
+}
+
+/* out -= W x x, translations and rotations of all bodies. */
+static void less_turned(const mbs_mechanism *m, const double *W, const double *x, double *out)
+{
+    for (int b = 0; b < m->nbody; b++, x += m->bv, out += m->bv) {
+        if (m->planar) {
+            out[0] += W[2] * x[1];
+            out[1] -= W[2] * x[0];
+            continue;
+        }
+        for (int part = 0; part < 6; part += 3) {
+            double n[3];
+            mbs_cross(W, x + part, n);
+            for (int i = 0; i < 3; i++) out[part + i] -= n[i];
+        }
+    }
+}
 
 /* Rates of (positions, velocities, u) when coordinate k is moved by h. */
 static dae_status rates(small *s, int k, double h, double *out, dae_error *err)
 {
     const mbs_mechanism *m = s->m;
-    size_t all = (size_t)(m->np + m->nv + m->nu);
+    size_t nv = (size_t)m->nv, all = (size_t)m->np + nv + (size_t)m->nu;
+    double *moved = s->d, *v = s->z + m->np, *w = s->rate;
     memcpy(s->z, s->y, all * sizeof *s->z);
-    if (k < s->np) mbs_move(m, s->P + k * m->nv, h, s->z);
-    else if (k < s->np + s->nv) {
-        for (int c = 0; c < m->nv; c++) s->z[m->np + c] += h * s->V[(k - s->np) * m->nv + c];
-    } else s->z[m->np + m->nv + k - s->np - s->nv] += h;
+    memcpy(w, s->y + m->np, nv * sizeof *w);
+    turn(m, s->y, 1, w); /* velocities in global axes */
+    memset(moved, 0, nv * sizeof *moved);
+    if (k < s->np) {
+        for (size_t c = 0; c < nv; c++) moved[c] = h * s->P[(size_t)k * nv + c];
+        memcpy(v, moved, nv * sizeof *v);
+        turn(m, s->y, 0, v);
+        mbs_move(m, v, 1, s->z);
+        memcpy(v, w, nv * sizeof *v);
+    } else {
+        memcpy(v, w, nv * sizeof *v);
+        for (size_t c = 0; c < nv && k < s->np + s->nv; c++) v[c] += h * s->V[(size_t)(k - s->np) * nv + c];
+        if (k >= s->np + s->nv) s->z[m->np + m->nv + k - s->np - s->nv] += h;
+    }
+    turn(m, s->z, 0, v);
     dae_status status = mbs_assemble(m, s->t, s->z, NULL, err);
     if (!status) status = mbs_mechanism_acceleration(m, s->t, s->z, s->a, s->lambda, err);
-    for (int i = 0; i < s->np; i++) {
-        out[i] = 0;
-        for (int c = 0; c < m->nv; c++) out[i] += s->P[i * m->nv + c] * s->z[m->np + c];
-    }
-    for (int i = 0; i < s->nv; i++) {
-        out[s->np + i] = 0;
-        for (int c = 0; c < m->nv; c++) out[s->np + i] += s->V[i * m->nv + c] * s->a[c];
-    }
-    dae_mech_point x = {
-        .t = s->t, .p = s->z, .v = s->z + m->np, .u = s->z + m->np + m->nv, .lambda = s->lambda};
+    dae_mech_point x = {.t = s->t, .p = s->z, .v = v, .u = v + m->nv, .lambda = s->lambda};
     if (m->nu) m->system.mech.dynamics(&x, out + s->np + s->nv, m->system.mech.user);
+    turn(m, s->z, 1, v);
+    turn(m, s->z, 1, s->a);
+    less_turned(m, s->W, v, s->a);
+    for (int b = 0; b < m->nbody && !m->planar; b++) { /* w x dphi; w is that of y */
+        double n[3];
+        mbs_cross(w + b * m->bv + 3, moved + b * m->bv + 3, n);
+        for (int i = 0; i < 3; i++) v[b * m->bv + 3 + i] += n[i];
+    }
+    less_turned(m, s->W, moved, v);
+    for (int i = 0; i < s->np + s->nv; i++) {
+        const double *base = i < s->np ? s->P + (size_t)i * nv : s->V + (size_t)(i - s->np) * nv;
+        const double *from = i < s->np ? v : s->a;
+        out[i] = 0;
+        for (size_t c = 0; c < nv; c++) out[i] += base[c] * from[c];
+    }
+    return status;
+}
+
+/* The coefficients A (n x n, n = np + nv + nu) at s->y. */
+static dae_status linearize(small *s, double *A, double *up, double *down, dae_error *err)
+{
+    int n = s->np + s->nv + s->m->nu;
+    double speed = 1;
+    for (int c = 0; c < s->m->nv; c++) speed = fmax(speed, fabs(s->y[s->m->np + c]));
+    for (int k = 0; k < n; k++) {
+        double h = DISTURBANCE * (k >= s->np && k < s->np + s->nv ? speed : 1);
+        dae_status status = rates(s, k, h, up, err);
+        if (!status) status = rates(s, k, -h, down, err);
+        if (status) return status;
+        for (int i = 0; i < n; i++) A[k * n + i] = (up[i] - down[i]) / (2 * h);
+    }
+    return DAE_OK;
+}
+
+/* Directions that the constraints leave at y, in global axes. */
+static void directions(small *s, double *G, double *basis)
+{
+    const mbs_mechanism *m = s->m;
+    int nl = m->nlambda;
+    dae_mech_point x = {.t = s->t, .p = s->y};
+    if (nl) {
+        memset(G, 0, (size_t)nl * (size_t)m->nv * sizeof *G);
+        m->system.mech.constraint(&x, NULL, G, m->system.mech.user);
+    }
+    for (int i = 0; i < nl; i++) {
+        for (int c = 0; c < m->nv; c++) s->d[c] = G[(size_t)c * (size_t)nl + (size_t)i];
+        turn(m, s->y, 1, s->d);
+        for (int c = 0; c < m->nv; c++) G[(size_t)c * (size_t)nl + (size_t)i] = s->d[c];
+    }
+    s->np = null_space(m->nv, nl, m->ng, G, basis, s->P);
+    s->nv = null_space(m->nv, nl, nl, G, basis, s->V);
+}
+
+/* The angular velocity of the body that turns fastest. */
+static double fastest(const mbs_mechanism *m, const double *y, double W[3])
+{
+    mbs_context c = mbs_begin(m, 0, y, y + m->np);
+    double most = 0;
+    W[0] = W[1] = W[2] = 0;
+    for (int b = 1; b <= m->nbody; b++) {
+        if (!(mbs_norm(c.pose[b].w) > most)) continue;
+        most = mbs_norm(c.pose[b].w);
+        mbs_rotate(c.pose[b].A, c.pose[b].w, W);
+    }
+    mbs_end(&c);
+    return most;
+}
+
+/* All directions turned by the rotation vector r. */
+static void turn_directions(small *s, const double r[3])
+{
+    double angle = mbs_norm(r), c = cos(angle), f = angle > 0 ? sin(angle) / angle : 1,
+           g = angle > 0 ? (1 - c) / (angle * angle) : 0.5;
+    int bv = s->m->bv, step = s->m->planar ? bv : 3;
+    for (int which = 0; which < 2; which++) {
+        double *x = which ? s->V : s->P;
+        for (int i = 0; i < (which ? s->nv : s->np) * s->m->nv; i += step) {
+            double o[3] = {x[i], x[i + 1], s->m->planar ? 0 : x[i + 2]}, n[3];
+            mbs_cross(r, o, n);
+            double dot = mbs_dot(r, o);
+            for (int j = 0; j < (s->m->planar ? 2 : 3); j++) x[i + j] = c * o[j] + f * n[j] + g * dot * r[j];
+        }
+    }
+}
+
+/* How much the coefficients A change while the motion goes from s->y on to `later`, after time dt. */
+static double change_of(small *s, const double *A, const double *later, double dt, double *B, double *up,
+                        double *down)
+{
+    int n = s->np + s->nv + s->m->nu;
+    const double *now = s->y;
+    double r[3] = {s->W[0] * dt, s->W[1] * dt, s->W[2] * dt}, back[3] = {-r[0], -r[1], -r[2]}, most = 0,
+           off = 0;
+    s->y = later;
+    s->t += dt;
+    turn_directions(s, r);
+    dae_status status = linearize(s, B, up, down, NULL);
+    turn_directions(s, back);
+    s->t -= dt;
+    s->y = now;
+    for (int i = 0; i < n * n; i++) {
+        most = fmax(most, fabs(A[i]));
+        off = fmax(off, fabs(A[i] - B[i]));
+    }
+    return status || !(most > 0) ? INFINITY : off / most;
+}
+
+/* The frame in which the coefficients do not change; A: those in it. */
+static dae_status steady_frame(small *s, double *A, double *B, double *up, double *down, dae_error *err)
+{
+    const mbs_mechanism *m = s->m;
+    double W[3], turning = fastest(m, s->y, W), dt = AHEAD / turning;
+    dae_status status = linearize(s, A, up, down, err);
+    if (status || !(turning > 0)) return status;
+    size_t all = (size_t)(m->np + m->nv + m->nu);
+    double *later = malloc(all * sizeof *later);
+    if (!later) return dae_fail(err, DAE_ERR_MEMORY, s->t, "out of memory");
+    dae_options opt = dae_options_default();
+    opt.rtol = opt.atol = 1e-11;
+    memcpy(later, s->y, all * sizeof *later);
+    if (dae_solve(&m->system, &opt, s->t, s->t + dt, later, NULL, NULL) == DAE_OK &&
+        change_of(s, A, later, dt, B, up, down) > STEADY) {
+        memcpy(s->W, W, sizeof W);
+        status = linearize(s, A, up, down, err);
+        if (!status && change_of(s, A, later, dt, B, up, down) > STEADY) {
+            memset(s->W, 0, sizeof s->W);
+            status = linearize(s, A, up, down, err);
+        }
+    }
+    free(later);
     return status;
 }
 
@@ -387,31 +560,24 @@ dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *m, double t, const dou
 {
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, all = (size_t)(m->np + m->nv + m->nu),
            most = 2 * nv + (size_t)m->nu;
-    double *work = calloc(
-        nl * nv + (nv + 1) * nv + 2 * nv * nv + 2 * nv + nl + all + most * most + 2 * most + 8, sizeof *work);
+    double *work =
+        calloc(nl * nv + (nv + 1) * nv + 2 * nv * nv + 3 * nv + nl + all + 2 * most * most + 2 * most + 8,
+               sizeof *work);
     if (!work) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
     double *G = work, *basis = G + nl * nv;
     small s = {.m = m, .t = t, .y = y, .P = basis + (nv + 1) * nv};
     s.V = s.P + nv * nv;
     s.a = s.V + nv * nv;
     s.d = s.a + nv;
-    s.lambda = s.d + nv;
+    s.rate = s.d + nv;
+    s.lambda = s.rate + nv;
     s.z = s.lambda + nl;
-    double *A = s.z + all, *up = A + most * most, *down = up + most;
-    dae_mech_point x = {.t = t, .p = y};
-    if (nl) m->system.mech.constraint(&x, NULL, G, m->system.mech.user);
-    s.np = null_space(m->nv, m->nlambda, m->ng, G, basis, s.P);
-    s.nv = null_space(m->nv, m->nlambda, m->nlambda, G, basis, s.V);
-    int n = s.np + s.nv + m->nu;
-    dae_status status = DAE_OK;
-    for (int k = 0; k < n && !status; k++) {
-        status = rates(&s, k, DISTURBANCE, up, err);
-        if (!status) status = rates(&s, k, -DISTURBANCE, down, err);
-        for (int i = 0; i < n; i++) A[k * n + i] = (up[i] - down[i]) / (2 * DISTURBANCE);
-    }
-    if (!status && dae_eigenvalues(n, A, re, im))
+    double *A = s.z + all, *B = A + most * most, *up = B + most * most, *down = up + most;
+    directions(&s, G, basis);
+    *size = s.np + s.nv + m->nu;
+    dae_status status = steady_frame(&s, A, B, up, down, err);
+    if (!status && dae_eigenvalues(*size, A, re, im))
         status = dae_fail(err, DAE_ERR_CONVERGENCE, t, "the eigenvalues did not converge");
-    *size = n;
     free(work);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "linalg/least_squares.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ enum { max_iterations = 60 };
 #define TOLERANCE 1e-12  /* of residuals, absolute in SI units; ours */
 #define ACCEPTABLE 1e-9  /* if rounding stops the iteration before; ours */
 #define LARGEST_MOVE 0.3 /* of one step, m and rad; ours */
+#define CHANGED 1e-9     /* relative to max(1, |v|): a velocity that changes by more is told; ours */
 #define RANK 1e-10       /* relative size of a pivot that counts as zero */
 
 typedef struct assembly {
@@ -121,30 +123,126 @@ static dae_status positions(assembly *x, double *p, dae_error *err)
                     name, value);
 }
 
+/* Velocities that are given: rows of G, then one row for each joint whose speed is given. */
+static int speed_count(const assembly *x)
+{
+    const mbs_mechanism *m = x->m;
+    int n = 0;
+    for (int k = 0; x->fixed && k < m->njoint; k++) /* only of the start */
+        n += m->joint[k].model->has_speed != 0;
+    return n;
+}
+
+static const mbs_coordinate *main_coordinate(const mbs_joint_data *j)
+{
+    return j->main == MBS_ANGLE ? &j->angle : j->main == MBS_SLIDE ? &j->slide : &j->length;
+}
+
+/* All rows at p: B v = c, (nrow + speeds) x nv column-major. */
+static void velocity_rows(assembly *x, const double *p, double *B, double *c)
+{
+    const mbs_mechanism *m = x->m;
+    size_t rows = (size_t)(m->nrow + speed_count(x)), at = (size_t)m->nrow;
+    double *gI = c, *row = B + rows * (size_t)m->nv;
+    rows_at(x, p, gI);
+    for (int i = 0; i < m->nrow; i++) {
+        c[i] = -gI[i];
+        for (int k = 0; k < m->nv; k++)
+            B[(size_t)k * rows + (size_t)i] = x->G[(size_t)k * (size_t)m->nrow + (size_t)i];
+    }
+    mbs_context y = mbs_begin(m, x->t, p, NULL);
+    for (int k = 0; x->fixed && k < m->njoint; k++) {
+        if (!m->joint[k].model->has_speed) continue;
+        memset(row, 0, (size_t)m->nv * sizeof *row);
+        mbs_coordinate_vector(&y, main_coordinate(&m->joint[k]), row);
+        for (int i = 0; i < m->nv; i++) B[(size_t)i * rows + at] = row[i];
+        c[at++] = m->joint[k].model->speed;
+    }
+    mbs_end(&y);
+}
+
+/* v becomes the nearest that satisfies the rows; fixed columns stay (NULL: none). The largest residual, its row in *worst. */
+static double nearest(const assembly *x, const double *B, const double *c, const unsigned char *fixed,
+                      double *work, double *v, int *worst)
+{
+    const mbs_mechanism *m = x->m;
+    int rows = m->nrow + speed_count(x), n = 0;
+    double *A = work, *b = A + (size_t)rows * (size_t)m->nv, largest = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        largest = *worst = 0;
+        for (int i = 0; i < rows; i++) {
+            b[i] = c[i];
+            for (int k = 0; k < m->nv; k++) b[i] -= B[(size_t)k * (size_t)rows + (size_t)i] * v[k];
+            if (fabs(b[i]) > largest) largest = fabs(b[i]), *worst = i;
+        }
+        if (pass == 1 || largest <= TOLERANCE) break;
+        n = 0;
+        for (int k = 0; k < m->nv; k++) {
+            if (fixed && fixed[m->nv + k]) continue;
+            memcpy(A + (size_t)n++ * (size_t)rows, B + (size_t)k * (size_t)rows, (size_t)rows * sizeof *A);
+        }
+        if (n == 0 || dae_least_squares(rows, n, A, b, RANK) < 0) break;
+        n = 0;
+        for (int k = 0; k < m->nv; k++) v[k] += fixed && fixed[m->nv + k] ? 0 : b[n++];
+    }
+    return largest;
+}
+
+/* Names of the velocities of a body. */
+static const char *velocity_name(const mbs_mechanism *m, int c)
+{
+    static const char *const planar[] = {"vx", "vy", "omega"};
+    static const char *const spatial[] = {"vx", "vy", "vz", "omega.x", "omega.y", "omega.z"};
+    return m->planar ? planar[c % 3] : spatial[c % 6];
+}
+
+/* What is given and does not go together: a speed of a joint, or the fixed velocity that would move most if it were free. */
+static dae_status contradiction(assembly *x, const double *B, const double *c, double *work, const double *v,
+                                double *free, double residual, int worst, dae_error *err)
+{
+    const mbs_mechanism *m = x->m;
+    int which = -1, row;
+    memcpy(free, v, (size_t)m->nv * sizeof *free);
+    int still = nearest(x, B, c, NULL, work, free, &row) > ACCEPTABLE;
+    for (int k = 0; k < m->nv && !still; k++) {
+        if (!x->fixed || !x->fixed[m->nv + k]) continue;
+        if (which < 0 || fabs(free[k] - v[k]) > fabs(free[which] - v[which])) which = k;
+    }
+    if (which >= 0)
+        return dae_fail(
+            err, DAE_ERR_INCONSISTENT, x->t,
+            "the given velocities contradict each other: %s.%s is fixed at %.6g, the joints and what else "
+            "is given want %.6g",
+            m->model->body[which / m->bv].name, velocity_name(m, which), v[which], free[which]);
+    for (int k = 0, at = m->nrow; k < m->njoint; k++) {
+        if (!m->joint[k].model->has_speed || at++ != (still ? row : worst)) continue;
+        return dae_fail(
+            err, DAE_ERR_INCONSISTENT, x->t,
+            "the given velocities contradict each other: the speed of joint \"%s\" cannot be %.6g (it is "
+            "off by %.3g)",
+            m->joint[k].model->name, m->joint[k].model->speed, residual);
+    }
+    return dae_fail(err, DAE_ERR_INCONSISTENT, x->t,
+                    "no consistent velocities: %s keeps a rate of %.3g; free a fixed velocity or "
+                    "check the drivers",
+                    mbs_row_name(m, worst < m->nrow ? worst : 0, NULL), residual);
+}
+
 static dae_status velocities(assembly *x, const double *p, double *v, dae_error *err)
 {
     const mbs_mechanism *m = x->m;
-    double *gI = x->b + 2 * m->nv + m->nrow, *d = x->b + m->nrow + m->nv, worst = 0, size = 1;
-    for (int pass = 0; pass < 2; pass++) {
-        rows_at(x, p, gI);
-        worst = 0;
-        for (int i = 0; i < m->nrow; i++) {
-            double r = gI[i];
-            for (int c = 0; c < m->nv; c++) r += x->G[(size_t)c * (size_t)m->nrow + (size_t)i] * v[c];
-            x->b[i] = -r;
-            worst = fabs(r) > worst ? fabs(r) : worst;
-        }
-        for (int c = 0; c < m->nv; c++) size = fabs(v[c]) > size ? fabs(v[c]) : size;
-        if (worst <= TOLERANCE) return DAE_OK;
-        if (pass == 1) break;
-        if (least_step(x, 1, d)) break;
-        for (int c = 0; c < m->nv; c++) v[c] += d[c];
-    }
-    if (worst <= ACCEPTABLE * size) return DAE_OK;
-    return dae_fail(err, DAE_ERR_INCONSISTENT, x->t,
-                    "no consistent velocities: a constraint keeps a rate of %.3g; free a fixed velocity or "
-                    "check the drivers",
-                    worst);
+    size_t rows = (size_t)(m->nrow + speed_count(x)), nv = (size_t)m->nv, most = rows > nv ? rows : nv;
+    double *B = calloc(2 * rows * nv + nv + rows + most + nv + 8, sizeof *B), size = 1;
+    if (!B) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    double *c = B + rows * nv + nv, *free_v = c + rows, *work = free_v + nv;
+    int worst;
+    velocity_rows(x, p, B, c);
+    double residual = nearest(x, B, c, x->fixed, work, v, &worst);
+    for (int k = 0; k < m->nv; k++) size = fabs(v[k]) > size ? fabs(v[k]) : size;
+    dae_status s = DAE_OK;
+    if (!(residual <= ACCEPTABLE * size)) s = contradiction(x, B, c, work, v, free_v, residual, worst, err);
+    free(B);
+    return s;
 }
 
 /* 1: y satisfies all rows as it is; found row by row, since large mechanisms are mostly described so. */
@@ -178,10 +276,10 @@ dae_status mbs_assemble(const mbs_mechanism *m, double t, double *y, const unsig
 {
     size_t nrow = (size_t)m->nrow, nv = (size_t)m->nv;
     assembly x = {.m = m, .t = t, .fixed = fixed};
-    if (!nrow || is_assembled(m, t, y)) return DAE_OK;
-    x.g = malloc(nrow * sizeof *x.g);
-    x.G = malloc(nrow * nv * sizeof *x.G);
-    x.A = malloc(nrow * nv * sizeof *x.A);
+    if (!speed_count(&x) && (!nrow || is_assembled(m, t, y))) return DAE_OK;
+    x.g = malloc((nrow + 1) * sizeof *x.g);
+    x.G = malloc((nrow * nv + 1) * sizeof *x.G);
+    x.A = malloc((nrow * nv + 1) * sizeof *x.A);
     x.b = malloc((2 * nrow + 2 * nv + nv) * sizeof *x.b);
     dae_status s;
     if (!x.g || !x.G || !x.A || !x.b) {
@@ -249,4 +347,20 @@ dae_status mbs_mechanism_initial(const mbs_mechanism *m, double *y, dae_error *e
     if (!s) mbs_switch_start(m, m->model->simulation.t0, y);
     free(fixed);
     return s;
+}
+
+/* ---- What assembly changed -------------------------------------------------------------------------------- */
+
+int mbs_mechanism_changed_velocity(const mbs_mechanism *m, const double *y, int from, char *text, size_t size)
+{
+    for (int k = from; k < m->nv; k++) {
+        double old = m->p0[m->np + k], now = y[m->np + k];
+        if (old == 0 || fabs(now - old) <= CHANGED * fmax(1, fabs(old))) continue;
+        snprintf(text, size,
+                 "the initial velocity %s.%s = %.10g does not fit the joints and what else is given: it "
+                 "starts with %.10g",
+                 m->model->body[k / m->bv].name, velocity_name(m, k), old, now);
+        return k + 1;
+    }
+    return 0;
 }

@@ -16,7 +16,7 @@ static double potential_at(const mbs_mechanism *m, double t, const double *p, co
 /* Power of the applied forces and of moving constraints, without that of the potential: its rate is taken by central
  * differences along the motion. */
 static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, double t, const double *y,
-                        double *out)
+                        dae_energy *out)
 {
     const dae_mech *s = &m->system.mech;
     size_t n = (size_t)(m->np + 2 * m->nv + 2 * m->nlambda);
@@ -45,7 +45,8 @@ static dae_status power(const mbs_mechanism *m, mbs_acceleration_solver *c, doub
         V[side] = potential_at(m, t, p, v);
         free(d);
     }
-    *out = sum + (V[1] - V[0]) / (2 * h);
+    out->total = sum;
+    out->power = sum + (V[1] - V[0]) / (2 * h);
     free(work);
     return status;
 }
@@ -57,7 +58,7 @@ dae_status mbs_energy_at(const mbs_mechanism *m, mbs_acceleration_solver *c, dou
     x.u = y + m->np + m->nv;
     mbs_energies(&x, &out->kinetic, &out->potential);
     mbs_end(&x);
-    return power(m, c, t, y, &out->power);
+    return power(m, c, t, y, out);
 }
 
 dae_status mbs_mechanism_energy(const mbs_mechanism *m, double t, const double *y, dae_energy *out)

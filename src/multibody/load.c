@@ -520,13 +520,36 @@ static void read_section(loader *l, json_t *root, const char *key, void (*read)(
     l->path[0] = 0;
 }
 
+/* The speed of a joint that assembly keeps. */
+static void read_speed(loader *l, json_t *o)
+{
+    const char *name = text(l, o, "joint", 1);
+    double speed = needed(l, o, "speed", &any);
+    if (l->failed) return;
+    for (int k = 0; k < l->m->njoint; k++) {
+        if (strcmp(l->m->joint[k].name, name) != 0) continue;
+        l->m->joint[k].speed = speed;
+        l->m->joint[k].has_speed = 1;
+        return;
+    }
+    wrong(l, "joint", "there is no joint \"%s\"", name);
+}
+
 /* "bob.omega" -> fix of the body. */
 static void read_initial(loader *l, json_t *root)
 {
     json_t *o = child(l, root, "initial", 0);
     if (!o) return;
     snprintf(l->path, sizeof l->path, "initial");
-    check_keys(l, o, "policy|fix");
+    check_keys(l, o, "policy|fix|joint|speed|joints");
+    if (json_object_get(o, "joint") || json_object_get(o, "speed")) read_speed(l, o);
+    json_t *speeds = child(l, o, "joints", 1);
+    for (size_t i = 0; speeds && i < json_array_size(speeds) && !l->failed; i++) {
+        snprintf(l->path, sizeof l->path, "initial.joints[%d]", (int)i);
+        check_keys(l, json_array_get(speeds, i), "joint|speed");
+        if (!l->failed) read_speed(l, json_array_get(speeds, i));
+        snprintf(l->path, sizeof l->path, "initial");
+    }
     const char *policy = text(l, o, "policy", 0);
     if (policy && strcmp(policy, "assemble") != 0)
         wrong(l, "policy", "expected \"assemble\", found \"%s\"", policy);

@@ -385,8 +385,10 @@ int mbs_layer(mbs_context *x, int i, double value, double width);
 const int *mbs_expression_sides(const mbs_context *x, int expression);
 void mbs_note_expression(const mbs_context *x, int expression, const double *values);
 dae_status mbs_number_switches(mbs_mechanism *m); /* after all forces and joints are there */
-void mbs_set_switches(mbs_mechanism *m);          /* of the system */
-int mbs_make_slots(mbs_mechanism *m);             /* mechanism.c; != 0: out of memory */
+/* Drivers that jump in position or speed between t0 and t1 are an error. */
+dae_status mbs_check_motions(const mbs_mechanism *m, double t0, double t1, dae_error *err);
+void mbs_set_switches(mbs_mechanism *m); /* of the system */
+int mbs_make_slots(mbs_mechanism *m);    /* mechanism.c; != 0: out of memory */
 struct mbs_tree *mbs_tree_copy(const struct mbs_tree *t, mbs_mechanism *m, dae_arena *arena);
 
 /* topology.c */
@@ -397,6 +399,9 @@ dae_status mbs_find_redundant(mbs_builder *b, const double *y);
 const char *mbs_row_name(const mbs_mechanism *m, int scalar, int *row);
 
 /* assemble.c */
+/* The first given velocity from number `from` on that differs in the initial state y, in words; where to go on, 0: none. */
+int mbs_mechanism_changed_velocity(const mbs_mechanism *m, const double *y, int from, char *text,
+                                   size_t size);
 dae_status mbs_assemble(const mbs_mechanism *m, double t, double *y, const unsigned char *fixed,
                         dae_error *err);
 /* All rows as described: g, G (nrow*nv column-major), gI, gamma; any may be NULL. */

@@ -168,14 +168,19 @@ static dae_status list_parameters(dae_problem *p, const mbs_model *m, dae_proble
     return dae_problem_exhausted(p) ? DAE_ERR_MEMORY : DAE_OK;
 }
 
-static dae_status list_warnings(dae_problem *p, const mbs_mechanism *m)
+/* Those of the mechanism, and every given velocity that assembly had to change. */
+static dae_status list_warnings(dae_problem *p, const mbs_mechanism *m, const double *y0)
 {
-    size_t count = 0;
+    size_t count = 0, changed = 0, i = 0;
+    char text[256];
     while (mbs_mechanism_warning(m, (int)count)) count++;
-    const char **list = dae_problem_take(p, count + 1, sizeof *list);
-    for (size_t i = 0; list && i < count; i++) list[i] = mbs_mechanism_warning(m, (int)i);
+    for (int k = 0; (k = mbs_mechanism_changed_velocity(m, y0, k, text, sizeof text)) > 0;) changed++;
+    const char **list = dae_problem_take(p, count + changed + 1, sizeof *list);
+    for (; list && i < count; i++) list[i] = mbs_mechanism_warning(m, (int)i);
+    for (int k = 0; list && (k = mbs_mechanism_changed_velocity(m, y0, k, text, sizeof text)) > 0;)
+        list[i++] = dae_problem_copy(p, text);
     p->warning = list;
-    return list ? DAE_OK : DAE_ERR_MEMORY;
+    return list && !dae_problem_exhausted(p) ? DAE_OK : DAE_ERR_MEMORY;
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
@@ -187,10 +192,13 @@ static dae_status fill(dae_problem *p, mbs_mechanism *m, dae_error *err)
     double *y0 = dae_problem_reals(p, n);
     dae_problem_info *info = dae_problem_take(p, 1, sizeof *info);
     if (!y0 || !info || set_names(p, m) || set_events(p, m) || list_parameters(p, m->model, info) ||
-        list_warnings(p, m) || mbs_problem_derive(p, m))
+        mbs_problem_derive(p, m))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    double t_end = s->t1 > s->t0 ? s->t1 : s->t0 + 1;
     dae_status status = mbs_mechanism_initial(m, y0, err);
+    if (status >= 0) status = mbs_check_motions(m, s->t0, t_end, err);
     if (status < 0) return status;
+    if (list_warnings(p, m, y0)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     info->name = m->model->name;
     info->title = m->model->doc ? m->model->doc : m->model->name;
     info->kind = DAE_KIND_MECH;
@@ -201,7 +209,7 @@ static dae_status fill(dae_problem *p, mbs_mechanism *m, dae_error *err)
     p->doc = m->model->doc;
     p->system = m->system;
     p->t0 = s->t0;
-    p->t_end = s->t1 > s->t0 ? s->t1 : s->t0 + 1;
+    p->t_end = t_end;
     p->y0 = y0;
     p->rtol = s->rtol > 0 ? s->rtol : 1e-6;
     p->atol = s->atol > 0 ? s->atol : s->rtol > 0 ? s->rtol : 1e-6;

@@ -112,6 +112,80 @@ dae_status mbs_number_switches(mbs_mechanism *m)
     return dae_arena_failed(m->arena) ? DAE_ERR_MEMORY : DAE_OK;
 }
 
+/* ---- Drivers that jump ------------------------------------------------------------------------------------- */
+
+enum { LOOK = 4000 }; /* times between t0 and t1 at which a motion is looked at; ours */
+#define JUMP 1e-9     /* relative to the largest position and speed of the motion; ours */
+
+/* Sides of expression e (of t alone) at t. */
+static void sides_at(const dae_expression *e, double t, double *margin, int *side, double *work)
+{
+    int n = dae_expression_switches(e);
+    for (int i = 0; i < n; i++) side[i] = DAE_SIDE_FREE;
+    dae_expression_margins(e, NULL, &t, margin, side, work);
+}
+
+/* c and c' of a motion at t, on given sides. */
+static void motion_on(const dae_expression *e, const int *side, double t, double c[3], double *work)
+{
+    double one = 1, zero = 0;
+    c[0] = dae_expression_curve_on(e, side, &t, &one, &zero, c + 1, work);
+}
+
+/* The sides change between a and b: compares both where they do. 0: no jump; else 1 + the derivative that jumps. */
+static int jump_between(const dae_expression *e, double a, double b, const double scale[2], double *work,
+                        double *t, double *size)
+{
+    enum { most = 64 };
+    double margin[most], c[2][3];
+    int side[3][most], n = dae_expression_switches(e);
+    if (n > most) return 0;
+    sides_at(e, a, margin, side[0], work);
+    sides_at(e, b, margin, side[1], work);
+    if (!memcmp(side[0], side[1], (size_t)n * sizeof(int))) return 0;
+    for (double middle; (middle = a + (b - a) / 2) > a && middle < b;) {
+        sides_at(e, middle, margin, side[2], work);
+        if (memcmp(side[0], side[2], (size_t)n * sizeof(int)) != 0)
+            b = middle, memcpy(side[1], side[2], sizeof side[1]);
+        else a = middle;
+    }
+    motion_on(e, side[0], b, c[0], work);
+    motion_on(e, side[1], b, c[1], work);
+    for (int k = 0; k < 2; k++) {
+        *t = b;
+        *size = c[1][k] - c[0][k];
+        if (fabs(*size) > JUMP * scale[k]) return 1 + k;
+    }
+    return 0;
+}
+
+dae_status mbs_check_motions(const mbs_mechanism *m, double t0, double t1, dae_error *err)
+{
+    double *work = calloc(m->work_size + 1, sizeof *work), h = (t1 - t0) / LOOK;
+    dae_status s = work ? DAE_OK : dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    for (int k = 0; k < m->nrows && !s; k++) {
+        const mbs_row *r = &m->row[k];
+        if (r->motion < 0 || m->expression_side[r->motion] < 0) continue;
+        const dae_expression *e = m->expression[r->motion];
+        double scale[2] = {1e-3, 1e-3}, c[3], t, size;
+        for (int i = 0; i <= LOOK; i++) {
+            motion_on(e, NULL, t0 + i * h, c, work);
+            for (int d = 0; d < 2; d++) scale[d] = fmax(scale[d], fabs(c[d]));
+        }
+        for (int i = 0; i < LOOK && !s; i++) {
+            int what = jump_between(e, t0 + i * h, t0 + (i + 1) * h, scale, work, &t, &size);
+            if (what)
+                s = dae_fail(err, DAE_ERR_INPUT, t,
+                             "driver \"%s\" jumps in %s by %.6g at t = %.10g: a motion must be smooth; join "
+                             "its parts with "
+                             "smoothstep(t, a, b) or give it as a spline",
+                             m->model->driver[r->driver].name, what == 1 ? "position" : "speed", size, t);
+        }
+    }
+    free(work);
+    return s;
+}
+
 /* ---- The system's switches ------------------------------------------------------------------------------- */
 
 static int values(double t, const double *y, const int *side, double *margin, int *next, void *user)

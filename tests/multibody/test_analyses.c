@@ -406,9 +406,79 @@ static void motor_current_follows_its_circuit(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* A symmetric rotor on springs that act along fixed directions: dphi = phi_x + i phi_y follows
+ *     It dphi'' - i Ip W dphi' + 2 k L^2 dphi = 0,
+ * two whirls that depend on the speed, and the translation, which does not. */
+static void rotor_whirls_as_theory_says(void **state)
+{
+    (void)state;
+    const double It = 0.1, Ip = 0.1667, k = 16600, L = 0.3, W = 200, m = 2;
+    mbs_model *model = mbs_model_create("rotor", MBS_SPATIAL);
+    mbs_model_add_body(model,
+                       &(mbs_body){.name = "rotor", .mass = m, .inertia = {It, It, Ip}, .omega = {0, 0, W}});
+    static const char *const end[] = {"front", "back"}, *const ground[] = {"g_front", "g_back"};
+    static const char *const name[] = {"x1", "y1", "z1", "x2", "y2", "z2"};
+    for (int e = 0; e < 2; e++) {
+        double z = e ? -L : L;
+        mbs_model_add_point(model, &(mbs_point){.name = end[e], .body = 1, .r = {0, 0, z}});
+        mbs_model_add_point(model, &(mbs_point){.name = ground[e], .r = {0, 0, z}});
+        for (int c = 0; c < 3; c++) {
+            mbs_model_add_force(model, &(mbs_force){.name = name[3 * e + c],
+                                                    .type = "spring",
+                                                    .point_a = ground[e],
+                                                    .point_b = end[e],
+                                                    .k = k,
+                                                    .axis = {c == 0, c == 1, c == 2}});
+        }
+    }
+    mbs_mechanism *c = compile(model);
+    double *y = described(c);
+    spectrum s = spectrum_at(c, y);
+    double b = Ip * W / (2 * It), root = sqrt(b * b + 2 * k * L * L / It);
+    assert_int_equal(s.n, 12);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        assert_int_equal(count_at(&s, 0, sign * (root + b), 1e-6 * root), 1);
+        assert_int_equal(count_at(&s, 0, sign * (root - b), 1e-6 * root), 1);
+        assert_int_equal(count_at(&s, 0, sign * sqrt(2 * k / m), 1e-6 * root), 3);
+    }
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* Two masses on a spring that turn about each other: seen from the frame that turns with them the distance swings with
+ * k/mu + 3 W^2, which the state of the moment seen from outside does not show. */
+static void turning_pair_swings_in_its_own_frame(void **state)
+{
+    (void)state;
+    const double k = 100, l0 = 1, W = 3, mu = 0.5, r = k * l0 / (k - mu * W * W);
+    mbs_model *model = mbs_model_create("pair", MBS_PLANAR);
+    static const char *const name[] = {"A", "B"}, *const point[] = {"a", "b"};
+    for (int i = 0; i < 2; i++) {
+        double x = i ? r / 2 : -r / 2;
+        mbs_model_add_body(model, &(mbs_body){.name = name[i],
+                                              .mass = 1,
+                                              .inertia = {0, 0, 1},
+                                              .center = {x},
+                                              .v = {0, W * x},
+                                              .omega = {0, 0, W}});
+        mbs_model_add_point(model, &(mbs_point){.name = point[i], .body = i + 1});
+    }
+    mbs_model_add_force(
+        model,
+        &(mbs_force){.name = "spring", .type = "spring", .point_a = "a", .point_b = "b", .k = k, .l0 = l0});
+    mbs_mechanism *c = compile(model);
+    double *y = described(c);
+    spectrum s = spectrum_at(c, y);
+    assert_int_equal(count_at(&s, 0, sqrt(k / mu + 3 * W * W), 1e-6), 1);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rotor_whirls_as_theory_says),
+        cmocka_unit_test(turning_pair_swings_in_its_own_frame),
         cmocka_unit_test(pendulum_comes_to_rest_below_its_pivot),
         cmocka_unit_test(equilibrium_is_searched_downhill),
         cmocka_unit_test(spring_carries_the_weight),

@@ -1,0 +1,110 @@
+/* The start of a mechanism: velocities that change are told, speeds of joints hold, contradictions have names; drivers
+ * that jump are refused. */
+#include "mechanics.h"
+
+static const char *const two_rods =
+    "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"rods\", \"dimension\": 2, \"gravity\": [0, 0],"
+    "  \"bodies\": [ { \"name\": \"one\", \"mass\": 1, \"inertia\": 1, \"r\": [1, 0], \"omega\": %g },"
+    "               { \"name\": \"two\", \"mass\": 1, \"inertia\": 1, \"r\": [3, 0] } ],"
+    "  \"joints\": [ { \"name\": \"J1\", \"type\": \"revolute\", \"a\": \"O\", \"b\": \"A\" },"
+    "               { \"name\": \"J2\", \"type\": \"revolute\", \"a\": \"B\", \"b\": \"C\" } ],"
+    "  \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] }, { \"name\": \"A\", \"body\": "
+    "\"one\", \"r\": [-1, 0] },"
+    "               { \"name\": \"B\", \"body\": \"one\", \"r\": [1, 0] }, { \"name\": \"C\", \"body\": "
+    "\"two\", \"r\": [-1, 0] } ],"
+    "  %s \"simulation\": { \"t1\": 1 } }";
+
+static dae_problem *open_rods(double omega, const char *more, dae_error *err)
+{
+    char text[2000];
+    snprintf(text, sizeof text, two_rods, omega, more);
+    return dae_problem_open_text(text, strlen(text), "rods.json", NULL, 0, err);
+}
+
+static void changed_velocity_is_told_with_both_values(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = open_rods(12, "", &err);
+    if (!p) fail_msg("%s", err.text);
+    double now = p->y0[6 + 2];
+    assert_true(fabs(now - 12) > 1);
+    assert_non_null(p->warning[0]);
+    char expected[64];
+    snprintf(expected, sizeof expected, "one.omega = 12 ");
+    assert_non_null(strstr(p->warning[0], expected));
+    snprintf(expected, sizeof expected, "starts with %.10g", now);
+    assert_non_null(strstr(p->warning[0], expected));
+    assert_null(p->warning[1]);
+    dae_problem_destroy(p);
+}
+
+static void speeds_of_joints_hold(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = open_rods(0,
+                               "\"initial\": { \"joints\": [ { \"joint\": \"J1\", \"speed\": 3 }, { "
+                               "\"joint\": \"J2\", \"speed\": -1 } ] },",
+                               &err);
+    if (!p) fail_msg("%s", err.text);
+    const double *v = p->y0 + 6; /* rods along x: one turns with 3, two with 2 */
+    const double expected[] = {0, 3, 3, 0, 8, 2};
+    for (int i = 0; i < 6; i++) assert_near(v[i], expected[i], 1e-10);
+    dae_problem_destroy(p);
+    p = open_rods(0, "\"initial\": { \"joint\": \"J1\", \"speed\": \"5[rad/s]\" },", &err);
+    if (!p) fail_msg("%s", err.text);
+    assert_near(p->y0[6 + 2], 5, 1e-10);
+    dae_problem_destroy(p);
+    assert_null(open_rods(0, "\"initial\": { \"joint\": \"J7\", \"speed\": 1 },", &err));
+    assert_non_null(strstr(err.text, "J7"));
+}
+
+static void contradiction_is_named(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    assert_null(
+        open_rods(2, "\"initial\": { \"fix\": [\"one.omega\"], \"joint\": \"J1\", \"speed\": 3 },", &err));
+    assert_int_equal(err.status, DAE_ERR_INCONSISTENT);
+    assert_non_null(strstr(err.text, "one.omega is fixed at 2"));
+    assert_non_null(strstr(err.text, "want 3"));
+}
+
+static void driver_that_jumps_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *motion, *expected;
+    } jump[] = {{"if(t < 0.3, 0, 0.25)", "jumps in position by 0.25 at t = 0.3"},
+                {"2*max(0, t - 0.5)", "jumps in speed by 2 at t = 0.5"},
+                {"floor(2*t)", "jumps in position by 1 at t = 0.5"}};
+    static const char *const smooth[] = {"if(t < 0.5, 0, (t-0.5)^3)", "smoothstep(t, 0.2, 0.6)",
+                                         "max(0, t-0.5)^2"};
+    char more[200];
+    dae_error err = {0};
+    for (int k = 0; k < 3; k++) {
+        snprintf(more, sizeof more,
+                 "\"drivers\": [ { \"name\": \"D\", \"joint\": \"J1\", \"value\": \"%s\" } ],",
+                 jump[k].motion);
+        assert_null(open_rods(0, more, &err));
+        assert_non_null(strstr(err.text, "\"D\""));
+        if (!strstr(err.text, jump[k].expected)) fail_msg("%s", err.text);
+        snprintf(more, sizeof more,
+                 "\"drivers\": [ { \"name\": \"D\", \"joint\": \"J1\", \"value\": \"%s\" } ],", smooth[k]);
+        dae_problem *p = open_rods(0, more, &err);
+        if (!p) fail_msg("%s", err.text);
+        dae_problem_destroy(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changed_velocity_is_told_with_both_values),
+        cmocka_unit_test(speeds_of_joints_hold),
+        cmocka_unit_test(contradiction_is_named),
+        cmocka_unit_test(driver_that_jumps_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
