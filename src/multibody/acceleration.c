@@ -24,6 +24,7 @@ struct mbs_acceleration_solver {
     dae_arena *arena;
     dae_saddle_spec spec;
     dae_saddle *saddle; /* NULL: dense only */
+    int anchored;       /* 1: it has pivots */
     double *G, *x, *b,
         *r;       /* values of the pattern; solution, right-hand side and residual, nv+nlambda each */
     double *none; /* nlambda zeros */
@@ -98,13 +99,18 @@ static int factors_are_good(const mbs_acceleration_solver *c)
     return worst <= UNCERTAIN;
 }
 
-/* 0: factored; > 0: the matrix is (nearly) singular; < 0: out of memory. */
+/* 0: factored; > 0: the matrix is (nearly) singular; < 0: out of memory. Neighboring points share their pivots: choosing them
+ * costs a hundred factorizations. Only where they do not serve new ones are chosen. */
 static int factor(mbs_acceleration_solver *c, const dae_mech_point *at)
 {
     const mbs_mechanism *m = c->m;
     if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
+    if (c->anchored && !dae_saddle_stale(c->saddle) &&
+        dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) == 0 && factors_are_good(c))
+        return 0;
     int r = dae_saddle_anchor(c->saddle, m->blocks, c->G, NULL);
     if (!r) r = dae_saddle_factor(c->saddle, m->blocks, c->G, NULL);
+    c->anchored = !r;
     return r ? r : !factors_are_good(c);
 }
 

@@ -5,9 +5,9 @@
  * norm, so that redundant constraints and singular poses do no harm. */
 #include "multibody/analyses.h"
 
+#include "core/number.h"
 #include "linalg/least_squares.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -356,10 +356,10 @@ int mbs_mechanism_changed_velocity(const mbs_mechanism *m, const double *y, int 
     for (int k = from; k < m->nv; k++) {
         double old = m->p0[m->np + k], now = y[m->np + k];
         if (old == 0 || fabs(now - old) <= CHANGED * fmax(1, fabs(old))) continue;
-        snprintf(text, size,
-                 "the initial velocity %s.%s = %.10g does not fit the joints and what else is given: it "
-                 "starts with %.10g",
-                 m->model->body[k / m->bv].name, velocity_name(m, k), old, now);
+        dae_snprintf(text, size,
+                     "the initial velocity %s.%s = %.10g does not fit the joints and what else is given: it "
+                     "starts with %.10g",
+                     m->model->body[k / m->bv].name, velocity_name(m, k), old, now);
         return k + 1;
     }
     return 0;
