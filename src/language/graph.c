@@ -410,7 +410,11 @@ int dae_graph_power(dae_graph *g, int a, int b)
     if (!dae_graph_is_number(g, b, &y)) return intern(g, (dae_node){.op = OP_POW, .a = a, .b = b}, NULL);
     if (dae_graph_is_number(g, a, &x)) return dae_graph_number(g, pow(x, y));
     if (y == floor(y) && fabs(y) <= 1000) return whole_power(g, a, (int)y);
-    if (y == 0.5) return intern(g, (dae_node){.op = OP_SQRT, .a = a}, NULL);
+    if (2 * y == floor(2 * y) && fabs(y) < 100) { /* x^(n + 1/2) = x^n sqrt(x): roots are cheap */
+        int root = intern(g, (dae_node){.op = OP_SQRT, .a = a}, NULL), n = (int)floor(y);
+        if (n >= 0) return n ? dae_graph_multiply(g, whole_power(g, a, n), root) : root;
+        return dae_graph_divide(g, root, whole_power(g, a, -n));
+    }
     return intern(g, (dae_node){.op = OP_POW, .a = a, .b = b}, NULL);
 }
 

@@ -3,6 +3,7 @@
 #include "language/program_parts.h"
 
 #include "language/graph_parts.h"
+#include "language/native.h"
 
 #include <limits.h>
 #include <math.h>
@@ -331,7 +332,10 @@ dae_program *dae_program_create(const dae_graph *g, int ninput, const int *input
     free(list);
     free(value);
     if (missing) *missing = lost;
-    if (good) return p;
+    if (good) {
+        p->native = dae_native_create(p);
+        return p;
+    }
     dae_program_destroy(p);
     return NULL;
 }
@@ -339,6 +343,7 @@ dae_program *dae_program_create(const dae_graph *g, int ninput, const int *input
 void dae_program_destroy(dae_program *p)
 {
     if (!p) return;
+    dae_native_destroy(p->native);
     for (int i = 0; i < p->ncurve; i++) dae_curve_destroy(p->curve[i]);
     free(p->curve);
     free(p->constant);
@@ -352,6 +357,11 @@ void dae_program_destroy(dae_program *p)
 size_t dae_program_work(const dae_program *p)
 {
     return (size_t)p->nregister + 1;
+}
+
+int dae_program_is_native(const dae_program *p)
+{
+    return p->native != NULL;
 }
 
 int dae_program_operations(const dae_program *p)

@@ -27,5 +27,8 @@ size_t dae_program_work(const dae_program *p); /* numbers */
 int dae_program_operations(const dae_program *p);
 void dae_program_start(const dae_program *p, double *work);
 void dae_program_run(const dae_program *p, double *work, double *out);
+/* The registers by the portable levels, whatever dae_program_run uses; the two give the same numbers, exactly. */
+void dae_program_run_levels(const dae_program *p, double *work);
+int dae_program_is_native(const dae_program *p); /* 1: dae_program_run is machine code */
 
 #endif

@@ -30,6 +30,9 @@ struct dae_program {
     int *output; /* register of each */
     dae_curve **curve;
     int ncurve;
+    struct dae_native *native; /* the same as machine code, or NULL */
 };
+
+void dae_program_run_part(const dae_program *p, int k, double *work); /* run number k */
 
 #endif

@@ -1,5 +1,5 @@
 /* Evaluation of programs: one loop per run of equal operations. */
-#include "language/program_parts.h"
+#include "language/native.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,8 +79,19 @@ static void run_one(const dae_program *p, const dae_run *run, double *r)
     }
 }
 
-void dae_program_run(const dae_program *p, double *work, double *out)
+void dae_program_run_levels(const dae_program *p, double *work)
 {
     for (int k = 0; k < p->nrun; k++) run_one(p, &p->run[k], work);
+}
+
+void dae_program_run_part(const dae_program *p, int k, double *work)
+{
+    run_one(p, &p->run[k], work);
+}
+
+void dae_program_run(const dae_program *p, double *work, double *out)
+{
+    if (p->native) dae_native_run(p->native, p, work);
+    else dae_program_run_levels(p, work);
     for (int i = 0; i < p->noutput; i++) out[i] = work[p->output[i]];
 }
