@@ -157,6 +157,30 @@ static void random_slider_cranks_with_a_stop(void **state)
         printf("%-12s worst %.3g\n", dae_method_get(i)->name, worst[i]);
 }
 
+/* Friction by sign(v) has no answer at rest: it is told which force it is, and when. */
+static void chatter_names_the_force(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    double y[16];
+    mbs_model *m = mbs_model_create("block", MBS_PLANAR);
+    mbs_model_add_body(m, &(mbs_body){.name = "block", .mass = 1, .inertia = {0, 0, 1}, .v = {1}});
+    mbs_model_add_point(m, &(mbs_point){.name = "O"});
+    mbs_model_add_point(m, &(mbs_point){.name = "B", .body = 1});
+    mbs_model_add_joint(
+        m, &(mbs_joint){.name = "J", .type = "prismatic", .point_a = "O", .point_b = "B", .axis = {1}});
+    mbs_model_add_force(
+        m, &(mbs_force){
+               .name = "rub", .type = "force", .joint = "J", .value = {"-5*sign(J.speed)"}, .count = 1});
+    mbs_mechanism *c = compile(m);
+    assert_int_equal(mbs_mechanism_initial(c, y, &err), DAE_OK);
+    dae_options opt = dae_options_default();
+    assert_int_equal(dae_solve(mbs_mechanism_system(c), &opt, 0, 1, y, NULL, &err), DAE_ERR_EVENT);
+    assert_near(err.t, 0.2, 1e-9);
+    assert_non_null(strstr(err.text, "force \"rub\" switched 100 times within"));
+    mbs_mechanism_destroy(c);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +189,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(damped_stop_pushes_and_never_pulls),
         cmocka_unit_test(dry_friction_turns_with_the_slider),
         cmocka_unit_test(random_slider_cranks_with_a_stop),
+        cmocka_unit_test(chatter_names_the_force),
     };
     everything = argc > 1 && !strcmp(argv[1], "all");
     return cmocka_run_group_tests(tests, NULL, NULL);
