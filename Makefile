@@ -91,6 +91,10 @@ fuzz-equations: build ## the same with equation files
 	build-fuzz/fuzz_equations -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2000 -max_len=3000 \
 	    -artifact_prefix=build-fuzz/ build-fuzz/equations-corpus tests/equations/models models
 
+auto: build ## the regret of auto: its time over that of the best method at equal accuracy, some minutes
+	cmake --build build -j $(JOBS) --target bench_auto
+	OPENBLAS_NUM_THREADS=1 build/bench/bench_auto
+
 hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integration of the HMMWV, about 20 minutes
 	cmake --build build -j $(JOBS) --target bench_hmmwv
 	{ cat bench/hmmwv-tables.head; OPENBLAS_NUM_THREADS=1 build/bench/bench_hmmwv tables; } > build/hmmwv-tables.md

@@ -98,13 +98,14 @@ static const dae_method_info *choose_mechanical(const dae_mech *mech, double rto
 
 /* ODEs: the first row that holds. Measured with bench_solvers and with the test set, time at equal accuracy: rodas4p2 and
  * rodas5p need 0.4 to 0.8 of radau5's time on hires, pollu, vdpol, orego and rober down to 1e-6; below, radau with its
- * orders 9 and 13 needs 0.4 to 0.8 of it on all but hires and pollu. They take J at its word, so only where the system
+ * orders 9 and 13 needs 0.4 to 0.8 of it on all but hires and pollu, whose complex factors cost more (n = 8, 20). They take J at its word, so only where the system
  * gives one, and not where an atol far below rtol asks for digits of variables that have died out (e5: 2 digits instead
  * of 8). Pleiades: rkn8 0.6 to 0.8 of dop853, rkn12 and vern9 from 7 digits on. */
 typedef struct rule {
     int stiff;         /* 1: the fastest time constants are short beside the interval */
     int no_velocities; /* 1: only y'' = f(t,y) */
     int exact; /* 1: only small systems with a Jacobian, and tolerances that do not ask for digits of nothing */
+    int least;   /* equations */
     double rtol; /* smallest for this row */
     const char *method, *why;
 } rule;
@@ -113,15 +114,16 @@ typedef struct rule {
 #define DEAD_ATOL 1e-10 /* ours: atol/rtol */
 
 static const rule rules[] = {
-    {1, 0, 1, 3e-5, "rodas4p2", "small, with a Jacobian: one LU per step and no iteration"},
-    {1, 0, 1, 0.99e-6, "rodas5p", "small, with a Jacobian: one LU per step and no iteration"},
-    {1, 0, 0, 0.99e-6, "radau5", "implicit Runge-Kutta of order 5"},
-    {1, 0, 0, 0, "radau", "tight tolerance: implicit Runge-Kutta of orders 5 to 13"},
-    {0, 1, 0, 0.99e-7, "rkn8", "y'' = f(t,y): Nystrom pair"},
-    {0, 1, 0, 0, "rkn12", "y'' = f(t,y), tight tolerance: Nystrom pair"},
-    {0, 0, 0, 1.0001 * TIGHT, "dopri5", "explicit Runge-Kutta of order 5"},
-    {0, 0, 0, 0.99e-9, "dop853", "explicit Runge-Kutta of order 8"},
-    {0, 0, 0, 0, "vern9", "very tight tolerance: explicit Runge-Kutta of order 9"},
+    {1, 0, 1, 1, 3e-5, "rodas4p2", "small, with a Jacobian: one LU per step and no iteration"},
+    {1, 0, 1, 1, 0.99e-6, "rodas5p", "small, with a Jacobian: one LU per step and no iteration"},
+    {1, 0, 1, 8, 0.99e-8, "rodas5p", "with a Jacobian: one LU per step and no iteration"},
+    {1, 0, 0, 1, 0.99e-6, "radau5", "implicit Runge-Kutta of order 5"},
+    {1, 0, 0, 1, 0, "radau", "tight tolerance: implicit Runge-Kutta of orders 5 to 13"},
+    {0, 1, 0, 1, 0.99e-7, "rkn8", "y'' = f(t,y): Nystrom pair"},
+    {0, 1, 0, 1, 0, "rkn12", "y'' = f(t,y), tight tolerance: Nystrom pair"},
+    {0, 0, 0, 1, 1.0001 * TIGHT, "dopri5", "explicit Runge-Kutta of order 5"},
+    {0, 0, 0, 1, 0.99e-9, "dop853", "explicit Runge-Kutta of order 8"},
+    {0, 0, 0, 1, 0, "vern9", "very tight tolerance: explicit Runge-Kutta of order 9"},
 };
 
 /* 1: a method that takes J for exact can have it. */
@@ -144,7 +146,7 @@ static const dae_method_info *choose_ode(const dae_system *sys, const dae_option
     int exact = is_exact(sys, opt);
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
         const rule *r = &rules[k];
-        if (r->stiff != stiff || (r->exact && !exact) || rtol < r->rtol) continue;
+        if (r->stiff != stiff || (r->exact && !exact) || rtol < r->rtol || sys->ode.n < r->least) continue;
         if (r->no_velocities && !sys->structure.no_velocities) continue;
         *why = r->why;
         return dae_method_find(r->method);

@@ -59,7 +59,9 @@ static void stiff_problems_get_a_method_by_tolerance_and_jacobian(void **state)
     assert_string_equal(choose("hires", 1e-4, reason, sizeof reason)->name, "rodas4p2");
     assert_non_null(strstr(reason, "one LU per step"));
     assert_string_equal(choose("hires", 1e-6, reason, sizeof reason)->name, "rodas5p");
-    assert_string_equal(choose("hires", 1e-7, reason, sizeof reason)->name, "radau");
+    assert_string_equal(choose("hires", 1e-7, reason, sizeof reason)->name, "rodas5p");
+    assert_string_equal(choose("hires", 1e-9, reason, sizeof reason)->name, "radau");
+    assert_string_equal(choose("orego", 1e-7, reason, sizeof reason)->name, "radau");
     dae_error err = {0};
     dae_problem *p = dae_problem_create("hires", NULL, 0, &err);
     assert_non_null(p);
