@@ -117,7 +117,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     }
     m->work[1] = WORK_JACOBIAN + WORK_LU + count_of(1) * WORK_ROW;
     for (int j = 2; j <= ROWS; j++) m->work[j] = m->work[j - 1] + (count_of(j) - 1) * WORK_ROW + WORK_LU;
-    dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(m->linear));
+    dae_ivp_solves_with(ivp, dae_shifted_describe(m->linear));
     ivp->y = m->y;
     ivp->order = 2;
     return m;

@@ -25,6 +25,7 @@
 #include "linalg/small.h"
 
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SAFETY 0.9        /* RODAS */
@@ -126,7 +127,9 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
     if (m->attempt) {
         take_fixed(m, a);
         if (dae_arena_failed(a)) goto memory;
-        dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"dense %d (kernel of this size)\"", ivp->n);
+        char text[64];
+        snprintf(text, sizeof text, "dense %d (kernel of this size)", ivp->n);
+        dae_ivp_solves_with(ivp, text);
     } else {
         m->attempt = dae_rodas_general();
         dae_shifted_spec spec = {
@@ -136,7 +139,7 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
             destroy(m);
             return NULL;
         }
-        dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", dae_shifted_describe(w->linear));
+        dae_ivp_solves_with(ivp, dae_shifted_describe(w->linear));
     }
     ivp->y = m->y;
     ivp->order = table->order;
