@@ -110,9 +110,10 @@ typedef struct rule {
     const char *method, *why;
 } rule;
 
-#define SMALL 32        /* ours: equations; beyond, every factorization counts */
-#define LOOSE 3e-5      /* ours: rtol above which order 4 does it */
-#define DEAD_ATOL 1e-10 /* ours: atol/rtol */
+#define SMALL 32           /* ours: equations; beyond, every factorization counts */
+#define LOOSE 3e-5         /* ours: rtol above which order 4 does it */
+#define VERY_TIGHT 0.99e-7 /* ours: rtol of DAEs below which radau raises its order */
+#define DEAD_ATOL 1e-10    /* ours: atol/rtol */
 
 static const rule rules[] = {
     {1, 0, 1, 1, LOOSE, "rodas4p2", "small, with a Jacobian: one LU per step and no iteration"},
@@ -172,11 +173,16 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
         m = first_of(ide);
         snprintf(reason, size, "implicit equations F(t,y,y') = 0 of index %d", index);
         break;
-    case DAE_KIND_DAE: { /* chemakzo, transamp at 1e-3, 1e-4: rodas4p2 0.4 to 0.85 of radau5's time */
-        int linear = index <= 1 && is_exact(sys, opt) && smallest_rtol(opt, dae_system_size(sys)) >= LOOSE;
-        m = linear ? dae_method_find("rodas4p2") : first_of(implicit);
+    case DAE_KIND_DAE: { /* chemakzo, transamp: at 1e-3 and 1e-4 rodas4p2 0.4 to 0.85 of radau5's time, from 1e-8 on radau
+                            0.4 to 1 of it */
+        double rtol = smallest_rtol(opt, dae_system_size(sys));
+        int linear = index <= 1 && is_exact(sys, opt) && rtol >= LOOSE,
+            high = index <= 1 && rtol < VERY_TIGHT;
+        m = linear ? dae_method_find("rodas4p2") : high ? dae_method_find("radau") : first_of(implicit);
         snprintf(reason, size, "M y' = f with variables of index %d: stiffly accurate %s", index,
-                 linear ? "Rosenbrock method, one LU per step and no iteration" : "implicit Runge-Kutta");
+                 linear ? "Rosenbrock method, one LU per step and no iteration"
+                 : high ? "implicit Runge-Kutta of orders 5 to 13"
+                        : "implicit Runge-Kutta");
         break;
     }
     case DAE_KIND_ODE: {
