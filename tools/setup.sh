@@ -9,6 +9,7 @@ programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config 
 libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundials-dev libjansson-dev libcmocka-dev
            libhdf5-dev libopenmpi-dev libmicrohttpd-dev libseccomp-dev"
 if [ "${1-}" = --test ]; then
+    programs="$programs gfortran:gfortran"
     libraries="$libraries python3-dev python3-numpy python3-scipy python3-pytest python3-pip"
 fi
 if [ "${1-}" = --dev ]; then

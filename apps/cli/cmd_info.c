@@ -49,11 +49,13 @@ static void print_components(const dae_problem *p, int n)
     printf("%s\n", n > 60 ? " ..." : "");
 }
 
-static int info_problem(cli_args *args, const dae_problem_info *info)
+/* A problem of the test set by its name, or of a file. */
+static int info_problem(cli_args *args, const char *name)
 {
     dae_error err = {0};
-    dae_problem *p = dae_problem_create(info->name, NULL, 0, &err);
-    if (!p) return cli_wrong(args, "%s: %s", info->name, err.text);
+    dae_problem *p = dae_problem_open(name, NULL, 0, &err);
+    if (!p) return cli_wrong(args, "%s", err.text);
+    const dae_problem_info *info = p->info;
     if (args->json) {
         info_problem_json(info, p);
         dae_problem_destroy(p);
@@ -76,8 +78,8 @@ static int info_problem(cli_args *args, const dae_problem_info *info)
         printf("  discontinuous  at %d times, the first at t = %g\n", p->ndiscontinuity, p->discontinuity[0]);
     print_parameters(info->parameter);
     print_components(p, info->n);
-    const char *doc = dae_problem_doc(info->name);
-    if (doc) printf("\n%s", doc);
+    const char *doc = p->doc ? p->doc : dae_problem_doc(info->name);
+    if (doc) printf("\n%s\n", doc);
     dae_problem_destroy(p);
     return EXIT_DONE;
 }
@@ -146,8 +148,7 @@ static int info_auto(void)
 static int run(cli_args *args)
 {
     const char *name = args->argument[0];
-    const dae_problem_info *problem = dae_problem_find(name);
-    if (problem) return info_problem(args, problem);
+    if (dae_problem_find(name) || dae_problem_is_file(name)) return info_problem(args, name);
     if (dae_method_find(name)) return info_solver(args, dae_method_find(name));
     if (dae_formulation_find(name)) return info_formulation(args, dae_formulation_find(name));
     if (!strcmp(name, "auto")) return info_auto();

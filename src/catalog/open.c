@@ -3,6 +3,7 @@
 #include <daedalus/equations.h>
 #include <daedalus/multibody.h>
 
+#include "catalog/report_problem.h"
 #include "core/error.h"
 #include "core/file.h"
 
@@ -111,7 +112,7 @@ dae_problem *dae_problem_open_text(const char *text, size_t length, const char *
 int dae_problem_is_file(const char *what)
 {
     if (!what || strchr(what, '\n') || is_model(what, strlen(what))) return 0;
-    return strchr(what, '/') || kind_by_ending(what);
+    return strchr(what, '/') || kind_by_ending(what) || ends_with(what, ".so");
 }
 
 dae_problem *dae_problem_open(const char *what, const dae_setting *setting, int nsetting, dae_error *err)
@@ -123,6 +124,7 @@ dae_problem *dae_problem_open(const char *what, const dae_setting *setting, int 
     if (strchr(what, '\n') || is_model(what, strlen(what)))
         return dae_problem_open_text(what, strlen(what), NULL, setting, nsetting, err);
     if (!dae_problem_is_file(what)) return dae_problem_create(what, setting, nsetting, err);
+    if (ends_with(what, ".so")) return dae_report_problem(what, setting, nsetting, err); /* code, not text */
     size_t length = 0;
     char *text = dae_read_file(what, &length, err);
     dae_problem *p = text ? dae_problem_open_text(text, length, what, setting, nsetting, err) : NULL;

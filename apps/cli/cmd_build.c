@@ -1,0 +1,115 @@
+/* daedalus build: a problem in the format of the test set report, compiled so that every command takes it. */
+#include "cli.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *const fortran[] = {".f", ".for", ".f90", ".F", NULL}, *const c_source[] = {".c", NULL};
+
+static int ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), k = strlen(ending);
+    return n > k && !strcmp(text + n - k, ending);
+}
+
+static int is_one_of(const char *file, const char *const *ending)
+{
+    for (; *ending; ending++) {
+        if (ends_with(file, *ending)) return 1;
+    }
+    return 0;
+}
+
+/* The compiler: FC or CC of the environment, else what Debian calls it. */
+static const char *compiler(const char *file, const char **package)
+{
+    int is_fortran = is_one_of(file, fortran);
+    const char *given = getenv(is_fortran ? "FC" : "CC");
+    *package = is_fortran ? "gfortran" : "gcc";
+    return given && given[0] ? given : is_fortran ? "gfortran" : "cc";
+}
+
+/* Runs it without a shell; its messages go to standard error. Its exit status, or -1: it could not be started (errno). */
+static int compile(const char *program, const char *source, const char *out)
+{
+    const char *argv[] = {program, "-shared", "-fPIC", "-O2", "-o", out, source, "-lm", NULL};
+    pid_t pid;
+    int status = 0, bad = posix_spawnp(&pid, program, NULL, NULL, (char *const *)argv, environ);
+    if (bad) {
+        errno = bad;
+        return -1;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* DIR/NAME.so beside the source, unless --out says otherwise. */
+static int target(const cli_args *args, const char *source, char *out, size_t size)
+{
+    const char *given = cli_value(args, "out");
+    size_t n = strlen(source);
+    const char *dot = strrchr(source, '.');
+    if (dot) n = (size_t)(dot - source);
+    int used = given ? snprintf(out, size, "%s%s", strchr(given, '/') ? "" : "./", given)
+                     : snprintf(out, size, "%s%.*s.so", strchr(source, '/') ? "" : "./", (int)n, source);
+    if (used < 0 || (size_t)used >= size) return cli_wrong(args, "the name of the file is too long");
+    return ends_with(out, ".so") ? 0 : cli_wrong(args, "--out %s: the name must end with .so", out);
+}
+
+static int run(cli_args *args)
+{
+    const char *source = args->argument[0], *package;
+    char out[4096];
+    if (!is_one_of(source, fortran) && !is_one_of(source, c_source))
+        return cli_wrong(args, "%s: expected Fortran (.f, .for, .f90) or C (.c)", source);
+    if (access(source, R_OK) != 0) return cli_wrong(args, "%s: %s", source, strerror(errno));
+    if (source[0] == '-')
+        return cli_wrong(args, "%s: a name that begins with a dash; write ./%s", source, source);
+    if (target(args, source, out, sizeof out)) return EXIT_USAGE;
+    const char *program = compiler(source, &package);
+    int status = compile(program, source, out);
+    if (status == -1 || status == 127)
+        return cli_wrong(
+            args, "the compiler %s could not be started: %s; install the package %s, or name another in %s",
+            program, strerror(status == -1 ? errno : ENOENT), package,
+            is_one_of(source, fortran) ? "FC" : "CC");
+    if (status) {
+        fprintf(stderr, "daedalus build: %s could not be compiled\n", source);
+        return EXIT_FAILED;
+    }
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open(out, NULL, 0, &err);
+    if (!p) return cli_wrong(args, "%s was compiled, but: %s", out, err.text);
+    printf("%s: %s, %s of %d equations%s; daedalus run %s\n", out, p->info->title,
+           dae_kind_name(p->system.kind), dae_system_size(&p->system),
+           p->reference ? ", with a reference solution" : "", out);
+    dae_problem_destroy(p);
+    return EXIT_DONE;
+}
+
+static const cli_option options[] = {
+    {"out", "FILE.so", NULL, "where to put it; default: beside the source"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char notes[] =
+    "The source has the routines PROB, INIT, SETTOLERANCES, SETOUTPUT, FEVAL, JEVAL, MEVAL and SOLUT of the "
+    "test\n"
+    "set report (section IV.3), in Fortran or C. What is built is code: it can do whatever you can.\n"
+    "FC and CC name other compilers than gfortran and cc.\n";
+static const char *const examples[] = {"build pollution.f", "then: daedalus run ./pollution.so", NULL};
+const cli_command cli_build = {"build",
+                               "compile a problem written in Fortran or C",
+                               "SOURCE.f|SOURCE.c",
+                               "file",
+                               1,
+                               1,
+                               options,
+                               examples,
+                               notes,
+                               run};
