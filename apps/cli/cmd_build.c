@@ -102,7 +102,8 @@ static const char notes[] =
     "test\n"
     "set report (section IV.3), in Fortran or C. What is built is code: it can do whatever you can.\n"
     "FC and CC name other compilers than gfortran and cc.\n";
-static const char *const examples[] = {"build pollution.f", "then: daedalus run ./pollution.so", NULL};
+static const char *const examples[] = {"build examples/own-problem/kinetics.c --out ./kinetics.so",
+                                       "then: daedalus run ./kinetics.so", NULL};
 const cli_command cli_build = {"build",
                                "compile a problem written in Fortran or C",
                                "SOURCE.f|SOURCE.c",

@@ -87,7 +87,7 @@ checks=$((checks + 1)); [ "$(wc -l <part.csv)" -gt 10 ] || wrong 'part.csv is to
 
 # ---- run: checkpoint and resume give the same numbers
 expect 0 run rober --json --solver radau5; whole=$(sed 's/"reason".*"rtol"/"rtol"/; s/"cpu_seconds":[^,]*,//' out)
-expect 4 run rober --max-steps 30 --checkpoint r.ckpt --quiet
+expect 4 run rober --solver radau5 --max-steps 30 --checkpoint r.ckpt --quiet
 expect 0 run rober --resume r.ckpt --json
 equal "$(sed 's/"reason".*"rtol"/"rtol"/; s/"cpu_seconds":[^,]*,//' out)" "$whole"
 expect 2 run rober --resume r.ckpt --rtol 1e-3; says 'was made with --rtol' err
@@ -246,6 +246,7 @@ expect 0 completion fish; says '^complete -c daedalus' out
 # ---- the manual names every option; every example of the help pages runs
 sed 's/\\-/-/g; s/^/ /' "$manual" >manual
 ln -s "$(dirname "$manual")/../models" models
+ln -s "$(dirname "$manual")/../examples" examples
 expect 0 --help; sed -n '/^Commands/,/^$/p' out >commands
 checks=$((checks + 1)); [ "$(wc -l <commands)" -gt 7 ] || wrong 'too few commands in --help'
 for command in $(sed -n "s/^  \([a-z]*\)  *[a-z].*/\1/p" commands); do
@@ -254,13 +255,13 @@ for command in $(sed -n "s/^  \([a-z]*\)  *[a-z].*/\1/p" commands); do
     for option in $(sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' page); do
         says "[^a-z-]--$option\\([^a-z0-9-]\\|\$\\)" manual
     done
-    sed -n 's/^  \$ //p' page >examples
+    sed -n 's/^  \$ //p' page >lines
     while read -r line; do
         checks=$((checks + 1))
         sh -c "$line" >out 2>err </dev/null
         got=$?
         [ $got -eq 0 ] || { [ $got -eq 4 ] && echo "$line" | grep -q max-steps; } || wrong "example: $line (exit status $got)"
-    done <examples
+    done <lines
 done
 
 # ---- a closed standard output is told
