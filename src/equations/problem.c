@@ -22,6 +22,7 @@ void dae_equation_object_destroy(void *p)
     dae_implicit_destroy(o->implicit);
     dae_equation_system_destroy(o->system);
     dae_actions_destroy(o->actions);
+    dae_outputs_destroy(o->outputs);
     dae_first_order_destroy(o->s);
     dae_model_destroy(o->m);
     free(o->instant);
@@ -307,9 +308,40 @@ static int make_system(dae_equation_object *o, dae_messages *messages)
         o->system = dae_equation_system_create(o->m, s->n, s->ncontinuous, s->variable, s->order, messages);
         if (!o->system) return 0;
     }
+    o->outputs = dae_outputs_create(o->m, s); /* before switches are written into the rates */
+    if (!o->outputs) return 0;
     if (s->dae < 0) o->implicit = dae_implicit_create(o->m, s);
     else o->flow = dae_flow_create(o->m, s->n, s->leaf, s->rate, &missing);
     return o->implicit || o->flow;
+}
+
+/* ---- Outputs ------------------------------------------------------------------------------------- */
+
+static int columns(const dae_problem *p, int count, const double *t, const double *y, const double *a,
+                   const double *lambda, double *value)
+{
+    const dae_equation_object *o = dae_problem_object(p, dae_equation_object_destroy);
+    size_t n = (size_t)o->s->n, m = (size_t)p->derived.ncolumn;
+    (void)a, (void)lambda;
+    for (size_t k = 0; k < (size_t)count; k++) {
+        if (dae_outputs_values(o->outputs, t[k], y + k * n, value + k * m)) return -1;
+    }
+    return 0;
+}
+
+static void set_outputs(dae_problem *p, const dae_equation_object *o)
+{
+    int n = dae_outputs_count(o->outputs);
+    const char **name = dae_problem_take(p, (size_t)n + 1, sizeof *name);
+    const char **unit = dae_problem_take(p, (size_t)n + 1, sizeof *unit);
+    for (int i = 0; name && unit && i < n; i++) {
+        dae_dimension d = dae_outputs_dimension(o->outputs, i);
+        d.soft = 0; /* a number without a unit took part: it is as good as the others say */
+        name[i] = dae_problem_copy(p, dae_outputs_name(o->outputs, i));
+        unit[i] = unit_text(p, &d);
+    }
+    if (!name || !unit || !n) return;
+    p->derived = (dae_derived){.ncolumn = n, .column = name, .unit = unit, .columns = columns};
 }
 
 static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_messages *messages)
@@ -326,6 +358,7 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
     set_options(p, o, messages);
     set_reference(p, o, changed);
     set_plot(p, o);
+    set_outputs(p, o);
     p->events = dae_actions_events(o->actions);
     if (p->y0) dae_actions_begin(o->actions, p->t0, (double *)p->y0);
     info->name = dae_problem_copy(p, m->name);

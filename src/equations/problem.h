@@ -6,6 +6,7 @@
 #include "equations/first_order.h"
 #include "equations/flow.h"
 #include "equations/forms.h"
+#include "equations/outputs.h"
 #include "equations/residual.h"
 #include "problem/problem.h"
 
@@ -17,6 +18,7 @@ typedef struct dae_equation_object {
     dae_implicit *implicit;      /* F(t, y, y') = 0 */
     dae_equation_system *system; /* analyzed, unless the equations are an ODE as they stand */
     dae_actions *actions;
+    dae_outputs *outputs;
     double *instant;
 } dae_equation_object;
 

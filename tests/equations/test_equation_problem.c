@@ -268,6 +268,25 @@ static void corners_of_tables_are_located(void **state)
     dae_problem_destroy(p);
 }
 
+/* Named expressions along a solution; derivatives are what the equations say. */
+static void lets_are_outputs(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text("param k = 3\nvar x = 2, v = 1\nx' = v\nv' = -k*x\nlet e = v^2/2 + k*x^2/2, a "
+                               "= v'\nsolve t = 0 .. 1\n");
+    double t = 0.5, y[] = {1.5, -2}, out[2];
+    assert_int_equal(p->derived.ncolumn, 2);
+    assert_string_equal(p->derived.column[0], "e");
+    assert_int_equal(p->derived.columns(p, 1, &t, y, NULL, NULL, out), 0);
+    assert_near(out[0], 2 + 1.5 * 2.25, 1e-14);
+    assert_near(out[1], -4.5, 1e-14);
+    dae_problem_destroy(p);
+    p = open_text("var x = 2\nx' = -x\nlet a = 2*x, b = 3*x\noutput b\nsolve t = 0 .. 1\n");
+    assert_int_equal(p->derived.ncolumn, 1);
+    assert_string_equal(p->derived.column[0], "b");
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(right_sides_agree_with_the_test_set),
@@ -277,6 +296,7 @@ int main(void)
                                        cmocka_unit_test(clocks_and_stops),
                                        cmocka_unit_test(instants_of_time_are_found),
                                        cmocka_unit_test(settings_reach_the_model),
+                                       cmocka_unit_test(lets_are_outputs),
                                        cmocka_unit_test(switches_are_located),
                                        cmocka_unit_test(whole_numbers_switch),
                                        cmocka_unit_test(corners_of_tables_are_located)};
