@@ -69,6 +69,18 @@ def test_times_points_and_dense_output(crank):
     assert gaps.max() < 0.0101
 
 
+def test_events_in_words(crank):
+    r = crank.run(events="slider.x=0.4:stop")
+    assert r.status == 1 and np.isclose(r["slider.x"][-1], 0.4, atol=1e-6) and r.events[-1][1].startswith("slider.x")
+    assert json.loads(r.to_json())["events"]  # the names live as long as the result
+    free = crank.run(events=False)
+    assert free.status == 0 and not free.events and free.t_end == 2
+    both = daedalus.open("plei").run(events=["x1=2.5", "y1:falling"])
+    assert both.success and both.events
+    with pytest.raises(ValueError, match="nothing"):
+        crank.run(events=["nothing=1"])
+
+
 def test_files_and_tables(crank, tmp_path):
     r = crank.run()
     r.to_csv(tmp_path / "r.csv")

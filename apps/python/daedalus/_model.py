@@ -148,10 +148,12 @@ class Model:
         """Runs the model; what is not given is as the model says.
 
         t_eval: times at which the solution is wanted; every: an interval of output; points: so many equidistant points; max_gap:
-        every step, and points between that are no further apart; else what the model says, or every step. The result has the columns by name: r["slider.x"], r.slider.x.
+        every step, and points between that are no further apart; else what the model says, or every step. events: more events in
+        words, "slider.x=0.3:stop" (NAME or NAME=VALUE, with :stop, :rising, :falling); False: none, not even the model's. The result
+        has the columns by name: r["slider.x"], r.slider.x.
 
         >>> import daedalus
-        >>> r = daedalus.open("hires").run(rtol=1e-6)
+        >>> r = daedalus.open("hires").run(rtol=1e-6, method="radau5")
         >>> r.solver, r.scd > 4
         ('radau5', True)
         """
@@ -171,7 +173,9 @@ class Model:
             t_eval = np.ascontiguousarray(t_eval, dtype=float)
             if len(t_eval) == 0:
                 t_eval = None
-        more = {} if events is True else {"events": self._no_events()}
+        more = {}
+        if events is not True:
+            more["events"] = [events] if isinstance(events, str) else list(events) if events else False
         try:
             raw = _core.run(self._core, self._options(method, formulation, rtol, atol, options), t_end=end, at=t_eval,
                             trajectory=trajectory, points=count, interval=interval, dense=bool(dense_output), progress=call,
@@ -180,9 +184,6 @@ class Model:
             if hasattr(call, "close"):
                 call.close()
         return self._result(raw, t_eval, dense_output)
-
-    def _no_events(self):
-        raise ValueError("`events` must be True: the events of a model belong to it")
 
     def _result(self, raw, t_eval, dense_output):
         status = raw["status"]

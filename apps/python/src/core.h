@@ -92,9 +92,10 @@ typedef struct event_call {
 
 /* A problem of the test set, a model, or a system of functions. */
 typedef struct problem_object {
-    PyObject_HEAD const dae_problem *problem; /* what is integrated */
-    dae_problem *opened;                      /* owned, or NULL */
-    dae_problem plain;                        /* systems of functions */
+    PyObject ob_base;
+    const dae_problem *problem; /* what is integrated */
+    dae_problem *opened;        /* owned, or NULL */
+    dae_problem plain;          /* systems of functions */
     shared all;
     call fn[FN_COUNT];
     Py_ssize_t jac_values; /* of a sparse Jacobian; 0: it is a matrix of jac_rows x n */
@@ -127,7 +128,8 @@ void options_clear(option_set *s);
 
 /* Switching functions and actions, and what happened. */
 typedef struct event_set {
-    PyObject_HEAD shared *all;
+    PyObject ob_base;
+    shared *all;
     PyObject *problem; /* owner of all */
     int count, n;
     event_call *event;

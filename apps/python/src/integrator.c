@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 typedef struct integrator {
-    PyObject_HEAD problem_object *problem;
+    PyObject ob_base;
+    problem_object *problem;
     PyObject *events; /* event_set, or NULL */
     dae_integrator *it;
     option_set set;

@@ -5,7 +5,8 @@
 #include <string.h>
 
 typedef struct memory {
-    PyObject_HEAD double *data;
+    PyObject ob_base;
+    double *data;
     PyObject *owner;
     Py_ssize_t shape[2], strides[2];
     int ndim;

@@ -8,7 +8,9 @@
 /* ---- What owns the numbers -------------------------------------------------------------------------- */
 
 typedef struct result {
-    PyObject_HEAD dae_run_result *r;
+    PyObject ob_base;
+    dae_run_result *r;
+    dae_switching *switching; /* events in words, or NULL: the result has their names */
     PyObject *problem;
 } result;
 
@@ -16,6 +18,7 @@ static void result_dealloc(PyObject *self)
 {
     result *x = (result *)self;
     dae_run_destroy(x->r);
+    dae_switching_destroy(x->switching);
     Py_XDECREF(x->problem);
     PyObject_Free(self);
 }
@@ -210,13 +213,89 @@ static PyObject *with_solution(PyObject *d, problem_object *p, const dae_run_res
     return d;
 }
 
-static int read_at(PyObject *at, Py_buffer *v, dae_run_options *o)
+/* All that a run needs besides the problem. */
+typedef struct run_call {
+    dae_run_options o;
+    option_set set;
+    text solution;
+    Py_buffer times, state;
+    watch w;
+    dae_switching *switching;
+} run_call;
+
+static int read_times(run_call *c, PyObject *at, PyObject *resume)
 {
-    if (at == Py_None) return 0;
-    if (buffer_reals(at, v, "t_eval") < 0) return -1;
-    o->at = v->buf;
-    o->nat = (int)(v->len / v->itemsize);
+    if (at != Py_None) {
+        if (buffer_reals(at, &c->times, "t_eval") < 0) return -1;
+        c->o.at = c->times.buf;
+        c->o.nat = (int)(c->times.len / c->times.itemsize);
+    }
+    if (resume != Py_None) {
+        if (PyObject_GetBuffer(resume, &c->state, PyBUF_SIMPLE) < 0) return -1;
+        c->o.resume = c->state.buf;
+        c->o.resume_size = (size_t)c->state.len;
+    }
     return 0;
+}
+
+/* None: those of the problem; False: none; a list: in words, besides those of the problem; else functions. */
+static int read_events(run_call *c, const problem_object *p, PyObject *events)
+{
+    dae_error err = {0};
+    const char *word[64];
+    if (events == Py_None) return 0;
+    if (events == Py_False) {
+        c->o.events = NULL;
+        return 0;
+    }
+    if (!PyList_Check(events)) {
+        c->o.events = &((event_set *)events)->events;
+        return 0;
+    }
+    int count = (int)PyList_GET_SIZE(events);
+    if (count > 64) {
+        PyErr_SetString(core_input, "more than 64 events");
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!(word[i] = PyUnicode_AsUTF8(PyList_GET_ITEM(events, i)))) return -1;
+    }
+    c->switching = dae_switching_create(p->problem, c->o.options.atol, word, count, p->problem->events, &err);
+    if (c->switching) c->o.events = dae_switching_events(c->switching);
+    else raise_status(err.status, &err);
+    return c->switching ? 0 : -1;
+}
+
+/* Runs, without the lock of Python; what belongs to the result goes over to it. */
+static PyObject *run_now(run_call *c, problem_object *p)
+{
+    dae_error err = {0};
+    PyThreadState *thread = PyEval_SaveThread();
+    dae_run_result *r = dae_run(p->problem, &c->o, &err);
+    PyEval_RestoreThread(thread);
+    if (!r) return raise_status(err.status, &err);
+    result *owner = PyObject_New(result, &result_type);
+    if (!owner) {
+        dae_run_destroy(r);
+        return NULL;
+    }
+    PyObject *out = NULL;
+    Py_INCREF(p);
+    owner->r = r;
+    owner->problem = (PyObject *)p;
+    owner->switching = c->switching;
+    c->switching = NULL;
+    if (shared_raise(&p->all)) {
+        /* an exception of a function ended it */
+    } else if (r->status == DAE_ERR_INPUT || r->status == DAE_ERR_UNSUPPORTED ||
+               r->status == DAE_ERR_MEMORY) {
+        raise_status(r->status, &r->error);
+    } else {
+        out = with_solution(answer(owner), p, r, &c->solution);
+        c->solution.data = NULL;
+    }
+    Py_DECREF(owner);
+    return out;
 }
 
 PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
@@ -225,7 +304,7 @@ PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
                             "points",     "interval", "dense",  "progress", "every",
                             "checkpoint", "resume",   "events", "repeat",   NULL};
     problem_object *p;
-    PyObject *dict, *at = Py_None, *progress = Py_None, *resume = Py_None, *events = Py_None;
+    PyObject *dict, *at = Py_None, *progress = Py_None, *resume = Py_None, *events = Py_None, *out = NULL;
     int trajectory = 0, points = 1, dense = 0, checkpoint = 0, repeat = 1;
     double t_end = NAN, interval = 0, every = 0;
     (void)module;
@@ -233,62 +312,28 @@ PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
                                      &dict, &t_end, &at, &trajectory, &points, &interval, &dense, &progress,
                                      &every, &checkpoint, &resume, &events, &repeat))
         return NULL;
-    dae_run_options o = dae_run_options_default(p->problem);
-    option_set set = {0};
-    text solution = {0};
-    Py_buffer times = {0}, state = {0};
-    watch w = {.all = &p->all, .progress = progress == Py_None ? NULL : progress, .every = every};
-    dae_error err = {0};
-    PyObject *out = NULL;
-    if (!isnan(t_end)) o.t_end = t_end;
-    o.trajectory = (dae_trajectory)trajectory;
-    o.points = points;
-    o.interval = interval;
-    o.max_values = SIZE_MAX / 64; /* nothing is thinned */
-    o.checkpoint = checkpoint;
-    o.repeat = repeat;
-    o.progress = watch_progress;
-    o.progress_user = &w;
-    if (events != Py_None) o.events = &((event_set *)events)->events;
+    run_call c = {.o = dae_run_options_default(p->problem), .w = {.all = &p->all, .every = every}};
+    if (progress != Py_None) c.w.progress = progress;
+    if (!isnan(t_end)) c.o.t_end = t_end;
+    c.o.trajectory = (dae_trajectory)trajectory;
+    c.o.points = points;
+    c.o.interval = interval;
+    c.o.max_values = SIZE_MAX / 64; /* nothing is thinned */
+    c.o.checkpoint = checkpoint;
+    c.o.repeat = repeat;
+    c.o.progress = watch_progress;
+    c.o.progress_user = &c.w;
     if (dense) {
-        o.solution = text_write;
-        o.solution_user = &solution;
+        c.o.solution = text_write;
+        c.o.solution_user = &c.solution;
     }
-    if (options_fill(&set, &o.options, dict, &p->all) < 0 || read_at(at, &times, &o) < 0) goto done;
-    if (resume != Py_None) {
-        if (PyObject_GetBuffer(resume, &state, PyBUF_SIMPLE) < 0) goto done;
-        o.resume = state.buf;
-        o.resume_size = (size_t)state.len;
-    }
-    dae_run_result *r;
-    PyThreadState *thread = PyEval_SaveThread();
-    r = dae_run(p->problem, &o, &err);
-    PyEval_RestoreThread(thread);
-    if (!r) {
-        raise_status(err.status, &err);
-        goto done;
-    }
-    result *owner = PyObject_New(result, &result_type);
-    if (!owner) {
-        dae_run_destroy(r);
-        goto done;
-    }
-    owner->r = r;
-    Py_INCREF(p);
-    owner->problem = (PyObject *)p;
-    if (shared_raise(&p->all)) free(solution.data);
-    else if (r->status == DAE_ERR_INPUT || r->status == DAE_ERR_UNSUPPORTED || r->status == DAE_ERR_MEMORY) {
-        free(solution.data);
-        raise_status(r->status, &r->error);
-    } else {
-        out = with_solution(answer(owner), p, r, &solution);
-    }
-    solution.data = NULL;
-    Py_DECREF(owner);
-done:
-    free(solution.data);
-    if (times.obj) PyBuffer_Release(&times);
-    if (state.obj) PyBuffer_Release(&state);
-    options_clear(&set);
+    if (options_fill(&c.set, &c.o.options, dict, &p->all) == 0 && read_times(&c, at, resume) == 0 &&
+        read_events(&c, p, events) == 0)
+        out = run_now(&c, p);
+    free(c.solution.data);
+    dae_switching_destroy(c.switching);
+    if (c.times.obj) PyBuffer_Release(&c.times);
+    if (c.state.obj) PyBuffer_Release(&c.state);
+    options_clear(&c.set);
     return out;
 }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 typedef struct simulation {
-    PyObject_HEAD problem_object *problem;
+    PyObject ob_base;
+    problem_object *problem;
     dae_simulation *s;
     option_set set;
     dae_simulation_options options;

@@ -5,7 +5,8 @@
 #include <string.h>
 
 typedef struct solution {
-    PyObject_HEAD dae_solution *s;
+    PyObject ob_base;
+    dae_solution *s;
     char *data; /* as it was written, for pickling */
     size_t size;
 } solution;

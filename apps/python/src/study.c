@@ -223,7 +223,8 @@ PyObject *study_reference(PyObject *module, PyObject *args)
 enum { MOST_RUNNING = 256 };
 
 typedef struct sweep {
-    PyObject_HEAD problem_object *problem;
+    PyObject ob_base;
+    problem_object *problem;
     dae_design *design;
     dae_sweep *s;
     dae_integrator *running[MOST_RUNNING]; /* guarded by the GIL */
