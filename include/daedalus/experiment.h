@@ -69,6 +69,7 @@ typedef struct dae_run_result {
     const char *solver;         /* the method that ran, or the one that was asked for if it did not start */
     const char *formulation;    /* mechanical systems, else NULL */
     const char *reason;         /* why "auto" took the method, or "" */
+    const char *warnings;       /* what speaks against this method here, or "" */
     const char *form_text;      /* what the formulation decided (coordinates, alpha and beta), or "" */
     const char *linear_algebra; /* what the method solves its linear systems with, or "" */
     double rtol, atol;          /* as given */

@@ -149,6 +149,7 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "solver", text_or_null(r->solver));
     put(o, "formulation", text_or_null(r->formulation));
     put(o, "reason", text_or_null(r->reason && r->reason[0] ? r->reason : NULL));
+    if (r->warnings && r->warnings[0]) put(o, "warnings", json_string(r->warnings));
     put(o, "formulation_text", text_or_null(r->form_text && r->form_text[0] ? r->form_text : NULL));
     put(o, "linear_algebra",
         text_or_null(r->linear_algebra && r->linear_algebra[0] ? r->linear_algebra : NULL));

@@ -249,6 +249,7 @@ dae_status dae_run_report(const dae_run_result *r, int max_components, dae_write
     dae_text_print(&x, ", t = %g .. %g\n", r->t0, r->t_end);
     if (m && m->title) dae_text_print(&x, "   method    %s\n", m->title);
     if (r->reason[0]) dae_text_print(&x, "   chosen    %s\n", r->reason);
+    if (r->warnings && r->warnings[0]) dae_text_print(&x, "   warning   %s\n", r->warnings);
     if (r->form_text && r->form_text[0]) dae_text_print(&x, "   form      %s\n", r->form_text);
     if (r->linear_algebra && r->linear_algebra[0]) dae_text_print(&x, "   algebra   %s\n", r->linear_algebra);
     dae_text_print(&x, "   tolerance rtol = %g, atol = %g", r->rtol, r->atol);

@@ -412,6 +412,9 @@ static void finish(run *x)
     dae_choice choice = dae_simulation_choice(x->sim);
     r->solver = kept(x, choice.method);
     r->reason = kept(x, choice.reason);
+    int index =
+        r->formulation ? !strcmp(r->formulation, "index3") ? 3 : 0 : dae_system_index(&r->problem->system);
+    r->warnings = kept(x, dae_method_warning(dae_method_find(choice.method), index));
     r->linear_algebra = kept(x, choice.linear_algebra);
     r->form_text = kept(x, choice.coordinates);
     r->stats = dae_simulation_stats(x->sim);
@@ -460,7 +463,7 @@ static run *run_create(const dae_problem *p, const dae_run_options *opt)
     x->stride = 1;
     x->r = (dae_run_result){.problem = p, .name = p->info && p->info->name ? p->info->name : "system"};
     x->r.solver = method ? dae_arena_copy(x->arena, method, strlen(method) + 1, 1) : "auto";
-    x->r.reason = x->r.form_text = x->r.linear_algebra = "";
+    x->r.warnings = x->r.reason = x->r.form_text = x->r.linear_algebra = "";
     x->r.rtol = opt->options.rtol;
     x->r.atol = opt->options.atol;
     x->r.h0 = opt->options.h0;

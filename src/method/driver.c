@@ -469,6 +469,8 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     r = dae_driver_restart(it, it->opt.h0, err);
     if (!r) r = dae_driver_events_start(it, err);
     dae_fingerprint_start(it, y0);
+    const char *warning = dae_method_warning(&it->method->info, dae_system_index(&it->sys));
+    if (warning) dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"%s\"", t0, warning);
     it->started = !r; /* the output of the start may ask for more than y */
     if (!r) r = dae_driver_output_start(it, err);
     it->started = !r;
@@ -578,8 +580,10 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     if (dae_driver_cancelled(it)) return dae_driver_take_cancel(it, err);
     if (it->opt.max_steps > 0 && st->steps >= it->opt.max_steps) {
         return dae_fail(err, DAE_ERR_MAX_STEPS, it->s->now,
-                        "t = %.10g: %ld steps were taken without reaching %g; raise max_steps", it->s->now,
-                        st->steps, it->s->t_end);
+                        "t = %.10g: %ld steps were taken without reaching %g; %s", it->s->now, st->steps,
+                        it->s->t_end,
+                        it->s->stiff ? "the problem is stiff and the method explicit: take radau5 or auto"
+                                     : "raise max_steps");
     }
     if (it->opt.max_seconds > 0 && st->accepted % 8 == 0 && out_of_time(it)) {
         return dae_fail(err, DAE_ERR_MAX_SECONDS, it->s->now,
@@ -598,6 +602,7 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
                         before, it->method->info.name);
     }
     *stiff = r == DAE_STIFF;
+    it->s->stiff |= *stiff;
     if (*stiff)
         dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"looks stiff for %s\"", it->ivp.t,
                 it->method->info.name);

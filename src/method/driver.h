@@ -15,6 +15,7 @@ typedef struct driver_state {
     double ivp_t_old, ivp_t, ivp_h_next, ivp_t_stop, ivp_left, ivp_right;
     int ivp_order;
     int segment;              /* next discontinuity */
+    int stiff;                /* the method has met stiffness */
     int stopped;              /* DAE_EVENT was returned: going on restarts the method */
     int charted;              /* the chart has been asked at this point */
     long output_next;         /* next grid point or time */

@@ -13,7 +13,8 @@ static void load(const dae_band_lu *b, double *a, double *to)
     }
 }
 
-static double solve_error(int n, int lower, int upper, int is_complex, uint64_t seed)
+/* diagonal: factor on the diagonal elements. */
+static double scaled_error(int n, int lower, int upper, int is_complex, uint64_t seed, double diagonal)
 {
     sequence s = {seed};
     dae_arena *arena = dae_arena_create();
@@ -21,6 +22,10 @@ static double solve_error(int n, int lower, int upper, int is_complex, uint64_t 
     dae_band_init(&f, n, lower, upper, is_complex, arena);
     size_t N = (size_t)n;
     double *re = random_reals(&s, N * N), *im = is_complex ? random_reals(&s, N * N) : NULL;
+    for (size_t i = 0; i < N; i++) {
+        re[i + i * N] *= diagonal;
+        if (is_complex) im[i + i * N] *= diagonal;
+    }
     double *b = random_reals(&s, N), *c = is_complex ? random_reals(&s, N) : NULL;
     double *x = reals(N), *y = is_complex ? reals(N) : NULL;
     memcpy(x, b, N * sizeof *x);
@@ -38,6 +43,25 @@ static double solve_error(int n, int lower, int upper, int is_complex, uint64_t 
     free(y);
     dae_arena_destroy(arena);
     return e;
+}
+
+static double solve_error(int n, int lower, int upper, int is_complex, uint64_t seed)
+{
+    return scaled_error(n, lower, upper, is_complex, seed, 1);
+}
+
+/* Diagonals of 1e-14 of their neighbors: a factorization that takes them as pivots loses all digits. */
+static void band_pivots_where_the_diagonal_is_small(void **state)
+{
+    (void)state;
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        for (int n = 2; n <= 40; n += 2) {
+            for (int width = 1; width < n && width <= 9; width++) {
+                assert_between(scaled_error(n, width, width, is_complex, 11, 1e-14), 0, n);
+                if (width > 1) assert_between(scaled_error(n, width, 1, is_complex, 12, 1e-14), 0, n);
+            }
+        }
+    }
 }
 
 static void band_solves_every_shape(void **state)
@@ -142,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(band_solves_every_shape),
+        cmocka_unit_test(band_pivots_where_the_diagonal_is_small),
         cmocka_unit_test(band_kernels_agree_to_the_bit),
         cmocka_unit_test(band_real_solves_the_poisson_equation),
         cmocka_unit_test(band_factor_names_the_zero_pivot),

@@ -18,13 +18,18 @@ static void load(const dae_dense_lu *d, const double *a, double *to)
 }
 
 /* Solves with a matrix given full and returns the backward error. */
-static double solve_error(int n, int is_complex, dae_dense_kernel kernel, double density, uint64_t seed)
+static double scaled_error(int n, int is_complex, dae_dense_kernel kernel, double density, uint64_t seed,
+                           double diagonal)
 {
     sequence s = {seed};
     dae_arena *arena = dae_arena_create();
     dae_dense_lu d;
     dae_dense_init_with(&d, n, is_complex, kernel, arena);
     double *re = random_matrix(&s, n, density), *im = is_complex ? random_matrix(&s, n, density) : NULL;
+    for (int i = 0; i < n; i++) {
+        re[i + i * n] *= diagonal;
+        if (is_complex) im[i + i * n] *= diagonal;
+    }
     double *b = random_reals(&s, (size_t)n), *c = is_complex ? random_reals(&s, (size_t)n) : NULL;
     double *x = reals((size_t)n), *y = is_complex ? reals((size_t)n) : NULL;
     memcpy(x, b, (size_t)n * sizeof *x);
@@ -42,6 +47,23 @@ static double solve_error(int n, int is_complex, dae_dense_kernel kernel, double
     free(y);
     dae_arena_destroy(arena);
     return e;
+}
+
+static double solve_error(int n, int is_complex, dae_dense_kernel kernel, double density, uint64_t seed)
+{
+    return scaled_error(n, is_complex, kernel, density, seed, 1);
+}
+
+/* Diagonals of 1e-14 of their neighbors: a factorization that takes them as pivots loses all digits. */
+static void dense_pivots_where_the_diagonal_is_small(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 40; n++) {
+        for (int is_complex = 0; is_complex < 2; is_complex++) {
+            assert_between(scaled_error(n, is_complex, DAE_DENSE_OWN, 1, 17, 1e-14), 0, n);
+            assert_between(scaled_error(n, is_complex, DAE_DENSE_LAPACK, 1, 17, 1e-14), 0, n);
+        }
+    }
 }
 
 static void dense_real_solves_every_size(void **state)
@@ -201,6 +223,7 @@ static void dense_factor_reports_what_is_not_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_pivots_where_the_diagonal_is_small),
         cmocka_unit_test(dense_real_solves_every_size),
         cmocka_unit_test(dense_complex_solves_every_size),
         cmocka_unit_test(dense_lapack_solves),

@@ -975,6 +975,39 @@ static void two_threads_give_what_one_gives(void **state)
     }
 }
 
+static int relaxation(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = -1e6 * (y[0] - 1);
+    return 0;
+}
+
+static void explicit_methods_out_of_steps_say_that_the_problem_is_stiff(void **state)
+{
+    static const char *const methods[] = {"dopri5", "dop853", "bs23"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = relaxation}};
+        dae_options opt = with_method(methods[k], 1e-4);
+        opt.max_steps = 20000;
+        double y = 2;
+        dae_error err = {0};
+        assert_int_equal(dae_solve(&sys, &opt, 0, 100, &y, NULL, &err), DAE_ERR_MAX_STEPS);
+        if (!strstr(err.text, "stiff") || strstr(err.text, "raise max_steps"))
+            fail_msg("%s: %s", methods[k], err.text);
+    }
+}
+
+static void methods_warn_above_the_index_that_they_control(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(dae_method_warning(dae_method_find("dassl"), 3), "index 3"));
+    assert_null(dae_method_warning(dae_method_find("dassl"), 2));
+    assert_null(dae_method_warning(dae_method_find("radau5"), 3));
+    if (dae_method_find("ida"))
+        assert_non_null(strstr(dae_method_warning(dae_method_find("ida"), 3), "radau5"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -990,6 +1023,8 @@ int main(void)
         cmocka_unit_test(wrong_discontinuities_are_refused),
         cmocka_unit_test(terminal_event_at_a_jump_can_be_passed),
         cmocka_unit_test(steps_are_limited),
+        cmocka_unit_test(explicit_methods_out_of_steps_say_that_the_problem_is_stiff),
+        cmocka_unit_test(methods_warn_above_the_index_that_they_control),
         cmocka_unit_test(seconds_are_limited),
         cmocka_unit_test(no_step_is_longer_than_h_max),
         cmocka_unit_test(no_step_is_shorter_than_h_min),

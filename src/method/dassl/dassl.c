@@ -1118,6 +1118,7 @@ const dae_method dae_method_dassl = {
              .order_max = DAE_DASSL_ORDER_MAX,
              .kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_DAE | 1u << DAE_KIND_IDE,
              .max_index = 3,
+             .controls_index = 2,
              .implicit = 1,
              .multistep = 1,
              .checkpoint = 1,

@@ -528,6 +528,7 @@ const dae_method dae_method_ida = {
              .order_max = 5,
              .kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_DAE | 1u << DAE_KIND_IDE,
              .max_index = 3,
+             .controls_index = 2,
              .implicit = 1,
              .multistep = 1,
              .options = options},
