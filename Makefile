@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
 .PHONY: all setup setup-test setup-dev build run python test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
-        bench auto bench-python engines detest web run-web web-pictures setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
+        bench auto bench-python engines detest web run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -114,6 +114,13 @@ endif
 
 web-pictures: web ## docs/images/web: what the page looks like, light, dark and on a phone
 	node tests/web/browser_test.mjs . build docs/images/web
+
+serve-load: web ## 200 clients for a minute and 100 000 hostile requests against daedalus serve
+	node tests/web/serve_test.mjs . build load 60
+	node tests/web/serve_test.mjs . build hostile 100000
+
+bench-web: web ## sizes and speeds of the page, in chromium
+	node bench/bench_web.mjs . build
 
 run-web: web ## open the site
 	@echo "build/web/index.html"; xdg-open build/web/index.html 2>/dev/null || chromium build/web/index.html 2>/dev/null || true

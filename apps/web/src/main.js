@@ -50,7 +50,7 @@ function show() {
     if (link.dataset.page === name) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  leave = PAGES[name][1](main, query, { announce }) ?? null;
+  leave = PAGES[name][1](main, query, { announce, engine: async () => ({ engine: await engine() }) }) ?? null;
 }
 
 replace(document.querySelector('nav'), Object.entries(PAGES).map(([name, [title]]) =>

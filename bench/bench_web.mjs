@@ -1,0 +1,86 @@
+// usage: node bench_web.mjs SOURCE BUILD: sizes and speeds of the web page (docs/web.md), measured in chromium.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import zlib from 'node:zlib';
+import { open, serve, start } from '../tests/web/browser.mjs';
+
+const [source, build] = process.argv.slice(2).map((p) => path.resolve(p));
+const site = path.join(build, 'web'), npm = path.join(build, 'web-build/npm'), program = path.join(build, 'daedalus');
+const native = (...args) => JSON.parse(execFileSync(program, ['run', ...args, '--repeat', '5', '--json'], { encoding: 'utf8', env: { ...process.env, OPENBLAS_NUM_THREADS: '1' }, stdio: ['ignore', 'pipe', 'ignore'] }));
+const row = (...cells) => console.log(`| ${cells.join(' | ')} |`);
+const ms = (x) => (x >= 100 ? x.toFixed(0) : x.toFixed(1));
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+
+console.log('Sizes, kB\n');
+row('file', 'bytes / 1024', 'gzipped');
+row('---', '---', '---');
+for (const name of fs.readdirSync(site).filter((f) => f !== 'licenses.txt').sort()) {
+  const data = fs.readFileSync(path.join(site, name));
+  row(name, (data.length / 1024).toFixed(0), (zlib.gzipSync(data, { level: 9 }).length / 1024).toFixed(0));
+}
+
+const browser = await start(npm), times = { usable: [], first: [], cancel: [], file: [] };
+const server = await serve(site);
+for (let k = 0; k < 5; k++) {
+  for (const [key, base] of [['usable', server.url], ['file', `file://${site}/index.html`]]) {
+    const page = await open(browser, base.slice(0, 5)), began = performance.now();
+    await page.goto(`${base}#/problems`);
+    await page.locator('.card').first().waitFor();
+    times[key].push(performance.now() - began);
+    if (key === 'file') {
+      await page.evaluate(() => { location.hash = '#/run?p=hires'; });
+      await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+      await page.waitForTimeout(1500); // the module has been compiled
+      times.first.push(await page.evaluate(() => new Promise((resolve) => {
+        const began = performance.now(), watch = () => (globalThis.daedalusPage.results.runs.length ? resolve(performance.now() - began) : setTimeout(watch, 1));
+        document.querySelector('.run-form').requestSubmit();
+        watch();
+      })));
+    }
+    await page.context().close();
+  }
+}
+console.log('\nTimes, ms (median of 5)\n');
+row('what', 'ms');
+row('---', '---');
+row('page usable, cold, from a file', ms(median(times.file)));
+row('page usable, cold, from a server', ms(median(times.usable)));
+row('first result of hires after the click', ms(median(times.first)));
+
+// Script per frame of the viewer with 64 bodies: a chain.
+const chain = execFileSync('python3', [path.join(source, 'tools/make_chain.py'), '64'], { encoding: 'utf8' });
+const watch = await open(browser, 'file:');
+await watch.goto(`file://${site}/index.html`);
+const packed = zlib.deflateRawSync(chain).toString('base64url');
+await watch.evaluate((text) => { location.hash = `#/watch?file=chain.json&text=${text}`; }, packed);
+await watch.waitForFunction(() => globalThis.daedalusPage?.viewer && globalThis.daedalusPage.clock > 0.2, undefined, { timeout: 120000 });
+const frames = await watch.evaluate(async () => {
+  const list = [];
+  for (let k = 0; k < 60; k++) {
+    await new Promise(requestAnimationFrame);
+    list.push(globalThis.daedalusPage.scriptMilliseconds);
+  }
+  return list.sort((a, b) => a - b);
+});
+row('script per frame of the viewer, 64 bodies, median', ms(frames[30]));
+row('the same, 95 %', ms(frames[57]));
+
+console.log('\nRuns: ms of CPU in the page (second run: optimised code) against native\n');
+row('problem', 'steps', 'native', 'page', 'ratio');
+row('---', '---', '---', '---', '---');
+const page = await open(browser, 'file:');
+await page.goto(`file://${site}/index.html`);
+for (const name of ['hires', 'andrews', 'medakzo', 'beam', 'tba', 'plei', 'hmmwv']) {
+  const there = native(name);
+  await page.evaluate((n) => { globalThis.daedalusPage = null; location.hash = `#/run?p=${n}`; }, name);
+  await page.waitForFunction(() => globalThis.daedalusPage?.form);
+  const seconds = await page.evaluate(async (n) => {
+    const { engine } = await globalThis.daedalusPage.tools.engine(), list = [];
+    for (let k = 0; k < 4; k++) list.push((await engine.request({ command: 'run', problem: n, options: {} }, {})).json);
+    return list.map((j) => j.cpu_seconds).sort((a, b) => a - b)[0];
+  }, name);
+  row(name, there.steps, ms(1000 * there.cpu_seconds), ms(1000 * seconds), (seconds / there.cpu_seconds).toFixed(1));
+}
+await browser.close();
+server.close();
