@@ -26,6 +26,8 @@ struct dae_actions {
     double *period, *from; /* clocks; period 0: none */
     dae_event *event;
     dae_events events;
+    dae_settle_fn *settle; /* NULL: nothing has to be made consistent */
+    void *settle_user;
 };
 
 /* ---- Switching functions ------------------------------------------------------------------------- */
@@ -89,6 +91,22 @@ static int switching(double t, const double *y, const double *yp, double *phi, v
     return 0;
 }
 
+void dae_actions_settle(dae_actions *a, dae_settle_fn *settle, void *user)
+{
+    a->settle = settle;
+    a->settle_user = user;
+}
+
+static int settle(const dae_actions *a, int i, double t, double *y)
+{
+    unsigned char *changed = calloc((size_t)a->n + 1, 1);
+    if (!changed) return -1;
+    for (int k = a->first[i]; k < a->first[i + 1]; k++) changed[a->assign[k].component] = 1;
+    int r = a->settle(t, y, changed, a->settle_user);
+    free(changed);
+    return r;
+}
+
 /* All right sides see the values before the event. */
 static int act(const dae_actions *a, int i, double t, double *y)
 {
@@ -101,6 +119,7 @@ static int act(const dae_actions *a, int i, double t, double *y)
         for (int k = a->first[i]; k < a->first[i + 1]; k++) y[a->assign[k].component] = out[k];
         dae_work_return(a->value_work, slot);
     }
+    if (a->settle && a->first[i + 1] > a->first[i] && settle(a, i, t, y)) return -1;
     if (a->stop[i]) return DAE_EVENT_STOP;
     return a->first[i + 1] > a->first[i] ? DAE_EVENT_RESTART : DAE_EVENT_GO_ON;
 }

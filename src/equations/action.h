@@ -15,6 +15,10 @@ void dae_actions_destroy(dae_actions *a); /* NULL allowed */
 const dae_events *dae_actions_events(const dae_actions *a);
 /* Instants of clocks inside (t0, t1), malloc'ed; their number, -1: no memory. */
 int dae_actions_instants(const dae_model *m, double **out);
+/* What makes y consistent after an event that assigned the components with changed[i] = 1; 0, or > 0: it cannot be. Not set: y stays
+ * as assigned. */
+typedef int dae_settle_fn(double t, double *y, const unsigned char *changed, void *user);
+void dae_actions_settle(dae_actions *a, dae_settle_fn *settle, void *user);
 /* Clocks that strike at t0 act on the initial values. */
 void dae_actions_begin(const dae_actions *a, double t0, double *y);
 

@@ -315,6 +315,19 @@ static int make_system(dae_equation_object *o, dae_messages *messages)
     return o->implicit || o->flow;
 }
 
+/* Algebraic variables follow what an event assigned. */
+static int settle(double t, double *y, const unsigned char *changed, void *user)
+{
+    dae_equation_object *o = user;
+    const dae_equation_system *s = o->system;
+    double *X = malloc(((size_t)s->analysis.total + 1) * sizeof *X);
+    if (!X) return -1;
+    int r = dae_equation_system_restart(o->system, t, y, changed, y + o->s->ncontinuous, s->initial.X, X);
+    if (!r) dae_equation_system_components(s, X, y);
+    free(X);
+    return r;
+}
+
 /* ---- Outputs ------------------------------------------------------------------------------------- */
 
 static int columns(const dae_problem *p, int count, const double *t, const double *y, const double *a,
@@ -351,6 +364,7 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
     if (!info || !make_system(o, messages)) return 0;
     o->actions = m->nevent ? dae_actions_create(m, o->s->n, o->s->leaf, messages) : NULL;
     if ((m->nevent && !o->actions) || !set_instants(p, o, messages)) return 0;
+    if (o->actions && o->system) dae_actions_settle(o->actions, settle, o);
     set_system(p, o);
     name_components(p, o);
     list_parameters(p, m, info);
