@@ -125,6 +125,9 @@ bench-web: web ## sizes and speeds of the page, in chromium
 run-web: web ## open the site
 	@echo "build/web/index.html"; xdg-open build/web/index.html 2>/dev/null || chromium build/web/index.html 2>/dev/null || true
 
+auto: build ## what "auto" costs on stiff mechanisms beside all other choices, five minutes
+	python3 tools/choices.py build/daedalus
+
 bench: build ## build and run the benchmarks
 	cmake --build build -j $(JOBS) --target bench
 detest: build ## all methods on the DETEST collections: do errors follow tolerances? two minutes (DETEST='radau5 --above 100')

@@ -27,7 +27,13 @@ int cli_wrong(const cli_args *args, const char *format, ...)
         cli_starved(1); /* "out of memory", "no memory for ...", ENOMEM: not the input's fault */
     fprintf(stderr, "daedalus%s%s: %s\n", name ? " " : "", name ? name : "", text);
     if (args->json) {
-        json_t *o = json_pack("{s:s, s:s, s:s}", "status", "input", "code", "DAE_ERR_INPUT", "message", text);
+        const char *place = strstr(text, "line ");
+        int line = 0, column = 0;
+        if (place) sscanf(place, "line %d, column %d", &line, &column);
+        json_t *error = json_pack("{s:o, s:o, s:s}", "line", line ? json_integer(line) : json_null(),
+                                  "column", column ? json_integer(column) : json_null(), "text", text);
+        json_t *o = json_pack("{s:s, s:s, s:s, s:[o]}", "status", "input", "code", "DAE_ERR_INPUT", "message",
+                              text, "errors", error);
         if (!o)
             o = json_pack("{s:s, s:s, s:s}", "status", "input", "code", "DAE_ERR_INPUT", "message",
                           "wrong input");

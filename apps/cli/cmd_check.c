@@ -1,9 +1,8 @@
-/* daedalus check: what is in a model file, and what is wrong with it. */
+/* daedalus check: what is in a problem or a model file, what is wrong with it, and what a run will do. */
 #include "cli.h"
 
 #include <daedalus/equations.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,34 +27,12 @@ static double largest_move(const dae_problem *p, const mbs_mechanism *c, int *wh
     return worst;
 }
 
-static json_t *json_of(const dae_problem *q, double moved, const char *which, const char *method,
-                       const char *form, const char *reason)
+static void print_mechanism(const dae_problem *p, const mbs_mechanism *c)
 {
-    const mbs_mechanism *c = mbs_problem_mechanism(q);
     mbs_topology top = mbs_mechanism_topology(c);
-    json_t *redundant = json_array(), *warnings = json_array();
-    for (int i = 0, row; i < top.redundant; i++) {
-        const char *name = mbs_mechanism_redundant(c, i, &row);
-        json_array_append_new(redundant, json_pack("{s:s,s:i}", "joint", name, "row", row));
-    }
-    for (int i = 0; q->warning && q->warning[i]; i++)
-        json_array_append_new(warnings, json_string(q->warning[i]));
-    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:o,s:o,s:f,s:s,s:s,s:s,s:s}", "status", "ok",
-                     "model", q->info->name, "bodies", top.bodies, "joints", top.joints, "loops", top.loops,
-                     "coordinates", top.coordinates, "constraints", top.constraints, "independent",
-                     top.independent, "freedom", top.freedom, "redundant", redundant, "warnings", warnings,
-                     "moved", moved, "moved_most", which, "solver", method, "formulation", form, "reason",
-                     reason);
-}
-
-static void print_text(const cli_args *args, const dae_problem *p, double moved, const char *which,
-                       const char *method, const char *form, const char *reason)
-{
-    const mbs_mechanism *c = mbs_problem_mechanism(p);
-    mbs_topology top = mbs_mechanism_topology(c);
-    printf("%s: %s, %d bod%s, %d joint%s, %s\n", args->argument[0], p->info->name, top.bodies,
-           top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s",
-           p->system.mech.nquaternion ? "spatial" : "planar");
+    char buffer[16];
+    int which;
+    double moved = largest_move(p, c, &which);
     printf("  mobility      %d coordinates - %d independent constraints = %d degree%s of freedom\n",
            top.coordinates, top.independent, top.freedom, top.freedom == 1 ? "" : "s");
     if (!top.redundant) printf("  redundant     none\n");
@@ -68,29 +45,48 @@ static void print_text(const cli_args *args, const dae_problem *p, double moved,
     printf("  structure     %d loop%s%s\n", top.loops, top.loops == 1 ? "" : "s",
            p->system.mech.nlambda ? ", index 3" : "");
     if (moved < 1e-12) printf("  initial       consistent as described\n");
-    else printf("  initial       assembled; %s moved most, by %.3g\n", which, moved);
-    printf("  suggestion    solver %s, formulation %s%s%s\n", method, form, reason[0] ? ": " : "", reason);
+    else
+        printf("  initial       assembled; %s moved most, by %.3g\n",
+               dae_component_name(p, which, buffer, sizeof buffer), moved);
+}
+
+static void print_text(const cli_args *args, const dae_problem *p, const dae_choice *choice)
+{
+    const mbs_mechanism *c = mbs_problem_mechanism(p);
+    int n = dae_system_size(&p->system);
+    if (c) {
+        mbs_topology top = mbs_mechanism_topology(c);
+        printf("%s: %s, %d bod%s, %d joint%s, %s\n", args->argument[0], p->info->name, top.bodies,
+               top.bodies == 1 ? "y" : "ies", top.joints, top.joints == 1 ? "" : "s",
+               p->system.mech.nquaternion ? "spatial" : "planar");
+        print_mechanism(p, c);
+    } else {
+        printf("%s: %s, %d equation%s of kind %s, index %d\n", args->argument[0], p->info->title, n,
+               n == 1 ? "" : "s", dae_kind_name(p->system.kind), dae_system_index(&p->system));
+    }
+    printf("  choice        solver %s", choice->method);
+    if (choice->formulation[0]) printf(", formulation %s", choice->formulation);
+    printf("%s%s\n", choice->reason[0] ? ": " : "", choice->reason);
     for (int i = 0; p->warning && p->warning[i]; i++) printf("  warning       %s\n", p->warning[i]);
 }
 
-/* What `run` would choose: the form "auto" stands for, and the method for that form. */
-static const dae_method_info *suggestion(const dae_problem *p, const char **form, char *reason, size_t size,
-                                         dae_error *err)
+/* What `run` will do: it opens the same simulation. */
+static int look(cli_args *args, const dae_problem *p)
 {
-    dae_options o = dae_options_default(), inner;
-    const dae_method_info *m = NULL;
-    o.rtol = p->rtol > 0 ? p->rtol : o.rtol;
-    dae_formulation *f = dae_formulation_open(&p->system, &o, &inner, err);
-    if (!f) return NULL;
-    const dae_system *sys = dae_formulation_system(f);
-    double *y = calloc((size_t)dae_system_size(sys) + 1, sizeof *y);
-    if (!y) err->status = DAE_ERR_MEMORY;
-    if (y && dae_formulation_lift(f, p->t0, p->y0, y, err) >= 0)
-        m = dae_method_choose(sys, &inner, p->t0, p->t_end, y, reason, size);
-    *form = dae_formulation_type_of(f)->name;
-    free(y);
-    dae_formulation_destroy(f);
-    return m;
+    dae_error err = {0};
+    dae_simulation_options o = dae_simulation_options_default(p);
+    if (args->json && dae_check_json(p, &o, cli_write_file, stdout, &err) < 0)
+        return cli_wrong(args, "%s", err.text);
+    if (args->json) return EXIT_DONE;
+    dae_simulation *s = dae_simulation_open(p, &o, &err);
+    if (!s || dae_simulation_start(s, &err) < 0) {
+        dae_simulation_close(s);
+        return cli_wrong(args, "%s: %s", args->argument[0], err.text);
+    }
+    dae_choice choice = dae_simulation_choice(s);
+    print_text(args, p, &choice);
+    dae_simulation_close(s);
+    return EXIT_DONE;
 }
 
 static int is_equation_file(const char *name)
@@ -126,36 +122,13 @@ static int run(cli_args *args)
     if (is_equation_file(args->argument[0])) return check_equations(args);
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
-    if (!mbs_problem_mechanism(p)) {
-        dae_problem_destroy(p);
-        return cli_wrong(args, "%s is a problem of the test set; check is for model files",
-                         args->argument[0]);
-    }
-    char reason[256] = "", buffer[16];
-    int which;
-    double moved = largest_move(p, mbs_problem_mechanism(p), &which);
-    const char *form = "none";
-    dae_error err = {0};
-    const dae_method_info *m = suggestion(p, &form, reason, sizeof reason, &err);
-    if (err.status == DAE_ERR_MEMORY) {
-        dae_problem_destroy(p);
-        return cli_wrong(args, "out of memory");
-    }
-    const char *name = dae_component_name(p, which, buffer, sizeof buffer), *method = m ? m->name : "none";
-    if (args->json) {
-        json_t *j = json_of(p, moved, name, method, form, reason);
-        if (j) json_dumpf(j, stdout, JSON_REAL_PRECISION(17));
-        putchar('\n');
-        json_decref(j);
-    } else {
-        print_text(args, p, moved, name, method, form, reason);
-    }
+    int status = look(args, p);
     dae_problem_destroy(p);
-    return EXIT_DONE;
+    return status;
 }
 
 static const cli_option options[] = {
-    {"set", "NAME=VALUE", NULL, "a parameter of the model; can be given more than once"},
+    {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"init", "NAME=VALUE", NULL,
      "equation files: an initial value, or a guess (NAME~VALUE); can be given more than once"},
     {"json", NULL, NULL, "one JSON object on standard output"},
@@ -168,9 +141,9 @@ static const char *const examples[] = {"check models/four_bar.json",
                                        "bodies, freedom, redundant constraints, start",
                                        "check models/pendulum.deq", "index, start, states, route", NULL};
 const cli_command cli_check = {"check",
-                               "look at a model or equation file without running it",
-                               "MODEL.json|FILE.deq",
-                               "file",
+                               "look at a problem, model or equation file without running it",
+                               "PROBLEM|MODEL.json|FILE.deq",
+                               "problems",
                                1,
                                1,
                                options,

@@ -82,11 +82,11 @@ static int set_projection(job *j)
 static int set_formulation(job *j)
 {
     const char *f = cli_value(j->args, "formulation");
-    if (!f || !strcmp(f, "auto")) return 0;
+    if (!f) return 0;
     for (const dae_parameter *q = j->problem->info->parameter; q && q->name; q++) {
         if (!strcmp(q->name, "formulation")) return 0; /* the problem has taken it */
     }
-    if (cli_check_formulation(j->args, f)) return EXIT_USAGE;
+    if (strcmp(f, "auto") != 0 && cli_check_formulation(j->args, f)) return EXIT_USAGE;
     j->options.options.formulation = f;
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <daedalus/formulation.h>
 #include <daedalus/problem.h>
+#include <daedalus/simulation.h>
 
 DAE_BEGIN_DECLS
 
@@ -161,6 +162,14 @@ DAE_API dae_status dae_solution_json(const dae_solution *s, const double *t, int
                                      void *user, dae_error *err);
 DAE_API dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, dae_write_fn *write,
                                     void *user, dae_error *err);
+
+/* ---- A look without a run --------------------------------------------------------------------- */
+
+/* What is in a problem and what a run of it would do, as one JSON object: kind, name, solver, formulation, reason, warnings
+ * [{text, where}], errors []; mechanisms also their topology. opt NULL: as the problem says. The problem is started but
+ * not integrated. */
+DAE_API dae_status dae_check_json(const dae_problem *p, const dae_simulation_options *opt,
+                                  dae_write_fn *write, void *user, dae_error *err);
 
 /* ---- Evaluation at a point ------------------------------------------------------------------- */
 

@@ -1,9 +1,12 @@
-/* "auto": which method a system gets, and why. By kind and index first; an ODE is judged by the number
- * of its fastest time constants in the interval, L (t_end - t0) with L = |df/dy| estimated by a few
- * steps of the power method at the start. A method that is chosen as explicit and meets stiffness
- * later is replaced by the driver. */
+/* "auto": which method and form a system gets, and why. This is the whole policy: a table of rules on what can be measured, of
+ * which the first that holds decides; everyone who leaves something open is answered by it (the driver for a system as it
+ * stands, a simulation for a problem).
+ *
+ * An ODE is judged by the number of its fastest time constants in the interval, the spectral radius of df/dy times the length,
+ * estimated by a few steps of the power method at the start. A method that is chosen as explicit and meets stiffness later is replaced by the
+ * driver. A mechanism is judged by its fastest motion that decays: oscillations have to be followed by every method. */
+#include "method/choose.h"
 #include "method/driver.h"
-#include "method/method.h"
 
 #include "core/number.h"
 #include "core/vector.h"
@@ -14,63 +17,99 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* time constants in the interval above which an implicit method is taken; ours: below it an explicit
- * method needs a few hundred steps at most */
+/* Time constants in the interval above which an implicit method is taken; ours: below it an explicit method needs a few
+ * hundred steps at most. */
 #define STIFF_LIMIT 1000
+/* The same for mechanisms, whose evaluations are dear and whose Jacobians are dearer; ours: the truck with 1900 is as fast
+ * either way, a ball on a stiff floor with 6300 eight times as fast by an implicit method. */
+#define STIFF_MECHANISM 3000
 #define POWER_STEPS 8
-#define POWER_LAST \
-    4 /* the mean over so many of them: of y'' = -k y single ones give k and 1, the rate is sqrt(k) */
-/* at and below this rtol dop853 is taken, else dopri5; ours: on the DETEST collections dop853 has 3.7 % of its errors above 100
- * tolerances, dopri5 10 % */
+/* The rate of an ODE is the mean over so many of them: of y'' = -k y single ones give k and 1, the rate is sqrt(k). */
+#define POWER_LAST 4
+/* At and below this rtol dop853 is taken, else dopri5; ours: on the DETEST collections dop853 has 3.7 % of its errors above 100
+ * tolerances, dopri5 10 %. */
 #define TIGHT 1.01e-2
 
 const char dae_choose_no_memory[] = "out of memory";
 
-/* The largest rate, the spectral radius of df/dy at (t,y), by the power method on differences; NAN where f cannot be
- * evaluated, < 0: out of memory. */
-static double lipschitz(const dae_ode *ode, double t, const double *y)
+/* A mode decays if its rate is at least this part of its radius; others oscillate, and every method has to follow them. Ours:
+ * far from both. */
+#define OSCILLATION 0.1
+
+/* What the power method saw at (t, y): growth[k] = |J u_k| for unit vectors u_k, u_(k+1) = J u_k / growth[k], and of the last
+ * three the products u0.u1, u1.u2 and u0.u2. */
+enum { OUT_OF_MEMORY = -2 };
+typedef struct powers {
+    int steps; /* -1: f cannot be evaluated */
+    double growth[POWER_STEPS], dot[3];
+} powers;
+
+static double product(int n, const double *a, const double *b)
 {
-    int n = ode->n;
-    double *work = calloc(4 * (size_t)n, sizeof *work), L = NAN;
-    if (!work) return -1;
-    double *f0 = work, *f1 = work + n, *v = work + 2 * n, *x = work + 3 * n, size = 0;
-    for (int i = 0; i < n; i++) {
-        v[i] = 1 + 0.5 * sin(1.7 * i + 0.3);
-        size += y[i] * y[i];
-    }
-    size = sqrt(size);
-    if (ode->f(t, y, f0, ode->user) == 0 && dae_all_finite(n, f0)) {
-        double rate[POWER_STEPS], mean = 0;
-        int steps = 0;
-        for (int k = 0; k < POWER_STEPS; k++) {
-            double norm = 0, d = 0;
-            for (int i = 0; i < n; i++) norm += v[i] * v[i];
-            norm = sqrt(norm);
-            if (!(norm > 0)) break;
-            double eps = 1e-7 * (size > 0 ? size : 1);
-            for (int i = 0; i < n; i++) x[i] = y[i] + eps * v[i] / norm;
-            if (ode->f(t, x, f1, ode->user) != 0 || !dae_all_finite(n, f1)) break;
-            for (int i = 0; i < n; i++) {
-                v[i] = (f1[i] - f0[i]) / eps;
-                d += v[i] * v[i];
-            }
-            rate[steps++] = sqrt(d);
-        }
-        for (int k = steps - 1; k >= 0 && k >= steps - POWER_LAST; k--)
-            mean += log(rate[k] + DBL_MIN) / fmin(steps, POWER_LAST);
-        L = steps ? exp(mean) : 0;
-    }
-    free(work);
-    return L;
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
 }
 
-static const dae_method_info *first_of(const char *const *names)
+/* The power method on differences. */
+static powers power_method(const dae_ode *ode, double t, const double *y)
 {
-    for (; *names; names++) {
-        const dae_method_info *m = dae_method_find(*names);
-        if (m) return m;
+    powers p = {.steps = -1};
+    int n = ode->n;
+    double *work = calloc(6 * (size_t)n, sizeof *work), norm;
+    if (!work) {
+        p.steps = OUT_OF_MEMORY;
+        return p;
     }
-    return NULL;
+    double *f0 = work, *f1 = work + n, *x = work + 2 * n, *u[3] = {work + 3 * n, work + 4 * n, work + 5 * n};
+    double size = sqrt(product(n, y, y)), eps = 1e-7 * (size > 0 ? size : 1);
+    for (int i = 0; i < n; i++) u[2][i] = 1 + 0.5 * sin(1.7 * i + 0.3);
+    norm = sqrt(product(n, u[2], u[2]));
+    for (int i = 0; i < n; i++) u[2][i] /= norm;
+    if (ode->f(t, y, f0, ode->user) == 0 && dae_all_finite(n, f0)) p.steps = 0;
+    while (p.steps >= 0 && p.steps < POWER_STEPS) {
+        for (int i = 0; i < n; i++) x[i] = y[i] + eps * u[2][i];
+        if (ode->f(t, x, f1, ode->user) != 0 || !dae_all_finite(n, f1)) break;
+        double *next = u[0];
+        for (int i = 0; i < n; i++) next[i] = (f1[i] - f0[i]) / eps;
+        norm = p.growth[p.steps++] = sqrt(product(n, next, next));
+        if (!(norm > 0)) break;
+        for (int i = 0; i < n; i++) next[i] /= norm;
+        u[0] = u[1];
+        u[1] = u[2];
+        u[2] = next;
+    }
+    p.dot[0] = product(n, u[0], u[1]);
+    p.dot[1] = product(n, u[1], u[2]);
+    p.dot[2] = product(n, u[0], u[2]);
+    free(work);
+    return p;
+}
+
+/* The largest rate, the spectral radius of df/dy; NAN where f cannot be evaluated, < 0: out of memory. */
+static double largest_rate(const dae_ode *ode, double t, const double *y)
+{
+    powers p = power_method(ode, t, y);
+    double mean = 0;
+    if (p.steps == OUT_OF_MEMORY) return -1;
+    for (int k = p.steps - 1; k >= 0 && k >= p.steps - POWER_LAST; k--)
+        mean += log(p.growth[k] + DBL_MIN) / fmin(p.steps, POWER_LAST);
+    return p.steps < 0 ? NAN : p.steps ? exp(mean) : 0;
+}
+
+/* The last three vectors lie in the space of the largest eigenvalues, a pair or one: the coefficients of
+ * J^2 u0 + alpha J u0 + beta u0 = 0 by least squares give them. */
+double dae_fastest_decay(const dae_ode *ode, double t, const double *y)
+{
+    powers p = power_method(ode, t, y);
+    if (p.steps < 3) return 0;
+    double g1 = p.growth[p.steps - 2], g2 = p.growth[p.steps - 1], c = p.dot[0], left = 1 - c * c;
+    if (!(left > 1e-10)) return c < 0 ? g2 : 0; /* one real eigenvalue */
+    double alpha = -(p.dot[1] - c * p.dot[2]) / left * g2, beta = -(p.dot[2] - c * p.dot[1]) / left * g1 * g2;
+    double square = alpha * alpha / 4 - beta;
+    if (square < 0) return alpha / 2 > OSCILLATION * sqrt(beta) ? sqrt(beta) : 0;
+    double fast = alpha > 0 ? alpha / 2 + sqrt(square) : alpha / 2 - sqrt(square);
+    return fast > 0 ? fast : 0;
 }
 
 static double smallest_rtol(const dae_options *opt, int n)
@@ -80,53 +119,157 @@ static double smallest_rtol(const dae_options *opt, int n)
     return rtol;
 }
 
-/* Half-explicit Runge-Kutta between 1e-4 and 1e-9, extrapolation elsewhere: bench_mechanics, seven bodies. */
-static const dae_method_info *choose_mechanical(const dae_mech *mech, double rtol, char *reason, size_t size)
-{
-    static const char *const runge_kutta[] = {"phem56", "mexx", NULL}, *const extrapolation[] = {
-                                                                           "mexx", "phem56", NULL};
-    int middle = rtol >= 0.99e-9 && rtol <= 1.01e-4;
-    if (mech->dfdlambda) {
-        snprintf(reason, size,
-                 "mechanical system whose forces depend on the multipliers: half-explicit extrapolation");
-        return dae_method_find("mexx");
-    }
-    dae_snprintf(reason, size, "mechanical system, rtol %.2g: half-explicit %s", rtol,
-                 middle ? "Runge-Kutta" : "extrapolation");
-    return first_of(middle ? runge_kutta : extrapolation);
-}
+/* ---- The rules -------------------------------------------------------------------------------------- */
 
-/* ODEs: the first row that holds. Measured with bench_solvers and with the test set, time at equal accuracy: rodas4p2 and
+#define SMALL 32        /* ours: equations; beyond, every factorization counts */
+#define LOOSE 3e-5      /* ours: rtol above which order 4 does it */
+#define DEAD_ATOL 1e-10 /* ours: atol/rtol */
+#define MANY 6 /* ours: degrees of freedom beyond which a multistep method on minimal coordinates is faster */
+
+enum { ANY = -1 };
+enum {
+    EXACT = 1,         /* a small ODE with a Jacobian, and tolerances that do not ask for digits of nothing */
+    NO_VELOCITIES = 2, /* y'' = f(t,y) */
+    TREE = 4,          /* joint coordinates leave no loops */
+    FRICTION = 8,      /* forces depend on the multipliers */
+    LARGE = 16,        /* many degrees of freedom */
+    INDEX_1 = 32,      /* no variables of a higher index */
+    EIGHT = 64         /* equations or more */
+};
+
+typedef struct rule {
+    dae_kind kind;
+    int stiff;             /* 1, 0 or ANY */
+    int needs;             /* all of these */
+    double rtol;           /* smallest for this row */
+    const char *method[2]; /* the first that this library has */
+    const char *form;      /* mechanisms */
+    const char *why;
+} rule;
+
+#define HALF_EXPLICIT_RK "half-explicit Runge-Kutta"
+#define HALF_EXPLICIT_EXTRAPOLATION "half-explicit extrapolation"
+#define ONE_LU "small, with a Jacobian: one LU per step and no iteration"
+
+/* The first row that holds. ODEs are measured with bench_solvers and with the test set, time at equal accuracy: rodas4p2 and
  * rodas5p need 0.4 to 0.8 of radau5's time on hires, pollu, vdpol, orego and rober down to 1e-6; below, radau with its
  * orders 9 and 13 needs 0.4 to 0.8 of it on all but hires and pollu, whose complex factors cost more (n = 8, 20). They take J at its word, so only where the system
  * gives one, and not where an atol far below rtol asks for digits of variables that have died out (e5: 2 digits instead
- * of 8). Pleiades: rkn8 0.6 to 0.8 of dop853, rkn12 and vern9 from 7 digits on. */
-typedef struct rule {
-    int stiff;         /* 1: the fastest time constants are short beside the interval */
-    int no_velocities; /* 1: only y'' = f(t,y) */
-    int exact; /* 1: only small systems with a Jacobian, and tolerances that do not ask for digits of nothing */
-    int least;   /* equations */
-    double rtol; /* smallest for this row */
-    const char *method, *why;
-} rule;
-
-#define SMALL 32           /* ours: equations; beyond, every factorization counts */
-#define LOOSE 3e-5         /* ours: rtol above which order 4 does it */
-#define VERY_TIGHT 0.99e-7 /* ours: rtol of DAEs below which radau raises its order */
-#define DEAD_ATOL 1e-10    /* ours: atol/rtol */
-
+ * of 8). Pleiades: rkn8 0.6 to 0.8 of dop853, rkn12 and vern9 from 7 digits on. DAEs (chemakzo, transamp): at
+ * 1e-3 and 1e-4 rodas4p2 0.4 to 0.85 of radau5's time, from 1e-8 on radau 0.4 to 1 of it. Mechanisms with bench_mechanics (seven bodies:
+ * half-explicit Runge-Kutta between 1e-4 and 1e-9, extrapolation elsewhere) and tools/choices.py: stiff ones by all methods in
+ * joint and minimal coordinates, of which only trees keep their constraints without a projection in the first. */
 static const rule rules[] = {
-    {1, 0, 1, 1, LOOSE, "rodas4p2", "small, with a Jacobian: one LU per step and no iteration"},
-    {1, 0, 1, 1, 0.99e-6, "rodas5p", "small, with a Jacobian: one LU per step and no iteration"},
-    {1, 0, 1, 8, 0.99e-8, "rodas5p", "with a Jacobian: one LU per step and no iteration"},
-    {1, 0, 0, 1, 0.99e-6, "radau5", "implicit Runge-Kutta of order 5"},
-    {1, 0, 0, 1, 0, "radau", "tight tolerance: implicit Runge-Kutta of orders 5 to 13"},
-    {0, 1, 0, 1, 0.99e-7, "rkn8", "y'' = f(t,y): Nystrom pair"},
-    {0, 1, 0, 1, 0, "rkn12", "y'' = f(t,y), tight tolerance: Nystrom pair"},
-    {0, 0, 0, 1, 1.0001 * TIGHT, "dopri5", "explicit Runge-Kutta of order 5"},
-    {0, 0, 0, 1, 0.99e-9, "dop853", "explicit Runge-Kutta of order 8"},
-    {0, 0, 0, 1, 0, "vern9", "very tight tolerance: explicit Runge-Kutta of order 9"},
+    {DAE_KIND_IDE, ANY, 0, 0, {"dassl", "ida"}, NULL, ""},
+    {DAE_KIND_DAE,
+     ANY,
+     INDEX_1 | EXACT,
+     LOOSE,
+     {"rodas4p2"},
+     NULL,
+     "stiffly accurate Rosenbrock method, one LU per step and no iteration"},
+    {DAE_KIND_DAE, ANY, 0, 0.99e-7, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
+    {DAE_KIND_DAE,
+     ANY,
+     INDEX_1,
+     0,
+     {"radau"},
+     NULL,
+     "stiffly accurate implicit Runge-Kutta of orders 5 to 13"},
+    {DAE_KIND_DAE, ANY, 0, 0, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
+
+    {DAE_KIND_ODE, 1, EXACT, LOOSE, {"rodas4p2"}, NULL, ONE_LU},
+    {DAE_KIND_ODE, 1, EXACT, 0.99e-6, {"rodas5p"}, NULL, ONE_LU},
+    {DAE_KIND_ODE,
+     1,
+     EXACT | EIGHT,
+     0.99e-8,
+     {"rodas5p"},
+     NULL,
+     "with a Jacobian: one LU per step and no iteration"},
+    {DAE_KIND_ODE, 1, 0, 0.99e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE, 1, 0, 0, {"radau"}, NULL, "tight tolerance: implicit Runge-Kutta of orders 5 to 13"},
+    {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
+    {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
+    {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE, 0, 0, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
+    {DAE_KIND_ODE, 0, 0, 0, {"vern9"}, NULL, "very tight tolerance: explicit Runge-Kutta of order 9"},
+
+    {DAE_KIND_MECH, ANY, FRICTION, 0, {"mexx"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
+    {DAE_KIND_MECH,
+     1,
+     TREE,
+     0.99e-7,
+     {"mebdfdae"},
+     "joint",
+     "implicit multistep method on joint coordinates"},
+    {DAE_KIND_MECH, 1, TREE, 0, {"radau"}, "joint", "implicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH,
+     1,
+     LARGE,
+     0,
+     {"mebdfdae"},
+     "statespace",
+     "implicit multistep method on minimal coordinates"},
+    {DAE_KIND_MECH, 1, 0, 0, {"radau"}, "statespace", "implicit Runge-Kutta on minimal coordinates"},
+    {DAE_KIND_MECH,
+     0,
+     TREE,
+     1.0001 * TIGHT,
+     {"dopri5"},
+     "joint",
+     "explicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH, 0, TREE, 0.99e-9, {"dop853"}, "joint", "explicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH, 0, TREE, 0, {"vern9"}, "joint", "explicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH, ANY, 0, 1.01e-4, {"mexx", "phem56"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
+    {DAE_KIND_MECH, ANY, 0, 0.99e-9, {"phem56", "mexx"}, "descriptor", HALF_EXPLICIT_RK},
+    {DAE_KIND_MECH, ANY, 0, 0, {"mexx", "phem56"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
 };
+
+static int is_stiff(const dae_features *x)
+{
+    if (x->kind == DAE_KIND_ODE) return !(x->constants <= STIFF_LIMIT);
+    return x->kind == DAE_KIND_MECH && !x->as_it_stands && x->constants > STIFF_MECHANISM;
+}
+
+/* The whole sentence: what was seen, and what follows. */
+static void explain(const dae_features *x, int stiff, const char *why, char *reason, size_t size)
+{
+    const char *word = stiff ? "treated as stiff" : "not stiff";
+    if (x->kind == DAE_KIND_IDE)
+        snprintf(reason, size, "implicit equations F(t,y,y') = 0 of index %d", x->index);
+    else if (x->kind == DAE_KIND_DAE)
+        snprintf(reason, size, "M y' = f with variables of index %d: %s", x->index, why);
+    else if (x->kind == DAE_KIND_ODE && !isfinite(x->constants))
+        snprintf(reason, size, "ODE that cannot be judged at the start: treated as stiff; %s", why);
+    else if (x->kind == DAE_KIND_ODE)
+        dae_snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s; %s",
+                     x->constants, word, why);
+    else if (x->has & FRICTION)
+        snprintf(reason, size, "mechanical system whose forces depend on the multipliers: %s", why);
+    else if (stiff || (!x->as_it_stands && x->has & TREE))
+        dae_snprintf(reason, size, "mechanism with about %.2g fast time constants in the interval: %s; %s",
+                     x->constants, word, why);
+    else dae_snprintf(reason, size, "mechanical system, rtol %.2g: %s", x->rtol, why);
+}
+
+const dae_method_info *dae_choose(const dae_features *x, const char **form, char *reason, size_t size)
+{
+    int stiff = is_stiff(x), has = x->as_it_stands ? x->has & ~TREE : x->has;
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+        const rule *r = &rules[k];
+        if (r->kind != x->kind || (r->stiff != ANY && r->stiff != stiff)) continue;
+        if ((r->needs & has) != r->needs || x->rtol < r->rtol) continue;
+        const dae_method_info *m = dae_method_find(r->method[0]);
+        if (!m && r->method[1]) m = dae_method_find(r->method[1]);
+        if (!m) continue;
+        if (form) *form = r->form;
+        explain(x, stiff, r->why, reason, size);
+        return m;
+    }
+    snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(x->kind), x->index);
+    return NULL;
+}
 
 /* 1: a method that takes J for exact can have it. */
 static int is_exact(const dae_system *sys, const dae_options *opt)
@@ -143,65 +286,39 @@ static int is_exact(const dae_system *sys, const dae_options *opt)
     return 1;
 }
 
-static const dae_method_info *choose_ode(const dae_system *sys, const dae_options *opt, int stiff,
-                                         const char **why)
+dae_features dae_features_of(const dae_system *sys, const dae_options *opt, double t0, double t_end,
+                             const double *y0)
 {
-    double rtol = smallest_rtol(opt, sys->ode.n);
-    int exact = is_exact(sys, opt);
-    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
-        const rule *r = &rules[k];
-        if (r->stiff != stiff || (r->exact && !exact) || rtol < r->rtol || sys->ode.n < r->least) continue;
-        if (r->no_velocities && !sys->structure.no_velocities) continue;
-        *why = r->why;
-        return dae_method_find(r->method);
+    dae_features x = {.kind = sys->kind,
+                      .index = dae_system_index(sys),
+                      .rtol = smallest_rtol(opt, dae_system_size(sys)),
+                      .constants = NAN};
+    if (sys->kind == DAE_KIND_ODE) {
+        x.constants = largest_rate(&sys->ode, t0, y0) * fabs(t_end - t0);
+        if (sys->structure.no_velocities) x.has |= NO_VELOCITIES;
     }
-    return NULL;
+    if ((sys->kind == DAE_KIND_ODE || sys->kind == DAE_KIND_DAE) && is_exact(sys, opt)) x.has |= EXACT;
+    if (x.index <= 1) x.has |= INDEX_1;
+    if (dae_system_size(sys) >= 8) x.has |= EIGHT;
+    if (sys->kind == DAE_KIND_MECH) {
+        if (sys->mech.dfdlambda) x.has |= FRICTION;
+        if (sys->mech.joint && sys->mech.joint->nloop == 0) x.has |= TREE;
+        if (sys->mech.nv - sys->mech.nlambda > MANY) x.has |= LARGE;
+    }
+    return x;
 }
 
 const dae_method_info *dae_method_choose(const dae_system *sys, const dae_options *opt, double t0,
                                          double t_end, const double *y0, char *reason, size_t size)
 {
-    static const char *const implicit[] = {"radau5", NULL};
-    static const char *const ide[] = {"dassl", "ida", NULL};
-    const dae_method_info *m = NULL;
-    int index = dae_system_index(sys);
-    switch (sys->kind) {
-    case DAE_KIND_MECH:
-        m = choose_mechanical(&sys->mech, smallest_rtol(opt, dae_system_size(sys)), reason, size);
-        break;
-    case DAE_KIND_IDE:
-        m = first_of(ide);
-        snprintf(reason, size, "implicit equations F(t,y,y') = 0 of index %d", index);
-        break;
-    case DAE_KIND_DAE: { /* chemakzo, transamp: at 1e-3 and 1e-4 rodas4p2 0.4 to 0.85 of radau5's time, from 1e-8 on radau
-                            0.4 to 1 of it */
-        double rtol = smallest_rtol(opt, dae_system_size(sys));
-        int linear = index <= 1 && is_exact(sys, opt) && rtol >= LOOSE,
-            high = index <= 1 && rtol < VERY_TIGHT;
-        m = linear ? dae_method_find("rodas4p2") : high ? dae_method_find("radau") : first_of(implicit);
-        snprintf(reason, size, "M y' = f with variables of index %d: stiffly accurate %s", index,
-                 linear ? "Rosenbrock method, one LU per step and no iteration"
-                 : high ? "implicit Runge-Kutta of orders 5 to 13"
-                        : "implicit Runge-Kutta");
-        break;
+    dae_features x = dae_features_of(sys, opt, t0, t_end, y0);
+    x.as_it_stands = 1;
+    if (sys->kind == DAE_KIND_ODE && x.constants < 0) {
+        snprintf(reason, size, "%s", dae_choose_no_memory);
+        return NULL;
     }
-    case DAE_KIND_ODE: {
-        double L = lipschitz(&sys->ode, t0, y0), count = L * fabs(t_end - t0);
-        int stiff = !(count <= STIFF_LIMIT);
-        if (L < 0) {
-            snprintf(reason, size, "%s", dae_choose_no_memory);
-            return NULL;
-        }
-        const char *why = "";
-        m = choose_ode(sys, opt, stiff, &why);
-        if (isfinite(count))
-            dae_snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s; %s", count,
-                         stiff ? "treated as stiff" : "not stiff", why);
-        else snprintf(reason, size, "ODE that cannot be judged at the start: treated as stiff; %s", why);
-        break;
-    }
-    }
-    if (m && !dae_method_takes(m, sys)) m = NULL;
-    if (!m) snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(sys->kind), index);
-    return m;
+    const dae_method_info *m = dae_choose(&x, NULL, reason, size);
+    if (!m || dae_method_takes(m, sys)) return m;
+    snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(sys->kind), x.index);
+    return NULL;
 }

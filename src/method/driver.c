@@ -528,6 +528,11 @@ dae_status dae_driver_replace_method(dae_integrator *it, const dae_method *metho
     return r;
 }
 
+void dae_driver_may_switch(dae_integrator *it)
+{
+    it->automatic = 1;
+}
+
 /* "auto" took an explicit method and it met stiffness: go on with an implicit one. */
 static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {

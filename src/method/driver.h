@@ -142,4 +142,8 @@ void dae_driver_switches_again(dae_integrator *it); /* the step is given up and 
 dae_status dae_driver_switches_act(dae_integrator *it, dae_error *err);
 void dae_driver_switches_loaded(dae_integrator *it); /* after a checkpoint was read */
 
+/* The method was chosen by who asks: where an explicit one meets stiffness the driver may go on with an implicit one, as for
+ * "auto". */
+void dae_driver_may_switch(dae_integrator *it);
+
 #endif

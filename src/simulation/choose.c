@@ -1,6 +1,8 @@
 /* What a simulation takes where the method, the form or the coordinates are left open. */
 #include "simulation/simulation.h"
 
+#include "method/choose.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,17 +22,56 @@ static int wants_mechanism(const dae_simulation *s)
     return m && !(m->kinds & 1u << p->system.kind);
 }
 
-/* "auto" on a mechanism that is known to be stiff: the half-explicit methods, which it takes else, would crawl. */
-static void choose_for_stiff(dae_simulation *s)
+/* ---- Stiffness of a mechanism ------------------------------------------------------------------------ */
+
+typedef struct motion {
+    dae_formulation *form; /* descriptor */
+    const dae_mech *m;
+} motion;
+
+/* (p, v, u)' with the accelerations of the constrained motion. */
+static int rates(double t, const double *y, double *yp, void *user)
 {
-    const dae_problem *p = s->p;
-    const char *form = s->options.formulation;
-    if (p->system.kind != DAE_KIND_MECH || !p->info || !p->info->stiff) return;
-    if (!is_open(s->options.method) || (!is_open(form) && strcmp(form, "statespace") != 0)) return;
-    s->options.method = s->options.rtol < 1e-6 ? "radau5" : "rosnys4";
-    s->options.formulation = "statespace";
-    snprintf(s->reason, sizeof s->reason, "stiff mechanism: implicit method on the minimal coordinates");
+    const motion *x = user;
+    const dae_mech *m = x->m;
+    dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = x->form->lambda};
+    if (dae_formulation_solve(x->form, t, y, yp + m->np, x->form->lambda, NULL) < 0) return 1;
+    if (m->nu && m->dynamics(&at, yp + m->np + m->nv, m->user)) return 1;
+    if (m->kinematics) return m->kinematics(&at, yp, m->user);
+    memcpy(yp, at.v, (size_t)m->np * sizeof *yp);
+    return 0;
 }
+
+/* Fast time constants in the interval of motions that decay: at the start, and what contacts can bring later. */
+static double time_constants(const dae_simulation *s, const dae_system *sys)
+{
+    dae_formulation *f = dae_formulation_create(sys, "descriptor", NULL, 0, NULL);
+    if (!f) return 0;
+    motion x = {f, &sys->mech};
+    dae_ode ode = {.n = dae_system_size(sys), .f = rates, .user = &x};
+    double rate = fmax(dae_fastest_decay(&ode, s->t0, s->p->y0), s->p->fastest);
+    dae_formulation_destroy(f);
+    return rate * fabs(s->t_end - s->t0);
+}
+
+/* Method and form of a mechanism where the method is open. A form that is given is kept: if it is the one that would be chosen
+ * with the method, else with the method that the driver takes for what the form makes of the system. */
+static void choose_method(dae_simulation *s)
+{
+    const dae_system *sys = s->as_mechanism ? s->p->mechanism : &s->p->system;
+    const char *form = NULL, *given = s->options.formulation;
+    char reason[sizeof s->reason];
+    dae_features x = dae_features_of(sys, &s->options, s->t0, s->t_end, s->p->y0);
+    x.constants = time_constants(s, sys);
+    const dae_method_info *m = dae_choose(&x, &form, reason, sizeof reason);
+    if (!m || (!is_open(given) && strcmp(given, form) != 0)) return;
+    memcpy(s->reason, reason, sizeof reason);
+    s->options.method = m->name;
+    s->options.formulation = form;
+    s->chosen = 1;
+}
+
+/* ---- Coordinates --------------------------------------------------------------------------------------- */
 
 /* Minimal coordinates: those that the problem names, unless a setting says how to choose them. */
 static dae_status choose_coordinates(dae_simulation *s, dae_error *err)
@@ -80,6 +121,8 @@ dae_status dae_simulation_choose(dae_simulation *s, dae_error *err)
     const char *form = s->options.formulation;
     if (p->forms) return choose_own(s, err);
     s->as_mechanism = wants_mechanism(s);
+    if (p->method && s->options.method == p->method)
+        memcpy(s->reason, "the problem asks for it", sizeof "the problem asks for it");
     if (!s->as_mechanism && p->system.kind != DAE_KIND_MECH) {
         if (is_open(form)) return DAE_OK;
         return dae_fail(
@@ -87,6 +130,6 @@ dae_status dae_simulation_choose(dae_simulation *s, dae_error *err)
             "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out",
             form, p->info && p->info->name ? p->info->name : "this", dae_kind_name(p->system.kind));
     }
-    choose_for_stiff(s);
+    if (is_open(s->options.method)) choose_method(s);
     return choose_coordinates(s, err);
 }

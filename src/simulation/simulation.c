@@ -7,6 +7,7 @@
 
 #include "core/number.h"
 #include "core/vector.h"
+#include "method/driver.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -282,6 +283,7 @@ static int on_step(const dae_integrator *it, double t, double t_end, void *user)
 dae_integrator *dae_simulation_again(dae_simulation *s, dae_error *err)
 {
     dae_integrator *it = dae_integrator_create(s->sys, &s->options, err);
+    if (it && s->chosen) dae_driver_may_switch(it);
     int fine = it && (!s->form || dae_formulation_attach(s->form, it, err) >= 0);
     if (fine && s->own && s->own->type->attach) fine = s->own->type->attach(s->own, it, err) >= 0;
     if (fine && set_events(s, it, err) >= 0) return it;

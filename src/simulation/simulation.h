@@ -39,6 +39,7 @@ struct dae_simulation {
     dae_progress_fn *on_step; /* of a run, after the residuals; or NULL */
     void *on_step_user;
     int started;
+    int chosen; /* 1: method and form were open */
 };
 
 /* The state of the problem from z, that of what is integrated; a (nv), lambda (nlambda): NULL, or wanted, NAN where they are

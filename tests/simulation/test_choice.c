@@ -1,0 +1,132 @@
+/* The policy: what a look at a problem tells is what a run does, for every problem and model; stiff mechanisms get an implicit
+ * method without being told. */
+#include <daedalus/daedalus.h>
+
+#include "test.h"
+
+#include <dirent.h>
+#include <jansson.h>
+
+typedef struct text {
+    char data[20000];
+    size_t length;
+} text;
+
+static int keep(const char *piece, size_t length, void *user)
+{
+    text *t = user;
+    if (t->length + length >= sizeof t->data) return -1;
+    memcpy(t->data + t->length, piece, length);
+    t->length += length;
+    return 0;
+}
+
+static void look_and_run_agree(const char *what)
+{
+    dae_error err = {0};
+    text json = {.length = 0};
+    json_error_t where;
+    dae_problem *p = dae_problem_open(what, NULL, 0, &err);
+    if (!p) fail_msg("%s: %s", what, err.text);
+    if (dae_check_json(p, NULL, keep, &json, &err) < 0) fail_msg("%s: %s", what, err.text);
+    json_t *o = json_loadb(json.data, json.length, 0, &where);
+    assert_non_null(o);
+    dae_run_options run = dae_run_options_default(p);
+    run.options.max_steps = 2;
+    dae_run_result *r = dae_run(p, &run, &err);
+    assert_non_null(r);
+    const char *solver = json_string_value(json_object_get(o, "solver")),
+               *form = json_string_value(json_object_get(o, "formulation"));
+    if (strcmp(solver, r->solver) != 0 || strcmp(form ? form : "", r->formulation ? r->formulation : "") != 0)
+        fail_msg("%s: %s/%s is told, %s/%s runs", what, solver, form, r->solver, r->formulation);
+    assert_string_equal(json_string_value(json_object_get(o, "reason")), r->reason);
+    dae_run_destroy(r);
+    json_decref(o);
+    dae_problem_destroy(p);
+}
+
+static void check_and_run_agree_on_all_problems(void **state)
+{
+    (void)state;
+    for (int i = 0; i < dae_problem_count(); i++) look_and_run_agree(dae_problem_get(i)->name);
+}
+
+static void check_and_run_agree_on_all_models(void **state)
+{
+    (void)state;
+    int count = 0;
+    DIR *folder = opendir("models");
+    assert_non_null(folder);
+    for (struct dirent *e; (e = readdir(folder));) {
+        char path[300];
+        if (!strstr(e->d_name, ".json")) continue;
+        snprintf(path, sizeof path, "models/%s", e->d_name);
+        look_and_run_agree(path);
+        count++;
+    }
+    closedir(folder);
+    assert_true(count > 10);
+}
+
+static dae_choice choice_of(const char *what, double rtol, dae_simulation **s, dae_problem **p)
+{
+    dae_error err = {0};
+    *p = dae_problem_open(what, NULL, 0, &err);
+    if (!*p) fail_msg("%s: %s", what, err.text);
+    dae_simulation_options o = dae_simulation_options_default(*p);
+    o.options.method = o.options.formulation = "auto";
+    if (rtol > 0) o.options.rtol = rtol;
+    *s = dae_simulation_open(*p, &o, &err);
+    if (!*s || dae_simulation_start(*s, &err) < 0) fail_msg("%s: %s", what, err.text);
+    return dae_simulation_choice(*s);
+}
+
+static void expect(const char *what, double rtol, int implicit, const char *form)
+{
+    dae_simulation *s;
+    dae_problem *p;
+    dae_choice c = choice_of(what, rtol, &s, &p);
+    if (dae_method_find(c.method)->implicit != implicit || (form && strcmp(form, c.formulation) != 0))
+        fail_msg("%s: %s/%s: %s", what, c.method, c.formulation, c.reason);
+    assert_true(c.reason[0] != 0);
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+}
+
+static void stiff_mechanisms_get_an_implicit_method(void **state)
+{
+    (void)state;
+    expect("models/stiff_double_pendulum.json", 0, 1, "joint");
+    expect("models/hmmwv.json", 0, 1, "statespace");
+    expect("bench/stiff_floor.json", 0, 1, "joint"); /* a contact that is open at the start */
+    expect("hmmwv", 0, 1, "statespace");
+    expect("double-pendulum", 0, 1, "statespace");
+}
+
+/* Oscillations have to be followed by every method: they are not stiff, however fast. */
+static void others_do_not(void **state)
+{
+    (void)state;
+    expect("models/pendulum.json", 0, 0, "joint");
+    expect("models/four_bar.json", 0, 0, "descriptor");
+    expect("andrews", 0, 0, "descriptor");
+    expect("models/slider_crank.json", 0, 0, "descriptor");
+    expect("{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"bell\",\"dimension\":2,"
+           "\"bodies\":[{\"name\":\"b\",\"mass\":1,\"inertia\":1,\"r\":[1.1,0]}],"
+           "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},{\"name\":\"B\",\"body\":\"b\","
+           "\"r\":[0,0]}],"
+           "\"forces\":[{\"name\":\"s\",\"type\":\"spring\",\"a\":\"O\",\"b\":\"B\",\"k\":1e8,\"l0\":1}],"
+           "\"simulation\":{\"t1\":1}}",
+           0, 0, "joint");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_and_run_agree_on_all_problems),
+        cmocka_unit_test(check_and_run_agree_on_all_models),
+        cmocka_unit_test(stiff_mechanisms_get_an_implicit_method),
+        cmocka_unit_test(others_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
