@@ -22,7 +22,8 @@ enum {
     EXIT_USAGE = 2,
     EXIT_INCONSISTENT = 3,
     EXIT_LIMIT = 4,
-    EXIT_INTERRUPTED = 130
+    EXIT_INTERRUPTED = 130,
+    EXIT_TERMINATED = 143
 };
 
 typedef struct cli_option {
@@ -147,6 +148,8 @@ int cli_svg_shorten(const char *path);
 void cli_catch_signals(void);
 void cli_running(dae_integrator *it, void *user); /* for dae_run_options.running */
 int cli_interrupted(void);
+void cli_note_signal(int number); /* for handlers of others */
+int cli_ended_by(int status);     /* EXIT_TERMINATED instead of EXIT_INTERRUPTED where it was SIGTERM */
 
 /* records.c: a file of lines that only grows; one write per line, so that a kill leaves whole lines. */
 typedef struct cli_records {

@@ -93,6 +93,7 @@ static int find_reference(comparison *c)
     if (c->view.reference || (mode && !strcmp(mode, "none"))) return 0;
     dae_reference_options o = dae_reference_options_default();
     o.digits = 10;
+    o.running = cli_running;
     o.max_seconds = 10;
     if (!cli_has(c->args, "quiet")) fprintf(stderr, "compare: computing a reference solution ...\n");
     c->reference = dae_reference_compute(&c->view, &o, &err);
@@ -191,8 +192,9 @@ static int compare(comparison *c)
     if (plot && !mechanical)
         return cli_wrong(c->args, "--plot: %s has no constraints to drift from", c->view.info->name);
     if (plot && cli_plot_check(c->args, plot)) return EXIT_USAGE;
-    if (set_tolerances(c) || choose(c, mechanical) || find_reference(c)) return EXIT_USAGE;
     cli_catch_signals();
+    if (set_tolerances(c) || choose(c, mechanical) || find_reference(c)) return EXIT_USAGE;
+    if (cli_interrupted()) return EXIT_INTERRUPTED;
     int status = run_all(c);
     return status ? status : show(c);
 }

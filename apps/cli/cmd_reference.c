@@ -58,9 +58,12 @@ static int compute(cli_args *args, const dae_problem *p, dae_reference **r)
     }
     for (int k = 0; k < count; k++) o.method[k] = name[k];
     if (!cli_has(args, "quiet")) o.level = on_level;
+    o.running = cli_running;
+    cli_catch_signals();
     *r = dae_reference_compute(p, &o, &err);
     free(name);
     if (*r) return 0;
+    if (cli_interrupted()) return EXIT_INTERRUPTED;
     if (err.status == DAE_ERR_INPUT || err.status == DAE_ERR_UNSUPPORTED)
         return cli_wrong(args, "%s", err.text);
     cli_wrong(args, "%s", err.text);

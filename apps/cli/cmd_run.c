@@ -335,16 +335,12 @@ static int describe(const job *j, dae_attribute *a, char text[][64])
 
 static dae_status write_hdf5(const job *j, FILE *file, dae_error *err)
 {
-    cli_text csv = {0};
     dae_attribute a[24 + max_parameters];
     char text[2 * max_parameters][64];
     int n = describe(j, a, text);
-    dae_status s = dae_run_csv(j->result, cli_write_text, &csv);
-    dae_table *t = s < 0 ? NULL : dae_table_read(csv.text, csv.length, err);
-    if (t) s = cli_table_hdf5(j->args, t, a, n, NULL, cli_write_file, file, err);
-    else if (s >= 0) s = err->status;
+    dae_table *t = dae_run_table(j->result, err);
+    dae_status s = t ? cli_table_hdf5(j->args, t, a, n, NULL, cli_write_file, file, err) : err->status;
     dae_table_destroy(t);
-    free(csv.text);
     return s;
 }
 

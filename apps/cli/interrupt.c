@@ -8,8 +8,7 @@ static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
 {
-    (void)number;
-    interrupted = 1;
+    interrupted = number;
     if (current) dae_integrator_cancel(current);
 }
 
@@ -28,7 +27,17 @@ void cli_running(dae_integrator *it, void *user)
     if (it && interrupted) dae_integrator_cancel(it);
 }
 
+int cli_ended_by(int status)
+{
+    return status == EXIT_INTERRUPTED && interrupted == SIGTERM ? EXIT_TERMINATED : status;
+}
+
 int cli_interrupted(void)
 {
     return interrupted != 0;
+}
+
+void cli_note_signal(int number)
+{
+    interrupted = number;
 }

@@ -27,7 +27,7 @@ static volatile sig_atomic_t stop;
 
 static void on_signal(int number)
 {
-    (void)number;
+    cli_note_signal(number);
     stop = 1;
 }
 

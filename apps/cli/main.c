@@ -2,9 +2,11 @@
 #include "cli.h"
 
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const cli_command *const commands[] = {
 #define COMMAND(name) &cli_##name,
@@ -179,13 +181,21 @@ static int with_memory(int status)
                : status;
 }
 
+/* 1: standard output is a pipe, and its reader (head, a pager) has seen enough. */
+static int nobody_reads(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 int main(int argc, char **argv)
 {
     quiet_blas();
     json_set_alloc_funcs(noting_malloc, free);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a silent end */
-    int status = with_memory(cli_dispatch(argc, argv));
+    int status = cli_ended_by(with_memory(cli_dispatch(argc, argv)));
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {
+        if (nobody_reads()) return EXIT_DONE;
         fprintf(stderr, "daedalus: standard output could not be written\n");
         return EXIT_USAGE;
     }

@@ -93,9 +93,11 @@ static int find_reference(cli_study *s)
     s->reference = cli_reference_find(p);
     if (!s->reference && !s->records_only) {
         dae_reference_options o = dae_reference_options_default();
+        o.running = cli_running;
         if (!s->quiet)
             fprintf(stderr, "%s: there is no reference solution; two methods compute one\n", s->name);
         s->reference = dae_reference_compute(p, &o, &err);
+        if (!s->reference && cli_interrupted()) return EXIT_INTERRUPTED;
         if (!s->reference) {
             cli_wrong(s->args, "%s: no reference solution, and so no digits to compare: %s", s->name,
                       err.text);

@@ -270,9 +270,10 @@ typedef struct dae_reference {
 } dae_reference;
 
 typedef struct dae_reference_options {
-    double digits;         /* enough: stop when all have as many, default 11 */
-    double max_seconds;    /* CPU time of one run, default 60; 0: no limit */
-    const char *method[2]; /* NULL: chosen by the kind of the system */
+    double digits;                                   /* enough: stop when all have as many, default 11 */
+    double max_seconds;                              /* CPU time of one run, default 60; 0: no limit */
+    const char *method[2];                           /* NULL: chosen by the kind of the system */
+    void (*running)(dae_integrator *it, void *user); /* as in dae_run_options, with user; NULL: nothing */
     /* Called after each tolerance with the fewest digits so far; 0 to go on. NULL: nothing. */
     int (*level)(double rtol, double least, void *user);
     void *user;

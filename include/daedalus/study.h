@@ -75,6 +75,21 @@ typedef struct dae_workprec_plot_options {
     int most_lines; /* > 0: of more solvers only those are drawn that need least; the others are named */
 } dae_workprec_plot_options;
 
+/* All runs of a study, one after another. */
+typedef struct dae_workprec_options {
+    const dae_ladder *ladder; /* NULL: dae_ladder_default */
+    double max_seconds;       /* limit on a run; 0: none */
+    int repeat;               /* as in dae_run_options */
+    /* Called after each run; other values than 0 end the study. NULL: nothing. */
+    int (*done)(const dae_measurement *m, void *user);
+    void *user;
+    const volatile int
+        *cancel; /* another value than 0 there ends the study after the present step; NULL: nothing does */
+} dae_workprec_options;
+/* DAE_OK; DAE_CANCELLED: it was ended; or what is wrong with a name. Failed runs are measurements too. */
+DAE_API dae_status dae_workprec_run(const dae_problem *p, const char *const *solver, int nsolver,
+                                    const dae_workprec_options *opt, dae_error *err);
+
 /* How much more work than the best one a solver needs: the mean over 2, 3, ... digits (as many as any of them gave) of
  * log10(its work/least work), 3 where it never gave so many. */
 DAE_API double dae_workprec_excess(const dae_measurement *m, int count, const char *solver, int mescd,
@@ -182,6 +197,12 @@ typedef struct dae_hdf5_options {
  * opt NULL: no attributes. DAE_ERR_UNSUPPORTED: there is no HDF5 library, see *err. */
 DAE_API dae_status dae_table_hdf5(const dae_table *t, const dae_hdf5_options *opt, dae_write_fn *write,
                                   void *user, dae_error *err);
+
+/* The trajectory of a run with what the problem derives of it; its text is NULL: all are numbers. NULL: see *err. */
+DAE_API dae_table *dae_run_table(const dae_run_result *r, dae_error *err);
+/* That table as an HDF5 file. */
+DAE_API dae_status dae_run_hdf5(const dae_run_result *r, const dae_hdf5_options *opt, dae_write_fn *write,
+                                void *user, dae_error *err);
 
 /* Of the finite ones of n numbers. */
 typedef struct dae_statistics {

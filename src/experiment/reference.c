@@ -110,8 +110,14 @@ static dae_status solve_from(const dae_problem *p, const char *method, double rt
     o.options.max_steps = 0;
     o.options.max_seconds = opt->max_seconds;
     if (!dae_problem_switches(p)) o.events = NULL;
+    o.running = opt->running;
+    o.running_user = opt->user;
     dae_run_result *r = dae_run(p, &o, err);
     if (!r) return DAE_ERR_MEMORY;
+    if (r->status == DAE_CANCELLED) {
+        dae_run_destroy(r);
+        return dae_fail(err, DAE_ERR_CALLBACK, NAN, "interrupted");
+    }
     dae_status s = r->status == DAE_OK ? DAE_OK : r->status < 0 ? r->status : DAE_ERR_INTERNAL;
     if (s < 0)
         dae_fail(err, s, r->error.t, "%s at rtol %.1e: %s", method, rtol,

@@ -1,9 +1,9 @@
 /* HIRES: the high irradiance response of plants, eight reactants, stiff.
  *
  *     y1' = -1.71 y1 + 0.43 y2 + 8.32 y3 + 0.0007        y5' = -1.745 y5 + 0.43 (y6 + y7)
- *     y2' =  1.71 y1 - 8.75 y2                           y6' = -280 y6 y8 + 0.69 (y4 + y7) + 1.71 y5 - 0.43
- * y6 y3' = -10.03 y3 + 0.43 y4 + 0.035 y5               y7' =  280 y6 y8 - 1.81 y7 y4' =  8.32 y2 + 1.71 y3
- * - 1.12 y4                 y8' = -y7'
+ *     y2' =  1.71 y1 - 8.75 y2                           y6' = -280 y6 y8 + 0.69 (y4 + y7) + 1.71 y5 - 0.43 y6
+ *     y3' = -10.03 y3 + 0.43 y4 + 0.035 y5               y7' =  280 y6 y8 - 1.81 y7
+ *     y4' =  8.32 y2 + 1.71 y3 - 1.12 y4                 y8' = -y7'
  *
  * E. Schaefer 1975; Test Set for IVP Solvers, release 2.3, section II.1. The Jacobian has bandwidths
  * (2,2) but is declared full, as in the test set. */
