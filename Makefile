@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-test setup-dev build run python test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
+.PHONY: all setup setup-test setup-dev build run python octave test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
         bench auto bench-python engines detest web run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -16,7 +16,7 @@ ifneq ($(SETUP),no)
 	@tools/setup.sh
 endif
 
-setup-test: # what the tests and the Python package need; CMake looks again for what it did not find
+setup-test: # what the tests and the Python and Octave packages need; CMake looks again for what it did not find
 ifneq ($(SETUP),no)
 	@tools/setup.sh --test
 	@test ! -f build/build.ninja || cmake build > /dev/null
@@ -38,6 +38,10 @@ run: build ## the main job: Andrews' squeezing mechanism, with report, table and
 python: setup-test build ## the Python package: build/python (for PYTHONPATH), and a wheel in build/wheel
 	cmake --build build -j $(JOBS) --target python
 	@"$$(sed -n 's/^DAEDALUS_PYTHON_FOUND:INTERNAL=//p' build/CMakeCache.txt)" apps/python/backend.py build/python/daedalus build/wheel
+
+octave: setup-test build ## the functions for Octave: build/octave (for addpath)
+	cmake --build build -j $(JOBS) --target octave
+	@echo "in Octave: addpath ('$(CURDIR)/build/octave')"
 
 test: setup-test build web ## every test but the long studies; WEB=no leaves the page and its browser out
 	ctest --test-dir build --output-on-failure -LE '^slow$$' -j $(JOBS)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that are missing; silent when nothing is. With --test also those of the tests and of the
-# Python package, with --dev those for developers, with --web those of the web page: WebAssembly, node, and the browser that tests it.
+# Python and Octave packages, with --dev those for developers, with --web those of the web page: WebAssembly, node, and the browser that tests it.
 set -u
 
 # program or package to look for : package that brings it
@@ -10,7 +10,7 @@ libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundia
            libhdf5-dev libopenmpi-dev libmicrohttpd-dev libseccomp-dev"
 if [ "${1-}" = --test ]; then
     programs="$programs gfortran:gfortran"
-    libraries="$libraries python3-dev python3-numpy python3-scipy python3-pytest python3-pip"
+    libraries="$libraries python3-dev python3-numpy python3-scipy python3-pytest python3-pip octave octave-dev"
 fi
 if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"
