@@ -16,7 +16,7 @@ typedef struct entries {
 
 static int push(entries *e, int column, int order)
 {
-    if (e->count == e->capacity) {
+    if (e->count + 1 >= e->capacity) { /* one place more than entries: the list is copied with its end */
         int capacity = 2 * e->capacity + 64;
         int *c = realloc(e->column, (size_t)capacity * sizeof *c);
         if (c) e->column = c;
