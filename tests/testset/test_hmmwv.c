@@ -170,13 +170,14 @@ static void hmmwv_model_file_agrees(void **state)
 
 /* ---- Reference ------------------------------------------------------------------------------------------------------ */
 
-/* Positions and velocities of all bodies at t = 1 and 2 (the left side mirrors the right one) and at the end. */
+/* Positions and velocities of all bodies at t = 1 and 2 (the left side mirrors the right one) and at the end. Between 0.6e-10 and
+ * 2e-10 the error of x = 22.4 m at the end scatters over 1e-9 .. 9e-9 with the steps; at 1e-11 it is 1.3e-10. */
 static void hmmwv_meets_the_reference(void **state)
 {
     static const int body[8] = {0, 1, 2, 3, 7, 8, 9, 13}, mirror[8] = {0, 4, 5, 6, 10, 11, 12, 13};
     (void)state;
     for (int k = 0; k < 2; k++) {
-        session s = begin(k ? 10 : 18, "radau5", 1e-10, 0, 5);
+        session s = begin(k ? 10 : 18, "radau5", 1e-11, 0, 5);
         double pvu[182], r[3];
         for (int t = 1; t <= 2; t++) {
             advance(&s, t, pvu);
