@@ -10,9 +10,13 @@
 
 #define STIFF_DECAY 2e3 /* time constants of decay in the interval; ours, as the next */
 #define STIFF_RATE 1e5  /* of any motion, oscillation too */
-enum { LARGEST_SPECTRUM = 200 };
+enum {
+    LARGEST_SPECTRUM = 200,
+    LARGEST_MECHANISM = 40 /* degrees of freedom: the form is dense */
+};
 
-static const dae_form_type *const types[] = {&dae_form_statespace, &dae_form_index1, NULL};
+static const dae_form_type *const types[] = {&dae_form_descriptor, &dae_form_statespace, &dae_form_index1,
+                                             NULL};
 
 /* d(rates)/d(states) at the start by differences, column-major; 0: cannot be had. */
 static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double *A)
@@ -66,6 +70,11 @@ static const dae_form_type *choose(const dae_forms *forms, const dae_method_info
     if (implicit_dae || (!m && is_stiff(s))) {
         *reason = "stiff, with hidden constraints: all equations with their derivatives, index 1";
         return &dae_form_index1;
+    }
+    if (s->mechanical && s->analysis.sigma.dof <= LARGEST_MECHANISM &&
+        (!m || m->kinds & 1u << DAE_KIND_MECH)) {
+        *reason = "mechanical form found";
+        return &dae_form_descriptor;
     }
     *reason = "an ODE in chosen states";
     return &dae_form_statespace;

@@ -3,6 +3,7 @@
 #define DAE_EQUATIONS_FORMS_H
 
 #include "equations/initial.h"
+#include "equations/mechanical.h"
 #include "equations/reduced.h"
 #include "problem/form.h"
 
@@ -16,6 +17,7 @@ typedef struct dae_equation_system {
     dae_analysis analysis;
     dae_initial initial;
     dae_reduction *reduction;
+    dae_mechanical *mechanical; /* NULL: the equations are no mechanical system */
     pthread_mutex_t lock;
     double *parameter, *discrete;
     int n, ncontinuous;          /* components of the problem; those behind ncontinuous are discrete values */
@@ -38,7 +40,7 @@ int dae_equation_system_restart(dae_equation_system *s, double t, const double *
                                 const unsigned char *changed, const double *discrete, const double *before,
                                 double *X);
 
-extern const dae_form_type dae_form_statespace, dae_form_index1;
+extern const dae_form_type dae_form_statespace, dae_form_index1, dae_form_descriptor;
 
 /* The forms of a system; as_written is the name of the problem's own. */
 dae_forms *dae_equation_forms_create(dae_equation_system *s, const char *as_written);

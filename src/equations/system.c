@@ -8,9 +8,20 @@ void dae_equation_system_destroy(dae_equation_system *s)
 {
     if (!s) return;
     dae_reduction_destroy(s->reduction);
+    dae_mechanical_destroy(s->mechanical);
     pthread_mutex_destroy(&s->lock);
     dae_arena_destroy(s->arena);
     free(s);
+}
+
+/* 1 if states can be chosen at the start: no equation follows from others there. */
+static int has_states(const dae_equation_system *s)
+{
+    int bad;
+    dae_reduced *d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
+    int good = d && dae_reduced_start(d, s->model->t0, s->initial.X, &bad) == 0;
+    dae_reduced_destroy(d);
+    return good;
 }
 
 dae_equation_system *dae_equation_system_create(dae_model *m, int n, int ncontinuous, const int *variable,
@@ -40,6 +51,7 @@ dae_equation_system *dae_equation_system_create(dae_model *m, int n, int ncontin
     if (dae_initial_find(&s->analysis, s->parameter, s->discrete, s->arena, &s->initial, messages) < 0)
         goto fail;
     s->reduction = dae_reduction_create(&s->analysis);
+    if (s->reduction && s->analysis.sigma.index == 3 && has_states(s)) s->mechanical = dae_mechanical_find(s);
     if (s->reduction) return s;
 fail:
     dae_equation_system_destroy(s);

@@ -60,8 +60,8 @@ static void pendulum_is_described(void **state)
     const json_t *offsets = json_object_get(o, "offsets"), *states = json_object_get(o, "states"), *first;
     (void)state;
     assert_string_equal(word(o, "kind"), "equations");
-    assert_string_equal(word(o, "route"), "statespace");
-    assert_string_equal(word(o, "solver"), "dop853");
+    assert_string_equal(word(o, "route"), "descriptor");
+    assert_string_equal(word(o, "solver"), "phem56");
     assert_int_equal(whole(o, "index"), 3);
     assert_int_equal(whole(o, "dof"), 2);
     assert_int_equal(whole(o, "equations"), 5);

@@ -1,0 +1,586 @@
+/* The form `descriptor` of equations: mechanical systems that are recognized in what was typed.
+ *
+ *     p' = v,   M(t,p) v' = f(t,p,v) - G^T mu,   0 = g(t,p)
+ *
+ * Positions are variables with a second derivative, or those of an equation x' = v whose v is differentiated. Equations that are
+ * differentiated twice and hold only positions are the constraints; as many variables without derivatives are their multipliers; all other
+ * equations are the motion, linear in accelerations and multipliers. The coefficient of multiplier k in the motion must be a multiple of the
+ * gradient of constraint k:  w_i A_ik = G_ki D_k  with constant scales w of equations and D of multipliers (mu = D lambda), and M symmetric
+ * with these scales: looked at in three points around the start. Whatever does not fit: no such form, and others serve. */
+#include "equations/forms.h"
+
+#include "core/error.h"
+#include "equations/evaluator.h"
+#include "equations/mechanical.h"
+#include "equations/work.h"
+#include "linalg/dense.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 3 };
+#define FITS 1e-9
+
+struct dae_mechanical {
+    const dae_equation_system *s;
+    dae_arena *arena;
+    int np, ng;
+    int *position, *velocity;     /* np: variable; variable of the velocity, or -1: its own derivative */
+    int *multiplier, *constraint; /* ng: variables, equations */
+    int *motion;                  /* np: the equation of coordinate i */
+    double *scale, *factor;       /* np: w; ng: D */
+    int constant;                 /* M is constant */
+    dae_evaluator *mass, *force, *gap, *gradient, *gap_rate, *gamma;
+};
+
+/* ---- Recognition --------------------------------------------------------------------------------------------------------- */
+
+/* Highest order of each variable in the model as it is written. */
+static int *orders(const dae_analysis *a, dae_arena *arena)
+{
+    int *order = dae_arena_ints(arena, (size_t)a->n + 1), *list = NULL;
+    int count = order ? dae_graph_reach(a->model->graph, a->n, a->node, &list) : -1;
+    for (int k = 0; k < count; k++) {
+        dae_node x = dae_graph_node(a->model->graph, list[k]);
+        if (x.op == OP_VARIABLE && x.b > order[x.a]) order[x.a] = x.b;
+    }
+    free(list);
+    return count < 0 ? NULL : order;
+}
+
+/* An equation a x' - a v = 0: its two variables. */
+static int is_kinematic(const dae_graph *g, int node, int *x, int *v)
+{
+    dae_node sum = dae_graph_node(g, node);
+    if (sum.op != OP_ADD || sum.b != 2 || sum.value != 0) return 0;
+    const dae_term *t = dae_graph_terms(g, node);
+    dae_node a = dae_graph_node(g, t[0].node), b = dae_graph_node(g, t[1].node);
+    if (a.op != OP_VARIABLE || b.op != OP_VARIABLE || t[0].factor != -t[1].factor || a.b + b.b != 1) return 0;
+    *x = a.b == 1 ? a.a : b.a;
+    *v = a.b == 1 ? b.a : a.a;
+    return *x != *v;
+}
+
+/* 1 if the node has only leaves that `allowed` (by variable: highest order, -1 none) lets through. */
+static int holds_only(const dae_graph *g, int node, const int *allowed)
+{
+    int *list = NULL, count = dae_graph_reach(g, 1, &node, &list), good = count >= 0;
+    for (int k = 0; k < count && good; k++) {
+        dae_node x = dae_graph_node(g, list[k]);
+        good = x.op != OP_DISCRETE && (x.op != OP_VARIABLE || x.b <= allowed[x.a]);
+    }
+    free(list);
+    return good;
+}
+
+/* Sorts variables and equations; 0: the system has another shape. */
+static int sort(dae_mechanical *m, const int *order, int *motion, int *nmotion)
+{
+    const dae_analysis *a = &m->s->analysis;
+    const dae_graph *g = a->model->graph;
+    int n = a->n, *role = dae_arena_ints(m->arena, (size_t)n + 1),
+        *used = dae_arena_ints(m->arena, (size_t)n + 1);
+    int *allowed = dae_arena_ints(m->arena, (size_t)n + 1);
+    if (dae_arena_failed(m->arena)) return 0;
+    for (int i = 0; i < n; i++) { /* x' = v with v' somewhere */
+        int x, v;
+        if (!is_kinematic(g, a->node[i], &x, &v) || order[x] != 1 || order[v] != 1 || role[x] || role[v])
+            continue;
+        role[x] = 1;
+        role[v] = 2;
+        used[i] = 1;
+        m->position[m->np] = x;
+        m->velocity[m->np++] = v;
+    }
+    for (int j = 0; j < n; j++) {
+        if (role[j]) continue;
+        if (order[j] == 2) {
+            role[j] = 1;
+            m->position[m->np] = j;
+            m->velocity[m->np++] = -1;
+        } else if (order[j] == 0) {
+            m->multiplier[m->ng++] = j;
+        } else {
+            return 0;
+        }
+    }
+    for (int j = 0; j < n; j++) allowed[j] = role[j] == 1 ? 0 : -1;
+    int constraints = 0;
+    for (int i = 0; i < n; i++) {
+        if (used[i]) continue;
+        if (a->sigma.c[i] == 2 && holds_only(g, a->node[i], allowed)) {
+            if (constraints < m->ng) m->constraint[constraints] = i;
+            constraints++;
+        } else if (a->sigma.c[i] == 0) {
+            motion[(*nmotion)++] = i;
+        } else {
+            return 0;
+        }
+    }
+    return m->np > 0 && m->ng > 0 && constraints == m->ng && *nmotion == m->np;
+}
+
+static int acceleration_leaf(const dae_mechanical *m, dae_graph *g, int i)
+{
+    return m->velocity[i] >= 0 ? dae_graph_variable(g, m->velocity[i], 1)
+                               : dae_graph_variable(g, m->position[i], 2);
+}
+
+/* The derivative of a node by a leaf; the number 0 if there is none. -1: no memory. */
+static int derivative_by(dae_graph *g, int node, int leaf)
+{
+    dae_partial *p = NULL;
+    int count = dae_graph_gradient(g, node, &p), found = dae_graph_number(g, 0);
+    for (int k = 0; k < count; k++) found = p[k].leaf == leaf ? p[k].derivative : found;
+    free(p);
+    return count < 0 ? -1 : found;
+}
+
+/* Nodes of M (np*np by columns, rows are motion equations), A (np*ng), G (ng*np). 0: not linear, or no memory. */
+static int find_nodes(dae_mechanical *m, const int *motion, int *M, int *A, int *G)
+{
+    const dae_analysis *a = &m->s->analysis;
+    dae_graph *g = a->model->graph;
+    int *allowed = dae_arena_ints(m->arena, (size_t)a->n + 1);
+    if (!allowed) return 0;
+    for (int j = 0; j < a->n; j++) allowed[j] = -1;
+    for (int i = 0; i < m->np; i++) allowed[m->position[i]] = 0;
+    for (int i = 0; i < m->np; i++) {
+        for (int j = 0; j < m->np; j++) {
+            int x = M[i + j * m->np] = derivative_by(g, a->node[motion[i]], acceleration_leaf(m, g, j));
+            if (x < 0 || !holds_only(g, x, allowed)) return 0;
+        }
+        for (int k = 0; k < m->ng; k++) {
+            int x = A[i + k * m->np] =
+                derivative_by(g, a->node[motion[i]], dae_graph_variable(g, m->multiplier[k], 0));
+            if (x < 0 || !holds_only(g, x, allowed)) return 0;
+        }
+    }
+    for (int k = 0; k < m->ng; k++) {
+        for (int j = 0; j < m->np; j++) {
+            int x = G[k + j * m->ng] =
+                derivative_by(g, a->node[m->constraint[k]], dae_graph_variable(g, m->position[j], 0));
+            if (x < 0) return 0;
+        }
+    }
+    return !dae_graph_failed(g);
+}
+
+/* Values of nodes at three points around the start. */
+static int values_at(const dae_mechanical *m, int count, const int *node, double *value[POINTS])
+{
+    const dae_equation_system *s = m->s;
+    unsigned seed = 99991;
+    dae_evaluator *e = dae_evaluator_create(s->model->graph, s->analysis.place, count, node);
+    double *work = e ? dae_arena_reals(m->arena, dae_evaluator_work(e) + 1) : NULL,
+           *X = dae_arena_reals(m->arena, (size_t)s->analysis.total + 1);
+    int good = work && X;
+    if (good) dae_evaluator_start(e, work, s->parameter, s->discrete);
+    for (int p = 0; p < POINTS && good; p++) {
+        for (int k = 0; k < s->analysis.total; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            X[k] =
+                s->initial.X[k] + (0.1 + 0.1 * fabs(s->initial.X[k])) * ((double)(seed >> 8) / 8388608.0 - 1);
+        }
+        value[p] = dae_arena_reals(m->arena, (size_t)count + 1);
+        good = value[p] != NULL;
+        if (good) dae_evaluator_run(e, work, s->model->t0, X, value[p]);
+        for (int k = 0; k < count && good; k++) good = isfinite(value[p][k]);
+    }
+    dae_evaluator_destroy(e);
+    return good;
+}
+
+/* The motion equation of each coordinate: the one with the largest coefficient of its acceleration that is still free. */
+static int assign_rows(dae_mechanical *m, const int *motion, double *M, int *row)
+{
+    int np = m->np, *taken = dae_arena_ints(m->arena, (size_t)np + 1);
+    if (!taken) return 0;
+    for (int j = 0; j < np; j++) {
+        int best = -1;
+        for (int i = 0; i < np; i++) {
+            if (!taken[i] && (best < 0 || fabs(M[i + j * np]) > fabs(M[best + j * np]))) best = i;
+        }
+        if (best < 0 || M[best + j * np] == 0) return 0;
+        taken[best] = 1;
+        row[j] = best;
+        m->motion[j] = motion[best];
+    }
+    return 1;
+}
+
+/* w and D from w_i A_ik = G_ki D_k, starting with D_0 = 1 in each connected part; then looked at everywhere. */
+static int find_scales(dae_mechanical *m, const int *row, double *A[POINTS], double *G[POINTS])
+{
+    int np = m->np, ng = m->ng;
+    for (int start = 0; start < ng; start++) {
+        if (m->factor[start] != 0) continue;
+        m->factor[start] = 1;
+        for (int changed = 1; changed;) {
+            changed = 0;
+            for (int i = 0; i < np; i++) {
+                for (int k = 0; k < ng; k++) {
+                    double x = A[0][row[i] + k * np], y = G[0][k + i * ng];
+                    if (x == 0 || y == 0 || (m->scale[i] == 0) == (m->factor[k] == 0)) continue;
+                    if (m->scale[i] == 0) m->scale[i] = y * m->factor[k] / x;
+                    else m->factor[k] = m->scale[i] * x / y;
+                    changed = 1;
+                }
+            }
+        }
+    }
+    for (int i = 0; i < np; i++) m->scale[i] = m->scale[i] == 0 ? 1 : m->scale[i];
+    for (int p = 0; p < POINTS; p++) {
+        for (int i = 0; i < np; i++) {
+            for (int k = 0; k < ng; k++) {
+                double x = m->scale[i] * A[p][row[i] + k * np], y = G[p][k + i * ng] * m->factor[k];
+                if (fabs(x - y) > FITS * (fabs(x) + fabs(y) + 1e-6)) return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* M with its scales must be symmetric, with a positive diagonal; a common sign of w and D is free in each part, so that all signs turn
+ * where the first diagonal element is negative. */
+static int is_mass(dae_mechanical *m, const int *row, double *M[POINTS])
+{
+    int np = m->np, sign = m->scale[0] * M[0][row[0]] < 0 ? -1 : 1;
+    for (int i = 0; i < np; i++) m->scale[i] *= sign;
+    for (int k = 0; k < m->ng; k++) m->factor[k] *= sign;
+    for (int p = 0; p < POINTS; p++) {
+        for (int i = 0; i < np; i++) {
+            if (!(m->scale[i] * M[p][row[i] + i * np] > 0)) return 0;
+            for (int j = 0; j < i; j++) {
+                double x = m->scale[i] * M[p][row[i] + j * np], y = m->scale[j] * M[p][row[j] + i * np];
+                if (fabs(x - y) > FITS * (fabs(x) + fabs(y) + 1e-9)) return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* ---- Evaluators -------------------------------------------------------------------------------------------------------------- */
+
+/* 1 if a node depends on time or variables. */
+static int varies(const dae_graph *g, int node)
+{
+    int *list = NULL, count = dae_graph_reach(g, 1, &node, &list), found = count < 0;
+    for (int k = 0; k < count; k++) {
+        int op = dae_graph_node(g, list[k]).op;
+        found |= op == OP_VARIABLE || op == OP_TIME;
+    }
+    free(list);
+    return found;
+}
+
+static int make_evaluators(dae_mechanical *m, const int *row, const int *M, const int *G)
+{
+    const dae_analysis *a = &m->s->analysis;
+    dae_graph *g = a->model->graph;
+    int np = m->np, ng = m->ng,
+        *node = malloc(((size_t)np * (size_t)np + (size_t)ng * (size_t)np + 1) * sizeof *node);
+    if (!node) return 0;
+    m->constant = 1;
+    for (int j = 0; j < np; j++) {
+        for (int i = 0; i < np; i++) {
+            node[i + j * np] = M[row[i] + j * np];
+            if (varies(g, node[i + j * np])) m->constant = 0;
+        }
+    }
+    m->mass = dae_evaluator_create(g, a->place, np * np, node);
+    for (int i = 0; i < np; i++) node[i] = a->node[m->motion[i]];
+    m->force = dae_evaluator_create(g, a->place, np, node);
+    for (int k = 0; k < ng; k++) node[k] = a->node[m->constraint[k]];
+    m->gap = dae_evaluator_create(g, a->place, ng, node);
+    for (int k = 0; k < ng; k++) node[k] = a->value[a->first[m->constraint[k]] + 1];
+    m->gap_rate = dae_evaluator_create(g, a->place, ng, node);
+    for (int k = 0; k < ng; k++) node[k] = a->value[a->first[m->constraint[k]] + 2];
+    m->gamma = dae_evaluator_create(g, a->place, ng, node);
+    m->gradient = dae_evaluator_create(g, a->place, ng * np, G);
+    free(node);
+    return m->mass && m->force && m->gap && m->gap_rate && m->gamma && m->gradient;
+}
+
+void dae_mechanical_destroy(dae_mechanical *m)
+{
+    if (!m) return;
+    dae_evaluator *all[] = {m->mass, m->force, m->gap, m->gradient, m->gap_rate, m->gamma};
+    for (int k = 0; k < 6; k++) dae_evaluator_destroy(all[k]);
+    dae_arena_destroy(m->arena);
+    free(m);
+}
+
+dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
+{
+    dae_mechanical *m = calloc(1, sizeof *m);
+    const dae_analysis *a = &s->analysis;
+    size_t n = (size_t)a->n + 1;
+    if (!m || !(m->arena = dae_arena_create())) {
+        free(m);
+        return NULL;
+    }
+    m->s = s;
+    int **ints[] = {&m->position, &m->velocity, &m->multiplier, &m->constraint, &m->motion}, nmotion = 0;
+    for (int k = 0; k < 5; k++) *ints[k] = dae_arena_ints(m->arena, n);
+    int *motion = dae_arena_ints(m->arena, n), *row = dae_arena_ints(m->arena, n),
+        *order = orders(a, m->arena);
+    m->scale = dae_arena_reals(m->arena, n);
+    m->factor = dae_arena_reals(m->arena, n);
+    int good = s->model->ndiscrete == 0 && a->combinations == 0 && a->augmented == 0 && order &&
+               !dae_arena_failed(m->arena) && sort(m, order, motion, &nmotion);
+    size_t np = (size_t)m->np, ng = (size_t)m->ng;
+    int *M = dae_arena_ints(m->arena, np * np + 1), *A = dae_arena_ints(m->arena, np * ng + 1),
+        *G = dae_arena_ints(m->arena, np * ng + 1);
+    double *Mv[POINTS], *Av[POINTS], *Gv[POINTS];
+    good = good && !dae_arena_failed(m->arena) && find_nodes(m, motion, M, A, G) &&
+           values_at(m, m->np * m->np, M, Mv) && values_at(m, m->np * m->ng, A, Av) &&
+           values_at(m, m->np * m->ng, G, Gv) && assign_rows(m, motion, Mv[0], row) &&
+           find_scales(m, row, Av, Gv) && is_mass(m, row, Mv) && make_evaluators(m, row, M, G);
+    if (good) return m;
+    dae_mechanical_destroy(m);
+    return NULL;
+}
+
+/* ---- The form ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct descriptor {
+    dae_equation_system *s;
+    const dae_mechanical *m;
+    dae_arena *arena;
+    dae_work *work; /* registers of the largest evaluator, X */
+    size_t registers;
+    double *mass;  /* np*np */
+    double *X, *y; /* the last lifted point; n */
+    unsigned char *changed;
+    int started;
+    dae_dense_lu lu; /* of [M G^T; G 0], for multipliers */
+    double *matrix, *rhs, *G;
+} descriptor;
+
+/* X with positions, velocities, accelerations and multipliers 0. */
+static void fill_X(const dae_mechanical *m, const double *p, const double *v, double *X)
+{
+    const int *place = m->s->analysis.place;
+    memset(X, 0, (size_t)m->s->analysis.total * sizeof *X);
+    for (int i = 0; i < m->np; i++) {
+        int at = place[m->position[i]];
+        X[at] = p[i];
+        X[at + 1] = v ? v[i] : 0;
+        if (m->velocity[i] >= 0 && v) X[place[m->velocity[i]]] = v[i];
+    }
+}
+
+/* Evaluates at a point of the mechanical system; threads borrow work arrays. */
+static int evaluate(descriptor *x, const dae_evaluator *e, double t, const double *p, const double *v,
+                    double *out)
+{
+    int slot;
+    double *work = dae_work_borrow(x->work, &slot);
+    if (!work) return -1;
+    double *X = work + x->registers;
+    fill_X(x->m, p, v, X);
+    dae_evaluator_start(e, work, x->s->parameter, x->s->discrete);
+    dae_evaluator_run(e, work, t, X, out);
+    dae_work_return(x->work, slot);
+    return 0;
+}
+
+static int mass_fn(const dae_mech_point *at, double *out, void *user)
+{
+    descriptor *x = user;
+    int np = x->m->np, r = evaluate(x, x->m->mass, at->t, at->p, NULL, out);
+    for (int i = 0; i < np; i++) {
+        for (int j = 0; j < np; j++) out[i + j * np] *= x->m->scale[i];
+    }
+    return r;
+}
+
+static int force(const dae_mech_point *at, double *out, void *user)
+{
+    descriptor *x = user;
+    int r = evaluate(x, x->m->force, at->t, at->p, at->v, out);
+    for (int i = 0; i < x->m->np; i++) out[i] *= -x->m->scale[i];
+    return r;
+}
+
+static int constraint(const dae_mech_point *at, double *g, double *G, void *user)
+{
+    descriptor *x = user;
+    int r = g ? evaluate(x, x->m->gap, at->t, at->p, NULL, g) : 0;
+    return r || !G ? r : evaluate(x, x->m->gradient, at->t, at->p, NULL, G);
+}
+
+static int velocity(const dae_mech_point *at, double *out, void *user)
+{
+    descriptor *x = user;
+    return evaluate(x, x->m->gap_rate, at->t, at->p, NULL, out);
+}
+
+static int gamma_fn(const dae_mech_point *at, double *out, void *user)
+{
+    descriptor *x = user;
+    return evaluate(x, x->m->gamma, at->t, at->p, at->v, out);
+}
+
+static void destroy(dae_form *f)
+{
+    descriptor *x = f->self;
+    if (!x) return;
+    dae_work_destroy(x->work);
+    dae_arena_destroy(x->arena);
+    free(x);
+}
+
+static void prepare(double *array, void *user)
+{
+    (void)array, (void)user;
+}
+
+static dae_status create(dae_form *f, dae_error *err)
+{
+    dae_equation_system *s = (dae_equation_system *)f->model;
+    const dae_mechanical *m = s->mechanical;
+    descriptor *x = f->self = calloc(1, sizeof *x);
+    if (!m)
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "these equations are no mechanical system M v' = f - G^T lambda, 0 = g(p); take "
+                        "statespace or index1");
+    if (!x || !(x->arena = dae_arena_create()))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the descriptor form");
+    const dae_evaluator *all[] = {m->mass, m->force, m->gap, m->gradient, m->gap_rate, m->gamma};
+    size_t np = (size_t)m->np, ng = (size_t)m->ng;
+    x->s = s;
+    x->m = m;
+    for (int k = 0; k < 6; k++)
+        x->registers =
+            dae_evaluator_work(all[k]) + 1 > x->registers ? dae_evaluator_work(all[k]) + 1 : x->registers;
+    x->work = dae_work_create(x->registers + (size_t)s->analysis.total + 1, prepare, NULL);
+    x->mass = dae_arena_reals(x->arena, np * np + 1);
+    x->X = dae_arena_reals(x->arena, (size_t)s->analysis.total + 1);
+    x->y = dae_arena_reals(x->arena, (size_t)s->n + 1);
+    x->changed = dae_arena_take(x->arena, (size_t)s->n + 1, 1);
+    x->matrix = dae_arena_reals(x->arena, (np + ng) * (np + ng) + 1);
+    x->rhs = dae_arena_reals(x->arena, np + ng + 1);
+    x->G = dae_arena_reals(x->arena, np * ng + 1);
+    dae_dense_init(&x->lu, m->np + m->ng, 0, x->arena);
+    if (!x->work || dae_arena_failed(x->arena))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the descriptor form");
+    dae_mech mech = {.np = m->np,
+                     .nv = m->np,
+                     .ng = m->ng,
+                     .nlambda = m->ng,
+                     .force = force,
+                     .constraint = constraint,
+                     .velocity = velocity,
+                     .gamma = gamma_fn,
+                     .user = x};
+    if (m->constant) {
+        dae_mech_point start = {.t = s->model->t0, .p = x->X};
+        if (mass_fn(&start, x->mass, x))
+            return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the descriptor form");
+        mech.mass = dae_dense(m->np, x->mass);
+    } else {
+        mech.mass_fn = mass_fn;
+    }
+    f->system = (dae_system){.kind = DAE_KIND_MECH, .mech = mech};
+    snprintf(f->text, sizeof f->text, "mechanical form found: %d coordinates, %d constraint%s", m->np, m->ng,
+             m->ng == 1 ? "" : "s");
+    return DAE_OK;
+}
+
+static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_error *err)
+{
+    descriptor *x = f->self;
+    dae_equation_system *s = x->s;
+    const int *place = s->analysis.place;
+    int different = 0;
+    if (!x->started) memcpy(x->X, s->initial.X, (size_t)s->analysis.total * sizeof *x->X);
+    dae_equation_system_components(s, x->X, x->y);
+    for (int i = 0; i < s->ncontinuous; i++) {
+        x->changed[i] = y[i] != x->y[i];
+        different |= x->changed[i];
+    }
+    int r = different ? dae_equation_system_restart(s, t, y, x->changed, s->discrete, x->X, x->X) : 0;
+    if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
+    if (r > 0)
+        return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations", t);
+    x->started = 1;
+    for (int i = 0; i < x->m->np; i++) {
+        int at = place[x->m->position[i]];
+        z[i] = x->X[at];
+        z[x->m->np + i] = x->m->velocity[i] >= 0 ? x->X[place[x->m->velocity[i]]] : x->X[at + 1];
+    }
+    return DAE_OK;
+}
+
+/* Accelerations and multipliers: [M G^T; G 0] (a, mu) = (f, -gamma), into X. */
+static int complete(descriptor *x, double t, const double *z)
+{
+    const dae_mechanical *m = x->m;
+    const int *place = x->s->analysis.place;
+    int np = m->np, ng = m->ng, n = np + ng;
+    dae_mech_point at = {.t = t, .p = z, .v = z + np};
+    memset(x->matrix, 0, (size_t)n * (size_t)n * sizeof *x->matrix);
+    if (mass_fn(&at, x->mass, x) || constraint(&at, NULL, x->G, x) || force(&at, x->rhs, x) ||
+        gamma_fn(&at, x->rhs + np, x))
+        return 1;
+    for (int j = 0; j < np; j++) {
+        for (int i = 0; i < np; i++) x->matrix[i + j * n] = x->mass[i + j * np];
+        for (int k = 0; k < ng; k++)
+            x->matrix[np + k + j * n] = x->matrix[j + (np + k) * n] = x->G[k + j * ng];
+    }
+    for (int k = 0; k < ng; k++) x->rhs[np + k] = -x->rhs[np + k];
+    dae_dense_load(&x->lu, 1, x->matrix, n);
+    if (dae_dense_factor(&x->lu)) return 1;
+    dae_dense_solve(&x->lu, x->rhs, NULL);
+    fill_X(m, z, z + np, x->X);
+    for (int i = 0; i < np; i++) {
+        x->X[place[m->position[i]] + 2] = x->rhs[i];
+        if (m->velocity[i] >= 0) x->X[place[m->velocity[i]] + 1] = x->rhs[i];
+    }
+    for (int k = 0; k < ng; k++) x->X[place[m->multiplier[k]]] = x->rhs[np + k] / m->factor[k];
+    return 0;
+}
+
+static int lower(dae_form *f, double t, const double *z, const double *zp, double *y, double *yp)
+{
+    descriptor *x = f->self;
+    const dae_equation_system *s = x->s;
+    (void)zp;
+    if (complete(x, t, z)) return 1;
+    dae_equation_system_components(s, x->X, y);
+    for (int i = 0; yp && i < s->ncontinuous; i++) {
+        int j = s->variable[i];
+        yp[i] = s->order[i] < s->analysis.sigma.d[j] ? x->X[s->analysis.place[j] + s->order[i] + 1] : NAN;
+    }
+    return 0;
+}
+
+static void tolerance(const dae_form *f, const double *given, double *out)
+{
+    const descriptor *x = f->self;
+    const dae_equation_system *s = x->s;
+    for (int i = 0; i < x->m->np; i++) {
+        for (int c = 0; c < s->ncontinuous; c++) {
+            if (s->variable[c] == x->m->position[i] && s->order[c] == 0) out[i] = given[c];
+            int own = x->m->velocity[i] < 0 && s->variable[c] == x->m->position[i] && s->order[c] == 1;
+            if (own || (x->m->velocity[i] >= 0 && s->variable[c] == x->m->velocity[i] && s->order[c] == 0))
+                out[x->m->np + i] = given[c];
+        }
+    }
+}
+
+const dae_form_type dae_form_descriptor = {
+    .info = {.name = "descriptor",
+             .title = "mechanical system",
+             .summary = "p' = v, M v' = f - G^T mu, 0 = g(p): for phem56 and mexx",
+             .kind = DAE_KIND_MECH},
+    .create = create,
+    .destroy = destroy,
+    .lift = lift,
+    .lower = lower,
+    .tolerance = tolerance,
+};

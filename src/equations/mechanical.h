@@ -1,0 +1,12 @@
+/* A mechanical system recognized in typed equations, see mechanical.c. */
+#ifndef DAE_EQUATIONS_MECHANICAL_H
+#define DAE_EQUATIONS_MECHANICAL_H
+
+typedef struct dae_mechanical dae_mechanical;
+struct dae_equation_system;
+
+/* NULL: the equations are something else (or no memory). Adds nodes to the graph. */
+dae_mechanical *dae_mechanical_find(const struct dae_equation_system *s);
+void dae_mechanical_destroy(dae_mechanical *m); /* NULL allowed */
+
+#endif
