@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_width = 16 };
+enum { max_width = 64 };
 static const long max_runs = 100000000;
 
 typedef enum source { GRID, VALUES, UNIFORM, LOGUNIFORM, NORMAL, LOGNORMAL, SOBOL, LIST } source;

@@ -314,17 +314,19 @@ static void close_source(source *x)
 
 static void open_source(const dae_solution *s, source *x)
 {
-    dae_setting setting[16];
+    const json_t *parameter = json_object_get(s->head, "parameters");
+    dae_setting *setting = calloc(json_object_size(parameter) + 1, sizeof *setting);
     int count = 0;
     const char *name;
     json_t *value;
     *x = (source){0};
-    json_object_foreach(json_object_get(s->head, "parameters"), name, value)
+    if (!setting) return;
+    json_object_foreach((json_t *)parameter, name, value)
     {
-        if (count < 16 && json_is_string(value))
-            setting[count++] = (dae_setting){name, json_string_value(value)};
+        if (json_is_string(value)) setting[count++] = (dae_setting){name, json_string_value(value)};
     }
     x->problem = dae_problem_create(s->info.problem, setting, count, NULL);
+    free(setting);
     if (!x->problem || x->problem->system.kind != DAE_KIND_MECH ||
         dae_system_size(&x->problem->system) != s->info.n)
         return;

@@ -13,10 +13,9 @@
 #include "testset/medakzo_data.h"
 #include "testset/testset.h"
 
-static const double k = 100, v0 = 1, c = 4, t_jump = 5;
-
 typedef struct medakzo {
     int N;
+    double k, v0, c, phi, t_off;   /* in the order of the parameters after N */
     double *left, *center, *right; /* N each: u_j' = left u_(j-1) + center u_j + right u_(j+1) - k u_j v_j */
 } medakzo;
 
@@ -24,7 +23,8 @@ static int rhs(double t, const double *y, double *f, void *user)
 {
     const medakzo *m = user;
     const double *left = m->left, *center = m->center, *right = m->right;
-    double u_left = t <= t_jump ? 2 : 0;
+    double u_left = t <= m->t_off ? m->phi : 0;
+    double k = m->k;
     int last = m->N - 1;
     for (int j = 0; j < last; j++) {
         double u = y[2 * j], r = k * u * y[2 * j + 1];
@@ -41,6 +41,7 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 {
     (void)t;
     const medakzo *m = user;
+    double k = m->k;
     for (int j = 0; j < m->N; j++) {
         double *u_column = jac + 10 * (size_t)j, *v_column = u_column + 5;
         double ku = k * y[2 * j], kv = k * y[2 * j + 1];
@@ -53,16 +54,18 @@ static int jacobian(double t, const double *y, double *jac, void *user)
     return 0;
 }
 
-static const dae_parameter parameter[] = {{.name = "N",
-                                           .value = 200,
-                                           .min = 3,
-                                           .max = 1e6,
-                                           .integer = 1,
-                                           .help = "number of grid points; 2N equations"},
-                                          {.name = NULL}};
+static const dae_parameter parameter[] = {
+    {"N", 200, 3, 1e6, NULL, 1, "", "number of grid points; 2N equations"},
+    {"k", 100, 0, 1e9, NULL, 0, "", "rate of the reaction of u and v"},
+    {"v0", 1, 0, 1e6, NULL, 0, "", "concentration of the substrate at the start"},
+    {"c", 4, 1e-3, 1e3, NULL, 0, "", "the grid is uniform in x/(x + c)"},
+    {"phi", 2, 0, 1e6, NULL, 0, "", "concentration at the boundary until t_off"},
+    {"t_off", 5, 1e-3, 20, NULL, 0, "", "end of the supply"},
+    {0},
+};
 
 /* Components on the grid lines x = 1, 2, 3, 4 (test set report), any N. */
-static void plot_hints(dae_problem *p, int N)
+static void plot_hints(dae_problem *p, int N, double c)
 {
     int *plot = dae_problem_ints(p, 8);
     for (int x = 1; plot && x <= 4; x++) {
@@ -83,20 +86,22 @@ static dae_status setup(dae_problem *p, dae_error *err)
     double *y0 = dae_problem_reals(p, 2 * N), *coefficient = dae_problem_reals(p, 3 * N);
     if (!m || !y0 || !coefficient) return DAE_ERR_MEMORY;
     *m = (medakzo){.N = N, .left = coefficient, .center = coefficient + N, .right = coefficient + 2 * N};
+    dae_problem_constants(p, 1, &m->k, 5 * sizeof(double));
+    double c = m->c;
     for (int j = 0; j < N; j++) {
         double z = (double)(j + 1) / N - 1;
         double a = z * z * z / (c * c) * N, b = z * z * z * z / (c * c) * N * N; /* alpha N/2 and beta N^2 */
         m->left[j] = b - a;
         m->center[j] = -2 * b;
         m->right[j] = b + a;
-        y0[2 * j + 1] = v0;
+        y0[2 * j + 1] = m->v0;
     }
     p->system = (dae_system){.kind = DAE_KIND_ODE,
                              .ode = {.n = 2 * N, .f = rhs, .jac = jacobian, .user = m},
                              .structure = {.jacobian = {.storage = DAE_BANDED, .lower = 2, .upper = 2}}};
     p->t_end = 20;
     p->y0 = y0;
-    p->discontinuity = &t_jump;
+    p->discontinuity = &m->t_off;
     p->ndiscontinuity = 1;
     p->rtol = p->atol = 1e-4;
     p->h0 = 1e-9;
@@ -112,7 +117,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_names(p, N, N, "v%d");
     for (int i = 0; name && p->component && i < 2 * N; i++) name[i] = p->component[i / 2 + (i % 2) * N];
     p->component = name;
-    plot_hints(p, N);
+    plot_hints(p, N, c);
     return DAE_OK;
 }
 

@@ -1,4 +1,4 @@
-/* The Pleiades: seven stars in the plane, masses m_i = i, gravitational constant 1, nonstiff.
+/* The Pleiades: seven stars in the plane, masses m_i = i unless they are set, gravitational constant 1, nonstiff.
  *
  *     p_i'' = sum over j != i of m_j (p_j - p_i)/|p_j - p_i|^3
  *
@@ -15,7 +15,7 @@
 static int rhs(double t, const double *z, double *f, void *user)
 {
     (void)t;
-    (void)user;
+    const double *m = user; /* the masses */
     const double *x = z, *y = z + STARS;
     double ax[STARS] = {0}, ay[STARS] = {0};
     for (int i = 0; i < STARS; i++) {
@@ -24,10 +24,10 @@ static int rhs(double t, const double *z, double *f, void *user)
             double w = 1 / (r2 * sqrt(r2));
             dx *= w;
             dy *= w;
-            ax[i] += (j + 1) * dx;
-            ay[i] += (j + 1) * dy;
-            ax[j] -= (i + 1) * dx;
-            ay[j] -= (i + 1) * dy;
+            ax[i] += m[j] * dx;
+            ay[i] += m[j] * dy;
+            ax[j] -= m[i] * dx;
+            ay[j] -= m[i] * dy;
         }
     }
     for (int i = 0; i < HALF; i++) f[i] = z[HALF + i];
@@ -56,7 +56,7 @@ static void add_pair(double *jac, int i, int j, double m, const double h[3])
 static int jacobian(double t, const double *z, double *jac, void *user)
 {
     (void)t;
-    (void)user;
+    const double *m = user; /* the masses */
     const double *x = z, *y = z + STARS;
     for (int i = 0; i < HALF; i++) jac[i + N * (HALF + i)] = 1;
     for (int i = 0; i < STARS; i++) {
@@ -64,12 +64,19 @@ static int jacobian(double t, const double *z, double *jac, void *user)
             double dx = x[j] - x[i], dy = y[j] - y[i], r2 = dx * dx + dy * dy;
             double w = 1 / (r2 * sqrt(r2)), w5 = 3 * w / r2;
             double h[3] = {w - w5 * dx * dx, -w5 * dx * dy, w - w5 * dy * dy};
-            add_pair(jac, i, j, j + 1, h);
-            add_pair(jac, j, i, i + 1, h);
+            add_pair(jac, i, j, m[j], h);
+            add_pair(jac, j, i, m[i], h);
         }
     }
     return 0;
 }
+
+static const dae_parameter parameter[] = {
+    {"m1", 1, 0, 1e6, NULL, 0, "", "mass of star 1"}, {"m2", 2, 0, 1e6, NULL, 0, "", "mass of star 2"},
+    {"m3", 3, 0, 1e6, NULL, 0, "", "mass of star 3"}, {"m4", 4, 0, 1e6, NULL, 0, "", "mass of star 4"},
+    {"m5", 5, 0, 1e6, NULL, 0, "", "mass of star 5"}, {"m6", 6, 0, 1e6, NULL, 0, "", "mass of star 6"},
+    {"m7", 7, 0, 1e6, NULL, 0, "", "mass of star 7"}, {0},
+};
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
@@ -87,14 +94,14 @@ static dae_status setup(dae_problem *p, dae_error *err)
     static const int plot[] = {0, 7};
     (void)err;
     p->system = (dae_system){.kind = DAE_KIND_ODE,
-                             .ode = {.n = N, .f = rhs, .jac = jacobian},
+                             .ode = {.n = N, .f = rhs, .jac = jacobian, .user = p->parameter},
                              .structure = {.second_order = HALF, .no_velocities = 1, .autonomous = 1}};
     p->t_end = 3;
     p->y0 = y0;
     p->rtol = 1e-7;
     p->atol = 1e-7;
     p->h0 = 1e-9;
-    p->reference = reference;
+    p->reference = dae_problem_is_default(p) ? reference : NULL;
     p->reference_digits = 14.2;
     p->reference_source =
         "test set (PSIDE, extended precision, tolerances 1e-16); confirmed in extended precision";
@@ -115,6 +122,7 @@ const dae_problem_entry dae_problem_plei = {
              .aliases = "pleiades",
              .kind = DAE_KIND_ODE,
              .n = N,
-             .origin = "celestial mechanics, seven stars (Hairer, Norsett, Wanner)"},
+             .origin = "celestial mechanics, seven stars (Hairer, Norsett, Wanner)",
+             .parameter = parameter},
     .setup = setup,
 };

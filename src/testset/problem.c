@@ -111,6 +111,21 @@ double dae_problem_parameter(const dae_problem *p, const char *name)
     return i < 0 ? NAN : p->parameter[i];
 }
 
+void dae_problem_constants(const dae_problem *p, int first, void *to, size_t size)
+{
+    assert(first >= 0 && first + (int)(size / sizeof(double)) <= parameter_count(p->info));
+    memcpy(to, p->parameter + first, size);
+}
+
+double dae_problem_decimal(double x)
+{
+    if (x == 0 || !isfinite(x)) return x;
+    double digits = 14 - floor(log10(fabs(x)));
+    if (fabs(digits) > 22) return x; /* larger powers of ten are not doubles */
+    double scale = pow(10, fabs(digits));
+    return digits < 0 ? round(x / scale) * scale : round(x * scale) / scale;
+}
+
 int dae_problem_is_default(const dae_problem *p)
 {
     int n = parameter_count(p->info);

@@ -13,24 +13,24 @@
 
 enum { N = 15 };
 
-static const double C = 1.6e-8, Cp = 1e-8, Lh = 4.45, Ls1 = 0.002, Ls2 = 5e-4, Ls3 = 5e-4, R = 25000, Rp = 50,
-                    Rg1 = 36.3, Rg2 = 17.3, Rg3 = 17.3, Ri = 50, Rc = 600, gam = 40.67286402e-9,
-                    delta = 17.7493332;
 static const double pi = 3.14159265358979323846;
 #define EXPONENT_MAX 300 /* larger exponents of a diode are "cannot be evaluated", test set report */
 
 typedef struct ringmod {
-    double scale; /* 1/C_s, or 1 in the algebraic rows of the DAE */
+    /* in the order of the parameters after Cs */
+    double C, Cp, Lh, Ls1, Ls2, Ls3, R, Rp, Rg1, Rg2, Rg3, Ri, Rc, gam, delta, Uin1, f1, Uin2, f2;
+    double omega1, omega2; /* 2 pi f */
+    double scale;          /* 1/C_s, or 1 in the algebraic rows of the DAE */
     double mass[N];
     int index[N];
 } ringmod;
 
 /* The exponentials of the four diodes; 0 if one of them would overflow. */
-static int diodes(double t, const double *y, double e[4])
+static int diodes(const ringmod *m, double t, const double *y, double e[4])
 {
-    double w = y[6] + 2 * sin(20000 * pi * t);
-    double u1 = delta * (y[2] - y[4] - w), u2 = delta * (-y[3] + y[5] - w);
-    double u3 = delta * (y[3] + y[4] + w), u4 = delta * (-y[2] - y[5] + w);
+    double w = y[6] + m->Uin2 * sin(m->omega2 * t);
+    double u1 = m->delta * (y[2] - y[4] - w), u2 = m->delta * (-y[3] + y[5] - w);
+    double u3 = m->delta * (y[3] + y[4] + w), u4 = m->delta * (-y[2] - y[5] + w);
     if (fmax(fmax(u1, u2), fmax(u3, u4)) > EXPONENT_MAX) return 0;
     e[0] = exp(u1);
     e[1] = exp(u2);
@@ -43,23 +43,24 @@ static int rhs(double t, const double *y, double *f, void *user)
 {
     const ringmod *m = user;
     double e[4];
-    if (!diodes(t, y, e)) return 1;
-    double q1 = gam * (e[0] - 1), q2 = gam * (e[1] - 1), q3 = gam * (e[2] - 1), q4 = gam * (e[3] - 1);
-    f[0] = (y[7] - 0.5 * y[9] + 0.5 * y[10] + y[13] - y[0] / R) / C;
-    f[1] = (y[8] - 0.5 * y[11] + 0.5 * y[12] + y[14] - y[1] / R) / C;
+    if (!diodes(m, t, y, e)) return 1;
+    double q1 = m->gam * (e[0] - 1), q2 = m->gam * (e[1] - 1), q3 = m->gam * (e[2] - 1),
+           q4 = m->gam * (e[3] - 1);
+    f[0] = (y[7] - 0.5 * y[9] + 0.5 * y[10] + y[13] - y[0] / m->R) / m->C;
+    f[1] = (y[8] - 0.5 * y[11] + 0.5 * y[12] + y[14] - y[1] / m->R) / m->C;
     f[2] = m->scale * (y[9] - q1 + q4);
     f[3] = m->scale * (-y[10] + q2 - q3);
     f[4] = m->scale * (y[11] + q1 - q3);
     f[5] = m->scale * (-y[12] - q2 + q4);
-    f[6] = (-y[6] / Rp + q1 + q2 - q3 - q4) / Cp;
-    f[7] = -y[0] / Lh;
-    f[8] = -y[1] / Lh;
-    f[9] = (0.5 * y[0] - y[2] - Rg2 * y[9]) / Ls2;
-    f[10] = (-0.5 * y[0] + y[3] - Rg3 * y[10]) / Ls3;
-    f[11] = (0.5 * y[1] - y[4] - Rg2 * y[11]) / Ls2;
-    f[12] = (-0.5 * y[1] + y[5] - Rg3 * y[12]) / Ls3;
-    f[13] = (-y[0] + 0.5 * sin(2000 * pi * t) - (Ri + Rg1) * y[13]) / Ls1;
-    f[14] = (-y[1] - (Rc + Rg1) * y[14]) / Ls1;
+    f[6] = (-y[6] / m->Rp + q1 + q2 - q3 - q4) / m->Cp;
+    f[7] = -y[0] / m->Lh;
+    f[8] = -y[1] / m->Lh;
+    f[9] = (0.5 * y[0] - y[2] - m->Rg2 * y[9]) / m->Ls2;
+    f[10] = (-0.5 * y[0] + y[3] - m->Rg3 * y[10]) / m->Ls3;
+    f[11] = (0.5 * y[1] - y[4] - m->Rg2 * y[11]) / m->Ls2;
+    f[12] = (-0.5 * y[1] + y[5] - m->Rg3 * y[12]) / m->Ls3;
+    f[13] = (-y[0] + m->Uin1 * sin(m->omega1 * t) - (m->Ri + m->Rg1) * y[13]) / m->Ls1;
+    f[14] = (-y[1] - (m->Rc + m->Rg1) * y[14]) / m->Ls1;
     return 0;
 }
 
@@ -68,12 +69,12 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 #define J(i, j) jac[(i - 1) + (j - 1) * N]
     const ringmod *m = user;
     double e[4];
-    if (!diodes(t, y, e)) return 1;
-    double s = m->scale, g = gam * delta, g1 = g * e[0], g2 = g * e[1], g3 = g * e[2], g4 = g * e[3];
-    J(1, 1) = J(2, 2) = -1 / (R * C);
-    J(1, 8) = J(1, 14) = J(2, 9) = J(2, 15) = 1 / C;
-    J(1, 10) = J(2, 12) = -0.5 / C;
-    J(1, 11) = J(2, 13) = 0.5 / C;
+    if (!diodes(m, t, y, e)) return 1;
+    double s = m->scale, g = m->gam * m->delta, g1 = g * e[0], g2 = g * e[1], g3 = g * e[2], g4 = g * e[3];
+    J(1, 1) = J(2, 2) = -1 / (m->R * m->C);
+    J(1, 8) = J(1, 14) = J(2, 9) = J(2, 15) = 1 / m->C;
+    J(1, 10) = J(2, 12) = -0.5 / m->C;
+    J(1, 11) = J(2, 13) = 0.5 / m->C;
     J(3, 3) = -s * (g1 + g4);
     J(3, 5) = J(5, 3) = s * g1;
     J(3, 6) = J(6, 3) = -s * g4;
@@ -87,21 +88,21 @@ static int jacobian(double t, const double *y, double *jac, void *user)
     J(6, 7) = s * (g2 + g4);
     J(3, 10) = J(5, 12) = s;
     J(4, 11) = J(6, 13) = -s;
-    J(7, 3) = (g1 + g4) / Cp;
-    J(7, 4) = -(g2 + g3) / Cp;
-    J(7, 5) = -(g1 + g3) / Cp;
-    J(7, 6) = (g2 + g4) / Cp;
-    J(7, 7) = -(1 / Rp + g1 + g2 + g3 + g4) / Cp;
-    J(8, 1) = J(9, 2) = -1 / Lh;
-    J(10, 1) = J(12, 2) = 0.5 / Ls2;
-    J(10, 3) = J(12, 5) = -1 / Ls2;
-    J(10, 10) = J(12, 12) = -Rg2 / Ls2;
-    J(11, 1) = J(13, 2) = -0.5 / Ls3;
-    J(11, 4) = J(13, 6) = 1 / Ls3;
-    J(11, 11) = J(13, 13) = -Rg3 / Ls3;
-    J(14, 1) = J(15, 2) = -1 / Ls1;
-    J(14, 14) = -(Ri + Rg1) / Ls1;
-    J(15, 15) = -(Rc + Rg1) / Ls1;
+    J(7, 3) = (g1 + g4) / m->Cp;
+    J(7, 4) = -(g2 + g3) / m->Cp;
+    J(7, 5) = -(g1 + g3) / m->Cp;
+    J(7, 6) = (g2 + g4) / m->Cp;
+    J(7, 7) = -(1 / m->Rp + g1 + g2 + g3 + g4) / m->Cp;
+    J(8, 1) = J(9, 2) = -1 / m->Lh;
+    J(10, 1) = J(12, 2) = 0.5 / m->Ls2;
+    J(10, 3) = J(12, 5) = -1 / m->Ls2;
+    J(10, 10) = J(12, 12) = -m->Rg2 / m->Ls2;
+    J(11, 1) = J(13, 2) = -0.5 / m->Ls3;
+    J(11, 4) = J(13, 6) = 1 / m->Ls3;
+    J(11, 11) = J(13, 13) = -m->Rg3 / m->Ls3;
+    J(14, 1) = J(15, 2) = -1 / m->Ls1;
+    J(14, 14) = -(m->Ri + m->Rg1) / m->Ls1;
+    J(15, 15) = -(m->Rc + m->Rg1) / m->Ls1;
     return 0;
 #undef J
 }
@@ -110,25 +111,41 @@ static int dfdt(double t, const double *y, double *f, void *user)
 {
     const ringmod *m = user;
     double e[4];
-    if (!diodes(t, y, e)) return 1;
-    double w = 2 * 20000 * pi * cos(20000 * pi * t), g = gam * delta * w, s = m->scale * g;
+    if (!diodes(m, t, y, e)) return 1;
+    double w = m->Uin2 * m->omega2 * cos(m->omega2 * t), g = m->gam * m->delta * w, s = m->scale * g;
     for (int i = 0; i < N; i++) f[i] = 0;
     f[2] = s * (e[0] + e[3]);
     f[3] = -s * (e[1] + e[2]);
     f[4] = -s * (e[0] + e[2]);
     f[5] = s * (e[1] + e[3]);
-    f[6] = -g * (e[0] + e[1] + e[2] + e[3]) / Cp;
-    f[13] = 0.5 * 2000 * pi * cos(2000 * pi * t) / Ls1;
+    f[6] = -g * (e[0] + e[1] + e[2] + e[3]) / m->Cp;
+    f[13] = m->Uin1 * m->omega1 * cos(m->omega1 * t) / m->Ls1;
     return 0;
 }
 
-static const dae_parameter parameter[] = {{.name = "Cs",
-                                           .value = 2e-12,
-                                           .min = 0,
-                                           .max = 1,
-                                           .unit = "F",
-                                           .help = "stray capacitance; 0: DAE of index 2"},
-                                          {.name = NULL}};
+static const dae_parameter parameter[] = {
+    {"Cs", 2e-12, 0, 1, NULL, 0, "F", "stray capacitance; 0: DAE of index 2"},
+    {"C", 1.6e-8, 1e-15, 1, NULL, 0, "F", "capacitor beside the transformers"},
+    {"Cp", 1e-8, 1e-15, 1, NULL, 0, "F", "capacitor of the second input"},
+    {"Lh", 4.45, 1e-9, 1e3, NULL, 0, "H", "main inductance of the transformers"},
+    {"Ls1", 0.002, 1e-9, 1e3, NULL, 0, "H", "leakage inductance of the first windings"},
+    {"Ls2", 5e-4, 1e-9, 1e3, NULL, 0, "H", "leakage inductance of the second windings"},
+    {"Ls3", 5e-4, 1e-9, 1e3, NULL, 0, "H", "leakage inductance of the third windings"},
+    {"R", 25000, 1e-6, 1e9, NULL, 0, "Ohm", "resistor beside the transformers"},
+    {"Rp", 50, 1e-6, 1e9, NULL, 0, "Ohm", "resistor beside Cp"},
+    {"Rg1", 36.3, 1e-6, 1e9, NULL, 0, "Ohm", "resistance of the first windings"},
+    {"Rg2", 17.3, 1e-6, 1e9, NULL, 0, "Ohm", "resistance of the second windings"},
+    {"Rg3", 17.3, 1e-6, 1e9, NULL, 0, "Ohm", "resistance of the third windings"},
+    {"Ri", 50, 1e-6, 1e9, NULL, 0, "Ohm", "inner resistance of the first input"},
+    {"Rc", 600, 1e-6, 1e9, NULL, 0, "Ohm", "resistance of the output"},
+    {"gamma", 40.67286402e-9, 0, 1, NULL, 0, "A", "current of a diode"},
+    {"delta", 17.7493332, 1e-6, 1e3, NULL, 0, "1/V", "exponent of a diode"},
+    {"Uin1", 0.5, -1e3, 1e3, NULL, 0, "V", "amplitude of the first input"},
+    {"f1", 1000, 0, 1e9, NULL, 0, "Hz", "its frequency"},
+    {"Uin2", 2, -1e3, 1e3, NULL, 0, "V", "amplitude of the second input"},
+    {"f2", 10000, 0, 1e9, NULL, 0, "Hz", "its frequency"},
+    {0},
+};
 static const double y0[N];
 /* At t_end: Radau IIA of orders 13 and 9 in 80 bit arithmetic agree
  * to 12.8 digits (make reference-extended). */
@@ -150,6 +167,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     double Cs = dae_problem_parameter(p, "Cs");
     ringmod *m = dae_problem_take(p, 1, sizeof *m);
     if (!m) return DAE_ERR_MEMORY;
+    dae_problem_constants(p, 1, m, 19 * sizeof(double));
+    m->omega1 = 2 * pi * m->f1;
+    m->omega2 = 2 * pi * m->f2;
     m->scale = Cs > 0 ? 1 / Cs : 1;
     for (int i = 0; i < N; i++) {
         int algebraic = i >= 2 && i < 6;

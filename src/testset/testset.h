@@ -17,6 +17,11 @@ const dae_problem_entry *dae_problem_entry_at(int i); /* the registry, NULL past
 
 /* The value of a parameter by name (the name must exist). */
 double dae_problem_parameter(const dae_problem *p, const char *name);
+/* Copies the values of the parameters from position `first` on to a struct of doubles that are in the order of the table;
+ * size in bytes. */
+void dae_problem_constants(const dae_problem *p, int first, void *to, size_t size);
+/* x, the result of a few operations on decimal numbers, rounded to 15 digits: 1 - 0.99 becomes 0.01. */
+double dae_problem_decimal(double x);
 /* 1 if every parameter has its default value: only then the published reference holds. */
 int dae_problem_is_default(const dae_problem *p);
 

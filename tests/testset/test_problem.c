@@ -66,7 +66,7 @@ static void refused(const char *problem, const char *name, const char *value, co
 static void problem_parameters_are_checked(void **state)
 {
     (void)state;
-    refused("hires", "nu", "1", "problem hires has no parameter \"nu\"; it has: none");
+    refused("emep", "nu", "1", "problem emep has no parameter \"nu\"; it has: none");
     refused("vdpol", "my", "1", "problem vdpol-mu has no parameter \"my\"; did you mean \"mu\"? It has: mu");
     refused("rober", "zzzzzz", "1", "problem rober has no parameter \"zzzzzz\"; it has: k1, k2, k3");
     refused("vdpol-mu", "mu", "-5",
@@ -125,12 +125,12 @@ static void transamp_refuses_large_exponents(void **state)
     dae_problem *p = create("transamp");
     double y[8] = {0, 10.8, 3, 6, 3, 3, 6, 0}, f[8], jac[32] = {0}; /* 7.8/0.026 = 300 */
     y[1] = 10.79;
-    assert_int_equal(p->system.dae.f(0, y, f, NULL), 0);
+    assert_int_equal(p->system.dae.f(0, y, f, p->system.dae.user), 0);
     y[1] = 10.81;
-    assert_int_equal(p->system.dae.f(0, y, f, NULL), 1);
-    assert_int_equal(p->system.dae.jac(0, y, jac, NULL), 1);
+    assert_int_equal(p->system.dae.f(0, y, f, p->system.dae.user), 1);
+    assert_int_equal(p->system.dae.jac(0, y, jac, p->system.dae.user), 1);
     y[1] = NAN;
-    assert_int_equal(p->system.dae.f(0, y, f, NULL), 1);
+    assert_int_equal(p->system.dae.f(0, y, f, p->system.dae.user), 1);
     dae_problem_destroy(p);
 }
 
@@ -142,10 +142,10 @@ static void nand_refuses_bulk_voltages_above_phi(void **state)
     memcpy(y, p->y0, sizeof y);
     y[1] = y[0] + 0.1; /* U_DS > 0: U_BS = y3 - y5 counts, Phi = 1.28 */
     y[2] = y[4] + 1.27;
-    assert_int_equal(p->system.ide.residual(0, y, p->yp0, F, NULL), 0);
+    assert_int_equal(p->system.ide.residual(0, y, p->yp0, F, p->system.ide.user), 0);
     y[2] = y[4] + 1.29;
-    assert_int_equal(p->system.ide.residual(0, y, p->yp0, F, NULL), 1);
-    assert_int_equal(p->system.ide.dfdy(0, y, p->yp0, jac, NULL), 1);
+    assert_int_equal(p->system.ide.residual(0, y, p->yp0, F, p->system.ide.user), 1);
+    assert_int_equal(p->system.ide.dfdy(0, y, p->yp0, jac, p->system.ide.user), 1);
     dae_problem_destroy(p);
 }
 
@@ -158,9 +158,9 @@ static void nand_input_slopes_at_segment_ends(void **state)
     const dae_ide *ide = &p->system.ide;
     for (int k = 0; k < 16; k++) {
         double ends[2] = {nextafter(5 * k, 100), nextafter(5 * k + 5, -1)}, F[14], mid[14];
-        ide->residual(5 * k + 2.5, p->y0, p->yp0, mid, NULL);
+        ide->residual(5 * k + 2.5, p->y0, p->yp0, mid, ide->user);
         for (int e = 0; e < 2; e++) {
-            ide->residual(ends[e], p->y0, p->yp0, F, NULL);
+            ide->residual(ends[e], p->y0, p->yp0, F, ide->user);
             /* rows 6+7 and 11+12: the drain currents cancel, what is left is -2 C_G V' + resistors */
             double resistors1 = (p->y0[5] - p->y0[9] + p->y0[6] - p->y0[4]) / 4;
             double resistors2 = (p->y0[10] + p->y0[11] - p->y0[9]) / 4;
@@ -179,9 +179,9 @@ static void pump_input_ends_at_zero(void **state)
     double f[9];
     for (int k = 1; k <= 10; k++) {
         double end = p->discontinuity[4 * k - 1];
-        p->system.dae.f(nextafter(end, 0), p->y0, f, NULL);
+        p->system.dae.f(nextafter(end, 0), p->y0, f, p->system.dae.user);
         assert_true(f[3] == 0);
-        p->system.dae.f(end - 1e-9, p->y0, f, NULL);
+        p->system.dae.f(end - 1e-9, p->y0, f, p->system.dae.user);
         assert_near(f[3], 2, 1e-11);
     }
     dae_problem_destroy(p);
@@ -212,7 +212,7 @@ static void plei_conserves_momentum(void **state)
     (void)state;
     dae_problem *p = create("plei");
     double f[28], px = 0, py = 0;
-    p->system.ode.f(0, p->y0, f, NULL);
+    p->system.ode.f(0, p->y0, f, p->system.ode.user);
     for (int i = 0; i < 7; i++) {
         px += (i + 1) * f[14 + i];
         py += (i + 1) * f[21 + i];
@@ -306,7 +306,7 @@ static void every_problem_is_complete(void **state)
         for (int k = 0; p->unit && k < n; k++) assert_non_null(p->unit[k]);
         const dae_parameter *par = info->parameter;
         for (int k = 0; par && par[k].name; k++) {
-            assert_true(k < 16 && par[k].help && p->parameter[k] == par[k].value);
+            assert_true(par[k].help && p->parameter[k] == par[k].value);
             assert_true(par[k].min > par[k].max ||
                         (par[k].value >= par[k].min && par[k].value <= par[k].max));
         }
@@ -472,6 +472,119 @@ static void every_index_form_has_a_right_jacobian(void **state)
     }
 }
 
+/* A value of the parameter that is not its default: 1 % more or less, or the next whole number. */
+static void other_value(const dae_parameter *q, char *text, size_t size)
+{
+    double step = q->integer ? 1 : q->value != 0 ? 0.01 * q->value : 0.01;
+    double x = q->value + step;
+    if (q->min <= q->max && (x > q->max || x < q->min)) x = q->value - step;
+    snprintf(text, size, "%.17g", x);
+}
+
+/* Everything that the functions of a mechanical system say at one point. */
+static int evaluate_mech(const dae_mech *m, double t, const double *y, double *out)
+{
+    dae_mech_point x = {
+        .t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = y + m->np + m->nv + m->nu};
+    double *M = zeros((long)m->nv * m->nv), *G = zeros((long)m->nlambda * m->nv + 1), *w = zeros(m->nv);
+    void *cache = m->cache_size ? calloc(1, m->cache_size) : NULL;
+    x.cache = cache;
+    int bad = m->force(&x, out, m->user);
+    x.v = x.u = x.lambda = NULL;
+    if (m->constraint) bad |= m->constraint(&x, m->ng ? out + m->nv : NULL, G, m->user);
+    if (m->mass_fn) bad |= m->mass_fn(&x, M, m->user);
+    for (int i = 0; i < m->nv; i++) w[i] = 1 + 0.1 * i;
+    for (int i = 0; !m->mass_fn && i < m->nv; i++) M[0] += w[i] * dae_matrix_get(&m->mass, i, i);
+    for (long i = 0; i < (long)m->nv * m->nv; i++) out[m->nv + m->ng] += M[i] * (1 + 1e-3 * (double)i);
+    for (long i = 0; i < (long)m->nlambda * m->nv; i++)
+        out[m->nv + m->ng + 1] += G[i] * (1 + 1e-3 * (double)i);
+    free(M);
+    free(G);
+    free(w);
+    free(cache);
+    return bad;
+}
+
+static int evaluate_any(const dae_system *s, double t, const double *y, const double *yp, double *out)
+{
+    return s->kind == DAE_KIND_MECH ? evaluate_mech(&s->mech, t, y, out) : evaluate(s, t, y, yp, out);
+}
+
+/* 1 if the two problems differ: in size, kind, interval, start, M y' or in f near the start of the first. */
+static int problems_differ(const dae_problem *a, const dae_problem *b)
+{
+    int n = dae_system_size(&a->system), differ = 0;
+    if (n != dae_system_size(&b->system) || a->system.kind != b->system.kind) return 1;
+    if (a->t0 != b->t0 || a->t_end != b->t_end || memcmp(a->y0, b->y0, (size_t)n * sizeof *a->y0)) return 1;
+    if (dae_system_index(&a->system) != dae_system_index(&b->system)) return 1;
+    if (a->ndiscontinuity != b->ndiscontinuity) return 1;
+    for (int k = 0; k < a->ndiscontinuity; k++) differ |= a->discontinuity[k] != b->discontinuity[k];
+    double *y = zeros(n), *yp = zeros(n), *fa = zeros(2L * n + 2), *fb = zeros(2L * n + 2);
+    uint64_t seed = 4711;
+    for (int point = 0; point < 20 && !differ; point++) {
+        double t = a->t0 + (a->t_end - a->t0) * (0.5 + 0.5 * noise(&seed)), size = 0.002 * point;
+        for (int j = 0; j < n; j++) {
+            double unit = fmax(fabs(a->y0[j]), a->reference ? fabs(a->reference[j]) : 0);
+            if (unit < 1e-100 || point > 14) unit = 1; /* also where small components are large */
+            y[j] = (point % 2 && a->reference ? a->reference[j] : a->y0[j]) + size * unit * noise(&seed);
+            yp[j] = unit * noise(&seed);
+        }
+        memset(fa, 0, (2 * (size_t)n + 2) * sizeof *fa);
+        memset(fb, 0, (2 * (size_t)n + 2) * sizeof *fb);
+        if (evaluate_any(&a->system, t, y, yp, fa) || evaluate_any(&b->system, t, y, yp, fb)) continue;
+        differ = memcmp(fa, fb, (2 * (size_t)n + 2) * sizeof *fa) != 0;
+        if (a->system.kind != DAE_KIND_DAE) continue;
+        dae_matrix_multiply(&a->system.dae.mass, n, yp, fa);
+        dae_matrix_multiply(&b->system.dae.mass, n, yp, fb);
+        differ |= memcmp(fa, fb, (size_t)n * sizeof *fa) != 0;
+    }
+    free(y);
+    free(yp);
+    free(fa);
+    free(fb);
+    return differ;
+}
+
+/* Each number of each problem, alone: another value changes the problem and takes its reference away; its default,
+ * written out, changes no bit. */
+static void every_parameter_changes_its_problem(void **state)
+{
+    (void)state;
+    int count = 0, with = 0;
+    for (int i = 0; i < dae_problem_count(); i++) {
+        const dae_problem_info *info = dae_problem_get(i);
+        dae_problem *standard = create(info->name);
+        with += info->parameter != NULL;
+        for (const dae_parameter *q = info->parameter; q && q->name; q++) {
+            char text[64];
+            dae_error err = {0};
+            if (q->choices) continue; /* words: forms of the same problem, tested where they are */
+            count++;
+            other_value(q, text, sizeof text);
+            dae_problem *p = dae_problem_create(info->name, &(dae_setting){q->name, text}, 1, &err);
+            if (!p) fail_msg("%s with %s = %s: %s", info->name, q->name, text, err.text);
+            if (!problems_differ(standard, p))
+                fail_msg("%s: %s = %s changes nothing", info->name, q->name, text);
+            if (!dae_problem_is_default(standard) || dae_problem_is_default(p))
+                fail_msg("%s: default", info->name);
+            if (p->reference && !q->integer && /* a closed solution may follow its parameters */
+                !memcmp(p->reference, standard->reference,
+                        (size_t)dae_system_size(&p->system) * sizeof(double)))
+                fail_msg("%s: the same reference with %s = %s", info->name, q->name, text);
+            if (has_jacobian(&p->system) && dae_system_size(&p->system) <= 50) check_jacobian(p);
+            dae_problem_destroy(p);
+            snprintf(text, sizeof text, "%.17g", q->value);
+            p = dae_problem_create(info->name, &(dae_setting){q->name, text}, 1, &err);
+            if (!p || problems_differ(standard, p))
+                fail_msg("%s: %s = %s is no default", info->name, q->name, text);
+            assert_true(!p->reference == !standard->reference);
+            dae_problem_destroy(p);
+        }
+        dae_problem_destroy(standard);
+    }
+    print_message("%d parameters of %d problems\n", count, with);
+}
+
 static void every_time_derivative_matches_differences(void **state)
 {
     (void)state;
@@ -520,6 +633,7 @@ int main(void)
         cmocka_unit_test(problem_create_hints_at_the_nearest_name),
         cmocka_unit_test(problem_parameters_are_checked),
         cmocka_unit_test(problem_parameters_change_the_system),
+        cmocka_unit_test(every_parameter_changes_its_problem),
         cmocka_unit_test(andrews_forms_share_the_reference),
         cmocka_unit_test(transamp_refuses_large_exponents),
         cmocka_unit_test(nand_refuses_bulk_voltages_above_phi),
