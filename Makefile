@@ -39,8 +39,8 @@ python: setup-test build ## the Python package: build/python (for PYTHONPATH), a
 	cmake --build build -j $(JOBS) --target python
 	@"$$(sed -n 's/^DAEDALUS_PYTHON_FOUND:INTERNAL=//p' build/CMakeCache.txt)" apps/python/backend.py build/python/daedalus build/wheel
 
-octave: setup-test build ## the functions for Octave: build/octave (for addpath)
-	cmake --build build -j $(JOBS) --target octave
+octave: setup-test build ## the functions for Octave: build/octave (for addpath), and build/octave-daedalus.tar.gz (for pkg install)
+	cmake --build build -j $(JOBS) --target octave octave_package
 	@echo "in Octave: addpath ('$(CURDIR)/build/octave')"
 
 test: setup-test build web ## every test but the long studies; WEB=no leaves the page and its browser out

@@ -126,7 +126,7 @@ typedef struct run {
     char text[300]; /* or what is wrong with what a function returned */
     int stopped;    /* the output function said so */
     dae_pattern pattern;
-    int *index, *colptr, *rowind, *nonnegative;
+    int *index, *colptr, *rowind, *mass_colptr, *mass_rowind, *nonnegative;
     int nnonnegative;
     dae_event *events;
     numbers t, y, te, ye, ie, pieces, values;
@@ -150,6 +150,8 @@ static void run_close(run *r)
     free(r->index);
     free(r->colptr);
     free(r->rowind);
+    free(r->mass_colptr);
+    free(r->mass_rowind);
     free(r->nonnegative);
     free(r->events);
     free(r->work);
@@ -393,22 +395,18 @@ static int read_mass(const mxArray *spec, run *r, dae_matrix *mass)
         *mass = dae_dense(r->n, mxGetPr(x));
         return 0;
     }
-    double *a = calloc((size_t)r->n * (size_t)r->n, sizeof *a);
-    const mwIndex *jc = mxGetJc(x), *ir = mxGetIr(x);
-    if (!a) return -1;
-    for (int j = 0; j < r->n; j++) {
-        for (mwIndex k = jc[j]; k < jc[j + 1]; k++)
-            a[(size_t)ir[k] + (size_t)j * (size_t)r->n] = mxGetPr(x)[k];
-    }
-    *mass = dae_dense(r->n, a);
-    return 1;
+    const mwIndex *jc = mxGetJc(x);
+    r->mass_colptr = indices(jc, (size_t)r->n + 1);
+    r->mass_rowind = indices(mxGetIr(x), (size_t)jc[r->n]);
+    if (!r->mass_colptr || !r->mass_rowind) return -1;
+    *mass = dae_sparse(r->n, r->mass_colptr, r->mass_rowind, mxGetPr(x));
+    return 0;
 }
 
-/* 1: the mass matrix has memory of its own. */
 static int read_system(const mxArray *spec, run *r, dae_system *sys)
 {
     const char *kind = text(field(spec, "kind"), "kind");
-    int count, own = 0;
+    int count, bad = 0;
     r->f = field(spec, "f");
     r->jacobian = field(spec, "jacobian");
     if (read_pattern(r, spec)) return -1;
@@ -424,7 +422,7 @@ static int read_system(const mxArray *spec, run *r, dae_system *sys)
     } else if (!strcmp(kind, "dae")) {
         sys->kind = DAE_KIND_DAE;
         sys->dae = (dae_dae){.n = r->n, .f = evaluate, .jac = r->jacobian ? jacobian : NULL, .user = r};
-        own = read_mass(spec, r, &sys->dae.mass);
+        bad = read_mass(spec, r, &sys->dae.mass);
     } else {
         sys->kind = DAE_KIND_ODE;
         sys->ode = (dae_ode){.n = r->n, .f = evaluate, .jac = r->jacobian ? jacobian : NULL, .user = r};
@@ -435,7 +433,7 @@ static int read_system(const mxArray *spec, run *r, dae_system *sys)
         sys->structure.second_order = r->n / 2;
     }
     sys->structure.index = count == r->n ? r->index : NULL;
-    return own;
+    return bad;
 }
 
 static dae_status set_events(const mxArray *spec, run *r, dae_error *err)
@@ -477,10 +475,9 @@ static dae_status integrate(const mxArray *spec, run *r, dae_options *o, dae_err
     dae_system sys = {0};
     double t0 = number(spec, "t0", 0), t_end = number(spec, "t_end", 1);
     const double *y0 = vector(spec, "y0", (size_t)r->n), *yp0 = vector(spec, "yp0", (size_t)r->n);
-    int own = read_system(spec, r, &sys);
+    int bad = read_system(spec, r, &sys);
     r->work = malloc(((size_t)r->n + 1) * sizeof *r->work);
-    if (own >= 0 && r->work) r->it = dae_integrator_create(&sys, o, err);
-    if (own == 1) free((void *)sys.dae.mass.a);
+    if (!bad && r->work) r->it = dae_integrator_create(&sys, o, err);
     if (!r->it) return err->status < 0 ? err->status : DAE_ERR_MEMORY;
     dae_status s = prepare(spec, r, err);
     if (s >= 0) s = dae_integrator_start(r->it, t0, t_end, y0, yp0, err);
