@@ -156,6 +156,11 @@ typedef struct dae_mech {
     dae_mech_fn *dgammadp, *dgammadv; /* nlambda*np, nlambda*nv */
     dae_mech_fn *dfdt;                /* df/dt: nv */
 
+    /* dg/dp T, ng*nv column-major (zero on entry), where the first ng rows of G are not this but R dg/dp T with a
+     * regular R(t,p), [MEXX] (2.10); projections onto g = 0 use it in place of G. NULL: they are. The start of every
+     * run compares with differences of g. Not with G_colptr or parent, nor in the forms baumgarte and statespace. */
+    dae_mech_fn *position_jacobian;
+
     const dae_joint_form *joint; /* NULL: there is no such form; lives as long as user */
 } dae_mech;
 

@@ -96,6 +96,10 @@ static dae_status check_structure(const dae_mech *m, dae_error *err)
             }
         }
     }
+    if (m->position_jacobian && (m->G_colptr || m->parent)) {
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "mechanical system: position_jacobian cannot be given with a pattern of G or a tree");
+    }
     if (!m->parent) return DAE_OK;
     if (!m->mass_block || !m->row_joint) {
         return dae_fail(err, DAE_ERR_INPUT, NAN,

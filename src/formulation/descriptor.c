@@ -92,6 +92,7 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->scratch_G = dae_arena_reals(arena, (size_t)d->nG);
     d->F = d->friction ? dae_arena_reals(d->keep, nv * nl) : NULL;
     d->U = d->friction ? dae_arena_reals(d->keep, (size_t)d->nG) : NULL;
+    d->C = mech->position_jacobian ? dae_arena_reals(arena, (size_t)d->ng * nv) : NULL;
     d->dense = mech->mass_fn && !mech->mass_blocks && d->spec.block ? dae_arena_reals(arena, nv * nv) : NULL;
     d->at_p = dae_arena_reals(d->keep, np);
     d->lambda = dae_arena_reals(d->keep, nl);
@@ -389,6 +390,23 @@ static int factor_here(dae_descriptor *d, double t, const double *p)
     return factor(d, t, p, NULL, NULL);
 }
 
+/* The first ng rows of G become dg/dp T. The factors are nobody else's: at_t tells. */
+static int factor_position(dae_descriptor *d, double t, const double *p)
+{
+    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
+    if (!d->m.position_jacobian) return factor_here(d, t, p);
+    int r = evaluate_mass(d, t, p, d->M);
+    if (!r) r = evaluate_constraint(d, t, p, NULL, d->G);
+    dae_zero(d->ng * d->nv, d->C);
+    if (!r) r = judge(d->m.position_jacobian(&x, d->C, d->m.user), d->ng * d->nv, d->C);
+    if (r) return r;
+    for (int j = 0; j < d->nv; j++) dae_copy(d->ng, d->C + j * d->ng, d->G + j * d->nl);
+    if (d->friction) dae_copy(d->nG, d->G, d->U);
+    r = factor(d, t, p, NULL, NULL);
+    d->at_t = NAN;
+    return r;
+}
+
 /* 1: the last factors belong to a point that is near enough. */
 static int have_factors(const dae_descriptor *d, double t, const double *p, double size)
 {
@@ -420,10 +438,11 @@ static int settled(double size, double last, int k)
 static int project_position(dae_descriptor *d, double t, double *p)
 {
     double size = fmax(dae_largest(d->np, p), DBL_MIN), last = 0;
-    int renew = !have_factors(d, t, p, size), own = 0; /* own: the factors were made here */
+    int renew = d->m.position_jacobian || !have_factors(d, t, p, size),
+        own = 0; /* own: the factors were made here */
     for (int total = 1, k = 1; total <= ITERATIONS; total++, k++) {
         int r = dae_descriptor_constraint(d, t, p, d->g, NULL);
-        if (!r && renew) r = factor_here(d, t, p);
+        if (!r && renew) r = factor_position(d, t, p);
         if (r) return r;
         if (renew) {
             own = k = 1;

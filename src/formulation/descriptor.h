@@ -32,6 +32,7 @@ typedef struct dae_descriptor {
 
     double *dense;        /* nv*nv: where M comes dense and is kept in blocks, or NULL */
     double *scratch_G;    /* nG */
+    double *C;            /* ng*nv: dg/dp T where it is given apart from G, or NULL */
     double *g, *gI, *low; /* ng, nl, nl */
     double *up;           /* nv */
     double *pdot, *q;     /* np each */

@@ -230,7 +230,7 @@ static int restore(dae_formulation *f, double t, const double *y)
     return r || s->a < 0 ? r : dae_descriptor_mass(&f->d, t, y + s->p, s->M);
 }
 
-/* Columns of p: df/dp where given, and G in the rows of g where T is the identity; the rest by differences. */
+/* Columns of p: df/dp where given, and G in the rows of g where it is dg/dp; the rest by differences. */
 static int position_columns(dae_formulation *f, double t, const double *y, const double *base, double *jac)
 {
     form *s = f->self;
@@ -245,7 +245,7 @@ static int position_columns(dae_formulation *f, double t, const double *y, const
         if (r) return r;
         add_block(s->block, d->nv, d->np, jac, n, up, s->p);
     }
-    if (d->m.kinematics || !(s->constraints & POSITION)) return 0;
+    if (d->m.kinematics || d->m.position_jacobian || !(s->constraints & POSITION)) return 0;
     int row = s->m >= 0 ? s->m : s->l;
     r = restore(f, t, y);
     for (int j = 0; !r && j < d->np; j++) dae_zero(d->ng, at(jac, n, row, s->p + j));

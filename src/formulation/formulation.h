@@ -31,6 +31,7 @@ struct dae_formulation {
     dae_options log;    /* only the log of the run */
     dae_system own;     /* the mechanical system; its copy for this run where bound */
     int bound;
+    int checked; /* G was compared with differences of g */
     double *pvu; /* np+nv+nu: where switches look */
 
     /* dae_formulation_open: what the options of the integrator point to. */

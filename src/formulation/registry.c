@@ -1,6 +1,7 @@
 /* All formulations, in the order in which `list` shows them, what goes with which method, and the life of one. */
 #include "formulation/formulation.h"
 
+#include "core/geometry.h"
 #include "core/table.h"
 #include "core/vector.h"
 
@@ -49,7 +50,8 @@ static int is_auto(const char *name)
 
 static int goes_with(const dae_formulation_info *f, const dae_method_info *m)
 {
-    return (m->kinds & 1u << f->kind) && !m->no_velocities && (f->kind != DAE_KIND_DAE || f->index <= m->max_index);
+    return (m->kinds & 1u << f->kind) && !m->no_velocities &&
+           (f->kind != DAE_KIND_DAE || f->index <= m->max_index);
 }
 
 /* "a, b" += ", c"; what does not fit is left out. */
@@ -178,6 +180,13 @@ dae_formulation *dae_formulation_create(const dae_system *mech, const char *name
         return NULL;
     }
     if (dae_system_check(mech, err)) return NULL;
+    if (mech->mech.position_jacobian &&
+        (type == &dae_formulation_statespace || type == &dae_formulation_baumgarte)) {
+        dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                 "formulation %s does not take a position Jacobian apart from G; index1 with project=1 does",
+                 name);
+        return NULL;
+    }
     dae_formulation *f = calloc(1, sizeof *f);
     if (f) f->arena = dae_arena_create();
     if (!f || !f->arena) goto memory;
@@ -358,6 +367,11 @@ dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu
 
 dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err)
 {
+    if (!f->checked && f->sys.kind != DAE_KIND_MECH) { /* the integrator checks mechanical systems */
+        dae_status s = dae_geometry_check(&f->d.m, t, pvu, err);
+        if (s) return s;
+        f->checked = 1;
+    }
     return f->type->lift(f, t, pvu, y, err);
 }
 

@@ -6,6 +6,7 @@
  * starts afresh there. `now` is how far the run has been processed; it can lie inside the last step. */
 #include "method/driver.h"
 
+#include "core/geometry.h"
 #include "core/matrix.h"
 #include "core/number.h"
 #include "core/table.h"
@@ -455,6 +456,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     if (r) return r;
     if (!it->prepared) {
         r = dae_ivp_prepare(&it->ivp, t0, it->y, it->sys.kind == DAE_KIND_IDE ? it->yp : NULL, err);
+        if (!r && it->sys.kind == DAE_KIND_MECH) r = dae_geometry_check(&it->sys.mech, t0, it->y, err);
         if (!r && !it->method) r = choose_method(it, t0, t_end, err);
         if (!r) r = make_method(it, err);
         if (r) return r;

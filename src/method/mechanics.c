@@ -49,13 +49,13 @@ static void shape_mass(dae_mechanics *x, dae_arena *a)
     x->spec.mass = x->constant;
 }
 
-/* C has the first ng rows of G: the same pattern, or a part of it. */
+/* C has the first ng rows of G: the same pattern, or a part of it; dense where it is given apart. */
 static void shape_position(dae_mechanics *x, dae_arena *a)
 {
     x->cspec = x->spec;
     x->cspec.nl = x->ng;
-    x->nC = x->nG;
-    if (x->ng == x->nl) return;
+    x->nC = x->m->position_jacobian ? x->ng * x->nv : x->nG;
+    if (x->ng == x->nl || x->m->position_jacobian) return;
     x->C_at = dae_arena_ints(a, (size_t)x->nG);
     int *colptr = dae_arena_ints(a, (size_t)x->nv + 1), *rowind = dae_arena_ints(a, (size_t)x->nG);
     if (!x->C_at || !colptr || !rowind) return;
@@ -95,7 +95,7 @@ dae_status dae_mechanics_init(dae_mechanics *x, dae_ivp *ivp, dae_error *err)
     shape_position(x, a);
     x->M = dae_arena_reals(a, (size_t)x->nM);
     x->G = dae_arena_reals(a, (size_t)x->nG);
-    x->C = x->C_at ? dae_arena_reals(a, (size_t)x->nC) : x->G;
+    x->C = x->C_at || m->position_jacobian ? dae_arena_reals(a, (size_t)x->nC) : x->G;
     x->gI = dae_arena_reals(a, (size_t)x->nl);
     x->g = dae_arena_reals(a, (size_t)x->ng);
     x->vec = dae_arena_reals(a, (size_t)(2 * x->np + 3 * x->nv + 2 * x->nl));
@@ -204,6 +204,17 @@ int dae_mechanics_jacobian(dae_mechanics *x, double t, const double *p, double *
     if (x->spec.colptr) TIMED(x, r, x->m->constraint_sparse(&at, g, G, x->m->user));
     else TIMED(x, r, x->m->constraint(&at, g, G, x->m->user));
     return judge(x, r, g ? x->ng : 0, g);
+}
+
+int dae_mechanics_position_jacobian(dae_mechanics *x, double t, const double *p)
+{
+    int r;
+    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
+    if (!x->m->position_jacobian) return 0;
+    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
+    dae_zero(x->nC, x->C);
+    TIMED(x, r, x->m->position_jacobian(&at, x->C, x->m->user));
+    return judge(x, r, x->nC, x->C);
 }
 
 int dae_mechanics_drift(dae_mechanics *x, double t, const double *p, double *gI)
@@ -355,7 +366,8 @@ int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored
     int r = dae_mechanics_jacobian(x, t, p, x->g, factored ? NULL : x->G);
     if (!r && !factored) r = dae_mechanics_mass(x, t, p, x->M, &M);
     if (r) return r;
-    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
+    if (!factored) r = dae_mechanics_position_jacobian(x, t, p);
+    if (r) return r;
     worst_residual(x, out);
     if (!factored && dae_mechanics_factor(x, s, M, x->C, NULL)) {
         out->residual = NAN;

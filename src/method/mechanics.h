@@ -25,7 +25,7 @@ typedef struct dae_mechanics {
     double *dense;        /* nv*nv: where M comes dense but is kept in blocks, or NULL */
     int *ones;            /* block sizes of a diagonal M */
 
-    /* Position Jacobian C: the first ng rows of G. Its pattern and where its values are in G. */
+    /* Position Jacobian C: the first ng rows of G, or given apart. Its pattern and where its values are in G. */
     dae_saddle_spec cspec;
     int nC;
     int *C_at;
@@ -55,6 +55,7 @@ dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, i
 int dae_mechanics_mass(dae_mechanics *x, double t, const double *p, double *buffer, const double **M);
 int dae_mechanics_jacobian(dae_mechanics *x, double t, const double *p, double *g,
                            double *G);                                            /* g, G may be NULL */
+int dae_mechanics_position_jacobian(dae_mechanics *x, double t, const double *p); /* C, of G at p or given */
 int dae_mechanics_drift(dae_mechanics *x, double t, const double *p, double *gI); /* gI */
 int dae_mechanics_kinematics(dae_mechanics *x, double t, const double *p, const double *v, double *pdot);
 int dae_mechanics_force(dae_mechanics *x, double t, const double *p, const double *v, const double *u,

@@ -92,7 +92,8 @@ static dae_status create_projections(mexx *s, dae_error *err)
     s->velocity = s->friction ? dae_mechanics_saddle(&s->w->x, mode, s->nl, 0, err) : s->w->saddle;
     if (!s->velocity) return err ? err->status : DAE_ERR_MEMORY;
     s->position = s->velocity;
-    if (s->w->x.ng != s->nl) s->position = dae_mechanics_saddle(&s->w->x, mode, s->w->x.ng, 0, err);
+    if (s->w->x.ng != s->nl || s->w->x.m->position_jacobian)
+        s->position = dae_mechanics_saddle(&s->w->x, mode, s->w->x.ng, 0, err);
     if (!s->position) return err ? err->status : DAE_ERR_MEMORY;
     if (!s->ivp->sys->mech.dfdlambda || s->friction) return DAE_OK;
     s->exact = dae_mechanics_saddle(&s->w->x, "auto", s->nl, 1, err);
@@ -445,7 +446,7 @@ static void set_anchors(mexx *s, double t, const double *p, const double *F)
     for (int k = 0; k < s->threads; k++)
         bad |= dae_saddle_anchor(s->w[k].saddle, M, x->G, s->friction ? s->w->U : NULL);
     if (s->velocity != s->w->saddle) bad |= dae_saddle_anchor(s->velocity, M, x->G, NULL);
-    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
+    bad |= dae_mechanics_position_jacobian(x, t, p) != 0;
     if (s->position != s->velocity) bad |= dae_saddle_anchor(s->position, M, x->C, NULL);
     dae_log(s->ivp->opt, DAE_LOG_INFO, "t=%.10g anchor=%s analyses=%ld", t, bad ? "failed" : "new",
             dae_saddle_analyses(s->w->saddle));

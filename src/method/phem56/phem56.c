@@ -166,7 +166,8 @@ static dae_status create_solvers(phem56 *s, dae_error *err)
 {
     s->saddle = dae_mechanics_saddle(&s->x, s->opt.linear_algebra, s->nl, 1, err);
     if (!s->saddle) return err ? err->status : DAE_ERR_MEMORY;
-    s->position = s->x.ng == s->nl ? s->saddle : dae_mechanics_saddle(&s->x, "auto", s->x.ng, 0, err);
+    int same = s->x.ng == s->nl && !s->x.m->position_jacobian;
+    s->position = same ? s->saddle : dae_mechanics_saddle(&s->x, "auto", s->x.ng, 0, err);
     return s->position ? DAE_OK : err ? err->status : DAE_ERR_MEMORY;
 }
 
@@ -436,7 +437,7 @@ static void renew_anchors(phem56 *s)
         dae_mechanics_jacobian(x, s->s->t, s->y0, NULL, x->G))
         return;
     if (dae_saddle_stale(s->saddle)) dae_saddle_anchor(s->saddle, M, x->G, NULL);
-    for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
+    if (dae_mechanics_position_jacobian(x, s->s->t, s->y0)) return;
     if (s->position != s->saddle && dae_saddle_stale(s->position))
         dae_saddle_anchor(s->position, M, x->C, NULL);
 }
