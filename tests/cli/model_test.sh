@@ -138,4 +138,29 @@ analyze 2 "$source/models/pendulum.json" --at 1 --points 3; grep -q 'either --at
 analyze 2 "$source/models/pendulum.json" --about here
 analyze 2 "$source/models/pendulum.json" --format html
 analyze 2 hires; grep -q 'analyze is for model files' "$work/err" || fail "analyze of a problem"
+
+# The mass on a spring and a damper, and the same equations as text: x = x0 exp(-c t/2m) (cos w t + c/(2 m w) sin w t).
+damped() { # file column
+    awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
+        /^[0-9]/ { a = 1; w = sqrt(99); x = 0.1 * exp(-a * $1) * (cos(w * $1) + a / w * sin(w * $1)); d = $at - x; n++
+          if (!(d < 1e-9 && -d < 1e-9)) { print "t = " $1 ": off by " d; exit bad = 1 } }
+        END { exit bad || n < 200 }' "$1"
+}
+for method in auto mexx phem56 radau5 dopri5; do
+    "$daedalus" run "$source/models/spring_mass_damper.json" --solver $method --rtol 1e-11 --atol 1e-13 --quiet --out "$work/damped.csv" ||
+        fail "spring_mass_damper by $method"
+    damped "$work/damped.csv" deflection || fail "closed solution of spring_mass_damper by $method"
+done
+"$daedalus" run "$source/models/spring_mass_damper.deq" --rtol 1e-11 --atol 1e-13 --points 201 --quiet --out "$work/damped.csv" || fail "spring_mass_damper.deq"
+damped "$work/damped.csv" x || fail "closed solution of spring_mass_damper.deq"
+
+# The sled with Coulomb friction: half swings of pi/w about d = mu m g/k and then -d; |x| < d where it stops for the second time.
+for method in auto mexx radau5 dopri5; do
+    "$daedalus" run "$source/models/drag_sled.json" --solver $method --quiet --out "$work/sled.csv" || fail "drag_sled by $method"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "deflection") at = i; next }
+        /^[0-9]/ { d = 0.3 * 2 * 9.81 / 40; w = sqrt(20); half = 4 * atan2(1, 1) / w; n++
+          x = $1 < half ? d + (0.5 - d) * cos(w * $1) : $1 < 2 * half ? -d + (0.5 - 3 * d) * cos(w * $1) : 0.5 - 4 * d
+          e = $at - x; if (!(e < 1e-7 && -e < 1e-7)) { print "t = " $1 ": off by " e; exit bad = 1 } }
+        END { exit bad || n < 190 }' "$work/sled.csv" || fail "closed solution of drag_sled by $method"
+done
 exit $bad
