@@ -12,6 +12,7 @@
     1e-3 /* ours: differences are good to 1e-5 or better; a wrong term is seldom smaller than this */
 /* Rows that vanish where the mechanism is singular: below this, relative to the largest, they are rounding. */
 #define VANISHES 1e-6
+#define ROUNDING 64 /* ours: roundings in g, whose terms are taken to be of size 1 where it is smaller */
 
 typedef struct geometry {
     const dae_mech *m;
@@ -21,6 +22,7 @@ typedef struct geometry {
     double *C;              /* the matrix, dense or in the pattern of G */
     double *along, *size;   /* nlambda: C w, and the sum of |C_ij w_j| */
     double *g, *fore, *aft; /* ng */
+    double noise;           /* of the differences, by rounding */
     void *cache;
 } geometry;
 
@@ -93,6 +95,7 @@ static int differences(geometry *x)
     double speed = dae_largest(m->np, x->pdot), s = fmax(dae_largest(m->np, x->p), 1e-2);
     if (r || !(speed > 0)) return r ? r : 1;
     s *= cbrt(DBL_EPSILON) / speed;
+    x->noise = ROUNDING * DBL_EPSILON * fmax(dae_largest(m->ng, x->g), 1) / s;
     for (int side = 0; side < 2 && !r; side++) {
         double step = side ? -s : s, *g = side ? x->aft : x->fore;
         for (int i = 0; i < m->np; i++) x->q[i] = x->p[i] + step * x->pdot[i];
@@ -110,7 +113,7 @@ static dae_status compare(const geometry *x, dae_error *err)
     for (int i = 0; i < m->ng; i++) {
         double centre = (x->fore[i] + x->aft[i]) / 2, given = x->along[i];
         double off = fmin(fmin(fabs(x->fore[i] - given), fabs(x->aft[i] - given)), fabs(centre - given));
-        if (!(off > DIFFERS * fmax(x->size[i], fmax(fabs(centre), largest)))) continue;
+        if (!(off > x->noise + DIFFERS * fmax(x->size[i], fmax(fabs(centre), largest)))) continue;
         const char *name = m->position_jacobian ? "position_jacobian" : "G";
         return dae_fail(
             err, DAE_ERR_INPUT, x->t,
