@@ -17,7 +17,7 @@ function varargout = daedalus_ide (method, varargin)
   [varargout{1:nargout}] = results{:};
 end
 
-%!test # y'^2 + ... : the implicit form of decay, and an algebraic variable
+%!test # decay in implicit form, with an algebraic variable
 %! F = @(t, y, yp) [yp(1) + y(2); y(2) - 2 * y(1)];
 %! [y0, yp0] = decic (F, 0, [1; 0], [1; 0], [0; 0], [0; 1]);
 %! assert (y0, [1; 2], 1e-6);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { max_pairs = 64, max_cached = 8 };
 static const double pi = 3.14159265358979323846;
@@ -888,6 +889,18 @@ static mxArray *run_answer(const dae_run_result *r)
     return m;
 }
 
+/* Lets the interpreter look for Ctrl-C now and then: evaluating a statement is where it does. */
+static int on_progress(const dae_integrator *it, double t, double t_end, void *user)
+{
+    clock_t *last = user;
+    (void)it;
+    (void)t;
+    (void)t_end;
+    if (clock() - *last < CLOCKS_PER_SEC / 5) return 0;
+    *last = clock();
+    return mexEvalString("if (false), end") != 0;
+}
+
 static void command_run(mxArray **out, int nin, const mxArray *in[])
 {
     if (nin != 4 || !mxIsStruct(in[3]))
@@ -910,6 +923,9 @@ static void command_run(mxArray **out, int nin, const mxArray *in[])
                    : refine > 0 ? DAE_TRAJECTORY_STEPS
                                 : DAE_TRAJECTORY_NONE;
     o.points = (int)(points > 0 ? points : refine);
+    clock_t last = clock();
+    o.progress = on_progress;
+    o.progress_user = &last;
     dae_run_result *r = dae_run(p, &o, &err);
     if (!r) mexErrMsgIdAndTxt("daedalus:memory", "daedalus: %s", err.text);
     out[0] = run_answer(r);

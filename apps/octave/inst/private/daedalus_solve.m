@@ -73,12 +73,7 @@ function fun = check_ode (name, fun, tspan, y0)
   elseif (~isnumeric (y0) || ~isvector (y0))
     error ('daedalus:input', '%s: INIT must be a numeric vector', name);
   end
-  if (ischar (fun))
-    if (~any (exist (fun) == [2 3 5 103]))
-      error ('daedalus:input', '%s: function "%s" not found', name, fun);
-    end
-    fun = str2func (fun);
-  end
+  fun = by_name (name, 'function', fun);
   if (~isa (fun, 'function_handle'))
     error ('daedalus:input', '%s: FUN must be a valid function handle', name);
   end
@@ -86,12 +81,7 @@ end
 
 function [fun, y0, yp0] = check_ide (name, fun, tspan, y0, yp0)
   validateattributes (fun, {'function_handle', 'char'}, {}, name, 'fun');
-  if (ischar (fun))
-    if (~any (exist (fun) == [2 3 5 103]))
-      error ('daedalus:input', '%s: function "%s" not found', name, fun);
-    end
-    fun = str2func (fun);
-  end
+  fun = by_name (name, 'function', fun);
   if (~isnumeric (tspan) || ~isvector (tspan) || numel (tspan) < 2 || ...
       ~(all (diff (tspan) > 0) || all (diff (tspan) < 0)))
     error ('daedalus:input', '%s: invalid value assigned to field ''trange''', name);
@@ -103,6 +93,12 @@ function [fun, y0, yp0] = check_ide (name, fun, tspan, y0, yp0)
   n = numel (fun (tspan(1), y0(:), yp0(:)));
   validateattributes (yp0, {'float'}, {'numel', n}, name, 'yp0');
   validateattributes (y0, {'float'}, {'numel', n}, name, 'y0');
+end
+
+function fun = by_name (name, what, fun)
+  if (~ischar (fun)), return, end
+  if (~any (exist (fun) == [2 3 5 103])), error ('daedalus:input', '%s: %s "%s" not found', name, what, fun); end
+  fun = str2func (fun);
 end
 
 function [rtol, atol] = check_tolerances (name, opt, n)
@@ -143,12 +139,7 @@ function jac = jacobian_of (name, opt, form, n, extra)
   jac = [];
   J = value (opt, 'jacobian', []);
   if (isempty (J)), return, end
-  if (ischar (J))
-    if (~any (exist (J) == [2 3 5 103]))
-      error ('daedalus:input', '%s: "Jacobian" function "%s" not found', name, J);
-    end
-    J = str2func (J);
-  end
+  J = by_name (name, '"Jacobian" function', J);
   ide = strcmp (form, 'ide');
   if (isa (J, 'function_handle'))
     if (isempty (extra) || nargin (J) >= 0), jac = J; else, jac = with_extra (J, extra); end
