@@ -16,7 +16,7 @@ typedef struct dae_setting {
 typedef struct dae_options {
     const char *method;      /* registry name, or "auto" */
     const char *formulation; /* mechanical systems: registry name, or "auto" */
-    double rtol, atol;       /* scalar tolerances */
+    double rtol, atol;       /* scalar tolerances; one of them may be 0 (rtol = 0: absolute control) */
     const double *rtol_vec;  /* per component, or NULL */
     const double *atol_vec;
     double h0;                  /* first step, 0: the method chooses */

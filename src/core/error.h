@@ -15,6 +15,9 @@
  *     return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", rtol); */
 dae_status dae_fail(dae_error *err, dae_status s, double t, const char *format, ...) DAE_PRINTF(4, 5);
 
+/* DAE_OK, or DAE_ERR_INPUT where p is NULL: "y is NULL". */
+dae_status dae_need(const void *p, const char *what, dae_error *err);
+
 /* Logs if the level is wanted: dae_log(opt, DAE_LOG_STEP, "t=%.6g h=%.3g", t, h). */
 void dae_log_text(const dae_options *opt, dae_log_level level, const char *format, ...) DAE_PRINTF(3, 4);
 #define dae_log(opt, level, ...)                                                              \

@@ -18,7 +18,7 @@
 static const dae_option table[] = {
     WORD(method, "auto", NULL, "integrator, by its registry name; auto picks one and says why"),
     WORD(formulation, "auto", NULL, "form in which a mechanical system is integrated"),
-    REAL(rtol, 1e-6, 1e-34, 1e10, "", "relative tolerance"),
+    REAL(rtol, 1e-6, 0, 1e10, "", "relative tolerance"),
     REAL(atol, 1e-9, 0, 1e10, "as y", "absolute tolerance"),
     REAL(h0, 0, 0, 1e300, "as t", "first step; 0: the method chooses"),
     REAL(h_max, 0, 0, 1e300, "as t", "largest step; 0: no limit"),

@@ -64,6 +64,11 @@ dae_status dae_fail(dae_error *err, dae_status s, double t, const char *format, 
     return s;
 }
 
+dae_status dae_need(const void *p, const char *what, dae_error *err)
+{
+    return p ? DAE_OK : dae_fail(err, DAE_ERR_INPUT, NAN, "%s is NULL", what);
+}
+
 void dae_log_text(const dae_options *opt, dae_log_level level, const char *format, ...)
 {
     char text[1024];

@@ -174,6 +174,7 @@ dae_formulation *dae_formulation_create(const dae_system *mech, const char *name
         no_formulation(name ? name : "", err);
         return NULL;
     }
+    if (dae_need(mech, "the system", err)) return NULL;
     if (mech->kind != DAE_KIND_MECH) {
         dae_fail(err, DAE_ERR_INPUT, NAN, "formulation %s is for mechanical systems, this one is of kind %s",
                  name, dae_kind_name(mech->kind));
@@ -229,17 +230,17 @@ void dae_formulation_destroy(dae_formulation *f)
 
 const dae_formulation_info *dae_formulation_type_of(const dae_formulation *f)
 {
-    return &f->type->info;
+    return f ? &f->type->info : NULL;
 }
 
 const dae_system *dae_formulation_system(const dae_formulation *f)
 {
-    return &f->sys;
+    return f ? &f->sys : NULL;
 }
 
 const char *dae_formulation_describe(const dae_formulation *f)
 {
-    return f->text;
+    return f ? f->text : "";
 }
 
 /* ---- From the options of a run ---------------------------------------------------------------------------- */
@@ -302,6 +303,9 @@ static const dae_formulation_info *choose_for(const dae_system *mech, const dae_
 dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options *opt, dae_options *inner,
                                       dae_error *err)
 {
+    if (dae_need(mech, "the system", err) || dae_need(opt, "the options", err) ||
+        dae_need(inner, "inner", err))
+        return NULL;
     const char *method = opt->method;
     if (dae_formulation_check(opt->formulation, method, err)) return NULL;
     const dae_method_info *m = dae_method_find(method);
@@ -365,8 +369,16 @@ dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu
         t);
 }
 
+/* A call without what it needs. */
+static dae_status missing(const dae_formulation *f, const double *pvu, const double *other, dae_error *err)
+{
+    return !f ? dae_need(f, "the formulation", err)
+              : dae_need(pvu && other ? f : NULL, pvu ? "an array for the result" : "pvu", err);
+}
+
 dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err)
 {
+    if (!f || !pvu || !y) return missing(f, pvu, y, err);
     if (!f->checked && f->sys.kind != DAE_KIND_MECH) { /* the integrator checks mechanical systems */
         dae_status s = dae_geometry_check(&f->d.m, t, pvu, err);
         if (s) return s;
@@ -378,6 +390,7 @@ dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu,
 dae_status dae_formulation_lower(dae_formulation *f, double t, const double *y, double *pvu, double *a,
                                  double *lambda, dae_error *err)
 {
+    if (!f || !pvu || !y) return missing(f, pvu, y, err);
     int known = 0;
     dae_status r = f->type->lower(f, t, y, pvu, a, lambda, &known, err);
     if (r || known || (!a && !lambda)) return r;
@@ -386,6 +399,7 @@ dae_status dae_formulation_lower(dae_formulation *f, double t, const double *y, 
 
 dae_status dae_formulation_project(dae_formulation *f, double t, double *pvu, dae_error *err)
 {
+    if (!f || !pvu) return missing(f, pvu, pvu, err);
     dae_descriptor *d = &f->d;
     dae_residuals left;
     int r = dae_descriptor_project(d, t, pvu, pvu + d->np);
@@ -404,6 +418,7 @@ dae_status dae_formulation_project(dae_formulation *f, double t, double *pvu, da
 dae_status dae_formulation_residuals(dae_formulation *f, double t, const double *pvu, const double *a,
                                      double residual[3], dae_error *err)
 {
+    if (!f || !pvu || !residual) return missing(f, pvu, residual, err);
     dae_residuals x;
     int r = dae_descriptor_residuals(&f->d, t, pvu, pvu + f->d.np, a, &x);
     if (r) return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the constraints cannot be evaluated", t);
@@ -463,6 +478,7 @@ static int load(void *user, const void *buffer, size_t size)
 
 dae_status dae_formulation_attach(dae_formulation *f, dae_integrator *it, dae_error *err)
 {
+    if (dae_need(f, "the formulation", err) || dae_need(it, "the integrator", err)) return DAE_ERR_INPUT;
     dae_integrator_set_memory(it, &(dae_memory){save, load, f});
     dae_status s = f->option.project ? dae_integrator_set_projection(it, project, f, err) : DAE_OK;
     if (s >= 0 && f->type->attach) s = f->type->attach(f, it, err);

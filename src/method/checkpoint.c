@@ -47,7 +47,7 @@ static checkpoint_head head_of(const dae_integrator *it)
 
 size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
 {
-    if (!it->started || !it->method->info.checkpoint) return 0;
+    if (!it || !it->started || !it->method->info.checkpoint) return 0;
     if (it->chart && !it->memory.save) return 0; /* charts keep a state of their own */
     checkpoint_head h = head_of(it);
     size_t records = (size_t)h.nrecord * sizeof *it->record, front = sizeof h + h.print,
@@ -192,6 +192,7 @@ dae_status dae_integrator_load_changed(dae_integrator *it, const void *buffer, s
     dae_error spare;
     if (!err) err = &spare;
     err->status = DAE_OK;
+    if (!it) return dae_need(it, "the integrator", err);
     if (!it->started)
         return dae_fail(err, DAE_ERR_INPUT, NAN,
                         "checkpoint: start the integrator with its initial values before loading");

@@ -23,6 +23,10 @@
 /* A step that ends this part of itself behind a border is not repeated, and none more often than this; ours */
 #define NEAR_END 0.01
 #define REPEATS 3
+/* rtol = 0, absolute control: what a method gets for it, so small that |y| below atol/rtol does not count but still what DDASSL and
+ * LSODA take for accuracy that rounding allows; and what at most stands for the accuracy wanted where rtol does else. Ours. */
+#define ABSOLUTE_RTOL (100 * DBL_EPSILON)
+#define ABSOLUTE_MOST 0.1
 #define FIRST_STEP 100 /* ours: rounding units of t that a first step has at least */
 
 /* ---- Create ------------------------------------------------------------------------------------ */
@@ -85,18 +89,22 @@ static dae_status check_method(const dae_method *m, const char *name, const dae_
 
 static dae_status check_options(const dae_options *o, int n, dae_error *err)
 {
-    if (!(o->rtol > 0) && !o->rtol_vec)
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", o->rtol);
+    if (!(o->rtol >= 0) && !o->rtol_vec)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must not be negative", o->rtol);
     if (!(o->atol >= 0) && !o->atol_vec)
         return dae_fail(err, DAE_ERR_INPUT, NAN, "atol = %g must not be negative", o->atol);
     for (int i = 0; i < n; i++) {
-        if (o->rtol_vec && !(o->rtol_vec[i] > 0)) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol of component %d is %g; it must be positive", i + 1,
-                            o->rtol_vec[i]);
+        if (o->rtol_vec && !(o->rtol_vec[i] >= 0)) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol of component %d is %g; it must not be negative",
+                            i + 1, o->rtol_vec[i]);
         }
         if (o->atol_vec && !(o->atol_vec[i] >= 0)) {
             return dae_fail(err, DAE_ERR_INPUT, NAN, "atol of component %d is %g; it must not be negative",
                             i + 1, o->atol_vec[i]);
+        }
+        if ((o->rtol_vec ? o->rtol_vec[i] : o->rtol) == 0 && (o->atol_vec ? o->atol_vec[i] : o->atol) == 0) {
+            return dae_fail(err, DAE_ERR_INPUT, NAN,
+                            "rtol and atol of component %d are both 0; one of them must be positive", i + 1);
         }
     }
     if (!(o->h0 >= 0) || !(o->h_max >= 0) || !(o->h_min >= 0) || !(o->fixed_step >= 0)) {
@@ -142,7 +150,8 @@ static dae_status copy_description(dae_integrator *it, const dae_system *sys, co
         it->sys.mech.quaternion =
             dae_arena_copy(a, sys->mech.quaternion, (size_t)sys->mech.nquaternion, sizeof(int));
     }
-    double *rtol = dae_arena_reals(a, (size_t)n), *atol = dae_arena_reals(a, (size_t)n);
+    double *rtol = dae_arena_reals(a, (size_t)n), *atol = dae_arena_reals(a, (size_t)n),
+           *digits = dae_arena_reals(a, (size_t)n);
     it->opt.discontinuity =
         dae_arena_copy(a, opt->discontinuity, (size_t)opt->ndiscontinuity, sizeof(double));
     it->opt.setting = NULL;
@@ -153,10 +162,13 @@ static dae_status copy_description(dae_integrator *it, const dae_system *sys, co
     for (int i = 0; i < n; i++) {
         rtol[i] = opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol;
         atol[i] = opt->atol_vec ? opt->atol_vec[i] : opt->atol;
+        digits[i] = rtol[i] > 0 ? rtol[i] : fmin(atol[i], ABSOLUTE_MOST);
+        if (rtol[i] == 0) rtol[i] = ABSOLUTE_RTOL;
         if (rtol[i] != rtol[0] || atol[i] != atol[0]) it->ivp.scalar_tolerances = 0;
     }
     it->ivp.rtol = it->opt.rtol_vec = rtol;
     it->ivp.atol = it->opt.atol_vec = atol;
+    it->ivp.digits = digits;
     it->ivp.sys = &it->sys;
     it->ivp.opt = &it->opt;
     it->ivp.n = n;
@@ -385,13 +397,14 @@ static int judged_f(double t, const double *y, double *f, void *user)
 static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae_error *err)
 {
     dae_system sys = it->sys;
+    dae_options opt = it->opt;
+    opt.rtol_vec = it->ivp.digits;
     if (sys.kind == DAE_KIND_ODE) {
         sys.ode.f = judged_f;
         sys.ode.user = &it->ivp;
     }
     long counted = it->s->stats.f; /* a run by "auto" counts what a run by the method itself does */
-    const dae_method_info *info =
-        dae_method_choose(&sys, &it->opt, t0, t_end, it->y, it->reason, REASON_SIZE);
+    const dae_method_info *info = dae_method_choose(&sys, &opt, t0, t_end, it->y, it->reason, REASON_SIZE);
     it->s->stats.f = counted;
     if (!info && !strcmp(it->reason, dae_choose_no_memory))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "auto: out of memory");
@@ -405,10 +418,11 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
     return method_options(it, &it->opt, err);
 }
 
-/* The error test of implicit methods divides by atol + rtol |y|, with y of the last step. */
+/* Error tests divide by atol + rtol |y|; those of the methods for mechanical systems take the size of all positions. */
 static dae_status check_weights(const dae_integrator *it, double t0, dae_error *err)
 {
-    for (int i = 0; it->method->info.implicit && it->opt.fixed_step <= 0 && i < it->ivp.n; i++) {
+    if (it->opt.fixed_step > 0 || it->sys.kind == DAE_KIND_MECH) return DAE_OK;
+    for (int i = 0; i < it->ivp.n; i++) {
         if (it->ivp.atol[i] > 0 || it->y[i] != 0) continue;
         return dae_fail(err, DAE_ERR_INPUT, t0,
                         "t = %g: component %d is zero and its atol too; give it a positive atol", t0, i + 1);
@@ -422,6 +436,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     dae_error spare;
     if (!err) err = &spare;
     err->status = DAE_OK;
+    if (dae_need(it, "the integrator", err) || dae_need(y0, "y0", err)) return err->status;
     int n = it->ivp.n;
     it->started = it->uncounted = it->ivp.asked_to_stop = 0;
     if (!isfinite(t0) || !isfinite(t_end))
@@ -782,16 +797,19 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
 
 dae_status dae_integrator_advance(dae_integrator *it, double t, dae_error *err)
 {
+    if (!it) return dae_need(it, "the integrator", err);
     return go(it, t, 0, err);
 }
 
 dae_status dae_integrator_step(dae_integrator *it, dae_error *err)
 {
+    if (!it) return dae_need(it, "the integrator", err);
     return go(it, it->s->t_end, 1, err);
 }
 
 dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, double *yp)
 {
+    if (!it || !y) return DAE_ERR_INPUT;
     double d = it->ivp.direction;
     if (!it->started || !(d * (t - it->ivp.t_old) >= 0 && d * (it->ivp.t - t) >= 0)) return DAE_ERR_INPUT;
     if (it->ivp.t == it->ivp.t_old) {
@@ -807,6 +825,7 @@ dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, d
 
 dae_status dae_integrator_multipliers(dae_integrator *it, double t, double *a, double *lambda)
 {
+    if (!it) return DAE_ERR_INPUT;
     double d = it->ivp.direction;
     if (!it->started || !it->method->multipliers) return DAE_ERR_UNSUPPORTED;
     if (!(d * (t - it->ivp.t_old) >= 0 && d * (it->ivp.t - t) >= 0)) return DAE_ERR_INPUT;
@@ -817,47 +836,49 @@ dae_status dae_integrator_multipliers(dae_integrator *it, double t, double *a, d
 
 double dae_integrator_time(const dae_integrator *it)
 {
-    return it->s->now;
+    return it ? it->s->now : NAN;
 }
 
 double dae_integrator_previous_time(const dae_integrator *it)
 {
-    return it->ivp.t_old;
+    return it ? it->ivp.t_old : NAN;
 }
 
 const double *dae_integrator_state(const dae_integrator *it)
 {
-    return it->y;
+    return it ? it->y : NULL;
 }
 
 const dae_stats *dae_integrator_stats(const dae_integrator *it)
 {
-    return &it->s->stats;
+    static const dae_stats none;
+    return it ? &it->s->stats : &none;
 }
 
 const dae_method_info *dae_integrator_method(const dae_integrator *it)
 {
-    return it->method ? &it->method->info : NULL;
+    return it && it->method ? &it->method->info : NULL;
 }
 
 const char *dae_integrator_reason(const dae_integrator *it)
 {
-    return it->reason;
+    return it ? it->reason : "";
 }
 
 const char *dae_integrator_linear_algebra(const dae_integrator *it)
 {
-    return it->ivp.solves_with;
+    return it ? it->ivp.solves_with : "";
 }
 
 void dae_integrator_cancel(dae_integrator *it)
 {
-    atomic_store(&it->cancelled, 1);
+    if (it) atomic_store(&it->cancelled, 1);
 }
 
 dae_status dae_integrator_set_projection(dae_integrator *it, dae_project_fn *project, void *user,
                                          dae_error *err)
 {
+    if (!it) return dae_need(it, "the integrator", err);
     if (project && it->method && !it->method->info.projects) {
         char list[300] = "";
         for (int i = 0; i < dae_method_count(); i++) {
@@ -878,17 +899,19 @@ dae_status dae_integrator_set_projection(dae_integrator *it, dae_project_fn *pro
 
 void dae_integrator_set_chart(dae_integrator *it, dae_chart_fn *chart, void *user)
 {
+    if (!it) return;
     it->chart = chart;
     it->chart_user = user;
 }
 
 void dae_integrator_set_memory(dae_integrator *it, const dae_memory *memory)
 {
-    it->memory = memory ? *memory : (dae_memory){0};
+    if (it) it->memory = memory ? *memory : (dae_memory){0};
 }
 
 void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *progress, void *user)
 {
+    if (!it) return;
     it->progress = progress;
     it->progress_user = user;
 }

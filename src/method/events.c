@@ -34,6 +34,7 @@ typedef struct root {
 
 dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *events, dae_error *err)
 {
+    if (!it) return dae_need(it, "the integrator", err);
     if (it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "set the events before starting");
     if (!events || events->count == 0) {
         it->events = (dae_events){0};
@@ -58,8 +59,8 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
 
 const dae_event_record *dae_integrator_events(const dae_integrator *it, int *count)
 {
-    *count = it->nrecord;
-    return it->record;
+    if (count) *count = it ? it->nrecord : 0;
+    return it ? it->record : NULL;
 }
 
 /* All functions at t; > 0 where they cannot be evaluated. */

@@ -206,6 +206,7 @@ dae_status dae_fingerprint_check(const dae_integrator *it, const char *saved, co
 
 dae_status dae_integrator_set_fingerprint(dae_integrator *it, const char *text, dae_error *err)
 {
+    if (!it) return dae_need(it, "the integrator", err);
     size_t n = text ? strlen(text) : 0;
     if (it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "set the fingerprint before starting");
     it->fingerprint = NULL;

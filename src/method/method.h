@@ -21,11 +21,13 @@ typedef struct dae_ivp {
     const dae_options *opt;
     int n;
     const double *rtol, *atol; /* n each */
-    int exact_jacobian;        /* the method takes J for exact: differences are made with more care */
-    int scalar_tolerances;     /* all rtol equal and all atol equal */
-    const int *index;          /* n, or NULL: all 1 */
-    dae_pattern jacobian;      /* storage chosen for df/dy (given, probed, or dense) */
-    dae_arena *arena;          /* for all arrays and pointer-free structs of the method */
+    const double *
+        digits; /* n: rtol, or where that is 0 and ivp.rtol next to nothing the atol, as the accuracy wanted */
+    int exact_jacobian;    /* the method takes J for exact: differences are made with more care */
+    int scalar_tolerances; /* all rtol equal and all atol equal */
+    const int *index;      /* n, or NULL: all 1 */
+    dae_pattern jacobian;  /* storage chosen for df/dy (given, probed, or dense) */
+    dae_arena *arena;      /* for all arrays and pointer-free structs of the method */
     dae_stats *stats;
 
     /* Where the run is going. A method never evaluates beyond t_stop; it may step beyond t_end if its

@@ -8,6 +8,7 @@
 
 dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *output, dae_error *err)
 {
+    if (!it) return dae_need(it, "the integrator", err);
     const dae_output *o = output;
     if (it->started) return dae_fail(err, DAE_ERR_INPUT, NAN, "set the output before starting");
     if (!o || o->mode == DAE_OUTPUT_NONE) {
@@ -49,6 +50,7 @@ dae_status dae_integrator_set_output(dae_integrator *it, const dae_output *outpu
 
 void dae_integrator_set_pieces(dae_integrator *it, dae_piece_fn *piece, void *user)
 {
+    if (!it) return;
     it->piece = piece;
     it->piece_user = user;
 }

@@ -158,7 +158,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (y != m->y) dae_copy(m->n, y, m->y);
     dae_copy(m->n, m->y, m->y1);
     double least = INFINITY;
-    for (int i = 0; i < m->n; i++) least = fmin(least, ivp->rtol[i]);
+    for (int i = 0; i < m->n; i++) least = fmin(least, ivp->digits[i]);
     int k = (int)(-log10(least) * 0.6 + 1.5); /* SEULEX */
     *s = (state){.t_old = t, .t = t, .k = k < 2 ? 2 : k > ROWS - 2 ? ROWS - 2 : k, .first = 1, .theta = 1};
     ivp->t_old = ivp->t = t;
@@ -380,7 +380,7 @@ static int begin(seulex *m)
     dae_copy(m->n, m->y, m->y0);
     s->rows = 0;
     weights(m, m->y0);
-    if (!r && (!s->have_jac || s->theta > fmin(THETA_KEEP, m->ivp->rtol[0]))) {
+    if (!r && (!s->have_jac || s->theta > fmin(THETA_KEEP, m->ivp->digits[0]))) {
         r = dae_ivp_jacobian(m->ivp, s->t, m->y0, m->f0, m->J);
         s->have_jac = 2; /* of this point */
     } else {

@@ -128,7 +128,10 @@ static dae_status set_events(dae_simulation *s, dae_integrator *it, dae_error *e
 
 dae_simulation_options dae_simulation_options_default(const dae_problem *p)
 {
-    dae_simulation_options o = {.options = dae_options_default(), .t_end = p->t_end, .events = p->events};
+    dae_simulation_options o = {.options = dae_options_default()};
+    if (!p) return o;
+    o.t_end = p->t_end;
+    o.events = p->events;
     if (p->rtol > 0) o.options.rtol = p->rtol;
     if (p->atol > 0) o.options.atol = p->atol;
     o.options.h0 = p->h0;
@@ -317,12 +320,13 @@ static dae_status set_fingerprint(dae_simulation *s, const char *more, dae_error
 
 size_t dae_simulation_save(const dae_simulation *s, void *buffer, size_t size)
 {
-    return dae_integrator_save(s->it, buffer, size);
+    return s ? dae_integrator_save(s->it, buffer, size) : 0;
 }
 
 dae_status dae_simulation_load(dae_simulation *s, const void *buffer, size_t size, const char *changes,
                                dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
     return dae_integrator_load_changed(s->it, buffer, size, changes, err);
 }
 
@@ -332,6 +336,12 @@ dae_simulation *dae_simulation_open(const dae_problem *p, const dae_simulation_o
 {
     dae_error own = {0};
     if (!err) err = &own;
+    if (dae_need(p, "the problem", err) || dae_need(p->y0, "y0", err)) return NULL;
+    dae_simulation_options standard;
+    if (!opt) {
+        standard = dae_simulation_options_default(p);
+        opt = &standard;
+    }
     dae_simulation *s = calloc(1, sizeof *s);
     if (!s || !(s->arena = dae_arena_create())) {
         free(s);
@@ -368,6 +378,7 @@ void dae_simulation_close(dae_simulation *s)
 
 dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
     dae_status status = DAE_OK;
     if (s->started) status = initial_values(s, err);
     s->started = 1;
@@ -381,6 +392,7 @@ dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
 
 dae_status dae_simulation_advance(dae_simulation *s, double t, dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
     dae_status status = dae_integrator_advance(s->it, t, err);
     note_residuals(s, dae_integrator_time(s->it)); /* an event may have ended it between two steps */
     if (s->form && err) dae_formulation_explain(s->form, err);
@@ -389,6 +401,7 @@ dae_status dae_simulation_advance(dae_simulation *s, double t, dae_error *err)
 
 dae_status dae_simulation_step(dae_simulation *s, dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
     dae_status status = dae_integrator_step(s->it, err);
     if (s->form && err) dae_formulation_explain(s->form, err);
     return status;
@@ -396,11 +409,12 @@ dae_status dae_simulation_step(dae_simulation *s, dae_error *err)
 
 void dae_simulation_cancel(dae_simulation *s)
 {
-    dae_integrator_cancel(s->it);
+    if (s) dae_integrator_cancel(s->it);
 }
 
 void dae_simulation_set_progress(dae_simulation *s, dae_simulation_fn *progress, void *user)
 {
+    if (!s) return;
     s->progress = progress;
     s->progress_user = user;
     if (progress) dae_integrator_set_progress(s->it, on_step, s);
@@ -410,16 +424,17 @@ void dae_simulation_set_progress(dae_simulation *s, dae_simulation_fn *progress,
 
 double dae_simulation_time(const dae_simulation *s)
 {
-    return dae_integrator_time(s->it);
+    return s ? dae_integrator_time(s->it) : NAN;
 }
 
 double dae_simulation_previous_time(const dae_simulation *s)
 {
-    return dae_integrator_previous_time(s->it);
+    return s ? dae_integrator_previous_time(s->it) : NAN;
 }
 
 const double *dae_simulation_state(dae_simulation *s)
 {
+    if (!s) return NULL;
     dae_simulation_lower(s, dae_integrator_time(s->it), dae_integrator_state(s->it), s->y, NULL, NULL);
     return s->y;
 }
@@ -436,6 +451,8 @@ static dae_status inside(dae_simulation *s, double t, double *zp, dae_error *err
 
 dae_status dae_simulation_interpolate(dae_simulation *s, double t, double *y, double *yp, dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
+    if (!y) return dae_need(y, "y", err);
     dae_status status = inside(s, t, yp ? s->zp : NULL, err);
     if (status < 0) return status;
     dae_simulation_lower(s, t, s->z, y, NULL, NULL);
@@ -458,6 +475,7 @@ static dae_status no_mechanism(const dae_simulation *s, dae_error *err)
 
 dae_status dae_simulation_multipliers(dae_simulation *s, double t, double *a, double *lambda, dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
     dae_status status = no_mechanism(s, err);
     if (status < 0) return status;
     status = inside(s, t, NULL, err);
@@ -469,6 +487,8 @@ dae_status dae_simulation_multipliers(dae_simulation *s, double t, double *a, do
 
 dae_status dae_simulation_residuals(dae_simulation *s, double residual[3], dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
+    if (!residual) return dae_need(residual, "an array for the residuals", err);
     dae_status status = no_mechanism(s, err);
     if (status < 0) return status;
     double t = dae_integrator_time(s->it), *a = calloc((size_t)s->mech->nv + 1, sizeof *a);
@@ -483,6 +503,8 @@ dae_status dae_simulation_residuals(dae_simulation *s, double residual[3], dae_e
 
 dae_status dae_simulation_energy(dae_simulation *s, dae_energy *out, dae_error *err)
 {
+    if (!s) return dae_need(s, "the simulation", err);
+    if (!out) return dae_need(out, "the energy", err);
     double t = dae_integrator_time(s->it);
     if (!s->p->derived.energy)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "no energy is known of this problem");
@@ -492,13 +514,13 @@ dae_status dae_simulation_energy(dae_simulation *s, dae_energy *out, dae_error *
 
 const dae_event_record *dae_simulation_events(const dae_simulation *s, int *count)
 {
-    return dae_integrator_events(s->it, count);
+    return dae_integrator_events(s ? s->it : NULL, count);
 }
 
 dae_stats dae_simulation_stats(const dae_simulation *s)
 {
-    dae_stats stats = *dae_integrator_stats(s->it);
-    if (s->form) {
+    dae_stats stats = *dae_integrator_stats(s ? s->it : NULL);
+    if (s && s->form) {
         stats.position_residual = s->residual[0];
         stats.velocity_residual = s->residual[1];
         stats.acceleration_residual = s->residual[2];
@@ -508,6 +530,9 @@ dae_stats dae_simulation_stats(const dae_simulation *s)
 
 dae_choice dae_simulation_choice(const dae_simulation *s)
 {
+    if (!s)
+        return (dae_choice){
+            .method = "", .formulation = "", .reason = "", .coordinates = "", .linear_algebra = ""};
     const dae_formulation *form = s->form ? s->form : s->descriptor;
     const dae_method_info *m = dae_integrator_method(s->it);
     const char *why = dae_integrator_reason(s->it), *open = s->options.method;

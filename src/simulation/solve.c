@@ -9,7 +9,7 @@ dae_status dae_solve_events(const dae_system *sys, const dae_options *opt, const
     dae_error spare = {0};
     if (!err) err = &spare;
     err->status = DAE_OK;
-    if (dae_system_check(sys, err)) return err->status;
+    if (dae_system_check(sys, err) || dae_need(y, "y", err)) return err->status;
     dae_problem p = {.system = *sys, .t0 = t0, .t_end = t1, .y0 = y};
     dae_simulation_options o = {.options = opt ? *opt : dae_options_default(), .t_end = t1, .events = events};
     dae_simulation *s = dae_simulation_open(&p, &o, err);

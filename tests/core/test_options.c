@@ -46,7 +46,7 @@ static void values_outside_their_range_are_refused(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        {"rtol", "0", "option rtol = 0 is outside its range 1e-34 .. 1e+10"},
+        {"rtol", "-1e-3", "option rtol = -1e-3 is outside its range 0 .. 1e+10"},
         {"atol", "-1", "option atol = -1 is outside its range 0 .. 1e+10"},
         {"h_max", "-1e-3", "option h_max = -1e-3 is outside its range 0 .. 1e+300"},
         {"profile", "2", "option profile = 2 is outside its range 0 .. 1"},

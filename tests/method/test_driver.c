@@ -692,13 +692,13 @@ static void wrong_options_are_refused(void **state)
     dae_options opt = with_method("radau5", 1e-6);
     dae_options o = opt;
     o.rtol = -1e-6;
-    create_fails(&sys, &o, DAE_ERR_INPUT, "rtol = -1e-06 must be positive");
+    create_fails(&sys, &o, DAE_ERR_INPUT, "rtol = -1e-06 must not be negative");
     o = opt, o.rtol = NAN;
-    create_fails(&sys, &o, DAE_ERR_INPUT, "rtol = nan must be positive");
+    create_fails(&sys, &o, DAE_ERR_INPUT, "rtol = nan must not be negative");
     o = opt, o.atol = -1;
     create_fails(&sys, &o, DAE_ERR_INPUT, "atol = -1 must not be negative");
     o = opt, o.rtol_vec = bad;
-    create_fails(&sys, &o, DAE_ERR_INPUT, "rtol of component 2 is -1; it must be positive");
+    create_fails(&sys, &o, DAE_ERR_INPUT, "rtol of component 2 is -1; it must not be negative");
     o = opt, o.rtol_vec = good, o.atol_vec = bad;
     create_fails(&sys, &o, DAE_ERR_INPUT, "atol of component 2 is -1; it must not be negative");
     o = opt, o.h_max = -1;

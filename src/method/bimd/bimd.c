@@ -207,7 +207,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     if (b->mass.n && b->mass.pattern.storage == DAE_DIAGONAL) b->mass_diagonal = b->mass.a;
     b->mass_full = b->mass.n && !b->mass_diagonal;
     b->rtol_min = INFINITY;
-    for (int i = 0; i < n; i++) b->rtol_min = fmin(b->rtol_min, ivp->rtol[i]);
+    for (int i = 0; i < n; i++) b->rtol_min = fmin(b->rtol_min, ivp->digits[i]);
     prepare_tables(b);
     size_t ld = (size_t)b->ld, k = (size_t)formulas[b->level_max]->k;
     dae_arena *a = ivp->arena;
@@ -962,7 +962,7 @@ static void look_at_motion(bimd *b)
     const double *end = b->Y + formulas[st->level]->k * b->ld;
     int any = 0, index1 = 0;
     for (int i = 0; i < b->n; i++) {
-        double y = fabs(b->Y[i]), limit = fmin(0.01, 100 * (y <= 0.1 ? ivp->atol[i] : ivp->rtol[i]));
+        double y = fabs(b->Y[i]), limit = fmin(0.01, 100 * (y <= 0.1 ? ivp->atol[i] : ivp->digits[i]));
         if (fabs(end[i] - b->Y[i]) < limit * (1 + y)) continue;
         any = 1;
         if (!ivp->index || ivp->index[i] == 1) index1 = 1;

@@ -193,7 +193,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     if (g->mass.n && g->mass.pattern.storage == DAE_DIAGONAL) g->mass_diagonal = g->mass.a;
     g->mass_full = g->mass.n && !g->mass_diagonal;
     g->rtol_min = INFINITY;
-    for (int i = 0; i < n; i++) g->rtol_min = fmin(g->rtol_min, ivp->rtol[i]);
+    for (int i = 0; i < n; i++) g->rtol_min = fmin(g->rtol_min, ivp->digits[i]);
     scale_coefficients(g);
     size_t ld = (size_t)g->ld, s = (size_t)formulas[g->level_max]->s;
     dae_arena *a = ivp->arena;

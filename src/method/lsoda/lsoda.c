@@ -287,7 +287,7 @@ static double first_step(const lsoda *v, double t, const double *yp)
 {
     double out = dae_ivp_piece_end(v->ivp), tol = 0, w = fmax(fabs(t), fabs(out)), rate = 0;
     for (int i = 0; i < v->n; i++) {
-        tol = fmax(tol, v->rtol[i]);
+        tol = fmax(tol, v->ivp->digits[i]);
         rate = fmax(rate, fabs(yp[i]) * v->w[i]);
     }
     tol = fmax(100 * U, fmin(tol, 1e-3));

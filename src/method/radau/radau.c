@@ -139,16 +139,17 @@ static void destroy(void *self)
     free(r);
 }
 
-/* rtol_s = 0.1 rtol^((s+1)/(2s)), atol_s = rtol_s atol/rtol, [RADAU]. */
+/* rtol_s = 0.1 rtol^((s+1)/(2s)), atol_s = rtol_s atol/rtol, [RADAU]; absolute control: with atol for rtol in the power. */
 static void scale_tolerances(radau *r, int level)
 {
     const dae_ivp *ivp = r->ivp;
-    double s = levels[level]->s, exponent = (s + 1) / (2 * s), smallest = INFINITY;
+    double s = levels[level]->s, exponent = (s + 1) / (2 * s), smallest = INFINITY, scaled = 0;
     for (int i = 0; i < r->n; i++) {
-        int same = i > 0 && ivp->rtol[i] == ivp->rtol[i - 1];
-        r->rtol[level][i] = same ? r->rtol[level][i - 1] : 0.1 * pow(ivp->rtol[i], exponent);
-        r->atol[level][i] = r->rtol[level][i] * (ivp->atol[i] / ivp->rtol[i]);
-        smallest = fmin(smallest, r->rtol[level][i]);
+        int same = i > 0 && ivp->digits[i] == ivp->digits[i - 1];
+        if (!same) scaled = 0.1 * pow(ivp->digits[i], exponent);
+        r->rtol[level][i] = scaled * (ivp->rtol[i] / ivp->digits[i]);
+        r->atol[level][i] = scaled * (ivp->atol[i] / ivp->digits[i]);
+        smallest = fmin(smallest, scaled);
     }
     int sharp = 0;
     for (int i = 0; ivp->index && r->level_min == r->level_max && i < r->n; i++) sharp |= ivp->index[i] == 3;

@@ -1,0 +1,255 @@
+/* What the interface promises, for every method: missing arguments are refused, absolute control, weights that are zero. */
+#include "test.h"
+
+#include <daedalus/daedalus.h>
+
+#include <string.h>
+
+static int turn(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[1];
+    f[1] = -y[0];
+    return 0;
+}
+
+static int turn_ide(double t, const double *y, const double *yp, double *F, void *user)
+{
+    (void)turn(t, y, F, user);
+    for (int i = 0; i < 2; i++) F[i] = yp[i] - F[i];
+    return 0;
+}
+
+static int no_force(const dae_mech_point *x, double *f, void *user)
+{
+    (void)x, (void)user;
+    f[0] = f[1] = 0;
+    return 0;
+}
+
+static int circle(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    (void)user;
+    if (g) g[0] = (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1) / 2;
+    for (int i = 0; G && i < 2; i++) G[i] = x->p[i];
+    return 0;
+}
+
+/* (cos t, -sin t) as the first kind of system that the method takes. */
+static dae_system rotation(const dae_method_info *m)
+{
+    static const double unit[] = {1, 1};
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = turn}};
+    if (m->kinds & 1u << DAE_KIND_ODE) {
+        sys.structure.second_order = sys.structure.no_velocities = 1;
+    } else if (m->kinds & 1u << DAE_KIND_DAE) {
+        sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = 2, .mass = dae_diagonal(2, unit), .f = turn}};
+    } else if (m->kinds & 1u << DAE_KIND_IDE) {
+        sys = (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = 2, .residual = turn_ide}};
+    } else {
+        sys = (dae_system){.kind = DAE_KIND_MECH,
+                           .mech = {.np = 2,
+                                    .nv = 2,
+                                    .ng = 1,
+                                    .nlambda = 1,
+                                    .mass = dae_diagonal(2, unit),
+                                    .force = no_force,
+                                    .constraint = circle}};
+    }
+    return sys;
+}
+
+static dae_status run(const dae_method_info *m, double rtol, double atol, double t0, double t1, double *y,
+                      dae_error *err)
+{
+    dae_system sys = rotation(m);
+    dae_options opt = dae_options_default();
+    opt.method = m->name;
+    opt.rtol = rtol;
+    opt.atol = atol;
+    return dae_solve(&sys, &opt, t0, t1, y, NULL, err);
+}
+
+static void set_start(double *y, double t)
+{
+    y[0] = cos(t), y[1] = -sin(t), y[2] = -sin(t), y[3] = -cos(t);
+}
+
+/* ---- Missing arguments ------------------------------------------------------------------------------------------ */
+
+static void integrators_refuse_what_is_missing(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    double y[4] = {1, 0};
+    int count = 7;
+    assert_null(dae_integrator_create(NULL, NULL, &err));
+    assert_int_equal(dae_integrator_start(NULL, 0, 1, y, NULL, &err), DAE_ERR_INPUT);
+    assert_string_equal(err.text, "the integrator is NULL");
+    assert_int_equal(dae_integrator_advance(NULL, 1, NULL), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_step(NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_interpolate(NULL, 0, y, NULL), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_multipliers(NULL, 0, y, y), DAE_ERR_INPUT);
+    assert_true(isnan(dae_integrator_time(NULL)) && isnan(dae_integrator_previous_time(NULL)));
+    assert_null(dae_integrator_state(NULL));
+    assert_int_equal(dae_integrator_stats(NULL)->steps, 0);
+    assert_null(dae_integrator_method(NULL));
+    assert_string_equal(dae_integrator_reason(NULL), "");
+    assert_string_equal(dae_integrator_linear_algebra(NULL), "");
+    assert_null(dae_integrator_events(NULL, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(dae_integrator_save(NULL, NULL, 0), 0);
+    assert_int_equal(dae_integrator_load(NULL, y, sizeof y, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_load_changed(NULL, y, sizeof y, "rtol", &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_set_output(NULL, NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_set_events(NULL, NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_set_projection(NULL, NULL, NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_integrator_set_fingerprint(NULL, NULL, &err), DAE_ERR_INPUT);
+    dae_integrator_set_pieces(NULL, NULL, NULL);
+    dae_integrator_set_chart(NULL, NULL, NULL);
+    dae_integrator_set_progress(NULL, NULL, NULL);
+    dae_integrator_set_memory(NULL, NULL);
+    dae_integrator_cancel(NULL);
+    dae_integrator_destroy(NULL);
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        dae_system sys = rotation(m);
+        dae_options opt = dae_options_default();
+        opt.method = m->name;
+        assert_int_equal(dae_solve(&sys, &opt, 0, 1, NULL, NULL, &err), DAE_ERR_INPUT);
+        assert_string_equal(err.text, "y is NULL");
+        dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+        assert_int_equal(dae_integrator_start(it, 0, 1, NULL, NULL, &err), DAE_ERR_INPUT);
+        assert_string_equal(err.text, "y0 is NULL");
+        set_start(y, 0);
+        assert_int_equal(dae_integrator_start(it, 0, 1, y, NULL, &err), DAE_OK);
+        assert_int_equal(dae_integrator_step(it, &err), DAE_OK);
+        assert_int_equal(dae_integrator_interpolate(it, dae_integrator_time(it), NULL, NULL), DAE_ERR_INPUT);
+        dae_integrator_destroy(it);
+    }
+    assert_int_equal(dae_solve(NULL, NULL, 0, 1, y, NULL, NULL), DAE_ERR_INPUT);
+}
+
+static void simulations_and_formulations_refuse_what_is_missing(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    dae_options opt = dae_options_default(), inner;
+    double y[8] = {0}, r[3];
+    dae_energy energy;
+    int count = 7;
+    assert_true(dae_simulation_options_default(NULL).options.rtol > 0);
+    assert_null(dae_simulation_open(NULL, NULL, &err));
+    assert_string_equal(err.text, "the problem is NULL");
+    assert_int_equal(dae_simulation_start(NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_advance(NULL, 1, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_step(NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_interpolate(NULL, 1, y, y, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_multipliers(NULL, 1, y, y, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_residuals(NULL, r, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_energy(NULL, &energy, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_load(NULL, y, 8, NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_simulation_save(NULL, NULL, 0), 0);
+    assert_true(isnan(dae_simulation_time(NULL)) && isnan(dae_simulation_previous_time(NULL)));
+    assert_null(dae_simulation_state(NULL));
+    assert_null(dae_simulation_events(NULL, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(dae_simulation_stats(NULL).steps, 0);
+    assert_string_equal(dae_simulation_choice(NULL).method, "");
+    dae_simulation_cancel(NULL);
+    dae_simulation_close(NULL);
+
+    assert_null(dae_formulation_create(NULL, "index1", NULL, 0, &err));
+    assert_null(dae_formulation_open(NULL, &opt, &inner, &err));
+    assert_string_equal(err.text, "the system is NULL");
+    assert_null(dae_formulation_type_of(NULL));
+    assert_null(dae_formulation_system(NULL));
+    assert_string_equal(dae_formulation_describe(NULL), "");
+    assert_int_equal(dae_formulation_lift(NULL, 0, y, y, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_formulation_lower(NULL, 0, y, y, NULL, NULL, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_formulation_project(NULL, 0, y, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_formulation_residuals(NULL, 0, y, NULL, r, &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_formulation_attach(NULL, NULL, &err), DAE_ERR_INPUT);
+    const dae_method_info *mexx = dae_method_find("mexx");
+    dae_system sys = rotation(mexx);
+    for (int k = 0; k < dae_formulation_count(); k++) {
+        dae_formulation *f = dae_formulation_create(&sys, dae_formulation_get(k)->name, NULL, 0, &err);
+        if (!f) continue; /* joint coordinates need joints */
+        assert_int_equal(dae_formulation_lift(f, 0, NULL, y, &err), DAE_ERR_INPUT);
+        assert_string_equal(err.text, "pvu is NULL");
+        assert_int_equal(dae_formulation_lift(f, 0, y, NULL, &err), DAE_ERR_INPUT);
+        assert_int_equal(dae_formulation_lower(f, 0, NULL, y, NULL, NULL, &err), DAE_ERR_INPUT);
+        assert_int_equal(dae_formulation_project(f, 0, NULL, &err), DAE_ERR_INPUT);
+        assert_int_equal(dae_formulation_residuals(f, 0, y, NULL, NULL, &err), DAE_ERR_INPUT);
+        assert_int_equal(dae_formulation_attach(f, NULL, &err), DAE_ERR_INPUT);
+        dae_formulation_destroy(f);
+    }
+}
+
+/* ---- Tolerances -------------------------------------------------------------------------------------------------- */
+
+/* rtol = 0 is absolute control: the errors are those of a run with both, and follow atol. */
+static void absolute_control_works_with_every_method(void **state)
+{
+    (void)state;
+    int bad = 0;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        double error[2][2];
+        for (int tight = 0; tight < 2; tight++) {
+            for (int both = 0; both < 2; both++) {
+                double y[4], tol = tight ? 1e-7 : 1e-4;
+                dae_error err = {0};
+                set_start(y, 0);
+                dae_status s = run(m, both ? tol : 0, tol, 0, 2, y, &err);
+                if (s != DAE_OK) print_error("%s: %s\n", m->name, err.text);
+                error[tight][both] = s == DAE_OK ? fmax(fabs(y[0] - cos(2)), fabs(y[1] + sin(2))) : INFINITY;
+            }
+            if (!(error[tight][0] < 5 * error[tight][1] + (tight ? 1e-6 : 1e-3))) {
+                print_error("%s: error %.2e, with rtol %.2e\n", m->name, error[tight][0], error[tight][1]);
+                bad++;
+            }
+        }
+        if (!(error[1][0] < error[0][0] / 3)) {
+            print_error("%s: errors %.2e and %.2e\n", m->name, error[0][0], error[1][0]);
+            bad++;
+        }
+    }
+    assert_int_equal(bad, 0);
+}
+
+static void tolerances_that_are_nothing_name_the_component(void **state)
+{
+    (void)state;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        dae_error err = {0};
+        double y[4];
+        set_start(y, 0);
+        dae_status s = run(m, 1e-6, 0, 0, 1, y, &err);
+        if (rotation(m).kind == DAE_KIND_MECH) { /* the size of all positions counts: a right answer */
+            assert_int_equal(s, DAE_OK);
+            assert_near(y[0], cos(1), 1e-4);
+            assert_near(y[1], -sin(1), 1e-4);
+            continue;
+        }
+        assert_int_equal(s, DAE_ERR_INPUT);
+        if (!strstr(err.text, "component 2 is zero and its atol too")) fail_msg("%s: %s", m->name, err.text);
+        assert_near(err.t, 0, 0);
+        assert_int_equal(run(m, 0, 0, 0, 1, y, &err), DAE_ERR_INPUT);
+        assert_non_null(strstr(err.text, "rtol and atol of component 1 are both 0"));
+        assert_int_equal(run(m, -1e-6, 1e-6, 0, 1, y, &err), DAE_ERR_INPUT);
+        assert_non_null(strstr(err.text, "rtol = -1e-06 must not be negative"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integrators_refuse_what_is_missing),
+        cmocka_unit_test(simulations_and_formulations_refuse_what_is_missing),
+        cmocka_unit_test(absolute_control_works_with_every_method),
+        cmocka_unit_test(tolerances_that_are_nothing_name_the_component),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
