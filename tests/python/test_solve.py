@@ -188,6 +188,18 @@ def test_mechanical_with_functions_of_the_state():
         daedalus.solve_mechanical([1, 1], lambda t, p, v: [0, 0], (0, 1), [1, 0], [0, 0], lambda t, p: [p @ p])
 
 
+@pytest.mark.parametrize("method", ["mexx", "phem56", "dop853"])
+def test_mechanical_with_a_multiple_of_the_jacobian(method):
+    def run(**more):
+        return daedalus.solve_mechanical([1, 1], lambda t, p, v: [0, -9.81], (0, 1), [1, 0], [0, 0],
+                                         lambda t, p: [(p @ p - 1) / 2], lambda t, p: [10 * p], method=method, rtol=1e-9,
+                                         atol=1e-9, formulation="index1" if method == "dop853" else None, **more)
+    r = run(position_jacobian=lambda t, p: [p])
+    assert r.success and np.allclose(r.p[:, -1], [-9.86292e-01, -1.65011e-01], atol=2e-5)
+    with pytest.raises(daedalus.InputError, match="row 1 of G is not dg/dp T"):
+        run()
+
+
 def test_events_count_direction_names_and_actions():
     def hit(t, y):
         return y[0]

@@ -75,13 +75,14 @@ class Integrator:
     @staticmethod
     def mechanical(mass, force, t_span, p0, v0, constraint=None, jacobian=None, *, method="auto", formulation=None, rtol=None,
                    atol=None, first_step=None, max_step=None, min_step=None, u0=None, kinematics=None, velocity=None, gamma=None,
-                   dynamics=None, args=None, **options):
+                   dynamics=None, position_jacobian=None, args=None, **options):
         """A `Simulation` of a constrained mechanical system; arguments as in `solve_mechanical`."""
         from ._ivp import mechanical_description
         from ._simulation import Simulation
         name = method_name(method)
         d = mechanical_description(mass, force, t_span, p0, v0, constraint=constraint, jacobian=jacobian, u0=u0,
-                                   kinematics=kinematics, velocity=velocity, gamma=gamma, dynamics=dynamics, args=args)
+                                   kinematics=kinematics, velocity=velocity, gamma=gamma, dynamics=dynamics,
+                                   position_jacobian=position_jacobian, args=args)
         if formulation is not None:
             options["formulation"] = formulation
         settings = ode_options(name, rtol, atol, first_step, max_step, min_step, d, options)

@@ -431,7 +431,7 @@ def solve_ide(F, t_span, y0, yp0=None, method="auto", t_eval=None, dense_output=
 
 
 def mechanical_description(mass, force, t_span, p0, v0, *, constraint=None, jacobian=None, u0=None, kinematics=None,
-                           velocity=None, gamma=None, dynamics=None, args=None, user=None):
+                           velocity=None, gamma=None, dynamics=None, position_jacobian=None, args=None, user=None):
     p0, v0 = as_state(p0, "p0"), as_state(v0, "v0")
     u0 = as_state([] if u0 is None else u0, "u0")
     if complex in (p0.dtype, v0.dtype, u0.dtype):
@@ -468,20 +468,24 @@ def mechanical_description(mass, force, t_span, p0, v0, *, constraint=None, jaco
                        jacobian=adapt(lambda t, p, *a: np.atleast_2d(given(t, p, *a)), "p", "jacobian"))
     entries.update(kinematics=adapt(kinematics, "pv", "kinematics"), velocity=adapt(velocity, "p", "velocity"),
                    gamma=adapt(gamma, "pv", "gamma"), dynamics=adapt(dynamics, "pvu", "dynamics"))
+    if position_jacobian is not None:
+        entries["position_jacobian"] = adapt(lambda t, p, *a: np.atleast_2d(position_jacobian(t, p, *a)), "p",
+                                             "position_jacobian")
     d = Description(MECHANICAL, t_span, np.concatenate((p0, v0, u0)), args=args, **entries)
     d.parts = (np_, nv, nu)
     return d
 
 
 def solve_mechanical(mass, force, t_span, p0, v0, constraint=None, jacobian=None, *, u0=None, kinematics=None, velocity=None,
-                     gamma=None, dynamics=None, method="auto", formulation=None, t_eval=None, dense_output=False, events=None,
-                     args=None, rtol=None, atol=None, first_step=None, max_step=None, min_step=None, user=None, progress=None,
-                     event_point=True, checkpoint=False, resume=None, **options):
+                     gamma=None, dynamics=None, position_jacobian=None, method="auto", formulation=None, t_eval=None,
+                     dense_output=False, events=None, args=None, rtol=None, atol=None, first_step=None, max_step=None,
+                     min_step=None, user=None, progress=None, event_point=True, checkpoint=False, resume=None, **options):
     """Solve a constrained mechanical system: p' = T v, M v' = f - G^T lambda, 0 = g(t, p), u' = d.
 
     mass : M, a matrix or its diagonal, or a function mass(t, p)
     force : force(t, p, v), with u also force(t, p, v, u)
     constraint, jacobian : g(t, p), and G(t, p) = dg/dp (for p' = v)
+    position_jacobian : dg/dp, where the rows of G that belong to g are R dg/dp with a regular R and not dg/dp itself
     velocity : gI(t, p) of constraints G v + gI = 0; rows of G beyond those of g are nonholonomic
     kinematics : T(t, p) v as kinematics(t, p, v); None: p' = v
     gamma : d/dt (G v + gI) at fixed v, as gamma(t, p, v); None: differences
@@ -499,7 +503,8 @@ def solve_mechanical(mass, force, t_span, p0, v0, constraint=None, jacobian=None
     """
     method = method_name(method)
     d = mechanical_description(mass, force, t_span, p0, v0, constraint=constraint, jacobian=jacobian, u0=u0,
-                               kinematics=kinematics, velocity=velocity, gamma=gamma, dynamics=dynamics, args=args, user=user)
+                               kinematics=kinematics, velocity=velocity, gamma=gamma, dynamics=dynamics,
+                               position_jacobian=position_jacobian, args=args, user=user)
     if formulation is not None:
         options["formulation"] = formulation
     result = run_mechanical(d, ode_options(method, rtol, atol, first_step, max_step, min_step, d, options), t_eval=t_eval,

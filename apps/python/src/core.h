@@ -80,6 +80,7 @@ enum {
     FN_KINEMATICS,
     FN_VELOCITY,
     FN_GAMMA,
+    FN_POSITION,
     FN_DYNAMICS,
     FN_COUNT
 };

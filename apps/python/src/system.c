@@ -80,6 +80,7 @@ MECH(on_force, FN_FORCE, m->nv, 0)
 MECH(on_kinematics, FN_KINEMATICS, m->np, 0)
 MECH(on_velocity, FN_VELOCITY, m->nlambda, 0)
 MECH(on_gamma, FN_GAMMA, m->nlambda, 0)
+MECH(on_position, FN_POSITION, m->ng, m->nv)
 MECH(on_dynamics, FN_DYNAMICS, m->nu, 0)
 
 static int on_constraint(const dae_mech_point *x, double *g, double *G, void *user)
@@ -207,7 +208,7 @@ static int read_mech(problem_object *p, PyObject *spec, PyObject *empty)
         const char *key;
     } functions[] = {{FN_MASS, "mass_fn"}, {FN_FORCE, "force"},           {FN_CONSTRAINT, "constraint"},
                      {FN_G, "jacobian"},   {FN_KINEMATICS, "kinematics"}, {FN_VELOCITY, "velocity"},
-                     {FN_GAMMA, "gamma"},  {FN_DYNAMICS, "dynamics"}};
+                     {FN_GAMMA, "gamma"},  {FN_DYNAMICS, "dynamics"},     {FN_POSITION, "position_jacobian"}};
     dae_mech *m = &p->plain.system.mech;
     int given[FN_COUNT] = {0};
     if (get_int(spec, "np", &m->np) < 0 || get_int(spec, "nv", &m->nv) < 0 ||
@@ -229,6 +230,7 @@ static int read_mech(problem_object *p, PyObject *spec, PyObject *empty)
     m->kinematics = given[FN_KINEMATICS] ? on_kinematics : NULL;
     m->velocity = given[FN_VELOCITY] ? on_velocity : NULL;
     m->gamma = given[FN_GAMMA] ? on_gamma : NULL;
+    m->position_jacobian = given[FN_POSITION] ? on_position : NULL;
     m->dynamics = given[FN_DYNAMICS] ? on_dynamics : NULL;
     m->user = p;
     return m->mass_fn ? 0 : read_mass(p, spec, m->nv, &m->mass);
