@@ -15,7 +15,7 @@
  * effect. */
 static const char *const decisive[] = {"solver",   "rtol",           "atol",  "h0", "tend", "formulation",
                                        "set",      "index",          "opt",   "at", "hmax", "end",
-                                       "jacobian", "linear-algebra", "event", NULL};
+                                       "jacobian", "linear-algebra", "event", "t0", "init", NULL};
 enum { always = 5 };
 static const char first_line[] = "daedalus checkpoint 1\n";
 
@@ -41,6 +41,12 @@ int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *pa
     fprintf(file, "%sproblem %s\noption solver=%s\n", first_line, r->name, r->solver);
     fprintf(file, "option rtol=%.17g\noption atol=%.17g\noption h0=%.17g\noption tend=%.17g\n", r->rtol,
             r->atol, r->h0, r->t_end);
+    for (int i = 0; i < 2; i++) { /* tolerances by components */
+        const char *option = i ? "atol" : "rtol", *v;
+        for (int k = 0; (v = cli_value_at(args, option, k)); k++) {
+            if (strpbrk(v, ",=")) fprintf(file, "option %s=%s\n", option, v);
+        }
+    }
     for (int i = always; decisive[i]; i++) {
         for (int k = 0; cli_value_at(args, decisive[i], k); k++) {
             fprintf(file, "option %s=%s\n", decisive[i], cli_value_at(args, decisive[i], k));
@@ -66,9 +72,11 @@ static int take_option(cli_args *args, const char *path, char *line)
     if (!value) return cli_wrong(args, "--resume %s: damaged file", path);
     *value++ = 0;
     const char *given = cli_value(args, line);
-    int several = !strcmp(line, "set") || !strcmp(line, "opt") || !strcmp(line, "event");
-    if (!given || several) return cli_add(args, line, value);
+    int several =
+        !strcmp(line, "set") || !strcmp(line, "opt") || !strcmp(line, "event") || !strcmp(line, "init");
     int tolerance = !strcmp(line, "rtol") || !strcmp(line, "atol");
+    if (tolerance && strpbrk(value, ",=") && !cli_has(args, "change-tolerances")) several = 1;
+    if (!given || several) return cli_add(args, line, value);
     if (tolerance && cli_has(args, "change-tolerances")) return 0;
     if (equal(given, value) || (!strcmp(line, "solver") && !strcmp(given, "auto"))) return 0;
     return cli_wrong(
@@ -87,9 +95,10 @@ static int refuse_others(cli_args *args, const char *path, const char *text)
                              decisive[i]);
         }
     }
-    if (cli_has(args, "set") || cli_has(args, "opt") || cli_has(args, "event"))
+    if (cli_has(args, "set") || cli_has(args, "opt") || cli_has(args, "event") || cli_has(args, "init"))
         return cli_wrong(
-            args, "--resume %s: --set, --opt and --event are taken from the file; leave them out", path);
+            args, "--resume %s: --set, --init, --opt and --event are taken from the file; leave them out",
+            path);
     return 0;
 }
 

@@ -101,6 +101,8 @@ int cli_whole(const cli_args *args, const char *option, long least, long most, l
 int cli_real(const cli_args *args, const char *option, double least, double most, double *out);
 /* A finite number, with a message naming the option. */
 int cli_number(const cli_args *args, const char *option, const char *text, double *out);
+/* --rtol and --atol, each a number, a list or NAME=VALUE; *block holds what the options point to: free it. */
+int cli_tolerances(cli_args *args, const dae_problem *p, dae_options *o, double **block);
 
 /* Names near to a word, "a, b, c", or "" */
 typedef const char *cli_name_fn(int i); /* NULL past the end */

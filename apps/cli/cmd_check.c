@@ -130,7 +130,7 @@ static int run(cli_args *args)
 static const cli_option options[] = {
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"init", "NAME=VALUE", NULL,
-     "equation files: an initial value, or a guess (NAME~VALUE); can be given more than once"},
+     "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {NULL, NULL, NULL, NULL},
 };

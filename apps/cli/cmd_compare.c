@@ -221,7 +221,7 @@ static const cli_option options[] = {
     {"tend", "T", NULL, "another end of the interval"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"init", "NAME=VALUE", NULL,
-     "equation files: an initial value, or a guess (NAME~VALUE); can be given more than once"},
+     "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
     {"reference", "MODE", "auto|none",
      "auto: the problem's or the cached reference, else one is computed; none: no digits"},
     {"reps", "N", NULL, "CPU time of N runs, largest and smallest dropped, median; default 3"},

@@ -53,7 +53,7 @@ static const cli_option options[] = {
      "JSON: {\"t\":0,\"y\":[..]}; IDEs also \"yprime\"; mechanical systems p, v, u, lambda"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"init", "NAME=VALUE", NULL,
-     "equation files: an initial value, or a guess (NAME~VALUE); can be given more than once"},
+     "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"formulation", "F", "formulations", "state the problem in this form, where it can be"},
     {"jac", NULL, NULL, "also the Jacobian, by rows (null where the problem has no analytic one)"},

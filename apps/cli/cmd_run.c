@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { report_components = 40 }; /* lines of the solution in the report, unless --full */
-enum { max_parameters = 16, max_events = 64 };
+enum { max_events = 64 };
 
 /* All that a run needs and that has to be given back. */
 typedef struct job {
@@ -16,8 +16,8 @@ typedef struct job {
     dae_problem *problem;
     dae_run_options options;
     dae_setting *setting, *extended; /* --opt; and --project */
-    double *at;
-    dae_switching *switching; /* --event */
+    double *at, *tolerance;          /* --at; --rtol and --atol by components */
+    dae_switching *switching;        /* --event */
     void *resume;
     FILE *out;             /* of --out: that of its draft, or standard output */
     cli_draft table, dump; /* --out, --dump */
@@ -32,8 +32,6 @@ typedef struct job {
 
 /* Options of the command line that are lines of the library's own table. */
 static const char *const same[][2] = {{"solver", "method"},
-                                      {"rtol", "rtol"},
-                                      {"atol", "atol"},
                                       {"h0", "h0"},
                                       {"hmax", "h_max"},
                                       {"max-steps", "max_steps"},
@@ -51,9 +49,7 @@ static int set_options(job *j)
         if (value && dae_options_set(o, same[i][1], value, &err) < 0)
             return cli_wrong(j->args, "--%s %s: %s", same[i][0], value, err.text);
     }
-    if (cli_has(j->args, "rtol") && !cli_has(j->args, "atol") && j->problem->rtol > 0) {
-        o->atol = j->problem->atol * (o->rtol / j->problem->rtol);
-    }
+    if (cli_tolerances(j->args, j->problem, o, &j->tolerance)) return EXIT_USAGE;
     if (cli_has(j->args, "profile")) o->profile = 1;
     const char *end = cli_value(j->args, "end");
     if (end && strcmp(end, "stop") != 0 && strcmp(end, "pass") != 0)
@@ -218,6 +214,22 @@ static int set_events(job *j)
     return 0;
 }
 
+/* --t0: what a file makes consistent at its own start stays there. */
+static int set_start_time(job *j)
+{
+    const char *text = cli_value(j->args, "t0");
+    const dae_problem *p = j->problem;
+    double t0;
+    dae_error err = {0};
+    if (!text) return 0;
+    if (cli_number(j->args, "t0", text, &t0)) return EXIT_USAGE;
+    if (!strcmp(p->source, "model") || !strcmp(p->source, "equations"))
+        return cli_wrong(j->args, "--t0 %s: the start of a file is written in it", text);
+    if (dae_problem_start(j->problem, t0, NULL, 0, &err) < 0)
+        return cli_wrong(j->args, "--t0 %s: %s", text, err.text);
+    return 0;
+}
+
 static int prepare(job *j)
 {
     const char *resume = cli_value(j->args, "resume"), *tend = cli_value(j->args, "tend");
@@ -226,7 +238,10 @@ static int prepare(job *j)
     if (resume && cli_checkpoint_read(j->args, resume, &j->resume, &bytes, &size)) return EXIT_USAGE;
     j->problem = cli_open_problem(j->args);
     if (!j->problem) return j->args->status;
-    if (cli_reference_use(j->args, j->problem, &j->reference)) return EXIT_USAGE;
+    if (set_start_time(j)) return EXIT_USAGE;
+    if (!cli_has(j->args, "t0") && !cli_has(j->args, "init") &&
+        cli_reference_use(j->args, j->problem, &j->reference))
+        return EXIT_USAGE;
     j->options = dae_run_options_default(j->problem);
     j->options.resume = bytes;
     j->options.resume_size = size;
@@ -238,8 +253,11 @@ static int prepare(job *j)
     if (resume && cli_has(j->args, "repeat"))
         return cli_wrong(j->args, "--repeat and --resume exclude each other");
     if (tend && cli_number(j->args, "tend", tend, &j->options.t_end)) return EXIT_USAGE;
-    if (j->options.t_end == j->problem->t0)
+    if (j->options.t_end == j->problem->t0 && tend)
         return cli_wrong(j->args, "--tend %s: the interval would be empty, the run starts there", tend);
+    if (j->options.t_end == j->problem->t0)
+        return cli_wrong(j->args, "--t0 %s: the interval would be empty, the run ends there",
+                         cli_value(j->args, "t0"));
     if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_events(j) ||
         set_log(j) || set_output(j))
         return EXIT_USAGE;
@@ -320,7 +338,7 @@ static int describe(const job *j, dae_attribute *a, char text[][64])
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
         if (isfinite(number[i].value)) a[n++] = (dae_attribute){number[i].name, NULL, number[i].value};
     }
-    for (int i = 0; q && q[i].name && i < max_parameters; i++, n++) {
+    for (int i = 0; q && q[i].name; i++, n++) {
         const char *word = q[i].choices;
         snprintf(text[2 * i], sizeof text[0], "parameter.%s", q[i].name);
         a[n] = (dae_attribute){text[2 * i], NULL, r->problem->parameter[i]};
@@ -335,12 +353,19 @@ static int describe(const job *j, dae_attribute *a, char text[][64])
 
 static dae_status write_hdf5(const job *j, FILE *file, dae_error *err)
 {
-    dae_attribute a[24 + max_parameters];
-    char text[2 * max_parameters][64];
-    int n = describe(j, a, text);
-    dae_table *t = dae_run_table(j->result, err);
-    dae_status s = t ? cli_table_hdf5(j->args, t, a, n, NULL, cli_write_file, file, err) : err->status;
+    const dae_parameter *q = j->problem->info ? j->problem->info->parameter : NULL;
+    size_t count = 0;
+    while (q && q[count].name) count++;
+    dae_attribute *a = malloc((24 + count) * sizeof *a);
+    char(*text)[64] = malloc((2 * count + 1) * sizeof *text);
+    dae_table *t = a && text ? dae_run_table(j->result, err) : NULL;
+    int n = t ? describe(j, a, text) : 0;
+    dae_status s = !a || !text ? DAE_ERR_MEMORY
+                   : t         ? cli_table_hdf5(j->args, t, a, n, NULL, cli_write_file, file, err)
+                               : err->status;
     dae_table_destroy(t);
+    free(a);
+    free(text);
     return s;
 }
 
@@ -469,6 +494,7 @@ static int run(cli_args *args)
     free(j.setting);
     free(j.extended);
     free(j.at);
+    free(j.tolerance);
     free(j.resume);
     dae_switching_destroy(j.switching);
     return status;
@@ -479,15 +505,18 @@ static const cli_option options[] = {
     {"formulation", "F", "formulations", "form in which a mechanical system is integrated"},
     {"project", NULL, NULL, "project every accepted point onto the position and velocity constraints"},
     {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
-    {"atol", "A", NULL, "absolute tolerance"},
+    {"atol", "A", NULL,
+     "absolute tolerance; like --rtol a number, a list A1,A2,... or NAME=A for a component; can be given "
+     "more than once"},
     {"h0", "H", NULL, "first step; 0: the method chooses"},
     {"hmax", "H", NULL, "largest step"},
     {"end", "MODE", "pass|stop",
      "multistep methods may pass the end and interpolate (default), or must stop at it"},
+    {"t0", "T", NULL, "another start of the interval, with the same values (there is no score then)"},
     {"tend", "T", NULL, "another end of the interval (there is no score then)"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"init", "NAME=VALUE", NULL,
-     "equation files: an initial value, or a guess (NAME~VALUE); can be given more than once"},
+     "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"opt", "NAME=VALUE", NULL,
      "an option of the solver or the formulation (`daedalus info NAME` lists them)"},

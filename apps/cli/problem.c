@@ -167,6 +167,20 @@ dae_problem *cli_open(cli_args *args, const char *name)
     return cli_open_named(args, name);
 }
 
+/* --init of a problem of the test set. */
+static int set_initial(cli_args *args, dae_problem *p)
+{
+    dae_setting *init;
+    int count;
+    dae_error err = {0};
+    if (!cli_has(args, "init")) return 0;
+    if (cli_settings(args, "init", &init, &count)) return EXIT_USAGE;
+    int status = 0;
+    if (dae_problem_start(p, p->t0, init, count, &err) < 0) status = cli_wrong(args, "--init: %s", err.text);
+    free(init);
+    return status;
+}
+
 dae_problem *cli_open_named(cli_args *args, const char *name)
 {
     const dae_problem_info *info = dae_problem_find(name);
@@ -193,7 +207,7 @@ dae_problem *cli_open_named(cli_args *args, const char *name)
         add_formulation(args, info, all, &count);
         p = dae_problem_create(name, all, count, &err);
         if (!p) cli_wrong(args, "%s", err.text);
-        if (p && check_index(args, p)) {
+        if (p && (check_index(args, p) || set_initial(args, p))) {
             dae_problem_destroy(p);
             p = NULL;
         }

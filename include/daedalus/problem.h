@@ -132,6 +132,10 @@ DAE_API int dae_problem_is_file(const char *what);
 /* The same for names of the test set only. */
 DAE_API dae_problem *dae_problem_create(const char *name, const dae_setting *setting, int nsetting,
                                         dae_error *err);
+/* Another start of a problem that is given by its functions: the time, and values of components by name ({"y2", "0.5"}).
+ * Nothing is made to fit to them, and the reference no longer holds; y' is forgotten unless the problem is implicit. */
+DAE_API dae_status dae_problem_start(dae_problem *p, double t0, const dae_setting *init, int ninit,
+                                     dae_error *err);
 DAE_API void dae_problem_destroy(dae_problem *p); /* NULL allowed */
 
 /* Name and unit of component i; buffer (16 or more) is used for y1, y2, ... */

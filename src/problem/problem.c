@@ -2,6 +2,7 @@
 #include "problem/problem.h"
 
 #include "core/arena.h"
+#include "core/number.h"
 
 #include <assert.h>
 #include <math.h>
@@ -173,6 +174,41 @@ int dae_problem_switches(const dae_problem *p)
         if (p->events->event[i].terminal) return 1;
     }
     return p->events->action != NULL;
+}
+
+/* ---- Another start --------------------------------------------------------------------------- */
+
+static dae_status set_component(const dae_problem *p, const dae_setting *x, double *y, dae_error *err)
+{
+    int i = dae_component_find(p, x->name);
+    char *end;
+    double value = dae_strtod(x->value, &end);
+    if (i < 0)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "problem %s has no component \"%s\"", p->info->name,
+                        x->name);
+    if (end == x->value || *end || !isfinite(value))
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "the initial value %s = \"%s\" is not a number", x->name,
+                        x->value);
+    y[i] = value;
+    return DAE_OK;
+}
+
+dae_status dae_problem_start(dae_problem *p, double t0, const dae_setting *init, int ninit, dae_error *err)
+{
+    int n = dae_system_size(&p->system);
+    if (!isfinite(t0)) return dae_fail(err, DAE_ERR_INPUT, NAN, "the start of the interval is not finite");
+    double *y = dae_problem_reals(p, n);
+    if (!y) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    memcpy(y, p->y0, (size_t)n * sizeof *y);
+    for (int k = 0; k < ninit; k++) {
+        dae_status s = set_component(p, &init[k], y, err);
+        if (s < 0) return s;
+    }
+    if (p->system.kind != DAE_KIND_IDE) p->yp0 = NULL;
+    p->t0 = t0;
+    p->y0 = y;
+    p->reference = p->published = NULL;
+    return DAE_OK;
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */

@@ -85,6 +85,29 @@ for word in what where why try kept; do says "^  $word  " err; done
 says 'part.csv' err
 checks=$((checks + 1)); [ "$(wc -l <part.csv)" -gt 10 ] || wrong 'part.csv is too short'
 
+# ---- run: tolerances by components, another start
+end_values() { sed -n 's/.*"y":\[\([^]]*\)\].*/\1/p' out; }
+expect 0 run rober --solver radau5 --rtol 1e-6 --atol 1e-10 --json; one=$(end_values); equal "$(echo "$one" | tr ',' '\n' | wc -l)" 3
+expect 0 run rober --solver radau5 --rtol 1e-6 --atol 1e-10,1e-10,1e-10 --json; equal "$(end_values)" "$one"
+expect 0 run rober --solver radau5 --rtol 1e-6 --atol 1e-3 --atol A=1e-10 --atol y2=1e-10 --atol C=1e-10 --json; equal "$(end_values)" "$one"
+expect 0 run rober --solver radau5 --rtol 1e-6,1e-6,1e-6 --atol 1e-10 --json; equal "$(end_values)" "$one"
+expect 0 run rober --solver radau5 --rtol 1e-6 --atol 1e-10 --atol B=1e-16 --json
+checks=$((checks + 1)); [ "$(end_values)" != "$one" ] || wrong "--atol B=1e-16 changes nothing"
+expect 2 run rober --atol 1e-8,1e-9; says '2 numbers, but the problem has 3 components' err
+expect 2 run rober --atol q=1e-3; says 'no component "q"' err
+expect 2 run rober --rtol B=x; says '"x" is not a number' err
+expect 2 run rober --rtol B=-1; says 'rtol' err
+expect 4 run rober --solver radau5 --atol B=1e-14 --max-steps 30 --checkpoint part.ckpt --quiet
+expect 0 run rober --resume part.ckpt --max-steps 0 --json; two=$(end_values)
+expect 0 run rober --solver radau5 --atol B=1e-14 --json; equal "$(end_values)" "$two"
+expect 0 run vdpol --solver radau5 --t0 100 --tend 2100 --json; says '"y":\[1.70616807' out; says '"t0":100' out; says '"scd":null' out
+expect 0 run chemakzo --solver radau5 --json; one=$(end_values)
+expect 0 run chemakzo --solver radau5 --init ZHU=0.007 --json; equal "$(end_values)" "$one"; says '"scd":null' out
+expect 0 run vdpol --set mu=1 --init y1=0.5 --init y2=-0.25 --at 0 --tend 1 --json; says '0.5,-0.25' out
+expect 2 run hires --init zz=1; says 'has no component "zz"' err
+expect 2 run hires --init Pr=1x; says 'is not a number' err
+expect 2 run vdpol --t0 2000; says '--t0 2000: the interval would be empty' err
+
 # ---- run: checkpoint and resume give the same numbers
 expect 0 run rober --json --solver radau5; whole=$(sed 's/"reason".*"rtol"/"rtol"/; s/"cpu_seconds":[^,]*,//' out)
 expect 4 run rober --solver radau5 --max-steps 30 --checkpoint r.ckpt --quiet
