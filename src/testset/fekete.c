@@ -2,7 +2,7 @@
  * local maximum of the product of their distances.
  *
  *     p' = q + G^T mu,  q' = g + G^T lambda,  0 = phi(p),  0 = G q       (stabilized index 2)
- *     g_i = sum_(j /= i) (p_i - p_j)/|p_i - p_j|^2 - alpha q_i,   phi_i = |p_i|^2 - 1
+ *     g_i = gamma sum_(j /= i) (p_i - p_j)/|p_i - p_j|^2 - alpha q_i,   phi_i = |p_i|^2 - 1
  *     (G^T lambda)_i = 2 lambda_i p_i,  (G q)_i = 2 <p_i, q_i>
  *
  * y = (p, q, lambda, mu), three coordinates per particle, 8N equations. For N = 20 the particles start as in
@@ -16,12 +16,19 @@
 #include <math.h>
 
 enum { N_DEFAULT = 20 };
-static const double alpha = 0.5, pi = 3.14159265358979323846;
+static const double pi = 3.14159265358979323846;
+
+typedef struct sphere {
+    int N;
+    double alpha, gamma; /* friction, strength of the repulsion */
+} sphere;
 
 static int rhs(double t, const double *y, double *f, void *user)
 {
     (void)t;
-    int N = *(const int *)user;
+    const sphere *s = user;
+    int N = s->N;
+    double alpha = s->alpha, gamma = s->gamma;
     const double *p = y, *q = y + 3 * N, *lambda = y + 6 * N, *mu = y + 7 * N;
     double *fp = f, *fq = f + 3 * N, *phi = f + 6 * N, *Gq = f + 7 * N;
     for (int i = 0; i < N; i++) {
@@ -38,7 +45,7 @@ static int rhs(double t, const double *y, double *f, void *user)
         double s0 = 0, s1 = 0, s2 = 0;
         for (int j = 0; j < i; j++) {
             double d0 = a[0] - p[3 * j], d1 = a[1] - p[3 * j + 1], d2 = a[2] - p[3 * j + 2];
-            double w = 1 / (d0 * d0 + d1 * d1 + d2 * d2);
+            double w = gamma / (d0 * d0 + d1 * d1 + d2 * d2);
             s0 += d0 *= w;
             s1 += d1 *= w;
             s2 += d2 *= w;
@@ -84,7 +91,8 @@ static int pattern(int N, int *colptr, int *rowind)
 static int jacobian(double t, const double *y, double *jac, void *user)
 {
     (void)t;
-    int N = *(const int *)user, ld = 3 * N + 3; /* entries per column of p */
+    const sphere *s = user;
+    int N = s->N, ld = 3 * N + 3; /* entries per column of p */
     const double *p = y, *q = y + 3 * N, *lambda = y + 6 * N, *mu = y + 7 * N;
     double *force = jac + 1; /* dg/dp, element (k,l) at k + l*ld */
     for (int i = 1; i < N; i++) {
@@ -97,7 +105,8 @@ static int jacobian(double t, const double *y, double *jac, void *user)
             w = 1 / w;
             for (int c = 0; c < 3; c++) {
                 for (int e = 0; e < 3; e++) {
-                    double a = -2 * d[c] * d[e] * w * w + (c == e ? w : 0); /* dF_ij/d(p_i - p_j) */
+                    double a =
+                        s->gamma * (-2 * d[c] * d[e] * w * w + (c == e ? w : 0)); /* dF_ij/d(p_i - p_j) */
                     force[3 * i + e + (3 * i + c) * ld] += a;
                     force[3 * j + e + (3 * j + c) * ld] += a;
                     force[3 * i + e + (3 * j + c) * ld] = -a;
@@ -116,7 +125,7 @@ static int jacobian(double t, const double *y, double *jac, void *user)
     }
     for (int k = 0; k < 3 * N; k++) {
         *v++ = 1;
-        *v++ = -alpha;
+        *v++ = -s->alpha;
         *v++ = 2 * p[k];
     }
     for (int twice = 0; twice < 2; twice++) {
@@ -132,7 +141,7 @@ static void place(double beta, double omega, double *p)
     p[2] = sin(beta);
 }
 
-static void start(int N, double *y0)
+static void start(int N, double gamma, double *y0)
 {
     for (int j = 1; j <= N; j++) {
         double *p = y0 + 3 * (j - 1);
@@ -141,17 +150,16 @@ static void start(int N, double *y0)
         else if (j <= 10) place(pi / 8, 2 * (j - 3) * pi / 7 + pi / 29, p);
         else if (j <= 16) place(-2 * pi / 15, 2 * (j - 10) * pi / 6 + pi / 7, p);
         else place(-3 * pi / 10, 2 * (j - 17) * pi / 4 + pi / 17, p);
-        y0[6 * N + j - 1] = -(N - 1) / 4.0; /* -<p_j, g_j>/2 on the sphere */
+        y0[6 * N + j - 1] = -gamma * (N - 1) / 4.0; /* -<p_j, g_j>/2 on the sphere */
     }
 }
 
-static const dae_parameter parameter[] = {{.name = "N",
-                                           .value = N_DEFAULT,
-                                           .min = 2,
-                                           .max = 500,
-                                           .integer = 1,
-                                           .help = "number of particles; 8N equations"},
-                                          {.name = NULL}};
+static const dae_parameter parameter[] = {
+    {"N", N_DEFAULT, 2, 500, NULL, 1, "", "number of particles; 8N equations"},
+    {"alpha", 0.5, 0, 1e3, NULL, 0, "", "friction"},
+    {"gamma", 1, 0, 1e6, NULL, 0, "", "strength of the repulsion"},
+    {0},
+};
 /* At t_end: Radau IIA of orders 13 and 9 in 80 bit arithmetic agree
  * to 14.6 digits (make reference-extended). */
 static const double recomputed[8 * N_DEFAULT] = {-0.4070263380331287,
@@ -479,20 +487,22 @@ static const int plot[] = {0, 1, 2, 3, 4, 5};
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     (void)err;
-    int N = (int)dae_problem_parameter(p, "N"), n = 8 * N, *user = dae_problem_ints(p, 1);
+    int N = (int)dae_problem_parameter(p, "N"), n = 8 * N;
+    sphere *user = dae_problem_take(p, 1, sizeof *user);
     int *index = dae_problem_ints(p, n), *colptr = dae_problem_ints(p, n + 1);
     int *rowind = dae_problem_ints(p, pattern(N, NULL, NULL));
     double *mass = dae_problem_reals(p, n), *y0 = dae_problem_reals(p, n), *yp0 = dae_problem_reals(p, n);
     unsigned char *scored = dae_problem_take(p, (size_t)n, 1);
     if (!user || !index || !colptr || !rowind || !mass || !y0 || !yp0 || !scored) return DAE_ERR_MEMORY;
-    *user = N;
+    user->N = N;
+    dae_problem_constants(p, 1, &user->alpha, 2 * sizeof(double));
     pattern(N, colptr, rowind);
     for (int i = 0; i < n; i++) {
         mass[i] = i < 6 * N;
         index[i] = i < 6 * N ? 1 : 2;
         scored[i] = i < 3 * N;
     }
-    start(N, y0);
+    start(N, user->gamma, y0);
     rhs(0, y0, yp0, user);
     dae_zero(2 * N, yp0 + 6 * N);
     p->system =

@@ -519,7 +519,9 @@ static int problems_differ(const dae_problem *a, const dae_problem *b)
     if (dae_system_index(&a->system) != dae_system_index(&b->system)) return 1;
     if (a->ndiscontinuity != b->ndiscontinuity) return 1;
     for (int k = 0; k < a->ndiscontinuity; k++) differ |= a->discontinuity[k] != b->discontinuity[k];
-    double *y = zeros(n), *yp = zeros(n), *fa = zeros(2L * n + 2), *fb = zeros(2L * n + 2);
+    int more =
+        a->system.kind == DAE_KIND_MECH ? a->system.mech.nlambda : 0; /* multipliers, behind the state */
+    double *y = zeros(n + more), *yp = zeros(n), *fa = zeros(2L * n + 2), *fb = zeros(2L * n + 2);
     uint64_t seed = 4711;
     for (int point = 0; point < 20 && !differ; point++) {
         double t = a->t0 + (a->t_end - a->t0) * (0.5 + 0.5 * noise(&seed)), size = 0.002 * point;
@@ -529,6 +531,7 @@ static int problems_differ(const dae_problem *a, const dae_problem *b)
             y[j] = (point % 2 && a->reference ? a->reference[j] : a->y0[j]) + size * unit * noise(&seed);
             yp[j] = unit * noise(&seed);
         }
+        for (int j = 0; j < more; j++) y[n + j] = 1 + noise(&seed);
         memset(fa, 0, (2 * (size_t)n + 2) * sizeof *fa);
         memset(fb, 0, (2 * (size_t)n + 2) * sizeof *fb);
         if (evaluate_any(&a->system, t, y, yp, fa) || evaluate_any(&b->system, t, y, yp, fb)) continue;
