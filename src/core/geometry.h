@@ -6,7 +6,7 @@
 #include <daedalus/system.h>
 
 /* Compares them with differences of g along two directions at (t, p): one evaluation of the matrix and four of g. What cannot
- * be evaluated there is left to the method. DAE_ERR_INPUT: the first row that differs; _CALLBACK: asked to stop. */
+ * be evaluated there, or for want of memory, is left to the method. DAE_ERR_INPUT: the first row that differs; _CALLBACK: asked to stop. */
 dae_status dae_geometry_check(const dae_mech *m, double t, const double *p, dae_error *err);
 
 #endif

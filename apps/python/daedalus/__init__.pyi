@@ -92,8 +92,8 @@ def solve_ide(F: Function, t_span: Sequence[float], y0: ArrayLike, yp0: ArrayLik
 def solve_mechanical(mass: Any, force: Function, t_span: Sequence[float], p0: ArrayLike, v0: ArrayLike,
                      constraint: Function | None = ..., jacobian: Function | None = ..., *, u0: ArrayLike | None = ...,
                      kinematics: Function | None = ..., velocity: Function | None = ..., gamma: Function | None = ...,
-                     dynamics: Function | None = ..., method: str = ..., formulation: str | None = ..., t_eval: ArrayLike | None = ...,
-                     dense_output: bool = ..., events: Events = ..., args: Sequence[Any] | None = ..., rtol: ArrayLike | None = ...,
+                     dynamics: Function | None = ..., position_jacobian: Function | None = ..., method: str = ...,
+                     formulation: str | None = ..., t_eval: ArrayLike | None = ..., dense_output: bool = ..., events: Events = ..., args: Sequence[Any] | None = ..., rtol: ArrayLike | None = ...,
                      atol: ArrayLike | None = ..., first_step: float | None = ..., max_step: float | None = ...,
                      min_step: float | None = ..., user: Any = ..., progress: Progress = ..., event_point: bool = ...,
                      checkpoint: bool = ..., resume: bytes | None = ..., **options: Any) -> OdeResult: ...
