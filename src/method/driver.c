@@ -27,6 +27,7 @@
  * LSODA take for accuracy that rounding allows; and what at most stands for the accuracy wanted where rtol does else. Ours. */
 #define ABSOLUTE_RTOL (100 * DBL_EPSILON)
 #define ABSOLUTE_MOST 0.1
+#define WHOLE 1000     /* ours: an interval of at most so many rounding units of t is one step */
 #define FIRST_STEP 100 /* ours: rounding units of t that a first step has at least */
 
 /* ---- Create ------------------------------------------------------------------------------------ */
@@ -351,6 +352,7 @@ static dae_status mechanical_start(dae_integrator *it, double t, dae_error *err)
 static double first_step(const dae_integrator *it, double h)
 {
     double t = it->s->now, rest = fabs(it->s->t_end - t);
+    if (!(h > 0) && rest <= WHOLE * DBL_EPSILON * fmax(fabs(t), fabs(it->s->t_end))) return rest;
     if (!(h > 0)) return h;
     return fmin(fmax(h, FIRST_STEP * DBL_EPSILON * fabs(t)), rest > 0 ? rest : h);
 }
@@ -595,6 +597,19 @@ dae_status dae_driver_take_cancel(dae_integrator *it, dae_error *err)
     return dae_fail(err, DAE_CANCELLED, it->s->now, "cancelled at t = %.10g", it->s->now);
 }
 
+/* The steps fell to nothing, and the last attempts met points where the system has no values. */
+static dae_status ends_here(const dae_integrator *it, dae_error *err)
+{
+    char which[64] = "", said[sizeof err->text] = "";
+    const char *colon = err->status < 0 ? strstr(err->text, ": ") : NULL;
+    if (colon) memcpy(said, colon, strlen(colon) + 1);
+    if (it->ivp.bad_component >= 0)
+        snprintf(which, sizeof which, " (component %d is not finite there)", it->ivp.bad_component + 1);
+    return dae_fail(err, DAE_ERR_UNDEFINED, it->ivp.t,
+                    "t = %.10g: the system cannot be evaluated beyond this point%s%s", it->ivp.t, which,
+                    said);
+}
+
 /* One accepted step of the method. */
 static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
 {
@@ -614,8 +629,13 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     }
     it->ivp.err = err;
     double before = it->ivp.t;
+    long undefined = st->undefined;
+    it->ivp.bad_component = -1;
     dae_status r = it->method->step(it->self);
     if (r != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
+    if ((r == DAE_ERR_STEP_TOO_SMALL || r == DAE_ERR_CONVERGENCE) && st->undefined > undefined &&
+        it->opt.h_min <= 0)
+        return ends_here(it, err);
     if (r < 0)
         return err->status < 0 ? err->status
                                : dae_fail(err, r, it->ivp.t, "t = %.10g: %s", it->ivp.t, dae_status_text(r));
@@ -744,6 +764,14 @@ static void note_profile(dae_integrator *it, unsigned long long ticks, unsigned 
     st->profile_seconds += 2 * cost * (double)(ivp->user_timed + ivp->linalg_timed) * second;
 }
 
+/* After an error: the state is that of its time where the last step reaches it, or the time that of the state. */
+static void leave_at(dae_integrator *it, dae_error *err)
+{
+    double d = it->ivp.direction;
+    if (d * (err->t - it->s->now) > 0 && d * (it->ivp.t - err->t) >= 0) move_to(it, err->t);
+    err->t = it->s->now;
+}
+
 /* Goes on until target is processed (or, with one = 1, until one step is). */
 static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
 {
@@ -790,6 +818,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
         }
         if (one) break;
     }
+    if (r < 0) leave_at(it, err);
     s->stats.cpu_seconds += cpu_seconds() - it->cpu_begin;
     if (it->opt.profile) note_profile(it, dae_ticks() - tick_begin, dae_clock_ticks() - it->wall_begin);
     return r;

@@ -183,6 +183,20 @@ static double polish(dae_integrator *it, int i, double guess, double a, double b
     return t;
 }
 
+/* Where function i, of sign s at a and exactly zero at b, becomes zero. Most roots are passed, and b it is. */
+static double zero_from(dae_integrator *it, int i, double a, double b, int s)
+{
+    double tol = time_tolerance(it, b), before = b - copysign(2 * tol, b - a);
+    if (fabs(b - a) <= 2 * tol || s * value(it, i, before) > 0) return b;
+    for (b = before; fabs(b - a) > tol;) {
+        double middle = a + (b - a) / 2;
+        if (middle == a || middle == b) break;
+        if (s * value(it, i, middle) > 0) a = middle;
+        else b = middle;
+    }
+    return b;
+}
+
 static void add_root(dae_integrator *it, double t, int i, int rising)
 {
     int d = it->event[i].direction;
@@ -223,6 +237,7 @@ static void look_for_two(dae_integrator *it, int i, double a, double b, double f
         add_root(it, first, i, s < 0);
         add_root(it, second, i, s > 0);
     } else if (low <= fmax(TOUCH * scale, it->event[i].residual)) {
+        if (low == 0) at = zero_from(it, i, a, at, s);
         if (it->event[i].direction == DAE_BOTH) add_root(it, at, i, s < 0);
     }
 }
@@ -247,7 +262,7 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
             it->sign[i] = now;
         } else if (now == 0) {
             if (fb[i] == 0 && it->event[i].residual == 0) { /* a root exactly here */
-                add_root(it, b, i, s < 0);
+                add_root(it, s * fa[i] > 0 ? zero_from(it, i, a, b, s) : b, i, s < 0);
                 it->sign[i] = 0;
             }
         } else if (now != s) {
@@ -259,7 +274,10 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
             } else if (ff == 0 || (ff > 0) != (s > 0)) {
                 ff = s * DBL_MIN; /* inside the residual band */
             }
-            add_root(it, polish(it, i, locate(it, i, from, b, ff, fb[i]), from, b), i, now > 0);
+            double at = locate(it, i, from, b, ff, fb[i]);
+            if (s * ff > 0 && it->event[i].residual == 0 && value(it, i, at) == 0)
+                at = zero_from(it, i, from, at, s);
+            add_root(it, polish(it, i, at, from, b), i, now > 0);
             it->sign[i] = now;
         } else if (deep && fa[i] != 0) {
             look_for_two(it, i, a, b, fa[i], fb[i], s);

@@ -1,8 +1,10 @@
-/* What the interface promises, for every method: missing arguments are refused, absolute control, weights that are zero. */
+/* What the interface promises, for every method: missing arguments are refused, absolute control, weights that are zero, intervals
+ * of a few rounding units, right-hand sides that end somewhere, switching functions that are zero for a while. */
 #include "test.h"
 
 #include <daedalus/daedalus.h>
 
+#include <float.h>
 #include <string.h>
 
 static int turn(double t, const double *y, double *f, void *user)
@@ -243,6 +245,145 @@ static void tolerances_that_are_nothing_name_the_component(void **state)
     }
 }
 
+/* ---- Intervals of a few rounding units ---------------------------------------------------------------------------- */
+
+static void intervals_of_rounding_size_are_crossed(void **state)
+{
+    (void)state;
+    int bad = 0;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        for (int units = 1; units <= 64; units *= 2) {
+            for (int back = 0; back < 2; back++) {
+                double y[4], t0 = 1, t1 = t0 + (back ? -1 : 1) * units * DBL_EPSILON;
+                dae_error err = {0};
+                set_start(y, t0);
+                dae_status s = run(m, 1e-6, 1e-6, t0, t1, y, &err);
+                double error = fmax(fabs(y[0] - cos(t1)), fabs(y[1] + sin(t1)));
+                if (s == DAE_OK && error < 1e-12) continue;
+                if (!strcmp(m->name, "ida") && units <= 4 && s == DAE_ERR_INPUT &&
+                    strstr(err.text, "too short to start"))
+                    continue; /* one clear status */
+                print_error("%s, %d units%s: %s: %s, error %.2e\n", m->name, units, back ? " back" : "",
+                            dae_status_name(s), err.text, error);
+                bad++;
+            }
+        }
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* ---- Right-hand sides that end ------------------------------------------------------------------------------------ */
+
+#define BORDER 0.7
+
+static int up_to_border(double t, const double *y, double *f, void *user)
+{
+    return t > BORDER ? 1 : turn(t, y, f, user);
+}
+
+static int nan_behind_border(double t, const double *y, double *f, void *user)
+{
+    turn(t, y, f, user);
+    if (t > BORDER) f[1] = NAN;
+    return 0;
+}
+
+static int ide_up_to_border(double t, const double *y, const double *yp, double *F, void *user)
+{
+    return t > BORDER ? 1 : turn_ide(t, y, yp, F, user);
+}
+
+static int ide_nan_behind_border(double t, const double *y, const double *yp, double *F, void *user)
+{
+    turn_ide(t, y, yp, F, user);
+    if (t > BORDER) F[1] = NAN;
+    return 0;
+}
+
+static int force_up_to_border(const dae_mech_point *x, double *f, void *user)
+{
+    return x->t > BORDER ? 1 : no_force(x, f, user);
+}
+
+static int force_nan_behind_border(const dae_mech_point *x, double *f, void *user)
+{
+    no_force(x, f, user);
+    if (x->t > BORDER) f[1] = NAN;
+    return 0;
+}
+
+/* The status says so, the time is where it ends, and the state that comes back is the one of that time. */
+static void runs_end_where_the_right_hand_side_does(void **state)
+{
+    (void)state;
+    int bad = 0;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        for (int form = 0; form < 2; form++) {
+            dae_system sys = rotation(m);
+            if (sys.kind == DAE_KIND_ODE) sys.ode.f = form ? nan_behind_border : up_to_border;
+            if (sys.kind == DAE_KIND_DAE) sys.dae.f = form ? nan_behind_border : up_to_border;
+            if (sys.kind == DAE_KIND_IDE) sys.ide.residual = form ? ide_nan_behind_border : ide_up_to_border;
+            if (sys.kind == DAE_KIND_MECH)
+                sys.mech.force = form ? force_nan_behind_border : force_up_to_border;
+            dae_options opt = dae_options_default();
+            opt.method = m->name;
+            double y[4];
+            dae_error err = {0};
+            set_start(y, 0);
+            dae_status s = dae_solve(&sys, &opt, 0, 2, y, NULL, &err);
+            double error = fmax(fabs(y[0] - cos(err.t)), fabs(y[1] + sin(err.t)));
+            if (s == DAE_ERR_UNDEFINED && fabs(err.t - BORDER) < 1e-3 && error < 5e-3) continue;
+            print_error("%s, %s: %s: t %.10g, error %.2e: %s\n", m->name, form ? "NaN" : "refusal",
+                        dae_status_name(s), err.t, error, err.text);
+            bad++;
+        }
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* ---- Switching functions that are zero for a while ------------------------------------------------------------------ */
+
+#define ZERO_FROM 0.5
+#define ZERO_TO 1.25
+
+static int zero_for_a_while(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    (void)y, (void)yp, (void)user;
+    phi[0] = t < ZERO_FROM ? ZERO_FROM - t : t > ZERO_TO ? ZERO_TO - t : 0;
+    return 0;
+}
+
+static void events_lie_where_the_function_becomes_zero(void **state)
+{
+    (void)state;
+    int bad = 0;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        dae_system sys = rotation(m);
+        dae_event event = {.name = "zero"};
+        dae_events events = {.count = 1, .event = &event, .phi = zero_for_a_while};
+        dae_options opt = dae_options_default();
+        opt.method = m->name;
+        double y[4];
+        int count = 0;
+        dae_error err = {0};
+        set_start(y, 0);
+        dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+        assert_int_equal(dae_integrator_set_events(it, &events, &err), DAE_OK);
+        assert_int_equal(dae_integrator_start(it, 0, 2, y, NULL, &err), DAE_OK);
+        assert_int_equal(dae_integrator_advance(it, 2, &err), DAE_OK);
+        const dae_event_record *r = dae_integrator_events(it, &count);
+        if (count != 1 || !(fabs(r[0].t - ZERO_FROM) < 1e-12) || r[0].rising) {
+            print_error("%s: %d events, the first at %.16g\n", m->name, count, count ? r[0].t : NAN);
+            bad++;
+        }
+        dae_integrator_destroy(it);
+    }
+    assert_int_equal(bad, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +391,9 @@ int main(void)
         cmocka_unit_test(simulations_and_formulations_refuse_what_is_missing),
         cmocka_unit_test(absolute_control_works_with_every_method),
         cmocka_unit_test(tolerances_that_are_nothing_name_the_component),
+        cmocka_unit_test(intervals_of_rounding_size_are_crossed),
+        cmocka_unit_test(runs_end_where_the_right_hand_side_does),
+        cmocka_unit_test(events_lie_where_the_function_becomes_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

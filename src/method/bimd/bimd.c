@@ -304,7 +304,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     }
     /* Ours: a tiny first step would follow fast unstable modes that a long one does not see (tba). */
     if (!b->classic && h_old > 0 && ivp->opt->fixed_step <= 0) h = fmax(h, h_old);
-    st->h_cap = room / H_SHARE;
+    st->h_cap = room > 1000 * DBL_EPSILON * fabs(t) ? room / H_SHARE : room; /* of rounding size: one block */
     st->h = fmax(h, 20 * DBL_EPSILON * fabs(t));
     ivp->t = t;
     fit(b);

@@ -598,7 +598,8 @@ static dae_status step(void *self)
         double room = fabs(ivp->t_stop - st->t), H = st->H;
         int last = H >= STRETCH * room, kappa = 1, K = st->K;
         if (last) H = st->H = room;
-        if (!(H > smallest) || H < ivp->opt->h_min) return give_up(s, H);
+        int at_once = last && !st->rejected && H > 0; /* what is left may be as short as it is */
+        if (!at_once && (!(H > smallest) || H < ivp->opt->h_min)) return give_up(s, H);
         dae_projection change = {0};
         dae_copy(s->ny, s->weight, s->weight0);
         ivp->stats->steps++;

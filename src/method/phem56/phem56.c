@@ -503,7 +503,8 @@ static dae_status step(void *self)
         double room = fabs(ivp->t_stop - st->t);
         int last = STRETCH * st->h >= room;
         double h = last ? room : st->h;
-        if (!(h > smallest) || h < ivp->opt->h_min) return give_up(s, h);
+        int at_once = last && !st->rejected && h > 0; /* what is left may be as short as it is */
+        if (!at_once && (!(h > smallest) || h < ivp->opt->h_min)) return give_up(s, h);
         s->t1 = last ? ivp->t_stop : st->t + ivp->direction * h;
         ivp->stats->steps++;
         int r = attempt(s, ivp->direction * h, &error, &factor);

@@ -320,9 +320,9 @@ static dae_status step(void *self)
     if (bad) return evaluation_failed(r, bad, "at the state that was set after the last step");
     double h = s->h_next, stretch = ivp->opt->h_max > 0 && fabs(rest) > ivp->opt->h_max ? 1 : LAST_STRETCH;
     for (long rejected = 0;; rejected++) {
-        if (0.1 * fabs(h) <= DBL_EPSILON * fabs(s->t) || (fabs(h) < ivp->opt->h_min && !fixed))
+        int last = stretch * fabs(h) >= fabs(rest), at_once = last && !rejected;
+        if (!at_once && (0.1 * fabs(h) <= DBL_EPSILON * fabs(s->t) || (fabs(h) < ivp->opt->h_min && !fixed)))
             return too_small(r, h, rejected);
-        int last = stretch * fabs(h) >= fabs(rest);
         double wanted = h, t1 = last ? goal : s->t + h;
         if (last) h = rest;
         bad = attempt(r, h, t1, &err);

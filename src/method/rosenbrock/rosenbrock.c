@@ -446,11 +446,11 @@ static dae_status step(void *self)
     if (r) return evaluation_failed(m, r, "at the start of a step");
     double h = s->h_next;
     for (long rejected = 0;;) {
-        if (0.1 * fabs(h) <= DBL_EPSILON * fabs(s->t) || (fabs(h) < ivp->opt->h_min && !fixed))
-            return too_small(m, h, rejected);
         double wanted = h, t1 = s->t + h;
         double stretch = ivp->opt->h_max > 0 && fabs(rest) > ivp->opt->h_max ? 1 : LAST_STRETCH;
-        int last = stretch * fabs(h) >= fabs(rest);
+        int last = stretch * fabs(h) >= fabs(rest), at_once = last && !rejected;
+        if (!at_once && (0.1 * fabs(h) <= DBL_EPSILON * fabs(s->t) || (fabs(h) < ivp->opt->h_min && !fixed)))
+            return too_small(m, h, rejected);
         if (last) {
             h = rest;
             t1 = goal;

@@ -70,7 +70,8 @@ static const dae_sun_flag flags[] = {
     {IDA_NLS_SETUP_FAIL, DAE_ERR_INTERNAL, "IDA_NLS_SETUP_FAIL", "the nonlinear solver did not start"},
     {IDA_NLS_FAIL, DAE_ERR_INTERNAL, "IDA_NLS_FAIL", "the nonlinear solver failed"},
     {IDA_MEM_FAIL, DAE_ERR_MEMORY, "IDA_MEM_FAIL", "out of memory"},
-    {IDA_ILL_INPUT, DAE_ERR_INPUT, "IDA_ILL_INPUT", "wrong input; is atol = 0 where a component is 0?"},
+    {IDA_ILL_INPUT, DAE_ERR_INPUT, "IDA_ILL_INPUT",
+     "wrong input, or an interval of a few rounding units of t, too short to start"},
     {0, DAE_OK, NULL, NULL},
 };
 
