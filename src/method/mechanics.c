@@ -319,6 +319,17 @@ int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M,
     return !dae_all_finite(x->nv, w);
 }
 
+void dae_mechanics_renew_anchors(dae_mechanics *x, dae_saddle *s, dae_saddle *position, double t,
+                                 const double *p)
+{
+    const double *M;
+    if (!dae_saddle_stale(s) && !dae_saddle_stale(position)) return;
+    if (dae_mechanics_mass(x, t, p, x->M, &M) || dae_mechanics_jacobian(x, t, p, NULL, x->G)) return;
+    if (dae_saddle_stale(s)) dae_saddle_anchor(s, M, x->G, NULL);
+    if (dae_mechanics_position_jacobian(x, t, p)) return;
+    if (position != s && dae_saddle_stale(position)) dae_saddle_anchor(position, M, x->C, NULL);
+}
+
 /* ---- Projections --------------------------------------------------------------------------------- */
 
 /* Euler parameters: the row of g_p T that belongs to |e| = 1 vanishes, so they are normalized by hand. */

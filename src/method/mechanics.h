@@ -49,6 +49,11 @@ void dae_mechanics_count(dae_mechanics *x);
 dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, int unsymmetric,
                                  dae_error *err);
 
+/* Gives the solvers that ask for it the matrices at (t, p) to build on: s for all rows, position for the first ng (the
+ * same solver where these are all). */
+void dae_mechanics_renew_anchors(dae_mechanics *x, dae_saddle *s, dae_saddle *position, double t,
+                                 const double *p);
+
 /* ---- Evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop -------------------------------- */
 
 /* Where M is constant *M is set to it, else to the buffer, which is filled. */

@@ -427,21 +427,6 @@ static void move_left(phem56 *s)
     s->t_projected = NAN;
 }
 
-/* Gives the solvers that ask for it the matrices of the left end to build on. */
-static void renew_anchors(phem56 *s)
-{
-    dae_mechanics *x = &s->x;
-    const double *M;
-    if (!dae_saddle_stale(s->saddle) && !dae_saddle_stale(s->position)) return;
-    if (dae_mechanics_mass(x, s->s->t, s->y0, x->M, &M) ||
-        dae_mechanics_jacobian(x, s->s->t, s->y0, NULL, x->G))
-        return;
-    if (dae_saddle_stale(s->saddle)) dae_saddle_anchor(s->saddle, M, x->G, NULL);
-    if (dae_mechanics_position_jacobian(x, s->s->t, s->y0)) return;
-    if (s->position != s->saddle && dae_saddle_stale(s->position))
-        dae_saddle_anchor(s->position, M, x->C, NULL);
-}
-
 static dae_status give_up(phem56 *s, double h)
 {
     return dae_ivp_fail(s->ivp, DAE_ERR_STEP_TOO_SMALL,
@@ -498,7 +483,7 @@ static dae_status step(void *self)
     dae_ivp *ivp = s->ivp;
     double smallest = 10 * DBL_EPSILON * fmax(fabs(st->t), st->h), error, factor;
     move_left(s);
-    renew_anchors(s);
+    dae_mechanics_renew_anchors(&s->x, s->saddle, s->position, st->t, s->y0);
     for (;;) {
         double room = fabs(ivp->t_stop - st->t);
         int last = STRETCH * st->h >= room;
