@@ -152,8 +152,9 @@ static void set_weights(rattle *s, const double *y)
  * positions, so that the error is about tol, and a whole number of steps fits. */
 static double own_step(rattle *s, double room)
 {
-    double p = fmax(dae_largest(s->n, s->y1), DBL_MIN), v = dae_largest(s->n, s->y1 + s->n);
+    double p = dae_largest(s->n, s->y1), v = dae_largest(s->n, s->y1 + s->n);
     double w = dae_largest(s->n, s->w1), scale = room, tol = 1;
+    if (p < 1e-8) p = 1; /* it starts at the origin: nothing tells a length */
     for (int i = 0; i < s->n; i++) tol = fmin(tol, s->ivp->rtol[i] + s->ivp->atol[i] / p);
     if (v > 0) scale = fmin(scale, p / v);
     if (w > 0) scale = fmin(scale, sqrt(p / w));
