@@ -201,6 +201,9 @@ static int pivot(sparse_lu *d, double *a, klu_numeric **numeric)
 {
     klu_free_numeric(numeric, &d->common);
     *numeric = klu_factor(d->colptr, d->rowind, a, d->symbolic, &d->common);
+    /* Methods answer a failure by a smaller step, which is right for singular matrices; memory may be back at once. */
+    if (!*numeric && d->common.status == KLU_OUT_OF_MEMORY)
+        *numeric = klu_factor(d->colptr, d->rowind, a, d->symbolic, &d->common);
     d->now = *numeric;
     if (*numeric) return 0;
     return d->common.status == KLU_SINGULAR ? 1 + d->common.singular_col : -1;
