@@ -30,13 +30,12 @@ typedef struct pump {
 /* The last ulps before the end of a period are rounding of 1e9*t: the left limit there is 0. */
 static double input(double t, double height)
 {
-    double slope = height / 10;
     double tau = fmod(1e9 * t, 120);
     if (tau > 120 - 1e-12) return 0;
     if (tau < 50) return 0;
-    if (tau < 60) return slope * (tau - 50);
+    if (tau < 60) return height / 10 * (tau - 50);
     if (tau < 110) return height;
-    return slope * (120 - tau);
+    return height / 10 * (120 - tau);
 }
 
 /* The charges Q_G and Q_S = Q_D, and their derivatives by U1, U2, U3 (NULL: not wanted).

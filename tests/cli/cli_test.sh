@@ -131,7 +131,7 @@ child=$!
 sleep 1
 kill -TERM $child
 wait $child
-equal $? 130; equal "$(key status)" '"cancelled"'; says 'interrupted DAE_CANCELLED' err
+equal $? 143; equal "$(key status)" '"cancelled"'; says 'interrupted DAE_CANCELLED' err
 
 # ---- run: CSV
 expect 0 run andrews --out a.csv --points 31 --quiet
@@ -230,7 +230,7 @@ child=$!
 sleep 1
 kill -TERM $child
 wait $child
-equal $? 130; says 'goes on where it stopped' err
+equal $? 143; says 'goes on where it stopped' err
 
 # ---- reference: other parameters have a score once it is in the cache
 expect 0 run vdpol-mu --set mu=50 --json; equal "$(key scd)" null

@@ -15,7 +15,7 @@ fail() {
 grep -q 'index 3, 2 degrees of freedom; 1 block, the largest of 5' "$work/check" || fail "structure of the pendulum"
 grep -q 'states  *y, vy' "$work/check" || fail "states of the pendulum"
 "$daedalus" check "$source/models/pendulum.deq" --json >"$work/json" || fail "check --json"
-for word in '"index":3' '"dof":2' '"c":\[1,1,0,0,2\]' '"d":\[2,2,1,1,0\]' '"route":"statespace"'; do
+for word in '"index":3' '"dof":2' '"c":\[1,1,0,0,2\]' '"d":\[2,2,1,1,0\]' '"route":"descriptor"'; do
     grep -q "$word" "$work/json" || fail "check --json: $word"
 done
 
