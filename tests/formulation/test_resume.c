@@ -113,7 +113,8 @@ static void every_form_is_resumed_in_the_same_bits(void **state)
                 const dae_formulation_info *form = dae_formulation_get(k);
                 set_up c = {m.name, method->name, form->name, &m.sys, m.y0, 0.3 * m.t_end, 1e-5, NULL, 0, 0};
                 if (!method->checkpoint || dae_formulation_check(form->name, method->name, NULL)) continue;
-                if (!strcmp(form->name, "joint")) continue;                     /* for models */
+                if (!strcmp(form->name, "joint")) continue;    /* for models */
+                if (!strcmp(method->name, "rattle")) continue; /* refuses most of them; see test_checkpoint */
                 if (which == BEAD && !strcmp(method->name, "phem56")) continue; /* takes no friction */
                 compare(&c);
                 count++;
@@ -234,7 +235,7 @@ static void checkpoints_of_other_forms_are_refused(void **state)
     void *buffer = saved(&r[0], &size);
     assert_int_equal(dae_integrator_load(r[1].it, buffer, size, &err), DAE_ERR_INPUT);
     assert_non_null(strstr(err.text, "other initial values")); /* those of the other coordinates */
-    ((char *)buffer)[size - 100] ^= 1; /* in what the formulation kept */
+    ((char *)buffer)[size - 100] ^= 1;                         /* in what the formulation kept */
     assert_int_equal(dae_integrator_load(r[0].it, buffer, size, &err), DAE_ERR_INPUT);
     assert_non_null(strstr(err.text, "damaged"));
     free(buffer);

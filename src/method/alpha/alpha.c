@@ -532,11 +532,18 @@ static int solve_step(alpha *s, double h)
 
 /* ---- Error estimate and projection ---------------------------------------------------------------- */
 
+/* Where atol is 0 a component that is small against the largest position or velocity counts as SMALL of that: nobody wants the
+ * relative accuracy of a coordinate that passes zero. */
 static void set_weights(alpha *s, const double *y)
 {
+    const double SMALL = 1e-3;
     const dae_ivp *ivp = s->ivp;
-    for (int i = 0; i < s->ny; i++)
-        s->weight[i] = fmax(ivp->atol[i] + ivp->rtol[i] * fmax(fabs(s->y0[i]), fabs(y[i])), DBL_MIN);
+    double size = dae_largest(s->np + s->nv, y);
+    for (int i = 0; i < s->ny; i++) {
+        double own = fmax(fabs(s->y0[i]), fabs(y[i]));
+        if (ivp->atol[i] == 0) own = fmax(own, SMALL * size);
+        s->weight[i] = fmax(ivp->atol[i] + ivp->rtol[i] * own, DBL_MIN);
+    }
 }
 
 /* h^2 kappa (a1 - a0) for the positions, -h^3/12 u''' of the trapezoidal rule for u. */
@@ -603,7 +610,7 @@ static double first_step(alpha *s, double t, double room)
     if (!dae_mechanics_kinematics(&s->x, t, s->y1, s->k1 + s->np, s->z)) w = dae_wrms(s->np, s->z, s->weight);
     if (jerk > 0) h = fmin(h, cbrt(0.1 / (fabs(s->kappa) * jerk)));
     if (w > 0) h = fmin(h, sqrt(2 * FIRST_MOVE / w));
-    return h;
+    return fmin(fmax(h, 20 * DBL_EPSILON * fabs(t)), room);
 }
 
 static dae_status consistent_start(alpha *s, double t)
@@ -721,7 +728,9 @@ static dae_status step(void *self)
     dae_mechanics_renew_anchors(&s->x, s->saddle, s->position, st->t, s->y0);
     for (;;) {
         double wanted = st->h, h = choose_step(s, &s->t1);
-        if (!(h > smallest) || h < ivp->opt->h_min) return give_up(s, h);
+        int at_once = s->t1 == dae_ivp_piece_end(ivp) && !st->rejected &&
+                      h > 0; /* what is left may be as short as it is */
+        if (!at_once && (!(h > smallest) || h < ivp->opt->h_min)) return give_up(s, h);
         ivp->stats->steps++;
         int r = attempt(s, ivp->direction * h, &error, &factor);
         dae_mechanics_count(&s->x);
