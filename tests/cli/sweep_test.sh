@@ -7,7 +7,7 @@ expect 2 sweep; says 'PROBLEM|MODEL.json is missing' err
 expect 2 sweep cable-drum; says '--out DIR is missing' err
 expect 2 sweep cable-drum --out d; says 'nothing varies' err
 expect 2 sweep cable-drum --vary nu=0:1:3 --out d; says 'no parameter "nu"; it has mu' err
-expect 2 sweep hires --vary nu=0:1:3 --out d; says 'it has none' err
+expect 2 sweep emep --vary nu=0:1:3 --out d; says 'it has none' err
 expect 2 sweep cable-drum --vary mu=0:1 --out d; says 'from:to:count' err
 expect 2 sweep cable-drum --sample 'mu~gauss(0,1):5' --out d; says 'normal(mean,sd)' err
 expect 2 sweep cable-drum --sample 'mu~normal(0,1):5' --sample 'c~uniform(0,1):6' --out d; says 'the same' err
@@ -92,7 +92,7 @@ echo "$workers workers killed, $repeated runs in flight repeated"
 checks=$((checks + 1))
 daedalus sweep rober --sample 'k1~uniform(0.02,0.06):100000' --out stopped >out 2>err </dev/null &
 child=$!
-sleep 0.5; kill -TERM $child; wait $child; equal $? 130; says 'interrupted; [0-9]* of 100000 runs are kept' err
+sleep 0.5; kill -TERM $child; wait $child; equal $? 143; says 'interrupted; [0-9]* of 100000 runs are kept' err
 [ "$(wc -l <stopped/runs.csv)" -gt 2 ] || wrong 'runs.csv is missing after an interruption'
 
 # ---- a full disk (a small file size limit stands for it): told, and what was done is kept

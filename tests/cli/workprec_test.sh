@@ -84,7 +84,7 @@ checks=$((checks + 1))
 daedalus workprec medakzo --solvers radau5 --reps 3 --out m.jsonl >out 2>err </dev/null &
 child=$!
 for wait in 1 2 3 4 5 6 7 8 9 10; do sleep 1; [ -s m.jsonl ] && break; done # at least one run
-kill -TERM $child; wait $child; equal $? 130; says 'interrupted after' err; says 'kept in m.jsonl' err
+kill -TERM $child; wait $child; equal $? 143; says 'interrupted after' err; says 'kept in m.jsonl' err
 [ "$(grep -c '}$' m.jsonl)" -ge 1 ] || wrong 'nothing was kept'
 
 # ---- diagrams
