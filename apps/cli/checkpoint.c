@@ -19,11 +19,19 @@ static const char *const decisive[] = {"solver",   "rtol",           "atol",  "h
 enum { always = 5 };
 static const char first_line[] = "daedalus checkpoint 1\n";
 
+static int cannot_save(cli_args *args, const char *path, const char *method)
+{
+    return cli_wrong(args,
+                     "--checkpoint %s: %s cannot be saved: SUNDIALS has no functions to write and read its "
+                     "state; vode and dassl can",
+                     path, method);
+}
+
 /* Before the run: a method that can be saved, and a place to write to. A file that is there stays as it is. */
 int cli_checkpoint_check(cli_args *args, const char *path, const char *method)
 {
     const dae_method_info *m = method ? dae_method_find(method) : NULL;
-    if (m && !m->checkpoint) return cli_wrong(args, "--checkpoint %s: %s cannot be saved", path, m->name);
+    if (m && !m->checkpoint) return cannot_save(args, path, m->name);
     cli_draft d;
     if (cli_draft_begin(args, &d, "--checkpoint", path)) return EXIT_USAGE;
     cli_draft_drop(&d);
@@ -34,7 +42,7 @@ int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *pa
 {
     const dae_method_info *m = dae_method_find(r->solver);
     if (!r->checkpoint && m && m->checkpoint) return cli_wrong(args, "--checkpoint %s: out of memory", path);
-    if (!r->checkpoint) return cli_wrong(args, "--checkpoint %s: %s cannot be saved", path, r->solver);
+    if (!r->checkpoint) return cannot_save(args, path, r->solver);
     cli_draft d;
     if (cli_draft_begin(args, &d, "--checkpoint", path)) return EXIT_USAGE;
     FILE *file = d.file;

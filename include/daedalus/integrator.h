@@ -181,6 +181,8 @@ DAE_API void dae_integrator_set_progress(dae_integrator *it, dae_progress_fn *pr
  * nothing is changed. Free are h0, max_steps, max_seconds, threads, profile and logging. */
 DAE_API size_t dae_integrator_save(const dae_integrator *it, void *buffer,
                                    size_t size); /* bytes needed; 0: cannot */
+/* Why dae_integrator_save gives 0, in words; "" where the run can be saved. */
+DAE_API const char *dae_integrator_why_not_saved(const dae_integrator *it);
 DAE_API dae_status dae_integrator_load(dae_integrator *it, const void *buffer, size_t size, dae_error *err);
 /* The same, but what `changes` names ("rtol,atol", also h_max, h_min, discontinuities) may be other than in the checkpoint: the
  * values of this integrator hold then, and the method starts afresh at the time of the checkpoint. */

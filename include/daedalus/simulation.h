@@ -83,6 +83,7 @@ DAE_API dae_choice dae_simulation_choice(const dae_simulation *s);
 /* As dae_integrator_save and _load_changed: into a simulation that was opened with the same and started; changes: names of
  * options that may differ ("rtol,atol"), or NULL. */
 DAE_API size_t dae_simulation_save(const dae_simulation *s, void *buffer, size_t size);
+DAE_API const char *dae_simulation_why_not_saved(const dae_simulation *s);
 DAE_API dae_status dae_simulation_load(dae_simulation *s, const void *buffer, size_t size,
                                        const char *changes, dae_error *err);
 

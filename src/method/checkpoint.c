@@ -45,10 +45,23 @@ static checkpoint_head head_of(const dae_integrator *it)
     return h;
 }
 
+const char *dae_integrator_why_not_saved(const dae_integrator *it)
+{
+    if (!it) return "the integrator is NULL";
+    if (!it->started) return "the integrator was not started, or its start failed";
+    if (!it->method->info.checkpoint)
+        return "cvode, cvode-adams and ida keep their state inside SUNDIALS, which has no functions to write "
+               "and read it; vode, "
+               "vode-adams, lsoda and dassl are methods of their kind that can be saved";
+    if (it->chart && !it->memory.save)
+        return "its variables change between steps, and what they hang on is not known "
+               "(dae_integrator_set_memory)";
+    return "";
+}
+
 size_t dae_integrator_save(const dae_integrator *it, void *buffer, size_t size)
 {
-    if (!it || !it->started || !it->method->info.checkpoint) return 0;
-    if (it->chart && !it->memory.save) return 0; /* charts keep a state of their own */
+    if (dae_integrator_why_not_saved(it)[0]) return 0;
     checkpoint_head h = head_of(it);
     size_t records = (size_t)h.nrecord * sizeof *it->record, front = sizeof h + h.print,
            body = front + records + h.arena, need = body + h.outside + h.memory;

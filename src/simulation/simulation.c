@@ -323,6 +323,11 @@ size_t dae_simulation_save(const dae_simulation *s, void *buffer, size_t size)
     return s ? dae_integrator_save(s->it, buffer, size) : 0;
 }
 
+const char *dae_simulation_why_not_saved(const dae_simulation *s)
+{
+    return s ? dae_integrator_why_not_saved(s->it) : "the simulation is NULL";
+}
+
 dae_status dae_simulation_load(dae_simulation *s, const void *buffer, size_t size, const char *changes,
                                dae_error *err)
 {

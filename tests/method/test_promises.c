@@ -384,6 +384,34 @@ static void events_lie_where_the_function_becomes_zero(void **state)
     assert_int_equal(bad, 0);
 }
 
+/* ---- Checkpoints ---------------------------------------------------------------------------------------------------- */
+
+static void runs_can_be_saved_or_say_why_not(void **state)
+{
+    (void)state;
+    assert_string_equal(dae_integrator_why_not_saved(NULL), "the integrator is NULL");
+    assert_string_equal(dae_simulation_why_not_saved(NULL), "the simulation is NULL");
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        dae_system sys = rotation(m);
+        dae_options opt = dae_options_default();
+        opt.method = m->name;
+        double y[4];
+        dae_error err = {0};
+        set_start(y, 0);
+        dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+        assert_non_null(strstr(dae_integrator_why_not_saved(it), "was not started"));
+        assert_int_equal(dae_integrator_save(it, NULL, 0), 0);
+        assert_int_equal(dae_integrator_start(it, 0, 1, y, NULL, &err), DAE_OK);
+        const char *why = dae_integrator_why_not_saved(it);
+        int sundials = !strncmp(m->name, "cvode", 5) || !strcmp(m->name, "ida");
+        assert_int_equal(dae_integrator_save(it, NULL, 0) > 0, !sundials);
+        if (sundials) assert_non_null(strstr(why, "SUNDIALS"));
+        else assert_string_equal(why, "");
+        dae_integrator_destroy(it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +422,7 @@ int main(void)
         cmocka_unit_test(intervals_of_rounding_size_are_crossed),
         cmocka_unit_test(runs_end_where_the_right_hand_side_does),
         cmocka_unit_test(events_lie_where_the_function_becomes_zero),
+        cmocka_unit_test(runs_can_be_saved_or_say_why_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

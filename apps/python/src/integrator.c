@@ -280,7 +280,7 @@ static PyObject *integrator_save(PyObject *self, PyObject *unused)
     x->busy = 0;
     size_t size = dae_integrator_save(x->it, NULL, 0);
     if (!size) {
-        PyErr_SetString(core_error, "this method cannot be saved, or the integrator was not started");
+        PyErr_Format(core_error, "this run cannot be saved: %s", dae_integrator_why_not_saved(x->it));
         return NULL;
     }
     PyObject *out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);

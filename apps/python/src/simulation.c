@@ -197,7 +197,8 @@ static PyObject *simulation_save(PyObject *self, PyObject *unused)
     if (!enter(x)) return NULL;
     x->busy = 0;
     size_t size = dae_simulation_save(x->s, NULL, 0);
-    if (!size) return PyErr_Format(core_error, "this method cannot be saved");
+    if (!size)
+        return PyErr_Format(core_error, "this run cannot be saved: %s", dae_simulation_why_not_saved(x->s));
     PyObject *out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (out) dae_simulation_save(x->s, PyBytes_AS_STRING(out), size);
     return out;
