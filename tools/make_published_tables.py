@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/experiment/published_tables.h from the tables of the test set report in JSON.
+"""Writes src/study/published_tables.h from the tables of the test set report in JSON.
 
-    python3 tools/make_published_tables.py tables.json > src/experiment/published_tables.h
+    python3 tools/make_published_tables.py tables.json > src/study/published_tables.h
 
 The JSON file holds the rows of the run characteristics ("rows"), the tolerance ranges of the work-precision
 diagrams ("ranges") and the failed runs ("failed") as printed. The header is committed: nothing reads the JSON

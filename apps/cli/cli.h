@@ -231,12 +231,12 @@ typedef struct cli_jobs {
     int repeat;
     const char *label; /* of the progress line, NULL: none */
     /* Called for each finished run, in the order in which they end; < 0: stop. NULL: nothing. */
-    int (*done)(const dae_table_row *row, void *user);
+    int (*done)(const dae_result_row *row, void *user);
     void *user;
 } cli_jobs;
 /* Runs row[order[0]], row[order[1]], ... (order NULL: as they are). 0, EXIT_INTERRUPTED, or EXIT_USAGE after a
  * message; the rows that did not run keep their status. */
-int cli_jobs_run(const cli_args *args, dae_table_row *row, const int *order, int count, const cli_jobs *jobs);
+int cli_jobs_run(const cli_args *args, dae_result_row *row, const int *order, int count, const cli_jobs *jobs);
 /* Words separated by commas, checked against the names; 0 or EXIT_USAGE. *list is one block: free it. */
 int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what,
               const char ***list, int *count);

@@ -19,7 +19,7 @@ typedef struct matrix {
     FILE *file;
     const char **problem, **solver;
     int nproblem, nsolver;
-    dae_table_row *row; /* all that are wanted */
+    dae_result_row *row; /* all that are wanted */
     char *finished;     /* count flags: 1 the file has it */
     int *order;
     int count, todo;
@@ -40,9 +40,9 @@ static int plan(matrix *x, long every)
     for (int i = 0; i < dae_problem_count(); i++) {
         const dae_problem_info *p = dae_problem_get(i);
         if (!in_list(p->name, x->problem, x->nproblem)) continue;
-        dae_table_row *more = NULL;
-        int n = dae_table_plan(p->name, DAE_TABLE_RANGE, NULL, 0, &more);
-        dae_table_row *all = n > 0 ? realloc(x->row, (size_t)(x->count + n) * sizeof *all) : x->row;
+        dae_result_row *more = NULL;
+        int n = dae_results_plan(p->name, DAE_RESULTS_RANGE, NULL, 0, &more);
+        dae_result_row *all = n > 0 ? realloc(x->row, (size_t)(x->count + n) * sizeof *all) : x->row;
         if (n < 0 || (n > 0 && !all)) {
             free(more);
             return cli_wrong(x->args, "out of memory");
@@ -123,7 +123,7 @@ static void take_over(matrix *x, const json_t *o, int retry)
                *message = json_string_value(json_object_get(o, "message"));
     if (!problem || !solver || !version || !word || strcmp(version, dae_version()) != 0) return;
     for (int i = 0; i < x->count; i++) {
-        dae_table_row *r = &x->row[i];
+        dae_result_row *r = &x->row[i];
         if (r->m != count_of(o, "m") || strcmp(r->problem, problem) != 0 || strcmp(r->solver, solver) != 0)
             continue;
         r->status = status_of(word);
@@ -172,10 +172,10 @@ static int open_file(matrix *x)
     return 0;
 }
 
-static int on_done(const dae_table_row *row, void *user)
+static int on_done(const dae_result_row *row, void *user)
 {
     matrix *x = user;
-    int bad = dae_table_row_json(row, cli_write_file, x->file) < 0;
+    int bad = dae_result_json(row, cli_write_file, x->file) < 0;
     bad |= fputc('\n', x->file) == EOF || fflush(x->file) != 0;
     if (bad) {
         cli_wrong(x->args, "--file %s: could not be written: %s; the runs before are kept", x->path,
@@ -221,7 +221,7 @@ static group group_of(const matrix *x, const char *problem, const char *solver)
 {
     group g = {.least = INFINITY, .most = -INFINITY};
     for (int i = 0; i < x->count; i++) {
-        const dae_table_row *r = &x->row[i];
+        const dae_result_row *r = &x->row[i];
         if (strcmp(r->problem, problem) != 0 || strcmp(r->solver, solver) != 0) continue;
         g.planned++;
         if (!x->finished[i]) continue;
@@ -265,7 +265,7 @@ static int summarize(const matrix *x)
     }
     printf("%-12s %-12s %5s %6s  %-15s %s\n", "PROBLEM", "SOLVER", "RUNS", "FAILED", "SCD", "CPU SECONDS");
     for (int i = 0; i < x->count;) {
-        const dae_table_row *r = &x->row[i];
+        const dae_result_row *r = &x->row[i];
         group g = group_of(x, r->problem, r->solver);
         char span[32] = "-";
         if (g.least <= g.most) snprintf(span, sizeof span, "%.1f .. %.1f", g.least, g.most);
@@ -275,7 +275,7 @@ static int summarize(const matrix *x)
     print_limits(stdout, x, "\nLeft out for their cost\n", "  %s on %s below %.3g, order %d: %d runs\n");
     if (failed) printf("\nFailed runs\n");
     for (int i = 0; i < x->count; i++) {
-        const dae_table_row *r = &x->row[i];
+        const dae_result_row *r = &x->row[i];
         if (!x->finished[i] || r->status == DAE_OK) continue;
         printf("  %s, %s, rtol %.3g (m = %d%s): %s\n", r->problem, r->solver, r->rtol, r->m,
                dae_published_failed(r->problem, r->solver, r->m) ? ", failed in the report too" : "",
@@ -372,12 +372,12 @@ static void condensed(FILE *out, const matrix *x)
 
 static int write_csv(FILE *out, const matrix *x)
 {
-    dae_table_row *list = calloc((size_t)x->count + 1, sizeof *list);
+    dae_result_row *list = calloc((size_t)x->count + 1, sizeof *list);
     int n = 0;
     for (int i = 0; list && i < x->count; i++) {
         if (x->finished[i]) list[n++] = x->row[i];
     }
-    int bad = !list || dae_table_write(list, n, "csv", cli_write_file, out) < 0;
+    int bad = !list || dae_results_write(list, n, "csv", cli_write_file, out) < 0;
     free(list);
     return bad;
 }

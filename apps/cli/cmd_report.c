@@ -159,11 +159,11 @@ typedef struct keeper {
     cli_records records;
 } keeper;
 
-static int keep_row(const dae_table_row *row, void *user)
+static int keep_row(const dae_result_row *row, void *user)
 {
     keeper *k = user;
     cli_text line = {0};
-    int bad = dae_table_row_json(row, cli_write_text, &line) < 0 || cli_write_text("\n", 1, &line) < 0 ||
+    int bad = dae_result_json(row, cli_write_text, &line) < 0 || cli_write_text("\n", 1, &line) < 0 ||
               cli_records_append(k->page->args, &k->records, line.text, line.length);
     free(line.text);
     return bad ? -1 : 0;
@@ -175,7 +175,7 @@ static int get_rows(cli_page *p, int render_only)
     char path[1100];
     keeper k = {.page = p};
     cli_page_path(p, "table.jsonl", path, sizeof path);
-    p->nrow = p->study.problem->hash ? 0 : dae_table_plan(p->name, DAE_TABLE_PUBLISHED, NULL, 0, &p->row);
+    p->nrow = p->study.problem->hash ? 0 : dae_results_plan(p->name, DAE_RESULTS_PUBLISHED, NULL, 0, &p->row);
     if (p->nrow < 0) return cli_wrong(p->args, "out of memory");
     if (p->nrow == 0 || (render_only && access(path, R_OK) != 0)) {
         p->nrow = 0;
@@ -187,7 +187,7 @@ static int get_rows(cli_page *p, int render_only)
     int status = order && found ? 0 : cli_wrong(p->args, "out of memory");
     for (const char *c = k.records.text; !status && *c;) {
         size_t n = strcspn(c, "\n");
-        for (int i = 0; i < p->nrow; i++) found[i] |= (char)dae_table_row_take(&p->row[i], c, n);
+        for (int i = 0; i < p->nrow; i++) found[i] |= (char)dae_result_take(&p->row[i], c, n);
         c += n + (c[n] == '\n');
     }
     for (int i = 0; !status && i < p->nrow; i++) {

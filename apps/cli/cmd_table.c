@@ -7,17 +7,17 @@
 
 typedef struct table {
     cli_args *args;
-    dae_table_row *row;
+    dae_result_row *row;
     int count;
     const char **solver;
     int nsolver;
 } table;
 
-static int append(table *t, const char *problem, dae_table_rows what)
+static int append(table *t, const char *problem, dae_results_rows what)
 {
-    dae_table_row *more = NULL;
-    int n = dae_table_plan(problem, what, t->solver, t->nsolver, &more);
-    dae_table_row *all = n > 0 ? realloc(t->row, (size_t)(t->count + n) * sizeof *all) : t->row;
+    dae_result_row *more = NULL;
+    int n = dae_results_plan(problem, what, t->solver, t->nsolver, &more);
+    dae_result_row *all = n > 0 ? realloc(t->row, (size_t)(t->count + n) * sizeof *all) : t->row;
     if (n < 0 || (n > 0 && !all)) {
         free(more);
         return cli_wrong(t->args, "out of memory");
@@ -29,7 +29,7 @@ static int append(table *t, const char *problem, dae_table_rows what)
     return 0;
 }
 
-static int plan(table *t, dae_table_rows what)
+static int plan(table *t, dae_results_rows what)
 {
     cli_args *args = t->args;
     if (args->count == (cli_has(args, "all") ? 1 : 0))
@@ -51,7 +51,7 @@ static int plan(table *t, dae_table_rows what)
         if (append(t, info->name, what)) return EXIT_USAGE;
         if (!t->count) {
             return cli_wrong(args, "%s: the test set report has no %s for it%s", info->name,
-                             what == DAE_TABLE_RANGE ? "tolerance range" : "rows",
+                             what == DAE_RESULTS_RANGE ? "tolerance range" : "rows",
                              t->solver ? " that these solvers could stand beside" : "");
         }
     }
@@ -62,7 +62,7 @@ static void put_head(const table *t)
 {
     int failed = 0, marked = 0, compared = 0, printed = 0;
     for (int i = 0; i < t->count; i++) {
-        int marks = dae_table_marks(&t->row[i]);
+        int marks = dae_result_marks(&t->row[i]);
         failed += (marks & DAE_MARK_FAILED) != 0;
         marked += marks != 0 && t->row[i].published;
         compared += t->row[i].published != NULL;
@@ -98,9 +98,9 @@ static void put_marked(const table *t)
                  {DAE_MARK_F, "f"}};
     printf("## Marked rows\n\n| problem | solver | rtol | what |\n|---|---|---:|---|\n");
     for (int i = 0; i < t->count; i++) {
-        const dae_table_row *r = &t->row[i];
+        const dae_result_row *r = &t->row[i];
         const dae_published_row *p = r->published;
-        int marks = dae_table_marks(r);
+        int marks = dae_result_marks(r);
         if (!marks) continue;
         printf("| %s | %s | %.3g |", r->problem, r->solver, r->rtol);
         for (int k = 0; k < 5; k++) {
@@ -144,14 +144,14 @@ static int run_table(table *t)
     if (seconds && (cli_number(args, "max-seconds", seconds, &jobs.max_seconds) || jobs.max_seconds < 0))
         return EXIT_USAGE;
     if (notes && strcmp(format, "md") != 0) return cli_wrong(args, "--notes is for --format md");
-    if (plan(t, rows && rows[0] == 'r' ? DAE_TABLE_RANGE : DAE_TABLE_PUBLISHED)) return EXIT_USAGE;
+    if (plan(t, rows && rows[0] == 'r' ? DAE_RESULTS_RANGE : DAE_RESULTS_PUBLISHED)) return EXIT_USAGE;
     jobs.jobs = (int)njobs;
     jobs.repeat = (int)repeat;
     int status = cli_jobs_run(args, t->row, NULL, t->count, &jobs);
     if (status) return status;
     int md = !strcmp(format, "md");
     if (md) put_head(t);
-    if (dae_table_write(t->row, t->count, format, cli_write_file, stdout) < 0)
+    if (dae_results_write(t->row, t->count, format, cli_write_file, stdout) < 0)
         return cli_wrong(args, "the table could not be written");
     if (md && !args->count) put_marked(t);
     if (notes && put_notes(t, notes)) return EXIT_USAGE;

@@ -48,7 +48,7 @@ static void limit_process(double seconds)
     setrlimit(RLIMIT_CPU, &(struct rlimit){hard, hard});
 }
 
-static int start(worker *w, dae_table_row *row, int index, const cli_jobs *jobs)
+static int start(worker *w, dae_result_row *row, int index, const cli_jobs *jobs)
 {
     int end[2];
     if (pipe(end) != 0) return -1;
@@ -64,8 +64,8 @@ static int start(worker *w, dae_table_row *row, int index, const cli_jobs *jobs)
         signal(SIGTERM, SIG_DFL);
         close(end[0]);
         limit_process(jobs->max_seconds * (jobs->repeat > 1 ? jobs->repeat + 1 : 1));
-        dae_table_row result = *row;
-        dae_table_run(&result, jobs->max_seconds, jobs->repeat);
+        dae_result_row result = *row;
+        dae_result_run(&result, jobs->max_seconds, jobs->repeat);
         ssize_t n = write(end[1], &result, sizeof result); /* below PIPE_BUF: all or nothing */
         _exit(n == (ssize_t)sizeof result ? 0 : 1);
     }
@@ -75,9 +75,9 @@ static int start(worker *w, dae_table_row *row, int index, const cli_jobs *jobs)
 }
 
 /* Takes the result over; 1: there is one, 0: the run was ended by a signal to this program. */
-static int collect(worker *w, dae_table_row *row)
+static int collect(worker *w, dae_result_row *row)
 {
-    dae_table_row result;
+    dae_result_row result;
     int status = 0;
     ssize_t n;
     do n = read(w->pipe, &result, sizeof result);
@@ -145,7 +145,7 @@ static int is_ready(const worker *w)
     return w->pid && poll(&fd, 1, 0) > 0;
 }
 
-int cli_jobs_run(const cli_args *args, dae_table_row *row, const int *order, int count, const cli_jobs *jobs)
+int cli_jobs_run(const cli_args *args, dae_result_row *row, const int *order, int count, const cli_jobs *jobs)
 {
     worker w[most_jobs] = {{0}};
     int n = jobs->jobs < 1           ? 1

@@ -16,7 +16,7 @@ typedef struct cli_page {
     char *report;  /* the run in the layout of the test set */
     double *t, *y; /* trajectory: npoint, and n each */
     int npoint;
-    dae_table_row *row; /* run characteristics beside those printed */
+    dae_result_row *row; /* run characteristics beside those printed */
     int nrow;
 } cli_page;
 

@@ -519,7 +519,7 @@ static void put_table(const cli_page *p, FILE *f)
           "(others) below the printed ones, steps or f above 1.6 or 1.3 times them, or a failed "
           "run.</p>\n<div class=\"scroll\">",
           f);
-    dae_table_write(p->row, p->nrow, "html", cli_write_file, f);
+    dae_results_write(p->row, p->nrow, "html", cli_write_file, f);
     fputs("</div>\n", f);
 }
 

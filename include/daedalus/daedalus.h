@@ -12,7 +12,6 @@
 #include <daedalus/multibody.h>
 #include <daedalus/options.h>
 #include <daedalus/problem.h>
-#include <daedalus/report.h>
 #include <daedalus/simulation.h>
 #include <daedalus/status.h>
 #include <daedalus/study.h>

@@ -5,6 +5,8 @@
 
 #include <daedalus/export.h>
 
+#include <stddef.h>
+
 DAE_BEGIN_DECLS
 
 /* X(name, value, sentence, hint) */
@@ -60,6 +62,9 @@ typedef enum dae_log_level {
     DAE_LOG_ITER  /* one line per iteration or tableau row */
 } dae_log_level;
 typedef void dae_log_fn(dae_log_level level, const char *text, void *user);
+
+/* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
+typedef int dae_write_fn(const char *text, size_t length, void *user);
 
 DAE_END_DECLS
 

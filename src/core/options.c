@@ -1,6 +1,6 @@
 #include <daedalus/options.h>
 
-#include "core/table.h"
+#include "core/setting.h"
 
 #define REAL(field, value, min, max, unit, help)                                                       \
     {                                                                                                  \
@@ -44,11 +44,11 @@ const dae_option *dae_options_table(void)
 dae_options dae_options_default(void)
 {
     dae_options opt = {0};
-    dae_table_defaults(table, &opt);
+    dae_setting_defaults(table, &opt);
     return opt;
 }
 
 dae_status dae_options_set(dae_options *opt, const char *name, const char *value, dae_error *err)
 {
-    return dae_table_set(table, opt, "option", name, value, err);
+    return dae_setting_store(table, opt, "option", name, value, err);
 }

@@ -1,5 +1,7 @@
 /* The trajectory as comma-separated values: names, "# units", numbers that read back exactly. */
-#include "experiment/text.h"
+#include "core/text.h"
+
+#include <daedalus/experiment.h>
 
 #include <stdlib.h>
 

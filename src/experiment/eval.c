@@ -1,7 +1,9 @@
 /* The functions of a problem at a given point, from JSON to JSON. */
 #include "core/escape.h"
 #include "core/matrix.h"
-#include "experiment/text.h"
+#include "core/text.h"
+
+#include <daedalus/experiment.h>
 
 #include <jansson.h>
 #include <math.h>

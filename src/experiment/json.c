@@ -1,5 +1,7 @@
 /* A run as one JSON object. The keys are a contract with scripts: add to them, do not rename. */
-#include "experiment/text.h"
+#include "core/text.h"
+
+#include <daedalus/experiment.h>
 
 #include <jansson.h>
 #include <math.h>

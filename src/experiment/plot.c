@@ -1,11 +1,11 @@
 /* A trajectory, or columns of a table, as a gnuplot script with its data. Components of one unit and of like size share a panel;
  * panels are stacked over one time axis. Colors are those of Okabe and Ito (distinct for color-blind
  * readers). */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include "core/number.h"
 
-#include <daedalus/report.h>
+#include <daedalus/study.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /* The report for people, in the layout of the example runs in [TESTSET] (figures I.1.1 to I.9.1), and the text
  * of a failure: what, where, pose, why, try, kept. */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include "core/number.h"
+
+#include <daedalus/experiment.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* The trajectory of a run as a table, with what the problem derives of it: numbers stay numbers. */
-#include "experiment/table.h"
+#include "table/table.h"
+
+#include <daedalus/run.h>
 
 #include <math.h>
 #include <stdlib.h>

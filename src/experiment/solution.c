@@ -12,7 +12,9 @@
 #include "core/error.h"
 #include "core/number.h"
 #include "core/vector.h"
-#include "experiment/text.h"
+#include "core/text.h"
+
+#include <daedalus/experiment.h>
 
 #include <jansson.h>
 #include <math.h>

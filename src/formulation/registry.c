@@ -2,7 +2,7 @@
 #include "formulation/formulation.h"
 
 #include "core/geometry.h"
-#include "core/table.h"
+#include "core/setting.h"
 #include "core/vector.h"
 
 #include <math.h>
@@ -192,11 +192,11 @@ dae_formulation *dae_formulation_create(const dae_system *mech, const char *name
     if (f) f->arena = dae_arena_create();
     if (!f || !f->arena) goto memory;
     f->type = type;
-    dae_table_defaults(type->info.options, &f->option);
+    dae_setting_defaults(type->info.options, &f->option);
     for (int i = 0; i < nsetting; i++) {
         char what[64];
         snprintf(what, sizeof what, "option of formulation %s", name);
-        if (dae_table_set(type->info.options, &f->option, what, setting[i].name, setting[i].value, err))
+        if (dae_setting_store(type->info.options, &f->option, what, setting[i].name, setting[i].value, err))
             goto fail;
     }
     f->own = *mech;

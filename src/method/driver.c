@@ -9,7 +9,7 @@
 #include "core/geometry.h"
 #include "core/matrix.h"
 #include "core/number.h"
-#include "core/table.h"
+#include "core/setting.h"
 #include "core/vector.h"
 
 #include <float.h>
@@ -123,7 +123,7 @@ static dae_status check_options(const dae_options *o, int n, dae_error *err)
     }
     if (!dae_all_finite(o->ndiscontinuity, o->discontinuity))
         return dae_fail(err, DAE_ERR_INPUT, NAN, "a discontinuity time is not finite");
-    return dae_table_check_words(dae_options_table(), o, "option", err);
+    return dae_setting_check_words(dae_options_table(), o, "option", err);
 }
 
 static dae_status copy_description(dae_integrator *it, const dae_system *sys, const dae_options *opt,
@@ -190,11 +190,11 @@ static dae_status method_options(dae_integrator *it, const dae_options *opt, dae
     it->option = dae_arena_take(it->keep, 1, m->option_size + 1);
     if (!it->option)
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the options of %s", m->info.name);
-    dae_table_defaults(m->info.options, it->option);
+    dae_setting_defaults(m->info.options, it->option);
     for (int i = 0; i < opt->nsetting; i++) {
         char what[64] = "option of method ";
         strncat(what, m->info.name, 32);
-        dae_status s = dae_table_set(m->info.options, it->option, what, opt->setting[i].name,
+        dae_status s = dae_setting_store(m->info.options, it->option, what, opt->setting[i].name,
                                      opt->setting[i].value, err);
         if (s) return s;
     }

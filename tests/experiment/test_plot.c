@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include <daedalus/report.h>
+#include <daedalus/study.h>
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #   src/<layer>/    "layer/..." of the same layer or one below it, or a file beside the including one; public headers
 #   include/        <daedalus/...> and <stddef.h>
 #   apps/           <...>, and files of the same program
-#   HDF5 only in src/experiment/hdf5.c, MPI only in apps
+#   HDF5 only in src/table/hdf5.c, MPI only in apps
 #   LAPACK, BLAS, KLU only in src/linalg; SUNDIALS only in src/method/sundials; jansson only in src/multibody, src/equations,
-#   src/experiment and apps
+#   src/table, src/experiment, src/study and apps
 cd "$1" || exit 2
 files=$(find include src apps -name '*.[ch]' -o -name '*.h.in' | sort)
 [ -n "$files" ] || { echo "no source below $1"; exit 2; }
@@ -20,7 +20,7 @@ awk '/^[ \t]*#[ \t]*include/ {
 function fault(text) { print $1 ":" $2 ": includes " $3 ": " text; bad = 1 }
 function exists(path,   line, r) { r = (getline line < path); close(path); return r >= 0 }
 BEGIN {
-    n = split("core linalg method formulation problem simulation language multibody equations testset catalog experiment", order, " ")
+    n = split("core table linalg method formulation problem simulation language multibody equations testset catalog experiment study", order, " ")
     for (i = 1; i <= n; i++) rank[order[i]] = i
 }
 {
@@ -34,11 +34,11 @@ BEGIN {
     } else if (name ~ /^(sundials|nvector|sunmatrix|sunlinsol|sunnonlinsol|cvodes?|idas?|arkode|kinsol)\//) {
         if (file !~ /^src\/method\/sundials\//) fault("only src/method/sundials calls SUNDIALS")
     } else if (name == "hdf5.h") {
-        if (file != "src/experiment/hdf5.c") fault("only src/experiment/hdf5.c uses HDF5")
+        if (file != "src/table/hdf5.c") fault("only src/table/hdf5.c uses HDF5")
     } else if (name == "mpi.h") {
         if (file !~ /^apps\//) fault("only programs use MPI")
     } else if (name == "jansson.h") {
-        if (file !~ /^(src\/(multibody|equations|experiment)|apps)\//) fault("only multibody, equations, experiment and apps use the JSON library")
+        if (file !~ /^(src\/(table|multibody|equations|experiment|study)|apps)\//) fault("only table, multibody, equations, experiment, study and apps use the JSON library")
     } else if (part[1] == "include") {
         if (quoted || (name !~ /^daedalus\// && name != "stddef.h")) fault("public headers include each other and <stddef.h> only")
     } else if (part[1] == "src") {

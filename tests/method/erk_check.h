@@ -7,7 +7,7 @@
 
 #include <daedalus/daedalus.h>
 
-#include "core/table.h"
+#include "core/setting.h"
 #include "method/erk/erk.h"
 
 #if defined(__GLIBC__)
@@ -482,7 +482,7 @@ static inline void erk_bare_start(erk_bare *b, const dae_method *method, double 
     b->opt = erk_options(method->info.name, 1e-6);
     b->opt.fixed_step = 0.125;
     for (int i = 0; i < 4; i++) b->tol[i] = 1e-6;
-    dae_table_defaults(method->info.options, &b->option);
+    dae_setting_defaults(method->info.options, &b->option);
     b->ivp = (dae_ivp){.sys = &b->sys,
                        .opt = &b->opt,
                        .n = 4,

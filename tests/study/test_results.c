@@ -66,8 +66,8 @@ static void ranges_follow_the_pages_of_the_problems(void **state)
     assert_non_null(r);
     assert_true(r->atol_fixed && r->h0_fixed && r->last == 32);
     assert_near(r->h0, 1e-7, 0);
-    dae_table_row *row;
-    int n = dae_table_plan("rober", DAE_TABLE_RANGE, (const char *const[]){"radau", "vode"}, 2, &row);
+    dae_result_row *row;
+    int n = dae_results_plan("rober", DAE_RESULTS_RANGE, (const char *const[]){"radau", "vode"}, 2, &row);
     assert_int_equal(n, 66); /* m = 0 .. 32 each */
     assert_string_equal(row[12].solver, "radau");
     assert_near(row[12].rtol, 1e-7, 1e-20);
@@ -79,7 +79,7 @@ static void ranges_follow_the_pages_of_the_problems(void **state)
     assert_near(row[33].h0, 0, 0); /* VODE chooses its first step */
     free(row);
     assert_null(dae_tolerance_range_find("cable-drum"));
-    assert_int_equal(dae_table_plan("no-such-problem", DAE_TABLE_RANGE, NULL, 0, &row), 0);
+    assert_int_equal(dae_results_plan("no-such-problem", DAE_RESULTS_RANGE, NULL, 0, &row), 0);
 }
 
 static void explicit_methods_are_not_run_on_stiff_problems(void **state)
@@ -97,9 +97,9 @@ static void explicit_methods_are_not_run_on_stiff_problems(void **state)
 static void methods_of_low_order_run_at_all_tolerances(void **state)
 {
     (void)state;
-    dae_table_row *row;
+    dae_result_row *row;
     const dae_tolerance_range *r = dae_tolerance_range_find("rober");
-    int n = dae_table_plan("rober", DAE_TABLE_RANGE, NULL, 0, &row), two = 0, four = 0;
+    int n = dae_results_plan("rober", DAE_RESULTS_RANGE, NULL, 0, &row), two = 0, four = 0;
     for (int i = 0; i < n; i++) {
         two += !strcmp(row[i].solver, "wnys2");
         four += !strcmp(row[i].solver, "rosnys4");
@@ -112,8 +112,8 @@ static void methods_of_low_order_run_at_all_tolerances(void **state)
 static void one_pair_is_limited_by_its_cost(void **state)
 {
     (void)state;
-    dae_table_row *row;
-    int limited = 0, n = dae_table_plan("ringmod", DAE_TABLE_RANGE, NULL, 0, &row), runs = 0;
+    dae_result_row *row;
+    int limited = 0, n = dae_results_plan("ringmod", DAE_RESULTS_RANGE, NULL, 0, &row), runs = 0;
     for (int i = 0; i < dae_problem_count(); i++) {
         for (int k = 0; k < dae_method_count(); k++)
             limited += dae_matrix_least_rtol(dae_problem_get(i), dae_method_get(k)) > 0;
@@ -127,7 +127,7 @@ static void one_pair_is_limited_by_its_cost(void **state)
     free(row);
     assert_int_equal(runs, 21); /* 1e-4 .. 1e-9 in quarters of a digit */
     /* Who asks for it by name gets all. */
-    assert_int_equal(dae_table_plan("ringmod", DAE_TABLE_RANGE, (const char *const[]){"wnys2"}, 1, &row), 33);
+    assert_int_equal(dae_results_plan("ringmod", DAE_RESULTS_RANGE, (const char *const[]){"wnys2"}, 1, &row), 33);
     free(row);
 }
 
@@ -143,12 +143,12 @@ static void tba_as_published_ends_at_the_tightest_tolerances(void **state)
     } run[] = {{"dassl", 26, 15000}, {"dassl", 30, 18000}, {"dassl", 32, 20000},
                {"gamd", 31, 4000},   {"gamd", 32, 4000},   {"ida", 32, 20000}};
     for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
-        dae_table_row *row;
+        dae_result_row *row;
         if (!dae_method_find(run[i].solver)) continue; /* built without SUNDIALS */
-        int n = dae_table_plan("tba", DAE_TABLE_RANGE, &run[i].solver, 1, &row);
+        int n = dae_results_plan("tba", DAE_RESULTS_RANGE, &run[i].solver, 1, &row);
         assert_int_equal(n, 33);
-        dae_table_row *r = &row[run[i].m];
-        dae_table_run(r, 120, 1);
+        dae_result_row *r = &row[run[i].m];
+        dae_result_run(r, 120, 1);
         if (r->status != DAE_OK || r->steps > run[i].steps || !(r->mescd > 4))
             fail_msg("%s at %.3g: %s, %ld steps, mescd %.2f", r->solver, r->rtol, r->message, r->steps,
                      r->mescd);
@@ -160,12 +160,12 @@ static void tba_as_published_ends_at_the_tightest_tolerances(void **state)
 static void ida_ends_the_pump_at_every_loose_tolerance(void **state)
 {
     (void)state;
-    dae_table_row *row;
+    dae_result_row *row;
     if (!dae_method_find("ida")) return;
-    int n = dae_table_plan("pump", DAE_TABLE_RANGE, (const char *const[]){"ida"}, 1, &row);
+    int n = dae_results_plan("pump", DAE_RESULTS_RANGE, (const char *const[]){"ida"}, 1, &row);
     assert_int_equal(n, 15);
     for (int i = 0; i < n; i++) {
-        dae_table_run(&row[i], 0, 1);
+        dae_result_run(&row[i], 0, 1);
         assert_int_equal(row[i].status, DAE_OK);
     }
     free(row);
@@ -174,30 +174,30 @@ static void ida_ends_the_pump_at_every_loose_tolerance(void **state)
 static void a_row_reproduces_the_report(void **state)
 {
     (void)state;
-    dae_table_row *row;
-    int n = dae_table_plan("hires", DAE_TABLE_PUBLISHED, (const char *const[]){"radau"}, 1, &row);
+    dae_result_row *row;
+    int n = dae_results_plan("hires", DAE_RESULTS_PUBLISHED, (const char *const[]){"radau"}, 1, &row);
     assert_int_equal(n, 3);
-    dae_table_run(&row[0], 0, 1);
+    dae_result_run(&row[0], 0, 1);
     assert_int_equal(row[0].status, DAE_OK);
     assert_near(row[0].scd, 4.91, 0.006);
     assert_near(row[0].mescd, 7.11, 0.006);
     assert_int_equal(row[0].steps, 51);
     assert_int_equal(row[0].accepted, 40);
-    assert_int_equal(dae_table_marks(&row[0]), 0);
+    assert_int_equal(dae_result_marks(&row[0]), 0);
     free(row);
 }
 
 static void a_solver_without_rows_gets_the_tolerances_of_the_problem(void **state)
 {
     (void)state;
-    dae_table_row *row;
-    int n = dae_table_plan("plei", DAE_TABLE_PUBLISHED, (const char *const[]){"dop853"}, 1, &row);
+    dae_result_row *row;
+    int n = dae_results_plan("plei", DAE_RESULTS_PUBLISHED, (const char *const[]){"dop853"}, 1, &row);
     assert_int_equal(n, 3);
     for (int i = 0; i < n; i++) assert_null(row[i].published);
     assert_near(row[0].rtol * row[1].rtol * row[2].rtol, 1e-21, 1e-30);
-    dae_table_run(&row[1], 0, 1);
+    dae_result_run(&row[1], 0, 1);
     assert_int_equal(row[1].status, DAE_OK);
-    assert_int_equal(dae_table_marks(&row[1]), 0);
+    assert_int_equal(dae_result_marks(&row[1]), 0);
     free(row);
 }
 
@@ -214,7 +214,7 @@ static void marks_are_set_beyond_the_allowance(void **state)
                            .atol = 1e-4,
                            .h0 = NAN,
                            .cpu_seconds = NAN};
-    dae_table_row r = {.problem = "hires",
+    dae_result_row r = {.problem = "hires",
                        .solver = "radau",
                        .published = &p,
                        .mescd = 5.31,
@@ -222,39 +222,39 @@ static void marks_are_set_beyond_the_allowance(void **state)
                        .steps = 160,
                        .f = 1600,
                        .m = -1};
-    assert_int_equal(dae_table_marks(&r), 0);
+    assert_int_equal(dae_result_marks(&r), 0);
     r.solver = "mebdfi"; /* 0.5 digits, 1.3 times */
-    assert_int_equal(dae_table_marks(&r), DAE_MARK_MESCD | DAE_MARK_SCD | DAE_MARK_STEPS | DAE_MARK_F);
+    assert_int_equal(dae_result_marks(&r), DAE_MARK_MESCD | DAE_MARK_SCD | DAE_MARK_STEPS | DAE_MARK_F);
     r.solver = "ida";
     r.steps = 161;
-    assert_int_equal(dae_table_marks(&r), DAE_MARK_STEPS);
+    assert_int_equal(dae_result_marks(&r), DAE_MARK_STEPS);
     r.scd = NAN; /* e5: scd is not used */
     r.steps = 1;
-    assert_int_equal(dae_table_marks(&r), 0);
+    assert_int_equal(dae_result_marks(&r), 0);
     r.status = DAE_ERR_STEP_TOO_SMALL;
-    assert_int_equal(dae_table_marks(&r), DAE_MARK_FAILED);
+    assert_int_equal(dae_result_marks(&r), DAE_MARK_FAILED);
 }
 
 static void a_run_at_its_limit_has_failed_and_says_so(void **state)
 {
     (void)state;
-    dae_table_row r = {
+    dae_result_row r = {
         .problem = "ringmod", .solver = "radau5", .m = 0, .rtol = 1e-4, .atol = 1e-4, .h0 = 1e-6};
-    dae_table_run(&r, 1e-3, 1);
+    dae_result_run(&r, 1e-3, 1);
     assert_int_equal(r.status, DAE_ERR_MAX_SECONDS);
     assert_non_null(strstr(r.message, "CPU"));
     assert_true(isnan(r.scd));
-    r = (dae_table_row){.problem = "nonsense", .solver = "radau5"};
-    dae_table_run(&r, 0, 1);
+    r = (dae_result_row){.problem = "nonsense", .solver = "radau5"};
+    dae_result_run(&r, 0, 1);
     assert_true(r.status < 0);
 }
 
 static dae_published_row sample_published = {"hires", "radau", NULL, 1e-7, 1e-7, 1e-9,  7.11, 4.91,
                                              51,      40,      985,  22,   -1,   0.002, 0};
 
-static dae_table_row sample(void)
+static dae_result_row sample(void)
 {
-    return (dae_table_row){.problem = "hires",
+    return (dae_result_row){.problem = "hires",
                            .solver = "radau5",
                            .published = &sample_published,
                            .m = 8,
@@ -273,7 +273,7 @@ static dae_table_row sample(void)
 static void a_row_reads_back_its_results(void **state)
 {
     (void)state;
-    dae_table_row r = sample(), planned = {.problem = "hires",
+    dae_result_row r = sample(), planned = {.problem = "hires",
                                            .solver = "radau5",
                                            .published = &sample_published,
                                            .m = 8,
@@ -281,27 +281,27 @@ static void a_row_reads_back_its_results(void **state)
                                            .atol = 1e-7,
                                            .status = DAE_ERR_INTERNAL};
     buffer b = {.used = 0};
-    assert_int_equal(dae_table_row_json(&r, collect, &b), DAE_OK);
-    assert_int_equal(dae_table_row_take(&planned, b.text, strlen(b.text)), 1);
+    assert_int_equal(dae_result_json(&r, collect, &b), DAE_OK);
+    assert_int_equal(dae_result_take(&planned, b.text, strlen(b.text)), 1);
     assert_int_equal(planned.status, DAE_OK);
     assert_true(planned.mescd == 6.5 && planned.scd == 4.0 && planned.cpu_seconds == 0.25);
     assert_true(planned.steps == 102 && planned.accepted == 90 && planned.f == 900 && planned.jac == 30 &&
                 planned.lu == 60);
-    dae_table_row other = planned;
+    dae_result_row other = planned;
     other.rtol = 1e-8;
-    assert_int_equal(dae_table_row_take(&other, b.text, strlen(b.text)), 0);
+    assert_int_equal(dae_result_take(&other, b.text, strlen(b.text)), 0);
     other = planned;
     other.published = NULL;
-    assert_int_equal(dae_table_row_take(&other, b.text, strlen(b.text)), 0);
-    assert_int_equal(dae_table_row_take(&planned, "{\"prob", 6), 0);
+    assert_int_equal(dae_result_take(&other, b.text, strlen(b.text)), 0);
+    assert_int_equal(dae_result_take(&planned, "{\"prob", 6), 0);
 }
 
 static void forms_hold_the_same_figures(void **state)
 {
     (void)state;
-    dae_table_row r = sample();
+    dae_result_row r = sample();
     buffer b = {.used = 0};
-    assert_int_equal(dae_table_write(&r, 1, "md", collect, &b), DAE_OK);
+    assert_int_equal(dae_results_write(&r, 1, "md", collect, &b), DAE_OK);
     assert_non_null(strstr(b.text, "## hires: "));
     assert_non_null(strstr(b.text, "| radau5 (radau) |"));
     assert_non_null(strstr(b.text, "**4.00 (4.91)**")); /* 0.91 below */
@@ -309,14 +309,14 @@ static void forms_hold_the_same_figures(void **state)
     assert_non_null(strstr(b.text, "**102 (51) 2.00**"));
     assert_non_null(strstr(b.text, " 0.250 (0.0020) |"));
     b.used = 0;
-    assert_int_equal(dae_table_write(&r, 1, "csv", collect, &b), DAE_OK);
+    assert_int_equal(dae_results_write(&r, 1, "csv", collect, &b), DAE_OK);
     assert_non_null(strstr(b.text, ",ok,6.5,4,102,90,900,30,60,0.25,7.1"));
     assert_non_null(strstr(b.text, ",51,40,985,22,,0.002,scd steps\n"));
     b.used = 0;
-    assert_int_equal(dae_table_write(&r, 1, "latex", collect, &b), DAE_OK);
+    assert_int_equal(dae_results_write(&r, 1, "latex", collect, &b), DAE_OK);
     assert_non_null(strstr(b.text, "& \\textbf{102 (51) 2.00} & 90 (40) 2.25 & 900 (985) 0.91 &"));
     b.used = 0;
-    assert_int_equal(dae_table_write(&r, 1, "json", collect, &b), DAE_OK);
+    assert_int_equal(dae_results_write(&r, 1, "json", collect, &b), DAE_OK);
     json_t *o = json_loads(b.text, 0, NULL), *row = json_array_get(json_object_get(o, "rows"), 0);
     assert_non_null(row);
     assert_int_equal(json_integer_value(json_object_get(row, "steps")), 102);
@@ -324,28 +324,28 @@ static void forms_hold_the_same_figures(void **state)
     assert_int_equal(json_array_size(json_object_get(row, "marks")), 2);
     json_decref(o);
     b.used = 0;
-    assert_int_equal(dae_table_write(&r, 1, "html", collect, &b), DAE_OK);
+    assert_int_equal(dae_results_write(&r, 1, "html", collect, &b), DAE_OK);
     assert_non_null(strstr(b.text, "<td>radau5 (radau)</td><td>1e-07</td>"));
     assert_non_null(strstr(b.text, "<td class=\"worse\">4.00<small>4.91</small></td>"));
     assert_non_null(strstr(b.text, "<td>6.50<small>7.11</small></td>"));
     assert_non_null(strstr(b.text, "<td class=\"worse\">102<small>51 &middot; \303\2272.00</small></td>"));
-    assert_int_equal(dae_table_write(&r, 1, "xml", collect, &b), DAE_ERR_INPUT);
-    assert_int_equal(dae_table_write(&r, 1, "csv", refuse, NULL), DAE_ERR_FILE);
+    assert_int_equal(dae_results_write(&r, 1, "xml", collect, &b), DAE_ERR_INPUT);
+    assert_int_equal(dae_results_write(&r, 1, "csv", refuse, NULL), DAE_ERR_FILE);
 }
 
 static void a_failed_row_tells_its_message(void **state)
 {
     (void)state;
-    dae_table_row r = sample();
+    dae_result_row r = sample();
     buffer b = {.used = 0};
     r.status = DAE_ERR_MAX_SECONDS;
     r.scd = r.mescd = NAN;
     strcpy(r.message, "too slow");
-    assert_int_equal(dae_table_write(&r, 1, "md", collect, &b), DAE_OK);
+    assert_int_equal(dae_results_write(&r, 1, "md", collect, &b), DAE_OK);
     assert_non_null(strstr(b.text, "**radau5 (radau)**"));
     assert_non_null(strstr(b.text, "radau5 at rtol 1e-07 failed: too slow"));
     b.used = 0;
-    assert_int_equal(dae_table_row_json(&r, collect, &b), DAE_OK);
+    assert_int_equal(dae_result_json(&r, collect, &b), DAE_OK);
     assert_non_null(strstr(b.text, "\"status\":\"limit\",\"message\":\"too slow\",\"mescd\":null"));
     assert_null(strchr(b.text, '\n'));
 }

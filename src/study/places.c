@@ -1,7 +1,7 @@
 /* Where each solver stands over many problems: who is fastest on each, and by how much the others are slower.
  *
  * The measure is the CPU time for a number of correct digits, relative to the fastest solver of the problem. */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include <daedalus/study.h>
 

@@ -1,5 +1,5 @@
 /* Pictures of a sweep from its table: scatter, percentile bands over time, heat map over a grid. */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include <daedalus/study.h>
 

@@ -1,7 +1,7 @@
 /* Reading tables of comma-separated values, and statistics of their columns. */
 #include "core/escape.h"
 #include "core/number.h"
-#include "experiment/table.h"
+#include "table/table.h"
 
 #include <float.h>
 #include <math.h>

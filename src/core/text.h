@@ -1,8 +1,6 @@
 /* Text that grows in pieces on its way to a dae_write_fn. */
-#ifndef DAE_EXPERIMENT_TEXT_H
-#define DAE_EXPERIMENT_TEXT_H
-
-#include <daedalus/experiment.h>
+#ifndef DAE_CORE_TEXT_H
+#define DAE_CORE_TEXT_H
 
 #include "core/error.h"
 

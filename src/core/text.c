@@ -1,4 +1,4 @@
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include "core/escape.h"
 #include "core/number.h"

@@ -3,7 +3,7 @@
  * Integrated directly, in the index-1 form, the positions leave the constraints as t^2 and the velocities as t;
  * stabilization bounds the drift, partitioned coordinates and projections remove it. The comparison measures it
  * at every accepted point of a run with the residuals of the descriptor form, whatever form was integrated. */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include <daedalus/study.h>
 

@@ -1,4 +1,4 @@
-#include "core/table.h"
+#include "core/setting.h"
 #include "core/number.h"
 
 #include "core/error.h"
@@ -20,7 +20,7 @@ static void store(const dae_option *line, void *object, double number, const cha
     }
 }
 
-void dae_table_defaults(const dae_option *table, void *object)
+void dae_setting_defaults(const dae_option *table, void *object)
 {
     for (const dae_option *line = table; line && line->name; line++) {
         store(line, object, line->value, line->text);
@@ -82,7 +82,7 @@ static dae_status set_number(const dae_option *line, void *object, const char *w
     return DAE_OK;
 }
 
-dae_status dae_table_check_words(const dae_option *table, const void *object, const char *what,
+dae_status dae_setting_check_words(const dae_option *table, const void *object, const char *what,
                                  dae_error *err)
 {
     for (const dae_option *line = table; line && line->name; line++) {
@@ -97,7 +97,7 @@ dae_status dae_table_check_words(const dae_option *table, const void *object, co
     return DAE_OK;
 }
 
-dae_status dae_table_set(const dae_option *table, void *object, const char *what, const char *name,
+dae_status dae_setting_store(const dae_option *table, void *object, const char *what, const char *name,
                          const char *value, dae_error *err)
 {
     if (!name || !value)

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "core/table.h"
+#include "core/setting.h"
 
 typedef struct sample {
     double x;
@@ -23,13 +23,13 @@ static void defaults_fill_every_field(void **state)
     (void)state;
     sample s;
     memset(&s, 0x55, sizeof s);
-    dae_table_defaults(table, &s);
+    dae_setting_defaults(table, &s);
     assert_near(s.x, 1.5, 0);
     assert_int_equal(s.many, 10000000000L);
     assert_int_equal(s.few, 3);
     assert_string_equal(s.word, "red");
     assert_null(s.any);
-    dae_table_defaults(NULL, &s);
+    dae_setting_defaults(NULL, &s);
 }
 
 static void values_are_read_by_type(void **state)
@@ -37,11 +37,11 @@ static void values_are_read_by_type(void **state)
     (void)state;
     sample s = {0};
     dae_error err = {0};
-    assert_int_equal(dae_table_set(table, &s, "thing", "x", "2.5e-1", &err), DAE_OK);
-    assert_int_equal(dae_table_set(table, &s, "thing", "many", "3e10", &err), DAE_OK);
-    assert_int_equal(dae_table_set(table, &s, "thing", "few", "-7", &err), DAE_OK);
-    assert_int_equal(dae_table_set(table, &s, "thing", "word", "blue", &err), DAE_OK);
-    assert_int_equal(dae_table_set(table, &s, "thing", "any", "thing", &err), DAE_OK);
+    assert_int_equal(dae_setting_store(table, &s, "thing", "x", "2.5e-1", &err), DAE_OK);
+    assert_int_equal(dae_setting_store(table, &s, "thing", "many", "3e10", &err), DAE_OK);
+    assert_int_equal(dae_setting_store(table, &s, "thing", "few", "-7", &err), DAE_OK);
+    assert_int_equal(dae_setting_store(table, &s, "thing", "word", "blue", &err), DAE_OK);
+    assert_int_equal(dae_setting_store(table, &s, "thing", "any", "thing", &err), DAE_OK);
     assert_near(s.x, 0.25, 0);
     assert_int_equal(s.many, 30000000000L);
     assert_int_equal(s.few, -7);
@@ -71,16 +71,16 @@ static void wrong_values_change_nothing_and_say_why(void **state)
         {NULL, "1", "thing  has no name"},
     };
     sample s;
-    dae_table_defaults(table, &s);
+    dae_setting_defaults(table, &s);
     sample before = s;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         dae_error err = {0};
-        assert_int_equal(dae_table_set(table, &s, "thing", cases[k][0], cases[k][1], &err), DAE_ERR_INPUT);
+        assert_int_equal(dae_setting_store(table, &s, "thing", cases[k][0], cases[k][1], &err), DAE_ERR_INPUT);
         assert_string_equal(err.text, cases[k][2]);
     }
     assert_memory_equal(&s, &before, sizeof s);
     dae_error err = {0};
-    assert_int_equal(dae_table_set(NULL, &s, "thing", "x", "1", &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_setting_store(NULL, &s, "thing", "x", "1", &err), DAE_ERR_INPUT);
     assert_string_equal(err.text, "there is no thing \"x\"; known: none");
 }
 
@@ -89,13 +89,13 @@ static void words_are_checked_in_a_filled_object(void **state)
     (void)state;
     sample s;
     dae_error err = {0};
-    dae_table_defaults(table, &s);
-    assert_int_equal(dae_table_check_words(table, &s, "thing", &err), DAE_OK);
+    dae_setting_defaults(table, &s);
+    assert_int_equal(dae_setting_check_words(table, &s, "thing", &err), DAE_OK);
     s.word = NULL; /* not given */
     s.any = "whatever";
-    assert_int_equal(dae_table_check_words(table, &s, "thing", &err), DAE_OK);
+    assert_int_equal(dae_setting_check_words(table, &s, "thing", &err), DAE_OK);
     s.word = "purple";
-    assert_int_equal(dae_table_check_words(table, &s, "thing", &err), DAE_ERR_INPUT);
+    assert_int_equal(dae_setting_check_words(table, &s, "thing", &err), DAE_ERR_INPUT);
     assert_string_equal(err.text, "thing word = \"purple\" is not one of red|green|blue");
 }
 

@@ -1,9 +1,9 @@
 /* The Markdown of our own pages as HTML. It knows what they use: headings, paragraphs, lists, tables, blocks of equations
  * (indented) and of code (fenced), links, pictures, emphasis, code in lines. All text is escaped. */
 #include "core/escape.h"
-#include "experiment/text.h"
+#include "core/text.h"
 
-#include <daedalus/report.h>
+#include <daedalus/study.h>
 
 #include <ctype.h>
 #include <string.h>

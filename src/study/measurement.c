@@ -1,5 +1,5 @@
 /* Measurements: from a run, to a line of JSON, and back. */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include <daedalus/study.h>
 

@@ -1,11 +1,11 @@
 /* Tables as they are read: what csv_table.c and hdf5.c share. */
-#ifndef DAE_EXPERIMENT_TABLE_H
-#define DAE_EXPERIMENT_TABLE_H
+#ifndef DAE_TABLE_TABLE_H
+#define DAE_TABLE_TABLE_H
 
 #include "core/arena.h"
 #include "core/error.h"
 
-#include <daedalus/study.h>
+#include <daedalus/table.h>
 
 typedef struct dae_table_memory {
     dae_table t; /* first: this is handed out as its table */

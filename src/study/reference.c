@@ -5,10 +5,11 @@
  *     e_i = max( |a_i - b_i|, |a_i - a_i'| / 10, |b_i - b_i'| / 10 ),
  * a', b' from the tolerance before, which was 30 times larger: a chance agreement of a and b is no proof, and a method
  * that still moves has not arrived. Of all tolerances the one counts at which the worst component has most digits. */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include "core/number.h"
 
+#include <daedalus/study.h>
 #include <daedalus/version.h>
 
 #include <float.h>

@@ -1,9 +1,9 @@
 /* How cost grows with size: the exponent by least squares in the logarithms, and the picture. */
 #include "core/error.h"
 #include "core/number.h"
-#include "experiment/text.h"
+#include "core/text.h"
 
-#include <daedalus/report.h>
+#include <daedalus/study.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * pp. 166-167. A solver has the same color and symbol in every diagram; relatives share a color. Failed runs, and
  * those without one correct digit, stand in a strip left of the axis at the work they cost (at the border where that
  * lies outside). */
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include "core/number.h"
 

@@ -5,7 +5,7 @@
  * NAME@TIME are the rows of datasets /series/NAME (rows x times), with the times in /series/t. */
 #include "core/arena.h"
 #include "core/number.h"
-#include "experiment/table.h"
+#include "table/table.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,9 @@
  * A cell reads "ours (printed)"; counts are followed by their ratio. What is worse than the allowance is marked. */
 #include "core/escape.h"
 #include "core/number.h"
-#include "experiment/text.h"
+#include "core/text.h"
 
+#include <daedalus/study.h>
 #include <daedalus/version.h>
 
 #include <jansson.h>
@@ -67,15 +68,15 @@ static int has_counterpart(const char *problem, const char *ours)
 /* ---- Planning ------------------------------------------------------------------------------------- */
 
 typedef struct plan {
-    dae_table_row *row;
+    dae_result_row *row;
     int count, capacity, failed;
 } plan;
 
-static void add(plan *x, const dae_table_row *row)
+static void add(plan *x, const dae_result_row *row)
 {
     if (x->count >= x->capacity) {
         int capacity = 2 * x->capacity + 64;
-        dae_table_row *longer = realloc(x->row, (size_t)capacity * sizeof *longer);
+        dae_result_row *longer = realloc(x->row, (size_t)capacity * sizeof *longer);
         if (!longer) {
             x->failed = 1;
             return;
@@ -110,7 +111,7 @@ static void plan_published(plan *x, const dae_problem_info *problem, const char 
         for (int k = 0; k < dae_method_count(); k++) {
             const char *name = dae_method_get(k)->name;
             if (!is_counterpart(p->solver, name) || !wanted(name, solver, nsolver)) continue;
-            add(x, &(dae_table_row){.problem = problem->name,
+            add(x, &(dae_result_row){.problem = problem->name,
                                     .solver = name,
                                     .published = p,
                                     .m = -1,
@@ -132,7 +133,7 @@ static void plan_published(plan *x, const dae_problem_info *problem, const char 
             last = p->rtol;
             if (seen) continue;
             add(x,
-                &(dae_table_row){
+                &(dae_result_row){
                     .problem = problem->name, .solver = m->name, .m = -1, .rtol = p->rtol, .atol = p->atol});
         }
     }
@@ -159,7 +160,7 @@ static void plan_range(plan *x, const dae_problem_info *problem, const char *con
         for (int m = 0; m <= r->last; m++) {
             double rtol = pow(10, -(r->a + m * r->b)), h0 = r->h0_fixed ? r->h0 : r->h0 * rtol;
             if (!solver && rtol < dae_matrix_least_rtol(problem, method)) continue;
-            add(x, &(dae_table_row){.problem = problem->name,
+            add(x, &(dae_result_row){.problem = problem->name,
                                     .solver = method->name,
                                     .m = m,
                                     .rtol = rtol,
@@ -170,14 +171,14 @@ static void plan_range(plan *x, const dae_problem_info *problem, const char *con
     }
 }
 
-int dae_table_plan(const char *problem, dae_table_rows what, const char *const *solver, int nsolver,
-                   dae_table_row **row)
+int dae_results_plan(const char *problem, dae_results_rows what, const char *const *solver, int nsolver,
+                   dae_result_row **row)
 {
     plan x = {0};
     const dae_problem_info *info = dae_problem_find(problem);
     *row = NULL;
     if (!info) return 0;
-    if (what == DAE_TABLE_PUBLISHED) plan_published(&x, info, solver, nsolver);
+    if (what == DAE_RESULTS_PUBLISHED) plan_published(&x, info, solver, nsolver);
     else plan_range(&x, info, solver, nsolver);
     if (x.failed) {
         free(x.row);
@@ -189,13 +190,13 @@ int dae_table_plan(const char *problem, dae_table_rows what, const char *const *
 
 /* ---- Running --------------------------------------------------------------------------------------- */
 
-static void note_failure(dae_table_row *row, dae_status status, const char *text)
+static void note_failure(dae_result_row *row, dae_status status, const char *text)
 {
     row->status = status < 0 ? status : DAE_ERR_INTERNAL;
     snprintf(row->message, sizeof row->message, "%s", text[0] ? text : dae_status_text(status));
 }
 
-void dae_table_run(dae_table_row *row, double max_seconds, int repeat)
+void dae_result_run(dae_result_row *row, double max_seconds, int repeat)
 {
     dae_error err = {0};
     row->mescd = row->scd = row->cpu_seconds = NAN;
@@ -236,7 +237,7 @@ void dae_table_run(dae_table_row *row, double max_seconds, int repeat)
 
 /* ---- Judging --------------------------------------------------------------------------------------- */
 
-int dae_table_marks(const dae_table_row *row)
+int dae_result_marks(const dae_result_row *row)
 {
     const dae_published_row *p = row->published;
     if (row->status != DAE_OK) return DAE_MARK_FAILED;
@@ -286,10 +287,10 @@ static void put_seconds(char *out, double ours, const double *printed)
     else snprintf(out, cell_size, "%s", a);
 }
 
-static void fill(const dae_table_row *r, cells *c)
+static void fill(const dae_result_row *r, cells *c)
 {
     const dae_published_row *p = r->published;
-    int marks = dae_table_marks(r);
+    int marks = dae_result_marks(r);
     *c = (cells){0};
     snprintf(c->text[0], cell_size, p && strcmp(p->solver, r->solver) != 0 ? "%s (%s)%s%s" : "%s%.0s%s%s",
              r->solver, p ? p->solver : "", p && p->variant ? " " : "", p && p->variant ? p->variant : "");
@@ -315,7 +316,7 @@ static void fill(const dae_table_row *r, cells *c)
 
 /* ---- Markdown and LaTeX ---------------------------------------------------------------------------- */
 
-static void widths(const dae_table_row *row, int count, int *width)
+static void widths(const dae_result_row *row, int count, int *width)
 {
     for (int k = 0; k < columns; k++) width[k] = (int)strlen(heads[k]);
     for (int i = 0; i < count; i++) {
@@ -334,7 +335,7 @@ static const char *title(const char *problem)
     return p && p->title ? p->title : "";
 }
 
-static void markdown(dae_text *x, const dae_table_row *row, int count)
+static void markdown(dae_text *x, const dae_result_row *row, int count)
 {
     int width[columns];
     widths(row, count, width);
@@ -364,7 +365,7 @@ static void markdown(dae_text *x, const dae_table_row *row, int count)
     dae_text_put(x, "\n");
 }
 
-static void latex(dae_text *x, const dae_table_row *row, int count)
+static void latex(dae_text *x, const dae_result_row *row, int count)
 {
     dae_text_put(x, "\\begin{table}\n\\caption{");
     dae_escape_latex(row->problem, strlen(row->problem), dae_text_write, x);
@@ -410,7 +411,7 @@ static void html_cell(dae_text *x, const char *text, int marked, int number)
     dae_text_put(x, "</td>");
 }
 
-static void html(dae_text *x, const dae_table_row *row, int count)
+static void html(dae_text *x, const dae_result_row *row, int count)
 {
     dae_text_put(x, "<table class=\"runs\">\n<thead><tr>");
     for (int k = 0; k < columns; k++) dae_text_print(x, "<th>%s</th>", heads[k]);
@@ -458,7 +459,7 @@ static void csv_figures(dae_text *x, double mescd, double scd, const long *count
     csv_real(x, cpu);
 }
 
-static void csv_row(dae_text *x, const dae_table_row *r)
+static void csv_row(dae_text *x, const dae_result_row *r)
 {
     const dae_published_row *p = r->published;
     const char *sep = ",";
@@ -470,7 +471,7 @@ static void csv_row(dae_text *x, const dae_table_row *r)
         csv_figures(x, p->mescd, p->scd, (long[]){p->steps, p->accepted, p->f, p->jac, p->lu},
                     p->cpu_seconds);
     else dae_text_put(x, ",,,,,,,,");
-    int marks = dae_table_marks(r);
+    int marks = dae_result_marks(r);
     if (!marks) dae_text_put(x, ",");
     for (int k = 0; k < nmarks; k++) {
         if (!(marks & mark_names[k].bit)) continue;
@@ -515,10 +516,10 @@ static json_t *published_object(const dae_published_row *p)
     return o;
 }
 
-static json_t *row_object(const dae_table_row *r)
+static json_t *row_object(const dae_result_row *r)
 {
     json_t *o = json_object(), *marks = json_array();
-    int bits = dae_table_marks(r);
+    int bits = dae_result_marks(r);
     json_object_set_new(o, "problem", json_string(r->problem));
     json_object_set_new(o, "solver", json_string(r->solver));
     json_object_set_new(o, "m", r->m >= 0 ? json_integer(r->m) : json_null());
@@ -556,7 +557,7 @@ static dae_status dump(dae_text *x, json_t *value)
     return x->failed ? DAE_ERR_FILE : DAE_OK;
 }
 
-dae_status dae_table_row_json(const dae_table_row *row, dae_write_fn *write, void *user)
+dae_status dae_result_json(const dae_result_row *row, dae_write_fn *write, void *user)
 {
     dae_text x = {.write = write, .user = user};
     dump(&x, row_object(row));
@@ -579,7 +580,7 @@ static int same_real(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-int dae_table_row_take(dae_table_row *row, const char *line, size_t length)
+int dae_result_take(dae_result_row *row, const char *line, size_t length)
 {
     static const dae_status known[] = {DAE_OK, DAE_ERR_MAX_SECONDS, DAE_ERR_INCONSISTENT, DAE_ERR_INPUT};
     json_error_t where;
@@ -615,7 +616,7 @@ int dae_table_row_take(dae_table_row *row, const char *line, size_t length)
     return same;
 }
 
-dae_status dae_table_write(const dae_table_row *row, int count, const char *format, dae_write_fn *write,
+dae_status dae_results_write(const dae_result_row *row, int count, const char *format, dae_write_fn *write,
                            void *user)
 {
     dae_text x = {.write = write, .user = user};

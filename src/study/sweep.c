@@ -1,7 +1,7 @@
 /* One run of a sweep, as a line of comma-separated values. */
 #include "core/arena.h"
 #include "core/number.h"
-#include "experiment/text.h"
+#include "core/text.h"
 
 #include <daedalus/study.h>
 

@@ -1,0 +1,48 @@
+/* Tables of run characteristics: our figures beside the published ones. */
+#ifndef DAEDALUS_RESULTS_H
+#define DAEDALUS_RESULTS_H
+
+#include <daedalus/published.h>
+
+DAE_BEGIN_DECLS
+
+/* What of a row is worse than the report's figure by more than the allowance. */
+enum { DAE_MARK_FAILED = 1, DAE_MARK_MESCD = 2, DAE_MARK_SCD = 4, DAE_MARK_STEPS = 8, DAE_MARK_F = 16 };
+
+/* One run, and the published row it stands beside. Fill problem to h0, then dae_result_run. */
+typedef struct dae_result_row {
+    const char *problem, *solver;       /* registry names */
+    const dae_published_row *published; /* NULL: none */
+    int m;                              /* number of the tolerance in the problem's range, -1: none */
+    double rtol, atol, h0;              /* h0 0: the method chooses */
+    dae_status status;
+    char message[512]; /* of a failed run */
+    double mescd, scd;
+    long steps, accepted, f, jac, lu;
+    double cpu_seconds;
+} dae_result_row;
+
+typedef enum dae_results_rows {
+    DAE_RESULTS_PUBLISHED = 0, /* the rows of the report, each with its counterparts here */
+    DAE_RESULTS_RANGE          /* the tolerances of the work-precision diagram */
+} dae_results_rows;
+
+/* The rows of one problem, for the named solvers (solver NULL: all that have counterparts, or for a range all
+ * that take the problem). *row is allocated: free it. Their number, or < 0: out of memory. */
+DAE_API int dae_results_plan(const char *problem, dae_results_rows what, const char *const *solver,
+                             int nsolver, dae_result_row **row);
+/* Runs a row. max_seconds 0: no limit; repeat as in dae_run_options. A failed run is a result too. */
+DAE_API void dae_result_run(dae_result_row *row, double max_seconds, int repeat);
+/* Marks: 0.7 digits below for radau5, radau, ida and cvode, 0.5 for others; 1.6 and 1.3 times the steps or f. */
+DAE_API int dae_result_marks(const dae_result_row *row);
+/* format: "md", "csv", "json", "latex", "html" (a table without a page around it). Rows of one problem stand together. */
+DAE_API dae_status dae_results_write(const dae_result_row *row, int count, const char *format,
+                                     dae_write_fn *write, void *user);
+/* One row as one JSON object, without an end of line; version tells with what it was computed. */
+DAE_API dae_status dae_result_json(const dae_result_row *row, dae_write_fn *write, void *user);
+/* Takes the results over from such an object if it is of this row, which is planned; 1: it is. */
+DAE_API int dae_result_take(dae_result_row *row, const char *line, size_t length);
+
+DAE_END_DECLS
+
+#endif

@@ -1,0 +1,31 @@
+/* Growth of cost with the size of a problem. */
+#ifndef DAEDALUS_SCALE_H
+#define DAEDALUS_SCALE_H
+
+#include <daedalus/status.h>
+
+DAE_BEGIN_DECLS
+
+/* cost = factor * size^exponent, by least squares in the logarithms. */
+typedef struct dae_growth {
+    int count; /* of points used: both positive and finite */
+    double exponent, factor;
+    double error; /* standard error of the exponent, NAN with fewer than three points */
+    double last;  /* exponent between the two largest sizes */
+} dae_growth;
+/* DAE_ERR_INPUT: fewer than two different sizes. */
+DAE_API dae_status dae_growth_fit(const double *size, const double *cost, int n, dae_growth *out);
+
+typedef struct dae_growth_line {
+    const char *label;
+    const double *size, *cost; /* n each; NAN: the run failed */
+    int n;
+} dae_growth_line;
+/* A gnuplot script: both axes logarithmic, points, fitted lines, exponents in the key. DAE_ERR_INPUT: nothing to draw. */
+DAE_API dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *title,
+                                   const char *size_label, const char *terminal, dae_write_fn *write,
+                                   void *user);
+
+DAE_END_DECLS
+
+#endif

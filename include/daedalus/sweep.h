@@ -1,0 +1,88 @@
+/* Sweeps: runs of a problem over many parameters. */
+#ifndef DAEDALUS_SWEEP_H
+#define DAEDALUS_SWEEP_H
+
+#include <daedalus/run.h>
+
+DAE_BEGIN_DECLS
+
+/* ---- Designs: which parameters a sweep runs over ----------------------------------------------- */
+
+/* Grid axes, all combined with each other, and one set of points (random, Sobol or listed) that every grid point gets.
+ * Run k is a function of the design and k alone. */
+typedef struct dae_design dae_design; /* opaque */
+
+/* For the parameters of a problem (borrowed). NULL: out of memory. */
+DAE_API dae_design *dae_design_create(const dae_problem_info *info, unsigned long long seed);
+DAE_API void dae_design_destroy(dae_design *d); /* NULL allowed */
+/* "mu=0:1:11" (11 values from 0 to 1), "mu=1:100:5:log", or "mu=0.1,0.2,0.5" (also words). */
+DAE_API dae_status dae_design_vary(dae_design *d, const char *text, dae_error *err);
+/* "mu~uniform(a,b):200", also loguniform(a,b), normal(mean,sd), lognormal(mean,sd) of the logarithm. */
+DAE_API dae_status dae_design_sample(dae_design *d, const char *text, dae_error *err);
+/* "mu=0:1:256": a coordinate of a Sobol sequence with a random shift, uniform on the interval. */
+DAE_API dae_status dae_design_sobol(dae_design *d, const char *text, dae_error *err);
+/* Comma-separated values: a line of names, then one line per run. */
+DAE_API dae_status dae_design_list(dae_design *d, const char *text, size_t length, dae_error *err);
+DAE_API long dae_design_count(const dae_design *d);              /* runs */
+DAE_API int dae_design_width(const dae_design *d);               /* parameters */
+DAE_API const char *dae_design_name(const dae_design *d, int k); /* of parameter k */
+DAE_API const char *dae_design_unit(const dae_design *d, int k); /* "" if there is none */
+DAE_API int dae_design_axes(const dae_design *d); /* the first so many parameters are grid axes */
+DAE_API long dae_design_axis_length(const dae_design *d, int axis);
+/* The value of parameter k in a run as text that reads back exactly; 64 bytes are enough for numbers. */
+DAE_API dae_status dae_design_value(const dae_design *d, long run, int k, char *out, size_t size);
+/* Point k of coordinate `dimension` (from 0, below 16) of the Sobol sequence with direction numbers of Joe and Kuo. */
+DAE_API double dae_sobol(int dimension, unsigned long k);
+
+/* ---- Sweeps ------------------------------------------------------------------------------------ */
+
+typedef struct dae_sweep_options {
+    const char *problem; /* of the test set, or a name for the model */
+    const char *model; /* text of a model file (JSON), or NULL; its design has the parameters of the model */
+    const dae_setting *setting; /* parameters that are the same in all runs */
+    int nsetting;
+    const dae_setting *option; /* of the runs, as for dae_options_set: {"method", "radau5"} */
+    int noption;
+    const char *record; /* components, "a,b,c"; NULL: all of 20 or fewer, else those worth plotting */
+    double t_end;       /* 0: the problem's */
+    int points;         /* > 1: recorded components also at so many equidistant times */
+} dae_sweep_options;
+typedef struct dae_sweep dae_sweep; /* opaque; copies the options, borrows the design */
+
+/* Checks names and values. NULL: see *err. */
+DAE_API dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, dae_error *err);
+DAE_API void dae_sweep_destroy(dae_sweep *s); /* NULL allowed */
+/* Two lines of CSV: names, and "# units". */
+DAE_API dae_status dae_sweep_header(const dae_sweep *s, dae_write_fn *write, void *user);
+/* Runs, and writes its line (run, parameters, status, reason, end of the run, counts). *status: of the run; a failed
+ * one has a line too, a cancelled one has none. running: as in dae_run_options, with user, or NULL. */
+DAE_API dae_status dae_sweep_run(const dae_sweep *s, long run,
+                                 void (*running)(dae_integrator *it, void *user), dae_write_fn *write,
+                                 void *user, dae_status *status);
+/* The line of a run that ended its process. */
+DAE_API dae_status dae_sweep_lost(const dae_sweep *s, long run, const char *reason, dae_write_fn *write,
+                                  void *user);
+
+/* ---- Pictures of sweeps ------------------------------------------------------------------------ */
+
+typedef enum dae_sweep_picture {
+    DAE_SWEEP_SCATTER = 1, /* components at the end against parameters */
+    DAE_SWEEP_BANDS,       /* percentiles of components over time */
+    DAE_SWEEP_HEAT         /* means of components over a grid of two parameters */
+} dae_sweep_picture;
+
+typedef struct dae_sweep_plot_options {
+    dae_sweep_picture picture;
+    int width; /* parameters: columns 1 to width of the table */
+    const char *title, *terminal;
+} dae_sweep_plot_options;
+
+/* Of a table with the columns of dae_sweep_header. 1: the table has what the picture needs. */
+DAE_API int dae_sweep_can_plot(const dae_table *t, const dae_sweep_plot_options *opt);
+/* A gnuplot script. DAE_ERR_INPUT: the table does not have what the picture needs. */
+DAE_API dae_status dae_sweep_plot(const dae_table *t, const dae_sweep_plot_options *opt, dae_write_fn *write,
+                                  void *user);
+
+DAE_END_DECLS
+
+#endif

@@ -1,0 +1,109 @@
+/* Work-precision studies: tolerance ladders, measurements, what they say together. Nothing here prints or opens files: text
+ * goes to a callback, and the caller keeps the records. */
+#ifndef DAEDALUS_WORKPREC_H
+#define DAEDALUS_WORKPREC_H
+
+#include <daedalus/run.h>
+
+DAE_BEGIN_DECLS
+
+/* ---- Tolerance ladders ------------------------------------------------------------------------- */
+
+/* rtol = 10^-e for e = from, from + step, ..., to. A fixed value that is > 0 goes before its factor. */
+typedef struct dae_ladder {
+    double from, to, step;
+    double atol_factor, atol_fixed; /* atol = atol_factor * rtol, or atol_fixed */
+    double h0_factor, h0_fixed;     /* first step, for the methods that are given one */
+} dae_ladder;
+
+/* Of the test set where it has one for the problem; else 3 to 10 by 1/2 with the problem's ratio of atol to rtol and
+ * its first step. */
+DAE_API dae_ladder dae_ladder_default(const dae_problem *p);
+DAE_API int dae_ladder_count(const dae_ladder *ladder);
+/* Sets rtol, atol and h0 of rung i (from 0); returns e. The test set gives a first step to bimd, gamd, mebdfdae,
+ * mebdfi, radau and radau5, and methods for mechanical systems need one; all others choose their own. */
+DAE_API double dae_ladder_rung(const dae_ladder *ladder, int i, const dae_method_info *method,
+                               dae_options *opt);
+
+/* ---- Measurements ------------------------------------------------------------------------------ */
+
+/* What a work-precision study keeps of a run. One line of JSON in files. */
+typedef struct dae_measurement {
+    char problem[32];
+    char settings[160];   /* "mu=500 index=2": parameters that are not the default */
+    char solver[64];      /* as it was asked for: "radau5", "dop853/index1+project" */
+    char formulation[24]; /* mechanical systems, else "" */
+    double rtol, atol, h0;
+    double max_seconds; /* limit on the run */
+    dae_status status;
+    char message[256]; /* "" if status is DAE_OK */
+    double t;          /* how far it came */
+    double scd, mescd; /* NAN: none */
+    long steps, accepted, f, f_jac, jac, lu, solves;
+    double cpu_seconds;
+    int repeat;
+} dae_measurement;
+
+/* problem, formulation and numbers of a run; settings and solver are the caller's to fill. */
+DAE_API dae_measurement dae_measurement_of(const dae_run_result *r);
+/* One line with its end. Numbers read back exactly. */
+DAE_API dae_status dae_measurement_json(const dae_measurement *m, dae_write_fn *write, void *user);
+/* DAE_ERR_INPUT: the line is no measurement; *err says what is wrong. */
+DAE_API dae_status dae_measurement_parse(const char *line, size_t length, dae_measurement *m, dae_error *err);
+/* Of the same run: problem, settings, solver, tolerances, first step. */
+DAE_API int dae_measurement_same(const dae_measurement *a, const dae_measurement *b);
+
+/* ---- Work-precision ---------------------------------------------------------------------------- */
+
+typedef enum dae_work { DAE_WORK_SECONDS = 1, DAE_WORK_F = 2, DAE_WORK_BOTH = 3 } dae_work;
+
+/* Digits of a measurement (scd, or mescd), NAN if the run failed. */
+DAE_API double dae_measurement_digits(const dae_measurement *m, int mescd);
+/* CPU seconds or evaluations of f. */
+DAE_API double dae_measurement_work(const dae_measurement *m, dae_work work);
+/* Least work with which the solver gave so many digits: of its runs, and of points between neighboring runs of the
+ * ladder (log work is linear in digits). NAN: it never did. */
+DAE_API double dae_workprec_cost(const dae_measurement *m, int count, const char *solver, double digits,
+                                 int mescd, dae_work work);
+
+typedef struct dae_workprec_plot_options {
+    const char *title;
+    const char *terminal;    /* "svg", "png", "pdf" */
+    dae_work work;           /* one diagram, or both side by side */
+    int mescd;               /* digits: 0 scd, 1 mescd */
+    double reference_digits; /* > 0: marked; digits beyond mean nothing */
+    int most_lines; /* > 0: of more solvers only those are drawn that need least; the others are named */
+} dae_workprec_plot_options;
+
+/* All runs of a study, one after another. */
+typedef struct dae_workprec_options {
+    const dae_ladder *ladder; /* NULL: dae_ladder_default */
+    double max_seconds;       /* limit on a run; 0: none */
+    int repeat;               /* as in dae_run_options */
+    /* Called after each run; other values than 0 end the study. NULL: nothing. */
+    int (*done)(const dae_measurement *m, void *user);
+    void *user;
+    const volatile int
+        *cancel; /* another value than 0 there ends the study after the present step; NULL: nothing does */
+} dae_workprec_options;
+/* DAE_OK; DAE_CANCELLED: it was ended; or what is wrong with a name. Failed runs are measurements too. */
+DAE_API dae_status dae_workprec_run(const dae_problem *p, const char *const *solver, int nsolver,
+                                    const dae_workprec_options *opt, dae_error *err);
+
+/* How much more work than the best one a solver needs: the mean over 2, 3, ... digits (as many as any of them gave) of
+ * log10(its work/least work), 3 where it never gave so many. */
+DAE_API double dae_workprec_excess(const dae_measurement *m, int count, const char *solver, int mescd,
+                                   dae_work work);
+/* A gnuplot script that draws digits against work, one line per solver, in the style of Hairer and Wanner; runs
+ * without a result stand in a strip at the left margin. DAE_ERR_INPUT: there is nothing to draw. */
+DAE_API dae_status dae_workprec_plot(const dae_measurement *m, int count,
+                                     const dae_workprec_plot_options *opt, dae_write_fn *write, void *user);
+
+/* Two Markdown tables from the runs of many problems (those of one stand together): for each solver how often it is the
+ * fastest, and its median time relative to the fastest; for each problem the three fastest. At two numbers of digits. */
+DAE_API dae_status dae_workprec_places(const dae_measurement *m, int count, const double digits[2],
+                                       dae_write_fn *write, void *user);
+
+DAE_END_DECLS
+
+#endif
