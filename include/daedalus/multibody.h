@@ -127,13 +127,6 @@ DAE_API const char *mbs_force_type_name(int i);
 DAE_API mbs_mechanism *mbs_mechanism_create(const mbs_model *m, dae_error *err);
 DAE_API void mbs_mechanism_destroy(mbs_mechanism *c);
 DAE_API const dae_system *mbs_mechanism_system(const mbs_mechanism *c); /* lives as long as c */
-/* The same motion with joint coordinates beside those of the bodies, [MEXX] 1.3: a mechanical system with positions
- * (p, q), velocities (v, s), mass matrix diag(M, 0), and six (planar: three) rows per joint of the tree, which tell the
- * pose of a body from that of its parent and q. NULL: there is none (friction in joints, joints that move no mass). */
-DAE_API const dae_system *mbs_mechanism_mixed_system(const mbs_mechanism *c); /* lives as long as c */
-/* Its state (p, q, v, s, u) from y = (p, v, u). */
-DAE_API dae_status mbs_mechanism_mixed_state(const mbs_mechanism *c, double t, const double *y, double *mixed,
-                                             dae_error *err);
 /* Consistent initial values y = (p, v, u): the described pose, moved as little as possible. */
 DAE_API dae_status mbs_mechanism_initial(const mbs_mechanism *c, double *y, dae_error *err);
 /* The values as described, before assembly. */

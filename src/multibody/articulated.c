@@ -213,20 +213,6 @@ static inline void own_inertia(const mbs_link *k, mbs_link_state *x)
     mbs_cross(w, Jw, x->p + 3);
 }
 
-void mbs_link_geometry(const mbs_link *k, const double *A, const double *q, mbs_link_state *x, double *S)
-{
-    mbs_link_state parent = {.A = {0}};
-    double axes[9], u[3];
-    memcpy(parent.A, A, sizeof parent.A);
-    place_general(k, &parent, q, x, axes, u);
-    mbs_rotate(x->A, k->sj, x->w);
-    for (int i = 0; i < 3; i++) {
-        x->w[i] = -x->w[i];
-        x->c[i] = u[i] + x->w[i];
-    }
-    motion_general(k, x, axes, S);
-}
-
 static void place(const mbs_tree *tree, const double *q, const double *s, void *state, double *pool)
 {
     static const double none[6];

@@ -485,7 +485,8 @@ static void solve_loops(const mbs_tree *t, const workspace *w, int n, double *b)
 
 /* ---- Rates ------------------------------------------------------------------------------------------------- */
 
-void mbs_position_rates(const mbs_tree *t, const double *q, const double *s, double *qdot)
+/* q' = T(q) s */
+static void position_rates(const mbs_tree *t, const double *q, const double *s, double *qdot)
 {
     if (t->nq == t->ns) {
         memcpy(qdot, s, (size_t)t->ns * sizeof *s);
@@ -549,7 +550,7 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
     }
     if (t->recursion->eliminate(t, w.state, w.pool)) return 1;
     t->recursion->accelerate(t, base, w.state, w.pool, sdot);
-    mbs_position_rates(t, q, s, yp);
+    position_rates(t, q, s, yp);
     if (t->nloop) { /* G (a + da) = -gamma */
         rows_of(t, &w, &x, LOOP_ACCELERATION, w.gamma);
         rows_times(t, &w, w.lambda);
@@ -602,7 +603,7 @@ static int project(double time, double *q, double *s, void *work, void *user)
         last = worst;
         if (t->nloop_g < t->nloop && factor_loops(t, &w, t->nloop_g)) return 1;
         solve_loops(t, &w, t->nloop_g, w.lambda);
-        mbs_position_rates(t, q, w.sdot, step);
+        position_rates(t, q, w.sdot, step);
         for (int i = 0; i < t->nq; i++) q[i] += step[i];
         normalize_all(t, q);
     }

@@ -77,11 +77,6 @@ typedef struct mbs_tree {
 /* Sets m->tree, and tells the system of it; it stays NULL where joint coordinates do not suit the mechanism (or there
  * is no memory: the arena knows). */
 void mbs_build_joint_form(mbs_mechanism *m);
-/* q' = T(q) s */
-void mbs_position_rates(const mbs_tree *t, const double *q, const double *s, double *qdot);
-
-/* mixed_form.c: sets m->mixed, where there is a tree. */
-void mbs_build_mixed_form(mbs_mechanism *m);
 
 /* ---- articulated.c (space), articulated_plane.c ------------------------------------------------------------- */
 
@@ -100,9 +95,6 @@ typedef struct mbs_recursion {
 } mbs_recursion;
 
 extern const mbs_recursion mbs_recursion_space, mbs_recursion_plane;
-
-/* In space: A, w, c of a link and the columns of S (6*dof) from the orientation A of its parent and its coordinates. */
-void mbs_link_geometry(const mbs_link *k, const double *A, const double *q, mbs_link_state *x, double *S);
 
 /* Joints with several coordinates, bv = 6 or 3: U = I S, S^T U = L L^T, I -= U (S^T U)^-1 U^T. I is full. 1: singular. */
 int mbs_eliminate_joint(int bv, int dof, double *I, double *pool);

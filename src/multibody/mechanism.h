@@ -185,7 +185,6 @@ struct mbs_mechanism {
     dae_arena *arena;
     dae_system system;
     const struct mbs_tree *tree; /* in joint coordinates, or NULL */
-    dae_system mixed;            /* in coordinates of bodies and joints; nv = 0: none */
     int planar, nbody, bp, bv;   /* bp, bv: positions and velocities per body */
     int np, nv, nu, nrow, nlambda, ng;
     double gravity[3];

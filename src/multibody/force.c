@@ -1,0 +1,107 @@
+/* Forces: where they act, what their types build, their expressions. */
+#include "multibody/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static dae_status force_type(mbs_builder *b, mbs_force_data *f)
+{
+    f->type = f->model->type ? mbs_force_type_find(f->model->type) : NULL;
+    if (f->type) return DAE_OK;
+    char words[400] = "", hint[64];
+    for (int i = 0; mbs_force_type_at(i); i++) {
+        size_t n = strlen(words);
+        snprintf(words + n, sizeof words - n, "%s%s", i ? "|" : "", mbs_force_type_at(i)->name);
+    }
+    dae_nearest_word(f->model->type ? f->model->type : "", words, hint, sizeof hint);
+    return mbs_wrong(b, "type: there is no force type \"%s\"%s%s%s", f->model->type ? f->model->type : "",
+                     hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+}
+
+/* Which of points, joint and body it acts on. */
+static dae_status force_place(mbs_builder *b, mbs_force_data *f)
+{
+    const mbs_force *model = f->model;
+    const char *type = f->type->name;
+    int on_joint = !strcmp(type, "torsion") || !strcmp(type, "motor") || !strcmp(type, "stop");
+    int given = !strcmp(type, "force") || !strcmp(type, "torque");
+    int pair = !strcmp(type, "spring") || !strcmp(type, "bushing") || !strcmp(type, "contact");
+    dae_status s;
+    memcpy(f->i.C, mbs_identity, sizeof mbs_identity);
+    f->joint = -1;
+    if (on_joint || (given && model->joint)) {
+        f->joint = model->joint ? mbs_find_joint(b->m->model, model->joint) : -1;
+        if (f->joint < 0) {
+            char hint[64];
+            mbs_nearest_name(model->joint ? model->joint : "", b->m->model->joint, b->m->model->njoint,
+                             sizeof(mbs_joint), hint, sizeof hint);
+            return mbs_wrong(b, "joint: there is no joint \"%s\"%s%s%s", model->joint ? model->joint : "",
+                             hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        }
+        const mbs_joint_data *j = &b->m->joint[f->joint];
+        if (j->main == MBS_ANGLE) f->q = j->angle;
+        if (j->main == MBS_SLIDE) f->q = j->slide;
+        if (j->main == MBS_LENGTH) f->q = j->length;
+        if (!strcmp(type, "torque") && j->type->planar && b->m->planar && j->main == MBS_NO_COORDINATE)
+            f->q = j->angle;
+        return DAE_OK;
+    }
+    if (!strcmp(type, "torque")) {
+        f->body = model->body ? mbs_find_body(b->m->model, model->body) : -1;
+        if (f->body >= 1) return DAE_OK;
+        char hint[64];
+        mbs_nearest_name(model->body ? model->body : "", b->m->model->body, b->m->nbody, sizeof(mbs_body),
+                         hint, sizeof hint);
+        return mbs_wrong(b, "%s: there is no body \"%s\"%s%s%s",
+                         model->body ? "body" : "a torque needs \"joint\" or \"body\"",
+                         model->body ? model->body : "", hint[0] ? "; did you mean \"" : "", hint,
+                         hint[0] ? "\"?" : "");
+    }
+    if (pair && (!model->point_a || !model->point_b)) return mbs_wrong(b, "needs the points a and b");
+    if (!model->point_b) return mbs_wrong(b, "needs the point b on which it acts");
+    s = mbs_point_frame(b, "b", model->point_b, &f->j, NULL);
+    if (!s && model->point_a) s = mbs_point_frame(b, "a", model->point_a, &f->i, NULL);
+    if (s) return s;
+    if (pair && f->i.body == f->j.body) return mbs_wrong(b, "a and b are on the same body");
+    f->q.offset = b->m->planar ? mbs_frame_angle(&f->i) - mbs_frame_angle(&f->j) : 0;
+    if (!strcmp(type, "contact")) { /* h is the normal */
+        double up[3] = {0, b->m->planar, !b->m->planar};
+        return mbs_set_axis(b, &f->i, up);
+    }
+    return DAE_OK;
+}
+
+dae_status mbs_build_force(mbs_builder *b, int k)
+{
+    mbs_mechanism *m = b->m;
+    mbs_force_data *f = &m->force[k];
+    f->model = &m->model->force[k];
+    f->u = f->grip = -1;
+    snprintf(b->path, sizeof b->path, "forces[%d]", k);
+    dae_status s = force_type(b, f);
+    if (!s) s = force_place(b, f);
+    if (!s) s = f->type->build(b, f);
+    if (s) return s;
+    if (f->type->states) {
+        f->u = m->nu;
+        m->nu += f->type->states;
+    }
+    return DAE_OK;
+}
+
+dae_status mbs_build_force_values(mbs_builder *b, int k)
+{
+    mbs_force_data *f = &b->m->force[k];
+    snprintf(b->path, sizeof b->path, "forces[%d]", k);
+    b->locals = f->type->locals;
+    for (int i = 0; i < 3; i++) {
+        char field[16];
+        f->value[i] = -1;
+        if (!f->model->value[i] || i >= f->model->count) continue;
+        snprintf(field, sizeof field, f->model->count > 1 ? "value[%d]" : "value", i);
+        f->value[i] = mbs_add_expression(b, field, f->model->value[i], MBS_FOR_FORCE);
+        if (f->value[i] < 0) return b->err ? b->err->status : DAE_ERR_INPUT;
+    }
+    b->locals = NULL;
+    return DAE_OK;
+}
