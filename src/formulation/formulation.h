@@ -5,7 +5,7 @@
 #include <daedalus/formulation.h>
 
 #include "core/error.h"
-#include "formulation/descriptor.h"
+#include "mechanics/descriptor.h"
 
 typedef struct dae_formulation_type dae_formulation_type;
 

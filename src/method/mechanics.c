@@ -13,65 +13,29 @@
 
 /* ---- Shape --------------------------------------------------------------------------------------- */
 
-/* Blocks of M: as given; a diagonal M has blocks of size 1; else one full block. */
-static void shape_mass(dae_mechanics *x, dae_arena *a)
-{
-    const dae_mech *m = x->m;
-    int diagonal =
-        !m->mass_fn && !m->mass_blocks && (m->mass.n == 0 || m->mass.pattern.storage == DAE_DIAGONAL);
-    x->spec.block = m->mass_block;
-    x->spec.nblock = m->nblock;
-    if (!m->mass_block && diagonal) {
-        x->ones = dae_arena_ints(a, (size_t)x->nv);
-        for (int i = 0; x->ones && i < x->nv; i++) x->ones[i] = 1;
-        x->spec.block = x->ones;
-        x->spec.nblock = x->nv;
-    }
-    x->nM = 0;
-    for (int k = 0; x->spec.block && k < x->spec.nblock; k++) x->nM += x->spec.block[k] * x->spec.block[k];
-    if (!x->spec.block) x->nM = x->nv * x->nv;
-    if (m->mass_blocks) return;
-    if (m->mass_fn) {
-        if (x->spec.block) x->dense = dae_arena_reals(a, (size_t)x->nv * (size_t)x->nv);
-        return;
-    }
-    x->constant = dae_arena_reals(a, (size_t)x->nM);
-    double *to = x->constant;
-    for (int k = 0, first = 0; to && first < x->nv; k++) {
-        int n = x->spec.block ? x->spec.block[k] : x->nv;
-        for (int j = 0; j < n; j++) {
-            for (int i = 0; i < n; i++) {
-                *to++ = m->mass.n ? dae_matrix_get(&m->mass, first + i, first + j) : (double)(i == j);
-            }
-        }
-        first += n;
-    }
-    x->spec.mass = x->constant;
-}
-
 /* C has the first ng rows of G: the same pattern, or a part of it; dense where it is given apart. */
 static void shape_position(dae_mechanics *x, dae_arena *a)
 {
-    x->cspec = x->spec;
+    x->cspec = x->parts.spec;
     x->cspec.nl = x->ng;
-    x->nC = x->m->position_jacobian ? x->ng * x->nv : x->nG;
+    x->nC = x->m->position_jacobian ? x->ng * x->nv : x->parts.nG;
     if (x->ng == x->nl || x->m->position_jacobian) return;
-    x->C_at = dae_arena_ints(a, (size_t)x->nG);
-    int *colptr = dae_arena_ints(a, (size_t)x->nv + 1), *rowind = dae_arena_ints(a, (size_t)x->nG);
+    x->C_at = dae_arena_ints(a, (size_t)x->parts.nG);
+    int *colptr = dae_arena_ints(a, (size_t)x->nv + 1), *rowind = dae_arena_ints(a, (size_t)x->parts.nG);
     if (!x->C_at || !colptr || !rowind) return;
     x->nC = 0;
     for (int j = 0; j < x->nv; j++) {
-        int begin = x->spec.colptr ? x->spec.colptr[j] : j * x->nl;
-        int end = x->spec.colptr ? x->spec.colptr[j + 1] : (j + 1) * x->nl;
+        int begin = x->parts.spec.colptr ? x->parts.spec.colptr[j] : j * x->nl;
+        int end = x->parts.spec.colptr ? x->parts.spec.colptr[j + 1] : (j + 1) * x->nl;
         for (int k = begin; k < end; k++) {
-            int row = x->spec.colptr ? x->spec.rowind[k] : k - begin;
+            int row = x->parts.spec.colptr ? x->parts.spec.rowind[k] : k - begin;
             if (row >= x->ng) continue;
             rowind[x->nC] = row;
             x->C_at[x->nC++] = k;
         }
         colptr[j + 1] = x->nC;
     }
-    if (x->spec.colptr) {
+    if (x->parts.spec.colptr) {
         x->cspec.colptr = colptr;
         x->cspec.rowind = rowind;
     }
@@ -81,25 +45,17 @@ dae_status dae_mechanics_init(dae_mechanics *x, dae_ivp *ivp, dae_error *err)
 {
     const dae_mech *m = &ivp->sys->mech;
     dae_arena *a = ivp->arena;
-    int sparse = m->G_colptr != NULL && !m->dfdlambda;
     *x = (dae_mechanics){
         .ivp = ivp, .m = m, .np = m->np, .nv = m->nv, .nu = m->nu, .nl = m->nlambda, .ng = m->ng};
-    x->spec =
-        (dae_saddle_spec){.nv = m->nv, .nl = m->nlambda, .parent = m->parent, .row_joint = m->row_joint};
-    if (sparse) {
-        x->spec.colptr = m->G_colptr;
-        x->spec.rowind = m->G_rowind;
-    }
-    x->nG = sparse ? m->G_colptr[m->nv] : m->nlambda * m->nv;
-    shape_mass(x, a);
+    dae_parts_init(&x->parts, m, a);
+    if (m->mass_blocks) x->parts.spec.mass = NULL;
     shape_position(x, a);
-    x->M = dae_arena_reals(a, (size_t)x->nM);
-    x->G = dae_arena_reals(a, (size_t)x->nG);
+    x->M = dae_arena_reals(a, (size_t)x->parts.nM);
+    x->G = dae_arena_reals(a, (size_t)x->parts.nG);
     x->C = x->C_at || m->position_jacobian ? dae_arena_reals(a, (size_t)x->nC) : x->G;
     x->gI = dae_arena_reals(a, (size_t)x->nl);
     x->g = dae_arena_reals(a, (size_t)x->ng);
     x->vec = dae_arena_reals(a, (size_t)(2 * x->np + 3 * x->nv + 2 * x->nl));
-    if (m->cache_size) x->cache = dae_arena_take(a, 1, m->cache_size);
     if (m->dfdlambda) x->friction = dae_arena_reals(a, 2 * (size_t)x->nv * (size_t)x->nl);
     if (!dae_arena_failed(a)) return DAE_OK;
     return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", x->nv);
@@ -126,7 +82,7 @@ void dae_mechanics_count(dae_mechanics *x)
 dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, int unsymmetric,
                                  dae_error *err)
 {
-    dae_saddle_spec spec = rows == x->nl ? x->spec : x->cspec;
+    dae_saddle_spec spec = rows == x->nl ? x->parts.spec : x->cspec;
     const char *general = x->ivp->opt->linear_algebra;
     spec.mode = mode && mode[0] ? mode : "auto";
     spec.unsymmetric = unsymmetric;
@@ -169,40 +125,19 @@ static int judge(dae_mechanics *x, int r, int n, const double *out)
 
 int dae_mechanics_mass(dae_mechanics *x, double t, const double *p, double *buffer, const double **M)
 {
-    *M = buffer;
-    if (x->constant) {
-        *M = x->constant;
-        return 0;
-    }
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
     int r;
-    if (x->m->mass_blocks) {
-        dae_zero(x->nM, buffer);
-        TIMED(x, r, x->m->mass_blocks(&at, buffer, x->m->user));
-    } else {
-        double *to = x->dense ? x->dense : buffer;
-        dae_zero(x->nv * x->nv, to);
-        TIMED(x, r, x->m->mass_fn(&at, to, x->m->user));
-        for (int k = 0, first = 0; x->dense && k < x->spec.nblock; k++) {
-            int n = x->spec.block[k];
-            for (int j = 0; j < n; j++, buffer += n) {
-                dae_copy(n, to + first + (size_t)(first + j) * (size_t)x->nv, buffer);
-            }
-            first += n;
-        }
-    }
+    *M = x->parts.constant ? x->parts.constant : buffer;
+    if (x->parts.constant) return 0;
+    TIMED(x, r, dae_parts_mass(&x->parts, one_sided(x->ivp, t), p, buffer));
     if (r > 0) x->n.undefined++;
     return r; /* a value that is not finite shows in the factors */
 }
 
 int dae_mechanics_jacobian(dae_mechanics *x, double t, const double *p, double *g, double *G)
 {
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
     int r;
     if (!x->nl) return 0;
-    if (G) memset(G, 0, (size_t)x->nG * sizeof *G);
-    if (x->spec.colptr) TIMED(x, r, x->m->constraint_sparse(&at, g, G, x->m->user));
-    else TIMED(x, r, x->m->constraint(&at, g, G, x->m->user));
+    TIMED(x, r, dae_parts_constraint(&x->parts, one_sided(x->ivp, t), p, g, G));
     return judge(x, r, g ? x->ng : 0, g);
 }
 
@@ -211,74 +146,48 @@ int dae_mechanics_position_jacobian(dae_mechanics *x, double t, const double *p)
     int r;
     for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
     if (!x->m->position_jacobian) return 0;
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
-    dae_zero(x->nC, x->C);
-    TIMED(x, r, x->m->position_jacobian(&at, x->C, x->m->user));
+    TIMED(x, r, dae_parts_position_jacobian(&x->parts, one_sided(x->ivp, t), p, x->C));
     return judge(x, r, x->nC, x->C);
 }
 
 int dae_mechanics_drift(dae_mechanics *x, double t, const double *p, double *gI)
 {
-    if (!x->m->velocity) {
-        dae_zero(x->nl, gI);
-        return 0;
-    }
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p};
     int r;
-    TIMED(x, r, x->m->velocity(&at, gI, x->m->user));
-    return judge(x, r, x->nl, gI);
+    TIMED(x, r, dae_parts_drift(&x->parts, one_sided(x->ivp, t), p, gI));
+    return judge(x, r, x->m->velocity ? x->nl : 0, gI);
 }
 
 int dae_mechanics_kinematics(dae_mechanics *x, double t, const double *p, const double *v, double *pdot)
 {
-    if (!x->m->kinematics) {
-        dae_copy(x->nv, v, pdot);
-        return 0;
-    }
-    dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v};
     int r;
-    TIMED(x, r, x->m->kinematics(&at, pdot, x->m->user));
-    return judge(x, r, x->np, pdot);
+    TIMED(x, r, dae_parts_kinematics(&x->parts, one_sided(x->ivp, t), p, v, pdot));
+    return judge(x, r, x->m->kinematics ? x->np : 0, pdot);
 }
 
 int dae_mechanics_force(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                         const double *lambda, double *f)
 {
-    dae_mech_point at = {
-        .t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
     x->n.f++;
-    TIMED(x, r, x->m->force(&at, f, x->m->user));
+    TIMED(x, r, dae_parts_force(&x->parts, one_sided(x->ivp, t), p, v, u, lambda, f));
     return judge(x, r, x->nv, f);
 }
 
 int dae_mechanics_dynamics(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                            const double *lambda, double *d)
 {
-    if (!x->nu) return 0;
-    dae_mech_point at = {
-        .t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
-    TIMED(x, r, x->m->dynamics(&at, d, x->m->user));
+    if (!x->nu) return 0;
+    TIMED(x, r, dae_parts_dynamics(&x->parts, one_sided(x->ivp, t), p, v, u, lambda, d));
     return judge(x, r, x->nu, d);
 }
 
 int dae_mechanics_friction(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                            const double *lambda, double *F)
 {
-    dae_mech_point at = {
-        .t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v, .u = u, .lambda = lambda};
     int r;
-    dae_zero(x->nv * x->nl, F);
-    TIMED(x, r, x->m->dfdlambda(&at, F, x->m->user));
+    TIMED(x, r, dae_parts_friction(&x->parts, one_sided(x->ivp, t), p, v, u, lambda, F));
     return judge(x, r, x->nv * x->nl, F);
-}
-
-void dae_mechanics_upper(const dae_mechanics *x, const double *G, const double *F, double *U)
-{
-    for (int j = 0; j < x->nv; j++) {
-        for (int i = 0; i < x->nl; i++) U[i + j * x->nl] = G[i + j * x->nl] - F[j + i * x->nv];
-    }
 }
 
 #define TIMED_LINALG(x, call)                          \
@@ -332,16 +241,6 @@ void dae_mechanics_renew_anchors(dae_mechanics *x, dae_saddle *s, dae_saddle *po
 
 /* ---- Projections --------------------------------------------------------------------------------- */
 
-/* Euler parameters: the row of g_p T that belongs to |e| = 1 vanishes, so they are normalized by hand. */
-static void normalize(const dae_mechanics *x, double *p)
-{
-    for (int k = 0; k < x->m->nquaternion; k++) {
-        double *e = p + x->m->quaternion[k];
-        double length = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
-        for (int i = 0; length > 0 && i < 4; i++) e[i] /= length;
-    }
-}
-
 static void worst_residual(const dae_mechanics *x, dae_projection *out)
 {
     out->largest = 0;
@@ -368,11 +267,11 @@ static int only_rounding(int n, const double *dp, const double *p)
 int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored, double t, double *p,
                                    const double *w, dae_projection *out)
 {
-    const double *M = x->constant ? x->constant : x->M;
+    const double *M = x->parts.constant ? x->parts.constant : x->M;
     double *nu = x->vec, *dv = nu + x->nv, *mu = dv + x->nv, *dp = mu + x->nl, *p0 = dp + x->np, last = 0;
     out->position = 0;
     out->iterations = 0;
-    normalize(x, p);
+    dae_parts_normalize(&x->parts, p);
     if (!x->ng) return 0;
     int r = dae_mechanics_jacobian(x, t, p, x->g, factored ? NULL : x->G);
     if (!r && !factored) r = dae_mechanics_mass(x, t, p, x->M, &M);
@@ -388,7 +287,7 @@ int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored
     dae_copy(x->np, p, p0);
     for (int k = 1; k <= ITERATIONS; k++) {
         dae_zero(x->nv, dv);
-        dae_saddle_multiply_mass(x->nv, x->spec.block, x->spec.nblock, M, -1, nu, dv);
+        dae_saddle_multiply_mass(x->nv, x->parts.spec.block, x->parts.spec.nblock, M, -1, nu, dv);
         for (int i = 0; i < x->ng; i++) mu[i] = -x->g[i];
         if (dae_mechanics_solve(x, s, dv, mu)) return 1;
         x->n.nsol++;
@@ -400,7 +299,7 @@ int dae_mechanics_project_position(dae_mechanics *x, dae_saddle *s, int factored
         double change = dae_wrms(x->np, dp, w);
         int rounding = change >= CONVERGED && only_rounding(x->np, dp, p);
         if (change < CONVERGED || rounding) {
-            normalize(x, p);
+            dae_parts_normalize(&x->parts, p);
             for (int i = 0; i < x->np; i++) dp[i] = p[i] - p0[i];
             out->position = rounding && only_rounding(x->np, dp, p) ? 0 : dae_wrms(x->np, dp, w);
             return 0;
@@ -441,7 +340,7 @@ static int correct_velocity(dae_mechanics *x, dae_saddle *s, double t, const dou
     dae_copy(x->nv, v, v0);
     for (int k = 1; k <= ITERATIONS; k++) {
         dae_copy(x->nl, x->gI, r);
-        dae_saddle_multiply(&x->spec, x->G, 1, v, r);
+        dae_saddle_multiply(&x->parts.spec, x->G, 1, v, r);
         if (k > 1 && last < CONVERGED) { /* r: what is left */
             note_residuals(x, r);
             for (int i = 0; i < x->nv; i++) dv[i] = v[i] - v0[i];
@@ -477,7 +376,7 @@ int dae_mechanics_project_velocity(dae_mechanics *x, dae_saddle *s, int factored
         return 1;
     }
     dae_zero(x->nv, rhs);
-    dae_saddle_multiply_mass(x->nv, x->spec.block, x->spec.nblock, M, 1, v, rhs);
+    dae_saddle_multiply_mass(x->nv, x->parts.spec.block, x->parts.spec.nblock, M, 1, v, rhs);
     for (int i = 0; i < x->nl; i++) mu[i] = -x->gI[i];
     if (dae_mechanics_solve(x, s, rhs, mu)) return 1;
     double *change = mu + x->nl;
@@ -512,62 +411,19 @@ void dae_mechanics_residuals(dae_mechanics *x, double t, const double *p, const 
 {
     double *r = x->vec;
     if (!x->nl || dae_mechanics_jacobian(x, t, p, x->g, x->G) || dae_mechanics_drift(x, t, p, r)) return;
-    dae_saddle_multiply(&x->spec, x->G, 1, v, r);
+    dae_saddle_multiply(&x->parts.spec, x->G, 1, v, r);
     note_residuals(x, r);
 }
 
 /* ---- Consistent accelerations and multipliers ---------------------------------------------------- */
 
-/* out = G v + gI at (t + s, p + s pdot). */
-static int velocity_residual(dae_mechanics *x, double t, double s, const double *p, const double *pdot,
-                             const double *v, double *q, double *out)
-{
-    for (int i = 0; i < x->np; i++) q[i] = p[i] + s * pdot[i];
-    int r = dae_mechanics_jacobian(x, t + s, q, NULL, x->G);
-    if (!r) r = dae_mechanics_drift(x, t + s, q, out);
-    if (!r) dae_saddle_multiply(&x->spec, x->G, 1, v, out);
-    return r;
-}
-
-/* An increment in time that moves no position by more than a cube root of the rounding unit. */
-static double increment(const dae_mechanics *x, double t, const double *p, const double *pdot)
-{
-    double rate = 1 / fmax(1, fabs(t));
-    for (int i = 0; i < x->np; i++) rate = fmax(rate, fabs(pdot[i]) / fmax(1, fabs(p[i])));
-    return cbrt(DBL_EPSILON) / rate;
-}
-
 int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_last, const double *p,
                         const double *v, double *gamma)
 {
+    int r;
     if (!x->nl) return 0;
-    if (x->m->gamma) {
-        dae_mech_point at = {.t = one_sided(x->ivp, t), .cache = x->cache, .p = p, .v = v};
-        int r;
-        TIMED(x, r, x->m->gamma(&at, gamma, x->m->user));
-        return judge(x, r, x->nl, gamma);
-    }
-    double *pdot = x->vec, *q = pdot + x->np, *one = q + x->np, *two = one + x->nl;
-    int r = dae_mechanics_kinematics(x, t, p, v, pdot);
-    if (r) return r;
-    double h = increment(x, t, p, pdot), lo = fmin(t_first, t_last), hi = fmax(t_first, t_last);
-    double at[2] = {-h, h}, factor[3] = {-1, 1, 0}; /* central, or one-sided where there is no room */
-    if (t - h < lo || t + h > hi) {
-        double s = t + 2 * h <= hi ? h : -h;
-        at[0] = s;
-        at[1] = 2 * s;
-        factor[0] = 4 * (s > 0 ? 1 : -1);
-        factor[1] = -factor[0] / 4;
-        factor[2] = -factor[0] * 3 / 4;
-    }
-    r = velocity_residual(x, t, at[0], p, pdot, v, q, one);
-    if (!r) r = velocity_residual(x, t, at[1], p, pdot, v, q, two);
-    if (!r && factor[2] != 0) r = velocity_residual(x, t, 0, p, pdot, v, q, gamma);
-    for (int i = 0; i < x->nl; i++) {
-        double center = factor[2] != 0 ? factor[2] * gamma[i] : 0;
-        gamma[i] = (factor[0] * one[i] + factor[1] * two[i] + center) / (2 * h);
-    }
-    return r;
+    TIMED(x, r, dae_parts_gamma(&x->parts, one_sided(x->ivp, t), t_first, t_last, p, v, gamma));
+    return judge(x, r, x->nl, gamma);
 }
 
 int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, double t_first, double t_last,
@@ -593,7 +449,7 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
         if (!r && friction) r = dae_mechanics_friction(x, t, p, v, u, lambda, F);
         if (r) return r;
         if (friction) {
-            dae_mechanics_upper(x, x->G, F, U);
+            dae_parts_upper(&x->parts, x->G, F, U);
             for (int j = 0; j < x->nl; j++) dae_axpy(x->nv, -lambda[j], F + (size_t)j * (size_t)x->nv, fa);
         }
         for (int i = 0; i < x->nl; i++) fl[i] = -gamma[i];
@@ -606,7 +462,7 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
         dae_copy(x->nv, fa, a);
         dae_copy(x->nl, fl, lambda);
         if (friction && change > 1e-13 * size) continue;
-        dae_saddle_multiply(&x->spec, x->G, 1, a, gamma); /* G a + gII */
+        dae_saddle_multiply(&x->parts.spec, x->G, 1, a, gamma); /* G a + gII */
         raise_to(residual, x->nl, gamma);
         return 0;
     }

@@ -2,11 +2,11 @@
  * projections onto the constraints, and consistent accelerations and multipliers ([MEXX] sections 1, 2.3).
  *
  * One dae_mechanics belongs to one thread; it counts by itself, and dae_mechanics_count adds that up.
- * Matrices are in the layout of spec: M as diagonal blocks, G in its pattern where one is given. */
+ * Matrices are in the layout of parts.spec: M as diagonal blocks, G in its pattern where one is given. */
 #ifndef DAE_METHOD_MECHANICS_H
 #define DAE_METHOD_MECHANICS_H
 
-#include "linalg/saddle.h"
+#include "mechanics/parts.h"
 #include "method/method.h"
 
 /* What was done, until dae_mechanics_count adds it to the statistics. */
@@ -19,11 +19,7 @@ typedef struct dae_mechanics {
     dae_ivp *ivp;
     const dae_mech *m;
     int np, nv, nu, nl, ng;
-    dae_saddle_spec spec; /* shape of M and G */
-    int nM, nG;           /* number of their values */
-    double *constant;     /* nM: constant mass matrix, or NULL */
-    double *dense;        /* nv*nv: where M comes dense but is kept in blocks, or NULL */
-    int *ones;            /* block sizes of a diagonal M */
+    dae_parts parts;
 
     /* Position Jacobian C: the first ng rows of G, or given apart. Its pattern and where its values are in G. */
     dae_saddle_spec cspec;
@@ -33,7 +29,6 @@ typedef struct dae_mechanics {
     double *M, *G, *C; /* scratch of the functions below */
     double *gI, *g;    /* nl, ng */
     double *vec;       /* 2 np + 3 nv + 2 nl: scratch */
-    void *cache;       /* for the user functions, or NULL */
     double *friction;  /* 2 nv nl: F and U, where f depends on lambda */
 
     dae_mechanics_counters n;
@@ -69,9 +64,6 @@ int dae_mechanics_dynamics(dae_mechanics *x, double t, const double *p, const do
                            const double *lambda, double *d);
 int dae_mechanics_friction(dae_mechanics *x, double t, const double *p, const double *v, const double *u,
                            const double *lambda, double *F); /* df/dlambda, nv x nl */
-/* U = G - F^T in the layout of G (dense). */
-void dae_mechanics_upper(const dae_mechanics *x, const double *G, const double *F, double *U);
-
 /* Factor and solve, counted and timed. The rhs is (w, l), in place. 0, or > 0: singular or not finite. */
 int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const double *G, const double *U);
 int dae_mechanics_solve(dae_mechanics *x, dae_saddle *s, double *w, double *l);

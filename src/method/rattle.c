@@ -96,7 +96,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     for (size_t i = 0; i < sizeof state / sizeof *state; i++) *state[i] = dae_arena_reals(ivp->arena, 2 * n);
     for (size_t i = 0; i < sizeof half / sizeof *half; i++) *half[i] = dae_arena_reals(ivp->arena, n);
     s->s = dae_arena_take(ivp->arena, 1, sizeof *s->s);
-    s->G = dae_arena_reals(ivp->arena, (size_t)s->x.nG);
+    s->G = dae_arena_reals(ivp->arena, (size_t)s->x.parts.nG);
     s->rhs = dae_arena_reals(ivp->arena, n + nl);
     s->lambda = dae_arena_reals(ivp->arena, nl);
     s->saddle = dae_mechanics_saddle(&s->x, "auto", s->nl, 0, err);
@@ -205,8 +205,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 static int factor(rattle *s)
 {
     if (s->factored) return 0;
-    if (dae_saddle_stale(s->saddle)) dae_saddle_anchor(s->saddle, s->x.constant, s->G, NULL);
-    int r = dae_mechanics_factor(&s->x, s->saddle, s->x.constant, s->G, NULL);
+    if (dae_saddle_stale(s->saddle)) dae_saddle_anchor(s->saddle, s->x.parts.constant, s->G, NULL);
+    int r = dae_mechanics_factor(&s->x, s->saddle, s->x.parts.constant, s->G, NULL);
     s->factored = !r;
     return r;
 }
@@ -248,7 +248,7 @@ static int second_half(rattle *s, double h)
     s->factored = 0;
     if (!r) r = factor(s);
     if (r) return r;
-    dae_saddle_multiply(&s->x.spec, s->G, 1, v, dl);
+    dae_saddle_multiply(&s->x.parts.spec, s->G, 1, v, dl);
     for (int i = 0; i < s->nl; i++) dl[i] = -dl[i];
     for (int i = 0; i < n; i++) dv[i] = h / 2 * s->f[i];
     if (dae_mechanics_solve(&s->x, s->saddle, dv, dl)) return 1;

@@ -148,8 +148,8 @@ static void take_arrays(alpha *s, dae_arena *arena)
     s->d = dae_arena_reals(arena, nu);
     s->dddu = dae_arena_reals(arena, nu * nu);
     s->column = dae_arena_reals(arena, 5 * np);
-    s->M = dae_arena_reals(arena, (size_t)s->x.nM);
-    s->G = dae_arena_reals(arena, (size_t)s->x.nG);
+    s->M = dae_arena_reals(arena, (size_t)s->x.parts.nM);
+    s->G = dae_arena_reals(arena, (size_t)s->x.parts.nG);
     if (nu) dae_dense_init(&s->external, s->nu, 0, arena);
     if (!s->full) return;
     dae_dense_init(&s->lu, s->nv + s->nl, 0, arena);
@@ -252,9 +252,9 @@ static int residual(alpha *s, const double *p, const double *f, double *r)
     if (bad) return bad;
     dae_zero(s->nv, r);
     if (f) dae_axpy(s->nv, -1, f, r);
-    dae_saddle_multiply_mass(s->nv, x->spec.block, x->spec.nblock, M, 1, w, r);
-    dae_saddle_multiply_transposed(&x->spec, s->G, 1, s->l1, r);
-    dae_saddle_multiply(&x->spec, s->G, 1, v, r + s->nv);
+    dae_saddle_multiply_mass(s->nv, x->parts.spec.block, x->parts.spec.nblock, M, 1, w, r);
+    dae_saddle_multiply_transposed(&x->parts.spec, s->G, 1, s->l1, r);
+    dae_saddle_multiply(&x->parts.spec, s->G, 1, v, r + s->nv);
     return 0;
 }
 
@@ -279,7 +279,7 @@ static int force_by_velocity(alpha *s, const double *f)
     dae_zero(s->nv * s->nv, s->dfdv);
     if (m->dfdv) {
         dae_mech_point at = {
-            .t = s->t1, .cache = s->x.cache, .p = s->y1, .v = v, .u = v + s->nv, .lambda = s->l1};
+            .t = s->t1, .cache = s->x.parts.cache, .p = s->y1, .v = v, .u = v + s->nv, .lambda = s->l1};
         return m->dfdv(&at, s->dfdv, m->user);
     }
     dae_copy(s->nv, v, moved);
@@ -333,7 +333,7 @@ static void add_mass(alpha *s, const double *M, double scale)
 {
     int n = s->nv + s->nl;
     for (int k = 0, first = 0; first < s->nv; k++) {
-        int size = s->x.spec.block ? s->x.spec.block[k] : s->nv;
+        int size = s->x.parts.spec.block ? s->x.parts.spec.block[k] : s->nv;
         for (int j = 0; j < size; j++, M += size)
             dae_axpy(size, scale, M, s->matrix + first + (size_t)(first + j) * (size_t)n);
         first += size;
@@ -344,7 +344,7 @@ static void add_mass(alpha *s, const double *M, double scale)
 static void add_constraints(alpha *s, const double *G, const double *F)
 {
     size_t n = (size_t)(s->nv + s->nl);
-    const dae_saddle_spec *spec = &s->x.spec;
+    const dae_saddle_spec *spec = &s->x.parts.spec;
     for (int j = 0; j < s->nv; j++) {
         int begin = spec->colptr ? spec->colptr[j] : j * s->nl;
         int end = spec->colptr ? spec->colptr[j + 1] : (j + 1) * s->nl;
@@ -369,7 +369,7 @@ static int full_matrix(alpha *s, double h)
     if (!r) r = force_by_velocity(s, f);
     if (!r && x->m->dfdp) {
         dae_mech_point at = {
-            .t = s->t1, .cache = x->cache, .p = s->y1, .v = v, .u = v + s->nv, .lambda = s->l1};
+            .t = s->t1, .cache = x->parts.cache, .p = s->y1, .v = v, .u = v + s->nv, .lambda = s->l1};
         dae_zero(s->nv * s->np, s->dfdp);
         r = x->m->dfdp(&at, s->dfdp, x->m->user);
     }
@@ -402,7 +402,7 @@ static int mass_matrix(alpha *s)
     if (!r && x->friction) {
         U = x->friction + s->nv * s->nl;
         r = dae_mechanics_friction(x, s->t1, s->y1, v, v + s->nv, s->l1, x->friction);
-        if (!r) dae_mechanics_upper(x, s->G, x->friction, U);
+        if (!r) dae_parts_upper(&x->parts, s->G, x->friction, U);
     }
     if (r) return r;
     if (dae_saddle_stale(s->iteration)) dae_saddle_anchor(s->iteration, M, s->G, U);

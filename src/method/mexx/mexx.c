@@ -62,9 +62,9 @@ static dae_status create_worker(mexx *s, mexx_worker *w, dae_error *err)
     dae_arena *a = s->ivp->arena;
     dae_status status = dae_mechanics_init(&w->x, s->ivp, err);
     if (status) return status;
-    w->M = dae_arena_reals(a, (size_t)w->x.nM);
-    w->G = dae_arena_reals(a, (size_t)w->x.nG);
-    w->U = s->friction ? dae_arena_reals(a, (size_t)w->x.nG) : NULL;
+    w->M = dae_arena_reals(a, (size_t)w->x.parts.nM);
+    w->G = dae_arena_reals(a, (size_t)w->x.parts.nG);
+    w->U = s->friction ? dae_arena_reals(a, (size_t)w->x.parts.nG) : NULL;
     w->gI = dae_arena_reals(a, (size_t)s->nl);
     w->f = dae_arena_reals(a, (size_t)s->nv);
     w->pdot = dae_arena_reals(a, (size_t)s->np);
@@ -441,7 +441,7 @@ static void set_anchors(mexx *s, double t, const double *p, const double *F)
     dae_mechanics *x = &s->aux;
     const double *M;
     if (dae_mechanics_mass(x, t, p, x->M, &M) || dae_mechanics_jacobian(x, t, p, NULL, x->G)) return;
-    if (s->friction) dae_mechanics_upper(x, x->G, F, s->w->U);
+    if (s->friction) dae_parts_upper(&x->parts, x->G, F, s->w->U);
     int bad = 0;
     for (int k = 0; k < s->threads; k++)
         bad |= dae_saddle_anchor(s->w[k].saddle, M, x->G, s->friction ? s->w->U : NULL);

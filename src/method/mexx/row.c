@@ -38,11 +38,11 @@ static int solve_velocities(const mexx *s, mexx_worker *w, double t, double h, c
     x->n.nfcn++;
     for (int i = 0; i < s->nv; i++) wv[i] = h * f[i];
     if (s->friction) {
-        dae_mechanics_upper(x, w->G, s->F, w->U);
+        dae_parts_upper(&x->parts, w->G, s->F, w->U);
         for (int j = 0; j < s->nl; j++) dae_axpy(s->nv, -h * lambda[j], s->F + (size_t)j * (size_t)s->nv, wv);
     }
     for (int i = 0; i < s->nl; i++) wl[i] = -w->gI[i];
-    dae_saddle_multiply(&x->spec, w->G, -1, v, wl);
+    dae_saddle_multiply(&x->parts.spec, w->G, -1, v, wl);
     x->n.nsol++;
     if (dae_mechanics_factor_solve(x, w->saddle, M, w->G, s->friction ? w->U : NULL, wv, wl)) return 1;
     double r_h = 1 / h;

@@ -206,9 +206,9 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->q = dae_arena_reals(arena, (size_t)(s->np + s->nv));
     s->w = dae_arena_reals(arena, ny);
     s->rhs = dae_arena_reals(arena, (size_t)s->nv + nl);
-    s->M = dae_arena_reals(arena, (size_t)s->x.nM);
-    s->G = dae_arena_reals(arena, (size_t)s->x.nG);
-    s->U = dae_arena_reals(arena, (size_t)s->x.nG);
+    s->M = dae_arena_reals(arena, (size_t)s->x.parts.nM);
+    s->G = dae_arena_reals(arena, (size_t)s->x.parts.nG);
+    s->U = dae_arena_reals(arena, (size_t)s->x.parts.nG);
     s->gI = dae_arena_reals(arena, nl);
     s->weight = dae_arena_reals(arena, ny);
     s->star = dae_arena_reals(arena, ny);
@@ -248,7 +248,7 @@ static int solve_row(phem56 *s, int row, double h, double t, const double *Y, do
     x->n.nfcn++;
     x->n.nsol++;
     dae_zero(s->nl, g);
-    dae_saddle_multiply(&x->spec, s->G, -1, w, g);
+    dae_saddle_multiply(&x->parts.spec, s->G, -1, w, g);
     for (int i = 0; i < s->nl; i++) g[i] = (g[i] - s->gI[i]) * scale;
     if (dae_mechanics_factor_solve(x, s->saddle, M, s->G, s->U, f, g)) return 1;
     dae_copy(s->nv, f, k + s->np);
@@ -314,7 +314,7 @@ static int error_estimate(phem56 *s, double h, double *error)
     if (!r) r = dae_mechanics_drift(x, t, y, s->gI);
     if (r) return r;
     dae_zero(s->nv + s->nl, f);
-    dae_saddle_multiply(&x->spec, s->G, -1, y + v, g);
+    dae_saddle_multiply(&x->parts.spec, s->G, -1, y + v, g);
     dae_axpy(s->nl, -1, s->gI, g);
     if (dae_mechanics_solve(x, s->saddle, f, g)) return 1;
     dae_axpy(s->nv, 1, f, y + v);

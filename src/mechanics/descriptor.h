@@ -4,21 +4,18 @@
  * M is kept as diagonal blocks, G in its pattern where the system gives one (spec tells the layout). The
  * factors of the last saddle-point matrix are kept with the point they belong to, so that a projection can
  * use what the last evaluation left. All evaluations: 0 fine, > 0 cannot be evaluated here, < 0 stop. */
-#ifndef DAE_FORMULATION_DESCRIPTOR_H
-#define DAE_FORMULATION_DESCRIPTOR_H
+#ifndef DAE_MECHANICS_DESCRIPTOR_H
+#define DAE_MECHANICS_DESCRIPTOR_H
 
-#include <daedalus/system.h>
-
-#include "core/arena.h"
-#include "linalg/saddle.h"
+#include "mechanics/parts.h"
 
 typedef struct dae_descriptor {
     dae_mech m; /* own copy */
     int np, nv, nu, ng, nl;
-    dae_saddle_spec spec; /* layout of M and G */
+    dae_parts parts;
+    dae_saddle_spec spec; /* of the saddle-point matrix: the layout of M and G, and how it is solved */
     dae_saddle *saddle;
     int nM, nG;   /* numbers of values */
-    int *ones;    /* block sizes of a diagonal M */
     int constant; /* M does not depend on t and p */
     int friction; /* f depends on lambda */
 
@@ -30,15 +27,13 @@ typedef struct dae_descriptor {
     double *at_p;   /* np */
     double *lambda; /* nl: the last multipliers, where the iteration for friction starts */
 
-    double *dense;        /* nv*nv: where M comes dense and is kept in blocks, or NULL */
     double *scratch_G;    /* nG */
     double *C;            /* ng*nv: dg/dp T where it is given apart from G, or NULL */
     double *g, *gI, *low; /* ng, nl, nl */
     double *up;           /* nv */
-    double *pdot, *q;     /* np each */
+    double *pdot;         /* np */
     double *side;         /* nv + nl: right side of the saddle-point system */
     double *va, *vb;      /* nv each: unit vectors and forces */
-    void *cache;          /* for the user functions, or NULL */
     double *nothing;      /* nl + nu zeros: multipliers and dynamics that are not known */
 } dae_descriptor;
 

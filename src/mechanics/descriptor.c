@@ -1,4 +1,4 @@
-#include "formulation/descriptor.h"
+#include "mechanics/descriptor.h"
 
 #include "core/error.h"
 #include "core/matrix.h"
@@ -32,46 +32,6 @@ static dae_status copy_mech(dae_descriptor *d, const dae_mech *m, dae_arena *a, 
     return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", m->nv);
 }
 
-/* Blocks of M: as given; a diagonal M has blocks of size 1; else one full block. */
-static void lay_out(dae_descriptor *d, dae_arena *a)
-{
-    const dae_mech *m = &d->m;
-    int diagonal = d->constant && (m->mass.n == 0 || m->mass.pattern.storage == DAE_DIAGONAL);
-    d->spec = (dae_saddle_spec){.nv = d->nv, .nl = d->nl, .block = m->mass_block, .nblock = m->nblock};
-    if (!m->mass_block && diagonal) {
-        d->ones = dae_arena_ints(a, (size_t)d->nv);
-        for (int i = 0; d->ones && i < d->nv; i++) d->ones[i] = 1;
-        d->spec.block = d->ones;
-        d->spec.nblock = d->nv;
-    }
-    for (int k = 0; d->spec.block && k < d->spec.nblock; k++) d->nM += d->spec.block[k] * d->spec.block[k];
-    if (!d->spec.block) d->nM = d->nv * d->nv;
-    if (d->m.mass_block) { /* the kinematic tree is one over the blocks */
-        d->spec.parent = m->parent;
-        d->spec.row_joint = m->row_joint;
-    }
-    int sparse = m->G_colptr && !d->friction;
-    if (sparse) {
-        d->spec.colptr = m->G_colptr;
-        d->spec.rowind = m->G_rowind;
-    }
-    d->nG = sparse ? m->G_colptr[d->nv] : d->nl * d->nv;
-}
-
-static void constant_mass(dae_descriptor *d)
-{
-    double *to = d->M;
-    for (int k = 0, first = 0; first < d->nv; k++) {
-        int n = d->spec.block ? d->spec.block[k] : d->nv;
-        for (int j = 0; j < n; j++) {
-            for (int i = 0; i < n; i++) {
-                *to++ = d->m.mass.n ? dae_matrix_get(&d->m.mass, first + i, first + j) : (double)(i == j);
-            }
-        }
-        first += n;
-    }
-}
-
 dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const char *mode, dae_arena *arena,
                                dae_error *err)
 {
@@ -80,9 +40,12 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     dae_status s = copy_mech(d, mech, arena, err);
     if (s) return s;
     size_t np = (size_t)d->np, nv = (size_t)d->nv, nl = (size_t)d->nl;
-    d->constant = !mech->mass_fn && (!mech->mass_blocks || mech->mass.n);
+    dae_parts_init(&d->parts, &d->m, arena);
+    d->spec = d->parts.spec;
+    d->nM = d->parts.nM;
+    d->nG = d->parts.nG;
+    d->constant = d->parts.constant != NULL;
     d->friction = mech->dfdlambda != NULL && d->nl > 0;
-    lay_out(d, arena);
     d->keep = dae_arena_create();
     if (!d->keep)
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities",
@@ -93,7 +56,6 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->F = d->friction ? dae_arena_reals(d->keep, nv * nl) : NULL;
     d->U = d->friction ? dae_arena_reals(d->keep, (size_t)d->nG) : NULL;
     d->C = mech->position_jacobian ? dae_arena_reals(arena, (size_t)d->ng * nv) : NULL;
-    d->dense = mech->mass_fn && !mech->mass_blocks && d->spec.block ? dae_arena_reals(arena, nv * nv) : NULL;
     d->at_p = dae_arena_reals(d->keep, np);
     d->lambda = dae_arena_reals(d->keep, nl);
     d->g = dae_arena_reals(arena, (size_t)d->ng);
@@ -101,19 +63,16 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->low = dae_arena_reals(arena, nl);
     d->up = dae_arena_reals(arena, nv);
     d->pdot = dae_arena_reals(arena, np);
-    d->q = dae_arena_reals(arena, np);
     d->va = dae_arena_reals(arena, nv);
     d->vb = dae_arena_reals(arena, nv);
     d->side = dae_arena_reals(arena, nv + nl);
     d->nothing = dae_arena_reals(arena, nl + (size_t)d->nu);
-    if (mech->cache_size) d->cache = dae_arena_take(arena, 1, mech->cache_size);
     if (dae_arena_failed(arena) || dae_arena_failed(d->keep)) {
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities",
                         d->nv);
     }
     d->at_t = NAN;
-    if (d->constant) constant_mass(d);
-    if (d->constant) d->spec.mass = d->M;
+    if (d->constant) dae_copy(d->nM, d->parts.constant, d->M);
     d->spec.mode = mode;
     d->spec.unsymmetric = d->friction;
     d->saddle = dae_saddle_create(&d->spec, d->keep, err);
@@ -162,127 +121,50 @@ int dae_descriptor_load(dae_descriptor *d, const void *buffer, size_t size)
 
 /* ---- The parts ----------------------------------------------------------------------------------- */
 
-static int judge(int r, int n, const double *out)
-{
-    if (r) return r;
-    return dae_all_finite(n, out) ? 0 : 1;
-}
-
-/* The diagonal blocks of a dense matrix, one after another. */
-static void gather_blocks(const dae_descriptor *d, const double *dense, double *M)
-{
-    for (int k = 0, first = 0; k < d->spec.nblock; k++) {
-        int n = d->spec.block[k];
-        for (int j = 0; j < n; j++, M += n)
-            dae_copy(n, dense + first + (size_t)(first + j) * (size_t)d->nv, M);
-        first += n;
-    }
-}
-
-/* M without the test for numbers that are not finite, which show in the factors. */
-static int evaluate_mass(dae_descriptor *d, double t, const double *p, double *M)
-{
-    if (d->constant) {
-        if (M != d->M) dae_copy(d->nM, d->M, M);
-        return 0;
-    }
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
-    int r;
-    if (d->m.mass_blocks) {
-        dae_zero(d->nM, M);
-        r = d->m.mass_blocks(&x, M, d->m.user);
-    } else {
-        double *to = d->dense ? d->dense : M;
-        dae_zero(d->nv * d->nv, to);
-        r = d->m.mass_fn(&x, to, d->m.user);
-        if (d->dense && !r) gather_blocks(d, d->dense, M);
-    }
-    return r;
-}
-
 int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M)
 {
-    return judge(evaluate_mass(d, t, p, M), d->nM, M);
+    return dae_parts_judge(dae_parts_mass(&d->parts, t, p, M), d->nM, M);
 }
 
-/* The same for g and G. */
-static int evaluate_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G)
+/* Into d->M, without the test for numbers that are not finite. */
+static int evaluate_mass(dae_descriptor *d, double t, const double *p)
 {
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
-    if (!d->nl) return 0;
-    if (G) dae_zero(d->nG, G);
-    return d->spec.colptr ? d->m.constraint_sparse(&x, g, G, d->m.user)
-                          : d->m.constraint(&x, g, G, d->m.user);
+    return d->constant ? 0 : dae_parts_mass(&d->parts, t, p, d->M);
 }
 
 int dae_descriptor_constraint(dae_descriptor *d, double t, const double *p, double *g, double *G)
 {
-    int r = judge(evaluate_constraint(d, t, p, g, G), g && d->nl ? d->ng : 0, g);
-    return judge(r, G && d->nl ? d->nG : 0, G);
+    int r = dae_parts_constraint(&d->parts, t, p, g, G);
+    r = dae_parts_judge(r, g && d->nl ? d->ng : 0, g);
+    return dae_parts_judge(r, G && d->nl ? d->nG : 0, G);
 }
 
 int dae_descriptor_drift(dae_descriptor *d, double t, const double *p, double *gI)
 {
-    if (!d->m.velocity) {
-        dae_zero(d->nl, gI);
-        return 0;
-    }
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
-    return judge(d->m.velocity(&x, gI, d->m.user), d->nl, gI);
+    return dae_parts_judge(dae_parts_drift(&d->parts, t, p, gI), d->m.velocity ? d->nl : 0, gI);
 }
 
 int dae_descriptor_kinematics(dae_descriptor *d, double t, const double *p, const double *v, double *pdot)
 {
-    if (!d->m.kinematics) {
-        dae_copy(d->nv, v, pdot);
-        return 0;
-    }
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v};
-    return judge(d->m.kinematics(&x, pdot, d->m.user), d->np, pdot);
+    int r = dae_parts_kinematics(&d->parts, t, p, v, pdot);
+    return dae_parts_judge(r, d->m.kinematics ? d->np : 0, pdot);
 }
 
 int dae_descriptor_force(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
                          const double *lambda, double *f)
 {
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = lambda};
-    return judge(d->m.force(&x, f, d->m.user), d->nv, f);
+    return dae_parts_judge(dae_parts_force(&d->parts, t, p, v, u, lambda, f), d->nv, f);
 }
 
 int dae_descriptor_dynamics(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
                             const double *lambda, double *du)
 {
-    if (!d->nu) return 0;
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = lambda};
-    return judge(d->m.dynamics(&x, du, d->m.user), d->nu, du);
-}
-
-/* out = G v + gI at (t + s, p + s pdot). */
-static int velocity_residual(dae_descriptor *d, double t, double s, const double *p, const double *v,
-                             double *out)
-{
-    for (int i = 0; i < d->np; i++) d->q[i] = p[i] + s * d->pdot[i];
-    int r = dae_descriptor_constraint(d, t + s, d->q, NULL, d->scratch_G);
-    if (!r) r = dae_descriptor_drift(d, t + s, d->q, out);
-    if (!r) dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, out);
-    return r;
+    return dae_parts_judge(dae_parts_dynamics(&d->parts, t, p, v, u, lambda, du), d->nu, du);
 }
 
 int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const double *v, double *gamma)
 {
-    if (!d->nl) return 0;
-    if (d->m.gamma) {
-        dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v};
-        return judge(d->m.gamma(&x, gamma, d->m.user), d->nl, gamma);
-    }
-    int r = dae_descriptor_kinematics(d, t, p, v, d->pdot);
-    if (r) return r;
-    /* A time in which no position moves by more than the cube root of the rounding unit, relative. */
-    double size = fmax(dae_largest(d->np, p), 1e-2), speed = dae_largest(d->np, d->pdot);
-    double s = cbrt(DBL_EPSILON) * fmin(fmax(fabs(t), 1), size / fmax(speed, DBL_MIN));
-    r = velocity_residual(d, t, s, p, v, gamma);
-    if (!r) r = velocity_residual(d, t, -s, p, v, d->low);
-    for (int i = 0; i < d->nl && !r; i++) gamma[i] = (gamma[i] - d->low[i]) / (2 * s);
-    return r;
+    return dae_parts_judge(dae_parts_gamma(&d->parts, t, -INFINITY, INFINITY, p, v, gamma), d->nl, gamma);
 }
 
 /* ---- Accelerations and multipliers ---------------------------------------------------------------- */
@@ -316,26 +198,17 @@ static int lower_side(dae_descriptor *d, double t, const double *p, const double
     return 0;
 }
 
-/* U = G - F^T, both dense. */
-static void upper_block(dae_descriptor *d)
-{
-    for (int j = 0; j < d->nv; j++) {
-        for (int i = 0; i < d->nl; i++) d->U[i + j * d->nl] = d->G[i + j * d->nl] - d->F[j + i * d->nv];
-    }
-}
-
 /* Where f depends on lambda: Newton, M a + (G^T - F) lambda = f(lambda_k) - F lambda_k. */
 static int with_friction(dae_descriptor *d, double t, const double *p, const double *v, const double *u,
                          double *a, double *lambda)
 {
     dae_copy(d->nl, d->lambda, lambda);
     for (int k = 0; k < FRICTION_TRIES; k++) {
-        dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = lambda};
         int r = dae_descriptor_force(d, t, p, v, u, lambda, a);
-        dae_zero(d->nv * d->nl, d->F);
-        if (!r) r = judge(d->m.dfdlambda(&x, d->F, d->m.user), d->nv * d->nl, d->F);
+        if (!r) r = dae_parts_friction(&d->parts, t, p, v, u, lambda, d->F);
+        r = dae_parts_judge(r, d->nv * d->nl, d->F);
         if (r) return r;
-        upper_block(d);
+        dae_parts_upper(&d->parts, d->G, d->F, d->U);
         for (int j = 0; j < d->nl; j++) dae_axpy(d->nv, -lambda[j], d->F + (size_t)j * (size_t)d->nv, a);
         dae_copy(d->nl, d->low, d->gI);
         if (factor(d, t, p, a, d->gI)) return 1;
@@ -356,12 +229,11 @@ int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, c
 {
     double *fa = d->side, *low = d->friction ? d->low : fa + d->nv;
     int r = lower_side(d, t, p, v, alpha, beta, low);
-    if (!r) r = evaluate_mass(d, t, p, d->M);
-    if (!r) r = evaluate_constraint(d, t, p, NULL, d->G);
+    if (!r) r = evaluate_mass(d, t, p);
+    if (!r) r = dae_parts_constraint(&d->parts, t, p, NULL, d->G);
     if (r) return r;
     if (d->friction) return with_friction(d, t, p, v, u, a, lambda);
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p, .v = v, .u = u, .lambda = d->nothing};
-    r = d->m.force(&x, fa, d->m.user);
+    r = dae_parts_force(&d->parts, t, p, v, u, d->nothing, fa);
     if (r) return r;
     if (factor(d, t, p, fa, low)) return 1;
     dae_copy(d->nv, fa, a);
@@ -371,20 +243,10 @@ int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, c
 
 /* ---- Projection ----------------------------------------------------------------------------------- */
 
-/* Euler parameters: the row of g_p T that belongs to |e| = 1 vanishes, so they are normalized by hand. */
-static void normalize(const dae_descriptor *d, double *p)
-{
-    for (int k = 0; k < d->m.nquaternion; k++) {
-        double *e = p + d->m.quaternion[k];
-        double length = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
-        for (int i = 0; length > 0 && i < 4; i++) e[i] /= length;
-    }
-}
-
 static int factor_here(dae_descriptor *d, double t, const double *p)
 {
-    int r = evaluate_mass(d, t, p, d->M);
-    if (!r) r = evaluate_constraint(d, t, p, NULL, d->G);
+    int r = evaluate_mass(d, t, p);
+    if (!r) r = dae_parts_constraint(&d->parts, t, p, NULL, d->G);
     if (r) return r;
     if (d->friction) dae_copy(d->nG, d->G, d->U);
     return factor(d, t, p, NULL, NULL);
@@ -393,12 +255,11 @@ static int factor_here(dae_descriptor *d, double t, const double *p)
 /* The first ng rows of G become dg/dp T. The factors are nobody else's: at_t tells. */
 static int factor_position(dae_descriptor *d, double t, const double *p)
 {
-    dae_mech_point x = {.t = t, .cache = d->cache, .p = p};
     if (!d->m.position_jacobian) return factor_here(d, t, p);
-    int r = evaluate_mass(d, t, p, d->M);
-    if (!r) r = evaluate_constraint(d, t, p, NULL, d->G);
-    dae_zero(d->ng * d->nv, d->C);
-    if (!r) r = judge(d->m.position_jacobian(&x, d->C, d->m.user), d->ng * d->nv, d->C);
+    int r = evaluate_mass(d, t, p);
+    if (!r) r = dae_parts_constraint(&d->parts, t, p, NULL, d->G);
+    if (!r) r = dae_parts_position_jacobian(&d->parts, t, p, d->C);
+    r = dae_parts_judge(r, d->ng * d->nv, d->C);
     if (r) return r;
     for (int j = 0; j < d->nv; j++) dae_copy(d->ng, d->C + j * d->ng, d->G + j * d->nl);
     if (d->friction) dae_copy(d->nG, d->G, d->U);
@@ -489,11 +350,11 @@ static int project_velocity(dae_descriptor *d, double t, const double *p, double
 
 int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
 {
-    normalize(d, p);
+    dae_parts_normalize(&d->parts, p);
     if (!d->nl) return 0;
     int r = 0;
     if (d->ng) r = project_position(d, t, p);
-    normalize(d, p);
+    dae_parts_normalize(&d->parts, p);
     if (!r && !have_factors(d, t, p, fmax(dae_largest(d->np, p), DBL_MIN))) r = factor_here(d, t, p);
     return r ? r : project_velocity(d, t, p, v);
 }
