@@ -12,6 +12,7 @@
 #include <daedalus/multibody.h>
 #include <daedalus/options.h>
 #include <daedalus/problem.h>
+#include <daedalus/sensitivity.h>
 #include <daedalus/simulation.h>
 #include <daedalus/status.h>
 #include <daedalus/study.h>
