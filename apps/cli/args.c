@@ -98,7 +98,7 @@ const char *cli_problem_name(int i)
 
 const char *cli_solver_name(int i)
 {
-    const dae_method_info *m = dae_method_get(i);
+    const dae_method_info *m = cli_method_at(i);
     return m ? m->name : NULL;
 }
 

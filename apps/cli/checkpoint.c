@@ -30,7 +30,7 @@ static int cannot_save(cli_args *args, const char *path, const char *method)
 /* Before the run: a method that can be saved, and a place to write to. A file that is there stays as it is. */
 int cli_checkpoint_check(cli_args *args, const char *path, const char *method)
 {
-    const dae_method_info *m = method ? dae_method_find(method) : NULL;
+    const dae_method_info *m = method ? cli_method(method) : NULL;
     if (m && !m->checkpoint) return cannot_save(args, path, m->name);
     cli_draft d;
     if (cli_draft_begin(args, &d, "--checkpoint", path)) return EXIT_USAGE;
@@ -40,7 +40,7 @@ int cli_checkpoint_check(cli_args *args, const char *path, const char *method)
 
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path)
 {
-    const dae_method_info *m = dae_method_find(r->solver);
+    const dae_method_info *m = cli_method(r->solver);
     if (!r->checkpoint && m && m->checkpoint) return cli_wrong(args, "--checkpoint %s: out of memory", path);
     if (!r->checkpoint) return cannot_save(args, path, r->solver);
     cli_draft d;

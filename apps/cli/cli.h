@@ -111,6 +111,19 @@ const char *cli_problem_name(int i);
 const char *cli_solver_name(int i);
 const char *cli_formulation_name(int i);
 
+/* ---- plugin.c: own methods, --plugin FILE.so ------------------------------------------------------ */
+
+int cli_plugins_open(const cli_args *args); /* 0 or EXIT_USAGE after a message */
+void cli_plugins_close(void);
+const dae_method *const *cli_own(void);              /* for dae_options.own */
+const dae_method_info *cli_method_at(int i);         /* registry and own; NULL past the end */
+const dae_method_info *cli_method(const char *name); /* NULL: none of both */
+#define CLI_PLUGIN                                   \
+    {                                                \
+        "plugin", "FILE.so", "file",                 \
+            "own methods from a shared object (docs/own-solver.md); may be given more than once" \
+    }
+
 /* ---- Shared by commands -------------------------------------------------------------------------- */
 
 /* The problem or file named by the first argument with its --set values; NULL after a message (args->status). */
@@ -255,12 +268,5 @@ int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *pa
 /* Takes the options kept in the file over into args. *block (the caller frees it, after args) holds the file,
  * *bytes the integrator's part of it. */
 int cli_checkpoint_read(cli_args *args, const char *path, void **block, const void **bytes, size_t *size);
-
-/* ---- cmd_build.c ------------------------------------------------------------------------------------- */
-
-enum { CLI_COMPILER_WORDS = 9 };
-/* The command that makes the shared object `out` of C or Fortran, by the ending of source; the Debian package of the compiler. */
-const char *cli_compiler(const char *source, const char *out, const char *argv[CLI_COMPILER_WORDS]);
-int cli_is_source(const char *file); /* 1: C or Fortran, by its ending */
 
 #endif

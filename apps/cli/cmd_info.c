@@ -149,7 +149,7 @@ static int run(cli_args *args)
 {
     const char *name = args->argument[0];
     if (dae_problem_find(name) || dae_problem_is_file(name)) return info_problem(args, name);
-    if (dae_method_find(name)) return info_solver(args, dae_method_find(name));
+    if (cli_method(name)) return info_solver(args, cli_method(name));
     if (dae_formulation_find(name)) return info_formulation(args, dae_formulation_find(name));
     if (!strcmp(name, "auto")) return info_auto();
     char near[200];
@@ -163,6 +163,7 @@ static int run(cli_args *args)
 
 static const cli_option options[] = {
     {"json", NULL, NULL, "one JSON object on standard output, the page as Markdown and as HTML in it"},
+    CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };
 static const char *const examples[] = {"info andrews", "equations, origin, parameters, reference",

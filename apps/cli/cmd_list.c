@@ -85,8 +85,8 @@ static void print_solvers(json_t *answer)
     json_t *list = json_array();
     if (!answer)
         printf("%-12s %-7s %-14s %5s  %-8s  %s\n", "SOLVER", "ORDER", "KINDS", "INDEX", "IMPLICIT", "TITLE");
-    for (int i = 0; dae_method_get(i); i++) {
-        const dae_method_info *m = dae_method_get(i);
+    for (int i = 0; cli_method_at(i); i++) {
+        const dae_method_info *m = cli_method_at(i);
         char order[32], kinds[64];
         if (wanted_index >= 0 && m->max_index < wanted_index) continue;
         snprintf(order, sizeof order, m->order_min == m->order_max ? "%d" : "%d-%d", m->order_min,
@@ -147,6 +147,7 @@ static int run(cli_args *args)
 static const cli_option options[] = {
     {"index", "K", "0|1|2|3", "problems of this index; solvers that take it"},
     {"json", NULL, NULL, "one JSON object on standard output"},
+    CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };
 static const char *const examples[] = {"list problems",

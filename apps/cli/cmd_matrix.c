@@ -20,7 +20,7 @@ typedef struct matrix {
     const char **problem, **solver;
     int nproblem, nsolver;
     dae_result_row *row; /* all that are wanted */
-    char *finished;     /* count flags: 1 the file has it */
+    char *finished;      /* count flags: 1 the file has it */
     int *order;
     int count, todo;
 } matrix;
@@ -41,7 +41,7 @@ static int plan(matrix *x, long every)
         const dae_problem_info *p = dae_problem_get(i);
         if (!in_list(p->name, x->problem, x->nproblem)) continue;
         dae_result_row *more = NULL;
-        int n = dae_results_plan(p->name, DAE_RESULTS_RANGE, NULL, 0, &more);
+        int n = dae_results_plan(p->name, DAE_RESULTS_RANGE, &(dae_results_choice){.own = cli_own()}, &more);
         dae_result_row *all = n > 0 ? realloc(x->row, (size_t)(x->count + n) * sizeof *all) : x->row;
         if (n < 0 || (n > 0 && !all)) {
             free(more);
@@ -76,8 +76,8 @@ static void print_eligibility(const matrix *x)
     for (int i = 0; i < dae_problem_count(); i++) {
         const dae_problem_info *p = dae_problem_get(i);
         if (!in_list(p->name, x->problem, x->nproblem) || !dae_tolerance_range_find(p->name)) continue;
-        for (int k = 0; k < dae_method_count(); k++) {
-            const dae_method_info *m = dae_method_get(k);
+        for (int k = 0; cli_method_at(k); k++) {
+            const dae_method_info *m = cli_method_at(k);
             if (!in_list(m->name, x->solver, x->nsolver)) continue;
             const char *why = dae_matrix_exclusion(p, m);
             int runs = 0;
@@ -243,8 +243,8 @@ static int print_limits(FILE *out, const matrix *x, const char *head, const char
     int n = 0;
     for (int i = 0; i < dae_problem_count(); i++) {
         const dae_problem_info *p = dae_problem_get(i);
-        for (int k = 0; k < dae_method_count() && in_list(p->name, x->problem, x->nproblem); k++) {
-            const dae_method_info *m = dae_method_get(k);
+        for (int k = 0; cli_method_at(k) && in_list(p->name, x->problem, x->nproblem); k++) {
+            const dae_method_info *m = cli_method_at(k);
             if (!in_list(m->name, x->solver, x->nsolver) || !left_out(p, m)) continue;
             fprintf(out, "%s", n++ ? "" : head);
             fprintf(out, format, m->name, p->name, dae_matrix_least_rtol(p, m), m->order_max, left_out(p, m));
@@ -309,8 +309,8 @@ static void cross(FILE *out, const matrix *x, cell_fn *cell)
 {
     int column[64], n = 0;
     fputs("| problem |", out);
-    for (int k = 0; k < dae_method_count() && n < 64; k++) {
-        const char *name = dae_method_get(k)->name;
+    for (int k = 0; cli_method_at(k) && n < 64; k++) {
+        const char *name = cli_method_at(k)->name;
         int any = 0;
         for (int i = 0; i < x->count; i++) any |= !strcmp(x->row[i].solver, name);
         if (!any) continue;
@@ -326,7 +326,7 @@ static void cross(FILE *out, const matrix *x, cell_fn *cell)
         if (!any) continue;
         fprintf(out, "\n| %s |", name);
         for (int k = 0; k < n; k++) {
-            group g = group_of(x, name, dae_method_get(column[k])->name);
+            group g = group_of(x, name, cli_method_at(column[k])->name);
             if (g.planned) cell(out, &g);
             else fputs(" ", out);
             fputs(" |", out);
@@ -463,6 +463,7 @@ static const cli_option options[] = {
     {"retry", NULL, NULL, "run again what failed"},
     {"eligible", NULL, NULL, "show which solvers run on which problems and why others do not, run nothing"},
     {"quiet", NULL, NULL, "no progress on standard error"},
+    CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };
 static const char notes_text[] =

@@ -175,7 +175,7 @@ static int get_rows(cli_page *p, int render_only)
     char path[1100];
     keeper k = {.page = p};
     cli_page_path(p, "table.jsonl", path, sizeof path);
-    p->nrow = p->study.problem->hash ? 0 : dae_results_plan(p->name, DAE_RESULTS_PUBLISHED, NULL, 0, &p->row);
+    p->nrow = p->study.problem->hash ? 0 : dae_results_plan(p->name, DAE_RESULTS_PUBLISHED, NULL, &p->row);
     if (p->nrow < 0) return cli_wrong(p->args, "out of memory");
     if (p->nrow == 0 || (render_only && access(path, R_OK) != 0)) {
         p->nrow = 0;

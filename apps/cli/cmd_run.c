@@ -43,6 +43,7 @@ static const char *const same[][2] = {{"solver", "method"},
 static int set_options(job *j)
 {
     dae_options *o = &j->options.options;
+    o->own = cli_own();
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         const char *value = cli_value(j->args, same[i][0]);
         dae_error err = {0};
@@ -559,6 +560,7 @@ static const cli_option options[] = {
     {"resume", "FILE", "file", "go on from a checkpoint; its options are taken over"},
     {"change-tolerances", NULL, NULL,
      "with --resume: --rtol and --atol may be others; the method starts afresh there"},
+    CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] = "The report has the layout of the test set's: digits are -log10 of the error at "

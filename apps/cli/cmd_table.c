@@ -11,12 +11,15 @@ typedef struct table {
     int count;
     const char **solver;
     int nsolver;
+    dae_problem *given;       /* a file instead of a problem of the test set */
+    dae_reference *reference; /* of it, from the cache, or NULL */
 } table;
 
 static int append(table *t, const char *problem, dae_results_rows what)
 {
     dae_result_row *more = NULL;
-    int n = dae_results_plan(problem, what, t->solver, t->nsolver, &more);
+    dae_results_choice choice = {t->solver, t->nsolver, cli_own(), t->given};
+    int n = dae_results_plan(problem, what, &choice, &more);
     dae_result_row *all = n > 0 ? realloc(t->row, (size_t)(t->count + n) * sizeof *all) : t->row;
     if (n < 0 || (n > 0 && !all)) {
         free(more);
@@ -29,6 +32,17 @@ static int append(table *t, const char *problem, dae_results_rows what)
     return 0;
 }
 
+/* A file: the report's solvers at its tolerances, or those of the default ladder. */
+static int plan_file(table *t, dae_results_rows what)
+{
+    cli_args *args = t->args;
+    t->given = cli_open_problem(args);
+    if (!t->given) return args->status;
+    if (cli_reference_use(args, t->given, &t->reference)) return EXIT_USAGE;
+    if (append(t, NULL, what)) return EXIT_USAGE;
+    return t->count ? 0 : cli_wrong(args, "%s: none of these solvers takes it", args->argument[0]);
+}
+
 static int plan(table *t, dae_results_rows what)
 {
     cli_args *args = t->args;
@@ -39,6 +53,8 @@ static int plan(table *t, dae_results_rows what)
         for (int i = 0; i < dae_problem_count(); i++) {
             if (append(t, dae_problem_get(i)->name, what)) return EXIT_USAGE;
         }
+    } else if (dae_problem_is_file(args->argument[0])) {
+        return plan_file(t, what);
     } else {
         const dae_problem_info *info = dae_problem_find(args->argument[0]);
         char near[200];
@@ -144,10 +160,11 @@ static int run_table(table *t)
     if (seconds && (cli_number(args, "max-seconds", seconds, &jobs.max_seconds) || jobs.max_seconds < 0))
         return EXIT_USAGE;
     if (notes && strcmp(format, "md") != 0) return cli_wrong(args, "--notes is for --format md");
-    if (plan(t, rows && rows[0] == 'r' ? DAE_RESULTS_RANGE : DAE_RESULTS_PUBLISHED)) return EXIT_USAGE;
+    int status = plan(t, rows && rows[0] == 'r' ? DAE_RESULTS_RANGE : DAE_RESULTS_PUBLISHED);
+    if (status) return status;
     jobs.jobs = (int)njobs;
     jobs.repeat = (int)repeat;
-    int status = cli_jobs_run(args, t->row, NULL, t->count, &jobs);
+    status = cli_jobs_run(args, t->row, NULL, t->count, &jobs);
     if (status) return status;
     int md = !strcmp(format, "md");
     if (md) put_head(t);
@@ -167,6 +184,8 @@ static int run(cli_args *args)
     int status = run_table(&t);
     free(t.row);
     free(t.solver);
+    dae_problem_destroy(t.given);
+    dae_reference_destroy(t.reference);
     return status;
 }
 
@@ -182,6 +201,7 @@ static const cli_option options[] = {
     {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},
     {"max-seconds", "S", NULL, "limit on the CPU time of a run; 0 (default): none"},
     {"quiet", NULL, NULL, "no progress on standard error"},
+    CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };
 static const char notes_text[] = "A cell reads: ours (printed), counts with their ratio. What is worse than "

@@ -146,7 +146,9 @@ int cli_dispatch(int argc, char **argv)
     }
     cli_args args;
     int status = cli_parse(&args, c, argc - 2, argv + 2);
+    if (!status) status = cli_plugins_open(&args);
     if (!status) status = c->run(&args);
+    cli_plugins_close();
     cli_args_free(&args);
     return status;
 }

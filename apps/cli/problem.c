@@ -140,7 +140,7 @@ static dae_problem *open_file(cli_args *args, const char *name)
 int cli_check_solver(const cli_args *args, const char *name)
 {
     char near[200];
-    if (dae_method_find(name)) return 0;
+    if (cli_method(name)) return 0;
     cli_nearest(name, cli_solver_name, near, sizeof near);
     if (near[0]) return cli_wrong(args, "there is no solver \"%s\"; did you mean %s?", name, near);
     return cli_wrong(args, "there is no solver \"%s\"; `daedalus list solvers` shows them", name);

@@ -14,6 +14,7 @@ static int takes(const dae_method_info *m, const dae_problem *p)
 {
     if (p->system.kind == DAE_KIND_MECH) {
         dae_options o = dae_options_default();
+        o.own = cli_own();
         o.method = m->name;
         dae_error err = {0};
         dae_formulation *f = dae_formulation_open(&p->system, &o, &(dae_options){0}, &err);
@@ -47,7 +48,7 @@ static int parse(const cli_args *args, const char *word, size_t length, cli_solv
         if (!f) return cli_check_formulation(args, slash);
         s->formulation = f->name;
     }
-    s->method = dae_method_find(method);
+    s->method = cli_method(method);
     return s->method ? 0 : cli_check_solver(args, method);
 }
 
@@ -55,8 +56,8 @@ int cli_solvers(const cli_args *args, const char *list, const dae_problem *p, cl
 {
     *count = 0;
     if (!strcmp(list, "all")) {
-        for (int i = 0; i < dae_method_count() && *count < CLI_MAX_SOLVERS; i++) {
-            const dae_method_info *m = dae_method_get(i);
+        for (int i = 0; cli_method_at(i) && *count < CLI_MAX_SOLVERS; i++) {
+            const dae_method_info *m = cli_method_at(i);
             if (left_out_of_all(m) || !takes(m, p)) continue;
             cli_solver *s = &out[(*count)++];
             *s = (cli_solver){.method = m};
@@ -82,6 +83,7 @@ int cli_solvers(const cli_args *args, const char *list, const dae_problem *p, cl
 void cli_solver_apply(const cli_solver *s, dae_options *o)
 {
     static const dae_setting project = {"formulation.project", "1"};
+    o->own = cli_own();
     o->method = s->method->name;
     o->formulation = s->formulation;
     if (s->project) {

@@ -11,8 +11,8 @@
 #include <daedalus/method.h>
 #include <daedalus/multibody.h>
 #include <daedalus/options.h>
+#include <daedalus/plugin.h>
 #include <daedalus/problem.h>
-#include <daedalus/sensitivity.h>
 #include <daedalus/simulation.h>
 #include <daedalus/status.h>
 #include <daedalus/study.h>

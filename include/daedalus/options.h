@@ -13,8 +13,10 @@ typedef struct dae_setting {
     const char *name, *value;
 } dae_setting;
 
+struct dae_method;
+
 typedef struct dae_options {
-    const char *method;      /* registry name, or "auto" */
+    const char *method;      /* registry name, name of an own method, or "auto" */
     const char *formulation; /* mechanical systems: registry name, or "auto" */
     double rtol, atol;       /* scalar tolerances; one of them may be 0 (rtol = 0: absolute control) */
     const double *rtol_vec;  /* per component, or NULL */
@@ -35,6 +37,7 @@ typedef struct dae_options {
     int ndiscontinuity;
     const dae_setting *setting; /* options of the chosen method */
     int nsetting;
+    const struct dae_method *const *own; /* methods of the caller (daedalus/plugin.h), ended by NULL; borrowed */
 
     dae_log_fn *log; /* NULL: silent */
     dae_log_level log_level;

@@ -11,7 +11,9 @@ enum { DAE_MARK_FAILED = 1, DAE_MARK_MESCD = 2, DAE_MARK_SCD = 4, DAE_MARK_STEPS
 
 /* One run, and the published row it stands beside. Fill problem to h0, then dae_result_run. */
 typedef struct dae_result_row {
-    const char *problem, *solver;       /* registry names */
+    const char *problem, *solver;       /* registry names, or those of what is given here: */
+    const dae_problem *given;           /* NULL: the problem of the registry */
+    const struct dae_method *const *own; /* methods of the caller, as in dae_options */
     const dae_published_row *published; /* NULL: none */
     int m;                              /* number of the tolerance in the problem's range, -1: none */
     double rtol, atol, h0;              /* h0 0: the method chooses */
@@ -27,10 +29,20 @@ typedef enum dae_results_rows {
     DAE_RESULTS_RANGE          /* the tolerances of the work-precision diagram */
 } dae_results_rows;
 
-/* The rows of one problem, for the named solvers (solver NULL: all that have counterparts, or for a range all
- * that take the problem). *row is allocated: free it. Their number, or < 0: out of memory. */
-DAE_API int dae_results_plan(const char *problem, dae_results_rows what, const char *const *solver,
-                             int nsolver, dae_result_row **row);
+/* For whom; all may be NULL. */
+typedef struct dae_results_choice {
+    const char *const *solver; /* these; NULL: all that have counterparts, or for a range all that take the problem */
+    int nsolver;
+    const struct dae_method *const *own; /* methods of the caller that solver may name */
+    /* Instead of one of the registry: the report's solvers at the report's three tolerances, 1e-4, 1e-7 and 1e-10, or for a
+     * range those of dae_ladder_default. It has to live as long as the rows. */
+    const dae_problem *given;
+} dae_results_choice;
+
+/* The rows of one problem (its name is not looked at where choice->given is). *row is allocated: free it. Their number, or
+ * < 0: out of memory. choice NULL: nothing is said. */
+DAE_API int dae_results_plan(const char *problem, dae_results_rows what, const dae_results_choice *choice,
+                             dae_result_row **row);
 /* Runs a row. max_seconds 0: no limit; repeat as in dae_run_options. A failed run is a result too. */
 DAE_API void dae_result_run(dae_result_row *row, double max_seconds, int repeat);
 /* Marks: 0.7 digits below for radau5, radau, ida and cvode, 0.5 for others; 1.6 and 1.3 times the steps or f. */

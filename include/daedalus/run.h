@@ -64,6 +64,7 @@ typedef struct dae_run_result {
     const dae_problem *problem;
     const char *name;           /* of the problem, or "system" */
     const char *solver;         /* the method that ran, or the one that was asked for if it did not start */
+    const char *solver_title;   /* what it is in words; NULL: it did not start */
     const char *formulation;    /* mechanical systems, else NULL */
     const char *reason;         /* why "auto" took the method, or "" */
     const char *warnings;       /* what speaks against this method here, or "" */

@@ -52,6 +52,10 @@ DAE_API const char *dae_status_name(dae_status s); /* "DAE_OK" */
 DAE_API const char *dae_status_text(dae_status s); /* one sentence */
 DAE_API const char *dae_status_hint(dae_status s); /* what to try, "" if nothing */
 
+/* Fills *err (NULL allowed) and returns s, so that a failing function ends with
+ *     return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", rtol); */
+DAE_API dae_status dae_fail(dae_error *err, dae_status s, double t, const char *format, ...) DAE_PRINTF(4, 5);
+
 /* Log: a level and "key=value" text. Levels as in [MEXX] section 4.2, coarse to fine. */
 typedef enum dae_log_level {
     DAE_LOG_NONE = 0,

@@ -85,6 +85,7 @@ typedef struct dae_workprec_options {
     void *user;
     const volatile int
         *cancel; /* another value than 0 there ends the study after the present step; NULL: nothing does */
+    const struct dae_method *const *own; /* methods of the caller, as in dae_options */
 } dae_workprec_options;
 /* DAE_OK; DAE_CANCELLED: it was ended; or what is wrong with a name. Failed runs are measurements too. */
 DAE_API dae_status dae_workprec_run(const dae_problem *p, const char *const *solver, int nsolver,

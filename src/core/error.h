@@ -1,19 +1,9 @@
-/* Filling a dae_error, and the log. */
+/* Checks of arguments, the log and spelling hints; dae_fail is in <daedalus/status.h>. */
 #ifndef DAE_CORE_ERROR_H
 #define DAE_CORE_ERROR_H
 
 #include <daedalus/options.h>
 #include <daedalus/status.h>
-
-#if defined(__GNUC__)
-#define DAE_PRINTF(a, b) __attribute__((format(printf, a, b)))
-#else
-#define DAE_PRINTF(a, b)
-#endif
-
-/* Fills *err (NULL allowed) and returns s, so that a failing function ends with
- *     return dae_fail(err, DAE_ERR_INPUT, NAN, "rtol = %g must be positive", rtol); */
-dae_status dae_fail(dae_error *err, dae_status s, double t, const char *format, ...) DAE_PRINTF(4, 5);
 
 /* DAE_OK, or DAE_ERR_INPUT where p is NULL: "y is NULL". */
 dae_status dae_need(const void *p, const char *what, dae_error *err);

@@ -240,7 +240,6 @@ dae_status dae_run_report(const dae_run_result *r, int max_components, dae_write
 {
     dae_text x = {.write = write, .user = user};
     const dae_problem *p = r->problem;
-    const dae_method_info *m = dae_method_find(r->solver);
     dae_text_print(&x, "Solving Problem %s using %s\n\n", r->name, r->solver);
     if (p->info && p->info->title) {
         dae_text_print(&x, "   problem   %s\n", p->info->title);
@@ -249,7 +248,7 @@ dae_status dae_run_report(const dae_run_result *r, int max_components, dae_write
     if (dae_system_index(&p->system) > 0) dae_text_print(&x, ", index %d", dae_system_index(&p->system));
     if (r->formulation) dae_text_print(&x, ", formulation %s", r->formulation);
     dae_text_print(&x, ", t = %g .. %g\n", r->t0, r->t_end);
-    if (m && m->title) dae_text_print(&x, "   method    %s\n", m->title);
+    if (r->solver_title && r->solver_title[0]) dae_text_print(&x, "   method    %s\n", r->solver_title);
     if (r->reason[0]) dae_text_print(&x, "   chosen    %s\n", r->reason);
     if (r->warnings && r->warnings[0]) dae_text_print(&x, "   warning   %s\n", r->warnings);
     if (r->form_text && r->form_text[0]) dae_text_print(&x, "   form      %s\n", r->form_text);

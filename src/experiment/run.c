@@ -411,10 +411,12 @@ static void finish(run *x)
     dae_run_result *r = &x->r;
     dae_choice choice = dae_simulation_choice(x->sim);
     r->solver = kept(x, choice.method);
+    const dae_method_info *method = dae_options_method(&x->opt->options, choice.method);
+    r->solver_title = kept(x, method ? method->title : NULL);
     r->reason = kept(x, choice.reason);
     int index =
         r->formulation ? !strcmp(r->formulation, "index3") ? 3 : 0 : dae_system_index(&r->problem->system);
-    r->warnings = kept(x, dae_method_warning(dae_method_find(choice.method), index));
+    r->warnings = kept(x, dae_method_warning(method, index));
     r->linear_algebra = kept(x, choice.linear_algebra);
     r->form_text = kept(x, choice.coordinates);
     r->stats = dae_simulation_stats(x->sim);

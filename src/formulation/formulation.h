@@ -3,6 +3,7 @@
 #define DAE_FORMULATION_FORMULATION_H
 
 #include <daedalus/formulation.h>
+#include <daedalus/plugin.h>
 
 #include "core/error.h"
 #include "mechanics/descriptor.h"
@@ -64,6 +65,9 @@ struct dae_formulation_type {
 extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,
     dae_formulation_ggl, dae_formulation_index1, dae_formulation_baumgarte, dae_formulation_statespace,
     dae_formulation_joint;
+
+/* As dae_formulation_choose, for a method that need not be in the registry; NULL: the method is open too. */
+const dae_formulation_info *dae_formulation_for(const dae_method_info *m);
 
 /* (a, lambda) consistent with (p, v, u), or the reason why there are none. */
 dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu, double *a, double *lambda,

@@ -76,10 +76,9 @@ static dae_status no_formulation(const char *name, dae_error *err)
     return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no formulation \"%s\"; known: auto|%s", name, all);
 }
 
-dae_status dae_formulation_check(const char *formulation, const char *method, dae_error *err)
+static dae_status check(const char *formulation, const char *method, const dae_method_info *m, dae_error *err)
 {
     const dae_formulation_info *f = dae_formulation_find(formulation);
-    const dae_method_info *m = dae_method_find(method);
     if (!is_auto(formulation) && !f) return no_formulation(formulation, err);
     if (!is_auto(method) && !m) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"", method);
@@ -98,9 +97,18 @@ dae_status dae_formulation_check(const char *formulation, const char *method, da
                     methods[0] ? methods : "no method yet");
 }
 
+dae_status dae_formulation_check(const char *formulation, const char *method, dae_error *err)
+{
+    return check(formulation, method, dae_method_find(method), err);
+}
+
 const dae_formulation_info *dae_formulation_choose(const char *method)
 {
-    const dae_method_info *m = dae_method_find(method);
+    return dae_formulation_for(dae_method_find(method));
+}
+
+const dae_formulation_info *dae_formulation_for(const dae_method_info *m)
+{
     static const char *const nonstiff[] = {"descriptor", "index1", NULL};
     static const char *const stiff[] = {"descriptor", "ggl", "index1", NULL};
     static const char *const linearly_implicit[] = {"statespace",
@@ -291,10 +299,9 @@ static dae_status tolerances(dae_formulation *f, const dae_options *opt, dae_opt
 
 /* What "auto" stands for with this system: joint coordinates where they leave no constraints, for explicit methods and
  * where the method is open too (it is then chosen as for other ODEs, by stiffness); else what the method alone says. */
-static const dae_formulation_info *choose_for(const dae_system *mech, const dae_method_info *m,
-                                              const char *method)
+static const dae_formulation_info *choose_for(const dae_system *mech, const dae_method_info *m)
 {
-    const dae_formulation_info *info = dae_formulation_choose(method), *joint = &dae_formulation_joint.info;
+    const dae_formulation_info *info = dae_formulation_for(m), *joint = &dae_formulation_joint.info;
     int tree = mech->kind == DAE_KIND_MECH && mech->mech.joint && mech->mech.joint->nloop == 0;
     int explicit_ode = m && !m->implicit && m->kinds == 1u << DAE_KIND_ODE;
     return tree && (!m || explicit_ode) ? joint : info;
@@ -307,11 +314,11 @@ dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options 
         dae_need(inner, "inner", err))
         return NULL;
     const char *method = opt->method;
-    if (dae_formulation_check(opt->formulation, method, err)) return NULL;
-    const dae_method_info *m = dae_method_find(method);
+    const dae_method_info *m = dae_options_method(opt, method);
+    if (check(opt->formulation, method, m, err)) return NULL;
     int automatic = is_auto(opt->formulation);
     const dae_formulation_info *info =
-        automatic ? choose_for(mech, m, method) : dae_formulation_find(opt->formulation);
+        automatic ? choose_for(mech, m) : dae_formulation_find(opt->formulation);
     if (!info) {
         dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "method %s takes no form of mechanical systems", method);
         return NULL;

@@ -101,8 +101,8 @@ static dae_status check_checkpoint(dae_integrator *it, const void *buffer, size_
         return dae_fail(err, DAE_ERR_INPUT, NAN, "the checkpoint is damaged or incomplete (%zu bytes)", size);
     }
     h->method[sizeof h->method - 1] = 0;
-    if (strcmp(h->method, mine.method) != 0 && it->automatic && dae_driver_find_method(h->method)) {
-        dae_status r = dae_driver_replace_method(it, dae_driver_find_method(h->method), err);
+    if (strcmp(h->method, mine.method) != 0 && it->automatic && dae_method_lookup(NULL, h->method)) {
+        dae_status r = dae_driver_replace_method(it, dae_method_lookup(NULL, h->method), err);
         if (r) return r;
         mine = head_of(it);
     }

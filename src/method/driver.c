@@ -35,15 +35,6 @@
 
 /* ---- Create ------------------------------------------------------------------------------------ */
 
-const dae_method *dae_driver_find_method(const char *name)
-{
-    const dae_method_info *info = dae_method_find(name);
-    for (int i = 0; info && i < dae_method_count(); i++) {
-        if (&dae_method_at(i)->info == info) return dae_method_at(i);
-    }
-    return NULL;
-}
-
 /* Names of the methods that take this system, for messages. */
 static void suitable(const dae_system *sys, char *out, size_t size)
 {
@@ -218,7 +209,8 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     if (copy_description(it, sys, opt, err) || dae_driver_switches_create(it, err)) goto fail;
     it->automatic = !opt->method || !strcmp(opt->method, "auto");
     if (!it->automatic) {
-        it->method = dae_driver_find_method(opt->method);
+        it->method = dae_method_lookup(opt, opt->method);
+        if (it->method && !dae_method_find(opt->method) && dae_method_check(it->method, err)) goto fail;
         if (check_method(it->method, opt->method, sys, err) || method_options(it, opt, err)) goto fail;
     } else if (opt->nsetting) {
         dae_fail(err, DAE_ERR_INPUT, NAN,
@@ -418,7 +410,7 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
                         "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);
     }
-    it->method = dae_driver_find_method(info->name);
+    it->method = dae_method_lookup(NULL, info->name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, it->reason);
     return method_options(it, &it->opt, err);
 }
@@ -558,7 +550,7 @@ void dae_driver_may_switch(dae_integrator *it)
 /* "auto" took an explicit method and it met stiffness: go on with an implicit one. */
 static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {
-    const dae_method *implicit = dae_driver_find_method("radau5");
+    const dae_method *implicit = dae_method_lookup(NULL, "radau5");
     if (!implicit || it->method == implicit) return DAE_OK;
     dae_snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there",
                  it->method->info.name, it->ivp.t, implicit->info.name);

@@ -88,7 +88,6 @@ static inline int dae_driver_cancelled(dae_integrator *it)
 }
 dae_status dae_driver_take_cancel(dae_integrator *it, dae_error *err);
 
-const dae_method *dae_driver_find_method(const char *name); /* NULL: there is none */
 /* Takes another method in the place of the present one, which is gone then. */
 dae_status dae_driver_replace_method(dae_integrator *it, const dae_method *method, dae_error *err);
 /* y' at it->y where the method or the events want it; given: it->yp holds it. */

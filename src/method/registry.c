@@ -1,6 +1,9 @@
 /* The registry of methods; methods.def lists them. */
 #include "method/method.h"
 
+#include "core/error.h"
+
+#include <math.h>
 #include <string.h>
 
 #define METHOD(name) extern const dae_method dae_method_##name;
@@ -37,12 +40,58 @@ int dae_method_takes(const dae_method_info *m, const dae_system *sys)
            (!m->no_velocities || sys->structure.no_velocities);
 }
 
-const dae_method_info *dae_method_find(const char *name)
+const dae_method *dae_method_lookup(const dae_options *opt, const char *name)
 {
+    for (const dae_method *const *m = name && opt ? opt->own : NULL; m && *m; m++) {
+        if ((*m)->info.name && !strcmp((*m)->info.name, name)) return *m;
+    }
     for (int i = 0; name && i < COUNT; i++) {
-        if (!strcmp(list[i]->info.name, name)) return &list[i]->info;
+        if (!strcmp(list[i]->info.name, name)) return list[i];
     }
     return NULL;
+}
+
+const dae_method_info *dae_options_method(const dae_options *opt, const char *name)
+{
+    const dae_method *m = dae_method_lookup(opt, name);
+    return m ? &m->info : NULL;
+}
+
+const dae_method_info *dae_method_find(const char *name)
+{
+    return dae_options_method(NULL, name);
+}
+
+dae_status dae_method_check(const dae_method *m, dae_error *err)
+{
+    const char *name = m ? m->info.name : NULL, *missing = NULL;
+    if (!name || !name[0]) return dae_fail(err, DAE_ERR_INPUT, NAN, "an own method has no name");
+    if (m->interface < 1 || m->interface > DAE_METHOD_INTERFACE)
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "own method %s: it has version %d of the interface, this library version %d; set "
+                        ".interface = DAE_METHOD_INTERFACE and compile it with the headers of this library",
+                        name, m->interface, DAE_METHOD_INTERFACE);
+    if (!strcmp(name, "auto") || dae_method_find(name))
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "own method %s: the library has one of this name; choose another name", name);
+    if (strpbrk(name, " ,/+=\"\\\n\t") || strlen(name) > 32)
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "own method %.40s: a name has at most 32 letters, digits and signs other than "
+                        "space , / + = \" and backslash",
+                        name);
+    if (!m->info.kinds)
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "own method %s: kinds is 0; say 1u << DAE_KIND_ODE or others", name);
+    if (!m->create) missing = "create";
+    else if (!m->reset) missing = "reset";
+    else if (!m->step) missing = "step";
+    else if (!m->interpolate) missing = "interpolate";
+    else if (!m->destroy) missing = "destroy";
+    else if (m->info.kinds & 1u << DAE_KIND_MECH && !m->multipliers) missing = "multipliers";
+    else if (m->info.options && !m->option_size) missing = "option_size";
+    if (missing)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "own method %s: its descriptor has no %s", name, missing);
+    return DAE_OK;
 }
 
 const char *dae_method_warning(const dae_method_info *m, int index)

@@ -18,7 +18,7 @@ static int wants_mechanism(const dae_simulation *s)
     const dae_problem *p = s->p;
     if (!p->mechanism) return 0;
     if (is_open(s->options.method) || !is_open(s->options.formulation)) return 1;
-    const dae_method_info *m = dae_method_find(s->options.method);
+    const dae_method_info *m = dae_options_method(&s->options, s->options.method);
     return m && !(m->kinds & 1u << p->system.kind);
 }
 
@@ -76,10 +76,11 @@ static void choose_method(dae_simulation *s)
 /* Minimal coordinates: those that the problem names, unless a setting says how to choose them. */
 static dae_status choose_coordinates(dae_simulation *s, dae_error *err)
 {
-    const char *form = s->options.formulation, *method = s->options.method;
+    const char *form = s->options.formulation;
+    const dae_method_info *m = dae_options_method(&s->options, s->options.method);
     int n = s->options.nsetting;
     const dae_formulation_info *info =
-        is_open(form) ? dae_formulation_choose(method) : dae_formulation_find(form);
+        is_open(form) ? dae_formulation_for(m) : dae_formulation_find(form);
     if (!s->p->independent || !info || strcmp(info->name, "statespace") != 0) return DAE_OK;
     for (int i = 0; i < n; i++) {
         const char *name = s->options.setting[i].name, *dot = strrchr(name, '.');
@@ -101,7 +102,7 @@ static dae_status choose_own(dae_simulation *s, dae_error *err)
 {
     const dae_forms *forms = s->p->forms;
     const char *form = s->options.formulation, *reason = "";
-    const dae_method_info *m = is_open(s->options.method) ? NULL : dae_method_find(s->options.method);
+    const dae_method_info *m = is_open(s->options.method) ? NULL : dae_options_method(&s->options, s->options.method);
     dae_error wrong = {0};
     if (is_open(form)) s->own_type = forms->choose(forms, m, &reason);
     else s->own_type = dae_forms_find(forms, form, &wrong);

@@ -5,6 +5,7 @@
 #include "core/number.h"
 #include "core/text.h"
 
+#include <daedalus/plugin.h>
 #include <daedalus/study.h>
 #include <daedalus/version.h>
 
@@ -89,12 +90,12 @@ static void add(plan *x, const dae_result_row *row)
     strcpy(x->row[x->count++].message, "not run");
 }
 
-static int wanted(const char *name, const char *const *solver, int nsolver)
+static int wanted(const char *name, const dae_results_choice *c)
 {
-    for (int i = 0; i < nsolver; i++) {
-        if (!strcmp(name, solver[i])) return 1;
+    for (int i = 0; i < c->nsolver; i++) {
+        if (!strcmp(name, c->solver[i])) return 1;
     }
-    return !solver;
+    return !c->solver;
 }
 
 static int takes(const dae_method_info *m, const dae_problem_info *p)
@@ -102,26 +103,45 @@ static int takes(const dae_method_info *m, const dae_problem_info *p)
     return (m->kinds & 1u << p->kind) && m->max_index >= p->index && (!m->no_velocities || p->no_velocities);
 }
 
+/* Methods: those of the registry, then those of the caller. */
+static int count_methods(const dae_results_choice *c)
+{
+    int n = dae_method_count();
+    for (int k = 0; c->own && c->own[k]; k++) n++;
+    return n;
+}
+
+static const dae_method_info *method_at(const dae_results_choice *c, int k)
+{
+    int n = dae_method_count();
+    return k < n ? dae_method_get(k) : &c->own[k - n]->info;
+}
+
+static const dae_method_info *method_of(const dae_results_choice *c, const char *name)
+{
+    return dae_options_method(&(dae_options){.own = c->own}, name);
+}
+
 /* The rows of the report with their counterparts; a solver without any gets the problem's tolerances. */
-static void plan_published(plan *x, const dae_problem_info *problem, const char *const *solver, int nsolver)
+static void plan_published(plan *x, const dae_problem_info *problem, const dae_results_choice *c)
 {
     for (int i = 0; i < dae_published_count(); i++) {
         const dae_published_row *p = dae_published_get(i);
         if (strcmp(p->problem, problem->name) != 0) continue;
         for (int k = 0; k < dae_method_count(); k++) {
             const char *name = dae_method_get(k)->name;
-            if (!is_counterpart(p->solver, name) || !wanted(name, solver, nsolver)) continue;
+            if (!is_counterpart(p->solver, name) || !wanted(name, c)) continue;
             add(x, &(dae_result_row){.problem = problem->name,
-                                    .solver = name,
-                                    .published = p,
-                                    .m = -1,
-                                    .rtol = p->rtol,
-                                    .atol = p->atol,
-                                    .h0 = isfinite(p->h0) ? p->h0 : 0});
+                                     .solver = name,
+                                     .published = p,
+                                     .m = -1,
+                                     .rtol = p->rtol,
+                                     .atol = p->atol,
+                                     .h0 = isfinite(p->h0) ? p->h0 : 0});
         }
     }
-    for (int k = 0; solver && k < nsolver; k++) {
-        const dae_method_info *m = dae_method_find(solver[k]);
+    for (int k = 0; c->solver && k < c->nsolver; k++) {
+        const dae_method_info *m = method_of(c, c->solver[k]);
         if (!m || !takes(m, problem) || has_counterpart(problem->name, m->name)) continue;
         double last = 0;
         for (int i = 0; i < dae_published_count(); i++) {
@@ -132,9 +152,12 @@ static void plan_published(plan *x, const dae_problem_info *problem, const char 
                 seen |= x->row[j].solver == m->name && x->row[j].rtol == p->rtol;
             last = p->rtol;
             if (seen) continue;
-            add(x,
-                &(dae_result_row){
-                    .problem = problem->name, .solver = m->name, .m = -1, .rtol = p->rtol, .atol = p->atol});
+            add(x, &(dae_result_row){.problem = problem->name,
+                                     .solver = m->name,
+                                     .own = c->own,
+                                     .m = -1,
+                                     .rtol = p->rtol,
+                                     .atol = p->atol});
         }
     }
 }
@@ -150,36 +173,80 @@ static const dae_published_row *published_at(const char *problem, const char *so
     return NULL;
 }
 
-static void plan_range(plan *x, const dae_problem_info *problem, const char *const *solver, int nsolver)
+static void plan_range(plan *x, const dae_problem_info *problem, const dae_results_choice *c)
 {
     const dae_tolerance_range *r = dae_tolerance_range_find(problem->name);
-    for (int k = 0; r && k < dae_method_count(); k++) {
-        const dae_method_info *method = dae_method_get(k);
-        if (!wanted(method->name, solver, nsolver)) continue;
-        if (solver ? !takes(method, problem) : dae_matrix_exclusion(problem, method) != NULL) continue;
+    for (int k = 0; r && k < count_methods(c); k++) {
+        const dae_method_info *method = method_at(c, k);
+        if (!wanted(method->name, c)) continue;
+        if (c->solver ? !takes(method, problem) : dae_matrix_exclusion(problem, method) != NULL) continue;
         for (int m = 0; m <= r->last; m++) {
             double rtol = pow(10, -(r->a + m * r->b)), h0 = r->h0_fixed ? r->h0 : r->h0 * rtol;
-            if (!solver && rtol < dae_matrix_least_rtol(problem, method)) continue;
+            if (!c->solver && rtol < dae_matrix_least_rtol(problem, method)) continue;
             add(x, &(dae_result_row){.problem = problem->name,
-                                    .solver = method->name,
-                                    .m = m,
-                                    .rtol = rtol,
-                                    .published = published_at(problem->name, method->name, rtol),
-                                    .atol = r->atol_fixed ? r->atol : r->atol * rtol,
-                                    .h0 = takes_h0(method->name) ? h0 : 0});
+                                     .solver = method->name,
+                                     .own = c->own,
+                                     .m = m,
+                                     .rtol = rtol,
+                                     .published = published_at(problem->name, method->name, rtol),
+                                     .atol = r->atol_fixed ? r->atol : r->atol * rtol,
+                                     .h0 = takes_h0(method->name) ? h0 : 0});
         }
     }
 }
 
-int dae_results_plan(const char *problem, dae_results_rows what, const char *const *solver, int nsolver,
-                   dae_result_row **row)
+/* A mechanism is taken in the form that the method gets by itself. */
+static int takes_given(const dae_method_info *m, const dae_results_choice *c)
+{
+    const dae_system *sys = &c->given->system;
+    if (sys->kind != DAE_KIND_MECH) return dae_method_takes(m, sys);
+    dae_options o = dae_options_default(), inner;
+    o.own = c->own;
+    o.method = m->name;
+    dae_formulation *f = dae_formulation_open(sys, &o, &inner, NULL);
+    dae_formulation_destroy(f);
+    return f != NULL;
+}
+
+/* A problem of the caller: by the report's solvers, or those that are named. */
+static void plan_given(plan *x, dae_results_rows what, const dae_results_choice *c)
+{
+    static const double report[] = {4, 7, 10}; /* -log10 of the tolerances of [TESTSET]'s tables */
+    const dae_problem *p = c->given;
+    dae_ladder ladder = dae_ladder_default(p);
+    double ratio = p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1;
+    int range = what == DAE_RESULTS_RANGE, rungs = range ? dae_ladder_count(&ladder) : 3;
+    for (int k = 0; k < count_methods(c); k++) {
+        const dae_method_info *m = method_at(c, k);
+        if (!wanted(m->name, c) || (!c->solver && !is_counterpart(m->name, m->name)) || !takes_given(m, c))
+            continue;
+        for (int i = 0; i < rungs; i++) {
+            dae_options o = {.rtol = pow(10, -report[range ? 0 : i]), .h0 = takes_h0(m->name) ? p->h0 : 0};
+            o.atol = ratio * o.rtol;
+            if (range) dae_ladder_rung(&ladder, i, m, &o);
+            add(x, &(dae_result_row){.problem = p->info && p->info->name ? p->info->name : "problem",
+                                     .solver = m->name,
+                                     .given = p,
+                                     .own = c->own,
+                                     .m = range ? i : -1,
+                                     .rtol = o.rtol,
+                                     .atol = o.atol,
+                                     .h0 = o.h0});
+        }
+    }
+}
+
+int dae_results_plan(const char *problem, dae_results_rows what, const dae_results_choice *choice,
+                     dae_result_row **row)
 {
     plan x = {0};
-    const dae_problem_info *info = dae_problem_find(problem);
+    const dae_results_choice all = {0}, *c = choice ? choice : &all;
+    const dae_problem_info *info = c->given ? NULL : dae_problem_find(problem);
     *row = NULL;
-    if (!info) return 0;
-    if (what == DAE_RESULTS_PUBLISHED) plan_published(&x, info, solver, nsolver);
-    else plan_range(&x, info, solver, nsolver);
+    if (c->given) plan_given(&x, what, c);
+    else if (!info) return 0;
+    else if (what == DAE_RESULTS_PUBLISHED) plan_published(&x, info, c);
+    else plan_range(&x, info, c);
     if (x.failed) {
         free(x.row);
         return -1;
@@ -202,12 +269,14 @@ void dae_result_run(dae_result_row *row, double max_seconds, int repeat)
     row->mescd = row->scd = row->cpu_seconds = NAN;
     row->steps = row->accepted = row->f = row->jac = row->lu = 0;
     row->message[0] = 0;
-    dae_problem *p = dae_problem_create(row->problem, NULL, 0, &err);
+    dae_problem *created = row->given ? NULL : dae_problem_create(row->problem, NULL, 0, &err);
+    const dae_problem *p = row->given ? row->given : created;
     if (!p) {
         note_failure(row, err.status, err.text);
         return;
     }
     dae_run_options o = dae_run_options_default(p);
+    o.options.own = row->own;
     o.options.method = row->solver;
     o.options.rtol = row->rtol;
     o.options.atol = row->atol;
@@ -232,7 +301,7 @@ void dae_result_run(dae_result_row *row, double max_seconds, int repeat)
         row->cpu_seconds = r->cpu_seconds;
     }
     dae_run_destroy(r);
-    dae_problem_destroy(p);
+    dae_problem_destroy(created);
 }
 
 /* ---- Judging --------------------------------------------------------------------------------------- */
@@ -617,7 +686,7 @@ int dae_result_take(dae_result_row *row, const char *line, size_t length)
 }
 
 dae_status dae_results_write(const dae_result_row *row, int count, const char *format, dae_write_fn *write,
-                           void *user)
+                             void *user)
 {
     dae_text x = {.write = write, .user = user};
     int tables = !strcmp(format, "md") || !strcmp(format, "latex") || !strcmp(format, "html");

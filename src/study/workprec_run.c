@@ -1,4 +1,5 @@
 /* A work-precision study: every solver at every rung of a ladder of tolerances. */
+#include <daedalus/plugin.h>
 #include <daedalus/study.h>
 
 #include "core/error.h"
@@ -19,7 +20,8 @@ static dae_status measure(const dae_problem *p, const dae_ladder *ladder, int ru
                           const dae_workprec_options *opt, dae_measurement *m, dae_error *err)
 {
     dae_run_options o = dae_run_options_default(p);
-    const dae_method_info *method = dae_method_find(solver);
+    o.options.own = opt->own;
+    const dae_method_info *method = dae_options_method(&o.options, solver);
     if (!method) return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"", solver);
     o.options.method = solver;
     o.options.formulation = NULL;

@@ -2,6 +2,7 @@
  * should not (the sanitizers tell). */
 #include "test.h"
 
+#include "../../apps/cli/plugin.c" /* names of solvers */
 #include "../../apps/cli/args.c"
 
 #include <fcntl.h>

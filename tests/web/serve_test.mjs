@@ -123,6 +123,7 @@ async function hostile(server, count) {
 
 async function manners(server) {
   check((await ask(server, 'POST', '/api/v1/runs', 'x'.repeat(2 << 20))).status === 413, 'huge bodies are refused');
+  check((await ask(server, 'POST', '/api/v1/runs', { problem: 'hires', plugin: './euler.so' })).status === 400, 'own methods are refused');
   check((await ask(server, 'GET', '/api/v1', undefined, { Host: 'evil.example' })).status === 403, 'another host name is refused');
   check((await ask(server, 'POST', '/api/v1/runs', { problem: 'hires' }, { Origin: 'http://evil.example' })).status === 403, 'another origin is refused');
   check((await ask(server, 'POST', '/api/v1/runs', { problem: 'hires' }, { 'Content-Type': 'text/plain' })).status === 415, 'only JSON is taken');
