@@ -16,7 +16,7 @@ if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"
 fi
 if [ "${1-}" = --web ]; then
-    programs="$programs emcc:emscripten clang-14:clang-14 llvm-ar-14:llvm-14 node:nodejs npm:npm chromium:chromium xz:xz-utils"
+    programs="$programs emcc:emscripten clang-14:clang-14 llvm-ar-14:llvm-14 node:nodejs npm:npm chromium:chromium xz:xz-utils bwrap:bubblewrap"
 fi
 
 missing=""

@@ -269,4 +269,11 @@ int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *pa
  * *bytes the integrator's part of it. */
 int cli_checkpoint_read(cli_args *args, const char *path, void **block, const void **bytes, size_t *size);
 
+/* ---- cmd_build.c ------------------------------------------------------------------------------------- */
+
+enum { CLI_COMPILER_WORDS = 9 };
+/* The command that makes the shared object `out` of C or Fortran, by the ending of source; the Debian package of the compiler. */
+const char *cli_compiler(const char *source, const char *out, const char *argv[CLI_COMPILER_WORDS]);
+int cli_is_source(const char *file); /* 1: C or Fortran, by its ending */
+
 #endif

@@ -26,6 +26,11 @@ static int is_one_of(const char *file, const char *const *ending)
     return 0;
 }
 
+int cli_is_source(const char *file)
+{
+    return is_one_of(file, fortran) || is_one_of(file, c_source);
+}
+
 /* The compiler: FC or CC of the environment, else what Debian calls it. */
 static const char *compiler(const char *file, const char **package)
 {
@@ -35,12 +40,20 @@ static const char *compiler(const char *file, const char **package)
     return given && given[0] ? given : is_fortran ? "gfortran" : "cc";
 }
 
-/* Runs it without a shell; its messages go to standard error. Its exit status, or -1: it could not be started (errno). */
-static int compile(const char *program, const char *source, const char *out)
+const char *cli_compiler(const char *source, const char *out, const char *argv[CLI_COMPILER_WORDS])
 {
-    const char *argv[] = {program, "-shared", "-fPIC", "-O2", "-o", out, source, "-lm", NULL};
+    const char *package, *program = compiler(source, &package);
+    const char *words[CLI_COMPILER_WORDS] = {program, "-shared", "-fPIC", "-O2", "-o",
+                                             out,     source,    "-lm",   NULL};
+    memcpy(argv, words, sizeof words);
+    return package;
+}
+
+/* Runs it without a shell; its messages go to standard error. Its exit status, or -1: it could not be started (errno). */
+static int compile(const char *const *argv)
+{
     pid_t pid;
-    int status = 0, bad = posix_spawnp(&pid, program, NULL, NULL, (char *const *)argv, environ);
+    int status = 0, bad = posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ);
     if (bad) {
         errno = bad;
         return -1;
@@ -64,20 +77,20 @@ static int target(const cli_args *args, const char *source, char *out, size_t si
 
 static int run(cli_args *args)
 {
-    const char *source = args->argument[0], *package;
+    const char *source = args->argument[0], *argv[CLI_COMPILER_WORDS];
     char out[4096];
-    if (!is_one_of(source, fortran) && !is_one_of(source, c_source))
+    if (!cli_is_source(source))
         return cli_wrong(args, "%s: expected Fortran (.f, .for, .f90) or C (.c)", source);
     if (access(source, R_OK) != 0) return cli_wrong(args, "%s: %s", source, strerror(errno));
     if (source[0] == '-')
         return cli_wrong(args, "%s: a name that begins with a dash; write ./%s", source, source);
     if (target(args, source, out, sizeof out)) return EXIT_USAGE;
-    const char *program = compiler(source, &package);
-    int status = compile(program, source, out);
+    const char *package = cli_compiler(source, out, argv);
+    int status = compile(argv);
     if (status == -1 || status == 127)
         return cli_wrong(
             args, "the compiler %s could not be started: %s; install the package %s, or name another in %s",
-            program, strerror(status == -1 ? errno : ENOENT), package,
+            argv[0], strerror(status == -1 ? errno : ENOENT), package,
             is_one_of(source, fortran) ? "FC" : "CC");
     if (status) {
         fprintf(stderr, "daedalus build: %s could not be compiled\n", source);

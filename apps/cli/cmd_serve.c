@@ -32,6 +32,7 @@ static int run(cli_args *args)
     o.token = cli_value(args, "token");
     o.site = cli_value(args, "site");
     o.store = cli_value(args, "store");
+    o.allow_code = cli_has(args, "allow-code");
     if (o.token && strlen(o.token) < 16) return cli_wrong(args, "--token: at least 16 characters");
     return cli_serve(args, &o);
 }
@@ -49,6 +50,7 @@ static const cli_option options[] = {
     {"site", "DIR", "file", "folder of the page that `make web` made"},
     {"store", "DIR", "file", "folder of the results; they outlive the server"},
     {"store-size", "M", NULL, "room for results in MiB (512): the oldest go first"},
+    {"allow-code", NULL, NULL, "take problems written in C and Fortran (docs/own-problem.md); needs bubblewrap"},
     {"drain", "S", NULL, "seconds that SIGTERM waits for runs that are going on (30)"},
     {NULL, NULL, NULL, NULL},
 };

@@ -9,6 +9,7 @@ typedef struct serve_options {
     long port, jobs, max_seconds, max_memory, store_size; /* s, MiB, MiB */
     long max_body, rate;                                  /* bytes; requests per second of one address */
     long drain;                                           /* s that SIGTERM waits for runs */
+    int allow_code;                                       /* C and Fortran may be uploaded */
 } serve_options;
 
 /* The server, in the program daedalus-serve; daedalus itself starts that one. */

@@ -13,6 +13,7 @@
 #include <daedalus/options.h>
 #include <daedalus/plugin.h>
 #include <daedalus/problem.h>
+#include <daedalus/sensitivity.h>
 #include <daedalus/simulation.h>
 #include <daedalus/status.h>
 #include <daedalus/study.h>

@@ -136,6 +136,12 @@ DAE_API dae_problem *dae_problem_create(const char *name, const dae_setting *set
  * Nothing is made to fit to them, and the reference no longer holds; y' is forgotten unless the problem is implicit. */
 DAE_API dae_status dae_problem_start(dae_problem *p, double t0, const dae_setting *init, int ninit,
                                      dae_error *err);
+/* The same problem opened again from what it was opened from, with these parameters set besides, and started where p was told
+ * to start. NULL: see *err; problems that are given by functions have no variants. */
+DAE_API dae_problem *dae_problem_variant(const dae_problem *p, const dae_setting *setting, int nsetting,
+                                         dae_error *err);
+/* The number of a parameter by name; -1: there is none of it. */
+DAE_API int dae_parameter_find(const dae_problem *p, const char *name);
 DAE_API void dae_problem_destroy(dae_problem *p); /* NULL allowed */
 
 /* Name and unit of component i; buffer (16 or more) is used for y1, y2, ... */

@@ -6,18 +6,16 @@
 #include "catalog/report_problem.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "problem/problem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef dae_problem *open_fn(const char *text, size_t length, const char *file, const dae_setting *setting,
-                             int nsetting, dae_error *err);
-
 typedef struct kind {
     const char *name, *ending;
     int (*is)(const char *text, size_t length); /* 1: the text is of this kind */
-    open_fn *open;
+    dae_problem_open_fn *open;
 } kind;
 
 static size_t blanks(const char *text, size_t length)
@@ -106,6 +104,24 @@ dae_problem *dae_problem_open_text(const char *text, size_t length, const char *
     }
     dae_problem *p = k->open(text, length, file, setting, nsetting, err);
     if (p) p->hash = hash_of(text, length, setting, nsetting);
+    if (p && dae_problem_remember(p, dae_problem_open_text, text, length, file, setting, nsetting, err) < 0) {
+        dae_problem_destroy(p);
+        return NULL;
+    }
+    return p;
+}
+
+/* Code: opened again by its path. */
+static dae_problem *open_code(const char *text, size_t length, const char *file, const dae_setting *setting,
+                              int nsetting, dae_error *err)
+{
+    (void)text;
+    (void)length;
+    dae_problem *p = dae_report_problem(file, setting, nsetting, err);
+    if (p && dae_problem_remember(p, open_code, NULL, 0, file, setting, nsetting, err) < 0) {
+        dae_problem_destroy(p);
+        return NULL;
+    }
     return p;
 }
 
@@ -124,7 +140,7 @@ dae_problem *dae_problem_open(const char *what, const dae_setting *setting, int 
     if (strchr(what, '\n') || is_model(what, strlen(what)))
         return dae_problem_open_text(what, strlen(what), NULL, setting, nsetting, err);
     if (!dae_problem_is_file(what)) return dae_problem_create(what, setting, nsetting, err);
-    if (ends_with(what, ".so")) return dae_report_problem(what, setting, nsetting, err); /* code, not text */
+    if (ends_with(what, ".so")) return open_code(NULL, 0, what, setting, nsetting, err);
     size_t length = 0;
     char *text = dae_read_file(what, &length, err);
     dae_problem *p = text ? dae_problem_open_text(text, length, what, setting, nsetting, err) : NULL;

@@ -13,6 +13,7 @@
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
+#include "method/undamped.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #define POWER_SIZE 1e-8    /* [SSV97] sqrt(uround): relative perturbation */
 #define REFRESH 25         /* [SSV97] steps with one rho */
 #define SAFETY 0.8         /* [SSV97] */
+#define UNDAMPED 1e-5      /* ours: the tolerance from which undamped errors count more (method/undamped.h) */
 #define LAST_STRETCH 1.01  /* ours, as in erk.c */
 
 typedef struct options {
@@ -39,6 +41,7 @@ typedef struct state {
     double rho;
     int age;   /* accepted steps with this rho; -1: there is none */
     int known; /* v is a direction */
+    dae_undamped undamped;
 } state;
 
 typedef struct rkc {
@@ -170,7 +173,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     int r = 0;
     if (y != m->y) dae_copy(m->n, y, m->y);
     dae_copy(m->n, m->y, m->y1);
-    *s = (state){.t_old = t, .t = t, .age = -1, .known = s->known, .rho = s->rho};
+    *s = (state){.t_old = t, .t = t, .age = -1, .known = s->known, .rho = s->rho, .undamped = s->undamped};
+    dae_undamped_begin(&s->undamped, ivp, UNDAMPED, 0.5);
     ivp->t_old = ivp->t = t;
     if (yp) { /* f(t,y), not counted yet */
         dae_copy(m->n, yp, m->f1);
@@ -291,7 +295,8 @@ static int attempt(rkc *m, int s, double h, double t1, double *err)
     int r = stages(m, s, h);
     if (!r) r = dae_ivp_f(ivp, t1, m->y1, m->f1);
     if (r) return r;
-    *err = error(m, h);
+    m->s->undamped.size = m->s->rho;
+    *err = dae_undamped_factor(&m->s->undamped, h) * error(m, h);
     if (!isfinite(*err)) return 1;
     if (ivp->opt->fixed_step > 0) *err = 0;
     if (!(*err <= 1) || !ivp->project) return 0;

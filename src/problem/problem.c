@@ -1,7 +1,6 @@
 /* Instances of problems: their memory, names, events and scores. */
-#include "problem/problem.h"
+#include "problem/data.h"
 
-#include "core/arena.h"
 #include "core/number.h"
 
 #include <assert.h>
@@ -12,15 +11,6 @@
 
 #define SCD_SKIP 1e-200   /* smaller reference values have no relative error, test set report II.4 */
 #define ERROR_FLOOR 1e-16 /* stands for an error of exactly 0: 16 digits */
-
-struct dae_problem_data {
-    dae_arena *arena;
-    const char **component, **unit; /* n of each, or NULL */
-    void *object;                   /* what dae_problem_own gave it */
-    void (*destroy)(void *object);
-    const char *const *watch; /* dae_problem_watch */
-    dae_switching *switching; /* what became of it, or NULL */
-};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -204,6 +194,8 @@ dae_status dae_problem_start(dae_problem *p, double t0, const dae_setting *init,
         dae_status s = set_component(p, &init[k], y, err);
         if (s < 0) return s;
     }
+    if (p->data && dae_problem_remember_start(p, t0, init, ninit) < 0)
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (p->system.kind != DAE_KIND_IDE) p->yp0 = NULL;
     p->t0 = t0;
     p->y0 = y;

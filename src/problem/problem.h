@@ -25,6 +25,12 @@ void *dae_problem_object(const dae_problem *p, void (*destroy)(void *object));
 void dae_problem_names(dae_problem *p, int first, int count, const char *pattern);
 /* The same unit for components first .. first+count-1; "" where no call gives one. */
 void dae_problem_units(dae_problem *p, int first, int count, const char *unit);
+/* What opens the text of a problem, or finds what it names. */
+typedef dae_problem *dae_problem_open_fn(const char *text, size_t length, const char *file,
+                                         const dae_setting *setting, int nsetting, dae_error *err);
+/* Where it came from, for dae_problem_variant; all is copied. */
+dae_status dae_problem_remember(dae_problem *p, dae_problem_open_fn *open, const char *text, size_t length,
+                                const char *file, const dae_setting *setting, int nsetting, dae_error *err);
 /* Functions in words (dae_switching_create), ended by NULL, that are told along a run: dae_problem_watched makes
  * p->events of them when everything else is filled. */
 void dae_problem_watch(dae_problem *p, const char *const *text);

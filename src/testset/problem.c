@@ -217,6 +217,14 @@ static dae_status set_parameters(dae_problem *p, const dae_setting *setting, int
 
 /* ---- Instances ------------------------------------------------------------------------------- */
 
+static dae_problem *create_again(const char *name, size_t length, const char *file,
+                                 const dae_setting *setting, int nsetting, dae_error *err)
+{
+    (void)length;
+    (void)file;
+    return dae_problem_create(name, setting, nsetting, err);
+}
+
 dae_problem *dae_problem_create(const char *name, const dae_setting *setting, int nsetting, dae_error *err)
 {
     const dae_problem_entry *entry = find_entry(name);
@@ -235,7 +243,9 @@ dae_problem *dae_problem_create(const char *name, const dae_setting *setting, in
         dae_fail(err, DAE_ERR_MEMORY, NAN, "problem %s: out of memory", entry->info.name);
         goto fail;
     }
-    if (s < 0 || dae_system_check(&p->system, err) < 0 || dae_problem_watched(p, err) < 0) goto fail;
+    if (s < 0 || dae_system_check(&p->system, err) < 0 || dae_problem_watched(p, err) < 0 ||
+        dae_problem_remember(p, create_again, name, strlen(name), NULL, setting, nsetting, err) < 0)
+        goto fail;
     return p;
 fail:
     dae_problem_destroy(p);

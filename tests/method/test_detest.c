@@ -25,26 +25,19 @@ static void detest_definitions_give_the_published_end_values(void **state)
     }
 }
 
-/* Whether a run is left out: wnys2 and rkc have order 2 and are not meant for tight tolerances; the error of rkc goes with
- * tol^(2/3), besides. */
-static int exempt(const dae_method_info *m, double tol)
-{
-    return (!strcmp(m->name, "wnys2") && tol < 0.99e-6) || (!strcmp(m->name, "rkc") && tol < 0.99e-5);
-}
-
 /* Runs of all methods on problem p, scaled or not, at one tolerance. */
-static void check_all(const detest_problem *p, int scaled, double tol, double most)
+static void check_all(const detest_problem *p, int scaled, double tol)
 {
     double reference[DETEST_SIZE], apart = detest_reference(p, scaled, reference);
     if (!(apart <= 1e-9)) fail_msg("%s: references are apart by %g", p->name, apart);
     for (int i = 0; i < dae_method_count(); i++) {
         const dae_method_info *m = dae_method_get(i);
-        if (!detest_takes(m, p) || exempt(m, tol)) continue;
+        if (!detest_takes(m, p) || !detest_promised(m->name, p, scaled, tol)) continue;
         detest_run r = {
             .problem = p, .scaled = scaled, .method = m->name, .rtol = tol, .atol = tol, .max_steps = 20000};
         detest_solve(&r);
         double ratio = detest_error(&r, reference);
-        if (r.status == DAE_OK && !(ratio <= most))
+        if (r.status == DAE_OK && !(ratio <= 1000))
             fail_msg("%s on %s%s at %g says OK with an error of %g tolerances", m->name,
                      p->stiff ? "stiff " : "", p->name, tol, ratio);
     }
@@ -57,7 +50,52 @@ static void runs_that_say_ok_are_right(void **state)
     for (int k = 0; k < DETEST_COUNT; k++) {
         const detest_problem *p = &detest_problems[k];
         if (!p->stiff && (p->name[0] == 'D' || p->name[0] == 'F')) continue;
-        for (int j = 0; j < 2 + (k % 3 == 0); j++) check_all(p, p->stiff, tol[j], 1000);
+        for (int j = 0; j < 2 + (k % 3 == 0); j++) check_all(p, p->stiff, tol[j]);
+    }
+}
+
+static const detest_problem *find_problem(int stiff, const char *name)
+{
+    const detest_problem *p = detest_problems;
+    while (p->stiff != stiff || strcmp(p->name, name)) p++;
+    return p;
+}
+
+/* Local errors that nothing damps add up: vode was 5900 tolerances off at 1e-11, cvode 1700 at 1e-8, ida and dassl 1400. */
+static void errors_that_nothing_damps_are_kept_small(void **state)
+{
+    static const double tol[] = {1e-8, 1e-9, 1e-10, 1e-11};
+    (void)state;
+    for (int j = 0; j < 4; j++) check_all(find_problem(0, "B1"), 0, tol[j]);
+}
+
+/* Runs that failed, or went wrong without a word: components below their atol turned negative and ran away, since the
+ * iteration was believed with an old Jacobian (dassl), an old rate of convergence (mebdfdae), or where tolerances ask for
+ * nothing (F5: y2 = 8e4 instead of 3.7e-3). Tolerances beside them must do, too. */
+static void iterations_are_not_believed_too_early(void **state)
+{
+    static const struct {
+        const char *name, *method;
+        int scaled;
+        double tol;
+    } run[] = {{"F5", "mebdfdae", 0, 1e-2}, {"F5", "mebdfi", 0, 1e-2},   {"F5", "mebdfdae", 0, 4e-3},
+               {"F5", "mebdfi", 0, 6e-3},   {"F5", "mebdfdae", 0, 2e-2}, {"F5", "mebdfi", 0, 2e-2},
+               {"E4", "mebdfdae", 1, 1e-4}, {"E4", "mebdfi", 1, 1e-4},   {"E4", "mebdfdae", 1, 2e-4},
+               {"D3", "dassl", 0, 1e-2},    {"D3", "dassl", 1, 1e-2},    {"D3", "dassl", 1, 3e-2}};
+    (void)state;
+    for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
+        const detest_problem *p = find_problem(1, run[k].name);
+        double reference[DETEST_SIZE];
+        detest_run r = {.problem = p,
+                        .scaled = run[k].scaled,
+                        .method = run[k].method,
+                        .rtol = run[k].tol,
+                        .atol = run[k].tol};
+        detest_solve(&r);
+        if (r.status != DAE_OK) fail_msg("%s on %s at %g: %s", r.method, p->name, r.rtol, r.error.text);
+        assert_true(detest_reference(p, run[k].scaled, reference) < 1e-9);
+        if (!(detest_error(&r, reference) <= 1))
+            fail_msg("%s on %s at %g: %g tolerances", r.method, p->name, r.rtol, detest_error(&r, reference));
     }
 }
 
@@ -90,8 +128,7 @@ static void small_components_do_not_run_away(void **state)
     (void)state;
     for (int k = 0; k < 18; k++) {
         double tol = pow(10, -2 - k % 3), reference[DETEST_SIZE];
-        const detest_problem *p = detest_problems;
-        while (!p->stiff || strcmp(p->name, names[k / 9])) p++;
+        const detest_problem *p = find_problem(1, names[k / 9]);
         detest_run r = {.problem = p, .method = methods[k / 3 % 3], .rtol = tol, .atol = tol};
         detest_solve(&r);
         if (r.status != DAE_OK) fail_msg("%s on stiff %s at %g: %s", r.method, p->name, tol, r.error.text);
@@ -135,6 +172,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(detest_definitions_give_the_published_end_values),
         cmocka_unit_test(runs_that_say_ok_are_right),
+        cmocka_unit_test(errors_that_nothing_damps_are_kept_small),
+        cmocka_unit_test(iterations_are_not_believed_too_early),
         cmocka_unit_test(radau_sees_jumps_that_were_not_declared),
         cmocka_unit_test(small_components_do_not_run_away),
         cmocka_unit_test(automatic_choice_follows_the_tolerance),

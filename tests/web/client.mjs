@@ -7,9 +7,9 @@ import path from 'node:path';
 
 export const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'daedalus-serve-'));
 
-export function startServer(program, args = [], store = path.join(folder, 'store')) {
+export function startServer(program, args = [], store = path.join(folder, 'store'), variables = {}) {
   fs.mkdirSync(store, { recursive: true });
-  const child = spawn(program, ['serve', '--port', '0', '--store', store, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, OPENBLAS_NUM_THREADS: '1' } });
+  const child = spawn(program, ['serve', '--port', '0', '--store', store, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, OPENBLAS_NUM_THREADS: '1', ...variables } });
   const server = { child, store, said: '', ended: new Promise((resolve) => child.on('exit', (code, signal) => resolve({ code, signal }))) };
   return new Promise((resolve, reject) => {
     const hear = (data) => {

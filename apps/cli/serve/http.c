@@ -310,10 +310,10 @@ static enum MHD_Result answer_ended(struct MHD_Connection *c, json_t *stored)
 
 static enum MHD_Result answer_facts(const server *s, struct MHD_Connection *c)
 {
-    json_t *o =
-        json_pack("{s:i,s:s,s:b,s:b,s:{s:i,s:i,s:i,s:i}}", "api", 1, "version", dae_version(), "hdf5", 0,
-                  "allow_code", 0, "limits", "jobs", (int)s->o->jobs, "max_seconds", (int)s->o->max_seconds,
-                  "max_memory_mib", (int)s->o->max_memory, "max_body", (int)s->o->max_body);
+    json_t *o = json_pack("{s:i,s:s,s:b,s:b,s:{s:i,s:i,s:i,s:i}}", "api", 1, "version", dae_version(), "hdf5",
+                          0, "allow_code", s->o->allow_code, "limits", "jobs", (int)s->o->jobs, "max_seconds",
+                          (int)s->o->max_seconds, "max_memory_mib", (int)s->o->max_memory, "max_body",
+                          (int)s->o->max_body);
     char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
     json_decref(o);
     return answer_json(c, 200, text);

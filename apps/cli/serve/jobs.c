@@ -194,8 +194,14 @@ static void explain(server *s, job *j, int status)
     char why[300] = "";
     if (WIFEXITED(status)) {
         j->exit_status = WEXITSTATUS(status);
-        finish(s, j, j->exit_status == 71 ? JOB_FAILED : JOB_DONE,
-               j->exit_status == 71 ? "the run could not be confined" : NULL);
+        if (j->exit_status == 71) snprintf(why, sizeof why, "the run could not be confined");
+        if (j->code && j->exit_status == CODE_NOT_COMPILED)
+            snprintf(why, sizeof why, "%s could not be compiled; the log has what the compiler says",
+                     j->name);
+        if (j->code && j->exit_status == CODE_TOO_LONG)
+            snprintf(why, sizeof why, "stopped: it took far longer than the %ld seconds that a run may have",
+                     s->o->max_seconds);
+        finish(s, j, why[0] ? JOB_FAILED : JOB_DONE, why[0] ? why : NULL);
         return;
     }
     int number = WTERMSIG(status);
@@ -226,7 +232,7 @@ static void reap(server *s)
 void jobs_cancel(server *s, job *j)
 {
     if (j->state == JOB_RUNNING) {
-        kill(j->pid, SIGKILL);
+        kill(-j->pid, SIGKILL);
         waitpid(j->pid, NULL, 0);
     }
     if (j->state == JOB_QUEUED || j->state == JOB_RUNNING) finish(s, j, JOB_CANCELLED, "cancelled");
@@ -240,7 +246,7 @@ static void slices(server *s, double now)
         if (j->state != JOB_RUNNING) continue;
         if (!j->slow && now - j->started > FAST) {
             j->slow = 1;
-            setpriority(PRIO_PROCESS, (id_t)j->pid, 19);
+            setpriority(PRIO_PGRP, (id_t)j->pid, 19);
             j->slice = now;
         }
         if (j->slow && !j->stopped) going++;
@@ -251,7 +257,7 @@ static void slices(server *s, double now)
             int waiting = 0;
             for (const job *k = s->jobs; k; k = k->next) waiting |= k->state == JOB_RUNNING && k->stopped;
             if (going <= s->o->jobs && !waiting) continue;
-            kill(j->pid, SIGSTOP);
+            kill(-j->pid, SIGSTOP);
             j->stopped = 1;
             j->slice = now;
             going--;
@@ -263,7 +269,7 @@ static void slices(server *s, double now)
             if (j->state == JOB_RUNNING && j->stopped && (!next || j->slice < next->slice)) next = j;
         }
         if (!next) break;
-        kill(next->pid, SIGCONT);
+        kill(-next->pid, SIGCONT);
         next->stopped = 0;
         next->slice = now;
         going++;

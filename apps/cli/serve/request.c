@@ -118,16 +118,28 @@ static int read_options(reading *r, json_t *options)
     return 0;
 }
 
-/* A plain name: letters, digits, '_', '-', and with dot one '.' for an ending. */
-static int plain(const char *name, int dot)
+/* A plain name: letters, digits, '_', '-', and with an ending one of the kinds of text that are taken. */
+static int plain(const char *name, int ending, int code)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
     if (n < 1 || n > 64) return 0;
     if (!name[n]) return 1;
-    return dot && (!strcmp(name + n, ".json") || !strcmp(name + n, ".deq"));
+    return ending && (!strcmp(name + n, ".json") || !strcmp(name + n, ".deq") ||
+                      (code && !strchr(name + n + 1, '.') && cli_is_source(name)));
 }
 
-static int read_subject(reading *r, const json_t *root)
+/* What the program is to take: the text itself, or what is compiled of it. */
+static int push_text(reading *r, const char *name)
+{
+    char object[80];
+    r->j->code = cli_is_source(name);
+    if (!r->j->code) return push_word(r, name);
+    if (strcmp(r->j->argv[1], "run") != 0) return wrong(r, "C and Fortran can be run, nothing else%s", "");
+    snprintf(object, sizeof object, "./%.*s.so", (int)strcspn(name, "."), name);
+    return push_word(r, object);
+}
+
+static int read_subject(const server *s, reading *r, const json_t *root)
 {
     const json_t *text = json_object_get(root, "text");
     const char *name = json_string_value(json_object_get(root, "name")),
@@ -135,18 +147,19 @@ static int read_subject(reading *r, const json_t *root)
     if (text) {
         if (!json_is_string(text)) return wrong(r, "\"text\" is the text of a model%s", "");
         if (!name) name = "model.json";
-        if (!plain(name, 1))
-            return wrong(r, "\"name\" is a plain file name that ends in .json or .deq%s", "");
+        if (!plain(name, 1, s->o->allow_code))
+            return wrong(r, "\"name\" is a plain file name that ends in .json or .deq%s",
+                         s->o->allow_code ? ", or in .c, .f, .for, .f90" : "");
         snprintf(r->j->name, sizeof r->j->name, "%s", name);
         r->j->text_length = json_string_length(text);
         r->j->text = malloc(r->j->text_length + 1);
         if (!r->j->text) return 503;
         memcpy(r->j->text, json_string_value(text), r->j->text_length + 1);
-        return push_word(r, name);
+        return push_text(r, name);
     }
     if (!problem)
         return strcmp(r->j->argv[1], "list") ? wrong(r, "\"problem\" or \"text\" is missing%s", "") : 0;
-    if (!plain(problem, 0)) return wrong(r, "\"problem\" is the name of a problem%s", "");
+    if (!plain(problem, 0, 0)) return wrong(r, "\"problem\" is the name of a problem%s", "");
     return push_word(r, problem);
 }
 
@@ -161,19 +174,21 @@ static int read_root(const server *s, reading *r, const json_t *root)
     int run = !strcmp(command, "run"), bad = push_word(r, "daedalus");
     job *j = r->j;
     bad = bad ? bad : push_word(r, commands[i]);
-    bad = bad ? bad : read_subject(r, root);
+    bad = bad ? bad : read_subject(s, r, root);
     bad = bad ? bad : read_options(r, json_object_get(root, "options"));
     bad = bad ? bad : push_word(r, "--json");
     if (bad || !run) return bad;
     j->csv = json_is_true(json_object_get(root, "csv"));
-    j->scene = j->text && json_is_true(json_object_get(root, "scene"));
+    j->scene = j->text && !j->code && json_is_true(json_object_get(root, "scene"));
     j->log = json_is_true(json_object_get(root, "steps"));
     char limit[32];
     snprintf(limit, sizeof limit, "%ld", s->o->max_seconds);
     const char *const more[] = {"--progress",
                                 "json",
                                 j->csv ? "--out" : NULL,
-                                j->csv ? "out.csv" : NULL,
+                                !j->csv   ? NULL
+                                : j->code ? CODE_CSV
+                                          : "out.csv",
                                 j->scene ? "--animate" : NULL,
                                 j->scene ? "scene.json" : NULL,
                                 j->log ? "--log" : NULL,

@@ -9,8 +9,11 @@
 #include <microhttpd.h>
 #include <poll.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
+#define NOBODY 65534
+#define LARGEST_FILE (64l << 20)
 #define ID_LENGTH 32 /* hexadecimal digits of a job's number: 128 random bits, so that it cannot be guessed */
 
 typedef enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED } job_state;
@@ -26,6 +29,7 @@ struct job {
     int argc;
     char *text, name[128]; /* the model and its file name, or NULL */
     size_t text_length;
+    int code;                      /* the text is C or Fortran: compiled and run inside bubblewrap */
     int csv, scene, log;           /* what the answer shall have besides the JSON */
     pid_t pid;                     /* while it runs */
     int errors;                    /* its standard error */
@@ -91,6 +95,18 @@ char *job_state_json(const server *s, const job *j); /* to be freed */
 /* worker.c */
 int worker_prepare(server *s, char *message, size_t size); /* tries the jail once */
 pid_t worker_start(const server *s, job *j, int *errors);
+
+void worker_limit(int what, rlim_t value);
+int worker_become_nobody(void); /* where this process is root; 0: done */
+
+/* filter.c: the filter of system calls for a process that goes on as it is, and as a file for one that starts a program */
+struct sock_fprog *filter_program(void); /* to be freed, or NULL */
+int filter_file(int starts_program);     /* -1: failed */
+
+/* code.c: goes on as the keeper of an uploaded program; standard files and folder are set */
+void code_run(const server *s, const job *j) __attribute__((noreturn));
+#define CODE_CSV "/dev/fd/5" /* where the program is to write its table: the keeper reads it */
+enum { CODE_NOT_COMPILED = 72, CODE_TOO_LONG = 75 }; /* its exit status besides that of the program */
 
 /* store.c */
 int store_open(server *s, char *message, size_t size);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define LARGEST_PART (64u << 20)
+#define LARGEST_RESULT (4 * LARGEST_PART)
 
 static int make_folder(const char *path)
 {
@@ -175,9 +176,19 @@ static json_t *compose(const server *s, const job *j, const char *folder)
     json_object_set_new(o, "json", json ? json : json_null());
     put_file(o, "csv", folder, "out.csv", j->csv);
     put_file(o, "scene", folder, "scene.json", j->scene);
-    json_object_set_new(o, "log", j->log && j->said ? json_stringn_nocheck(j->said, j->nsaid) : json_null());
+    json_object_set_new(
+        o, "log", (j->log || j->code) && j->said ? json_stringn_nocheck(j->said, j->nsaid) : json_null());
     free(answer);
     return o;
+}
+
+/* Its length, or -1. */
+static off_t write_result(const json_t *o, const char *path)
+{
+    struct stat info;
+    if (!o || json_dump_file(o, path, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0 || stat(path, &info) != 0)
+        return -1;
+    return info.st_size;
 }
 
 int store_finish(server *s, job *j)
@@ -188,8 +199,16 @@ int store_finish(server *s, job *j)
     json_t *o = compose(s, j, folder);
     snprintf(part, sizeof part, "%s/jobs/%s.part", s->store, j->id);
     snprintf(path, sizeof path, "%s/%s.json", s->store, j->id);
-    int bad =
-        !o || json_dump_file(o, part, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0 || rename(part, path) != 0;
+    off_t length = write_result(o, part);
+    if (length > (off_t)LARGEST_RESULT) { /* what is no text grows sixfold: the parts go, the message stays */
+        static const char *const large[] = {"json", "csv", "scene", "log"};
+        for (size_t i = 0; i < 4; i++) json_object_set_new(o, large[i], json_null());
+        json_object_set_new(o, "state", json_string(job_state_word(j->state = JOB_FAILED)));
+        if (!j->message[0]) snprintf(j->message, sizeof j->message, "the result is too large to be kept");
+        json_object_set_new(o, "message", json_string(j->message));
+        length = write_result(o, part);
+    }
+    int bad = length < 0 || rename(part, path) != 0;
     if (bad) unlink(part);
     json_decref(o);
     store_remove_folder(folder);
@@ -202,5 +221,5 @@ char *store_read(const server *s, const char *id, size_t *length)
     char name[ID_LENGTH + 8];
     if (strlen(id) != ID_LENGTH || strspn(id, "0123456789abcdef") != ID_LENGTH) return NULL;
     snprintf(name, sizeof name, "%s.json", id);
-    return store_file(s->store, name, 4u * LARGEST_PART, length);
+    return store_file(s->store, name, LARGEST_RESULT, length);
 }

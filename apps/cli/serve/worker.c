@@ -5,122 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOBODY 65534
-#define LARGEST_FILE (64l << 20)
-
-/* What a computation needs; files only in its own folder. Anything else ends the process. */
-static const int harmless[] = {SCMP_SYS(read),
-                               SCMP_SYS(write),
-                               SCMP_SYS(writev),
-                               SCMP_SYS(readv),
-                               SCMP_SYS(pread64),
-                               SCMP_SYS(pwrite64),
-                               SCMP_SYS(close),
-                               SCMP_SYS(fstat),
-                               SCMP_SYS(newfstatat),
-                               SCMP_SYS(stat),
-                               SCMP_SYS(lstat),
-                               SCMP_SYS(statx),
-                               SCMP_SYS(lseek),
-                               SCMP_SYS(mmap),
-                               SCMP_SYS(munmap),
-                               SCMP_SYS(mremap),
-                               SCMP_SYS(mprotect),
-                               SCMP_SYS(madvise),
-                               SCMP_SYS(brk),
-                               SCMP_SYS(rt_sigaction),
-                               SCMP_SYS(rt_sigprocmask),
-                               SCMP_SYS(rt_sigreturn),
-                               SCMP_SYS(sigaltstack),
-                               SCMP_SYS(open),
-                               SCMP_SYS(openat),
-                               SCMP_SYS(access),
-                               SCMP_SYS(faccessat),
-                               SCMP_SYS(faccessat2),
-                               SCMP_SYS(unlink),
-                               SCMP_SYS(unlinkat),
-                               SCMP_SYS(rename),
-                               SCMP_SYS(renameat),
-                               SCMP_SYS(renameat2),
-                               SCMP_SYS(fchmod),
-                               SCMP_SYS(umask),
-                               SCMP_SYS(ftruncate),
-                               SCMP_SYS(fcntl),
-                               SCMP_SYS(dup),
-                               SCMP_SYS(getcwd),
-                               SCMP_SYS(readlink),
-                               SCMP_SYS(readlinkat),
-                               SCMP_SYS(fsync),
-                               SCMP_SYS(fdatasync),
-                               SCMP_SYS(getpid),
-                               SCMP_SYS(gettid),
-                               SCMP_SYS(getuid),
-                               SCMP_SYS(geteuid),
-                               SCMP_SYS(clock_gettime),
-                               SCMP_SYS(clock_getres),
-                               SCMP_SYS(clock_nanosleep),
-                               SCMP_SYS(nanosleep),
-                               SCMP_SYS(gettimeofday),
-                               SCMP_SYS(times),
-                               SCMP_SYS(getrusage),
-                               SCMP_SYS(futex),
-                               SCMP_SYS(sched_yield),
-                               SCMP_SYS(sched_getaffinity),
-                               SCMP_SYS(sysinfo),
-                               SCMP_SYS(uname),
-                               SCMP_SYS(getrandom),
-                               SCMP_SYS(exit),
-                               SCMP_SYS(exit_group),
-                               SCMP_SYS(restart_syscall)};
-
-/* What libraries try and can do without: they are told that there is no such thing. */
-static const int absent[] = {SCMP_SYS(mbind), SCMP_SYS(set_mempolicy), SCMP_SYS(get_mempolicy),
-                             SCMP_SYS(sched_setaffinity), SCMP_SYS(prctl)};
-
-/* The filter is made once; loading it costs microseconds. */
-static int make_filter(server *s)
-{
-    scmp_filter_ctx c = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    int bad = !c, file = memfd_create("filter", MFD_CLOEXEC);
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless && !bad; i++) {
-        bad = seccomp_rule_add(c, SCMP_ACT_ALLOW, harmless[i], 0) < 0;
-    }
-    for (size_t i = 0; i < sizeof absent / sizeof *absent && !bad; i++) {
-        bad = seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), absent[i], 0) < 0;
-    }
-    bad = bad || seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 0) < 0 ||
-          seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 0) < 0 ||
-          seccomp_export_bpf(c, file) < 0;
-    off_t size = bad ? 0 : lseek(file, 0, SEEK_END);
-    s->filter = malloc(sizeof *s->filter + (size_t)size);
-    if (s->filter && size > 0) {
-        s->filter->len = (unsigned short)((size_t)size / sizeof(struct sock_filter));
-        s->filter->filter = (struct sock_filter *)(s->filter + 1);
-        bad = pread(file, s->filter->filter, (size_t)size, 0) != size;
-    } else {
-        bad = 1;
-    }
-    if (file >= 0) close(file);
-    seccomp_release(c);
-    return bad;
-}
-
 /* One second lies between the signal that can be told apart and the end. */
-static void limit(int what, rlim_t value)
+void worker_limit(int what, rlim_t value)
 {
     struct rlimit r = {value, what == RLIMIT_CPU ? value + 1 : value};
     setrlimit(what, &r);
@@ -136,6 +33,14 @@ static rlim_t mapped(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
+int worker_become_nobody(void)
+{
+    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+                           setresuid(NOBODY, NOBODY, NOBODY) != 0))
+        return -1;
+    return prctl(PR_SET_PDEATHSIG, SIGKILL); /* again: changing the user has taken it back */
+}
+
 /* The present folder becomes the root: root does it and then goes on as nobody, others in a user namespace of their own.
  * 0: done. */
 static int jail(void)
@@ -144,19 +49,17 @@ static int jail(void)
     if (root) unshare(apart); /* containers may forbid it; the filter allows no sockets anyway */
     else if (unshare(CLONE_NEWUSER | apart) != 0) return -1;
     if (chroot(".") != 0 || chdir("/") != 0) return -1;
-    if (!root) return 0;
-    return setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
-           setresuid(NOBODY, NOBODY, NOBODY) != 0;
+    return worker_become_nobody();
 }
 
 static int confine(const server *s)
 {
-    limit(RLIMIT_AS, mapped() + ((rlim_t)s->o->max_memory << 20));
-    limit(RLIMIT_CPU, (rlim_t)s->o->max_seconds + 2);
-    limit(RLIMIT_FSIZE, LARGEST_FILE);
-    limit(RLIMIT_NOFILE, 32);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_NPROC, 0);
+    worker_limit(RLIMIT_AS, mapped() + ((rlim_t)s->o->max_memory << 20));
+    worker_limit(RLIMIT_CPU, (rlim_t)s->o->max_seconds + 2);
+    worker_limit(RLIMIT_FSIZE, LARGEST_FILE);
+    worker_limit(RLIMIT_NOFILE, 32);
+    worker_limit(RLIMIT_CORE, 0);
+    worker_limit(RLIMIT_NPROC, 0);
     signal(SIGXFSZ, SIG_IGN); /* a write that is too long is an error that can be told */
     return jail() != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, s->filter, 0, 0) != 0;
@@ -178,8 +81,9 @@ static void __attribute__((noreturn)) child(const server *s, const job *j, const
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setpgid(0, 0);
+    setsid(); /* a group of its own, which gets all signals, and no terminal */
     if (chdir(folder) != 0 || redirect(errors) != 0) _exit(70);
+    if (j->code) code_run(s, j);
     if (confine(s) != 0) {
         dprintf(2, "the run could not be confined: %s\n", strerror(errno));
         _exit(71);
@@ -222,16 +126,13 @@ pid_t worker_start(const server *s, job *j, int *errors)
     return pid;
 }
 
-int worker_prepare(server *s, char *message, size_t size)
+/* One run that must succeed. */
+static int try_out(server *s, int code, const char *needs, char *message, size_t size)
 {
     char name[] = "daedalus", list[] = "list", json[] = "--json";
     char *argv[] = {name, list, json, NULL};
-    job j = {.argv = argv, .argc = 3};
+    job j = {.argv = argv, .argc = 3, .code = code};
     int status = 0, errors = -1;
-    if (make_filter(s)) {
-        snprintf(message, size, "the filter of system calls could not be made");
-        return -1;
-    }
     strcpy(j.id, "first");
     pid_t pid = worker_start(s, &j, &errors);
     if (pid < 0 || waitpid(pid, &status, 0) != pid) {
@@ -244,9 +145,21 @@ int worker_prepare(server *s, char *message, size_t size)
     if (!store_job_folder(s, &j, folder, sizeof folder)) store_remove_folder(folder);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
     if (n > 0) said[n] = 0;
-    snprintf(message, size,
-             "runs cannot be confined here (%s%.150s); user namespaces must be allowed, or the server be "
-             "started as root",
-             WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "", said);
+    snprintf(message, size, "%s cannot be confined here (%s%.150s); %s", code ? "uploaded programs" : "runs",
+             WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "", said, needs);
     return -1;
+}
+
+int worker_prepare(server *s, char *message, size_t size)
+{
+    s->filter = filter_program();
+    if (!s->filter) {
+        snprintf(message, size, "the filter of system calls could not be made");
+        return -1;
+    }
+    if (try_out(s, 0, "user namespaces must be allowed, or the server be started as root", message, size))
+        return -1;
+    if (!s->o->allow_code) return 0;
+    return try_out(s, 1, "--allow-code needs bubblewrap (Debian: bubblewrap) and user namespaces", message,
+                   size);
 }

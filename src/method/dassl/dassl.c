@@ -27,6 +27,7 @@
  *   - after a jump y' is that of the right side, and algebraic variables are made consistent again;
  *   - behind a jump of an index-1 system with singular dF/dy' order 1 damps what the jump excites before higher orders
  *     begin (method/damping.h);
+ *   - errors that nothing damps count more (method/undamped.h);
  *   - the residual at the predicted point is not evaluated twice. */
 #include "method/method.h"
 
@@ -36,17 +37,23 @@
 #include "linalg/shifted.h"
 #include "method/damping.h"
 #include "method/dassl/coefficients.h"
+#include "method/undamped.h"
 
 #include <float.h>
 #include <limits.h>
 #include <stdlib.h>
 
+#define UNDAMPED \
+    1e-8 /* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
 #define U 2.220446049250313e-16
 #define ITERATIONS 4      /* [DDASSL] MAXIT */
 #define TEST_CLASSIC 0.33 /* [DDASSL]: the iteration stops at this part of the error allowed */
 /* ours: with young Jacobians it costs little, and the error is that of the formula */
 #define TEST 0.1
-#define RATE_MAX 0.9     /* [DDASSL] */
+#define RATE_MAX 0.9 /* [DDASSL] */
+/* ours: a Jacobian is made anew when the iteration converges slower (DETEST stiff D3 at 1e-2: one that was 8 steps old gave
+ * increments of a third of what they should be, y2 fell below 0 within its tolerance, and ran away) */
+#define RATE_SLOW 0.4
 #define S_UNKNOWN 100.0  /* [DDASSL]: rate/(1 - rate) while the rate is not known */
 #define CJ_LEAST 0.6     /* [DDASSL] (1-XRATE)/(1+XRATE): change of cj above which G is made anew */
 #define FAIL_FACTOR 0.25 /* [DDASSL]: h after a failed iteration, and from the second error failure on */
@@ -98,9 +105,11 @@ typedef struct dassl_state {
     int singular;            /* dF/dy' is: 0 not known, 1 no, 2 yes */
     int filter;              /* of errors */
     int failed;              /* the last attempt failed */
+    int slow;                /* the iteration converges slowly with this Jacobian */
     long accepted, step_jac; /* steps since the start; their number at the last Jacobian */
     dae_damping damping;     /* behind a jump */
-    int level, count;        /* fixed steps: the phase of the start, steps in it */
+    dae_undamped undamped;
+    int level, count; /* fixed steps: the phase of the start, steps in it */
 } dassl_state;
 
 typedef struct estimate {
@@ -458,6 +467,8 @@ static int jacobian(dassl *d, double t, const double *y, const double *yp, const
                      : dae_ivp_jacobian(d->ivp, t, y, f, d->J);
     d->st->have_jac = bad == 0;
     d->st->step_jac = d->st->accepted;
+    d->st->slow = 0;
+    if (!bad) dae_undamped_see(&d->st->undamped, d->ivp, d->J, d->w);
     return bad;
 }
 
@@ -640,6 +651,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     double room = fabs(ivp->t_stop - t), *x = d->x;
     int singular = st->singular;
     dae_damping damping = st->damping;
+    dae_undamped undamped = st->undamped;
     dae_copy(d->n, yp, x);
     if (d->classic && st->accepted && t == ivp->left && t == st->t) {
         interpolate(d, t, d->y, x); /* [DDASSL] is called again with the values that it returned */
@@ -647,8 +659,13 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     } else if (y != d->phi) {
         dae_copy(d->n, y, d->phi);
     }
-    *st = (dassl_state){
-        .t = t, .k = 1, .starting = 1, .S = S_UNKNOWN, .singular = singular, .damping = damping};
+    *st = (dassl_state){.t = t,
+                        .k = 1,
+                        .starting = 1,
+                        .S = S_UNKNOWN,
+                        .singular = singular,
+                        .damping = damping,
+                        .undamped = undamped};
     for (int i = 0; i < d->n; i++) {
         if (d->phi[i] == 0 && ivp->atol[i] == 0) {
             return dae_ivp_fail(ivp, DAE_ERR_INPUT,
@@ -657,6 +674,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         }
     }
     set_weights(d, d->phi);
+    if (!d->classic) dae_undamped_begin(&st->undamped, ivp, UNDAMPED, 0.25);
     if (!singular && !d->classic) st->singular = singular_mass(d, t, x) ? 2 : 1;
     st->filter = d->filter == 1 || (d->filter == 2 && st->singular == 2);
     dae_damping_begin(&st->damping, st->filter && !d->classic && !d->fixed && ivp->stats->accepted > 0);
@@ -706,6 +724,7 @@ static outcome iterate(dassl *d, double t)
             else if (m > 2) rate = pow(rate, 1.0 / m);
             if (!(rate <= RATE_MAX)) return FAILED;
             st->S = rate / (1 - rate);
+            st->slow |= rate > RATE_SLOW && !d->nhigh;
         }
         if (st->S * delta <= d->test) return CONVERGED;
         if (m == 0 && delta <= 100 * U * norm(d, d->y0)) return CONVERGED;
@@ -728,7 +747,7 @@ static outcome solve(dassl *d, double t)
     int bad = evaluate(d, t, d->y0, d->yp0, d->f0);
     if (bad) return bad < 0 ? STOP : FAILED;
     long age = st->have_jac ? st->accepted - st->step_jac : LONG_MAX;
-    int old = age >= d->j_age || (!d->classic && st->failed && age > 0);
+    int old = age >= d->j_age || (!d->classic && (st->failed || st->slow) && age > 0);
     int need = !st->have_factors || !(ratio >= CJ_LEAST && ratio <= 1 / CJ_LEAST) || old;
     int new_jac = need && (!d->keep_jac || old);
     for (;;) {
@@ -956,6 +975,8 @@ static void accept(dassl *d, double t, const estimate *s, int retried)
     if (d->fixed) choose_fixed(d);
     else choose_next(d, s, raised, retried);
     d->advance(k, d->order_max, d->ld, d->phi, st->formula.beta, d->e, d->rtol, d->atol, d->base);
+    double factor = dae_undamped_factor(&st->undamped, h);
+    for (int i = 0; i < d->ld && factor > 1; i++) d->base[i] *= factor;
     if (d->base != d->w) dae_copy(d->ld, d->base, d->w);
     memcpy(st->psi, st->formula.psi, sizeof st->psi);
     st->accepted++;

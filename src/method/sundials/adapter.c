@@ -2,6 +2,7 @@
 
 #include "core/vector.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +98,7 @@ static int open_solver(dae_sun *s, dae_error *err)
     if (!s->shifted) return 0;
     s->count = dae_pattern_count(&ivp->jacobian, ivp->n);
     s->J = dae_arena_reals(ivp->arena, (size_t)s->count);
+    s->w = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     if (ide) {
         s->dfdyp = dae_arena_reals(ivp->arena, (size_t)s->count);
         s->A = dae_arena_reals(ivp->arena, (size_t)s->count);
@@ -160,16 +162,25 @@ void dae_sun_close(dae_sun *s)
 
 int dae_sun_weights(N_Vector y, N_Vector weight, void *self)
 {
-    const dae_ivp *ivp = ((dae_sun *)self)->ivp;
+    dae_sun *s = self;
+    const dae_ivp *ivp = s->ivp;
     const double *x = N_VGetArrayPointer(y);
-    double *w = N_VGetArrayPointer(weight);
+    double *w = N_VGetArrayPointer(weight), factor = dae_undamped_factor(&s->undamped, s->h);
     for (int i = 0; i < ivp->n; i++) {
         double scale = ivp->rtol[i] * fabs(x[i]) + ivp->atol[i];
         if (ivp->index && ivp->index[i] >= 2) scale = IGNORED * (1 + fabs(x[i]));
-        w[i] = 1 / scale;
+        w[i] = factor / scale;
         if (!(scale > 0) || !isfinite(w[i])) return -1;
     }
     return 0;
+}
+
+void dae_sun_see_jacobian(dae_sun *s, const double *y)
+{
+    const dae_ivp *ivp = s->ivp;
+    if (s->undamped.most <= 1) return;
+    for (int i = 0; i < ivp->n; i++) s->w[i] = 1 / (ivp->rtol[i] * fabs(y[i]) + ivp->atol[i] + DBL_MIN);
+    dae_undamped_see(&s->undamped, ivp, s->J, s->w);
 }
 
 void dae_sun_message(int code, const char *module, const char *function, char *text, void *self)

@@ -9,6 +9,7 @@
 
 #include "linalg/shifted.h"
 #include "method/method.h"
+#include "method/undamped.h"
 
 #include <nvector/nvector_serial.h>
 #include <sundials/sundials_context.h>
@@ -48,6 +49,9 @@ typedef struct dae_sun {
     double lambda;     /* the matrix is lambda M - J */
     double rhs_factor; /* right-hand sides are multiplied by this before they are solved for */
 
+    dae_undamped undamped; /* BDF */
+    double h, *w;          /* the present step, 0: none yet; n: weights */
+
     dae_sun_counts seen; /* what is in the statistics already */
     int singular;        /* the last factorization met a zero pivot */
     int undefined;       /* the last evaluation could not be done */
@@ -59,8 +63,11 @@ typedef struct dae_sun {
 int dae_sun_open(dae_sun *s, dae_ivp *ivp, int with_matrix, dae_error *err);
 void dae_sun_close(dae_sun *s);
 
-/* CVEwtFn and IDAEwtFn: 1/(rtol |y| + atol); variables of index 2 and above get rtol = atol = 1e10. */
+/* CVEwtFn and IDAEwtFn: 1/(rtol |y| + atol), more where nothing damps (method/undamped.h); variables of index 2 and above get
+ * rtol = atol = 1e10. */
 int dae_sun_weights(N_Vector y, N_Vector weight, void *self);
+/* The Jacobian in s was made at y. */
+void dae_sun_see_jacobian(dae_sun *s, const double *y);
 /* CVErrHandlerFn and IDAErrHandlerFn: keeps the message. */
 void dae_sun_message(int code, const char *module, const char *function, char *text, void *self);
 

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNDAMPED \
+    1e-8 /* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
 /* Initial values are corrected if a Newton step would change them by more than this part of the
  * tolerances, and refused if that is not possible and the change is above the tolerances. Value ours:
  * IDACalcIC itself iterates down to 0.0033. */
@@ -118,6 +120,7 @@ static int iteration_matrix(ida *c, double t, double cj, const double *y, const 
         int same = c->f_known && c->f_time == t && !memcmp(y, c->f_at, (size_t)ivp->n * sizeof *y);
         if (!same) rc = right_hand_side(c, t, y);
         if (rc == 0) rc = dae_ivp_jacobian(ivp, t, y, c->f, s->J);
+        if (rc == 0) dae_sun_see_jacobian(s, y);
     }
     s->undefined = rc > 0;
     return rc;
@@ -405,6 +408,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     s->singular = s->undefined = 0;
     s->message[0] = 0;
     c->started = c->f_known = 0;
+    s->h = 0;
+    dae_undamped_begin(&s->undamped, ivp, UNDAMPED, 0.25);
     if (yp) {
         dae_copy(ivp->n, yp, s->yp);
         if (ivp->sys->kind == DAE_KIND_ODE) ivp->stats->f++; /* f(t,y), made by the driver */
@@ -475,7 +480,7 @@ static dae_status step(void *self)
     if (damping && !c->damping.on) IDASetMaxOrd(c->memory, c->option->max_order);
     ivp->t_old = ivp->t;
     ivp->t = t;
-    ivp->h_next = h;
+    ivp->h_next = s->h = h;
     IDAGetLastOrder(c->memory, &ivp->order);
     return DAE_OK;
 }

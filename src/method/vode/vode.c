@@ -14,7 +14,7 @@
  * Source: [BHB89] Brown, Byrne, Hindmarsh 1989 and the program DVODE. Where we differ (the option classic
  * switches it off): no fixed number of error test failures; the Jacobian is made anew after an error test
  * failure, and for the next step when the iteration was slow with an old one, which cures false convergence on
- * slow manifolds; the f of a repeated iteration is not evaluated twice; the coefficients of Adams' order
+ * slow manifolds; errors that nothing damps count more (method/undamped.h); the f of a repeated iteration is not evaluated twice; the coefficients of Adams' order
  * reduction are the right ones; f is evaluated at y_n, not at a rejected point, in the restart at order 1; the
  * initial f after a jump is that of the right side; and, always, "cannot be evaluated" is a failure to
  * converge. */
@@ -22,12 +22,15 @@
 
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/undamped.h"
 #include "method/vode/coefficients.h"
 #include "method/vode/nordsieck.h"
 
 #include <float.h>
 #include <stdlib.h>
 
+#define UNDAMPED \
+    3e-7 /* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
 #define U 2.220446049250313e-16
 #define BIAS 6.0     /* [DVODE] BIAS1 = BIAS2: h at orders q-1 and q */
 #define BIAS_UP 10.0 /* [DVODE] BIAS3: at order q+1 */
@@ -87,6 +90,7 @@ typedef struct vode_state {
     long accepted;          /* steps since the start */
     long step_p, step_j;    /* their number at the last factorization and at the last J */
     int level, count;       /* fixed steps: the phase of the start, steps in it */
+    dae_undamped undamped;  /* BDF */
 } vode_state;
 
 typedef void predict_fn(int q, int ld, const double *z, double scale, double *y, double *r);
@@ -337,9 +341,17 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (ivp->opt->h_max > 0 && !v->fixed) h = fmin(h, ivp->opt->h_max);
     h = d * fmin(h, room);
     for (int i = 0; i < v->n; i++) v->z[v->ld + i] = h * yp[i];
-    *st = (vode_state){
-        .t = t, .h = h, .eta = 1, .eta_max = ETA_FIRST, .q = 1, .q_next = 1, .wait = 2, .crate = 1};
+    *st = (vode_state){.t = t,
+                       .h = h,
+                       .eta = 1,
+                       .eta_max = ETA_FIRST,
+                       .q = 1,
+                       .q_next = 1,
+                       .wait = 2,
+                       .crate = 1,
+                       .undamped = st->undamped};
     st->tau[0] = h;
+    if (!v->adams && !v->classic) dae_undamped_begin(&st->undamped, ivp, UNDAMPED, 0.25);
     ivp->h_next = h;
     ivp->order = 1;
     return DAE_OK;
@@ -428,6 +440,7 @@ static outcome factor(vode *v, double t, double gam, int new_jac)
         if (bad) return bad < 0 ? STOP : FAILED;
         st->step_j = st->accepted;
         st->bad_jac = 0;
+        dae_undamped_see(&st->undamped, v->ivp, v->J, v->w);
     }
     DAE_LINALG(v->ivp, bad = dae_shifted_factor(v->P, 1 / gam, 0, v->J));
     v->ivp->stats->lu++;
@@ -686,6 +699,8 @@ static void accept(vode *v, double t, double dsm)
     double h = st->h, stop = ivp->t_stop, down = 0, up = 0;
     if (st->wait == 1 && st->eta_max > 1 && !v->fixed) judge_orders(v, &down, &up);
     v->advance(st->q, v->ld, v->z, st->formula.l, v->a, v->y, v->rtol, v->atol, v->w);
+    double factor = dae_undamped_factor(&st->undamped, h);
+    for (int i = 0; i < v->ld && factor > 1; i++) v->w[i] *= factor;
     st->same = st->tau[0] == h && st->accepted ? st->same + 1 : 1;
     memmove(st->tau + 1, st->tau, (DAE_VODE_TAU - 1) * sizeof *st->tau);
     st->tau[0] = h;

@@ -50,8 +50,8 @@ export class RemoteEngine {
     const done = await this.wait(id, progress, signal);
     signal?.removeEventListener('abort', stop);
     if (done.state === 'cancelled') throw new DOMException('cancelled', 'AbortError');
-    if (done.state === 'failed') throw new Error(done.message);
     const result = await (await this.call('GET', `runs/${id}/result`, undefined, signal)).json();
+    if (done.state === 'failed') throw new Error(/the log/.test(done.message) ? `${done.message}:\n${result.log}` : done.message);
     return { id, status: result.status, json: result.json, csv: result.csv, scene: result.scene, log: result.log ?? '',
       stderr: result.log ?? '', seconds: (performance.now() - began) / 1000 };
   }

@@ -8,8 +8,11 @@ import * as url from '../url.js';
 const KEPT = 'daedalus-text';
 const LARGEST = 2e6; // bytes of a dropped file
 
+// Problems in the format of the test set report, which a server compiles if it was started so.
+const isCode = (name) => /\.(c|f|for|f90)$/.test(name ?? '');
+
 // What the text is decides its name: mechanisms are JSON.
-export const nameOf = (text, old) => (/^\s*\{/.test(text) ? (old?.endsWith('.json') ? old : 'model.json') : old && !old.endsWith('.json') ? old : 'model.deq');
+export const nameOf = (text, old) => (isCode(old) ? old : /^\s*\{/.test(text) ? (old?.endsWith('.json') ? old : 'model.json') : old && !old.endsWith('.json') ? old : 'model.deq');
 
 // "model.json:12:7: text" or "line 12, column 7: text" anywhere in a message.
 function place(message) {
@@ -62,7 +65,7 @@ class WritePage {
       examples.length ? h('optgroup', { label: 'Equation files' }, examples.map((e) => h('option', { value: `example:${e.name}` }, `${e.name}: ${e.title}`))) : null);
     this.holder = h('div', { class: 'editor' });
     this.report = h('div', { class: 'report', 'aria-label': 'What the check says' });
-    const file = h('input', { type: 'file', accept: '.json,.deq,.txt', class: 'visually-hidden', id: 'open-file', onchange: (e) => this.read(e.target.files[0]) });
+    const file = h('input', { type: 'file', accept: '.json,.deq,.txt,.c,.f,.for,.f90', class: 'visually-hidden', id: 'open-file', onchange: (e) => this.read(e.target.files[0]) });
     replace(this.main, h('h1', {}, 'Write'), h('p', { class: 'lead' }, 'A mechanism as JSON or equations as text. It is checked while you type and kept in this browser; files can be dropped here.'),
       h('div', { class: 'split write' },
         h('section', { 'aria-label': 'Editor' },
@@ -126,6 +129,12 @@ class WritePage {
     const working = this.working = new AbortController();
     try {
       const e = await engine();
+      if (isCode(this.name)) {
+        this.editor.mark([]);
+        replace(this.report, h('p', { role: 'status' }, e.facts?.allow_code ? 'C or Fortran with the routines of the test set report: it is compiled and run on the server, in a sandbox, when you press Run.'
+          : 'C and Fortran are compiled by a server that was started with `daedalus serve --allow-code`, or on your machine with `daedalus build`; this page cannot.'));
+        return;
+      }
       const { json } = await e.request({ command: 'check', name: this.name, text, options: {} }, { signal: working.signal });
       if (number !== this.number || this.gone) return;
       const faults = faultsOf(json);

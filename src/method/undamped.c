@@ -1,0 +1,45 @@
+#include "method/undamped.h"
+
+#include <math.h>
+
+#define NONE 3.0    /* h |J| from which nothing changes; all of it at a tenth of this */
+#define LEAST 1e-13 /* no error is asked to be below this part of y: rounding */
+
+void dae_undamped_begin(dae_undamped *u, const dae_ivp *ivp, double from, double power)
+{
+    double tol = 0;
+    for (int i = 0; i < ivp->n; i++) tol = fmax(tol, ivp->digits[i]);
+    u->most = 1;
+    u->size = 0;
+    if (u->damped) return;
+    if (ivp->sys->kind != DAE_KIND_ODE || ivp->opt->fixed_step > 0 || !(tol < from)) return;
+    u->most = fmax(1, fmin(pow(from / tol, power), tol / LEAST));
+}
+
+void dae_undamped_see(dae_undamped *u, const dae_ivp *ivp, const double *J, const double *w)
+{
+    const dae_pattern *p = &ivp->jacobian;
+    int n = ivp->n, width = p->lower + 1 + p->upper;
+    if (u->most <= 1) return;
+    u->size = 0;
+    for (int j = 0; j < n; j++) {
+        double sum = 0, by = 1 / w[j];
+        if (p->storage == DAE_SPARSE) {
+            for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) sum += fabs(J[k]) * w[p->rowind[k]];
+        } else if (p->storage == DAE_BANDED) {
+            int first = j > p->upper ? j - p->upper : 0, last = j + p->lower < n ? j + p->lower : n - 1;
+            for (int i = first; i <= last; i++) sum += fabs(J[p->upper + i - j + (long)j * width]) * w[i];
+        } else {
+            for (int i = 0; i < n; i++) sum += fabs(J[i + (long)j * n]) * w[i];
+        }
+        u->size = fmax(u->size, sum * by);
+    }
+}
+
+double dae_undamped_factor(dae_undamped *u, double h)
+{
+    double x = fabs(h) * u->size / NONE;
+    if (x >= 1) u->most = 1, u->damped = 1;
+    if (u->most <= 1 || !(x > 0)) return 1;
+    return x <= 0.1 ? u->most : pow(u->most, -log10(x));
+}

@@ -1,0 +1,39 @@
+/* What is integrated for sensitivities: a system of its own, whose state holds that of the problem's form, z, and what goes
+ * along with it. The handle (forward.c) runs it and asks for the state of the problem with one parameter a little
+ * larger or smaller. */
+#ifndef DAE_SENSITIVITY_ENGINE_H
+#define DAE_SENSITIVITY_ENGINE_H
+
+#include "method/driver.h"
+#include "sensitivity/family.h"
+#include "sensitivity/layout.h"
+
+typedef struct dae_engine dae_engine;
+
+struct dae_engine {
+    const dae_family *f;
+    dae_arena *arena;
+    dae_layout layout; /* copy 0: z */
+    int size;          /* of all */
+    dae_system sys;
+    int columns; /* 1: copy 1+j is s_j = dz/dp_j; 0: copies 1+2j and 2+2j are z with smaller and larger p_j */
+    int *side;   /* last sides of the switches, or NULL */
+    double *z, *zp; /* nz each: work of the callbacks */
+    double *w[6];   /* nz each: work of the jumps */
+    void *self;
+};
+
+/* Fills e->sys; e->f, arena are set. */
+dae_status dae_abreast_create(dae_engine *e, dae_error *err);
+dae_status dae_columns_create(dae_engine *e, dae_error *err);
+
+/* What copy c of an engine that is abreast integrates: a system bound to its own run. */
+static inline dae_simulation *dae_engine_member(const dae_engine *e, int c)
+{
+    return c == 0 ? e->f->sim : dae_family_side(e->f, (c - 1) / 2, (c - 1) % 2);
+}
+
+/* z with parameter j smaller (side 0) or larger (1) by its step. */
+void dae_engine_relative(const dae_engine *e, const double *all, int j, int side, double *z);
+
+#endif

@@ -1,0 +1,204 @@
+/* Relatives of a problem: opened with p + d and p - d. */
+#include "sensitivity/family.h"
+
+#include "core/number.h"
+#include "core/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dae_status no_memory(dae_error *err)
+{
+    return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+}
+
+/* ---- Names ---------------------------------------------------------------------------------------- */
+
+static dae_status unknown_name(const dae_problem *p, const char *name, dae_error *err)
+{
+    char all[300] = "", buffer[24];
+    const dae_parameter *q = p->info ? p->info->parameter : NULL;
+    for (int i = 0; q && q[i].name; i++) {
+        if (strlen(all) + strlen(q[i].name) + 3 > sizeof all) break;
+        if (all[0]) strcat(all, ", ");
+        strcat(all, q[i].name);
+    }
+    return dae_fail(
+        err, DAE_ERR_INPUT, NAN,
+        "there is no parameter and no component \"%s\"; parameters: %s; initial values: %s(0), ...", name,
+        all[0] ? all : "none", dae_component_name(p, 0, buffer, sizeof buffer));
+}
+
+/* "x(0)" and, where no parameter has that name, "x": the initial value of component x. */
+static dae_status find_name(dae_family *f, dae_direction_of *d, const char *name, dae_error *err)
+{
+    const dae_problem *p = f->p;
+    size_t length = name ? strlen(name) : 0;
+    if (!length) return dae_fail(err, DAE_ERR_INPUT, NAN, "the name of a parameter is empty");
+    char *own = dae_arena_copy(f->arena, name, length + 1, 1),
+         *base = dae_arena_copy(f->arena, name, length + 1, 1);
+    if (!own || !base) return no_memory(err);
+    d->name = own;
+    d->component = -1;
+    int k = dae_parameter_find(p, name);
+    if (k >= 0) {
+        const dae_parameter *q = &p->info->parameter[k];
+        d->value = p->parameter[k];
+        if (!q->choices && !q->integer) return DAE_OK;
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "parameter %s takes %s only; it has no derivative", name,
+                        q->choices ? "words" : "whole numbers");
+    }
+    if (length > 3 && !strcmp(base + length - 3, "(0)")) base[length - 3] = 0;
+    d->component = dae_component_find(p, base);
+    if (d->component < 0) return unknown_name(p, name, err);
+    d->value = p->y0[d->component];
+    return DAE_OK;
+}
+
+/* ---- Relatives ------------------------------------------------------------------------------------- */
+
+/* The problem with parameter j at value. */
+static dae_status open_variant(const dae_family *f, const dae_direction_of *d, double value, dae_relative *r,
+                               dae_error *err)
+{
+    char text[40];
+    dae_snprintf(text, sizeof text, "%.17g", value);
+    r->variant = dae_problem_variant(f->p, &(dae_setting){d->name, text}, 1, err);
+    if (!r->variant) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    int k = dae_parameter_find(r->variant, d->name);
+    if (dae_system_size(&r->variant->system) != f->n)
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "parameter %s changes the number of components; it has no derivative", d->name);
+    if (k < 0 || fabs(r->variant->parameter[k] - value) > 4 * DBL_EPSILON * fabs(value))
+        return dae_fail(err, DAE_ERR_INTERNAL, NAN, "parameter %s could not be set to %s", d->name, text);
+    return DAE_OK;
+}
+
+static dae_status shift_start(const dae_family *f, const dae_direction_of *d, double value, dae_relative *r,
+                              dae_error *err)
+{
+    double *y0 = dae_arena_copy(f->arena, f->p->y0, (size_t)f->n, sizeof *y0);
+    if (!y0) return no_memory(err);
+    y0[d->component] = value;
+    r->shifted = *f->p;
+    r->shifted.y0 = y0;
+    return DAE_OK;
+}
+
+static dae_status open_relative(dae_family *f, dae_direction_of *d, int side, double step, dae_error *err)
+{
+    dae_relative *r = &d->side[side];
+    double value = d->value + step;
+    dae_status s = d->component >= 0 ? shift_start(f, d, value, r, err) : open_variant(f, d, value, r, err);
+    if (s < 0) return s;
+    const dae_problem *p = r->variant ? r->variant : &r->shifted;
+    dae_simulation_options o = f->options;
+    if (o.events == f->p->events) o.events = p->events;
+    if (o.options.discontinuity == f->p->discontinuity) {
+        o.options.discontinuity = p->discontinuity;
+        o.options.ndiscontinuity = p->ndiscontinuity;
+    }
+    r->sim = dae_simulation_open(p, &o, err);
+    if (!r->sim) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    r->step = value - d->value;
+    if (r->sim->nz == f->nz) return DAE_OK;
+    return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "parameter %s changes the structure of the system",
+                    d->name);
+}
+
+static void close_relative(dae_relative *r)
+{
+    dae_simulation_close(r->sim);
+    dae_problem_destroy(r->variant);
+    *r = (dae_relative){0};
+}
+
+/* Both sides, or one where the other does not exist (a border of the range of the parameter). */
+static dae_status open_direction(dae_family *f, dae_direction_of *d, double step, dae_error *err)
+{
+    double h = step * (d->value != 0 ? fabs(d->value) : 1);
+    dae_error first = {0};
+    int missing = 0;
+    for (int side = 0; side < 2; side++) {
+        dae_error e = {0};
+        if (open_relative(f, d, side, side ? h : -h, &e) >= 0) continue;
+        close_relative(&d->side[side]);
+        if (!missing) first = e;
+        if (e.status == DAE_ERR_MEMORY || missing++) {
+            *err = first;
+            return first.status;
+        }
+    }
+    return DAE_OK;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------- */
+
+/* What "auto" takes is known after a start; the relatives get it by name. */
+static dae_status choose(dae_family *f, dae_error *err)
+{
+    dae_simulation *s = dae_simulation_open(f->p, &f->options, err);
+    dae_status status = s ? dae_simulation_start(s, err) : err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    if (status >= 0) {
+        dae_choice c = dae_simulation_choice(s);
+        snprintf(f->method, sizeof f->method, "%s", c.method);
+        snprintf(f->form, sizeof f->form, "%s", c.formulation);
+        f->options.options.method = f->method;
+        if (f->form[0]) f->options.options.formulation = f->form;
+    }
+    dae_simulation_close(s);
+    return status;
+}
+
+static dae_status build(dae_family *f, const char *const *name, double step, dae_error *err)
+{
+    dae_status s = choose(f, err);
+    if (s < 0) return s;
+    f->sim = dae_simulation_open(f->p, &f->options, err);
+    if (!f->sim) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    f->nz = f->sim->nz;
+    f->direction = dae_arena_take(f->arena, (size_t)f->count + 1, sizeof *f->direction);
+    if (!f->direction) return no_memory(err);
+    for (int j = 0; j < f->count && s >= 0; j++) {
+        s = find_name(f, &f->direction[j], name[j], err);
+        for (int k = 0; k < j && s >= 0; k++) {
+            if (!strcmp(f->direction[k].name, name[j]))
+                s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s is named twice", name[j]);
+        }
+        if (s >= 0) s = open_direction(f, &f->direction[j], step, err);
+    }
+    return s;
+}
+
+dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *opt, const char *const *name,
+                            int count, double step, dae_error *err)
+{
+    dae_family *f = calloc(1, sizeof *f);
+    if (!f || !(f->arena = dae_arena_create())) {
+        free(f);
+        no_memory(err);
+        return NULL;
+    }
+    f->p = p;
+    f->options = *opt;
+    f->n = dae_system_size(&p->system);
+    f->count = count;
+    if (build(f, name, step, err) >= 0) return f;
+    dae_family_close(f);
+    return NULL;
+}
+
+void dae_family_close(dae_family *f)
+{
+    if (!f) return;
+    for (int j = 0; f->direction && j < f->count; j++) {
+        close_relative(&f->direction[j].side[0]);
+        close_relative(&f->direction[j].side[1]);
+    }
+    dae_simulation_close(f->sim);
+    dae_arena_destroy(f->arena);
+    free(f);
+}

@@ -1,0 +1,51 @@
+/* A problem and its relatives: the same problem with one parameter, or one initial value, a little larger and a little smaller.
+ * All have the same method and form; what each integrates is in the variables of that form. */
+#ifndef DAE_SENSITIVITY_FAMILY_H
+#define DAE_SENSITIVITY_FAMILY_H
+
+#include <daedalus/sensitivity.h>
+
+#include "simulation/simulation.h"
+
+typedef struct dae_relative {
+    dae_problem *variant; /* opened for it, or NULL */
+    dae_problem shifted;  /* the problem with another start, where variant is NULL */
+    dae_simulation *sim;  /* never stepped: its system, form, start and events */
+    double step;          /* what was added to the parameter; 0: it stands for the problem itself */
+} dae_relative;
+
+typedef struct dae_direction_of {
+    const char *name;
+    double value;         /* of the parameter */
+    int component;        /* >= 0: its initial value is meant */
+    dae_relative side[2]; /* [0] smaller, [1] larger */
+} dae_direction_of;
+
+typedef struct dae_family {
+    const dae_problem *p;
+    dae_arena *arena;
+    dae_simulation_options options; /* with the method and form that were chosen */
+    char method[40], form[40];
+    dae_simulation *sim; /* of the problem itself */
+    int n, nz, count;
+    dae_direction_of *direction;
+} dae_family;
+
+/* step: relative increment. NULL: see *err. */
+dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *opt, const char *const *name,
+                            int count, double step, dae_error *err);
+void dae_family_close(dae_family *f); /* NULL allowed */
+
+/* What side 0 or 1 of direction j integrates. */
+static inline dae_simulation *dae_family_side(const dae_family *f, int j, int side)
+{
+    dae_simulation *s = f->direction[j].side[side].sim;
+    return s ? s : f->sim;
+}
+/* The increment between the two sides. */
+static inline double dae_family_width(const dae_family *f, int j)
+{
+    return f->direction[j].side[1].step - f->direction[j].side[0].step;
+}
+
+#endif

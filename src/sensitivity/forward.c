@@ -1,0 +1,409 @@
+/* Forward sensitivities: the handle. It runs an engine (abreast.c, columns.c) by an integrator of its own and shows the
+ * results in the coordinates of the problem. */
+#include "sensitivity/engine.h"
+
+#include "core/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP \
+    1e-5 /* relative increment of central differences, [Bock 1987] and sensitivities.md 4: 1e-9 of error */
+#define OUT_OF_REACH 1e99 /* tolerances of what has no say in the step size */
+
+struct dae_sensitivity {
+    const dae_problem *p;
+    dae_sensitivity_options opt;
+    dae_family *f;
+    dae_arena *arena;
+    dae_engine engine;
+    dae_options options; /* of the integrator */
+    dae_integrator *it;
+    dae_events events;
+    double t0, t_end;
+    double *start, *derivative; /* size each; derivative NULL: not given */
+    double *all;                /* size: interpolated */
+    double *y, *values;         /* n, n*count */
+    double *zs, *low[2];        /* nz; n each */
+    double *a[2], *lambda[2];   /* mechanisms */
+    double *column[2];
+    int ncolumn;
+    double *event_derivative; /* grows: count per event */
+    int nevent, event_room;
+};
+
+static dae_status no_memory(dae_error *err)
+{
+    return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+}
+
+dae_sensitivity_options dae_sensitivity_options_default(const dae_problem *p)
+{
+    return (dae_sensitivity_options){.simulation = dae_simulation_options_default(p), .mode = "auto"};
+}
+
+void dae_engine_relative(const dae_engine *e, const double *all, int j, int side, double *z)
+{
+    if (!e->columns) {
+        dae_gather(&e->layout, 1 + 2 * j + side, all, z);
+        return;
+    }
+    double step = e->f->direction[j].side[side].step;
+    int n = e->layout.n;
+    dae_gather(&e->layout, 1 + j, all, e->z);
+    dae_gather(&e->layout, 0, all, z);
+    dae_axpy(n, step, e->z, z);
+}
+
+/* ---- Building ---------------------------------------------------------------------------------------- */
+
+/* Tolerances of all: those of z; the rms norm is taken over all, so that z's are smaller by the square root of the number. */
+static dae_status tolerances(dae_sensitivity *s, dae_error *err)
+{
+    const dae_engine *e = &s->engine;
+    const dae_options *from = &s->f->sim->options;
+    int n = e->layout.n, copies = e->layout.copies;
+    double *rtol = dae_arena_reals(s->arena, (size_t)e->size),
+           *atol = dae_arena_reals(s->arena, (size_t)e->size);
+    if (!rtol || !atol) return no_memory(err);
+    double share = 1 / sqrt(copies);
+    for (int c = 0; c < copies; c++) {
+        for (int i = 0; i < n; i++) {
+            int k = dae_layout_at(&e->layout, c, i);
+            rtol[k] = share * (from->rtol_vec ? from->rtol_vec[i] : from->rtol);
+            atol[k] = share * (from->atol_vec ? from->atol_vec[i] : from->atol);
+            if (c) atol[k] = OUT_OF_REACH;
+        }
+    }
+    s->options = *from;
+    s->options.method = s->f->method;
+    s->options.formulation = NULL;
+    s->options.rtol_vec = rtol;
+    s->options.atol_vec = atol;
+    return DAE_OK;
+}
+
+/* ---- Projection, charts ------------------------------------------------------------------------------- */
+
+static int project(double t, double *all, void *user)
+{
+    dae_sensitivity *s = user;
+    dae_engine *e = &s->engine;
+    int r = 0;
+    for (int c = 0; c < e->layout.copies && !r; c++) {
+        const dae_integrator *it = dae_engine_member(e, c)->it;
+        dae_gather(&e->layout, c, all, e->z);
+        r = it->ivp.project(t, e->z, it->ivp.project_user);
+        dae_scatter(&e->layout, c, e->z, all);
+    }
+    return r;
+}
+
+/* All change where z does. */
+static int chart(double t, double *all, void *user)
+{
+    dae_sensitivity *s = user;
+    dae_engine *e = &s->engine;
+    int changed = 0;
+    for (int c = 0; c < e->layout.copies; c++) {
+        const dae_integrator *it = dae_engine_member(e, c)->it;
+        dae_gather(&e->layout, c, all, e->z);
+        int r = it->chart(t, e->z, it->chart_user);
+        if (r < 0) return r;
+        if (c && r != changed) return -1;
+        changed = r;
+        dae_scatter(&e->layout, c, e->z, all);
+    }
+    return changed;
+}
+
+static dae_status attach(dae_sensitivity *s, dae_error *err)
+{
+    const dae_integrator *own = s->f->sim->it;
+    dae_status r = DAE_OK;
+    if (own->ivp.project) r = dae_integrator_set_projection(s->it, project, s, err);
+    if (own->chart) dae_integrator_set_chart(s->it, chart, s);
+    return r;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------------ */
+
+static dae_status initial_values(dae_sensitivity *s)
+{
+    const dae_engine *e = &s->engine;
+    for (int c = 0; c < e->layout.copies; c++) {
+        const dae_simulation *m = dae_engine_member(e, c);
+        dae_scatter(&e->layout, c, m->z0, s->start);
+        if (m->zp0 && s->derivative) dae_scatter(&e->layout, c, m->zp0, s->derivative);
+    }
+    return DAE_OK;
+}
+
+static dae_status take_memory(dae_sensitivity *s, dae_error *err)
+{
+    const dae_family *f = s->f;
+    dae_arena *a = s->arena;
+    const dae_mech *m = f->sim->mech;
+    size_t n = (size_t)f->n, nz = (size_t)f->nz, size = (size_t)s->engine.size;
+    s->start = dae_arena_reals(a, size);
+    if (f->sim->zp0) s->derivative = dae_arena_reals(a, size);
+    s->all = dae_arena_reals(a, size);
+    s->y = dae_arena_reals(a, n);
+    s->values = dae_arena_reals(a, n * (size_t)f->count + 1);
+    s->zs = dae_arena_reals(a, nz);
+    s->ncolumn = s->p->derived.columns ? s->p->derived.ncolumn : 0;
+    for (int k = 0; k < 2; k++) {
+        s->low[k] = dae_arena_reals(a, n);
+        s->column[k] = dae_arena_reals(a, (size_t)s->ncolumn + 1);
+        if (!m) continue;
+        s->a[k] = dae_arena_reals(a, (size_t)m->nv);
+        s->lambda[k] = dae_arena_reals(a, (size_t)m->nlambda + 1);
+    }
+    return dae_arena_failed(a) ? no_memory(err) : DAE_OK;
+}
+
+static dae_status build(dae_sensitivity *s, dae_error *err)
+{
+    dae_engine *e = &s->engine;
+    e->f = s->f;
+    e->arena = s->arena;
+    e->z = dae_arena_reals(s->arena, (size_t)s->f->nz);
+    e->zp = dae_arena_reals(s->arena, (size_t)s->f->nz);
+    dae_status r = dae_abreast_create(e, err);
+    if (r >= 0) r = take_memory(s, err);
+    if (r >= 0) r = tolerances(s, err);
+    if (r < 0) return r;
+    if (dae_problem_switches(s->p))
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "sensitivities of problems with events that change the state");
+    s->it = dae_integrator_create(&e->sys, &s->options, err);
+    if (!s->it) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    return attach(s, err);
+}
+
+dae_sensitivity *dae_sensitivity_open(const dae_problem *p, const dae_sensitivity_options *opt,
+                                      const char *const *name, int count, dae_error *err)
+{
+    dae_error own = {0};
+    if (!err) err = &own;
+    err->status = DAE_OK;
+    if (dae_need(p, "the problem", err) || dae_need(p->y0, "y0", err) || dae_need(name, "the names", err))
+        return NULL;
+    if (count < 1) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "no parameter is named");
+        return NULL;
+    }
+    dae_sensitivity_options standard = dae_sensitivity_options_default(p);
+    if (!opt) opt = &standard;
+    if (!(opt->step >= 0) || opt->step > 0.1) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "step = %g must be between 0 and 0.1", opt->step);
+        return NULL;
+    }
+    dae_sensitivity *s = calloc(1, sizeof *s);
+    if (!s || !(s->arena = dae_arena_create())) {
+        free(s);
+        no_memory(err);
+        return NULL;
+    }
+    s->p = p;
+    s->opt = *opt;
+    s->t0 = p->t0;
+    s->t_end = opt->simulation.t_end;
+    s->f = dae_family_open(p, &opt->simulation, name, count, opt->step > 0 ? opt->step : STEP, err);
+    if (s->f && build(s, err) >= 0) return s;
+    dae_sensitivity_close(s);
+    return NULL;
+}
+
+void dae_sensitivity_close(dae_sensitivity *s)
+{
+    if (!s) return;
+    dae_integrator_destroy(s->it);
+    dae_family_close(s->f);
+    dae_arena_destroy(s->arena);
+    free(s->event_derivative);
+    free(s);
+}
+
+dae_status dae_sensitivity_start(dae_sensitivity *s, dae_error *err)
+{
+    if (!s) return dae_need(s, "the sensitivities", err);
+    s->nevent = 0;
+    initial_values(s);
+    return dae_integrator_start(s->it, s->t0, s->t_end, s->start, s->derivative, err);
+}
+
+/* ---- Going on ------------------------------------------------------------------------------------------- */
+
+dae_status dae_sensitivity_advance(dae_sensitivity *s, double t, dae_error *err)
+{
+    if (!s) return dae_need(s, "the sensitivities", err);
+    return dae_integrator_advance(s->it, t, err);
+}
+
+dae_status dae_sensitivity_step(dae_sensitivity *s, dae_error *err)
+{
+    if (!s) return dae_need(s, "the sensitivities", err);
+    return dae_integrator_step(s->it, err);
+}
+
+/* ---- Where it is ---------------------------------------------------------------------------------------- */
+
+/* 1: the state of the problem is z itself. */
+static int plain(const dae_sensitivity *s)
+{
+    const dae_simulation *m = s->f->sim;
+    return !m->form && !m->own && !m->as_mechanism;
+}
+
+/* y, and dy/dp from the states of the relatives, at t. */
+static void lower(dae_sensitivity *s, double t, const double *all, double *y, double *values)
+{
+    const dae_engine *e = &s->engine;
+    const dae_family *f = s->f;
+    dae_gather(&e->layout, 0, all, s->zs);
+    if (y) dae_simulation_lower(f->sim, t, s->zs, y, NULL, NULL);
+    for (int j = 0; values && j < f->count; j++) {
+        double *out = values + (size_t)j * (size_t)f->n;
+        if (plain(s) && e->columns) {
+            dae_gather(&e->layout, 1 + j, all, out);
+            continue;
+        }
+        for (int k = 0; k < 2; k++) {
+            dae_engine_relative(e, all, j, k, s->zs);
+            dae_simulation_lower(dae_family_side(f, j, k), t, s->zs, s->low[k], NULL, NULL);
+        }
+        for (int i = 0; i < f->n; i++) out[i] = (s->low[1][i] - s->low[0][i]) / dae_family_width(f, j);
+    }
+}
+
+double dae_sensitivity_time(const dae_sensitivity *s)
+{
+    return s ? dae_integrator_time(s->it) : NAN;
+}
+
+const double *dae_sensitivity_state(dae_sensitivity *s)
+{
+    if (!s) return NULL;
+    lower(s, dae_integrator_time(s->it), dae_integrator_state(s->it), s->y, NULL);
+    return s->y;
+}
+
+const double *dae_sensitivity_values(dae_sensitivity *s)
+{
+    if (!s) return NULL;
+    lower(s, dae_integrator_time(s->it), dae_integrator_state(s->it), NULL, s->values);
+    return s->values;
+}
+
+dae_status dae_sensitivity_interpolate(dae_sensitivity *s, double t, double *y, double *values,
+                                       dae_error *err)
+{
+    if (!s) return dae_need(s, "the sensitivities", err);
+    double from = dae_integrator_previous_time(s->it), to = dae_integrator_time(s->it);
+    if (!(t >= fmin(from, to) && t <= fmax(from, to)) ||
+        dae_integrator_interpolate(s->it, t, s->all, NULL) < 0)
+        return dae_fail(err, DAE_ERR_INPUT, t, "t = %.10g is not inside the last step, %.10g .. %.10g", t,
+                        from, to);
+    lower(s, t, s->all, y, values);
+    return DAE_OK;
+}
+
+dae_status dae_sensitivity_multipliers(dae_sensitivity *s, double *a, double *lambda, dae_error *err)
+{
+    if (!s) return dae_need(s, "the sensitivities", err);
+    const dae_family *f = s->f;
+    const dae_mech *m = f->sim->mech;
+    if (!m) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "this is no mechanism");
+    double t = dae_integrator_time(s->it);
+    for (int j = 0; j < f->count; j++) {
+        for (int k = 0; k < 2; k++) {
+            dae_engine_relative(&s->engine, dae_integrator_state(s->it), j, k, s->zs);
+            if (!dae_simulation_lower(dae_family_side(f, j, k), t, s->zs, s->low[k], s->a[k], s->lambda[k]))
+                return dae_fail(err, DAE_ERR_SINGULAR, t,
+                                "t = %.10g: accelerations and multipliers are not known there", t);
+        }
+        double width = dae_family_width(f, j);
+        for (int i = 0; a && i < m->nv; i++) a[i + j * m->nv] = (s->a[1][i] - s->a[0][i]) / width;
+        for (int i = 0; lambda && i < m->nlambda; i++)
+            lambda[i + j * m->nlambda] = (s->lambda[1][i] - s->lambda[0][i]) / width;
+    }
+    return DAE_OK;
+}
+
+/* The derived columns of one relative (or of the problem, j < 0). */
+static int columns_of(dae_sensitivity *s, int j, int side, double *out)
+{
+    const dae_family *f = s->f;
+    double t = dae_integrator_time(s->it);
+    dae_simulation *m = j < 0 ? f->sim : dae_family_side(f, j, side);
+    if (j < 0) dae_gather(&s->engine.layout, 0, dae_integrator_state(s->it), s->zs);
+    else dae_engine_relative(&s->engine, dae_integrator_state(s->it), j, side, s->zs);
+    int known = dae_simulation_lower(m, t, s->zs, s->low[0], s->a[0], s->lambda[0]);
+    return m->p->derived.columns(m->p, 1, &t, s->low[0], known ? s->a[0] : NULL, known ? s->lambda[0] : NULL,
+                                 out);
+}
+
+dae_status dae_sensitivity_columns(dae_sensitivity *s, double *value, double *derivative, dae_error *err)
+{
+    if (!s) return dae_need(s, "the sensitivities", err);
+    int bad = value && s->ncolumn && columns_of(s, -1, 0, value) < 0;
+    for (int j = 0; j < s->f->count && derivative && s->ncolumn && !bad; j++) {
+        bad = columns_of(s, j, 0, s->column[0]) < 0 || columns_of(s, j, 1, s->column[1]) < 0;
+        for (int i = 0; i < s->ncolumn; i++)
+            derivative[i + j * s->ncolumn] = (s->column[1][i] - s->column[0][i]) / dae_family_width(s->f, j);
+    }
+    double t = dae_integrator_time(s->it);
+    return bad ? dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the columns cannot be evaluated", t)
+               : DAE_OK;
+}
+
+const dae_event_record *dae_sensitivity_events(const dae_sensitivity *s, const double **derivative,
+                                               int *count)
+{
+    if (derivative) *derivative = s ? s->event_derivative : NULL;
+    return dae_integrator_events(s ? s->it : NULL, count);
+}
+
+dae_stats dae_sensitivity_stats(const dae_sensitivity *s)
+{
+    return *dae_integrator_stats(s ? s->it : NULL);
+}
+
+dae_choice dae_sensitivity_choice(const dae_sensitivity *s, const char **mode)
+{
+    if (mode) *mode = !s ? "" : s->engine.columns ? "columns" : "abreast";
+    return dae_simulation_choice(s ? s->f->sim : NULL);
+}
+
+double dae_sensitivity_parameter(const dae_sensitivity *s, int j)
+{
+    return s && j >= 0 && j < s->f->count ? s->f->direction[j].value : NAN;
+}
+
+/* ---- All in one ------------------------------------------------------------------------------------------ */
+
+dae_status dae_sensitivity_run(const dae_problem *p, const dae_sensitivity_options *opt,
+                               const char *const *name, int count, const double *times, int ntimes, double *y,
+                               double *values, dae_stats *stats, dae_error *err)
+{
+    dae_error own = {0};
+    if (!err) err = &own;
+    if (dae_need(times, "the times", err)) return DAE_ERR_INPUT;
+    dae_sensitivity *s = dae_sensitivity_open(p, opt, name, count, err);
+    if (!s) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    dae_status r = dae_sensitivity_start(s, err);
+    size_t n = (size_t)s->f->n;
+    for (int k = 0; k < ntimes && r == DAE_OK; k++) {
+        r = dae_sensitivity_advance(s, times[k], err);
+        if (r < 0) break;
+        lower(s, dae_integrator_time(s->it), dae_integrator_state(s->it), y ? y + n * (size_t)k : NULL,
+              values ? values + n * (size_t)count * (size_t)k : NULL);
+    }
+    if (stats) *stats = dae_sensitivity_stats(s);
+    dae_sensitivity_close(s);
+    return r;
+}
