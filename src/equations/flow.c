@@ -17,6 +17,8 @@
 typedef struct part { /* one program with its work arrays */
     dae_program *program;
     dae_work *work;
+    double *
+        shared; /* parameters for machine code, which needs no work array; NULL: sides of switches are needed too */
     const struct dae_flow *flow;
 } part;
 
@@ -42,15 +44,21 @@ static void prepare(double *array, void *user)
     memcpy(array + 1, p->flow->parameter, (size_t)p->flow->nparameter * sizeof *array);
 }
 
-/* Its registers, then room for the outputs of a dense Jacobian. */
+/* Its registers, then room for the outputs. */
 static int make_part(dae_flow *flow, part *p, const dae_model *m, const int *input, int noutput,
-                     const int *output, int *missing)
+                     const int *output, const int *place, int *missing)
 {
     p->flow = flow;
     int ninput = 1 + flow->nparameter + flow->n + flow->branches->count;
-    p->program = dae_program_create(m->graph, ninput, input, noutput, output, missing);
+    p->program = dae_program_create_split(m->graph, ninput, input, 0, 1 + flow->nparameter, flow->n, noutput,
+                                          output, place, missing);
     if (!p->program) return 0;
-    p->work = dae_work_create(dae_program_work(p->program) + (size_t)noutput, prepare, p);
+    if (!flow->branches->count) {
+        p->shared = malloc(dae_program_work(p->program) * sizeof *p->shared);
+        if (!p->shared) return 0;
+        prepare(p->shared, p);
+    }
+    p->work = dae_work_create(dae_program_work(p->program) + (place ? 0 : (size_t)noutput), prepare, p);
     return p->work != NULL;
 }
 
@@ -165,9 +173,9 @@ static int make_switches(dae_flow *f, dae_model *m, const int *input, int *lost)
         if (copy) f->name[i] = strcpy(copy, text);
         good = copy != NULL;
     }
-    good = good && make_part(f, &f->literal, m, input, count, node, lost);
+    good = good && make_part(f, &f->literal, m, input, count, node, NULL, lost);
     for (int i = 0; i < count; i++) node[i] = f->branches->branch[i].frozen;
-    good = good && make_part(f, &f->frozen, m, input, count, node, lost);
+    good = good && make_part(f, &f->frozen, m, input, count, node, NULL, lost);
     free(node);
     return good;
 }
@@ -179,11 +187,11 @@ static int make_derivatives(dae_flow *f, dae_model *m, const int *input, const i
     int *node = malloc(((size_t)f->n + 1) * sizeof *node), good = 0;
     entry *e = NULL;
     int count = node ? gather(m->graph, f->n, leaf, rate, &e, node) : -1;
-    if (count >= 0 && make_pattern(f, count, e) && make_part(f, &f->time, m, input, f->n, node, lost)) {
+    if (count >= 0 && make_pattern(f, count, e) && make_part(f, &f->time, m, input, f->n, node, NULL, lost)) {
         free(node);
         node = malloc(((size_t)count + 1) * sizeof *node);
         for (int k = 0; node && k < count; k++) node[k] = e[k].node;
-        good = node && make_part(f, &f->jacobian, m, input, count, node, lost);
+        good = node && make_part(f, &f->jacobian, m, input, count, node, f->dense ? f->place : NULL, lost);
     }
     free(node);
     free(e);
@@ -200,7 +208,7 @@ dae_flow *dae_flow_create(dae_model *m, int n, const int *leaf, int *rate, int *
         f->parameter = malloc(((size_t)m->nparameter + 1) * sizeof *f->parameter);
         f->branches = dae_branches_find(m, n, rate);
         input = f->parameter && f->branches ? inputs(f, m, leaf) : NULL;
-        good = input && make_part(f, &f->f, m, input, n, rate, &lost) &&
+        good = input && make_part(f, &f->f, m, input, n, rate, NULL, &lost) &&
                make_derivatives(f, m, input, leaf, rate, &lost) && make_switches(f, m, input, &lost);
     }
     free(input);
@@ -217,6 +225,7 @@ void dae_flow_destroy(dae_flow *f)
     for (int k = 0; k < 5; k++) {
         dae_work_destroy(p[k]->work);
         dae_program_destroy(p[k]->program);
+        free(p[k]->shared);
     }
     for (int i = 0; f->name && i < f->branches->count; i++) free((char *)f->name[i]);
     free(f->name);
@@ -274,6 +283,7 @@ static double *load(const dae_flow *f, const part *p, double t, const double *y,
 static int evaluate(const dae_flow *f, const part *p, double t, const double *y, double *out)
 {
     int slot;
+    if (p->shared && dae_program_evaluate(p->program, p->shared, t, y, out)) return 0;
     double *work = load(f, p, t, y, &slot);
     if (!work) return -1;
     dae_program_run(p->program, work, out);
@@ -293,16 +303,7 @@ int dae_flow_time(double t, const double *y, double *out, void *flow)
 
 int dae_flow_jacobian(double t, const double *y, double *out, void *flow)
 {
-    const dae_flow *f = flow;
-    const part *p = &f->jacobian;
-    int slot;
-    if (!f->dense) return evaluate(f, p, t, y, out);
-    double *work = load(f, p, t, y, &slot), *room = work ? work + dae_program_work(p->program) : NULL;
-    if (!work) return -1;
-    dae_program_run(p->program, work, room);
-    for (int k = 0; k < f->entries; k++) out[f->place[k]] = room[k];
-    dae_work_return(p->work, slot);
-    return 0;
+    return evaluate(flow, &((const dae_flow *)flow)->jacobian, t, y, out);
 }
 
 /* ---- Switches ------------------------------------------------------------------------------------ */

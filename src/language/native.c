@@ -1,9 +1,15 @@
-/* x86-64 code of a program. Register rbx points to the work array, r13 to the factors of linear combinations. Each operation loads its
- * operands, computes and stores: the order of all operations is that of the levels, so that the results are the same to the last
- * bit (but for the sign of zeros). Functions of one or two numbers are called; runs of anything else are left to the levels by a call. */
+/* x86-64 code of a program, written from its list of steps.
+ *
+ *     void code(const double *in, const double *y, double *out, double t)
+ *
+ * Values live in xmm0 .. xmm15. Where all are taken, the one whose next use is farthest gives way (Belady); it is kept on the stack
+ * unless it is an output already. Inputs are read where they lie, constants behind the code. Sums are formed in the order of the
+ * levels, so that the results are the same (but for the sign of zeros). Functions are called: before a call everything that is needed
+ * later goes to the stack. */
 #define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
 
 #include "language/native.h"
+#include "language/graph_parts.h"
 
 #if defined(__x86_64__) && defined(__unix__)
 
@@ -13,9 +19,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { max_operations = 100000, min_loop = 24, bytes_per_term = 24, bytes_per_operation = 64 };
+enum { max_steps = 60000, max_slots = 4096, nxmm = 16, none = -1 };
+enum { MOVE = 0x10, STORE = 0x11, ADD = 0x58, MULTIPLY = 0x59, SUBTRACT = 0x5c, DIVIDE = 0x5e, ROOT = 0x51 };
+enum { SCALAR = 0xf2, PACKED = 0x66 };
+enum { ONE, SIGN, REST, FIRST_CONSTANT }; /* entries of 16 bytes at the begin of the pool */
+enum { LESS = 1, LESS_EQUAL = 2, NOT_EQUAL = 4 };
 
-typedef void entry_fn(double *work, const double *factor);
+typedef void entry_fn(const double *in, const double *y, double *out, double t);
 
 struct dae_native {
     void *code;
@@ -23,60 +33,334 @@ struct dae_native {
     entry_fn *run;
 };
 
-typedef struct writer {
-    unsigned char *at;
-} writer;
+typedef struct fixup { /* 4 bytes at `at` are the distance to pool entry `entry` */
+    int at, entry;
+} fixup;
+
+typedef struct machine {
+    const dae_program *p;
+    int failed;
+    unsigned char *code;
+    int length, capacity;
+    double *pool;
+    int npool, pool_capacity; /* in entries of 8 bytes */
+    int *bucket, nbucket;     /* of the pool, by value */
+    fixup *fix;
+    int nfix, fix_capacity;
+    int calls, first_step, nslot;
+    int now;         /* the step that is written */
+    int *use;        /* of each step: the step that needs it next, -1: none */
+    int *later;      /* beside operand: the step that needs this value after that */
+    int *reg, *slot; /* of each step: where it is, -1: not there */
+    int *first_output, *next_output, *stored_out; /* outputs of each step; its place once stored */
+    int holder[nxmm];                             /* step in each xmm, -1: free */
+    int pinned[nxmm];
+} machine;
 
 /* ---- Letters of the code ------------------------------------------------------------------------- */
 
-static void put(writer *w, int n, const unsigned char *bytes)
+static void put(machine *m, int n, const unsigned char *bytes)
 {
-    memcpy(w->at, bytes, (size_t)n);
-    w->at += n;
+    if (m->failed || !dae_graph_grow((void **)&m->code, &m->capacity, m->length + n, 1)) {
+        m->failed = 1;
+        return;
+    }
+    memcpy(m->code + m->length, bytes, (size_t)n);
+    m->length += n;
 }
 
-#define BYTES(w, ...) put(w, (int)sizeof((unsigned char[]){__VA_ARGS__}), (unsigned char[]){__VA_ARGS__})
+#define BYTES(m, ...) put(m, (int)sizeof((unsigned char[]){__VA_ARGS__}), (unsigned char[]){__VA_ARGS__})
 
-static void put_place(writer *w, int index) /* 8*index as a displacement */
+static void put_int(machine *m, int32_t x)
 {
-    int32_t d = (int32_t)(8 * index);
-    memcpy(w->at, &d, sizeof d);
-    w->at += sizeof d;
+    unsigned char b[4];
+    memcpy(b, &x, 4);
+    put(m, 4, b);
 }
 
-static void put_address(writer *w, const void *bytes) /* 8 bytes */
+static void put_address(machine *m, const void *pointer) /* the 8 bytes of a pointer */
 {
-    memcpy(w->at, bytes, 8);
-    w->at += 8;
+    unsigned char b[8];
+    memcpy(b, pointer, 8);
+    put(m, 8, b);
 }
 
-/* op xmm0, work[index]: 0x10 load, 0x58 add, 0x59 multiply, 0x5c subtract, 0x5e divide, 0x51 square root */
-static void on_first(writer *w, unsigned char op, int index)
+/* Where an operand is: an xmm register, memory by a base register, or the pool. */
+typedef enum place_kind { IN_XMM, IN_MEMORY, IN_POOL } place_kind;
+typedef struct place {
+    place_kind kind;
+    int at;     /* xmm; base register; entry of the pool */
+    int offset; /* in numbers */
+} place;
+
+enum { RDX = 2, RBX = 3, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R13 = 13 };
+
+static place xmm(int r)
 {
-    BYTES(w, 0xf2, 0x0f, op, 0x83);
-    put_place(w, index);
+    return (place){IN_XMM, r, 0};
 }
 
-static void on_second(writer *w, unsigned char op, int index) /* the same with xmm1 */
+/* One instruction: prefix, op, register x, operand. prefix 0: none. */
+static void letter(machine *m, int prefix, int op, int x, place o)
 {
-    BYTES(w, 0xf2, 0x0f, op, 0x8b);
-    put_place(w, index);
+    int high = o.kind != IN_POOL && o.at >= 8, rex = (x >= 8 ? 4 : 0) | (high ? 1 : 0);
+    int low = o.at & 7, row = (x & 7) << 3;
+    if (prefix) BYTES(m, (unsigned char)prefix);
+    if (rex) BYTES(m, (unsigned char)(0x40 | rex));
+    BYTES(m, 0x0f, (unsigned char)op);
+    if (o.kind == IN_XMM) {
+        BYTES(m, (unsigned char)(0xc0 | row | low));
+    } else if (o.kind == IN_POOL) {
+        BYTES(m, (unsigned char)(row | 5));
+        if (!dae_graph_grow((void **)&m->fix, &m->fix_capacity, m->nfix + 1, sizeof *m->fix)) m->failed = 1;
+        else m->fix[m->nfix++] = (fixup){m->length, o.at};
+        put_int(m, 0);
+    } else {
+        int near = o.offset >= -16 && o.offset < 16;
+        BYTES(m, (unsigned char)((near ? 0x40 : 0x80) | row | low));
+        if (low == RSP) BYTES(m, 0x24);
+        if (near) BYTES(m, (unsigned char)(8 * o.offset));
+        else put_int(m, 8 * o.offset);
+    }
 }
 
-static void store(writer *w, int index)
+static void compare(machine *m, int x, place o, int kind)
 {
-    BYTES(w, 0xf2, 0x0f, 0x11, 0x83);
-    put_place(w, index);
+    letter(m, SCALAR, 0xc2, x, o);
+    BYTES(m, (unsigned char)kind);
+    if (o.kind == IN_POOL && !m->failed) m->fix[m->nfix - 1].at |= 1 << 30; /* one more byte follows */
 }
 
-static void call_address(writer *w, const void *address)
+/* ---- Places -------------------------------------------------------------------------------------- */
+
+static unsigned hash_bits(double x)
 {
-    BYTES(w, 0x48, 0xb8); /* mov rax, address */
-    put_address(w, address);
-    BYTES(w, 0xff, 0xd0); /* call rax */
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    b *= 0x9e3779b97f4a7c15u;
+    return (unsigned)(b >> 40);
 }
 
-/* ---- Operations ---------------------------------------------------------------------------------- */
+static int pool_add(machine *m, double x)
+{
+    if (!dae_graph_grow((void **)&m->pool, &m->pool_capacity, m->npool + 1, sizeof *m->pool))
+        return m->failed = 1, 0;
+    m->pool[m->npool] = x;
+    return m->npool++;
+}
+
+static place constant(machine *m, double x)
+{
+    unsigned k = hash_bits(x) % (unsigned)m->nbucket;
+    for (; m->bucket[k] >= 0; k = (k + 1) % (unsigned)m->nbucket) {
+        if (!memcmp(&m->pool[m->bucket[k]], &x, sizeof x)) return (place){IN_POOL, m->bucket[k], 0};
+    }
+    return (place){IN_POOL, m->bucket[k] = pool_add(m, x), 0};
+}
+
+static place slot_place(int slot)
+{
+    return (place){IN_MEMORY, RSP, slot};
+}
+
+static place out_place(const machine *m, int where)
+{
+    return (place){IN_MEMORY, m->calls ? R13 : RDX, where};
+}
+
+static int out_of(const machine *m, int output)
+{
+    return m->p->place ? m->p->place[output] : output;
+}
+
+/* Where value v can be read. */
+static place place_of(machine *m, int v)
+{
+    const dae_program *p = m->p;
+    if (v >= m->first_step) {
+        int s = v - m->first_step;
+        if (m->reg[s] >= 0) return xmm(m->reg[s]);
+        return m->slot[s] >= 0 ? slot_place(m->slot[s]) : out_place(m, m->stored_out[s]);
+    }
+    if (v >= p->ninput) return constant(m, p->constant[v - p->ninput]);
+    if (v == p->time) return slot_place(0);
+    if (v >= p->first_y && v < p->first_y + p->ny)
+        return (place){IN_MEMORY, m->calls ? RBP : RSI, v - p->first_y};
+    return (place){IN_MEMORY, m->calls ? RBX : RDI, v};
+}
+
+static void keep(machine *m, int s) /* the step in a register that is needed later gets a place in memory */
+{
+    if (m->slot[s] >= 0 || m->stored_out[s] >= 0) return;
+    m->slot[s] = m->nslot++;
+    letter(m, SCALAR, STORE, m->reg[s], slot_place(m->slot[s]));
+}
+
+static int take(machine *m) /* a register, pinned */
+{
+    int best = none;
+    for (int r = 0; r < nxmm; r++) {
+        if (m->pinned[r]) continue;
+        if (m->holder[r] < 0) {
+            best = r;
+            break;
+        }
+        if (best < 0 || m->use[m->holder[r]] > m->use[m->holder[best]]) best = r;
+    }
+    if (best < 0) return m->failed = 1, 0;
+    int s = m->holder[best];
+    if (s >= 0) {
+        keep(m, s);
+        m->reg[s] = none;
+    }
+    m->holder[best] = none;
+    m->pinned[best] = 1;
+    return best;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------- */
+
+static void move(machine *m, int x, place from)
+{
+    if (from.kind != IN_XMM) letter(m, SCALAR, MOVE, x, from);
+    else if (from.at != x) letter(m, 0, 0x28, x, from); /* movaps */
+}
+
+/* The register of value v if no later step needs it: it may be written over. */
+static int dying(const machine *m, int v)
+{
+    int s = v - m->first_step;
+    return s >= 0 && m->reg[s] >= 0 && m->use[s] < 0 ? m->reg[s] : none;
+}
+
+static void forget(machine *m, int r)
+{
+    if (m->holder[r] >= 0) m->reg[m->holder[r]] = none;
+    m->holder[r] = none;
+}
+
+/* A register that holds value v and may be changed: its own if nobody needs it later, else a copy. */
+static int own(machine *m, int v)
+{
+    int r = dying(m, v);
+    if (r >= 0) {
+        forget(m, r);
+        m->pinned[r] = 1;
+        return r;
+    }
+    r = take(m);
+    move(m, r, place_of(m, v));
+    return r;
+}
+
+/* The operands of a step are read: what they are needed for next; those in registers stay there until the step is done. */
+static void touch(machine *m, const dae_step *s)
+{
+    for (int k = 0; k < s->terms; k++) {
+        int v = m->p->list.operand[s->first + k] - m->first_step;
+        if (v < 0) continue;
+        m->use[v] = m->later[s->first + k];
+        if (m->reg[v] >= 0) m->pinned[m->reg[v]] = 1;
+    }
+}
+
+static void unpin(machine *m, int keep_register)
+{
+    for (int r = 0; r < nxmm; r++) {
+        if (r != keep_register) m->pinned[r] = 0;
+        if (m->holder[r] >= 0 && m->use[m->holder[r]] < 0) forget(m, r);
+    }
+    if (keep_register >= 0) m->pinned[keep_register] = 0;
+}
+
+static int arithmetic(int op)
+{
+    return op == OP_ADD ? ADD : op == OP_SUB ? SUBTRACT : op == OP_MUL ? MULTIPLY : op == OP_DIV ? DIVIDE : 0;
+}
+
+static int binary(machine *m, int op, int a, int b)
+{
+    if ((op == ADD || op == MULTIPLY) && dying(m, a) < 0 && dying(m, b) >= 0) {
+        int swap = a;
+        a = b, b = swap;
+    }
+    if (a == b && a >= m->first_step && m->reg[a - m->first_step] >= 0) { /* x op x */
+        int r = own(m, a);
+        letter(m, SCALAR, op, r, xmm(r));
+        return r;
+    }
+    int r = own(m, a);
+    letter(m, SCALAR, op, r, place_of(m, b));
+    return r;
+}
+
+/* Term k of a sum in a register of its own. */
+static int product(machine *m, const dae_step *s, int k)
+{
+    int v = m->p->list.operand[s->first + k], again = v >= m->first_step && m->later[s->first + k] == m->now,
+        r;
+    double factor = m->p->list.factor[s->first + k];
+    if (again) { /* it is needed once more in this sum */
+        r = take(m);
+        move(m, r, place_of(m, v));
+    } else {
+        r = own(m, v);
+    }
+    if (factor != 1) letter(m, SCALAR, MULTIPLY, r, constant(m, factor));
+    return r;
+}
+
+/* The first term begins the sum where there is no constant; if it is subtracted, the second does, which changes nothing. */
+static int linear(machine *m, const dae_step *s)
+{
+    const int *v = m->p->list.operand + s->first;
+    const double *f = m->p->list.factor + s->first;
+    int sum, begun = none;
+    if (s->constant != 0) {
+        sum = take(m);
+        move(m, sum, constant(m, s->constant));
+    } else if (f[0] == -1 && s->terms > 1 && f[1] != -1 && v[0] != v[1]) {
+        sum = product(m, s, 1);
+        begun = 1;
+    } else {
+        sum = product(m, s, 0);
+        begun = 0;
+    }
+    for (int k = 0; k < s->terms; k++) {
+        if (k == begun) continue;
+        if (f[k] == 1 || f[k] == -1) {
+            letter(m, SCALAR, f[k] > 0 ? ADD : SUBTRACT, sum, place_of(m, v[k]));
+        } else {
+            int r = product(m, s, k);
+            letter(m, SCALAR, ADD, sum, xmm(r));
+            m->pinned[r] = 0;
+        }
+    }
+    return sum;
+}
+
+/* condition != 0 ? yes : no, by masks. */
+static int choose(machine *m, const int *v)
+{
+    int yes = take(m), no = take(m), mask;
+    move(m, yes, place_of(m, v[1]));
+    move(m, no, place_of(m, v[2]));
+    mask = own(m, v[0]);
+    compare(m, mask, constant(m, 0), NOT_EQUAL);
+    letter(m, PACKED, 0x54, yes, xmm(mask)); /* and */
+    letter(m, PACKED, 0x55, mask, xmm(no));  /* not mask and no */
+    letter(m, PACKED, 0x56, mask, xmm(yes)); /* or */
+    return mask;
+}
+
+static int bits(machine *m, int v, int op, int entry) /* and, exclusive or with a mask */
+{
+    int r = own(m, v);
+    letter(m, PACKED, op, r, (place){IN_POOL, 2 * entry, 0});
+    return r;
+}
+
+/* ---- Calls --------------------------------------------------------------------------------------- */
 
 typedef double one_fn(double);
 typedef double two_fn(double, double);
@@ -97,118 +381,245 @@ static one_fn *function_of(int op)
     case OP_LOG: return log;
     case OP_LOG10: return log10;
     case OP_CBRT: return cbrt;
-    case OP_ABS: return fabs;
+    case OP_FLOOR: return floor;
+    case OP_CEIL: return ceil;
     default: return NULL;
     }
 }
 
-static unsigned char arithmetic(int op)
+static two_fn *function_of_two(int op)
 {
-    return op == OP_ADD ? 0x58 : op == OP_SUB ? 0x5c : op == OP_MUL ? 0x59 : op == OP_DIV ? 0x5e : 0;
+    return op == OP_POW ? pow : op == OP_ATAN2 ? atan2 : op == OP_HYPOT ? hypot : NULL;
 }
 
-/* The first term begins the sum where there is no constant; factors 1 and -1 need no product. Zeros may differ in sign from those of
- * the levels. */
-static void linear(writer *w, const dae_program *p, const dae_run *r, int i)
+static int has_code(int op)
 {
-    const int *a = p->index + r->index;
-    const double *f = p->factor + r->factor;
-    int constant = r->terms * r->count + i, k = 0;
-    if (f[constant] == 0 && f[i] == 1) {
-        on_first(w, 0x10, a[i]);
-        k = 1;
-    } else if (f[constant] == 0 && f[i] != -1) {
-        on_first(w, 0x10, a[i]);
-        BYTES(w, 0xf2, 0x41, 0x0f, 0x59, 0x85); /* mulsd xmm0, [r13 + factor] */
-        put_place(w, r->factor + i);
-        k = 1;
-    } else if (f[constant] == 0) {
-        BYTES(w, 0x0f, 0x57, 0xc0); /* xorps xmm0, xmm0 */
+    return arithmetic(op) || op == OP_LINEAR || op == OP_NEG || op == OP_SQRT || op == OP_ABS ||
+           op == OP_LT || op == OP_LE || op == OP_IF;
+}
+
+static void call_address(machine *m, const void *pointer)
+{
+    BYTES(m, 0x48, 0xb8); /* mov rax, address */
+    put_address(m, pointer);
+    BYTES(m, 0xff, 0xd0); /* call rax */
+}
+
+static int call(machine *m, const dae_step *s)
+{
+    const int *v = m->p->list.operand + s->first;
+    one_fn *f = function_of(s->op);
+    two_fn *g = function_of_two(s->op);
+    for (int r = 0; r < nxmm; r++) { /* what is needed later; arguments too where there are several */
+        int h = m->holder[r];
+        if (h >= 0 && (m->use[h] >= 0 || s->terms > 1)) keep(m, h);
+    }
+    for (int k = 0; k < s->terms; k++) {
+        place from = place_of(m, v[k]);
+        if (s->terms > 1 && from.kind == IN_XMM) { /* from memory: moving one would overwrite another */
+            int h = v[k] - m->first_step;
+            from = m->slot[h] >= 0 ? slot_place(m->slot[h]) : out_place(m, m->stored_out[h]);
+        }
+        move(m, k, from);
+    }
+    if (!f && !g) {
+        double (*apply)(const dae_program *, int, int, double, double, double) = dae_program_apply;
+        BYTES(m, 0x48, 0xbf); /* mov rdi, p */
+        put_address(m, &m->p);
+        BYTES(m, 0xbe); /* mov esi, op */
+        put_int(m, s->op);
+        BYTES(m, 0xba); /* mov edx, extra */
+        put_int(m, s->extra);
+        call_address(m, &apply);
+    } else if (f) {
+        call_address(m, &f);
     } else {
-        BYTES(w, 0xf2, 0x41, 0x0f, 0x10, 0x85); /* movsd xmm0, [r13 + constant] */
-        put_place(w, r->factor + constant);
+        call_address(m, &g);
     }
-    for (; k < r->terms; k++) {
-        double factor = f[k * r->count + i];
-        if (factor == 1 || factor == -1) {
-            on_first(w, factor > 0 ? 0x58 : 0x5c, a[k * r->count + i]);
+    for (int r = 0; r < nxmm; r++) {
+        forget(m, r);
+        m->pinned[r] = 0;
+    }
+    return 0;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------- */
+
+static int step_code(machine *m, const dae_step *s)
+{
+    const int *v = m->p->list.operand + s->first;
+    int r, op = arithmetic(s->op);
+    if (op) return binary(m, op, v[0], v[1]);
+    switch (s->op) {
+    case OP_LINEAR: return linear(m, s);
+    case OP_NEG: return bits(m, v[0], 0x57, SIGN);
+    case OP_ABS: return bits(m, v[0], 0x54, REST);
+    case OP_IF: return choose(m, v);
+    case OP_SQRT:
+        r = take(m);
+        letter(m, SCALAR, ROOT, r, place_of(m, v[0]));
+        return r;
+    case OP_LT:
+    case OP_LE:
+        r = own(m, v[0]);
+        compare(m, r, v[1] == v[0] ? xmm(r) : place_of(m, v[1]), s->op == OP_LT ? LESS : LESS_EQUAL);
+        letter(m, PACKED, 0x54, r, (place){IN_POOL, 2 * ONE, 0});
+        return r;
+    default: return call(m, s);
+    }
+}
+
+static void emit_step(machine *m, int i)
+{
+    const dae_step *s = &m->p->list.step[i];
+    m->now = i;
+    touch(m, s);
+    int r = step_code(m, s);
+    m->holder[r] = i;
+    m->reg[i] = r;
+    for (int o = m->first_output[i]; o >= 0; o = m->next_output[o]) {
+        m->stored_out[i] = out_of(m, o);
+        letter(m, SCALAR, STORE, r, out_place(m, m->stored_out[i]));
+    }
+    unpin(m, none);
+}
+
+static int is_constant(const machine *m, int output)
+{
+    int v = m->p->list.output[output];
+    return v >= m->p->ninput && v < m->first_step;
+}
+
+/* Outputs that are inputs or constants; neighbours among constants two at a time. */
+static void plain_outputs(machine *m)
+{
+    const dae_program *p = m->p;
+    for (int o = 0; o < p->noutput; o++) {
+        int v = p->list.output[o], where = out_of(m, o);
+        if (v >= m->first_step) continue;
+        if (is_constant(m, o) && o + 1 < p->noutput && is_constant(m, o + 1) &&
+            out_of(m, o + 1) == where + 1) {
+            int at = pool_add(m, p->constant[v - p->ninput]);
+            pool_add(m, p->constant[p->list.output[o + 1] - p->ninput]);
+            letter(m, PACKED, MOVE, o % nxmm, (place){IN_POOL, at, 0}); /* movupd */
+            letter(m, PACKED, STORE, o % nxmm, out_place(m, where));
+            o++;
             continue;
         }
-        on_second(w, 0x10, a[k * r->count + i]);
-        BYTES(w, 0xf2, 0x41, 0x0f, 0x59, 0x8d); /* mulsd xmm1, [r13 + factor] */
-        put_place(w, r->factor + k * r->count + i);
-        BYTES(w, 0xf2, 0x0f, 0x58, 0xc1); /* addsd xmm0, xmm1 */
+        move(m, o % nxmm, place_of(m, v));
+        letter(m, SCALAR, STORE, o % nxmm, out_place(m, where));
     }
-    store(w, r->to + i);
 }
 
-static void by_levels(writer *w, const dae_program *p, int k)
+static void patch(machine *m, int at, int32_t x)
 {
-    int32_t number = k;
-    void (*run)(const dae_program *, int, double *) = dae_program_run_part;
-    BYTES(w, 0x48, 0xbf); /* mov rdi, p */
-    put_address(w, &p);
-    BYTES(w, 0xbe); /* mov esi, k */
-    memcpy(w->at, &number, sizeof number);
-    w->at += sizeof number;
-    BYTES(w, 0x48, 0x89, 0xda); /* mov rdx, rbx */
-    call_address(w, &run);
+    if (!m->failed) memcpy(m->code + at, &x, sizeof x);
 }
 
-static void negate(writer *w, int from, int to)
+static void emit_all(machine *m)
 {
-    BYTES(w, 0x0f, 0x57, 0xc0); /* xorps xmm0, xmm0 */
-    on_first(w, 0x5c, from);
-    store(w, to);
-}
-
-static void emit_run(writer *w, const dae_program *p, int k)
-{
-    const dae_run *r = &p->run[k];
-    const int *a = p->index + r->index, *b = a + (r->terms > 1 ? r->count : 0);
-    one_fn *f = function_of(r->op);
-    two_fn *g = r->op == OP_POW ? pow : r->op == OP_ATAN2 ? atan2 : r->op == OP_HYPOT ? hypot : NULL;
-    unsigned char code = arithmetic(r->op);
-    int loop =
-        r->dense && r->count >= min_loop; /* compiled loops over neighbours are vectorized, and short */
-    if (loop || (r->op != OP_LINEAR && !code && !f && !g && r->op != OP_NEG && r->op != OP_SQRT)) {
-        by_levels(w, p, k);
-        return;
+    const dae_program *p = m->p;
+    int frame, used;
+    BYTES(m, 0xf3, 0x0f, 0x1e, 0xfa); /* endbr64 */
+    if (m->calls) {
+        BYTES(m, 0x53, 0x55, 0x41, 0x55);                               /* push rbx; push rbp; push r13 */
+        BYTES(m, 0x48, 0x89, 0xfb, 0x48, 0x89, 0xf5, 0x49, 0x89, 0xd5); /* mov rbx, rdi; rbp, rsi; r13, rdx */
     }
-    for (int i = 0; i < r->count; i++) {
-        if (r->op == OP_LINEAR) {
-            linear(w, p, r, i);
-            continue;
+    BYTES(m, 0x48, 0x81, 0xec); /* sub rsp, frame */
+    frame = m->length;
+    put_int(m, 0);
+    if (p->time >= 0) {
+        m->nslot = 1;
+        letter(m, SCALAR, STORE, 0, slot_place(0));
+    }
+    for (int i = 0; i < p->list.count && !m->failed; i++) emit_step(m, i);
+    plain_outputs(m);
+    used = (8 * m->nslot + 15) / 16 * 16;
+    BYTES(m, 0x48, 0x81, 0xc4); /* add rsp, frame */
+    put_int(m, used);
+    if (m->calls) BYTES(m, 0x41, 0x5d, 0x5d, 0x5b);
+    BYTES(m, 0xc3);
+    patch(m, frame, used);
+    if (m->nslot > max_slots) m->failed = 1;
+}
+
+/* Who needs a value next, from the end backwards; outputs of each step. */
+static void prepare(machine *m)
+{
+    const dae_program *p = m->p;
+    const dae_step_list *l = &p->list;
+    for (int i = 0; i < l->count; i++)
+        m->use[i] = m->reg[i] = m->slot[i] = m->first_output[i] = m->stored_out[i] = none;
+    for (int i = l->count - 1; i >= 0; i--) {
+        const dae_step *s = &l->step[i];
+        m->calls |= !has_code(s->op);
+        for (int k = s->terms - 1; k >= 0; k--) {
+            int v = l->operand[s->first + k] - m->first_step;
+            if (v < 0) continue;
+            m->later[s->first + k] = m->use[v]; /* this step, where the value is an operand once more */
+            m->use[v] = i;
         }
-        if (r->op == OP_NEG) {
-            negate(w, a[i], r->to + i);
-            continue;
-        }
-        on_first(w, r->op == OP_SQRT ? 0x51 : 0x10, a[i]);
-        if (code) on_first(w, code, b[i]);
-        if (g) on_second(w, 0x10, b[i]);
-        if (f) call_address(w, &f);
-        if (g) call_address(w, &g);
-        store(w, r->to + i);
     }
+    for (int o = p->noutput - 1; o >= 0; o--) {
+        int v = l->output[o] - m->first_step;
+        if (v < 0) continue;
+        m->next_output[o] = m->first_output[v];
+        m->first_output[v] = o;
+    }
+    for (int r = 0; r < nxmm; r++) m->holder[r] = none;
 }
 
-static void emit(writer *w, const dae_program *p)
+static int create_machine(machine *m, const dae_program *p)
 {
-    BYTES(w, 0xf3, 0x0f, 0x1e, 0xfa);                   /* endbr64 */
-    BYTES(w, 0x53, 0x41, 0x55, 0x48, 0x83, 0xec, 0x08); /* push rbx; push r13; sub rsp, 8 */
-    BYTES(w, 0x48, 0x89, 0xfb, 0x49, 0x89, 0xf5);       /* mov rbx, rdi; mov r13, rsi */
-    for (int k = 0; k < p->nrun; k++) emit_run(w, p, k);
-    BYTES(w, 0x48, 0x83, 0xc4, 0x08, 0x41, 0x5d, 0x5b, 0xc3); /* add rsp, 8; pop r13; pop rbx; ret */
+    const dae_step_list *l = &p->list;
+    size_t n = (size_t)l->count + 1, operands = 1;
+    for (int i = 0; i < l->count; i++) {
+        size_t end = (size_t)l->step[i].first + (size_t)l->step[i].terms + 1;
+        if (end > operands) operands = end;
+    }
+    *m = (machine){.p = p, .first_step = p->ninput + p->nconstant};
+    m->use = malloc(n * sizeof *m->use);
+    m->reg = malloc(n * sizeof *m->reg);
+    m->slot = malloc(n * sizeof *m->slot);
+    m->first_output = malloc(n * sizeof *m->first_output);
+    m->stored_out = malloc(n * sizeof *m->stored_out);
+    m->later = malloc(operands * sizeof *m->later);
+    m->next_output = malloc(((size_t)p->noutput + 1) * sizeof *m->next_output);
+    m->nbucket = 2 * (int)operands + 2 * p->nconstant + l->count + 64;
+    m->bucket = malloc((size_t)m->nbucket * sizeof *m->bucket);
+    if (!m->use || !m->reg || !m->slot || !m->first_output || !m->stored_out || !m->later ||
+        !m->next_output || !m->bucket)
+        return 0;
+    for (int i = 0; i < m->nbucket; i++) m->bucket[i] = none;
+    const uint64_t head[2 * FIRST_CONSTANT] = {0, 0, 1ull << 63, 0, ~(1ull << 63), 0};
+    for (int i = 0; i < 2 * FIRST_CONSTANT; i++) {
+        double x;
+        memcpy(&x, &head[i], sizeof x);
+        pool_add(m, i == 0 ? 1.0 : x);
+    }
+    if (!m->failed) prepare(m);
+    return !m->failed;
+}
+
+static void destroy_machine(machine *m)
+{
+    void *all[] = {m->use,         m->reg,    m->slot, m->first_output, m->stored_out, m->later,
+                   m->next_output, m->bucket, m->pool, m->code,         m->fix};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 
 /* ---- Proof --------------------------------------------------------------------------------------- */
 
-/* The same bits as the levels (any NaN is a NaN) at points with inputs of several sizes. */
+/* The same numbers as the levels (any NaN is a NaN) at points with inputs of several sizes. */
 static int agrees(const dae_native *n, const dae_program *p)
 {
-    size_t size = dae_program_work(p);
-    double *a = calloc(2 * size, sizeof *a), *b = a ? a + size : NULL;
+    size_t size = dae_program_work(p), most = 0;
+    for (int i = 0; i < p->noutput; i++) {
+        size_t where = (size_t)(p->place ? p->place[i] : i) + 1;
+        if (where > most) most = where;
+    }
+    double *a = calloc(size + 2 * most + 1, sizeof *a), *out = a ? a + size : NULL,
+           *same = a ? out + most : NULL;
     unsigned seed = 12345;
     int good = a != NULL;
     for (int round = 0; good && round < 3; round++) {
@@ -217,10 +628,10 @@ static int agrees(const dae_native *n, const dae_program *p)
             seed = seed * 1664525u + 1013904223u;
             a[i] = ((double)(seed >> 8) / 16777216 - (round == 0 ? 0 : 0.5)) * (round == 2 ? 20 : 1);
         }
-        memcpy(b, a, size * sizeof *a);
-        for (int k = 0; k < p->nrun; k++) dae_program_run_part(p, k, a);
-        n->run(b, p->factor);
-        for (int i = 0; good && i < p->nregister; i++) good = a[i] == b[i] || (a[i] != a[i] && b[i] != b[i]);
+        dae_native_run(n, a, p->time < 0 ? 0 : a[p->time], a + p->first_y, out);
+        dae_program_run_levels(p, a, same);
+        for (size_t i = 0; good && i < most; i++)
+            good = out[i] == same[i] || (out[i] != out[i] && same[i] != same[i]);
     }
     free(a);
     return good;
@@ -228,13 +639,10 @@ static int agrees(const dae_native *n, const dae_program *p)
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
 
-dae_native *dae_native_create(const dae_program *p)
+static dae_native *finish(machine *m)
 {
-    if (p->noperation < 4 || p->noperation > max_operations || p->nregister > INT32_MAX / 16 ||
-        p->nfactor > INT32_MAX / 16)
-        return NULL;
-    size_t size = 64 + (size_t)p->noperation * bytes_per_operation + (size_t)p->nindex * bytes_per_term +
-                  (size_t)p->nrun * 64;
+    int begin = (m->length + 15) / 16 * 16;
+    size_t size = (size_t)begin + (size_t)m->npool * sizeof *m->pool;
     dae_native *n = calloc(1, sizeof *n);
     void *code =
         n ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
@@ -242,14 +650,31 @@ dae_native *dae_native_create(const dae_program *p)
         free(n);
         return NULL;
     }
-    writer w = {code};
-    emit(&w, p);
+    for (int k = 0; k < m->nfix; k++) { /* distances count from the end of the instruction */
+        int at = m->fix[k].at & ~(1 << 30), more = m->fix[k].at >> 30 & 1;
+        patch(m, at, begin + 8 * m->fix[k].entry - (at + 4 + more));
+    }
+    memcpy(code, m->code, (size_t)m->length);
+    memcpy((char *)code + begin, m->pool, (size_t)m->npool * sizeof *m->pool);
     n->code = code;
     n->size = size;
     memcpy(&n->run, &code, sizeof code);
-    if (!mprotect(code, size, PROT_READ | PROT_EXEC) && agrees(n, p)) return n;
+    if (!mprotect(code, size, PROT_READ | PROT_EXEC) && agrees(n, m->p)) return n;
     dae_native_destroy(n);
     return NULL;
+}
+
+dae_native *dae_native_create(const dae_program *p)
+{
+    machine m;
+    dae_native *n = NULL;
+    if (p->noperation > max_steps || p->ninput > INT32_MAX / 16 || p->noutput > INT32_MAX / 16) return NULL;
+    if (create_machine(&m, p)) {
+        emit_all(&m);
+        if (!m.failed) n = finish(&m);
+    }
+    destroy_machine(&m);
+    return n;
 }
 
 void dae_native_destroy(dae_native *n)
@@ -259,9 +684,9 @@ void dae_native_destroy(dae_native *n)
     free(n);
 }
 
-void dae_native_run(const dae_native *n, const dae_program *p, double *work)
+void dae_native_run(const dae_native *n, const double *work, double t, const double *y, double *out)
 {
-    n->run(work, p->factor);
+    n->run(work, y, out, t);
 }
 
 #else
@@ -277,9 +702,9 @@ void dae_native_destroy(dae_native *n)
     (void)n;
 }
 
-void dae_native_run(const dae_native *n, const dae_program *p, double *work)
+void dae_native_run(const dae_native *n, const double *work, double t, const double *y, double *out)
 {
-    (void)n, (void)p, (void)work;
+    (void)n, (void)work, (void)t, (void)y, (void)out;
 }
 
 #endif

@@ -10,6 +10,7 @@ typedef struct dae_native dae_native;
 /* NULL: not here (another processor, refused by the system, too long, or not the same numbers). The program must stay where it is. */
 dae_native *dae_native_create(const dae_program *p);
 void dae_native_destroy(dae_native *n); /* NULL allowed */
-void dae_native_run(const dae_native *n, const dae_program *p, double *work);
+/* Inputs but time and y from work, which is read only; outputs at their places. */
+void dae_native_run(const dae_native *n, const double *work, double t, const double *y, double *out);
 
 #endif

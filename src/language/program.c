@@ -286,6 +286,72 @@ static int lay_out(maker *m)
     return good;
 }
 
+/* ---- One by one ---------------------------------------------------------------------------------- */
+
+/* Operations in the order in which the outputs ask for them, operands first: position[] of each, -1: none needs it. Count, -1: no memory. */
+static int order_steps(const maker *m, const int *output, int *position, int *order)
+{
+    const dae_program *p = m->p;
+    int *stack = malloc(((size_t)m->ncode + 1) * sizeof *stack),
+        *next = calloc((size_t)m->ncode + 1, sizeof *next);
+    int count = stack && next ? 0 : -1;
+    for (int i = 0; count >= 0 && i < m->ncode; i++) position[i] = -1;
+    for (int i = 0; count >= 0 && i < p->noutput; i++) {
+        int depth = 0, v = output[i];
+        if (v & constant_tag || v < p->ninput || position[v - p->ninput] >= 0) continue;
+        stack[depth++] = v - p->ninput;
+        while (depth) {
+            int at = stack[depth - 1];
+            const operation *o = &m->code[at];
+            int down = -1;
+            while (next[at] < o->terms && down < 0) {
+                int w = m->operand[o->first + next[at]++];
+                if (!(w & constant_tag) && w >= p->ninput && position[w - p->ninput] < 0)
+                    down = w - p->ninput;
+            }
+            if (down >= 0) {
+                stack[depth++] = down;
+            } else {
+                position[at] = count;
+                order[count++] = at;
+                depth--;
+            }
+        }
+    }
+    free(stack);
+    free(next);
+    return count;
+}
+
+static int keep_list(maker *m)
+{
+    dae_program *p = m->p;
+    dae_step_list *l = &p->list;
+    size_t n = (size_t)m->ncode + 1;
+    int *position = malloc(n * sizeof *position), *order = malloc(n * sizeof *order);
+    l->step = malloc(n * sizeof *l->step);
+    l->output = malloc(((size_t)p->noutput + 1) * sizeof *l->output);
+    l->operand = malloc(((size_t)m->noperand + 1) * sizeof *l->operand);
+    l->factor = malloc(((size_t)m->noperand + 1) * sizeof *l->factor);
+    int room = position && order && l->step && l->output && l->operand && l->factor;
+    int count = room ? order_steps(m, p->output, position, order) : -1;
+    for (int i = 0; i < count; i++) {
+        const operation *o = &m->code[order[i]];
+        l->step[i] = (dae_step){o->op, o->terms, o->first, o->extra, o->constant};
+    }
+    for (int i = 0; count >= 0 && i < p->noutput; i++) l->output[i] = register_of(m, position, p->output[i]);
+    for (int i = 0; count >= 0 && i < m->noperand; i++) {
+        int v = m->operand[i];
+        int used = v & constant_tag || v < p->ninput || position[v - p->ninput] >= 0;
+        l->factor[i] = m->factor[i];
+        l->operand[i] = used ? register_of(m, position, v) : 0; /* of operations that no output needs */
+    }
+    l->count = count;
+    free(position);
+    free(order);
+    return count >= 0;
+}
+
 /* ---- Life ---------------------------------------------------------------------------------------- */
 
 static int copy_curves(maker *m)
@@ -302,17 +368,31 @@ static int copy_curves(maker *m)
     return 1;
 }
 
+static int copy_places(dae_program *p, int noutput, const int *place)
+{
+    if (!place) return 1;
+    p->place = malloc(((size_t)noutput + 1) * sizeof *p->place);
+    if (p->place && noutput) memcpy(p->place, place, (size_t)noutput * sizeof *place);
+    return p->place != NULL;
+}
+
 dae_program *dae_program_create(const dae_graph *g, int ninput, const int *input, int noutput,
                                 const int *output, int *missing)
+{
+    return dae_program_create_split(g, ninput, input, -1, 0, 0, noutput, output, NULL, missing);
+}
+
+dae_program *dae_program_create_split(const dae_graph *g, int ninput, const int *input, int time, int first_y,
+                                      int ny, int noutput, const int *output, const int *place, int *missing)
 {
     dae_program *p = calloc(1, sizeof *p);
     maker m = {.g = g, .p = p};
     int *list = NULL, count = p ? dae_graph_reach(g, noutput, output, &list) : -1, widest = 0, lost = -1;
     int *value = count >= 0 ? malloc((size_t)(count + 1) * sizeof *value) : NULL;
-    int good =
-        p && value && (p->output = malloc((size_t)(noutput + 1) * sizeof *p->output)) && copy_curves(&m);
+    int good = p && value && (p->output = malloc((size_t)(noutput + 1) * sizeof *p->output)) &&
+               copy_curves(&m) && copy_places(p, noutput, place);
     if (good) {
-        p->ninput = ninput, p->noutput = noutput;
+        p->ninput = ninput, p->noutput = noutput, p->time = time, p->first_y = first_y, p->ny = ny;
         for (int i = 0; i < count; i++) {
             value[i] = -1;
             if (g->node[list[i]].op == OP_ADD && g->node[list[i]].b > widest) widest = g->node[list[i]].b;
@@ -324,7 +404,7 @@ dae_program *dae_program_create(const dae_graph *g, int ninput, const int *input
         lost = emit_all(&m, count, list, value, widest);
         good = !m.failed && lost < 0;
         for (int i = 0; good && i < noutput; i++) p->output[i] = value[find_place(count, list, output[i])];
-        good = good && lay_out(&m);
+        good = good && keep_list(&m) && lay_out(&m);
     }
     free(m.code);
     free(m.operand);
@@ -351,6 +431,11 @@ void dae_program_destroy(dae_program *p)
     free(p->index);
     free(p->factor);
     free(p->output);
+    free(p->place);
+    free(p->list.step);
+    free(p->list.operand);
+    free(p->list.factor);
+    free(p->list.output);
     free(p);
 }
 

@@ -22,13 +22,20 @@ typedef struct dae_program dae_program;
  * NULL allowed). */
 dae_program *dae_program_create(const dae_graph *g, int ninput, const int *input, int noutput,
                                 const int *output, int *missing);
+/* The same for callbacks: input `time` (-1: none) and the ny inputs from first_y on are handed over as they are, output i goes to
+ * out[place[i]] (NULL: out[i]). */
+dae_program *dae_program_create_split(const dae_graph *g, int ninput, const int *input, int time, int first_y,
+                                      int ny, int noutput, const int *output, const int *place, int *missing);
 void dae_program_destroy(dae_program *p);
 size_t dae_program_work(const dae_program *p); /* numbers */
 int dae_program_operations(const dae_program *p);
 void dae_program_start(const dae_program *p, double *work);
 void dae_program_run(const dae_program *p, double *work, double *out);
-/* The registers by the portable levels, whatever dae_program_run uses; the two give the same numbers, exactly. */
-void dae_program_run_levels(const dae_program *p, double *work);
+/* Without copies and work array, by machine code alone: inputs other than time and y are taken from `work`, which is not written to, so
+ * that threads share it. 0: there is no machine code, nothing was done. */
+int dae_program_evaluate(const dae_program *p, const double *work, double t, const double *y, double *out);
+/* By the portable levels, whatever dae_program_run uses; the two give the same outputs, exactly. */
+void dae_program_run_levels(const dae_program *p, double *work, double *out);
 int dae_program_is_native(const dae_program *p); /* 1: dae_program_run is machine code */
 
 #endif

@@ -18,6 +18,21 @@ typedef struct dae_run {
 
 enum { OP_LINEAR = 120 };
 
+/* The same operations one by one, each value soon after what it is made of: what machine code and C are written from. Values are
+ * numbered: inputs, constants, then steps. Terms of step i are operand[first + k]; OP_LINEAR: constant + sum of factor*operand. */
+typedef struct dae_step {
+    int op, terms, first, extra;
+    double constant;
+} dae_step;
+
+typedef struct dae_step_list {
+    int count;
+    dae_step *step;
+    int *operand;
+    double *factor; /* beside operand */
+    int *output;    /* value of each output */
+} dae_step_list;
+
 struct dae_program {
     int ninput, nconstant, noperation, noutput, nregister;
     double *constant;
@@ -28,11 +43,15 @@ struct dae_program {
     double *factor;
     int nfactor, factor_capacity;
     int *output; /* register of each */
+    int *place;  /* where each output goes; NULL: in order */
+    int time, first_y, ny; /* inputs that come as arguments of their own, see dae_program_create_split */
+    dae_step_list list;
     dae_curve **curve;
     int ncurve;
     struct dae_native *native; /* the same as machine code, or NULL */
 };
 
-void dae_program_run_part(const dae_program *p, int k, double *work); /* run number k */
+/* One operation that has neither code of its own nor a function of libm. */
+double dae_program_apply(const dae_program *p, int op, int extra, double a, double b, double c);
 
 #endif

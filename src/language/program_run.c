@@ -41,6 +41,13 @@ static void linear(const dae_program *p, const dae_run *run, double *r)
     for (int i = 0; i < n; i++) z[i] = call(r[a[i]]); \
     return
 
+double dae_program_apply(const dae_program *p, int op, int extra, double a, double b, double c)
+{
+    if (op == OP_PIECE) return dae_curve_piece(p->curve[extra / 4], (int)b, a, extra % 4);
+    if (op == OP_CURVE) return dae_curve_value(p->curve[extra / 4], a, extra % 4);
+    return dae_expression_apply(&(dae_instruction){.op = op, .c = extra}, NULL, a, b, c);
+}
+
 static void run_one(const dae_program *p, const dae_run *run, double *r)
 {
     int n = run->count;
@@ -65,33 +72,31 @@ static void run_one(const dae_program *p, const dae_run *run, double *r)
     case OP_IF:
         for (int i = 0; i < n; i++) z[i] = r[a[i]] != 0 ? r[b[i]] : r[c[i]];
         return;
-    case OP_PIECE:
-        for (int i = 0; i < n; i++)
-            z[i] = dae_curve_piece(p->curve[run->extra / 4], (int)r[b[i]], r[a[i]], run->extra % 4);
-        return;
-    case OP_CURVE:
-        for (int i = 0; i < n; i++) z[i] = dae_curve_value(p->curve[run->extra / 4], r[a[i]], run->extra % 4);
-        return;
     default:
         for (int i = 0; i < n; i++)
-            z[i] = dae_expression_apply(&(dae_instruction){.op = run->op, .c = run->extra}, NULL, r[a[i]],
-                                        r[b[i]], r[c[i]]);
+            z[i] = dae_program_apply(p, run->op, run->extra, r[a[i]], r[b[i]], r[c[i]]);
     }
 }
 
-void dae_program_run_levels(const dae_program *p, double *work)
+void dae_program_run_levels(const dae_program *p, double *work, double *out)
 {
     for (int k = 0; k < p->nrun; k++) run_one(p, &p->run[k], work);
-}
-
-void dae_program_run_part(const dae_program *p, int k, double *work)
-{
-    run_one(p, &p->run[k], work);
+    if (p->place) {
+        for (int i = 0; i < p->noutput; i++) out[p->place[i]] = work[p->output[i]];
+    } else {
+        for (int i = 0; i < p->noutput; i++) out[i] = work[p->output[i]];
+    }
 }
 
 void dae_program_run(const dae_program *p, double *work, double *out)
 {
-    if (p->native) dae_native_run(p->native, p, work);
-    else dae_program_run_levels(p, work);
-    for (int i = 0; i < p->noutput; i++) out[i] = work[p->output[i]];
+    if (!dae_program_evaluate(p, work, p->time < 0 ? 0 : work[p->time], work + p->first_y, out))
+        dae_program_run_levels(p, work, out);
+}
+
+int dae_program_evaluate(const dae_program *p, const double *work, double t, const double *y, double *out)
+{
+    if (!p->native) return 0;
+    dae_native_run(p->native, work, t, y, out);
+    return 1;
 }
