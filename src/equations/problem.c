@@ -88,12 +88,10 @@ static void set_start(dae_problem *p, const dae_equation_object *o)
     const dae_model *m = o->m;
     double *y0 = dae_problem_reals(p, s->n + 1);
     for (int k = 0; y0 && k < m->nstart; k++) {
-        for (int i = 0; i < s->ncontinuous; i++) {
-            if (s->variable[i] == m->start[k].variable && s->order[i] == m->start[k].order)
-                y0[i] = m->start[k].value;
-            if (m->start[k].order == 0 && s->order[i] == 0 && i == m->start[k].variable)
-                break; /* the usual case: found at once */
-        }
+        const dae_model_start *x = &m->start[k];
+        int i = x->order ? m->nvariable : x->variable; /* values come first, then orders 1, 2, ... */
+        while (i < s->ncontinuous && (s->variable[i] != x->variable || s->order[i] != x->order)) i++;
+        if (i < s->ncontinuous) y0[i] = x->value;
     }
     for (int i = s->ncontinuous; y0 && i < s->n; i++) y0[i] = m->discrete[-1 - s->variable[i]].start;
     if (y0 && o->system) dae_equation_system_components(o->system, o->system->initial.X, y0);
