@@ -142,6 +142,11 @@ int cli_check_solver(const cli_args *args, const char *name);
 int cli_check_formulation(const cli_args *args, const char *name);
 int cli_write_file(const char *text, size_t length, void *file); /* a dae_write_fn for FILE * */
 
+/* cmd_export.c: the equation file of the first argument with its settings as C, to path or standard output (NULL); option: for
+ * messages. cmd_build.c: a source as a shared object. The exit status. */
+int cli_export_c(cli_args *args, const char *option, const char *path);
+int cli_compile(const cli_args *args, const char *source, const char *out);
+
 /* columns.c: passes on only some columns of the table that is written to it. */
 typedef struct cli_columns cli_columns;
 cli_columns *cli_columns_create(const char *wanted, dae_write_fn *write,
@@ -271,7 +276,7 @@ int cli_checkpoint_read(cli_args *args, const char *path, void **block, const vo
 
 /* ---- cmd_build.c ------------------------------------------------------------------------------------- */
 
-enum { CLI_COMPILER_WORDS = 9 };
+enum { CLI_COMPILER_WORDS = 14 };
 /* The command that makes the shared object `out` of C or Fortran, by the ending of source; the Debian package of the compiler. */
 const char *cli_compiler(const char *source, const char *out, const char *argv[CLI_COMPILER_WORDS]);
 int cli_is_source(const char *file); /* 1: C or Fortran, by its ending */

@@ -516,6 +516,7 @@ static const cli_option options[] = {
     {"t0", "T", NULL, "another start of the interval, with the same values (there is no score then)"},
     {"tend", "T", NULL, "another end of the interval (there is no score then)"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    {"compile", "FILE.c", "file", "equation files: write them as C, compile that with cc and run it"},
     {"init", "NAME=VALUE", NULL,
      "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},

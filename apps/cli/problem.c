@@ -120,8 +120,28 @@ const char *cli_input(cli_args *args, size_t *length)
     return args->input;
 }
 
+/* --compile FILE.c: the equations as C, compiled to FILE.so, which is what runs. */
+static dae_problem *open_compiled(cli_args *args, const char *source)
+{
+    char object[4096];
+    dae_error err = {0};
+    size_t n = strlen(source);
+    if (n < 3 || strcmp(source + n - 2, ".c") != 0 || n > sizeof object - 10) {
+        cli_wrong(args, "--compile %s: the name must end with .c", source);
+        return NULL;
+    }
+    snprintf(object, sizeof object, "%s%.*s.so", strchr(source, '/') ? "" : "./", (int)(n - 2), source);
+    args->status = cli_export_c(args, "--compile", source);
+    if (!args->status) args->status = cli_compile(args, source, object);
+    if (args->status) return NULL;
+    dae_problem *p = dae_problem_open(object, NULL, 0, &err);
+    if (!p) args->status = cli_wrong(args, "%s", err.text);
+    return p;
+}
+
 static dae_problem *open_file(cli_args *args, const char *name)
 {
+    if (cli_value(args, "compile")) return open_compiled(args, cli_value(args, "compile"));
     dae_setting *setting;
     int count;
     size_t length;

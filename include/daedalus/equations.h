@@ -40,6 +40,12 @@ DAE_API dae_status dae_equations_check(const char *text, size_t length, const ch
                                        const dae_setting *setting, int nsetting, int json,
                                        dae_write_text_fn *write, void *user, dae_error *err);
 
+/* The text as a C source for this interface: a dae_problem with f, its Jacobian, switches, events, start and names, and a main that runs it.
+ * DAE_ERR_UNSUPPORTED: what needs the analysis while it runs (see *err). */
+DAE_API dae_status dae_equations_write_c(const char *text, size_t length, const char *file,
+                                         const dae_setting *setting, int nsetting, dae_write_text_fn *write,
+                                         void *user, dae_error *err);
+
 DAE_END_DECLS
 
 #endif

@@ -3,7 +3,7 @@
 #include <daedalus/equations.h>
 #include <daedalus/multibody.h>
 
-#include "catalog/report_problem.h"
+#include "catalog/code_problem.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "problem/problem.h"
@@ -117,7 +117,7 @@ static dae_problem *open_code(const char *text, size_t length, const char *file,
 {
     (void)text;
     (void)length;
-    dae_problem *p = dae_report_problem(file, setting, nsetting, err);
+    dae_problem *p = dae_code_problem(file, setting, nsetting, err);
     if (p && dae_problem_remember(p, open_code, NULL, 0, file, setting, nsetting, err) < 0) {
         dae_problem_destroy(p);
         return NULL;

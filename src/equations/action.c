@@ -142,6 +142,16 @@ const dae_events *dae_actions_events(const dae_actions *a)
     return a && a->count ? &a->events : NULL;
 }
 
+dae_actions_parts dae_actions_look(const dae_actions *a)
+{
+    return (dae_actions_parts){a->phi, a->value, a->count, a->stop, a->first};
+}
+
+int dae_actions_target(const dae_actions *a, int k)
+{
+    return a->assign[k].component;
+}
+
 /* ---- Making -------------------------------------------------------------------------------------- */
 
 static void prepare_phi(double *array, void *user)

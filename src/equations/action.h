@@ -19,6 +19,14 @@ int dae_actions_instants(const dae_model *m, double **out);
  * as assigned. */
 typedef int dae_settle_fn(double t, double *y, const unsigned char *changed, void *user);
 void dae_actions_settle(dae_actions *a, dae_settle_fn *settle, void *user);
+/* What it consists of, for those who write it down. Inputs of both programs: t, parameters, y. */
+typedef struct dae_actions_parts {
+    const struct dae_program *phi, *value;
+    int count;
+    const int *stop, *first; /* of each event; its first assignment, count+1 */
+} dae_actions_parts;
+dae_actions_parts dae_actions_look(const dae_actions *a);
+int dae_actions_target(const dae_actions *a, int k); /* the component */
 /* Clocks that strike at t0 act on the initial values. */
 void dae_actions_begin(const dae_actions *a, double t0, double *y);
 

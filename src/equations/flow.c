@@ -384,6 +384,20 @@ dae_pattern dae_flow_pattern(const dae_flow *f)
     return (dae_pattern){.storage = DAE_SPARSE, .colptr = f->colptr, .rowind = f->rowind};
 }
 
+dae_flow_parts dae_flow_look(const dae_flow *f)
+{
+    return (dae_flow_parts){.f = f->f.program,
+                            .jacobian = f->jacobian.program,
+                            .time = f->time.program,
+                            .literal = f->literal.program,
+                            .frozen = f->frozen.program,
+                            .branches = f->branches,
+                            .switch_name = (const char *const *)f->name,
+                            .nparameter = f->nparameter,
+                            .entries = f->entries,
+                            .parameter = f->parameter};
+}
+
 long dae_flow_operations(const dae_flow *f, int jacobian)
 {
     return dae_program_operations(jacobian ? f->jacobian.program : f->f.program);

@@ -24,6 +24,15 @@ int dae_flow_time(double t, const double *y, double *out, void *flow);
 dae_pattern dae_flow_pattern(const dae_flow *f);
 /* Where f is not smooth; count 0: nowhere. Gives each run a copy of the flow with sides of its own. */
 dae_switches dae_flow_switches(dae_flow *f);
+/* What it consists of, for those who write it down. Inputs of all programs: t, parameters, y, sides of switches. */
+typedef struct dae_flow_parts {
+    const struct dae_program *f, *jacobian, *time, *literal, *frozen;
+    const struct dae_branches *branches;
+    const char *const *switch_name;
+    int nparameter, entries; /* entries of the Jacobian */
+    const double *parameter;
+} dae_flow_parts;
+dae_flow_parts dae_flow_look(const dae_flow *f);
 long dae_flow_operations(const dae_flow *f, int jacobian);
 
 #endif

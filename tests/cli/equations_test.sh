@@ -43,6 +43,35 @@ grep -q '"status":"ok"' a && grep -q '"status":"ok"' b || fail "status of runs"
 "$daedalus" run spring.deq --init q=1 2>&1 | grep -q 'no such variable' || fail "an unknown variable"
 "$daedalus" run "$source/models/ball.deq" --json | grep -q 'bounce' || fail "events of the ball"
 
+# as C: the same numbers to the last digit as without a compiler, through `run --compile` and as a program of its own
+cat >tables.deq <<'END'
+model tables "tables, kinks and conditions"
+table road = [(0, 0), (1, 0.1), (2, 0), (3, -0.1)] linear outside periodic
+table lift = [(0, 0), (1, 0.5), (4, 1)] pchip outside hold
+var x = 0, v = 1, w = 0
+x' = v
+v' = -max(v - 0.5, 0) - abs(x - 1) + road(x) + lift(t)*mod(x, 0.7)
+w' = if x > 2 then -w^9 else sin(t)*x^3
+solve t = 0 .. 5, rtol = 1e-8
+END
+values() { sed 's/.*"y":\[\([^]]*\)\].*/\1/'; }
+if command -v cc >/dev/null 2>&1; then
+    for f in "$source/problems/hires.deq" "$source/problems/rober.deq" "$source/models/ball.deq" tables.deq; do
+        "$daedalus" run "$f" --solver radau5 --json | values >plain || fail "$f"
+        "$daedalus" run "$f" --solver radau5 --compile code.c --json | values >compiled || fail "$f --compile"
+        [ -s plain ] && cmp -s plain compiled || fail "$f compiled gives other numbers: $(cat plain compiled)"
+    done
+    "$daedalus" export "$source/problems/hires.deq" --to c --out own.c >/dev/null || fail "export"
+    build=$(dirname "$daedalus")
+    cc -Wall -Werror -std=c17 -O1 -I"$source/include" -I"$build/include" own.c -L"$build/src" -ldaedalus -lm -Wl,-rpath,"$build/src" -o own ||
+        fail "an exported file does not compile"
+    # y1 of the test set at t = 321.8122: 0.7371312573325668e-3
+    ./own | grep -q '^y\[1\] = 0\.00073713125' || fail "an exported program: $(./own)"
+fi
+printf 'var x = 0, a\nx'"'"' = a\na = cos(a) - x\nwhen x > 0.5: x := 0\nsolve t = 0 .. 3\n' >follow.deq
+"$daedalus" export follow.deq --to c 2>&1 >/dev/null | grep -q 'cannot be written as C' || fail "events of a DAE as C"
+"$daedalus" export "$source/models/pendulum.json" --to c 2>&1 | grep -q 'no equation file' || fail "export of a mechanism"
+
 # every example of the page is read and runs
 awk '/^```deq$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("page" n ".deq") }' "$source/docs/equations.md"
 count=0
