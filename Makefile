@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
 .PHONY: all setup setup-test setup-dev build run python octave test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
-        bench auto bench-python engines detest web run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
+        bench auto bench-python engines detest web viewer viewer-pictures run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -43,7 +43,7 @@ octave: setup-test build ## the functions for Octave: build/octave (for addpath)
 	cmake --build build -j $(JOBS) --target octave octave_package
 	@echo "in Octave: addpath ('$(CURDIR)/build/octave')"
 
-test: setup-test build web ## every test but the long studies; WEB=no leaves the page and its browser out
+test: setup-test build viewer web ## every test but the long studies; WEB=no leaves the page and its browser out
 	ctest --test-dir build --output-on-failure -LE '^slow$$' -j $(JOBS)
 
 slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
@@ -115,6 +115,17 @@ else
 web: build setup-web ## the static site in build/web: the library itself runs in the page
 	sh apps/web/build_site.sh . build $(JOBS)
 endif
+
+ifeq ($(WEB),no)
+viewer:
+else
+viewer: build ## the viewer in 3D (three.js, from npm) as part of the library: run --animate, report, Python
+	sh apps/viewer/build_viewer.sh . build
+	cmake --build build -j $(JOBS)
+endif
+
+viewer-pictures: viewer ## docs/images/viewer: what the viewer looks like
+	node tests/web/viewer_test.mjs . build docs/images/viewer
 
 web-pictures: web ## docs/images/web: what the page looks like, light, dark and on a phone
 	node tests/web/browser_test.mjs . build docs/images/web

@@ -405,11 +405,13 @@ static int write_files(job *j)
         cli_draft page;
         int bad = cli_draft_begin(j->args, &page, "--animate", animate);
         if (!bad) {
-            const char *dot = strrchr(animate, '.');
-            int scene = dot && !strcmp(dot, ".json");
-            dae_status s =
-                (scene ? mbs_write_scene : mbs_write_html)(j->problem, j->result->npoint, j->result->point_t,
-                                                           j->result->point_y, cli_write_file, page.file);
+            const char *dot = strrchr(animate, '.'), *viewer = cli_value(j->args, "viewer");
+            const dae_run_result *r = j->result;
+            mbs_track motion = {r->npoint, r->point_t, r->point_y, r->event, r->nevent, r->event_name};
+            mbs_show show = dot && !strcmp(dot, ".json")            ? MBS_SHOW_SCENE
+                            : viewer && !strcmp(viewer, "small") ? MBS_SHOW_SMALL
+                                                                 : MBS_SHOW_PAGE;
+            dae_status s = mbs_write_motion(j->problem, &motion, show, cli_write_file, page.file);
             bad = cli_draft_end(j->args, &page, s < 0);
         }
         if (bad) status = EXIT_USAGE;
@@ -544,6 +546,8 @@ static const cli_option options[] = {
      "auto: a line on a terminal; json: objects on standard error; none"},
     {"animate", "FILE", "file",
      "model files: a page that shows the motion (HTML, nothing else needed); FILE.json: its data only"},
+    {"viewer", "MODE", "auto|small",
+     "of --animate; auto: solids in 3D where the program has them (make viewer), small: the small page"},
     {"reference", "MODE", "auto|none",
      "auto: score by the problem's reference or the cached one; none: no score"},
     {"repeat", "N", NULL,

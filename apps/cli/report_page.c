@@ -84,14 +84,17 @@ static void put_seconds(char *out, size_t size, double x)
     else snprintf(out, size, "%.3g s", x);
 }
 
-static void begin_page(FILE *f, const char *title)
+/* moves: the page has the viewer, whose script alone may run. */
+static void begin_page(FILE *f, const char *title, int moves)
 {
-    fputs(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-        "content=\"width=device-width,initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
-        "'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n<title>",
-        f);
+    char hash[45] = "";
+    if (moves) mbs_viewer_hash(hash);
+    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+          "content=\"width=device-width,initial-scale=1\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; ",
+          f);
+    if (moves) fprintf(f, "script-src 'sha256-%s'; ", hash);
+    fputs("style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n<title>", f);
     put(f, title);
     fprintf(f, "</title>\n<style>\n%s</style></head>\n<body>\n", style);
 }
@@ -523,15 +526,24 @@ static void put_table(const cli_page *p, FILE *f)
     fputs("</div>\n", f);
 }
 
+static void put_motion(const cli_page *p, FILE *f)
+{
+    mbs_track track = {.n = p->npoint, .t = p->t, .y = p->y};
+    fputs("<h2 id=\"motion\">Motion</h2>\n", f);
+    if (mbs_write_motion(p->study.problem, &track, MBS_SHOW_PART, cli_write_file, f) < 0)
+        fputs("<p>The motion could not be drawn.</p>\n", f);
+}
+
 static int put_page(cli_page *p, FILE *f)
 {
     const dae_problem_info *info = p->study.problem->info;
     int model = mbs_problem_mechanism(p->study.problem) != NULL,
         mechanical = p->study.problem->system.kind == DAE_KIND_MECH;
+    int moves = model && p->npoint > 1 && mbs_viewer_built_in();
     char title[256];
     const char *words = info->title && strcmp(info->title, p->name) ? info->title : "";
     snprintf(title, sizeof title, "%s%s%s", p->name, words[0] ? ": " : "", words);
-    begin_page(f, title);
+    begin_page(f, title, moves);
     fputs("<nav><a href=\"index.html\">All problems</a><a href=\"#description\">Description</a><a "
           "href=\"#solution\">Solution</a>",
           f);
@@ -544,6 +556,7 @@ static int put_page(cli_page *p, FILE *f)
     put_facts(p, f);
     if (model) put_mechanism(p, f);
     else put_description(p, f);
+    if (moves) put_motion(p, f);
     int status = put_solution(p, f);
     if (!status && model && p->npoint > 1) status = put_energies(p, f);
     if (!status && mechanical && p->npoint > 1) status = put_residuals(p, f);
@@ -642,7 +655,7 @@ static void put_entry(FILE *f, const json_t *o)
 static int write_index(void *what, FILE *f)
 {
     const index_page *x = what;
-    begin_page(f, "Daedalus: problems and models");
+    begin_page(f, "Daedalus: problems and models", 0);
     fputs("<h1>Problems and models</h1>\n<p class=\"lead\">Each page has the equations, the solution, run "
           "characteristics beside those of "
           "the test set report, work-precision diagrams and the runs that failed.</p>\n<div "

@@ -1,53 +1,47 @@
-// The 3D viewer of mechanisms: shows a scene as `daedalus run --animate scene.json` writes it. It knows nothing of
-// the page around it; the page gives it scenes and times and hears about picks and pushes.
+// The 3D view of a mechanism: shows a scene as `daedalus run --animate scene.json` writes it (docs/viewer.md). It knows
+// nothing of the page around it; the page gives it scenes and times and hears about picks and pushes.
 import {
-  AmbientLight, BoxGeometry, BufferGeometry, CatmullRomCurve3, Color, CylinderGeometry, DirectionalLight, DoubleSide, GridHelper, Group, HemisphereLight,
-  Line, LineBasicMaterial, Mesh, MeshStandardMaterial, OrthographicCamera, PerspectiveCamera, Plane, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial,
-  SphereGeometry, TorusGeometry, TubeGeometry, Vector2, Vector3, WebGLRenderer, Float32BufferAttribute,
+  AmbientLight, BoxGeometry, BufferGeometry, Color, CylinderGeometry, DirectionalLight, DoubleSide, Float32BufferAttribute, GridHelper, Group, HemisphereLight,
+  Line, LineBasicMaterial, Mesh, MeshStandardMaterial, OrthographicCamera, PCFShadowMap, PerspectiveCamera, Plane, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial,
+  SphereGeometry, TorusGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import { poses, poseAt } from './poses.js';
+import { Gizmo } from './gizmo.js';
+import { blank, locate, poseAt, poseOf } from './poses.js';
+import { coil, head, plate, road, rod, shaft, solid, stretch } from './solids.js';
 
 const PALETTE = ['#4c8fd6', '#e08a3c', '#4fae7f', '#c46aa8', '#b5a642', '#8f77d1', '#7f8c8d', '#d35d6e'];
-
-function stretch(mesh, a, b) {
-  const way = new Vector3().subVectors(b, a), length = way.length();
-  mesh.position.copy(a).addScaledVector(way, 0.5);
-  mesh.scale.set(1, Math.max(length, 1e-9), 1);
-  if (length > 0) mesh.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), way.divideScalar(length));
-}
-
-// A coil of unit length along y.
-function coil(radius) {
-  const points = [];
-  for (let i = 0; i <= 96; i++) {
-    const s = i / 96, inside = Math.min(1, Math.max(0, (s - 0.08) / 0.84));
-    const turn = 2 * Math.PI * 8 * inside, r = s < 0.08 || s > 0.92 ? 0 : radius;
-    points.push(new Vector3(r * Math.cos(turn), s - 0.5, r * Math.sin(turn)));
-  }
-  return new TubeGeometry(new CatmullRomCurve3(points), 128, radius * 0.16, 6);
-}
+const ARROW = { reaction: '#b0413e', force: '#2f7d4f' };
+const Y = new Vector3(0, 1, 0), MEASURED = 256;
 
 export class Viewer {
-  // callbacks: onPick(body or -1), onPush({ body, point: [x,y,z], target: [x,y,z] } or null)
+  // callbacks: onPick(body or -1), onPush({ body, point: [x,y,z], target: [x,y,z] } or null); without onPush a drag
+  // that begins on a body turns the camera like any other.
   constructor(host, callbacks = {}) {
     this.host = host;
     this.callbacks = callbacks;
     this.renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute('role', 'img');
-    host.append(this.canvas);
+    this.tip = document.createElement('div');
+    this.tip.className = 'viewer-tip';
+    this.tip.hidden = true;
+    host.append(this.canvas, this.tip);
     this.world = new Scene();
     this.perspective = new PerspectiveCamera(40, 1, 0.01, 1000);
     this.orthographic = new OrthographicCamera(-1, 1, 1, -1, -1000, 1000);
     this.camera = this.perspective;
+    this.gizmo = new Gizmo();
     this.content = new Group();
     this.hidden = new Set();
+    this.shown = { force: false, reaction: false };
     this.traces = [];
     this.time = 0;
+    this.milliseconds = []; // of script per frame, the last MEASURED
     this.world.add(this.content);
     this.lights();
     this.setControls();
@@ -60,8 +54,8 @@ export class Viewer {
   lights() {
     this.sun = new DirectionalLight('#ffffff', 2.2);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(1024, 1024);
-    this.sun.shadow.bias = -0.002;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.bias = -0.0008;
     this.world.add(new AmbientLight('#ffffff', 0.35), new HemisphereLight('#ffffff', '#8892a0', 0.9), this.sun, this.sun.target);
   }
 
@@ -84,18 +78,23 @@ export class Viewer {
 
   // Takes a scene; `keep`: the camera stays.
   load(scene, keep = false) {
+    const traced = this.traced;
     this.clear();
     this.scene = scene;
     this.planar = scene.dimension === 2;
-    this.poses = poses(scene);
+    this.now = blank(scene);
+    this.next = blank(scene);
     this.up = this.planar ? new Vector3(0, 1, 0) : new Vector3(0, 0, 1);
     this.size = this.measure();
     this.buildBodies();
     this.buildLinks();
     this.buildGround();
+    this.buildArrows();
     this.canvas.setAttribute('aria-label', `3D view of ${scene.name}: ${scene.bodies.length} bodies`);
+    poseAt(scene, keep ? this.time : scene.t[0], this.now, this.next);
     if (!keep) this.home();
-    this.show(scene.t[0]);
+    this.show(keep ? this.time : scene.t[0]);
+    if (keep && traced >= 0) this.trace(traced);
   }
 
   clear() {
@@ -104,23 +103,72 @@ export class Viewer {
       o.material?.dispose();
     });
     this.content.clear();
+    this.traces = [];
     this.grid = null;
   }
 
+  // The box that everything stays in, and the largest that it fills at one time: where the way is much longer than the mechanism
+  // itself the camera goes with it.
   measure() {
-    const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), point = new Vector3();
-    const every = Math.max(1, Math.floor(this.scene.frames.length / 60));
+    const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), point = new Vector3(), reach = new Vector3();
+    const a = new Vector3(), b = new Vector3(), every = Math.max(1, Math.floor(this.scene.frames.length / 60)), pose = blank(this.scene);
+    let own = 0;
+    const take = (p) => { a.min(p); b.max(p); };
     for (let f = 0; f < this.scene.frames.length; f += every) {
-      for (const p of this.scene.points) {
-        this.pointAt(p, this.poses[f], point);
-        low.min(point);
-        high.max(point);
+      a.setScalar(Infinity);
+      b.setScalar(-Infinity);
+      poseOf(this.scene, f, pose);
+      for (const p of this.scene.points) if (p.body > 0) take(this.pointAt(p, pose, point));
+      for (const { r } of pose) take(r);
+      for (const s of this.scene.shapes ?? []) {
+        if (!s.body) continue; // the world's are as large as they like
+        point.set(...s.r).applyQuaternion(pose[s.body - 1].q).add(pose[s.body - 1].r);
+        reach.setScalar(0.5 * (s.reach ?? Math.hypot(...(s.size ?? [0]))));
+        take(point.sub(reach));
+        take(point.addScaledVector(reach, 2));
       }
-      for (const pose of this.poses[f]) low.min(pose.r), high.max(pose.r);
+      own = Math.max(own, b.distanceTo(a));
+      low.min(a);
+      high.max(b);
     }
+    const fixed = this.scene.points.filter((p) => p.body === 0), all = high.distanceTo(low);
+    this.travels = own > 0 && all > 2.2 * own && this.scene.bodies.length > 1;
+    if (!this.travels) for (const p of fixed) point.set(p.r[0], p.r[1], p.r[2] ?? 0), low.min(point), high.max(point);
+    if (!(high.x >= low.x)) low.setScalar(-1), high.setScalar(1);
     this.center = low.clone().add(high).multiplyScalar(0.5);
     this.low = low;
-    return Math.max(high.distanceTo(low), 1e-3);
+    this.high = high;
+    this.span = Math.max(high.distanceTo(low), 1e-3);
+    if (this.travels) poseOf(this.scene, 0, pose), this.middle(pose, this.center), this.followed = this.center.clone();
+    this.follow = this.travels;
+    return this.travels ? Math.max(own * 1.25, 1e-3) : this.span;
+  }
+
+  middle(pose, out) {
+    out.set(0, 0, 0);
+    for (const { r } of pose) out.add(r);
+    return out.divideScalar(pose.length || 1);
+  }
+
+  setFollow(on) {
+    this.follow = on;
+    this.followed = this.middle(this.now, new Vector3());
+    this.show(this.time);
+  }
+
+  // The camera, its aim and the light go as far as the middle of the bodies went.
+  goAlong() {
+    const to = this.middle(this.now, this.along ??= new Vector3());
+    this.followed ??= to.clone();
+    const way = to.clone().sub(this.followed);
+    if (!(way.lengthSq() > 0)) return;
+    this.followed.copy(to);
+    for (const o of [this.camera.position, this.controls.target, this.sun.position, this.sun.target.position]) o.add(way);
+    for (const o of [this.grid, this.shade]) { // by whole cells: its lines stand still
+      o.position.x += Math.round((to.x - o.position.x) / this.cell) * this.cell;
+      o.position.y += Math.round((to.y - o.position.y) / this.cell) * this.cell;
+    }
+    this.controls.update();
   }
 
   pointAt(p, pose, out) {
@@ -130,88 +178,201 @@ export class Viewer {
   }
 
   material(i) {
-    return new MeshStandardMaterial({ color: PALETTE[i % PALETTE.length], roughness: 0.55, metalness: 0.1, side: DoubleSide });
+    return new MeshStandardMaterial({ color: PALETTE[i % PALETTE.length], roughness: 0.5, metalness: 0.15, side: DoubleSide });
   }
 
-  // A body without a shape is drawn as rods from its centre to its points; lone bodies as a ball.
+  // Bodies by their shapes; without one planar bodies are plates around their points, spatial ones rods from the centre to the
+  // points, bodies without points boxes.
   buildBodies() {
     const thick = this.size * 0.012;
     this.bodies = this.scene.bodies.map((name, i) => {
       const group = new Group(), material = this.material(i);
       group.userData = { body: i, name };
-      const points = this.scene.points.filter((p) => p.body === i + 1);
-      const add = (mesh) => {
-        mesh.castShadow = true;
-        mesh.receiveShadow = true;
-        mesh.userData.body = i;
+      const add = (geometry, at, q) => {
+        const mesh = new Mesh(geometry, material);
+        mesh.castShadow = mesh.receiveShadow = true;
+        mesh.userData = { body: i, name };
+        if (at) mesh.position.copy(at);
+        if (q) mesh.quaternion.copy(q);
         group.add(mesh);
+        return mesh;
       };
-      for (const p of points) {
-        const at = new Vector3(p.r[0], p.r[1], p.r[2] ?? 0);
-        if (at.length() > thick * 0.5) {
-          const rod = new Mesh(new CylinderGeometry(thick, thick, 1, 12), material);
-          stretch(rod, new Vector3(), at);
-          add(rod);
-        }
-        const pin = new Mesh(new SphereGeometry(thick * 1.5, 16, 12), material);
-        pin.position.copy(at);
-        add(pin);
-      }
-      if (!this.scene.frame_only?.includes(i + 1)) {
-        add(points.length > 1 ? new Mesh(new SphereGeometry(thick * 1.9, 20, 14), material) : new Mesh(new BoxGeometry(5 * thick, 5 * thick, 5 * thick), material));
-      }
+      const shapes = (this.scene.shapes ?? []).filter((s) => s.body === i + 1);
+      for (const s of shapes) this.addShape(s, add);
+      if (!shapes.length) this.buildPlain(i, thick, add);
       for (const [point, radius] of this.scene.wheels ?? []) {
         const p = this.scene.points[point];
         if (p?.body !== i + 1) continue;
-        const wheel = new Mesh(new TorusGeometry(radius * 0.92, radius * 0.08, 12, 48), material);
-        wheel.position.set(p.r[0], p.r[1], p.r[2] ?? 0);
+        const wheel = add(new TorusGeometry(radius * 0.86, radius * 0.14, 14, 56), new Vector3(p.r[0], p.r[1], p.r[2] ?? 0));
         if (!this.planar) wheel.rotation.x = Math.PI / 2;
-        add(wheel);
       }
       this.content.add(group);
       return group;
     });
+    for (const s of (this.scene.shapes ?? []).filter((x) => !x.body)) {
+      this.addShape(s, (geometry, at, q) => {
+        const mesh = new Mesh(geometry, new MeshStandardMaterial({ color: '#8a939e', roughness: 0.8, side: DoubleSide }));
+        mesh.castShadow = mesh.receiveShadow = true;
+        mesh.position.copy(at);
+        mesh.quaternion.copy(q);
+        mesh.userData.name = 'ground';
+        this.content.add(mesh);
+      });
+    }
   }
 
-  // Springs and rods of distance joints: between two points that move.
+  addShape(s, add) {
+    const geometry = solid(s);
+    if (geometry) add(geometry, new Vector3(...s.r), s.q ? new Quaternion(s.q[1], s.q[2], s.q[3], s.q[0]) : new Quaternion());
+  }
+
+  buildPlain(i, thick, add) {
+    const points = this.scene.points.filter((p) => p.body === i + 1).map((p) => new Vector3(p.r[0], p.r[1], p.r[2] ?? 0));
+    const apart = points.filter((p, k) => !points.slice(0, k).some((q) => q.distanceTo(p) < 1e-6 * this.size));
+    const massless = this.scene.frame_only?.includes(i + 1), center = new Vector3();
+    if (this.planar && apart.length > 1) {
+      const mesh = add(plate(apart, 1.7 * thick, 1.2 * thick));
+      mesh.position.z = (i % 8) * 1.4 * thick; // neighbours beside each other, not inside
+      return;
+    }
+    for (const p of apart) {
+      if (p.length() > thick * 0.5) stretch(add(rod(thick)), center, p);
+      add(new SphereGeometry(thick * 1.5, 18, 12), p);
+    }
+    if (massless) return;
+    if (apart.length > 1) add(new SphereGeometry(thick * 1.9, 22, 14));
+    else if (this.planar) add(new CylinderGeometry(3.2 * thick, 3.2 * thick, 3 * thick, 36).rotateX(Math.PI / 2));
+    else add(new BoxGeometry(5 * thick, 5 * thick, 5 * thick));
+  }
+
+  // What lies between two points that move: rods, springs as coils, dampers as a cylinder with its piston.
   buildLinks() {
     const thick = this.size * 0.008;
     this.links = [];
-    const metal = new MeshStandardMaterial({ color: '#9aa4ae', roughness: 0.4, metalness: 0.6 });
-    const add = (a, b, geometry) => {
-      const mesh = new Mesh(geometry, metal);
+    this.metal = new MeshStandardMaterial({ color: '#9aa4ae', roughness: 0.35, metalness: 0.6 });
+    this.dull = new MeshStandardMaterial({ color: '#5d6a78', roughness: 0.6, metalness: 0.3 });
+    const add = (a, b, name, geometry, material = this.metal, share = 1) => {
+      if (!this.scene.points[a] || !this.scene.points[b]) return;
+      const mesh = new Mesh(geometry, material);
       mesh.castShadow = true;
-      this.links.push({ a: this.scene.points[a], b: this.scene.points[b], mesh });
+      mesh.userData.name = name;
+      this.links.push({ a: this.scene.points[a], b: this.scene.points[b], mesh, share });
       this.content.add(mesh);
     };
-    for (const [a, b] of this.scene.springs ?? []) if (a >= 0 && b >= 0) add(a, b, coil(thick * 2.4));
-    for (const j of this.scene.joints ?? []) if (j.type === 'distance') add(j.a, j.b, new CylinderGeometry(thick, thick, 1, 10));
+    const damper = (a, b, name) => {
+      add(a, b, name, rod(thick * 1.5), this.dull, 0.55);
+      add(a, b, name, rod(thick * 0.6), this.metal, -0.7);
+    };
+    for (const e of this.scene.elements ?? []) {
+      if (e.spring) add(e.a, e.b, e.name, coil(thick * 2.4));
+      if (e.damper) damper(e.a, e.b, e.name);
+      if (!e.spring && !e.damper) add(e.a, e.b, e.name, rod(thick));
+    }
+    if (!this.scene.elements) for (const [a, b] of this.scene.springs ?? []) add(a, b, 'spring', coil(thick * 2.4));
+    for (const j of this.scene.joints ?? []) if (j.type === 'distance') add(j.a, j.b, j.name, rod(thick));
   }
 
   buildGround() {
-    const cells = 20, span = this.size * 2.4, floor = this.planar ? this.low.z - this.size * 0.06 : this.low.z - this.size * 0.02;
+    const cells = 20, span = 2.4 * this.size, lowest = (this.scene.ground ?? []).reduce((z, g) => (this.planar ? z : Math.min(z, ...(g.line ? g.line.map((p) => p[1]) : g.normal[2] > 0.5 ? [g.r[2]] : []))), this.low.z);
+    const floor = lowest - this.size * (this.planar ? 0.06 : 0.02);
     this.grid = new GridHelper(span, cells);
     this.grid.material.vertexColors = false;
+    this.grid.visible = this.gridHidden !== true;
     this.paintGrid();
     const shade = new Mesh(new PlaneGeometry(span, span), new ShadowMaterial({ opacity: 0.22 }));
     shade.receiveShadow = true;
     this.grid.rotation.x = Math.PI / 2; // the plane x, y
     for (const o of [this.grid, shade]) o.position.set(this.center.x, this.center.y, floor);
+    this.shade = shade;
+    this.cell = span / cells;
     this.content.add(this.grid, shade);
+    const stone = new MeshStandardMaterial({ color: '#707a86', roughness: 0.7 });
     for (const p of this.scene.points.filter((q) => q.body === 0)) {
-      const pin = new Mesh(new CylinderGeometry(this.size * 0.02, this.size * 0.026, this.size * 0.03, 16), new MeshStandardMaterial({ color: '#707a86' }));
+      const pin = new Mesh(new CylinderGeometry(this.size * 0.014, this.size * 0.02, this.size * 0.03, 18), stone);
       pin.rotation.x = Math.PI / 2;
       pin.position.set(p.r[0], p.r[1], p.r[2] ?? 0);
       this.content.add(pin);
     }
+    const floors = new MeshStandardMaterial({ color: '#8d98a5', roughness: 0.9, transparent: true, opacity: 0.6, side: DoubleSide, depthWrite: false });
+    for (const g of this.scene.ground ?? []) {
+      const mesh = new Mesh(g.line ? road(g.line, this.planar, (this.planar ? 0.1 : 0.6) * this.size) : new PlaneGeometry(1.2 * this.span, (this.planar ? 0.3 * this.size : 1.2 * this.span)), floors);
+      mesh.receiveShadow = true;
+      mesh.userData.name = g.name;
+      if (!g.line) {
+        const normal = new Vector3(...g.normal), middle = this.center.clone().sub(new Vector3(...g.r));
+        middle.addScaledVector(normal, -middle.dot(normal));
+        mesh.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), normal);
+        mesh.position.set(...g.r).add(middle);
+      }
+      this.content.add(mesh);
+    }
   }
 
-  home() {
+  // Arrows of forces and reactions: nine of ten of a kind are shorter than a sixth of the scene, none is longer than a third.
+  buildArrows() {
+    const radius = this.size * 0.006, list = this.scene.arrows ?? [], sizes = { force: [], reaction: [] };
+    const shaftGeometry = shaft(radius), headGeometry = head(radius), material = {};
+    for (const kind of Object.keys(ARROW)) material[kind] = new MeshStandardMaterial({ color: ARROW[kind], roughness: 0.5 });
+    for (const a of list) a.value ??= this.columns(a.columns);
+    for (const a of list) for (const v of a.value) if (v && Math.hypot(...v) > 0) sizes[a.kind].push(Math.hypot(...v));
+    for (const kind of Object.keys(sizes)) sizes[kind] = sizes[kind].sort((a, b) => a - b)[Math.floor(0.9 * (sizes[kind].length - 1))] ?? 0;
+    this.arrows = list.map((a) => {
+      const group = new Group(), bar = new Mesh(shaftGeometry, material[a.kind]), tip = new Mesh(headGeometry, material[a.kind]);
+      group.add(bar, tip);
+      group.userData.name = bar.userData.name = tip.userData.name = a.name;
+      group.visible = false;
+      this.content.add(group);
+      return { ...a, group, bar, tip, scale: sizes[a.kind] > 0 ? 0.16 * this.size / sizes[a.kind] : 0, radius };
+    });
+  }
+
+  // Vectors made of two or three signals, null where there is none.
+  columns(list) {
+    const parts = list.map((k) => this.scene.signals[k].value);
+    return parts[0].map((_, i) => (parts.some((p) => p[i] === null) ? null : [parts[0][i], parts[1][i], parts[2]?.[i] ?? 0]));
+  }
+
+  showArrows() {
+    const [k, s] = locate(this.scene.t_signal ?? this.scene.t, this.time), v = new Vector3(), w = new Vector3(), at = new Vector3();
+    for (const a of this.arrows) {
+      const value = a.value[k], next = a.value[k + 1] ?? value;
+      a.group.visible = this.shown[a.kind] && !!value;
+      if (!a.group.visible) continue;
+      v.set(...value).lerp(w.set(...(next ?? value)), s);
+      const length = Math.min(v.length() * a.scale, this.size / 3);
+      a.group.visible = length > a.radius;
+      if (!a.group.visible) continue;
+      this.pointAt(a, this.now, at);
+      a.group.position.copy(at);
+      if (this.planar) a.group.position.z += 0.14 * this.size; // in front of the plates
+      a.group.quaternion.setFromUnitVectors(Y, v.normalize());
+      a.tip.scale.setScalar(Math.min(1, length / (14 * a.radius)));
+      a.bar.scale.y = Math.max(length - 7 * a.radius * a.tip.scale.y, 1e-9);
+      a.tip.position.y = a.bar.scale.y;
+    }
+  }
+
+  // kind: force or reaction.
+  setArrows(kind, on) {
+    this.shown[kind] = on;
+    if (this.scene) this.show(this.time);
+  }
+
+  setGrid(on) {
+    this.gridHidden = !on;
+    if (this.grid) this.grid.visible = on;
+    this.draw();
+  }
+
+  home(view) {
     const far = this.size * 1.35 / Math.min(1, this.perspective.aspect);
     this.camera.up.copy(this.up);
     this.perspective.near = this.size / 200;
     this.perspective.far = this.size * 60;
-    const eye = this.planar ? new Vector3(0.12, 0.1, 1) : new Vector3(0.7, -1, 0.5);
+    this.perspective.updateProjectionMatrix();
+    const eyes = { front: this.planar ? [0, 0, 1] : [0, -1, 0], side: [1, 0, 0], top: this.planar ? [0, 1, 1e-4] : [0, -1e-4, 1] };
+    if (this.travels) this.middle(this.now, this.center), this.followed = this.center.clone();
+    const eye = new Vector3(...(eyes[view] ?? (this.planar ? [0.12, 0.1, 1] : [0.7, -1, 0.5])));
     this.camera.position.copy(this.center).addScaledVector(eye.normalize(), far);
     this.setControls();
     this.controls.target.copy(this.center);
@@ -221,7 +382,7 @@ export class Viewer {
     const box = this.sun.shadow.camera;
     Object.assign(box, { left: -this.size, right: this.size, top: this.size, bottom: -this.size, near: 0.01 * this.size, far: 6 * this.size });
     box.updateProjectionMatrix();
-    this.sun.shadow.normalBias = 0.01 * this.size;
+    this.sun.shadow.normalBias = 0.004 * this.size;
     this.resize();
   }
 
@@ -240,6 +401,8 @@ export class Viewer {
   resize() {
     const width = this.host.clientWidth, height = this.host.clientHeight;
     if (!width || !height) return;
+    this.width = width;
+    this.height = height;
     this.renderer.setSize(width, height, false);
     this.perspective.aspect = width / height;
     this.perspective.updateProjectionMatrix();
@@ -249,19 +412,24 @@ export class Viewer {
     this.draw();
   }
 
-  // Shows time t: positions between two frames on the line, orientations by slerp.
+  // Shows time t.
   show(t) {
     if (!this.scene) return;
+    const began = performance.now();
     this.time = t;
-    const pose = poseAt(this.scene.t, this.poses, t);
-    this.now = pose;
-    this.bodies.forEach((group, i) => {
+    const pose = poseAt(this.scene, t, this.now, this.next);
+    for (let i = 0; i < this.bodies.length; i++) {
+      const group = this.bodies[i];
       group.position.copy(pose[i].r);
       group.quaternion.copy(pose[i].q);
       group.visible = !this.hidden.has(i);
-    });
-    const a = new Vector3(), b = new Vector3();
-    for (const link of this.links) stretch(link.mesh, this.pointAt(link.a, pose, a), this.pointAt(link.b, pose, b));
+    }
+    const a = this.a ??= new Vector3(), b = this.b ??= new Vector3();
+    for (const link of this.links) stretch(link.mesh, this.pointAt(link.a, pose, a), this.pointAt(link.b, pose, b), link.share);
+    this.showArrows();
+    if (this.follow) this.goAlong();
+    for (const line of this.traces) if (line.userData.past) line.geometry.setDrawRange(0, locate(this.scene.t, t)[0] + 1);
+    this.updateMilliseconds = performance.now() - began;
     this.draw();
   }
 
@@ -271,7 +439,7 @@ export class Viewer {
     this.show(this.time);
   }
 
-  // The path of a body's centre; NaN removes it.
+  // The path of the point of a body that is farthest from its centre, faint in all and strong up to now; NaN removes it.
   trace(body) {
     for (const line of this.traces) {
       this.content.remove(line);
@@ -279,19 +447,23 @@ export class Viewer {
       line.material.dispose();
     }
     this.traces = [];
+    this.traced = body;
     if (!(body >= 0)) return this.draw();
     const far = this.scene.points.filter((p) => p.body === body + 1).sort((p, q) => Math.hypot(...q.r) - Math.hypot(...p.r))[0] ?? { body: body + 1, r: [0, 0, 0] };
-    const numbers = [], point = new Vector3();
-    for (const pose of this.poses) {
-      this.pointAt(far, pose, point);
-      numbers.push(point.x, point.y, point.z);
+    const numbers = [], point = new Vector3(), pose = blank(this.scene);
+    for (let f = 0; f < this.scene.frames.length; f++) {
+      this.pointAt(far, poseOf(this.scene, f, pose), point);
+      numbers.push(point.x, point.y, this.planar ? 0.13 * this.size : point.z);
     }
-    const geometry = new BufferGeometry();
-    geometry.setAttribute('position', new Float32BufferAttribute(numbers, 3));
-    const line = new Line(geometry, new LineBasicMaterial({ color: PALETTE[body % PALETTE.length] }));
-    this.traces.push(line);
-    this.content.add(line);
-    return this.draw();
+    for (const past of [false, true]) {
+      const geometry = new BufferGeometry();
+      geometry.setAttribute('position', new Float32BufferAttribute(numbers, 3));
+      const line = new Line(geometry, new LineBasicMaterial({ color: PALETTE[body % PALETTE.length], transparent: true, opacity: past ? 1 : 0.25 }));
+      line.userData.past = past;
+      this.traces.push(line);
+      this.content.add(line);
+    }
+    return this.show(this.time);
   }
 
   // The arrow of a push, from the body to the pointer; null hides it.
@@ -318,6 +490,23 @@ export class Viewer {
     return caster;
   }
 
+  // What lies under the pointer and has a name.
+  under(event) {
+    const visible = [...this.bodies, ...this.arrows.map((a) => a.group)].filter((o) => o.visible);
+    return this.ray(event).intersectObjects([...visible, ...this.links.map((l) => l.mesh)], true)[0];
+  }
+
+  hover(event) {
+    const hit = event.pointerType === 'touch' ? null : this.under(event), name = hit?.object.userData.name;
+    this.tip.hidden = !name;
+    this.canvas.style.cursor = name && hit.object.userData.body >= 0 && this.callbacks.onPush ? 'grab' : '';
+    if (!name) return;
+    const box = this.host.getBoundingClientRect();
+    this.tip.textContent = name;
+    this.tip.style.left = `${Math.min(event.clientX - box.left + 14, box.width - 140)}px`;
+    this.tip.style.top = `${event.clientY - box.top + 14}px`;
+  }
+
   // Dragging a body pushes it; dragging elsewhere turns the camera.
   listen() {
     let push = null;
@@ -326,15 +515,19 @@ export class Viewer {
       const hit = this.ray(event).intersectObjects(this.bodies.filter((b) => b.visible), true)[0];
       if (!hit) return;
       const body = hit.object.userData.body, pose = this.now[body];
+      this.callbacks.onPick?.(body);
+      if (!this.callbacks.onPush) return;
       const inside = hit.point.clone().sub(pose.r).applyQuaternion(pose.q.clone().invert());
       const normal = this.planar ? new Vector3(0, 0, 1) : this.camera.getWorldDirection(new Vector3());
       push = { body, inside, plane: new Plane().setFromNormalAndCoplanarPoint(normal, hit.point) };
       this.controls.enabled = false;
       this.canvas.setPointerCapture(event.pointerId);
-      this.callbacks.onPick?.(body);
     });
     this.canvas.addEventListener('pointermove', (event) => {
-      if (!push) return;
+      if (!push) {
+        if (this.scene && !event.buttons) this.hover(event);
+        return;
+      }
       const target = this.ray(event).ray.intersectPlane(push.plane, new Vector3());
       if (!target) return;
       const pose = this.now[push.body], from = push.inside.clone().applyQuaternion(pose.q).add(pose.r);
@@ -350,6 +543,7 @@ export class Viewer {
     };
     this.canvas.addEventListener('pointerup', end);
     this.canvas.addEventListener('pointercancel', end);
+    this.canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
   }
 
   // Draws at most once per frame, and only when something changed.
@@ -363,8 +557,13 @@ export class Viewer {
 
   drawNow() {
     const began = performance.now();
+    this.renderer.setViewport(0, 0, this.width ?? 1, this.height ?? 1);
     this.renderer.render(this.world, this.camera);
+    this.gizmo.draw(this.renderer, this.camera, this.width ?? 1);
     this.lastMilliseconds = performance.now() - began;
+    this.milliseconds.push(this.lastMilliseconds + (this.updateMilliseconds ?? 0));
+    this.updateMilliseconds = 0;
+    if (this.milliseconds.length > MEASURED) this.milliseconds.shift();
   }
 
   picture() {
@@ -381,8 +580,10 @@ export class Viewer {
     this.observer.disconnect();
     this.controls.dispose();
     this.clear();
+    this.gizmo.destroy();
     this.renderer.dispose();
     this.canvas.remove();
+    this.tip.remove();
   }
 }
 

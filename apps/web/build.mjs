@@ -74,7 +74,7 @@ function curve(args, logTime) {
 
 const LOG_TIME = new Set(['rober', 'e5']);
 const markdown = (file) => execFileSync(path.join(build, 'markdown_html'), [file], { encoding: 'utf8' });
-const GUIDES = ['modelling', 'equations', 'web', 'server', 'sweeps', 'comparison', 'testset-results', 'testset-matrix', 'truck-study', 'hmmwv-tables', 'reference-extended', 'architecture'];
+const GUIDES = ['modelling', 'viewer', 'equations', 'web', 'server', 'sweeps', 'comparison', 'testset-results', 'testset-matrix', 'truck-study', 'hmmwv-tables', 'reference-extended', 'architecture'];
 
 function catalogue() {
   const { problems, solvers, formulations } = tell('list', '--json');

@@ -8,10 +8,5 @@ build=$(cd "$2" && pwd)
 sh "$source/apps/web/build_module.sh" "$source" "$build" "${3:-2}"
 cmake --build "$build" -j "${3:-2}" --target daedalus markdown_html
 npm="$build/web-build/npm"
-mkdir -p "$npm"
-if ! cmp -s "$source/apps/web/package-lock.json" "$npm/installed"; then
-    cp "$source/apps/web/package.json" "$source/apps/web/package-lock.json" "$npm"
-    (cd "$npm" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-    cp "$source/apps/web/package-lock.json" "$npm/installed"
-fi
+sh "$source/apps/web/fetch_npm.sh" "$source" "$build"
 node "$source/apps/web/build.mjs" "$source" "$build" "$npm"

@@ -212,11 +212,31 @@ DAE_API const mbs_mechanism *mbs_problem_mechanism(const dae_problem *p);
 /* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
 typedef int mbs_write_fn(const char *text, size_t length, void *user);
 
-/* A self-contained page that shows the motion of n points (t, y), y one after another: play, scrub, zoom. */
+/* What is to be shown: n states y at times t, one after another, and what happened on the way. */
+typedef struct mbs_track {
+    int n;
+    const double *t, *y;
+    const dae_event_record *event; /* nevent, or NULL */
+    int nevent;
+    const char *const *event_name; /* by dae_event_record.index, or NULL */
+} mbs_track;
+
+typedef enum mbs_show {
+    MBS_SHOW_PAGE,  /* a self-contained page: the viewer in 3D, or the small one where that is not built in */
+    MBS_SHOW_SMALL, /* the small page always */
+    MBS_SHOW_SCENE, /* what the page shows, as one JSON object (docs/viewer.md) */
+    MBS_SHOW_PART   /* the viewer in 3D for the body of another page, whose policy must allow mbs_viewer_hash */
+} mbs_show;
+
+DAE_API dae_status mbs_write_motion(const dae_problem *p, const mbs_track *motion, mbs_show show,
+                                    mbs_write_fn *write, void *user);
+/* 1: the viewer in 3D is part of the library (make viewer). */
+DAE_API int mbs_viewer_built_in(void);
+/* The SHA-256 of its script in base 64, as policies of pages want it. */
+DAE_API void mbs_viewer_hash(char hash[45]);
+/* The page and the scene of n points without events. */
 DAE_API dae_status mbs_write_html(const dae_problem *p, int n, const double *t, const double *y,
                                   mbs_write_fn *write, void *user);
-/* What that page shows, as one JSON object: names of bodies, points and joints on them, springs, times, and the positions p
- * at these times (at most 1500). */
 DAE_API dae_status mbs_write_scene(const dae_problem *p, int n, const double *t, const double *y,
                                    mbs_write_fn *write, void *user);
 

@@ -1,189 +1,118 @@
-/* A self-contained page that shows the motion of a mechanism: no other files, no network. */
+/* Pages that show the motion of a mechanism: no other files, no network. The viewer in 3D (apps/viewer) is part of programs that
+ * were built behind `make viewer`; else the small page of animation_page.h serves and says so. */
 #include "core/escape.h"
-#include "core/number.h"
 #include "core/sha256.h"
 #include "multibody/animation_page.h"
-#include "multibody/mechanism.h"
+#include "multibody/scene.h"
+#include "multibody/viewer.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { max_frames = 1500 };
-
-typedef struct writer {
-    mbs_write_fn *write;
-    void *user;
-    int bad;
-} writer;
-
-static void put(writer *w, const char *format, ...) DAE_PRINTF(2, 3);
-static void put(writer *w, const char *format, ...)
+static void put_bytes(mbs_writer *w, const unsigned char *text, size_t length)
 {
-    char text[256];
-    va_list args;
-    va_start(args, format);
-    int n = dae_vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (n > 0 && !w->bad &&
-        w->write(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1, w->user) < 0)
-        w->bad = 1;
+    if (!w->bad && w->write((const char *)text, length, w->user) < 0) w->bad = 1;
 }
 
-static void put_text(writer *w, const char *text)
+static void put_lines(mbs_writer *w, const char *const *line)
 {
-    if (!w->bad && w->write(text, strlen(text), w->user) < 0) w->bad = 1;
+    for (; *line; line++) mbs_put_text(w, *line);
 }
 
-static void put_lines(writer *w, const char *const *line)
+int mbs_viewer_built_in(void)
 {
-    for (; *line; line++) put_text(w, *line);
+    return mbs_viewer_script_size > 0;
 }
 
-static void put_name(writer *w, const char *name)
-{
-    if (!w->bad && dae_escape_json(name, strlen(name), w->write, w->user) < 0) w->bad = 1;
-}
-
-/* JSON has no word for what is no number. */
-static void put_number(writer *w, const char *before, int digits, double x)
-{
-    if (isfinite(x)) put(w, "%s%.*g", before, digits, x);
-    else put(w, "%snull", before);
-}
-
-/* A point where a joint was given by a place only. */
-static void put_point(writer *w, int *count, int body, const double *r)
-{
-    put(w, "%s{\"body\":%d,\"r\":[%.9g,%.9g,%.9g]}", (*count)++ ? "," : "", body, r[0], r[1], r[2]);
-}
-
-static void put_points(writer *w, const mbs_mechanism *m)
-{
-    int count = 0;
-    put(w, ",\"points\":[");
-    for (int k = 0; k < m->model->npoint; k++)
-        put_point(w, &count, m->model->point[k].body, m->model->point[k].r);
-    for (int k = 0; k < m->njoint; k++) {
-        const mbs_joint_data *j = &m->joint[k];
-        if (j->model->point_a || j->i.body == j->j.body) continue;
-        put_point(w, &count, j->i.body, j->i.s);
-        put_point(w, &count, j->j.body, j->j.s);
-    }
-    put(w, "],\"springs\":[");
-    count = 0;
-    for (int k = 0; k < m->nforce; k++) {
-        const mbs_force *f = m->force[k].model;
-        if (!f->point_a || !f->point_b || strcmp(f->type, "contact") == 0) continue;
-        put(w, "%s[%d,%d]", count++ ? "," : "", mbs_find_point(m->model, f->point_a),
-            mbs_find_point(m->model, f->point_b));
-    }
-    put(w, "],\"wheels\":[");
-    count = 0;
-    for (int k = 0; k < m->nforce; k++) {
-        const mbs_force *f = m->force[k].model;
-        if (strcmp(f->type, "tire") != 0 || !(f->radius > 0)) continue;
-        put(w, "%s[%d,%.9g]", count++ ? "," : "", mbs_find_point(m->model, f->point_b), f->radius);
-    }
-    put(w, "],\"frame_only\":["); /* bodies without mass */
-    count = 0;
-    for (int k = 1; k <= m->nbody; k++) {
-        if (m->mass[k - 1] == 0) put(w, "%s%d", count++ ? "," : "", k);
-    }
-    put(w, "]");
-}
-
-/* Nothing is loaded and nothing runs but the one script. */
-static void put_head(writer *w, const char *title)
+void mbs_viewer_hash(char hash[45])
 {
     dae_sha256 h;
     unsigned char sum[DAE_SHA256_BYTES];
-    char hash[45];
+    dae_sha256_begin(&h);
+    dae_sha256_add(&h, mbs_viewer_script, mbs_viewer_script_size);
+    dae_sha256_end(&h, sum);
+    dae_sha256_base64(sum, hash);
+}
+
+static void small_hash(char hash[45])
+{
+    dae_sha256 h;
+    unsigned char sum[DAE_SHA256_BYTES];
     dae_sha256_begin(&h);
     for (const char *const *line = mbs_animation_script; *line; line++)
         dae_sha256_add(&h, *line, strlen(*line));
     dae_sha256_end(&h, sum);
     dae_sha256_base64(sum, hash);
-    put_text(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
-    put(w, "script-src 'sha256-%s'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
-        hash);
-    put_text(w, "<title>");
+}
+
+/* Nothing is loaded and nothing runs but the one script. */
+static void put_head(mbs_writer *w, const char *title, const char *hash)
+{
+    mbs_put_text(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
+    mbs_put(w, "script-src 'sha256-%s'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
+            hash);
+    mbs_put_text(w, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     if (!w->bad && dae_escape_html(title, strlen(title), w->write, w->user) < 0) w->bad = 1;
-    put_text(w, "</title>\n");
+    mbs_put_text(w, "</title>\n");
 }
 
-static void put_frames(writer *w, const mbs_mechanism *m, int npoint, const double *t, const double *y)
+static void put_data(mbs_writer *w, const dae_problem *p, const mbs_track *track, int details)
 {
-    size_t n = (size_t)dae_system_size(&m->system);
-    int frames = npoint < max_frames ? npoint : max_frames;
-    put(w, ",\"t\":[");
-    for (int k = 0; k < frames; k++)
-        put_number(w, k ? "," : "", 9, t[frames > 1 ? (long)k * (npoint - 1) / (frames - 1) : 0]);
-    put(w, "],\"frames\":[");
-    for (int k = 0; k < frames; k++) {
-        const double *at = y + n * (size_t)(frames > 1 ? (long)k * (npoint - 1) / (frames - 1) : 0);
-        put(w, "%s[", k ? ",\n" : "");
-        for (int i = 0; i < m->np; i++) put_number(w, i ? "," : "", 7, at[i]);
-        put(w, "]");
-    }
-    put(w, "]");
+    mbs_put_text(w, "<script type=\"application/json\" id=\"model\">\n");
+    mbs_put_scene(w, p, track, details);
+    mbs_put_text(w, "</script>\n<script>");
 }
 
-static void put_joints(writer *w, const mbs_mechanism *m)
+static void put_viewer(mbs_writer *w, const dae_problem *p, const mbs_track *track)
 {
-    int count = 0;
-    put(w, ",\"joints\":[");
-    for (int k = 0; k < m->njoint; k++) {
-        const mbs_joint *j = m->joint[k].model;
-        if (!j->point_a || !j->point_b) continue;
-        put_text(w, count++ ? ",{\"name\":" : "{\"name\":");
-        put_name(w, j->name);
-        put(w, ",\"type\":\"%.30s\",\"a\":%d,\"b\":%d}", j->type, mbs_find_point(m->model, j->point_a),
-            mbs_find_point(m->model, j->point_b));
-    }
-    put(w, "]");
+    mbs_put_text(w, "<style>");
+    put_bytes(w, mbs_viewer_style, mbs_viewer_style_size);
+    mbs_put_text(w, "</style>\n<main id=\"viewer\"></main>\n");
+    put_data(w, p, track, 1);
+    put_bytes(w, mbs_viewer_script, mbs_viewer_script_size);
+    mbs_put_text(w, "</script>\n");
 }
 
-static void put_scene(writer *w, const mbs_mechanism *m, int npoint, const double *t, const double *y)
+dae_status mbs_write_motion(const dae_problem *p, const mbs_track *track, mbs_show show, mbs_write_fn *write,
+                            void *user)
 {
-    put_text(w, "{\"name\":");
-    put_name(w, m->model->name ? m->model->name : "");
-    put(w, ",\"dimension\":%d,\"bodies\":[", m->planar ? 2 : 3);
-    for (int k = 1; k <= m->nbody; k++) {
-        put_text(w, k > 1 ? "," : "");
-        put_name(w, mbs_mechanism_body_name(m, k));
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    mbs_writer w = {write, user, 0};
+    char hash[45];
+    if (!m || track->n < 1 || (show == MBS_SHOW_PART && !mbs_viewer_built_in())) return DAE_ERR_INPUT;
+    const char *title = m->model->name ? m->model->name : "";
+    if (show == MBS_SHOW_SCENE) {
+        mbs_put_scene(&w, p, track, 1);
+    } else if (show == MBS_SHOW_PART) {
+        put_viewer(&w, p, track);
+    } else if (show == MBS_SHOW_PAGE && mbs_viewer_built_in()) {
+        mbs_viewer_hash(hash);
+        put_head(&w, title, hash);
+        mbs_put_text(&w, "<style>body{margin:0}body #viewer{min-height:100vh}</style></head><body>\n");
+        put_viewer(&w, p, track);
+        mbs_put_text(&w, "</body></html>\n");
+    } else {
+        small_hash(hash);
+        put_head(&w, title, hash);
+        put_lines(&w, mbs_animation_body);
+        if (!mbs_viewer_built_in())
+            mbs_put_text(&w, "<p id=\"note\">The small viewer: this program was built without the one in 3D "
+                             "(make viewer).</p>\n");
+        put_data(&w, p, track, 0);
+        put_lines(&w, mbs_animation_script);
+        mbs_put_text(&w, "</script></body></html>\n");
     }
-    put(w, "]");
-    put_points(w, m);
-    put_joints(w, m);
-    put_frames(w, m, npoint, t, y);
-    put_text(w, "}\n");
+    return w.bad == 2 ? DAE_ERR_MEMORY : w.bad ? DAE_ERR_FILE : DAE_OK;
 }
 
 dae_status mbs_write_scene(const dae_problem *p, int npoint, const double *t, const double *y,
                            mbs_write_fn *write, void *user)
 {
-    const mbs_mechanism *m = mbs_problem_mechanism(p);
-    writer w = {write, user, 0};
-    if (npoint < 1 || !m) return DAE_ERR_INPUT;
-    put_scene(&w, m, npoint, t, y);
-    return w.bad ? DAE_ERR_FILE : DAE_OK;
+    return mbs_write_motion(p, &(mbs_track){.n = npoint, .t = t, .y = y}, MBS_SHOW_SCENE, write, user);
 }
 
 dae_status mbs_write_html(const dae_problem *p, int npoint, const double *t, const double *y,
                           mbs_write_fn *write, void *user)
 {
-    const mbs_mechanism *m = mbs_problem_mechanism(p);
-    writer w = {write, user, 0};
-    if (npoint < 1 || !m) return DAE_ERR_INPUT;
-    put_head(&w, m->model->name ? m->model->name : "");
-    put_lines(&w, mbs_animation_body);
-    put_text(&w, "<script type=\"application/json\" id=\"model\">\n");
-    put_scene(&w, m, npoint, t, y);
-    put_text(&w, "</script>\n<script>");
-    put_lines(&w, mbs_animation_script);
-    put_text(&w, "</script></body></html>\n");
-    return w.bad ? DAE_ERR_FILE : DAE_OK;
+    return mbs_write_motion(p, &(mbs_track){.n = npoint, .t = t, .y = y}, MBS_SHOW_PAGE, write, user);
 }

@@ -11,6 +11,7 @@ static const char *const mbs_animation_body[] = {
     "#bar{display:flex;gap:10px;align-items:center;height:46px;padding:0 12px;background:#f2f3f5}\n",
     "#bar input[type=range]{flex:1}\n",
     "button{font:inherit;padding:4px 12px}\n",
+    "#note{position:absolute;top:0;right:8px;margin:4px;color:#667;font-size:12px}\n",
     "</style></head><body>\n",
     "<canvas id=\"view\"></canvas>\n",
     "<div id=\"bar\"><button id=\"play\">Play</button><input id=\"time\" type=\"range\" min=\"0\" step=\"1\" value=\"0\" aria-label=\"time\">\n",

@@ -1,6 +1,6 @@
 #!/bin/sh
 # usage: animation_test.sh DAEDALUS SOURCE_DIR
-# Opens animation pages in a browser without a window and uses them: draw, scrub, step, zoom, turn, play. Skipped (exit
+# Opens the small animation pages in a browser without a window and uses them: draw, scrub, step, zoom, turn, play. Skipped (exit
 # status 77) where there is no Chromium; CHROMIUM names another one.
 daedalus=$1 source=$2
 browser=${CHROMIUM:-}
@@ -55,7 +55,7 @@ END
 
 bad=0
 for model in pendulum four_bar spinning_top truck; do
-    "$daedalus" run "$source/models/$model.json" --quiet --animate "$work/$model.html" || { echo "FAILED: run $model"; exit 1; }
+    "$daedalus" run "$source/models/$model.json" --quiet --viewer small --animate "$work/$model.html" || { echo "FAILED: run $model"; exit 1; }
     sed -i '/Content-Security-Policy/d' "$work/$model.html" # it would refuse the script of the test, as the check below shows
     cat "$work/use.html" >>"$work/$model.html"
     timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=6000 \
@@ -71,7 +71,7 @@ done
 # A page as it is: its own script runs, nothing else does, whatever the names are.
 sed 's|"name": "pendulum"|"name": "</script><script>document.title=1;document.body.dataset.hurt=1</script>"|' \
     "$source/models/pendulum.json" >"$work/hostile.json"
-"$daedalus" run "$work/hostile.json" --quiet --animate "$work/hostile.html" || { echo "FAILED: run hostile"; exit 1; }
+"$daedalus" run "$work/hostile.json" --quiet --viewer small --animate "$work/hostile.html" || { echo "FAILED: run hostile"; exit 1; }
 echo '<script>document.body.dataset.hurt=2</script>' >>"$work/hostile.html"
 timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=6000 \
     --dump-dom "file://$work/hostile.html" >"$work/dom" 2>"$work/err"

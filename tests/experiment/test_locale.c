@@ -77,7 +77,9 @@ static void everything(sink *out)
     assert_int_equal(dae_run_json(r, take, out), DAE_OK);
     assert_int_equal(dae_run_report(r, 0, take, out), DAE_OK);
     assert_int_equal(dae_run_plot(r, "svg", take, out), DAE_OK);
-    assert_int_equal(mbs_write_html(p, r->npoint, r->point_t, r->point_y, take, out), DAE_OK);
+    mbs_track track = {.n = r->npoint, .t = r->point_t, .y = r->point_y};
+    assert_int_equal(mbs_write_motion(p, &track, MBS_SHOW_SMALL, take, out), DAE_OK);
+    assert_int_equal(mbs_write_motion(p, &track, MBS_SHOW_SCENE, take, out), DAE_OK);
     dae_run_destroy(r);
     dae_problem_destroy(p);
 

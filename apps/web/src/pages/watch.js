@@ -70,12 +70,22 @@ class WatchPage {
           h('div', { class: 'buttons' },
             h('button', { type: 'button', onclick: () => this.again() }, 'From the start'),
             h('button', { type: 'button', onclick: () => this.viewer?.home() }, 'Reset the view'),
+            this.arrowButton('Forces', 'force'), this.arrowButton('Reactions', 'reaction'),
             this.projection = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => this.project() }, 'Orthographic'),
             h('button', { type: 'button', onclick: async () => download(`${this.live.scene.name}.png`, await this.viewer.picture()) }, 'Picture'),
             this.videoButton = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => this.video() }, 'Record a video')),
           this.message = h('p', { class: 'message', role: 'alert' }), this.facts = h('p', { class: 'hint' }))));
     this.setPlaying(this.playing);
     document.addEventListener('keydown', this.keys = (e) => this.key(e));
+  }
+
+  // Shows the arrows of a kind, or not.
+  arrowButton(name, kind) {
+    return h('button', { type: 'button', 'aria-pressed': 'false', onclick: (e) => {
+      const on = e.target.getAttribute('aria-pressed') !== 'true';
+      e.target.setAttribute('aria-pressed', String(on));
+      this.viewer?.setArrows(kind, on);
+    } }, name);
   }
 
   key(event) {
