@@ -28,11 +28,30 @@ static int to_file(const char *text, size_t length, void *file)
     return fwrite(text, 1, length, file) == length ? 0 : -1;
 }
 
+/* A table in three formats. */
+static void write_files(dae_table *t, const char *name)
+{
+    static const char *const ending[] = {"csv", "json", "h5"};
+    dae_error err = {0};
+    dae_provenance from;
+    dae_provenance_now(&from);
+    dae_provenance_note(&from, t);
+    for (int k = 0; k < 3; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "house-%s.%s", name, ending[k]);
+        FILE *file = fopen(path, "wb");
+        check(file != NULL, path, &err);
+        dae_status s = dae_table_write(t, dae_table_format_of(path), to_file, file, &err);
+        check(s >= 0 || s == DAE_ERR_UNSUPPORTED, path, &err); /* HDF5 may not be installed */
+        check(fclose(file) == 0, path, &err);
+    }
+    dae_table_destroy(t);
+}
+
 /* A run with all events of the problem, and its files. */
 static void run(const char *what, const char *name)
 {
     dae_error err = {0};
-    char path[64];
     dae_problem *p = dae_problem_open(what, NULL, 0, &err);
     check(p != NULL, name, &err);
     dae_run_options o = dae_run_options_default(p);
@@ -40,16 +59,9 @@ static void run(const char *what, const char *name)
     dae_run_result *r = dae_run(p, &o, &err);
     check(r && r->status >= 0, name, r ? &r->error : &err);
     printf("%s: %s, %d events, t = %.6f\n", name, r->solver, r->nevent, r->last.t);
-    for (int k = 0; k < 3; k++) {
-        snprintf(path, sizeof path, "house-%s.%s", name, k == 0 ? "csv" : k == 1 ? "json" : "h5");
-        FILE *file = fopen(path, "wb");
-        check(file != NULL, path, &err);
-        dae_status s = k == 0   ? dae_run_csv(r, to_file, file)
-                       : k == 1 ? dae_run_json(r, to_file, file)
-                                : dae_run_hdf5(r, NULL, to_file, file, &err);
-        check(s >= 0 || s == DAE_ERR_UNSUPPORTED, path, &err); /* HDF5 may not be installed */
-        check(fclose(file) == 0, path, &err);
-    }
+    dae_table *t = dae_run_table(r, &err);
+    check(t != NULL, name, &err);
+    write_files(t, name);
     dae_run_destroy(r);
     dae_problem_destroy(p);
 }
@@ -79,6 +91,13 @@ static void step(void)
     dae_problem_destroy(p);
 }
 
+static int swept(long run, long count, dae_status status, void *user)
+{
+    (void)user;
+    printf("  run %ld of %ld: %s\n", run + 1, count, dae_run_status_word(status));
+    return run == 2; /* that is enough: cancel */
+}
+
 /* A sweep over the length: the time to the lowest point grows with its root. */
 static void sweep(void)
 {
@@ -86,15 +105,13 @@ static void sweep(void)
     dae_problem *p = dae_problem_open(pendulum, NULL, 0, &err);
     check(p != NULL, "pendulum", &err);
     dae_design *d = dae_design_create(p->info, 1);
-    check(d && dae_design_vary(d, "L=1,2,4", &err) >= 0, "design", &err);
+    check(d && dae_design_vary(d, "L=1,2,4,8", &err) >= 0, "design", &err);
     dae_sweep_options o = {.problem = "pendulum", .model = pendulum, .record = "bob.y"};
     dae_sweep *s = dae_sweep_create(&o, d, &err);
-    check(s && dae_sweep_header(s, to_file, stdout) >= 0, "sweep", &err);
-    for (long k = 0; k < dae_design_count(d); k++) {
-        dae_status status;
-        check(dae_sweep_run(s, k, NULL, to_file, stdout, &status) >= 0 && status >= 0, "run of the sweep",
-              &err);
-    }
+    check(s != NULL, "sweep", &err);
+    dae_table *t = dae_sweep_table(s, &(dae_sweep_all){.done = swept}, &err);
+    check(t && t->nrow == 3, "sweep", &err);
+    write_files(t, "sweep");
     dae_sweep_destroy(s);
     dae_design_destroy(d);
     dae_problem_destroy(p);

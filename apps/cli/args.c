@@ -110,12 +110,26 @@ const char *cli_formulation_name(int i)
 
 /* ---- Parsing -------------------------------------------------------------------------------------- */
 
-static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
+/* Names that options had before, in some commands. They are not shown. */
+static const char *const aliases[][2] = {
+    {"reps", "repeat"}, {"linalg", "linear-algebra"}, {"file", "out"}, {"csv", "out"}};
+
+static const cli_option *find_named(const cli_command *command, const char *name, size_t length)
 {
     for (const cli_option *o = command->options; o && o->name; o++) {
         if (strlen(o->name) == length && !strncmp(o->name, name, length)) return o;
     }
     return NULL;
+}
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
+{
+    const cli_option *o = find_named(command, name, length);
+    for (size_t i = 0; !o && i < sizeof aliases / sizeof *aliases; i++) {
+        if (strlen(aliases[i][0]) == length && !strncmp(aliases[i][0], name, length))
+            o = find_named(command, aliases[i][1], strlen(aliases[i][1]));
+    }
+    return o;
 }
 
 static int unknown_option(const cli_args *args, const char *word)

@@ -147,19 +147,14 @@ int cli_write_file(const char *text, size_t length, void *file); /* a dae_write_
 int cli_export_c(cli_args *args, const char *option, const char *path);
 int cli_compile(const cli_args *args, const char *source, const char *out);
 
-/* columns.c: passes on only some columns of the table that is written to it. */
-typedef struct cli_columns cli_columns;
-cli_columns *cli_columns_create(const char *wanted, dae_write_fn *write,
-                                void *user);                           /* NULL: out of memory */
-int cli_columns_write(const char *text, size_t length, void *columns); /* a dae_write_fn */
-int cli_columns_destroy(cli_columns *c); /* how many of the names were no columns */
-
 /* gnuplot.c: 0 or EXIT_USAGE after a message. */
 const char *cli_plot_terminal(const char *path); /* "svg", "png", "pdf" by the ending, or NULL */
-int cli_plot_check(const cli_args *args, const char *path);
+int cli_plot_check(const cli_args *args, const char *option,
+                   const char *path); /* option: "--plot" for messages */
 /* Draws what a script says that is written by the function (DAE_ERR_INPUT: there is too little to draw). */
 typedef dae_status cli_script_fn(const void *what, const char *terminal, dae_write_fn *write, void *user);
-int cli_plot(const cli_args *args, const char *path, cli_script_fn *script, const void *what);
+int cli_plot(const cli_args *args, const char *option, const char *path, cli_script_fn *script,
+             const void *what);
 
 /* svg.c: the same picture in fewer bytes; 0 or errno. */
 int cli_svg_shorten(const char *path);
@@ -223,14 +218,26 @@ int cli_draft_end(const cli_args *args, cli_draft *d,
 int cli_draft_finish(cli_draft *d, int bad); /* the same without a message: 0 or errno */
 void cli_draft_drop(cli_draft *d);
 
-/* hdf5.c: result files */
+/* output.c: tables in files. --out can be given more than once; the ending tells the format: .csv, .json, .h5, .gp, or pictures
+ * .svg, .png, .pdf. "-": CSV on standard output. All other names (FILE.jsonl) are records, to which runs are appended. */
 int cli_has_ending(const char *path, const char *ending);
-int cli_is_hdf5(const char *path);            /* 1: by its ending, .h5 or .hdf5 */
+int cli_is_hdf5(const char *path);
+int cli_is_records(const char *path);
 dae_status cli_hdf5_check(dae_error *err);    /* < 0: HDF5 files cannot be written here, and why */
 char *cli_command_line(const cli_args *args); /* as a shell takes it; free it. NULL: out of memory */
-/* dae_table_hdf5 with the command and the version as attributes before those given. */
-dae_status cli_table_hdf5(const cli_args *args, const dae_table *t, const dae_attribute *attribute, int n,
-                          const char *words, dae_write_fn *write, void *user, dae_error *err);
+/* Before anything runs: 0, or EXIT_USAGE after a message if such a file cannot be written. */
+int cli_table_check(const cli_args *args, const char *path);
+int cli_tables_check(const cli_args *args, int records); /* records: they are allowed */
+void cli_table_describe(const cli_args *args,
+                        dae_table *t); /* the command, the machine and the day as attributes */
+dae_status cli_table_put(const char *path, const dae_table *t, dae_write_fn *write, void *user,
+                         dae_error *err);
+int cli_table_write(const cli_args *args, const char *path,
+                    dae_table *t); /* 0 or EXIT_USAGE after a message */
+/* To all files of --out that are tables, and destroys it; NULL: out of memory is told. */
+int cli_tables_write(const cli_args *args, dae_table *t);
+int cli_tables_wanted(const cli_args *args);
+const char *cli_records_path(const cli_args *args); /* the last --out that is no table, or NULL */
 
 /* progress.c */
 typedef struct cli_progress {
@@ -254,7 +261,8 @@ typedef struct cli_jobs {
 } cli_jobs;
 /* Runs row[order[0]], row[order[1]], ... (order NULL: as they are). 0, EXIT_INTERRUPTED, or EXIT_USAGE after a
  * message; the rows that did not run keep their status. */
-int cli_jobs_run(const cli_args *args, dae_result_row *row, const int *order, int count, const cli_jobs *jobs);
+int cli_jobs_run(const cli_args *args, dae_result_row *row, const int *order, int count,
+                 const cli_jobs *jobs);
 /* Words separated by commas, checked against the names; 0 or EXIT_USAGE. *list is one block: free it. */
 int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what,
               const char ***list, int *count);

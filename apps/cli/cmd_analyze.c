@@ -88,28 +88,52 @@ static void cell(const json_t *v, double least, char *out, size_t size)
     else snprintf(out, size, "%.17g", json_real_value(v));
 }
 
-static void print_csv(const json_t *table)
+/* Rows of objects with the same keys as a table. NULL: out of memory. */
+static dae_table *table_of(const json_t *rows)
 {
+    json_t *row, *v, *first = json_array_get(rows, 0);
     const char *key;
-    json_t *row, *v;
     size_t i;
-    char text[128], comma[] = ",";
     int k = 0;
-    json_object_foreach(json_array_get(table, 0), key, v) printf("%s%s", comma + !k++, key);
-    k = 0;
-    printf("\n# ");
-    json_object_foreach(json_array_get(table, 0), key, v) printf("%s%s", comma + !k++, unit_of(key));
-    putchar('\n');
-    json_array_foreach(table, i, row)
+    dae_table *t = dae_table_create((int)json_object_size(first), (long)json_array_size(rows));
+    if (!t) return NULL;
+    json_object_foreach(first, key, v) dae_table_column(t, k++, key, unit_of(key));
+    json_array_foreach(rows, i, row)
     {
         k = 0;
         json_object_foreach(row, key, v)
         {
-            cell(v, 0, text, sizeof text);
-            printf("%s%s", comma + !k++, text);
+            if (k == t->ncol) break;
+            if (json_is_string(v)) dae_table_set_text(t, (long)i, k, json_string_value(v));
+            else if (json_is_number(v)) dae_table_set(t, (long)i, k, json_number_value(v));
+            k++;
         }
-        putchar('\n');
     }
+    return t;
+}
+
+static void print_csv(const json_t *rows)
+{
+    dae_table *t = table_of(rows);
+    if (!t || dae_table_csv(t, cli_write_file, stdout) < 0) cli_starved(2);
+    dae_table_destroy(t);
+}
+
+/* FILE.csv, and FILE-modes-eigenvalues.csv where there are several tables. */
+static int write_table(const cli_args *args, const char *path, const char *kind_name, const char *name,
+                       const json_t *rows, int several)
+{
+    char file[1024];
+    const char *dot = strrchr(path, '.');
+    dae_table *t = table_of(rows);
+    if (several) snprintf(file, sizeof file, "%.*s-%s-%s%s", (int)(dot - path), path, kind_name, name, dot);
+    else snprintf(file, sizeof file, "%s", path);
+    if (t) dae_table_note(t, "problem", args->argument[0], 0);
+    if (t) dae_table_note(t, "analysis", kind_name, 0);
+    int status = cli_table_write(args, file, t);
+    dae_table_destroy(t);
+    if (!status) fprintf(stderr, "wrote %s\n", file);
+    return status;
 }
 
 static double largest_of(const json_t *table)
@@ -417,6 +441,28 @@ static int exit_status(dae_status s)
     return s == DAE_ERR_INCONSISTENT ? EXIT_INCONSISTENT : EXIT_FAILED;
 }
 
+/* All tables of all analyses to the files of --out. */
+static int write_tables(const cli_args *args, const json_t *root)
+{
+    const char *path, *name;
+    json_t *rows;
+    int several = -1, status = 0;
+    for (int i = 0; i < kinds; i++) {
+        json_object_foreach(json_object_get(root, kind[i].name), name, rows) several +=
+            json_is_array(rows) && json_array_size(rows) > 0;
+    }
+    for (int k = 0; !status && (path = cli_value_at(args, "out", k)); k++) {
+        for (int i = 0; i < kinds; i++) {
+            json_object_foreach(json_object_get(root, kind[i].name), name, rows)
+            {
+                if (!status && json_is_array(rows) && json_array_size(rows) > 0)
+                    status = write_table(args, path, kind[i].name, name, rows, several > 0);
+            }
+        }
+    }
+    return status;
+}
+
 static int show(cli_args *args, const dae_problem *p, analysis *x, const char *what)
 {
     int csv = cli_value(args, "format") && !strcmp(cli_value(args, "format"), "csv"), printed = 0,
@@ -448,6 +494,7 @@ static int show(cli_args *args, const dae_problem *p, analysis *x, const char *w
     }
     for (int i = 0; i < kinds && !status && !args->json; i++)
         print(kind[i].title, json_object_get(root, kind[i].name), csv, &printed);
+    if (!status) status = write_tables(args, root);
     json_decref(root);
     return status;
 }
@@ -476,7 +523,7 @@ static int run(cli_args *args)
     const char *what = cli_value(args, "what"), *about = cli_value(args, "about");
     double *time = NULL;
     if (!what) what = "all";
-    if (check_words(args, what)) return EXIT_USAGE;
+    if (check_words(args, what) || cli_tables_check(args, 0)) return EXIT_USAGE;
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
     int status;
@@ -526,6 +573,9 @@ static const cli_option options[] = {
      "modes: about the equilibrium (default) or the start of the model"},
     {"set", "NAME=VALUE", NULL, "a parameter of the model; can be given more than once"},
     {"format", "F", "text|csv", "text (default) or csv, tables separated by empty lines"},
+    {"out", "FILE", "file",
+     "the tables too: .csv, .json, .h5, .gp, .svg, .png or .pdf; of several each gets its name behind a "
+     "dash"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {NULL, NULL, NULL, NULL},
 };

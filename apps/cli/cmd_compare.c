@@ -110,7 +110,8 @@ static int set_tolerances(comparison *c)
     if (cli_real(c->args, "rtol", 1e-16, 1, &o->rtol)) return EXIT_USAGE;
     o->atol = ratio * o->rtol;
     if (cli_real(c->args, "atol", 0, 1e300, &o->atol) ||
-        cli_real(c->args, "max-seconds", 1e-3, 1e9, &seconds) || cli_whole(c->args, "reps", 1, 100000, &reps))
+        cli_real(c->args, "max-seconds", 1e-3, 1e9, &seconds) ||
+        cli_whole(c->args, "repeat", 1, 100000, &reps))
         return EXIT_USAGE;
     const char *tend = cli_value(c->args, "tend");
     if (tend && cli_number(c->args, "tend", tend, &c->options.t_end)) return EXIT_USAGE;
@@ -166,13 +167,18 @@ static int show(comparison *c)
                c->options.t_end, c->options.options.rtol, c->options.options.atol);
     dae_compare_write(c->row, c->count, format, cli_write_file, stdout);
     fflush(stdout);
+    if (cli_has(c->args, "out")) {
+        dae_table *t = dae_compare_table(c->row, c->count, NULL);
+        if (t) dae_table_note(t, "problem", c->view.info->name, 0);
+        if (cli_tables_write(c->args, t)) return EXIT_USAGE;
+    }
     for (int k = 0; k < c->count; k++) {
         if (c->row[k].status >= 0) continue;
         failed = 1;
         fprintf(stderr, "%s: %s\n", c->row[k].label, c->row[k].message);
     }
     if (plot) {
-        if (cli_plot(c->args, plot, script, c)) return EXIT_USAGE;
+        if (cli_plot(c->args, "--plot", plot, script, c)) return EXIT_USAGE;
         if (!cli_has(c->args, "quiet")) fprintf(stderr, "wrote %s\n", plot);
     }
     return failed ? EXIT_FAILED : 0;
@@ -184,6 +190,7 @@ static int compare(comparison *c)
     if (format && strcmp(format, "text") != 0 && strcmp(format, "md") != 0 && strcmp(format, "csv") != 0 &&
         strcmp(format, "json") != 0)
         return cli_wrong(c->args, "--format %s: expected text, md, csv or json", format);
+    if (cli_tables_check(c->args, 0)) return EXIT_USAGE;
     c->problem = cli_open_problem(c->args);
     if (!c->problem) return c->args->status;
     int mechanical = dae_compare_mechanism(c->problem, &c->view);
@@ -191,7 +198,7 @@ static int compare(comparison *c)
     if (!dae_problem_switches(c->problem)) c->options.events = NULL;
     if (plot && !mechanical)
         return cli_wrong(c->args, "--plot: %s has no constraints to drift from", c->view.info->name);
-    if (plot && cli_plot_check(c->args, plot)) return EXIT_USAGE;
+    if (plot && cli_plot_check(c->args, "--plot", plot)) return EXIT_USAGE;
     cli_catch_signals();
     if (set_tolerances(c) || choose(c, mechanical) || find_reference(c)) return EXIT_USAGE;
     if (cli_interrupted()) return EXIT_INTERRUPTED;
@@ -224,8 +231,10 @@ static const cli_option options[] = {
      "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
     {"reference", "MODE", "auto|none",
      "auto: the problem's or the cached reference, else one is computed; none: no digits"},
-    {"reps", "N", NULL, "CPU time of N runs, largest and smallest dropped, median; default 3"},
+    {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, median; default 3"},
     {"max-seconds", "S", NULL, "limit on the CPU time of a run; default 60"},
+    {"out", "FILE", "file",
+     "the table in this file: .csv, .json, .h5, .gp, .svg, .png or .pdf; can be given more than once"},
     {"format", "F", "text|md|csv|json", "of the table on standard output"},
     {"json", NULL, NULL, "the same as --format json"},
     {"plot", "FILE", "file", "the drift over time, drawn with gnuplot: .svg, .png or .pdf"},

@@ -5,7 +5,6 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,49 +93,15 @@ static void print_eligibility(const matrix *x)
 
 /* ---- The file of results ------------------------------------------------------------------------------- */
 
-static double real_of(const json_t *o, const char *key)
+/* A line of the file: a finished run of this version. */
+static void take_over(matrix *x, const char *line, size_t length, int retry)
 {
-    const json_t *v = json_object_get(o, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static long count_of(const json_t *o, const char *key)
-{
-    return (long)json_integer_value(json_object_get(o, key));
-}
-
-static dae_status status_of(const char *word)
-{
-    static const dae_status all[] = {DAE_OK, DAE_ERR_MAX_SECONDS, DAE_ERR_INCONSISTENT, DAE_ERR_INPUT};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (!strcmp(word, dae_run_status_word(all[i]))) return all[i];
-    }
-    return DAE_ERR_STEP_TOO_SMALL;
-}
-
-static void take_over(matrix *x, const json_t *o, int retry)
-{
-    const char *problem = json_string_value(json_object_get(o, "problem")),
-               *solver = json_string_value(json_object_get(o, "solver")),
-               *version = json_string_value(json_object_get(o, "version")),
-               *word = json_string_value(json_object_get(o, "status")),
-               *message = json_string_value(json_object_get(o, "message"));
-    if (!problem || !solver || !version || !word || strcmp(version, dae_version()) != 0) return;
+    dae_measurement m;
+    char version[64];
+    snprintf(version, sizeof version, "\"version\":\"%s\"", dae_version());
+    if (!strstr(line, version) || dae_measurement_parse(line, length, &m, NULL) < 0) return;
     for (int i = 0; i < x->count; i++) {
-        dae_result_row *r = &x->row[i];
-        if (r->m != count_of(o, "m") || strcmp(r->problem, problem) != 0 || strcmp(r->solver, solver) != 0)
-            continue;
-        r->status = status_of(word);
-        snprintf(r->message, sizeof r->message, "%s", message ? message : "");
-        r->mescd = real_of(o, "mescd");
-        r->scd = real_of(o, "scd");
-        r->steps = count_of(o, "steps");
-        r->accepted = count_of(o, "accepted");
-        r->f = count_of(o, "f");
-        r->jac = count_of(o, "jac");
-        r->lu = count_of(o, "lu");
-        r->cpu_seconds = real_of(o, "cpu_seconds");
-        x->finished[i] = r->status == DAE_OK || !retry;
+        if (dae_result_take(&x->row[i], &m)) x->finished[i] = x->row[i].status == DAE_OK || !retry;
     }
 }
 
@@ -149,7 +114,7 @@ static int open_file(matrix *x)
         char folder[1024];
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - x->path), x->path);
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            return cli_wrong(x->args, "--file %s: folder %s: %s", x->path, folder, strerror(errno));
+            return cli_wrong(x->args, "--out %s: folder %s: %s", x->path, folder, strerror(errno));
     }
     struct stat info;
     int readable = stat(x->path, &info) == 0 && S_ISREG(info.st_mode) && !cli_has(x->args, "fresh");
@@ -158,16 +123,14 @@ static int open_file(matrix *x)
         char *line = NULL;
         size_t size = 0;
         for (ssize_t n; (n = getline(&line, &size, old)) > 0;) {
-            json_t *o = json_loads(line, 0, NULL);
-            if (o) take_over(x, o, retry);
-            json_decref(o);
+            take_over(x, line, (size_t)n, retry);
             cut = line[n - 1] != '\n';
         }
         free(line);
         fclose(old);
     }
     x->file = fopen(x->path, cli_has(x->args, "fresh") ? "w" : "a");
-    if (!x->file) return cli_wrong(x->args, "--file %s: %s", x->path, strerror(errno));
+    if (!x->file) return cli_wrong(x->args, "--out %s: %s", x->path, strerror(errno));
     if (cut) fputc('\n', x->file);
     return 0;
 }
@@ -178,7 +141,7 @@ static int on_done(const dae_result_row *row, void *user)
     int bad = dae_result_json(row, cli_write_file, x->file) < 0;
     bad |= fputc('\n', x->file) == EOF || fflush(x->file) != 0;
     if (bad) {
-        cli_wrong(x->args, "--file %s: could not be written: %s; the runs before are kept", x->path,
+        cli_wrong(x->args, "--out %s: could not be written: %s; the runs before are kept", x->path,
                   strerror(errno));
         return -1;
     }
@@ -339,6 +302,10 @@ static void condensed(FILE *out, const matrix *x)
 {
     int done = 0, failed = 0;
     double cpu = 0;
+    dae_provenance p;
+    char about[1024];
+    dae_provenance_now(&p);
+    dae_provenance_text(&p, about, sizeof about);
     for (int i = 0; i < x->count; i++) {
         if (!x->finished[i]) continue;
         done++;
@@ -351,11 +318,11 @@ static void condensed(FILE *out, const matrix *x)
         "Made by `daedalus matrix --condensed`, version %s: each solver on each problem that it takes, at "
         "the\n"
         "tolerances rtol = 10^-(a + m b) of the problem's work-precision diagram in the test set report.\n\n"
-        "**%d of %d runs, %d failed**, %.0f s of CPU time.\n\n"
+        "**%d of %d runs, %d failed**, %.0f s of CPU time.\n\nComputed with %s.\n\n"
         "A blank cell: the solver does not take the equations, is explicit and the problem stiff, or is a "
         "BDF code\n"
         "for index 1 (`daedalus matrix --eligible` tells which).\n",
-        dae_version(), done, x->count, failed, cpu);
+        dae_version(), done, x->count, failed, cpu, about);
     if (!print_limits(
             out, x, "",
             "Left out for their cost: %s on %s below %.3g, whose order %d takes more than 1.5e8 steps "
@@ -370,39 +337,35 @@ static void condensed(FILE *out, const matrix *x)
     cross(out, x, digits_cell);
 }
 
-static int write_csv(FILE *out, const matrix *x)
+/* The finished runs. */
+static dae_table *runs_table(const matrix *x)
 {
     dae_result_row *list = calloc((size_t)x->count + 1, sizeof *list);
     int n = 0;
     for (int i = 0; list && i < x->count; i++) {
         if (x->finished[i]) list[n++] = x->row[i];
     }
-    int bad = !list || dae_results_write(list, n, "csv", cli_write_file, out) < 0;
+    dae_table *t = list ? dae_results_table(list, n, NULL) : NULL;
     free(list);
-    return bad;
+    return t;
 }
 
-/* The files of --csv and --condensed. */
+/* The tables of --out and the page of --condensed. */
 static int write_files(const matrix *x)
 {
-    static const char *const names[] = {"csv", "condensed"};
-    for (int k = 0; k < 2; k++) {
-        const char *path = cli_value(x->args, names[k]);
-        cli_draft d;
-        if (!path) continue;
-        if (cli_draft_begin(x->args, &d, k ? "--condensed" : "--csv", path)) return EXIT_USAGE;
-        int bad = 0;
-        if (k == 0) bad = write_csv(d.file, x);
-        else condensed(d.file, x);
-        if (cli_draft_end(x->args, &d, bad)) return EXIT_USAGE;
-    }
-    return 0;
+    const char *path = cli_value(x->args, "condensed");
+    cli_draft d;
+    if (cli_tables_wanted(x->args) && cli_tables_write(x->args, runs_table(x))) return EXIT_USAGE;
+    if (!path) return 0;
+    if (cli_draft_begin(x->args, &d, "--condensed", path)) return EXIT_USAGE;
+    condensed(d.file, x);
+    return cli_draft_end(x->args, &d, 0);
 }
 
 static int run_matrix(matrix *x)
 {
     cli_args *args = x->args;
-    const char *seconds = cli_value(args, "max-seconds"), *path = cli_value(args, "file");
+    const char *seconds = cli_value(args, "max-seconds"), *path = cli_records_path(args);
     cli_jobs jobs = {.max_seconds = 300, .repeat = 1, .label = cli_has(args, "quiet") ? NULL : "matrix"};
     long njobs = 2, every = 1;
     if (cli_whole(args, "jobs", 1, 256, &njobs) || cli_whole(args, "every", 1, 1000, &every))
@@ -418,6 +381,7 @@ static int run_matrix(matrix *x)
         return EXIT_DONE;
     }
     if (!x->count) return cli_wrong(args, "no run is left; --eligible tells why");
+    if (cli_tables_check(args, 1)) return EXIT_USAGE;
     x->path = path ? path : default_file;
     if (open_file(x)) return EXIT_USAGE;
     make_order(x);
@@ -427,7 +391,7 @@ static int run_matrix(matrix *x)
     jobs.done = on_done;
     jobs.user = x;
     int status = cli_jobs_run(args, x->row, x->order, x->todo, &jobs);
-    if (fclose(x->file) != 0 && !status) status = cli_wrong(args, "--file %s: %s", x->path, strerror(errno));
+    if (fclose(x->file) != 0 && !status) status = cli_wrong(args, "--out %s: %s", x->path, strerror(errno));
     x->file = NULL;
     int result = summarize(x);
     if (write_files(x) && !status) status = EXIT_USAGE;
@@ -456,8 +420,10 @@ static const cli_option options[] = {
     {"max-seconds", "S", NULL,
      "limit on the CPU time of a run, beyond it the run has failed; default 300, 0: none"},
     {"jobs", "N", NULL, "N runs at a time, each in a process of its own; default 2"},
-    {"file", "FILE", "file", "where the results are kept; default out/matrix.jsonl"},
-    {"csv", "FILE", "file", "write the table of all runs: steps, f, Jac, LU, digits, CPU, status"},
+    {"out", "FILE", "file",
+     "FILE.jsonl: where the results are kept (out/matrix.jsonl); .csv, .json, .h5: the table of all runs; "
+     "can be given "
+     "more than once"},
     {"condensed", "FILE", "file", "write runs, failures and digits per solver and problem as Markdown"},
     {"fresh", NULL, NULL, "forget the runs in the file"},
     {"retry", NULL, NULL, "run again what failed"},
@@ -477,7 +443,7 @@ static const char notes_text[] =
     "status is 1 if a run failed.\n";
 static const char *const examples[] = {
     "matrix --eligible", "which solver on which problem",
-    "matrix --problems hires,rober --solvers radau5,dassl --every 8 --file m.jsonl",
+    "matrix --problems hires,rober --solvers radau5,dassl --every 8 --out m.jsonl",
     "a few runs of two problems", NULL};
 const cli_command cli_matrix = {"matrix",   "every solver on every problem over the report's tolerances",
                                 "",         NULL,

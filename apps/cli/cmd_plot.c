@@ -46,7 +46,6 @@ static const char *base_name(const char *path)
 static int read_solution(picture *p, file *f)
 {
     dae_error err = {0};
-    cli_text csv = {0};
     dae_solution *s = dae_solution_read(f->text, f->length, &err);
     if (!s) return cli_wrong(p->args, "%s: %s", f->path, err.text);
     const dae_solution_info *info = dae_solution_about(s);
@@ -55,11 +54,9 @@ static int read_solution(picture *p, file *f)
         double part = (double)i / (solution_points - 1);
         t[i] = i == solution_points - 1 ? info->t_end : info->t0 + part * (info->t_end - info->t0);
     }
-    if (t && dae_solution_csv(s, t, solution_points, cli_write_text, &csv, &err) >= 0)
-        f->table = dae_table_read(csv.text, csv.length, &err);
+    if (t) f->table = dae_solution_table(s, t, solution_points, &err);
     if (!f->table) cli_wrong(p->args, "%s: %s", f->path, t ? err.text : "out of memory");
     free(t);
-    free(csv.text);
     dae_solution_destroy(s);
     return f->table ? 0 : EXIT_USAGE;
 }
@@ -77,44 +74,17 @@ static int read_file(picture *p, file *f, const char *name)
     size_t k = strspn(f->text, " \t\r\n");
     if (k == f->length) return cli_wrong(p->args, "%s: the file is empty", path);
     if (!strncmp(f->text, "daedalus solution", 17)) return read_solution(p, f);
-    if (f->text[k] == '{') return 0;
+    if (f->text[k] == '{') { /* a table, or lines of records */
+        f->table =
+            strncmp(f->text + k, "{\"attributes\"", 13) ? NULL : dae_table_read(f->text, f->length, &err);
+        return err.status < 0 ? cli_wrong(p->args, "%s: %s", path, err.text) : 0;
+    }
     f->table = dae_table_read(f->text, f->length, &err);
     if (!f->table) return cli_wrong(p->args, "%s: %s; expected a file that daedalus wrote", path, err.text);
     return 0;
 }
 
 /* ---- Records --------------------------------------------------------------------------------------- */
-
-static double number(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-/* A line of `matrix`, which is no measurement of workprec. */
-static int take_row(const char *line, size_t length, dae_measurement *m)
-{
-    json_error_t where;
-    json_t *o = json_loadb(line, length, 0, &where);
-    const char *problem = json_string_value(json_object_get(o, "problem")),
-               *solver = json_string_value(json_object_get(o, "solver")),
-               *word = json_string_value(json_object_get(o, "status"));
-    int good = problem && solver && word && json_object_get(o, "rtol") && json_object_get(o, "cpu_seconds");
-    if (good) {
-        double f = number(o, "f");
-        *m = (dae_measurement){.rtol = number(o, "rtol"),
-                               .atol = number(o, "atol"),
-                               .scd = number(o, "scd"),
-                               .mescd = number(o, "mescd"),
-                               .cpu_seconds = number(o, "cpu_seconds"),
-                               .f = f >= 0 ? (long)f : 0,
-                               .status = strcmp(word, "ok") ? DAE_ERR_STEP_TOO_SMALL : DAE_OK};
-        snprintf(m->problem, sizeof m->problem, "%s", problem);
-        snprintf(m->solver, sizeof m->solver, "%s", solver);
-    }
-    json_decref(o);
-    return good;
-}
 
 static int add_records(picture *p, const file *f)
 {
@@ -128,7 +98,7 @@ static int add_records(picture *p, const file *f)
         dae_error err = {0};
         line++;
         if (n > strspn(c, " \r\t")) {
-            if (dae_measurement_parse(c, n, &all[p->count], &err) < 0 && !take_row(c, n, &all[p->count]))
+            if (dae_measurement_parse(c, n, &all[p->count], &err) < 0)
                 return cli_wrong(p->args,
                                  "%s: line %d is no record of a run (%s); records come from workprec, scale "
                                  "and matrix, and "
@@ -287,13 +257,13 @@ static int plot_records(picture *p)
         char title[128];
         snprintf(title, sizeof title, "%s: growth of CPU time with %s", p->m[0].problem, g->name);
         g->title = p->title ? p->title : title;
-        status = cli_plot(p->args, p->out, draw_growth, g);
+        status = cli_plot(p->args, "--plot", p->out, draw_growth, g);
     } else {
         int scored = 0;
         for (int i = 0; i < p->count; i++) scored += isfinite(p->m[i].scd);
         p->mescd = cli_has(p->args, "mescd") || !scored;
         qsort(p->m, (size_t)p->count, sizeof *p->m, by_rtol);
-        status = cli_plot(p->args, p->out, draw_records, p);
+        status = cli_plot(p->args, "--plot", p->out, draw_records, p);
     }
     free(g);
     return status;
@@ -369,7 +339,7 @@ static int plot_sweep(picture *p, const dae_table *t)
         if (wanted && strcmp(wanted, kinds[k].name) != 0) continue;
         p->sweep = (dae_sweep_plot_options){
             .picture = kinds[k].kind, .width = status - 1, .title = p->title ? p->title : p->default_title};
-        if (dae_sweep_can_plot(t, &p->sweep)) return cli_plot(p->args, p->out, draw_sweep, p);
+        if (dae_sweep_can_plot(t, &p->sweep)) return cli_plot(p->args, "--plot", p->out, draw_sweep, p);
     }
     if (wanted) return cli_wrong(p->args, "--kind %s: the sweep does not have what it needs", wanted);
     return 1;
@@ -423,7 +393,7 @@ static int plot_together(picture *p)
         p->x = 0;
         p->ny = ncol - 1;
         for (int k = 0; k < p->ny; k++) p->y[k] = k + 1;
-        status = cli_plot(p->args, p->out, draw_table, p);
+        status = cli_plot(p->args, "--plot", p->out, draw_table, p);
     }
 end:
     free(name);
@@ -447,7 +417,7 @@ static int plot_tables(picture *p)
     if (p->ny < 1) p->ny = 1;
     if (p->nfile > 1) return plot_together(p);
     p->table = t;
-    return cli_plot(p->args, p->out, draw_table, p);
+    return cli_plot(p->args, "--plot", p->out, draw_table, p);
 }
 
 /* ---- The command ----------------------------------------------------------------------------------- */
@@ -481,7 +451,7 @@ static int draw(picture *p)
         status = read_file(p, &p->file[p->nfile++], p->args->argument[i]);
     }
     if (!status) status = set_output(p);
-    if (!status) status = cli_plot_check(p->args, p->out);
+    if (!status) status = cli_plot_check(p->args, "--plot", p->out);
     if (status) return status;
     snprintf(p->default_title, sizeof p->default_title, "%s", p->nfile > 1 ? "" : base_name(p->file[0].path));
     int chosen = cli_has(p->args, "x") || cli_has(p->args, "y");
@@ -528,15 +498,16 @@ static const char notes[] =
     "wrote (CSV, HDF5, JSON lines, or the folder of the sweep). Columns of one unit and of like size share a "
     "panel.\n"
     "Several trajectories are drawn over each other, records of several files in one diagram.\n";
-static const char *const examples[] = {"run hires --out h.csv --quiet",
-                                       "a trajectory ...",
-                                       "plot h.csv --y Pr,E --log x",
-                                       "... and its picture, h.svg",
-                                       "workprec orego --solvers radau5,vode --reps 1 --out o.jsonl --quiet",
-                                       "records ...",
-                                       "plot o.jsonl --out diagram.png",
-                                       "... as a work-precision diagram",
-                                       NULL};
+static const char *const examples[] = {
+    "run hires --out h.csv --quiet",
+    "a trajectory ...",
+    "plot h.csv --y Pr,E --log x",
+    "... and its picture, h.svg",
+    "workprec orego --solvers radau5,vode --repeat 1 --out o.jsonl --quiet",
+    "records ...",
+    "plot o.jsonl --out diagram.png",
+    "... as a work-precision diagram",
+    NULL};
 const cli_command cli_plot_command = {
     "plot",    "draw any result file: trajectories, sweeps, records of runs",
     "FILE...", "file",

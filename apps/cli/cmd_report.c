@@ -187,7 +187,9 @@ static int get_rows(cli_page *p, int render_only)
     int status = order && found ? 0 : cli_wrong(p->args, "out of memory");
     for (const char *c = k.records.text; !status && *c;) {
         size_t n = strcspn(c, "\n");
-        for (int i = 0; i < p->nrow; i++) found[i] |= (char)dae_result_take(&p->row[i], c, n);
+        dae_measurement m;
+        int is_row = dae_measurement_parse(c, n, &m, NULL) >= 0;
+        for (int i = 0; is_row && i < p->nrow; i++) found[i] |= (char)dae_result_take(&p->row[i], &m);
         c += n + (c[n] == '\n');
     }
     for (int i = 0; !status && i < p->nrow; i++) {
@@ -329,7 +331,7 @@ static int make_pages(report *r)
         return cli_wrong(args, "--out %s: %s%s", r->folder, strerror(bad),
                          r->render_only ? "; --render-only needs results that are stored there" : "");
     snprintf(probe, sizeof probe, "%s/.probe.svg", data);
-    if (cli_whole(args, "jobs", 1, 64, &jobs) || cli_plot_check(args, probe)) return EXIT_USAGE;
+    if (cli_whole(args, "jobs", 1, 64, &jobs) || cli_plot_check(args, "--plot", probe)) return EXIT_USAGE;
     remove(probe);
     int count = args->count;
     if (!count) count = find_all(r, &all);
@@ -369,7 +371,7 @@ static const cli_option options[] = {
     {"render-only", NULL, NULL, "make the pages of stored results, run nothing"},
     {"solvers", "A,B,...", "solvers", "of the work-precision diagram, as in workprec; all (default)"},
     {"range", "FROM:TO:STEP", NULL, "its tolerances; default: those of the test set by steps of 1/2"},
-    {"reps", "N", NULL, "measurements of CPU time per run (5)"},
+    {"repeat", "N", NULL, "measurements of CPU time per run (5)"},
     {"max-seconds", "S", NULL, "limit on the CPU time of a run of the diagram (1.5)"},
     {"budget", "S", NULL, "CPU seconds per solver of the diagram (4)"},
     {"lines", "N", NULL, "solvers in the diagram, as in workprec (12)"},
@@ -387,7 +389,7 @@ static const char notes[] = "A page has the description with equations, the solu
                             "no network, no scripts. What was\n"
                             "computed is not computed again; --render-only computes nothing at all.\n";
 static const char *const examples[] = {
-    "report hires --solvers radau5,vode --range 5:8:1 --reps 1 --out pages",
+    "report hires --solvers radau5,vode --range 5:8:1 --repeat 1 --out pages",
     "pages/hires.html and pages/index.html", "report hires --render-only --out pages",
     "the same page from what is stored", NULL};
 const cli_command cli_report = {"report",

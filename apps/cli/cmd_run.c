@@ -19,8 +19,7 @@ typedef struct job {
     double *at, *tolerance;          /* --at; --rtol and --atol by components */
     dae_switching *switching;        /* --event */
     void *resume;
-    FILE *out;             /* of --out: that of its draft, or standard output */
-    cli_draft table, dump; /* --out, --dump */
+    cli_draft dump; /* --dump */
     cli_progress progress;
     dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
@@ -116,8 +115,8 @@ static int set_output(job *j)
         return EXIT_USAGE;
     if ((points > 0) + (per_step > 0) + (o->interval > 0) > 1)
         return cli_wrong(j->args, "--points, --per-step and --max-gap exclude each other");
-    if (cli_has(j->args, "components") && (!out || cli_is_hdf5(out)))
-        return cli_wrong(j->args, "--components chooses columns of --out FILE.csv");
+    if (cli_has(j->args, "components") && !out)
+        return cli_wrong(j->args, "--components chooses columns of --out FILE");
     const char *animate = cli_value(j->args, "animate");
     if (animate && !mbs_problem_mechanism(j->problem))
         return cli_wrong(j->args, "--animate: only model files have something to show");
@@ -133,16 +132,11 @@ static int set_output(job *j)
     o->checkpoint = cli_has(j->args, "checkpoint");
     if (o->checkpoint && cli_checkpoint_check(j->args, cli_value(j->args, "checkpoint"), o->options.method))
         return EXIT_USAGE;
-    if (plot && cli_plot_check(j->args, plot)) return EXIT_USAGE;
-    if (out && !strcmp(out, "-")) {
-        if (j->args->json) return cli_wrong(j->args, "--out - and --json both want standard output");
-        j->out = stdout;
-    } else if (out) {
-        dae_error err = {0};
-        if (cli_is_hdf5(out) && cli_hdf5_check(&err) < 0)
-            return cli_wrong(j->args, "--out %s: %s", out, err.text);
-        if (cli_draft_begin(j->args, &j->table, "--out", out)) return EXIT_USAGE;
-        j->out = j->table.file;
+    if (plot && cli_plot_check(j->args, "--plot", plot)) return EXIT_USAGE;
+    for (int k = 0; (out = cli_value_at(j->args, "out", k)); k++) {
+        if (!strcmp(out, "-") && j->args->json)
+            return cli_wrong(j->args, "--out - and --json both want standard output");
+        if (cli_table_check(j->args, out)) return EXIT_USAGE;
     }
     if (dump && !strcmp(dump, "-"))
         return cli_wrong(j->args, "--dump -: expected the name of a file; what is in it is not text");
@@ -292,113 +286,48 @@ static void note_kept(job *j, const char *path)
     snprintf(j->kept + used, sizeof j->kept - used, "%s%s", used ? ", " : "", path);
 }
 
-/* The trajectory as comma-separated values, only the columns of --components. */
-static dae_status write_chosen(const job *j, dae_write_fn *write, void *user, dae_error *err)
+/* The trajectory, or the columns of --components of it. */
+static dae_table *result_table(const job *j, dae_error *err)
 {
     const char *wanted = cli_value(j->args, "components");
-    if (!wanted) return dae_run_csv(j->result, write, user);
-    cli_columns *c = cli_columns_create(wanted, write, user);
-    if (!c) return DAE_ERR_MEMORY;
-    dae_status s = dae_run_csv(j->result, cli_columns_write, c);
-    int missing = cli_columns_destroy(c);
-    if (s < 0 || !missing) return s;
-    snprintf(err->text, sizeof err->text, "--components %.160s: %d of these %s of the table", wanted, missing,
-             missing == 1 ? "is no column" : "are no columns");
-    return DAE_ERR_INPUT;
+    dae_table *all = dae_run_table(j->result, err), *some;
+    if (!all) return NULL;
+    dae_table_note(all, "problem", j->args->argument[0], 0);
+    if (!wanted) return all;
+    some = dae_table_choose(all, wanted, err);
+    dae_table_destroy(all);
+    return some;
 }
 
-/* All that the run was asked for and what came out. */
-static int describe(const job *j, dae_attribute *a, char text[][64])
+static int write_out(job *j, const char *out)
 {
-    const dae_run_result *r = j->result;
-    const dae_parameter *q = r->problem->info ? r->problem->info->parameter : NULL;
-    const struct {
-        const char *name;
-        double value;
-    } number[] = {{"rtol", r->rtol},
-                  {"atol", r->atol},
-                  {"h0", r->h0},
-                  {"t0", r->t0},
-                  {"t_end", r->t_end},
-                  {"steps", (double)r->stats.steps},
-                  {"accepted", (double)r->stats.accepted},
-                  {"f", (double)(r->stats.f + r->stats.f_jac)},
-                  {"jac", (double)r->stats.jac},
-                  {"lu", (double)r->stats.lu},
-                  {"cpu_seconds", r->cpu_seconds},
-                  {"scd", r->scd},
-                  {"mescd", r->mescd}};
-    int n = 0;
-    a[n++] = (dae_attribute){"problem", j->args->argument[0], 0};
-    if (r->problem->info && r->problem->info->title)
-        a[n++] = (dae_attribute){"title", r->problem->info->title, 0};
-    a[n++] = (dae_attribute){"solver", r->solver, 0};
-    if (r->formulation) a[n++] = (dae_attribute){"formulation", r->formulation, 0};
-    a[n++] = (dae_attribute){"status", dae_run_status_word(r->status), 0};
-    if (r->error.text[0]) a[n++] = (dae_attribute){"message", r->error.text, 0};
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
-        if (isfinite(number[i].value)) a[n++] = (dae_attribute){number[i].name, NULL, number[i].value};
-    }
-    for (int i = 0; q && q[i].name; i++, n++) {
-        const char *word = q[i].choices;
-        snprintf(text[2 * i], sizeof text[0], "parameter.%s", q[i].name);
-        a[n] = (dae_attribute){text[2 * i], NULL, r->problem->parameter[i]};
-        if (!word) continue;
-        for (int k = (int)r->problem->parameter[i]; k > 0 && strchr(word, '|'); k--)
-            word = strchr(word, '|') + 1;
-        snprintf(text[2 * i + 1], sizeof text[0], "%.*s", (int)strcspn(word, "|"), word);
-        a[n].text = text[2 * i + 1];
-    }
-    return n;
-}
-
-static dae_status write_hdf5(const job *j, FILE *file, dae_error *err)
-{
-    const dae_parameter *q = j->problem->info ? j->problem->info->parameter : NULL;
-    size_t count = 0;
-    while (q && q[count].name) count++;
-    dae_attribute *a = malloc((24 + count) * sizeof *a);
-    char(*text)[64] = malloc((2 * count + 1) * sizeof *text);
-    dae_table *t = a && text ? dae_run_table(j->result, err) : NULL;
-    int n = t ? describe(j, a, text) : 0;
-    dae_status s = !a || !text ? DAE_ERR_MEMORY
-                   : t         ? cli_table_hdf5(j->args, t, a, n, NULL, cli_write_file, file, err)
-                               : err->status;
+    dae_error err = {0};
+    dae_table *t = result_table(j, &err);
+    int status = 0;
+    if (!t)
+        status = err.status == DAE_ERR_INPUT ? cli_wrong(j->args, "--out %s: --components %s", out, err.text)
+                                             : cli_wrong(j->args, "--out %s: %s", out, err.text);
+    if (!status) status = cli_table_write(j->args, out, t);
     dae_table_destroy(t);
-    free(a);
-    free(text);
-    return s;
+    return status;
 }
 
 /* Files; what was computed is kept also when the run failed. */
 static int write_files(job *j)
 {
-    const char *out = cli_value(j->args, "out"), *plot = cli_value(j->args, "plot"),
-               *checkpoint = cli_value(j->args, "checkpoint"), *animate = cli_value(j->args, "animate");
+    const char *out, *plot = cli_value(j->args, "plot"), *checkpoint = cli_value(j->args, "checkpoint"),
+                     *animate = cli_value(j->args, "animate");
     int status = 0;
-    if (j->out) {
-        dae_error err = {0};
-        errno = 0;
-        dae_status s =
-            cli_is_hdf5(out) ? write_hdf5(j, j->out, &err) : write_chosen(j, cli_write_file, j->out, &err);
-        if (s < 0 && s != DAE_ERR_FILE) {
-            cli_draft_drop(&j->table);
-            status = cli_wrong(j->args, "--out %s: %s", out, err.text[0] ? err.text : dae_status_text(s));
-        } else if (j->table.file) {
-            status = cli_draft_end(j->args, &j->table, s < 0);
-        } else if (s < 0 || fflush(stdout) != 0) {
-            status =
-                cli_wrong(j->args, "--out %s: could not be written: %s", out, strerror(errno ? errno : EIO));
-        }
-        j->out = NULL;
-        if (!status) note_kept(j, out);
+    for (int k = 0; (out = cli_value_at(j->args, "out", k)); k++) {
+        if (write_out(j, out)) status = EXIT_USAGE;
+        else note_kept(j, out);
     }
     if (j->dump.file) {
         if (cli_draft_end(j->args, &j->dump, 0)) status = EXIT_USAGE;
         else note_kept(j, cli_value(j->args, "dump"));
     }
     if (plot && (j->result->npoint > 1 || j->result->status >= 0)) {
-        if (cli_plot(j->args, plot, script, j->result)) status = EXIT_USAGE;
+        if (cli_plot(j->args, "--plot", plot, script, j->result)) status = EXIT_USAGE;
         else note_kept(j, plot);
     }
     if (animate && j->result->npoint > 0) {
@@ -489,7 +418,6 @@ static int run(cli_args *args)
         cli_progress_end(&j.progress);
         status = j.result ? finish(&j) : cli_wrong(args, "%s", err.text);
     }
-    cli_draft_drop(&j.table);
     cli_draft_drop(&j.dump);
     dae_run_destroy(j.result);
     dae_problem_destroy(j.problem);
@@ -531,13 +459,15 @@ static const cli_option options[] = {
      "with :rising or :falling only then; can be given more than once; none: not those of the problem "
      "either"},
     {"out", "FILE", "file",
-     "write the trajectory with names and units: CSV, or HDF5 if it ends in .h5; - is standard output"},
+     "write the trajectory with names and units: .csv (also other endings), .json, .h5, .gp, .svg, .png or "
+     ".pdf; - is "
+     "standard output; can be given more than once"},
     {"plot", "FILE", "file", "draw it with gnuplot: .svg, .png or .pdf"},
     {"points", "N", NULL,
      "N equidistant points in --out and --plot instead of every step and 3 points between"},
     {"per-step", "N", NULL, "every step and N - 1 points between instead (4)"},
     {"max-gap", "DT", NULL, "every step, and points between so that they are DT apart at most"},
-    {"components", "A,B,...", NULL, "only these columns in --out FILE.csv"},
+    {"components", "A,B,...", NULL, "only these columns in --out FILE"},
     {"dump", "FILE", "file", "write the continuous solution, for `daedalus sample`"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"full", NULL, NULL, "all components in the report, however many"},

@@ -54,10 +54,19 @@ static int run(cli_args *args)
     double *t = NULL;
     int count = 0, status = wanted(args, dae_solution_about(s), &t, &count);
     dae_error err = {0};
-    if (!status) {
-        dae_status r = args->json ? dae_solution_json(s, t, count, cli_write_file, stdout, &err)
-                                  : dae_solution_csv(s, t, count, cli_write_file, stdout, &err);
-        if (r < 0) status = cli_wrong(args, "%s: %s", args->argument[0], err.text);
+    if (!status) status = cli_tables_check(args, 0);
+    if (!status && args->json) {
+        if (dae_solution_json(s, t, count, cli_write_file, stdout, &err) < 0)
+            status = cli_wrong(args, "%s: %s", args->argument[0], err.text);
+    }
+    if (!status && (!args->json || cli_has(args, "out"))) {
+        dae_table *table = dae_solution_table(s, t, count, &err);
+        if (!table) status = cli_wrong(args, "%s: %s", args->argument[0], err.text);
+        else if (cli_has(args, "out")) status = cli_tables_write(args, table);
+        else {
+            status = cli_table_write(args, "-", table);
+            dae_table_destroy(table);
+        }
     }
     free(t);
     dae_solution_destroy(s);
@@ -67,6 +76,8 @@ static int run(cli_args *args)
 static const cli_option options[] = {
     {"at", "T1,T2,...", NULL, "at these times"},
     {"points", "N", NULL, "at N equidistant times from the start to the end of the solution"},
+    {"out", "FILE", "file",
+     "a table in this file instead: .csv, .json, .h5, .gp, .svg, .png or .pdf; can be given more than once"},
     {"json", NULL, NULL, "one JSON object; mechanical problems with accelerations and multipliers"},
     {NULL, NULL, NULL, NULL},
 };

@@ -55,16 +55,15 @@ static int find_sizes(scale *s)
 static int find_modes(scale *s)
 {
     static const char *const known[] = {"auto", "dense", "banded", "sparse"};
-    const char *list = cli_value(s->args, "linalg");
-    if (!list) list = cli_value(s->args, "linear-algebra");
+    const char *list = cli_value(s->args, "linear-algebra");
     if (!list) list = "auto";
     for (;; list++) {
         size_t n = strcspn(list, ",");
         int k = 0;
         while (k < 4 && (strlen(known[k]) != n || strncmp(known[k], list, n) != 0)) k++;
         if (k == 4 || s->nmode == max_modes)
-            return cli_wrong(s->args, "--linalg %.*s: expected some of auto, dense, banded, sparse", (int)n,
-                             list);
+            return cli_wrong(s->args, "--linear-algebra %.*s: expected some of auto, dense, banded, sparse",
+                             (int)n, list);
         strcpy(s->mode[s->nmode++], known[k]);
         list += n;
         if (!*list) return 0;
@@ -107,7 +106,7 @@ static void take(scale *s, const cli_study *study, const char *mode, double size
 static int run_sizes(scale *s)
 {
     cli_args *args = s->args;
-    const char *given = args->given[s->given].value, *out = cli_value(args, "out"), *v;
+    const char *given = args->given[s->given].value, *out = cli_records_path(args), *v;
     double rtol = 0, atol = 0;
     int status = 0, mode_at = -1;
     if (cli_real(args, "rtol", 1e-16, 1, &rtol) || cli_real(args, "atol", 1e-300, 1e300, &atol))
@@ -269,7 +268,7 @@ static int show(scale *s)
         return EXIT_FAILED;
     }
     if (!plot) return 0;
-    int status = cli_plot(s->args, plot, script, s);
+    int status = cli_plot(s->args, "--plot", plot, script, s);
     if (!status && !cli_has(s->args, "quiet") && !s->args->json) fprintf(stderr, "wrote %s\n", plot);
     return status;
 }
@@ -283,7 +282,7 @@ static int run(cli_args *args)
     int status = s.line ? 0 : cli_wrong(args, "out of memory");
     if (!status) status = find_sizes(&s);
     if (!status) status = find_modes(&s);
-    if (!status && plot) status = cli_plot_check(args, plot);
+    if (!status && plot) status = cli_plot_check(args, "--plot", plot);
     if (!status) status = run_sizes(&s);
     if (!status) status = show(&s);
     free(s.line);
@@ -293,16 +292,17 @@ static int run(cli_args *args)
 static const cli_option options[] = {
     {"set", "NAME=8,16,...", NULL, "the sizes; --set NAME=VALUE: other parameters"},
     {"solvers", "A,B,...", "solvers", "as in workprec; all (default)"},
-    {"linalg", "MODE,...", NULL,
+    {"linear-algebra", "MODE,...", NULL,
      "storage of Jacobians and factors: some of auto (default), dense, banded, sparse"},
     {"rtol", "R", NULL, "tolerance of all runs; default: the problem's"},
     {"atol", "A", NULL, "absolute tolerance; default: in the problem's ratio to rtol"},
-    {"reps", "N", NULL, "measurements of CPU time per run (3)"},
+    {"repeat", "N", NULL, "measurements of CPU time per run (3)"},
     {"max-seconds", "S", NULL, "limit on the CPU time of a run, and of its repetitions (30)"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
-    {"linear-algebra", "MODE", "auto|dense|banded|sparse", "the same as --linalg with one mode"},
-    {"out", "FILE.jsonl", "file", "append one line per run; runs that are there already are not repeated"},
+    {"out", "FILE.jsonl", "file",
+     "append one line per run; runs that are there already are not repeated; or the table: .csv, .json, .h5, "
+     ".gp, .svg"},
     {"plot", "FILE", "file", "both axes logarithmic, exponents in the key: .svg, .png or .pdf"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"quiet", NULL, NULL, "no table, no progress"},
@@ -314,10 +314,11 @@ static const char notes[] =
     "between the two largest sizes, and \"per step\" that of the time of a step, which is what linear "
     "algebra\n"
     "costs where the number of steps grows too. Runs that fail are left out of the fit.\n";
-static const char *const examples[] = {
-    "scale medakzo --set N=25,50,100 --solvers radau5 --linalg dense,banded --reps 1 --plot growth.svg",
-    "what banded linear algebra is worth", "scale insulator-chain --set N=5,10,20 --solvers mexx --json",
-    "for programs", NULL};
+static const char *const examples[] = {"scale medakzo --set N=25,50,100 --solvers radau5 --linear-algebra "
+                                       "dense,banded --repeat 1 --plot growth.svg",
+                                       "what banded linear algebra is worth",
+                                       "scale insulator-chain --set N=5,10,20 --solvers mexx --json",
+                                       "for programs", NULL};
 const cli_command cli_scale = {"scale",   "how CPU time grows with the size of a problem",
                                "PROBLEM", "problems",
                                1,         1,

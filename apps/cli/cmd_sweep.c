@@ -135,14 +135,14 @@ static int claim_folder(sweep_job *s)
     return cli_draft_end(s->args, &d, wrong);
 }
 
-/* --out DIR, or FILE.h5, FILE.csv with the folder FILE.sweep beside it. */
+/* --out DIR, or FILE.h5, FILE.csv, FILE.json, ... with the folder FILE.sweep beside it. */
 static int set_folder(sweep_job *s)
 {
     const char *out = cli_value(s->args, "out"), *dot = out ? strrchr(out, '.') : NULL;
     if (!out) return cli_wrong(s->args, "--out DIR is missing: the folder for the results");
     if (strlen(out) + 8 > sizeof s->folder) return cli_wrong(s->args, "--out %s: the name is too long", out);
     strcpy(s->folder, out);
-    if (!cli_is_hdf5(out) && !cli_has_ending(out, ".csv")) return 0;
+    if (cli_is_records(out)) return 0; /* no table: a folder */
     struct stat what;
     dae_error err = {0};
     if (stat(out, &what) == 0 && S_ISDIR(what.st_mode))
@@ -254,20 +254,27 @@ static int write_runs(sweep_job *s, const char *path)
     return bad ? not_written(s, path, strerror(bad)) : 0;
 }
 
+/* What the table says about itself. */
+static void note_sweep(const sweep_job *s, dae_table *t)
+{
+    dae_table_note(t, "problem", s->args->argument[0], 0);
+    dae_table_note(t, "title", s->problem->info->title ? s->problem->info->title : "", 0);
+    dae_table_note(t, "settings", s->settings, 0);
+    dae_table_note(t, "seed", NULL, (double)s->seed);
+    dae_table_note(t, "runs", NULL, (double)s->count);
+    dae_table_mark_words(t, "status");
+    dae_table_mark_words(t, "reason");
+    cli_table_describe(s->args, t);
+}
+
 /* The same as HDF5. Without the library it is left out, unless it was asked for (then that was told at once). */
 static int write_hdf5(sweep_job *s, const dae_table *t, const char *path)
 {
-    dae_attribute a[] = {{"problem", s->args->argument[0], 0},
-                         {"title", s->problem->info->title ? s->problem->info->title : "", 0},
-                         {"settings", s->settings, 0},
-                         {"seed", NULL, (double)s->seed},
-                         {"runs", NULL, (double)s->count}};
     cli_draft d;
     dae_error err = {0};
     if (cli_hdf5_check(&err) < 0) return 0;
     if (cli_draft_begin(s->args, &d, NULL, path)) return EXIT_USAGE;
-    dae_status got =
-        cli_table_hdf5(s->args, t, a, sizeof a / sizeof *a, "status,reason", cli_write_file, d.file, &err);
+    dae_status got = dae_table_hdf5(t, cli_write_file, d.file, &err);
     int bad = cli_draft_finish(&d, got < 0);
     if (got < 0 && got != DAE_ERR_FILE) return not_written(s, path, err.text);
     return bad ? not_written(s, path, strerror(bad)) : 0;
@@ -367,7 +374,7 @@ static int draw(sweep_job *s, const dae_table *t)
         char path[1024];
         if (!dae_sweep_can_plot(t, &p.options)) continue;
         snprintf(path, sizeof path, "%s/%s.%s", s->folder, kinds[k].name, end);
-        if (cli_plot(s->args, path, script, &p)) return EXIT_USAGE;
+        if (cli_plot(s->args, "--plot", path, script, &p)) return EXIT_USAGE;
         if (!s->quiet) fprintf(stderr, "wrote %s\n", path);
     }
     return 0;
@@ -387,9 +394,11 @@ static int finish(sweep_job *s)
     if (!status && !text) status = cli_wrong(s->args, "%s: %s", path, strerror(errno));
     dae_table *t = text ? dae_table_read(text, length, &err) : NULL;
     if (text && !t) status = cli_wrong(s->args, "%s: %s", path, err.text);
+    if (t) note_sweep(s, t);
     if (t) status = write_hdf5(s, t, hdf5);
     if (t && !status && s->file)
-        status = cli_is_hdf5(s->file) ? write_hdf5(s, t, s->file) : write_runs(s, s->file);
+        status =
+            cli_has_ending(s->file, ".csv") ? write_runs(s, s->file) : cli_table_write(s->args, s->file, t);
     if (t && !status && t->nrow > 0) {
         if (!quiet)
             printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->done,
@@ -478,7 +487,8 @@ static const cli_option options[] = {
     {"seed", "S", NULL, "of the random numbers (1)"},
     {"jobs", "N", NULL, "worker processes; default: as many as cores"},
     {"out", "DIR", "file",
-     "folder for logs, runs.csv, runs.h5, summary.json and plots; or FILE.h5, FILE.csv (folder FILE.sweep)"},
+     "folder for logs, runs.csv, runs.h5, summary.json and plots; or FILE.csv, .h5, .json, .gp, .svg "
+     "(folder FILE.sweep)"},
     {"resume", NULL, NULL, "go on with the sweep that the folder holds"},
     {"shard", "I/N", NULL, "do part I of N: for job arrays; one folder for all"},
     {"plot", "KIND", "svg|png|pdf", "draw scatter, percentile bands (with --points), heat map (two --vary)"},

@@ -77,6 +77,10 @@ static int plan(table *t, dae_results_rows what)
 static void put_head(const table *t)
 {
     int failed = 0, marked = 0, compared = 0, printed = 0;
+    dae_provenance p;
+    char about[1024];
+    dae_provenance_now(&p);
+    dae_provenance_text(&p, about, sizeof about);
     for (int i = 0; i < t->count; i++) {
         int marks = dae_result_marks(&t->row[i]);
         failed += (marks & DAE_MARK_FAILED) != 0;
@@ -84,21 +88,22 @@ static void put_head(const table *t)
         compared += t->row[i].published != NULL;
         printed += t->row[i].published && (i == 0 || t->row[i].published != t->row[i - 1].published);
     }
-    printf("# Run characteristics beside those of the test set report\n\n"
-           "Made by `daedalus %s`, version %s. A cell reads: ours (printed), counts with their ratio. The "
-           "printed\n"
-           "CPU seconds are those of a 667 MHz Alpha. **Bold**: digits more than 0.7 (radau5, radau, ida, "
-           "cvode) or\n"
-           "0.5 (others) below the printed ones, steps or f above 1.6 or 1.3 times them, or a failed run. A "
-           "solver\n"
-           "that stands beside another's rows has that one's name in brackets. accepted, Jac, LU and CPU are "
-           "shown\n"
-           "and not judged. No first step (-): the method chooses it. As in the report, dassl, ida, vode and "
-           "cvode\n"
-           "stop at the end of the interval (`run --end stop`).\n\n"
-           "%d runs beside %d printed rows: %d without a mark, %d with one, %d failed.\n\n",
-           cli_has(t->args, "all") ? "table --all" : "table", dae_version(), compared, printed,
-           compared - marked, marked, failed);
+    printf(
+        "# Run characteristics beside those of the test set report\n\n"
+        "Made by `daedalus %s`, version %s. A cell reads: ours (printed), counts with their ratio. The "
+        "printed\n"
+        "CPU seconds are those of a 667 MHz Alpha. **Bold**: digits more than 0.7 (radau5, radau, ida, "
+        "cvode) or\n"
+        "0.5 (others) below the printed ones, steps or f above 1.6 or 1.3 times them, or a failed run. A "
+        "solver\n"
+        "that stands beside another's rows has that one's name in brackets. accepted, Jac, LU and CPU are "
+        "shown\n"
+        "and not judged. No first step (-): the method chooses it. As in the report, dassl, ida, vode and "
+        "cvode\n"
+        "stop at the end of the interval (`run --end stop`).\n\n"
+        "%d runs beside %d printed rows: %d without a mark, %d with one, %d failed.\n\nComputed with %s.\n\n",
+        cli_has(t->args, "all") ? "table --all" : "table", dae_version(), compared, printed,
+        compared - marked, marked, failed, about);
 }
 
 /* Every marked row in one line, with what is worse. */
@@ -160,17 +165,20 @@ static int run_table(table *t)
     if (seconds && (cli_number(args, "max-seconds", seconds, &jobs.max_seconds) || jobs.max_seconds < 0))
         return EXIT_USAGE;
     if (notes && strcmp(format, "md") != 0) return cli_wrong(args, "--notes is for --format md");
+    if (cli_tables_check(args, 0)) return EXIT_USAGE;
     int status = plan(t, rows && rows[0] == 'r' ? DAE_RESULTS_RANGE : DAE_RESULTS_PUBLISHED);
     if (status) return status;
     jobs.jobs = (int)njobs;
     jobs.repeat = (int)repeat;
     status = cli_jobs_run(args, t->row, NULL, t->count, &jobs);
     if (status) return status;
-    int md = !strcmp(format, "md");
-    if (md) put_head(t);
-    if (dae_results_write(t->row, t->count, format, cli_write_file, stdout) < 0)
+    int md = !strcmp(format, "md"), files = cli_has(args, "out");
+    if (files && cli_tables_write(args, dae_results_table(t->row, t->count, NULL))) return EXIT_USAGE;
+    files = files && !cli_has(args, "format") && !args->json; /* then the file is all that is wanted */
+    if (md && !files) put_head(t);
+    if (!files && dae_results_write(t->row, t->count, format, cli_write_file, stdout) < 0)
         return cli_wrong(args, "the table could not be written");
-    if (md && !args->count) put_marked(t);
+    if (md && !files && !args->count) put_marked(t);
     if (notes && put_notes(t, notes)) return EXIT_USAGE;
     for (int i = 0; i < t->count; i++) {
         if (t->row[i].status != DAE_OK) status = EXIT_FAILED;
@@ -195,6 +203,8 @@ static const cli_option options[] = {
     {"rows", "WHAT", "published|range",
      "published: the rows of the report; range: the tolerances of its diagrams"},
     {"format", "F", "md|csv|json|latex", "Markdown (default), CSV, JSON or LaTeX"},
+    {"out", "FILE", "file",
+     "the table in this file: .csv, .json, .h5, .gp, .svg, .png or .pdf; can be given more than once"},
     {"json", NULL, NULL, "the same as --format json"},
     {"notes", "FILE", "file", "text that is put at the end of the Markdown"},
     {"jobs", "N", NULL, "N runs at a time, each in a process of its own"},

@@ -75,9 +75,15 @@ static void print_costs(const cli_study *s)
 static int run_one(cli_args *args)
 {
     cli_study s = {.args = args, .name = args->argument[0]};
-    const char *out = cli_value(args, "out"), *plot = cli_value(args, "plot");
-    int status = cli_study_run(&s, out, plot);
-    if (!status && plot) status = cli_plot(args, plot, cli_study_script, &s);
+    const char *out = cli_records_path(args), *plot = cli_value(args, "plot");
+    int status = cli_tables_check(args, 1);
+    if (!status) status = cli_study_run(&s, out, plot);
+    if (s.count > 0 && cli_tables_wanted(args)) { /* also of a study that was interrupted */
+        dae_table *t = dae_workprec_table(s.m, s.count, NULL);
+        if (t) dae_table_note(t, "problem", s.name, 0);
+        if (cli_tables_write(args, t)) status = EXIT_USAGE;
+    }
+    if (!status && plot) status = cli_plot(args, "--plot", plot, cli_study_script, &s);
     if (s.count > 0 && !args->json && !s.quiet) {
         if (cli_has(args, "full")) print_runs(&s);
         print_costs(&s);
@@ -100,7 +106,7 @@ static int run_in_child(const char *name, void *user)
     snprintf(picture, sizeof picture, "%s/%s.svg", pictures ? pictures : out, name);
     args->json = 0;
     int status = cli_study_run(&s, record, picture);
-    if (!status) status = cli_plot(args, picture, cli_study_script, &s);
+    if (!status) status = cli_plot(args, "--plot", picture, cli_study_script, &s);
     cli_study_free(&s);
     return status;
 }
@@ -209,14 +215,16 @@ static const cli_option options[] = {
     {"solvers", "A,B,...", "solvers",
      "SOLVER, SOLVER/FORMULATION, SOLVER/FORMULATION+project; all (default)"},
     {"range", "FROM:TO:STEP", NULL, "rtol = 10^-e for these e; an empty part keeps the test set's"},
-    {"reps", "N", NULL, "measurements of CPU time per run (10): extremes dropped, median of the rest"},
+    {"repeat", "N", NULL, "measurements of CPU time per run (10): extremes dropped, median of the rest"},
     {"max-seconds", "S", NULL, "limit on the CPU time of a run, and of its repetitions (10)"},
     {"budget", "S", NULL,
      "CPU seconds per solver; when they are used up its tighter tolerances are left out"},
     {"mescd", NULL, NULL, "digits by the mixed error instead of the relative one"},
     {"measure", "WORK", "time|f|both", "what the diagram shows; both (default): side by side"},
     {"out", "FILE.jsonl", "file",
-     "append one line per run; runs that are there already are not repeated (--all: a folder)"},
+     "append one line per run; runs that are there already are not repeated (--all: a folder); or the table "
+     "of all runs: "
+     ".csv, .json, .h5; can be given more than once"},
     {"plot", "FILE", "file", "the diagram: .svg, .png or .pdf"},
     {"lines", "N", NULL,
      "draw the N solvers that need least, name the others; default 12 of all, all that were named"},
@@ -244,13 +252,13 @@ static const char notes[] =
     "parameters), two methods\n"
     "compute one first; it is kept in the cache. Runs that fail are results: the exit status is 0.\n";
 static const char *const examples[] = {
-    "workprec hires --solvers radau5,vode --reps 3",
+    "workprec hires --solvers radau5,vode --repeat 3",
     "which is faster?",
-    "workprec orego --reps 3 --max-seconds 0.1 --out orego.jsonl --plot orego.svg",
+    "workprec orego --repeat 3 --max-seconds 0.1 --out orego.jsonl --plot orego.svg",
     "all solvers, with a diagram",
     "workprec seven-body --solvers mexx,dop853/index1+project --range 4:6:1",
     "forms of a mechanism",
-    "workprec models/four_bar.json --solvers phem56,radau5 --range 4:7:1 --reps 3",
+    "workprec models/four_bar.json --solvers phem56,radau5 --range 4:7:1 --repeat 3",
     "a model file; its reference is computed first",
     NULL};
 const cli_command cli_workprec = {"workprec",

@@ -42,19 +42,19 @@ static int exists(const char *name)
     return 0;
 }
 
-int cli_plot_check(const cli_args *args, const char *path)
+int cli_plot_check(const cli_args *args, const char *option, const char *path)
 {
     if (!cli_plot_terminal(path))
-        return cli_wrong(args, "--plot %s: the file name must end in .svg, .png or .pdf", path);
+        return cli_wrong(args, "%s %s: the file name must end in .svg, .png or .pdf", option, path);
     if (!exists(program())) {
         return cli_wrong(
             args,
-            "--plot needs the program %s, which was not found; install it (Debian: apt install gnuplot-nox) "
+            "%s %s needs the program %s, which was not found; install it (Debian: apt install gnuplot-nox) "
             "or use --out and plot the CSV file",
-            program());
+            option, path, program());
     }
     cli_draft d;
-    if (cli_draft_begin(args, &d, "--plot", path)) return EXIT_USAGE;
+    if (cli_draft_begin(args, &d, option, path)) return EXIT_USAGE;
     cli_draft_drop(&d);
     return 0;
 }
@@ -108,22 +108,24 @@ static int finish(child *c, char *what, size_t size)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-int cli_plot(const cli_args *args, const char *path, cli_script_fn *script, const void *picture)
+int cli_plot(const cli_args *args, const char *option, const char *path, cli_script_fn *script,
+             const void *picture)
 {
     child c = {0};
     cli_draft d;
     char what[256];
-    if (cli_draft_begin(args, &d, "--plot", path)) return EXIT_USAGE;
+    if (cli_draft_begin(args, &d, option, path)) return EXIT_USAGE;
     int bad = start(&c, d.part);
     if (bad) {
         cli_draft_drop(&d);
-        return cli_wrong(args, "--plot: %s could not be started: %s", program(), strerror(bad));
+        return cli_wrong(args, "%s: %s could not be started: %s", option, program(), strerror(bad));
     }
     dae_status s = script(picture, cli_plot_terminal(path), cli_write_file, c.script);
     if (finish(&c, what, sizeof what) || s < 0) {
         cli_draft_drop(&d);
-        if (s == DAE_ERR_INPUT) return cli_wrong(args, "--plot %s: there are too few points to draw", path);
-        return cli_wrong(args, "--plot %s: %s failed%s%s", path, program(), what[0] ? ": " : "", what);
+        if (s == DAE_ERR_INPUT)
+            return cli_wrong(args, "%s %s: there are too few points to draw", option, path);
+        return cli_wrong(args, "%s %s: %s failed%s%s", option, path, program(), what[0] ? ": " : "", what);
     }
     errno = 0;
     if (!d.direct && !strcmp(cli_plot_terminal(path), "svg")) errno = cli_svg_shorten(d.part);

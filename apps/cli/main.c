@@ -64,7 +64,8 @@ static void print_program_help(FILE *out)
         "\n`daedalus help COMMAND` tells more; `daedalus --version` prints the version; `man daedalus` is "
         "the manual.\n"
         "Exit status: 0 done, 1 integration failed, 2 wrong usage or input, 3 no consistent initial values,\n"
-        "4 a limit was hit, 130 interrupted, 143 terminated. NO_COLOR and redirected output are respected.\n");
+        "4 a limit was hit, 130 interrupted, 143 terminated. NO_COLOR and redirected output are "
+        "respected.\n");
 }
 
 void cli_print_help(const cli_command *c, FILE *out)

@@ -144,7 +144,7 @@ static int figure(const cli_page *p, FILE *f, const char *what, cli_script_fn *s
     char path[1100];
     size_t length;
     cli_page_path(p, what, path, sizeof path);
-    if (cli_plot(p->args, path, script, data)) return EXIT_USAGE;
+    if (cli_plot(p->args, "--plot", path, script, data)) return EXIT_USAGE;
     char *svg = cli_read_file(path, &length);
     if (!svg) return cli_wrong(p->args, "%s: %s", path, strerror(errno));
     fputs("<figure><img alt=\"", f);

@@ -138,7 +138,7 @@ static int prepare(cli_study *s)
     s->work = DAE_WORK_BOTH;
     s->quiet |= cli_has(s->args, "quiet");
     s->begin = cli_wall();
-    if (cli_whole(s->args, "reps", 1, 100000, &s->reps) ||
+    if (cli_whole(s->args, "repeat", 1, 100000, &s->reps) ||
         cli_whole(s->args, "lines", 1, CLI_MAX_SOLVERS, &lines) ||
         cli_real(s->args, "max-seconds", 1e-3, 1e9, &s->max_seconds) ||
         cli_real(s->args, "budget", 0, 1e9, &s->budget))
@@ -358,7 +358,7 @@ int cli_study_run(cli_study *s, const char *out, const char *plot)
 {
     int status = prepare(s);
     s->records.fd = -1;
-    if (!status && plot) status = cli_plot_check(s->args, plot);
+    if (!status && plot) status = cli_plot_check(s->args, "--plot", plot);
     if (!status && out) status = cli_records_open(s->args, out, &s->records);
     if (!status && out) status = cli_measurements(s->args, out, s->records.text, &s->old, &s->nold);
     if (!status && s->records_only) status = take_records(s);

@@ -27,6 +27,8 @@ DAE_API int dae_compare_mechanism(const dae_problem *p, dae_problem *out);
 DAE_API dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, const char *label,
                                    dae_compared *c, dae_error *err);
 DAE_API void dae_compared_free(dae_compared *c);
+/* The same as a table. NULL: see *err. */
+DAE_API dae_table *dae_compare_table(const dae_compared *c, int count, dae_error *err);
 /* format: "text", "md", "csv", "json". */
 DAE_API dae_status dae_compare_write(const dae_compared *c, int count, const char *format,
                                      dae_write_fn *write, void *user);

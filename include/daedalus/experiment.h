@@ -5,6 +5,7 @@
 #include <daedalus/check.h>
 #include <daedalus/formulation.h>
 #include <daedalus/page.h>
+#include <daedalus/provenance.h>
 #include <daedalus/published.h>
 #include <daedalus/reference.h>
 #include <daedalus/results.h>

@@ -3,6 +3,8 @@
 #define DAEDALUS_RESULTS_H
 
 #include <daedalus/published.h>
+#include <daedalus/table.h>
+#include <daedalus/workprec.h>
 
 DAE_BEGIN_DECLS
 
@@ -50,10 +52,12 @@ DAE_API int dae_result_marks(const dae_result_row *row);
 /* format: "md", "csv", "json", "latex", "html" (a table without a page around it). Rows of one problem stand together. */
 DAE_API dae_status dae_results_write(const dae_result_row *row, int count, const char *format,
                                      dae_write_fn *write, void *user);
+/* The same as a table: numbers, and those of the published rows behind them. NULL: see *err. */
+DAE_API dae_table *dae_results_table(const dae_result_row *row, int count, dae_error *err);
 /* One row as one JSON object, without an end of line; version tells with what it was computed. */
 DAE_API dae_status dae_result_json(const dae_result_row *row, dae_write_fn *write, void *user);
-/* Takes the results over from such an object if it is of this row, which is planned; 1: it is. */
-DAE_API int dae_result_take(dae_result_row *row, const char *line, size_t length);
+/* Takes the results over from such an object, read by dae_measurement_parse, if it is of this row, which is planned; 1: it is. */
+DAE_API int dae_result_take(dae_result_row *row, const dae_measurement *m);
 
 DAE_END_DECLS
 

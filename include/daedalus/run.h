@@ -123,14 +123,11 @@ DAE_API dae_status dae_run_report(const dae_run_result *r, int max_components, d
 /* The text of a failure: what, where, why, try, and what was kept ("" if nothing). */
 DAE_API dae_status dae_run_failure(const dae_run_result *r, const char *kept, dae_write_fn *write,
                                    void *user);
-/* The trajectory with what the problem derives of it (sensors, reactions): names, a line "# " with units, values that read
- * back exactly. */
-DAE_API dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user);
-/* The trajectory of a run with what the problem derives of it; its text is NULL: all are numbers. NULL: see *err. */
+/* The trajectory with what the problem derives of it (sensors, reactions) and what the run says about itself as attributes.
+ * NULL: see *err. */
 DAE_API dae_table *dae_run_table(const dae_run_result *r, dae_error *err);
-/* That table as an HDF5 file. */
-DAE_API dae_status dae_run_hdf5(const dae_run_result *r, const dae_hdf5_options *opt, dae_write_fn *write,
-                                void *user, dae_error *err);
+/* That table as comma-separated values without the attributes: names, a line "# " with units, values that read back exactly. */
+DAE_API dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user);
 /* A gnuplot script with its data that draws the trajectory on standard output; terminal: "svg", "png", "pdf".
  */
 DAE_API dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write_fn *write,

@@ -3,6 +3,7 @@
 #define DAEDALUS_SOLUTION_H
 
 #include <daedalus/problem.h>
+#include <daedalus/table.h>
 
 DAE_BEGIN_DECLS
 
@@ -27,11 +28,10 @@ DAE_API const dae_solution_info *dae_solution_about(const dae_solution *s); /* l
 /* y (n) at t, and its derivative (NULL: not wanted). At a jump: the value before it. */
 DAE_API dae_status dae_solution_at(const dae_solution *s, double t, double *y, double *yp, dae_error *err);
 /* The solution at these times: one JSON object (mechanical problems of the test set with a and lambda, which are
- * solved for there), or comma-separated values as of dae_run_csv. */
+ * solved for there), or a table as of dae_run_table. */
 DAE_API dae_status dae_solution_json(const dae_solution *s, const double *t, int count, dae_write_fn *write,
                                      void *user, dae_error *err);
-DAE_API dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, dae_write_fn *write,
-                                    void *user, dae_error *err);
+DAE_API dae_table *dae_solution_table(const dae_solution *s, const double *t, int count, dae_error *err);
 
 DAE_END_DECLS
 

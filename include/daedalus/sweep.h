@@ -63,6 +63,16 @@ DAE_API dae_status dae_sweep_run(const dae_sweep *s, long run,
 DAE_API dae_status dae_sweep_lost(const dae_sweep *s, long run, const char *reason, dae_write_fn *write,
                                   void *user);
 
+/* All runs, one after another in this process. */
+typedef struct dae_sweep_all {
+    /* Called after each run; other values than 0 end the sweep. NULL: nothing. */
+    int (*done)(long run, long count, dae_status status, void *user);
+    void (*running)(dae_integrator *it, void *user); /* as in dae_run_options; NULL: nothing */
+    void *user;
+} dae_sweep_all;
+/* The table of the runs that were finished, with the columns of dae_sweep_header. opt NULL: nothing is called. NULL: see *err. */
+DAE_API dae_table *dae_sweep_table(const dae_sweep *s, const dae_sweep_all *opt, dae_error *err);
+
 /* ---- Pictures of sweeps ------------------------------------------------------------------------ */
 
 typedef enum dae_sweep_picture {

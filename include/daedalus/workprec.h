@@ -42,14 +42,17 @@ typedef struct dae_measurement {
     long steps, accepted, f, f_jac, jac, lu, solves;
     double cpu_seconds;
     int repeat;
+    char provenance[1024]; /* where the numbers come from: the object of dae_provenance_json, or "" */
 } dae_measurement;
 
 /* problem, formulation and numbers of a run; settings and solver are the caller's to fill. */
 DAE_API dae_measurement dae_measurement_of(const dae_run_result *r);
 /* One line with its end. Numbers read back exactly. */
 DAE_API dae_status dae_measurement_json(const dae_measurement *m, dae_write_fn *write, void *user);
-/* DAE_ERR_INPUT: the line is no measurement; *err says what is wrong. */
+/* Also a line of dae_result_json. DAE_ERR_INPUT: the line is no measurement; *err says what is wrong. */
 DAE_API dae_status dae_measurement_parse(const char *line, size_t length, dae_measurement *m, dae_error *err);
+/* All of them as a table, one row each. NULL: see *err. */
+DAE_API dae_table *dae_workprec_table(const dae_measurement *m, int count, dae_error *err);
 /* Of the same run: problem, settings, solver, tolerances, first step. */
 DAE_API int dae_measurement_same(const dae_measurement *a, const dae_measurement *b);
 

@@ -1,344 +1,53 @@
-/* A trajectory, or columns of a table, as a gnuplot script with its data. Components of one unit and of like size share a panel;
- * panels are stacked over one time axis. Colors are those of Okabe and Ito (distinct for color-blind
- * readers). */
-#include "core/text.h"
-
+/* The trajectory of a run as a gnuplot script. */
+#include "table/plot.h"
 #include "core/number.h"
 
-#include <daedalus/study.h>
+#include <daedalus/run.h>
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_panels = 6, max_curves = 6, max_components = 36, buckets = 600, width = 900, longest_title = 100 };
+enum { longest_title = 100, room = 24 };
 
-static const double same_scale = 12;   /* curves whose largest values differ by less share a panel; ours */
-static const double log_span = 1e3;    /* positive values over more than this get a logarithmic axis; ours */
-static const double log_floor = 1e-12; /* of the largest value: what lies below is cut off; ours */
-
-static const char *const color[max_curves] = {"#0072B2", "#D55E00", "#009E73",
-                                              "#CC79A7", "#E69F00", "#56B4E9"};
-
-typedef struct curve {
-    int component;
-    double lo, hi;   /* range of the values drawn */
-    double positive; /* smallest that is > 0 */
-} curve;
-
-typedef struct panel {
-    curve curve[max_curves];
-    int count;
-    const char *unit;
-    int log_y;
-    double lowest; /* log_y: where the axis begins */
-} panel;
-
-typedef struct plot {
-    const dae_run_result *r;
-    int log_t, first; /* first point drawn */
-    curve all[max_components];
-    int nall;
-    panel panel[max_panels];
-    int npanel;
-    int height;                 /* of the picture */
-    const char *x_name, *title; /* title NULL: of the run */
-    int log_y;                  /* 1: every panel */
-    int points;                 /* 1: points instead of lines */
-} plot;
-
-static double value(const plot *g, int k, int component)
+static void put_title(const dae_run_result *r, char *text, size_t size)
 {
-    return g->r->point_y[(size_t)k * (size_t)g->r->n + (size_t)component];
-}
-
-static void choose_curves(plot *g)
-{
-    const dae_problem *p = g->r->problem;
-    int hinted = p->plot && p->nplot > 0, count = hinted                 ? p->nplot
-                                                  : g->r->n < max_curves ? g->r->n
-                                                                         : max_curves;
-    if (count > max_components) count = max_components;
-    for (int i = 0; i < count; i++) {
-        curve c = {hinted ? p->plot[i] : i, INFINITY, -INFINITY, INFINITY};
-        for (int k = g->first; k < g->r->npoint; k++) {
-            double v = value(g, k, c.component);
-            c.lo = fmin(c.lo, v);
-            c.hi = fmax(c.hi, v);
-            if (v > 0) c.positive = fmin(c.positive, v);
-        }
-        if (isfinite(c.lo) && isfinite(c.hi)) g->all[g->nall++] = c;
-    }
-}
-
-static double size_of(const curve *c)
-{
-    return fmax(fabs(c->lo), fabs(c->hi));
-}
-
-static int fits(const panel *q, const curve *c, const char *unit)
-{
-    if (q->count >= max_curves || strcmp(q->unit, unit) != 0) return 0;
-    double a = size_of(&q->curve[0]), b = size_of(c);
-    for (int i = 1; i < q->count; i++) a = fmax(a, size_of(&q->curve[i]));
-    return a == 0 || b == 0 || (a < same_scale * b && b < same_scale * a);
-}
-
-static void arrange(plot *g)
-{
-    for (int i = 0; i < g->nall; i++) {
-        const char *unit = dae_component_unit(g->r->problem, g->all[i].component);
-        int j = 0;
-        while (j < g->npanel && !fits(&g->panel[j], &g->all[i], unit)) j++;
-        if (j == g->npanel) {
-            if (j == max_panels) continue;
-            g->panel[g->npanel++] = (panel){.unit = unit};
-        }
-        g->panel[j].curve[g->panel[j].count++] = g->all[i];
-    }
-    for (int j = 0; j < g->npanel; j++) {
-        double lo = INFINITY, hi = 0, positive = INFINITY;
-        for (int i = 0; i < g->panel[j].count; i++) {
-            positive = fmin(positive, g->panel[j].curve[i].positive);
-            lo = fmin(lo, g->panel[j].curve[i].lo);
-            hi = fmax(hi, g->panel[j].curve[i].hi);
-        }
-        g->panel[j].log_y = (g->log_y && hi > 0) || (g->log_t && lo > 0 && hi > log_span * lo);
-        g->panel[j].lowest = fmax(fmin(positive, hi), log_floor * hi);
-    }
-}
-
-static void put_point(dae_text *x, const plot *g, int k)
-{
-    dae_text_print(x, "%.9g", g->r->point_t[k]);
-    for (int j = 0; j < g->npanel; j++) {
-        for (int i = 0; i < g->panel[j].count; i++) {
-            double v = value(g, k, g->panel[j].curve[i].component);
-            if (isfinite(v)) {
-                dae_text_print(x, " %.7g", v);
-            } else {
-                dae_text_put(x, " NaN");
-            }
-        }
-    }
-    dae_text_put(x, "\n");
-}
-
-/* All points, or of very many those that show: first, and smallest and largest of every curve in each bucket.
- */
-static void put_data(dae_text *x, const plot *g)
-{
-    int n = g->r->npoint, first = g->first;
-    unsigned char *keep = calloc((size_t)n + 1, 1);
-    if (!keep) {
-        x->failed = 1;
-        return;
-    }
-    int many = n - first > 8 * buckets;
-    for (int b = 0; many && b < buckets; b++) {
-        int from = first + (int)((double)(n - first) * b / buckets),
-            to = first + (int)((double)(n - first) * (b + 1) / buckets);
-        keep[from] = 1;
-        for (int j = 0; j < g->npanel; j++) {
-            for (int i = 0; i < g->panel[j].count; i++) {
-                int c = g->panel[j].curve[i].component, lo = from, hi = from;
-                for (int k = from; k < to; k++) {
-                    if (value(g, k, c) < value(g, lo, c)) lo = k;
-                    if (value(g, k, c) > value(g, hi, c)) hi = k;
-                }
-                keep[lo] = keep[hi] = 1;
-            }
-        }
-    }
-    keep[n - 1] = 1;
-    dae_text_put(x, "$data << EOD\n");
-    for (int k = first; k < n; k++) {
-        if (!many || keep[k]) put_point(x, g, k);
-    }
-    dae_text_put(x, "EOD\n");
-    free(keep);
-}
-
-static void put_panel(dae_text *x, const plot *g, int j, int *column)
-{
-    const panel *q = &g->panel[j];
-    const dae_problem *p = g->r->problem;
-    char buffer[24], label[128];
-    int last = j == g->npanel - 1;
-    if (q->count == 1) {
-        const char *name = dae_component_name(p, q->curve[0].component, buffer, sizeof buffer);
-        snprintf(label, sizeof label, q->unit[0] ? "%s [%s]" : "%s", name, q->unit);
-    } else {
-        snprintf(label, sizeof label, "%s%s%s", q->unit[0] ? "[" : "", q->unit, q->unit[0] ? "]" : "");
-    }
-    dae_text_put(x,
-                 "set label 1 "); /* not ylabel: one column for all panels, however wide their numbers are */
-    dae_text_quoted(x, label);
-    dae_text_put(x, " at screen 0.022, graph 0.5 center rotate noenhanced\n");
-    if (q->log_y) {
-        dae_text_print(x, "set logscale y\nset format y \"10^{%%T}\"\nset yrange [%.3g:*]\n", q->lowest);
-    } else {
-        dae_text_put(x, "unset logscale y\nset format y \"%h\"\nset yrange [*:*]\n");
-    }
-    dae_text_print(x, "set format x \"%s\"\n", !last ? "" : g->log_t ? "10^{%T}" : "%h");
-    if (last) {
-        dae_text_put(x, "set label 2 ");
-        snprintf(label, sizeof label, p->time_unit ? "%s [%s]" : "%s", g->x_name, p->time_unit);
-        dae_text_quoted(x, label);
-        dae_text_print(x, " at graph 0.5, screen %.4f center noenhanced\n", 16.0 / g->height);
-    }
-    dae_text_put(x, q->count > 1
-                        ? "set key outside right center Left reverse noenhanced samplen 2 spacing 1.2\n"
-                        : "unset key\n");
-    for (int i = 0; i < q->count; i++) {
-        dae_text_print(x, "%s$data using 1:%d with %s linecolor rgb \"%s\" title ", i ? ", " : "plot ",
-                       ++*column, g->points ? "points pointtype 7 pointsize 0.5" : "lines linewidth 2",
-                       color[i]);
-        dae_text_quoted(x, dae_component_name(p, q->curve[i].component, buffer, sizeof buffer));
-    }
-    dae_text_put(x, "\n");
-}
-
-static void put_title(dae_text *x, const plot *g)
-{
-    const dae_run_result *r = g->r;
     const char *title = r->problem->info ? r->problem->info->title : NULL;
-    char text[256];
-    dae_snprintf(text, sizeof text, "%s%s%s   (%s, rtol %g, atol %g)", r->name, title ? ": " : "",
+    dae_snprintf(text, size, "%s%s%s   (%s, rtol %g, atol %g)", r->name, title ? ": " : "",
                  title ? title : "", r->solver, r->rtol, r->atol);
     if (strlen(text) > longest_title) /* of models it can be whole sentences */
-        dae_snprintf(text, sizeof text, "%s   (%s, rtol %g, atol %g)", r->name, r->solver, r->rtol, r->atol);
-    dae_text_quoted(x, text);
-}
-
-static dae_status draw(plot *g, const char *terminal, dae_write_fn *write, void *user)
-{
-    dae_text x = {.write = write, .user = user};
-    const dae_run_result *r = g->r;
-    if (r->npoint - g->first < 2) return DAE_ERR_INPUT;
-    choose_curves(g);
-    arrange(g);
-    if (g->npanel == 0) return DAE_ERR_INPUT;
-    static const int panel_height[max_panels] = {420, 260, 210, 185, 170, 160};
-    int top = 46, bottom = 72, height = top + bottom + g->npanel * panel_height[g->npanel - 1], keys = 0;
-    size_t longest = 0;
-    for (int j = 0; j < g->npanel; j++) {
-        keys |= g->panel[j].count > 1;
-        for (int i = 0; i < g->panel[j].count && g->panel[j].count > 1; i++) {
-            char buffer[24];
-            size_t letters =
-                strlen(dae_component_name(r->problem, g->panel[j].curve[i].component, buffer, sizeof buffer));
-            if (letters > longest) longest = letters;
-        }
-    }
-    double right = keys ? 1 - fmin(0.45, fmax(126, 64 + 8.5 * (double)longest) / width) : 0.96;
-    g->height = height;
-    dae_text_terminal(&x, terminal, width, height);
-    put_data(&x, g);
-    dae_text_put(&x, "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\n"
-                     "unset mxtics\nunset mytics\nset tics nomirror out textcolor rgb \"#202020\"\nset grid "
-                     "linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\n");
-    if (g->log_t) dae_text_put(&x, "set logscale x\n");
-    double from = INFINITY, to = -INFINITY;
-    for (int k = g->first; k < r->npoint; k++) {
-        from = fmin(from, r->point_t[k]);
-        to = fmax(to, r->point_t[k]);
-    }
-    dae_text_print(&x, "set xrange [%.9g:%.9g]\n", r->t_end < r->t0 ? to : from,
-                   r->t_end < r->t0 ? from : to);
-    dae_text_print(
-        &x, "set multiplot layout %d,1 margins screen 0.12,%.4f,%.4f,%.4f spacing screen 0,%.4f title ",
-        g->npanel, right, (double)bottom / height, 1 - (double)top / height, 22.0 / height);
-    if (g->title) dae_text_quoted(&x, g->title);
-    else put_title(&x, g);
-    dae_text_put(&x, " noenhanced\n");
-    int column = 1;
-    for (int j = 0; j < g->npanel; j++) put_panel(&x, g, j, &column);
-    dae_text_put(&x, "unset multiplot\n");
-    return dae_text_end(&x);
+        dae_snprintf(text, size, "%s   (%s, rtol %g, atol %g)", r->name, r->solver, r->rtol, r->atol);
 }
 
 dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write_fn *write, void *user)
 {
-    plot g = {.r = r, .log_t = r->problem->plot_log_t && r->t_end > r->t0, .x_name = "t"};
-    while (g.log_t && g.first < r->npoint && !(r->point_t[g.first] > 0)) g.first++;
-    return draw(&g, terminal, write, user);
-}
-
-/* ---- Tables ---------------------------------------------------------------------------------------- */
-
-static int varies(const dae_table *t, int k)
-{
-    const double *x = t->value + (long)k * t->nrow;
-    double first = NAN;
-    long numbers = 0;
-    int many = 0;
-    for (long i = 0; i < t->nrow; i++) {
-        if (!isfinite(x[i])) continue;
-        if (isnan(first)) first = x[i];
-        many |= x[i] != first;
-        numbers++;
-    }
-    return many && 2 * numbers > t->nrow;
-}
-
-int dae_table_plot_choose(const dae_table *t, int x, int *y, int most)
-{
-    int count = 0;
-    for (int k = 0; k < t->ncol && count < most; k++) {
-        if (k != x && varies(t, k)) y[count++] = k;
-    }
-    return count;
-}
-
-/* Rows whose abscissa can be drawn, in the form of a run. */
-static dae_status draw_table(const dae_table *t, const dae_table_plot_options *opt, double *room,
-                             const char **names, int *hint, dae_write_fn *write, void *user)
-{
-    const double *x = t->value + (long)opt->x * t->nrow;
-    const char **units = names + opt->ny;
-    double *y = room + t->nrow;
-    int n = 0, up = 1, down = 1;
-    for (long i = 0; i < t->nrow; i++) {
-        if (!isfinite(x[i]) || (opt->log_x && !(x[i] > 0))) continue;
-        room[n] = x[i];
-        if (n > 0 && x[i] < room[n - 1]) up = 0;
-        if (n > 0 && x[i] > room[n - 1]) down = 0;
-        for (int k = 0; k < opt->ny; k++) y[(long)n * opt->ny + k] = t->value[(long)opt->y[k] * t->nrow + i];
-        n++;
-    }
-    for (int k = 0; k < opt->ny; k++) {
-        names[k] = t->name[opt->y[k]];
-        units[k] = t->unit[opt->y[k]];
-        hint[k] = k;
-    }
-    dae_problem p = {.component = names, .unit = units, .plot = hint, .nplot = opt->ny};
-    const char *unit = t->unit[opt->x];
-    if (!strncmp(unit, "units: ", 7)) unit += 7; /* as tables of mechanisms begin their line of units */
-    if (unit[0]) p.time_unit = unit;
-    dae_run_result r = {.problem = &p, .n = opt->ny, .npoint = n, .point_t = room, .point_y = y};
-    plot g = {.r = &r,
-              .log_t = opt->log_x,
-              .x_name = t->name[opt->x],
-              .title = opt->title ? opt->title : "",
-              .log_y = opt->log_y,
-              .points = !up && !down && !opt->lines};
-    return draw(&g, opt->terminal, write, user);
-}
-
-dae_status dae_table_plot(const dae_table *t, const dae_table_plot_options *opt, dae_write_fn *write,
-                          void *user)
-{
-    size_t ny = (size_t)opt->ny, rows = (size_t)t->nrow;
-    if (opt->ny < 1) return DAE_ERR_INPUT;
-    double *room = malloc(((1 + ny) * rows + 1) * sizeof *room);
-    const char **names = malloc(2 * ny * sizeof *names);
-    int *hint = malloc(ny * sizeof *hint);
+    const dae_problem *p = r->problem;
+    size_t n = (size_t)r->n;
+    const char **name = calloc(2 * n + 1, sizeof *name), **unit = name ? name + n : NULL;
+    char(*buffer)[room] = calloc(n + 1, room), title[256];
     dae_status s = DAE_ERR_MEMORY;
-    if (room && names && hint) s = draw_table(t, opt, room, names, hint, write, user);
-    free(room);
-    free(names);
-    free(hint);
+    if (name && buffer) {
+        for (int i = 0; i < r->n; i++) {
+            name[i] = dae_component_name(p, i, buffer[i], room);
+            unit[i] = dae_component_unit(p, i);
+        }
+        put_title(r, title, sizeof title);
+        dae_curves c = {.n = r->n,
+                        .npoint = r->npoint,
+                        .x = r->point_t,
+                        .y = r->point_y,
+                        .name = name,
+                        .unit = unit,
+                        .x_name = "t",
+                        .x_unit = p->time_unit ? p->time_unit : "",
+                        .chosen = p->plot,
+                        .nchosen = p->nplot,
+                        .log_x = p->plot_log_t && r->t_end > r->t0,
+                        .backwards = r->t_end < r->t0,
+                        .title = title};
+        while (c.log_x && c.first < r->npoint && !(r->point_t[c.first] > 0)) c.first++;
+        s = dae_curves_plot(&c, terminal, write, user);
+    }
+    free(name);
+    free(buffer);
     return s;
 }

@@ -38,7 +38,7 @@ typedef struct run {
     long restarts;
     int out_of_memory;
     void *checkpoint;
-    dae_work work; /* p NULL: nobody wants it */
+    dae_energy_sum work; /* p NULL: nobody wants it */
     dae_balance energy;
 } run;
 

@@ -1,82 +1,111 @@
-/* The trajectory of a run as a table, with what the problem derives of it: numbers stay numbers. */
-#include "table/table.h"
+/* The trajectory of a run as a table, with what the problem derives of it and what the run says about itself. */
+#include "core/error.h"
 
 #include <daedalus/run.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *kept(dae_table_memory *m, const char *text)
-{
-    return dae_arena_copy(m->arena, text, strlen(text) + 1, 1);
-}
-
 /* Names and units: t, the components, the derived columns. */
-static void fill_names(dae_table_memory *m, const dae_run_result *r)
+static void fill_names(dae_table *t, const dae_run_result *r)
 {
     const dae_problem *p = r->problem;
     char buffer[24];
-    m->name[0] = "t";
-    m->unit[0] = p->time_unit ? p->time_unit : "";
-    for (int i = 0; i < r->n; i++) {
-        m->name[1 + i] = kept(m, dae_component_name(p, i, buffer, sizeof buffer));
-        m->unit[1 + i] = kept(m, dae_component_unit(p, i));
-    }
-    for (int i = 0; i < p->derived.ncolumn; i++) {
-        m->name[1 + r->n + i] = kept(m, p->derived.column[i]);
-        m->unit[1 + r->n + i] = kept(m, p->derived.unit[i]);
-    }
+    dae_table_column(t, 0, "t", p->time_unit);
+    for (int i = 0; i < r->n; i++)
+        dae_table_column(t, 1 + i, dae_component_name(p, i, buffer, sizeof buffer), dae_component_unit(p, i));
+    for (int i = 0; i < p->derived.ncolumn; i++)
+        dae_table_column(t, 1 + r->n + i, p->derived.column[i], p->derived.unit[i]);
 }
 
-/* Column after column; 0 or -1. */
-static int fill_values(dae_table_memory *m, const dae_run_result *r)
+/* 0 or -1. */
+static int fill_values(dae_table *t, const dae_run_result *r)
 {
     const dae_derived *d = &r->problem->derived;
-    size_t rows = (size_t)r->npoint, n = (size_t)r->n, more = (size_t)d->ncolumn;
-    double *value = calloc(rows * more + 1, sizeof *value);
+    size_t n = (size_t)r->n, more = (size_t)d->ncolumn;
+    double *value = calloc((size_t)r->npoint * more + 1, sizeof *value);
     int bad =
         !value || (more && d->columns(r->problem, r->npoint, r->point_t, r->point_y, NULL, NULL, value) < 0);
-    for (size_t k = 0; k < rows && !bad; k++) {
-        m->value[k] = r->point_t[k];
-        for (size_t i = 0; i < n; i++) m->value[(1 + i) * rows + k] = r->point_y[k * n + i];
-        for (size_t i = 0; i < more; i++) m->value[(1 + n + i) * rows + k] = value[k * more + i];
+    for (int k = 0; k < r->npoint && !bad; k++) {
+        dae_table_set(t, k, 0, r->point_t[k]);
+        for (size_t i = 0; i < n; i++) dae_table_set(t, k, 1 + (int)i, r->point_y[(size_t)k * n + i]);
+        for (size_t i = 0; i < more; i++) dae_table_set(t, k, 1 + (int)(n + i), value[(size_t)k * more + i]);
     }
     free(value);
     return bad ? -1 : 0;
 }
 
-dae_table *dae_run_table(const dae_run_result *r, dae_error *err)
+/* The k-th word of "a|b|c". */
+static void note_choice(dae_table *t, const char *name, const char *words, int k)
 {
-    size_t columns = 1 + (size_t)r->n + (size_t)r->problem->derived.ncolumn;
-    dae_table_memory *m = calloc(1, sizeof *m);
-    if (m) m->arena = dae_arena_create();
-    if (m) m->name = calloc(columns, sizeof *m->name);
-    if (m) m->unit = calloc(columns, sizeof *m->unit);
-    if (m) m->value = calloc(columns * (size_t)r->npoint + 1, sizeof *m->value);
-    int fine = m && m->arena && m->name && m->unit && m->value;
-    if (fine) {
-        fill_names(m, r);
-        fine = !dae_arena_failed(m->arena) && fill_values(m, r) == 0;
-    }
-    if (!fine) {
-        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-        if (m) dae_table_destroy(&m->t);
-        return NULL;
-    }
-    m->t = (dae_table){
-        .ncol = (int)columns, .nrow = r->npoint, .name = m->name, .unit = m->unit, .value = m->value};
-    return &m->t;
+    char word[64];
+    for (; k > 0 && strchr(words, '|'); k--) words = strchr(words, '|') + 1;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(words, "|"), words);
+    dae_table_note(t, name, word, 0);
 }
 
-dae_status dae_run_hdf5(const dae_run_result *r, const dae_hdf5_options *opt, dae_write_fn *write, void *user,
-                        dae_error *err)
+/* All that the run was asked for and what came out. */
+static void describe(dae_table *t, const dae_run_result *r)
 {
-    dae_error own = {0};
-    if (!err) err = &own;
-    dae_table *t = dae_run_table(r, err);
-    if (!t) return err->status;
-    dae_status s = dae_table_hdf5(t, opt, write, user, err);
+    const dae_problem_info *info = r->problem->info;
+    const dae_parameter *q = info ? info->parameter : NULL;
+    const struct {
+        const char *name;
+        double value;
+    } number[] = {{"rtol", r->rtol},
+                  {"atol", r->atol},
+                  {"h0", r->h0},
+                  {"t0", r->t0},
+                  {"t_end", r->t_end},
+                  {"steps", (double)r->stats.steps},
+                  {"accepted", (double)r->stats.accepted},
+                  {"f", (double)(r->stats.f + r->stats.f_jac)},
+                  {"jac", (double)r->stats.jac},
+                  {"lu", (double)r->stats.lu},
+                  {"cpu_seconds", r->cpu_seconds},
+                  {"scd", r->scd},
+                  {"mescd", r->mescd}};
+    dae_table_note(t, "problem", r->name, 0);
+    if (info && info->title) dae_table_note(t, "title", info->title, 0);
+    dae_table_note(t, "solver", r->solver, 0);
+    if (r->formulation) dae_table_note(t, "formulation", r->formulation, 0);
+    dae_table_note(t, "status", dae_run_status_word(r->status), 0);
+    if (r->error.text[0]) dae_table_note(t, "message", r->error.text, 0);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        if (isfinite(number[i].value)) dae_table_note(t, number[i].name, NULL, number[i].value);
+    }
+    for (int i = 0; q && q[i].name; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "parameter.%s", q[i].name);
+        if (q[i].choices) note_choice(t, name, q[i].choices, (int)r->problem->parameter[i]);
+        else dae_table_note(t, name, NULL, r->problem->parameter[i]);
+    }
+}
+
+dae_table *dae_run_table(const dae_run_result *r, dae_error *err)
+{
+    dae_table *t = dae_table_create(1 + r->n + r->problem->derived.ncolumn, r->npoint);
+    if (t) {
+        fill_names(t, r);
+        describe(t, r);
+    }
+    if (!t || fill_values(t, r) < 0 || t->failed) {
+        dae_table_destroy(t);
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        return NULL;
+    }
+    return t;
+}
+
+dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user)
+{
+    dae_table *t = dae_run_table(r, NULL);
+    if (!t) return DAE_ERR_MEMORY;
+    dae_table plain = *t;
+    plain.nattribute = 0;
+    dae_status s = dae_table_csv(&plain, write, user);
     dae_table_destroy(t);
     return s;
 }

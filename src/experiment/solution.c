@@ -11,8 +11,8 @@
 
 #include "core/error.h"
 #include "core/number.h"
-#include "core/vector.h"
 #include "core/text.h"
+#include "core/vector.h"
 
 #include <daedalus/experiment.h>
 
@@ -408,39 +408,36 @@ dae_status dae_solution_json(const dae_solution *s, const double *t, int count, 
     return r;
 }
 
-static void put_row(dae_text *x, const char *first, json_t *words)
+static const char *word_at(const json_t *list, int i)
 {
-    size_t i;
-    json_t *word;
-    dae_text_put(x, first);
-    json_array_foreach(words, i, word)
-    {
-        const char *text = json_string_value(word);
-        dae_text_put(x, ",");
-        dae_text_put(x, text ? text : "");
-    }
-    dae_text_put(x, "\n");
+    const char *text = json_string_value(json_array_get(list, (size_t)i));
+    return text ? text : "";
 }
 
-dae_status dae_solution_csv(const dae_solution *s, const double *t, int count, dae_write_fn *write,
-                            void *user, dae_error *err)
+dae_table *dae_solution_table(const dae_solution *s, const double *t, int count, dae_error *err)
 {
-    dae_text x = {.write = write, .user = user};
-    double *y = calloc((size_t)s->info.n, sizeof *y);
-    if (!y) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    const char *unit = json_string_value(json_object_get(s->head, "time_unit"));
-    put_row(&x, "t", json_object_get(s->head, "component"));
-    dae_text_put(&x, "# ");
-    put_row(&x, unit ? unit : "", json_object_get(s->head, "unit"));
+    int n = s->info.n;
+    const json_t *names = json_object_get(s->head, "component"), *units = json_object_get(s->head, "unit");
+    double *y = calloc((size_t)n + 1, sizeof *y);
+    dae_table *out = y ? dae_table_create(1 + n, count) : NULL;
+    if (out) dae_table_column(out, 0, "t", json_string_value(json_object_get(s->head, "time_unit")));
+    for (int i = 0; out && i < n; i++) dae_table_column(out, 1 + i, word_at(names, i), word_at(units, i));
     dae_status r = DAE_OK;
-    for (int k = 0; k < count && r >= 0; k++) {
+    for (int k = 0; out && k < count && r >= 0; k++) {
         r = dae_solution_at(s, t[k], y, NULL, err);
-        dae_text_print(&x, "%.17g", t[k]);
-        for (int i = 0; i < s->info.n; i++) dae_text_print(&x, ",%.17g", y[i]);
-        dae_text_put(&x, "\n");
+        dae_table_set(out, k, 0, t[k]);
+        for (int i = 0; i < n; i++) dae_table_set(out, k, 1 + i, y[i]);
     }
     free(y);
-    if (dae_text_end(&x) < 0 && r >= 0)
-        r = dae_fail(err, DAE_ERR_FILE, NAN, "the samples could not be written");
-    return r;
+    if (out) {
+        dae_table_note(out, "problem", s->info.problem, 0);
+        dae_table_note(out, "solver", s->info.solver, 0);
+        if (s->info.formulation) dae_table_note(out, "formulation", s->info.formulation, 0);
+        dae_table_note(out, "rtol", NULL, s->info.rtol);
+        dae_table_note(out, "atol", NULL, s->info.atol);
+    }
+    if (out && r >= 0 && !out->failed) return out;
+    if (!out || out->failed) dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    dae_table_destroy(out);
+    return NULL;
 }

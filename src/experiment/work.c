@@ -20,9 +20,9 @@ static const double node[] = {0.04691007703066800, 0.23076534494715845, 0.5, 0.7
 static const double weight[] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444,
                                 0.23931433524968324, 0.11846344252809454};
 
-int dae_work_begin(dae_work *w, const dae_problem *p, int n)
+int dae_work_begin(dae_energy_sum *w, const dae_problem *p, int n)
 {
-    *w = (dae_work){.p = p, .n = n};
+    *w = (dae_energy_sum){.p = p, .n = n};
     w->t = calloc(ROOM, sizeof *w->t);
     w->weight = calloc(ROOM, sizeof *w->weight);
     w->y = calloc((size_t)ROOM * (size_t)n, sizeof *w->y);
@@ -33,17 +33,17 @@ int dae_work_begin(dae_work *w, const dae_problem *p, int n)
     return 1;
 }
 
-void dae_work_end(dae_work *w)
+void dae_work_end(dae_energy_sum *w)
 {
     free(w->t);
     free(w->weight);
     free(w->y);
     free(w->at);
     free(w->kind);
-    *w = (dae_work){0};
+    *w = (dae_energy_sum){0};
 }
 
-static void take(dae_work *w, int i)
+static void take(dae_energy_sum *w, int i)
 {
     dae_balance *b = &w->balance;
     double T = w->at[i].kinetic, V = w->at[i].potential;
@@ -67,7 +67,7 @@ static void take(dae_work *w, int i)
     w->off = off;
 }
 
-static void flush(dae_work *w)
+static void flush(dae_energy_sum *w)
 {
     if (w->rows && !w->failed) {
         int r = w->p->derived.energy(w->p, w->rows, w->t, w->y, w->at);
@@ -78,7 +78,7 @@ static void flush(dae_work *w)
     w->rows = 0;
 }
 
-double *dae_work_point(dae_work *w, double from, double to, int k, long events, double *t)
+double *dae_work_point(dae_energy_sum *w, double from, double to, int k, long events, double *t)
 {
     if (w->rows + DAE_WORK_POINTS > ROOM && k == 0) flush(w);
     int i = w->rows++, last = DAE_WORK_POINTS - 1;
@@ -89,7 +89,7 @@ double *dae_work_point(dae_work *w, double from, double to, int k, long events, 
     return w->y + (size_t)i * (size_t)w->n;
 }
 
-const dae_balance *dae_work_balance(dae_work *w, long steps, double tol)
+const dae_balance *dae_work_balance(dae_energy_sum *w, long steps, double tol)
 {
     flush(w);
     if (!w->begun || w->failed) return NULL;

@@ -173,28 +173,39 @@ static void put_lines(dae_text *x, const dae_compared *c, int count, int markdow
     }
 }
 
-static void put_number(dae_text *x, double value)
+dae_table *dae_compare_table(const dae_compared *c, int count, dae_error *err)
 {
-    if (isfinite(value)) dae_text_print(x, ",%.17g", value);
-    else dae_text_put(x, ",");
+    static const char *const names[][2] = {
+        {"solver", ""},  {"status", ""}, {"t_end", ""}, {"cpu_seconds", "s"}, {"steps", ""},
+        {"f", ""},       {"jac", ""},    {"lu", ""},    {"position", ""},     {"velocity", ""},
+        {"energy", "J"}, {"scd", ""},    {"mescd", ""}};
+    enum { n = sizeof names / sizeof *names };
+    dae_table *t = dae_table_create(n, count);
+    for (int k = 0; t && k < n; k++) dae_table_column(t, k, names[k][0], names[k][1]);
+    for (int i = 0; t && i < count; i++) {
+        const double v[] = {c[i].t_end,       c[i].cpu_seconds, (double)c[i].steps, (double)c[i].f,
+                            (double)c[i].jac, (double)c[i].lu,  c[i].position_max,  c[i].velocity_max,
+                            c[i].energy,      c[i].scd,         c[i].mescd};
+        dae_table_set_text(t, i, 0, c[i].label);
+        dae_table_set_text(t, i, 1, word(&c[i]));
+        for (int k = 2; k < n; k++) {
+            if (isfinite(v[k - 2])) dae_table_set(t, i, k, v[k - 2]);
+            else dae_table_set_text(t, i, k, "");
+        }
+    }
+    if (t) t->no_units = 1;
+    if (t && !t->failed) return t;
+    dae_table_destroy(t);
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    return NULL;
 }
 
-static void put_csv(dae_text *x, const dae_compared *c, int count)
+static dae_status put_csv(const dae_compared *c, int count, dae_write_fn *write, void *user)
 {
-    dae_text_put(x, "solver,status,t_end,cpu_seconds,steps,f,jac,lu,position,velocity,energy,scd,mescd\n");
-    for (int i = 0; i < count; i++) {
-        dae_text_field(x, c[i].label);
-        dae_text_print(x, ",%s", word(&c[i]));
-        put_number(x, c[i].t_end);
-        put_number(x, c[i].cpu_seconds);
-        dae_text_print(x, ",%ld,%ld,%ld,%ld", c[i].steps, c[i].f, c[i].jac, c[i].lu);
-        put_number(x, c[i].position_max);
-        put_number(x, c[i].velocity_max);
-        put_number(x, c[i].energy);
-        put_number(x, c[i].scd);
-        put_number(x, c[i].mescd);
-        dae_text_put(x, "\n");
-    }
+    dae_table *t = dae_compare_table(c, count, NULL);
+    dae_status s = t ? dae_table_csv(t, write, user) : DAE_ERR_MEMORY;
+    dae_table_destroy(t);
+    return s;
 }
 
 static void set_number(json_t *o, const char *key, double value)
@@ -236,7 +247,7 @@ dae_status dae_compare_write(const dae_compared *c, int count, const char *forma
 {
     dae_text x = {.write = write, .user = user};
     if (!strcmp(format, "json")) put_json(&x, c, count);
-    else if (!strcmp(format, "csv")) put_csv(&x, c, count);
+    else if (!strcmp(format, "csv")) return put_csv(c, count, write, user);
     else if (!strcmp(format, "md") || !strcmp(format, "text")) put_lines(&x, c, count, !strcmp(format, "md"));
     else return DAE_ERR_INPUT;
     return dae_text_end(&x);

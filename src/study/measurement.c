@@ -1,5 +1,6 @@
 /* Measurements: from a run, to a line of JSON, and back. */
-#include "core/text.h"
+#include "core/error.h"
+#include "study/json.h"
 
 #include <daedalus/study.h>
 
@@ -11,25 +12,20 @@
 
 /* The fields by name. The keys are a contract with the files that people keep: add to them, do not rename. */
 typedef enum field_type { TEXT, REAL, LONG, INT } field_type;
-#define TEXT_FIELD(name)                                                                    \
-    {                                                                                       \
-#name, TEXT, offsetof(dae_measurement, name), sizeof((dae_measurement *)NULL)->name \
-    }
-#define FIELD(type, name)                               \
-    {                                                   \
-#name, type, offsetof(dae_measurement, name), 0 \
-    }
+#define TEXT_FIELD(field) \
+    TEXT, #field, offsetof(dae_measurement, field), sizeof((dae_measurement *)NULL)->field
+#define FIELD(type, field) type, #field, offsetof(dae_measurement, field), 0
 static const struct field {
-    const char *name;
     field_type type;
+    const char *name;
     size_t offset, size;
 } fields[] = {
-    TEXT_FIELD(problem), TEXT_FIELD(settings),  TEXT_FIELD(solver),  TEXT_FIELD(formulation),
-    FIELD(REAL, rtol),   FIELD(REAL, atol),     FIELD(REAL, h0),     FIELD(REAL, max_seconds),
-    TEXT_FIELD(message), FIELD(REAL, t),        FIELD(REAL, scd),    FIELD(REAL, mescd),
-    FIELD(LONG, steps),  FIELD(LONG, accepted), FIELD(LONG, f),      FIELD(LONG, f_jac),
-    FIELD(LONG, jac),    FIELD(LONG, lu),       FIELD(LONG, solves), FIELD(REAL, cpu_seconds),
-    FIELD(INT, repeat),
+    {TEXT_FIELD(problem)}, {TEXT_FIELD(settings)},  {TEXT_FIELD(solver)},  {TEXT_FIELD(formulation)},
+    {FIELD(REAL, rtol)},   {FIELD(REAL, atol)},     {FIELD(REAL, h0)},     {FIELD(REAL, max_seconds)},
+    {TEXT_FIELD(message)}, {FIELD(REAL, t)},        {FIELD(REAL, scd)},    {FIELD(REAL, mescd)},
+    {FIELD(LONG, steps)},  {FIELD(LONG, accepted)}, {FIELD(LONG, f)},      {FIELD(LONG, f_jac)},
+    {FIELD(LONG, jac)},    {FIELD(LONG, lu)},       {FIELD(LONG, solves)}, {FIELD(REAL, cpu_seconds)},
+    {FIELD(INT, repeat)},
 };
 enum { nfields = sizeof fields / sizeof *fields };
 
@@ -55,8 +51,49 @@ dae_measurement dae_measurement_of(const dae_run_result *r)
     snprintf(m.problem, sizeof m.problem, "%s", r->name);
     snprintf(m.solver, sizeof m.solver, "%s", r->solver ? r->solver : "");
     snprintf(m.formulation, sizeof m.formulation, "%s", r->formulation ? r->formulation : "");
+    dae_provenance_line(m.provenance, sizeof m.provenance);
     if (r->status != DAE_OK) snprintf(m.message, sizeof m.message, "%.255s", r->error.text);
     return m;
+}
+
+/* A field that is a number. */
+static double number_of(const struct field *f, const dae_measurement *m)
+{
+    const char *at = (const char *)m + f->offset;
+    double x = NAN;
+    long k;
+    int j;
+    if (f->type == REAL) memcpy(&x, at, sizeof x);
+    if (f->type == LONG) memcpy(&k, at, sizeof k), x = (double)k;
+    if (f->type == INT) memcpy(&j, at, sizeof j), x = (double)j;
+    return x;
+}
+
+dae_table *dae_workprec_table(const dae_measurement *m, int count, dae_error *err)
+{
+    dae_table *t = dae_table_create(1 + nfields, count);
+    for (int k = 0; t && k < nfields; k++) {
+        dae_table_column(t, 1 + k, fields[k].name, strstr(fields[k].name, "seconds") ? "s" : "");
+        if (fields[k].type == TEXT) dae_table_mark_words(t, fields[k].name);
+    }
+    if (t) {
+        dae_table_column(t, 0, "status", "");
+        t->no_units = 1;
+    }
+    for (int i = 0; t && i < count; i++) {
+        dae_table_set_text(t, i, 0, dae_status_name(m[i].status));
+        for (int k = 0; k < nfields; k++) {
+            double x = number_of(&fields[k], &m[i]);
+            if (fields[k].type == TEXT)
+                dae_table_set_text(t, i, 1 + k, (const char *)&m[i] + fields[k].offset);
+            else if (isfinite(x)) dae_table_set(t, i, 1 + k, x);
+            else dae_table_set_text(t, i, 1 + k, "");
+        }
+    }
+    if (t && !t->failed) return t;
+    dae_table_destroy(t);
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    return NULL;
 }
 
 dae_status dae_measurement_json(const dae_measurement *m, dae_write_fn *write, void *user)
@@ -65,47 +102,39 @@ dae_status dae_measurement_json(const dae_measurement *m, dae_write_fn *write, v
     json_object_set_new(o, "status", json_string(dae_status_name(m->status)));
     for (int i = 0; i < nfields; i++) {
         const char *at = (const char *)m + fields[i].offset;
-        json_t *v = NULL;
-        double x;
-        long k;
-        int j;
-        switch (fields[i].type) {
-        case TEXT: v = json_string(at); break;
-        case REAL:
-            memcpy(&x, at, sizeof x);
-            v = isfinite(x) ? json_real(x) : json_null();
-            break;
-        case LONG:
-            memcpy(&k, at, sizeof k);
-            v = json_integer(k);
-            break;
-        case INT:
-            memcpy(&j, at, sizeof j);
-            v = json_integer(j);
-            break;
-        }
+        double x = number_of(&fields[i], m);
+        json_t *v = fields[i].type == TEXT   ? json_string(at)
+                    : fields[i].type == REAL ? dae_json_real(x)
+                                             : json_integer((json_int_t)x);
         json_object_set_new(o, fields[i].name, v ? v : json_null());
     }
-    char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(o);
-    if (!line) return DAE_ERR_MEMORY;
-    dae_text x = {.write = write, .user = user};
-    dae_text_put(&x, line);
-    dae_text_put(&x, "\n");
-    free(line);
-    return dae_text_end(&x);
+    json_t *from = m->provenance[0] ? json_loads(m->provenance, 0, NULL) : NULL;
+    if (from) json_object_set_new(o, "provenance", from);
+    dae_status s = dae_json_write(o, write, user);
+    return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
 }
 
-static int status_of(const char *name, dae_status *s)
+/* By its name; rows of the matrix have it as "code", those of before 0.1.0 only a word. */
+static int status_of(const json_t *o, int row, dae_status *s)
 {
-#define X(code, value, sentence, hint)  \
-    if (name && !strcmp(name, #code)) { \
-        *s = code;                      \
-        return 1;                       \
+    const char *name = json_string_value(json_object_get(o, "status")),
+               *code = json_string_value(json_object_get(o, "code"));
+    static const dae_status known[] = {DAE_OK, DAE_ERR_MAX_SECONDS, DAE_ERR_INCONSISTENT, DAE_ERR_INPUT};
+    if (!name) return 0;
+#define X(code_name, value, sentence, hint)        \
+    if (!strcmp(code ? code : name, #code_name)) { \
+        *s = code_name;                            \
+        return 1;                                  \
     }
     DAE_STATUS_LIST(X)
 #undef X
-    return 0;
+    for (size_t i = 0; row && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name, dae_run_status_word(known[i])) != 0) continue;
+        *s = known[i];
+        return 1;
+    }
+    *s = DAE_ERR_STEP_TOO_SMALL;
+    return row && !strcmp(name, "failed");
 }
 
 /* 1 if the value has the type of the field. */
@@ -134,16 +163,26 @@ dae_status dae_measurement_parse(const char *line, size_t length, dae_measuremen
     dae_status s = DAE_OK;
     *m = (dae_measurement){0};
     if (!o) return dae_fail(err, DAE_ERR_INPUT, NAN, "no JSON object: %s", where.text);
-    if (!status_of(json_string_value(json_object_get(o, "status")), &m->status)) {
+    /* A row of the matrix has no settings, and null where the first step is the method's. */
+    int row = json_object_get(o, "marks") != NULL;
+    if (!status_of(o, row, &m->status)) {
         s = dae_fail(err, DAE_ERR_INPUT, NAN, "\"status\" is missing or unknown");
     }
     for (int i = 0; s >= 0 && i < nfields; i++) {
         const json_t *v = json_object_get(o, fields[i].name);
+        if (row && (!v || json_is_null(v)) && fields[i].type != REAL) continue;
+        if (row && !v) v = json_null();
         if (!v || !take(&fields[i], v, m)) {
             s = dae_fail(err, DAE_ERR_INPUT, NAN, "\"%s\" is %s", fields[i].name,
                          v ? "of another type" : "missing");
         }
     }
+    if (row && isnan(m->h0)) m->h0 = 0;
+    char *from = json_dumps(json_object_get(o, "provenance"), JSON_COMPACT);
+    if (from && strlen(from) < sizeof m->provenance) strcpy(m->provenance, from);
+    free(from);
+    if (s >= 0 && row && (!m->problem[0] || !m->solver[0]))
+        s = dae_fail(err, DAE_ERR_INPUT, NAN, "\"problem\" or \"solver\" is missing");
     json_decref(o);
     return s;
 }

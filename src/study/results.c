@@ -4,6 +4,7 @@
 #include "core/escape.h"
 #include "core/number.h"
 #include "core/text.h"
+#include "study/json.h"
 
 #include <daedalus/plugin.h>
 #include <daedalus/study.h>
@@ -496,7 +497,7 @@ static void html(dae_text *x, const dae_result_row *row, int count)
     dae_text_put(x, "</tbody></table>\n");
 }
 
-/* ---- CSV and JSON ---------------------------------------------------------------------------------- */
+/* ---- Tables and JSON ---------------------------------------------------------------------------------- */
 
 static const struct {
     int bit;
@@ -508,57 +509,89 @@ static const struct {
                   {DAE_MARK_F, "f"}};
 enum { nmarks = sizeof mark_names / sizeof *mark_names };
 
-static void csv_real(dae_text *x, double value)
+/* A number, or an empty cell where there is none. */
+static void put_real(dae_table *t, long row, int *k, double value)
 {
-    if (isfinite(value)) dae_text_print(x, ",%.17g", value);
-    else dae_text_put(x, ",");
+    if (isfinite(value)) dae_table_set(t, row, *k, value);
+    else dae_table_set_text(t, row, *k, "");
+    ++*k;
 }
 
-static void csv_count(dae_text *x, long value)
+static void table_figures(dae_table *t, long row, int *k, double mescd, double scd, const long *count,
+                          double cpu)
 {
-    if (value >= 0) dae_text_print(x, ",%ld", value);
-    else dae_text_put(x, ",");
+    put_real(t, row, k, mescd);
+    put_real(t, row, k, scd);
+    for (int i = 0; i < 5; i++) put_real(t, row, k, count[i] >= 0 ? (double)count[i] : NAN);
+    put_real(t, row, k, cpu);
 }
 
-static void csv_figures(dae_text *x, double mescd, double scd, const long *count, double cpu)
-{
-    csv_real(x, mescd);
-    csv_real(x, scd);
-    for (int k = 0; k < 5; k++) csv_count(x, count[k]);
-    csv_real(x, cpu);
-}
-
-static void csv_row(dae_text *x, const dae_result_row *r)
+static void table_row(dae_table *t, long i, const dae_result_row *r)
 {
     const dae_published_row *p = r->published;
-    const char *sep = ",";
-    dae_text_print(x, "%s,%s,%s,%s,%.17g,%.17g,%.17g,%s", r->problem, r->solver, p ? p->solver : "",
-                   p && p->variant ? p->variant : "", r->rtol, r->atol, r->h0,
-                   dae_run_status_word(r->status));
-    csv_figures(x, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu}, r->cpu_seconds);
-    if (p)
-        csv_figures(x, p->mescd, p->scd, (long[]){p->steps, p->accepted, p->f, p->jac, p->lu},
-                    p->cpu_seconds);
-    else dae_text_put(x, ",,,,,,,,");
-    int marks = dae_result_marks(r);
-    if (!marks) dae_text_put(x, ",");
-    for (int k = 0; k < nmarks; k++) {
-        if (!(marks & mark_names[k].bit)) continue;
-        dae_text_print(x, "%s%s", sep, mark_names[k].name);
-        sep = " ";
+    char marked[64] = "";
+    int k = 0, marks = dae_result_marks(r);
+    dae_table_set_text(t, i, k++, r->problem);
+    dae_table_set_text(t, i, k++, r->solver);
+    dae_table_set_text(t, i, k++, p ? p->solver : "");
+    dae_table_set_text(t, i, k++, p && p->variant ? p->variant : "");
+    put_real(t, i, &k, r->rtol);
+    put_real(t, i, &k, r->atol);
+    put_real(t, i, &k, r->h0);
+    dae_table_set_text(t, i, k++, dae_run_status_word(r->status));
+    table_figures(t, i, &k, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu},
+                  r->cpu_seconds);
+    table_figures(t, i, &k, p ? p->mescd : NAN, p ? p->scd : NAN,
+                  p ? (long[]){p->steps, p->accepted, p->f, p->jac, p->lu} : (long[]){-1, -1, -1, -1, -1},
+                  p ? p->cpu_seconds : NAN);
+    for (int m = 0; m < nmarks; m++) {
+        if (!(marks & mark_names[m].bit)) continue;
+        if (marked[0]) strcat(marked, " ");
+        strcat(marked, mark_names[m].name);
     }
-    dae_text_put(x, "\n");
+    dae_table_set_text(t, i, k, marked);
 }
 
-static const char csv_head[] =
-    "problem,solver,published_solver,variant,rtol,atol,h0,status,mescd,scd,steps,accepted,f,jac,lu,cpu_"
-    "seconds,"
-    "published_mescd,published_scd,published_steps,published_accepted,published_f,published_jac,published_lu,"
-    "published_cpu_seconds,marks\n";
-
-static json_t *real_or_null(double x)
+dae_table *dae_results_table(const dae_result_row *row, int count, dae_error *err)
 {
-    return isfinite(x) ? json_real(x) : json_null();
+    static const char *const names[] = {"problem",
+                                        "solver",
+                                        "published_solver",
+                                        "variant",
+                                        "rtol",
+                                        "atol",
+                                        "h0",
+                                        "status",
+                                        "mescd",
+                                        "scd",
+                                        "steps",
+                                        "accepted",
+                                        "f",
+                                        "jac",
+                                        "lu",
+                                        "cpu_seconds",
+                                        "published_mescd",
+                                        "published_scd",
+                                        "published_steps",
+                                        "published_accepted",
+                                        "published_f",
+                                        "published_jac",
+                                        "published_lu",
+                                        "published_cpu_seconds",
+                                        "marks"};
+    enum { n = sizeof names / sizeof *names };
+    dae_table *t = dae_table_create(n, count);
+    for (int k = 0; t && k < n; k++) dae_table_column(t, k, names[k], strstr(names[k], "seconds") ? "s" : "");
+    for (int i = 0; t && i < count; i++) table_row(t, i, &row[i]);
+    if (t) {
+        t->no_units = 1;
+        for (int k = 2; k < 4; k++) dae_table_mark_words(t, names[k]);
+        dae_table_mark_words(t, "marks");
+    }
+    if (t && !t->failed) return t;
+    dae_table_destroy(t);
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    return NULL;
 }
 
 static json_t *count_or_null(long k)
@@ -569,10 +602,10 @@ static json_t *count_or_null(long k)
 static void put_figures(json_t *o, double mescd, double scd, const long *count, double cpu)
 {
     static const char *const name[] = {"steps", "accepted", "f", "jac", "lu"};
-    json_object_set_new(o, "mescd", real_or_null(mescd));
-    json_object_set_new(o, "scd", real_or_null(scd));
+    json_object_set_new(o, "mescd", dae_json_real(mescd));
+    json_object_set_new(o, "scd", dae_json_real(scd));
     for (int k = 0; k < 5; k++) json_object_set_new(o, name[k], count_or_null(count[k]));
-    json_object_set_new(o, "cpu_seconds", real_or_null(cpu));
+    json_object_set_new(o, "cpu_seconds", dae_json_real(cpu));
 }
 
 static json_t *published_object(const dae_published_row *p)
@@ -592,8 +625,8 @@ static json_t *row_object(const dae_result_row *r)
     json_object_set_new(o, "problem", json_string(r->problem));
     json_object_set_new(o, "solver", json_string(r->solver));
     json_object_set_new(o, "m", r->m >= 0 ? json_integer(r->m) : json_null());
-    json_object_set_new(o, "rtol", real_or_null(r->rtol));
-    json_object_set_new(o, "atol", real_or_null(r->atol));
+    json_object_set_new(o, "rtol", dae_json_real(r->rtol));
+    json_object_set_new(o, "atol", dae_json_real(r->atol));
     json_object_set_new(o, "h0", r->h0 > 0 ? json_real(r->h0) : json_null());
     json_object_set_new(o, "status", json_string(dae_run_status_word(r->status)));
     json_t *text = r->message[0] ? json_string(r->message) : json_null();
@@ -607,41 +640,15 @@ static json_t *row_object(const dae_result_row *r)
         if (bits & mark_names[k].bit) json_array_append_new(marks, json_string(mark_names[k].name));
     }
     json_object_set_new(o, "marks", marks);
+    json_object_set_new(o, "code", json_string(dae_status_name(r->status)));
     json_object_set_new(o, "version", json_string(dae_version()));
+    json_object_set_new(o, "provenance", dae_provenance_object());
     return o;
-}
-
-static int forward(const char *buffer, size_t size, void *text)
-{
-    dae_text *x = text;
-    dae_text_print(x, "%.*s", (int)size, buffer);
-    return x->failed ? -1 : 0;
-}
-
-static dae_status dump(dae_text *x, json_t *value)
-{
-    if (!value || json_dump_callback(value, forward, x, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0)
-        x->failed = 1;
-    json_decref(value);
-    return x->failed ? DAE_ERR_FILE : DAE_OK;
 }
 
 dae_status dae_result_json(const dae_result_row *row, dae_write_fn *write, void *user)
 {
-    dae_text x = {.write = write, .user = user};
-    dump(&x, row_object(row));
-    return dae_text_end(&x);
-}
-
-static double real_of(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static long count_of(const json_t *o, const char *key)
-{
-    return (long)json_integer_value(json_object_get(o, key));
+    return dae_json_write(row_object(row), write, user);
 }
 
 static int same_real(double a, double b)
@@ -649,40 +656,22 @@ static int same_real(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-int dae_result_take(dae_result_row *row, const char *line, size_t length)
+int dae_result_take(dae_result_row *row, const dae_measurement *m)
 {
-    static const dae_status known[] = {DAE_OK, DAE_ERR_MAX_SECONDS, DAE_ERR_INCONSISTENT, DAE_ERR_INPUT};
-    json_error_t where;
-    json_t *o = json_loadb(line, length, 0, &where), *printed = json_object_get(o, "published");
-    const char *problem = json_string_value(json_object_get(o, "problem")),
-               *solver = json_string_value(json_object_get(o, "solver")),
-               *word = json_string_value(json_object_get(o, "status")),
-               *message = json_string_value(json_object_get(o, "message")),
-               *whose = json_string_value(json_object_get(printed, "solver")),
-               *variant = json_string_value(json_object_get(printed, "variant"));
-    const dae_published_row *p = row->published;
-    double h0 = real_of(o, "h0");
-    int same = problem && solver && word && !strcmp(problem, row->problem) && !strcmp(solver, row->solver) &&
-               same_real(real_of(o, "rtol"), row->rtol) && same_real(real_of(o, "atol"), row->atol) &&
-               same_real(isnan(h0) ? 0 : h0, row->h0) && !p == !whose && (!p || !strcmp(p->solver, whose)) &&
-               (!p || !strcmp(p->variant ? p->variant : "", variant ? variant : ""));
-    if (same) {
-        row->status = DAE_ERR_STEP_TOO_SMALL;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            if (!strcmp(word, dae_run_status_word(known[i]))) row->status = known[i];
-        }
-        snprintf(row->message, sizeof row->message, "%s", message ? message : "");
-        row->mescd = real_of(o, "mescd");
-        row->scd = real_of(o, "scd");
-        row->steps = count_of(o, "steps");
-        row->accepted = count_of(o, "accepted");
-        row->f = count_of(o, "f");
-        row->jac = count_of(o, "jac");
-        row->lu = count_of(o, "lu");
-        row->cpu_seconds = real_of(o, "cpu_seconds");
-    }
-    json_decref(o);
-    return same;
+    if (strcmp(m->problem, row->problem) != 0 || strcmp(m->solver, row->solver) != 0 ||
+        !same_real(m->rtol, row->rtol) || !same_real(m->atol, row->atol) || !same_real(m->h0, row->h0))
+        return 0;
+    row->status = m->status;
+    snprintf(row->message, sizeof row->message, "%s", m->message);
+    row->mescd = m->mescd;
+    row->scd = m->scd;
+    row->steps = m->steps;
+    row->accepted = m->accepted;
+    row->f = m->f;
+    row->jac = m->jac;
+    row->lu = m->lu;
+    row->cpu_seconds = m->cpu_seconds;
+    return 1;
 }
 
 dae_status dae_results_write(const dae_result_row *row, int count, const char *format, dae_write_fn *write,
@@ -697,14 +686,21 @@ dae_status dae_results_write(const dae_result_row *row, int count, const char *f
         else latex(&x, row + i, n);
     }
     if (!strcmp(format, "csv")) {
-        dae_text_put(&x, csv_head);
-        for (int i = 0; i < count; i++) csv_row(&x, &row[i]);
+        dae_table *t = dae_results_table(row, count, NULL);
+        dae_status s = t ? dae_table_csv(t, write, user) : DAE_ERR_MEMORY;
+        dae_table_destroy(t);
+        return s;
     } else if (!strcmp(format, "json")) {
         json_t *o = json_object(), *list = json_array();
-        for (int i = 0; i < count; i++) json_array_append_new(list, row_object(&row[i]));
+        for (int i = 0; i < count; i++) {
+            json_t *line = row_object(&row[i]);
+            json_object_del(line, "provenance"); /* once for all */
+            json_array_append_new(list, line);
+        }
         json_object_set_new(o, "rows", list);
-        dump(&x, o);
-        dae_text_put(&x, "\n");
+        json_object_set_new(o, "provenance", dae_provenance_object());
+        dae_status s = dae_json_write(o, write, user);
+        return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
     } else if (!tables) {
         return DAE_ERR_INPUT;
     }

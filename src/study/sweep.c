@@ -1,5 +1,6 @@
-/* One run of a sweep, as a line of comma-separated values. */
+/* Runs of a sweep: one as a line of comma-separated values, all of them as a table. */
 #include "core/arena.h"
+#include "core/error.h"
 #include "core/number.h"
 #include "core/text.h"
 
@@ -329,4 +330,57 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
     dae_run_destroy(r);
     dae_problem_destroy(p);
     return dae_text_end(&x);
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------ */
+
+typedef struct collector {
+    char *text;
+    size_t used, room;
+    const dae_sweep_all *opt;
+} collector;
+
+static int collect(const char *text, size_t length, void *user)
+{
+    collector *c = user;
+    if (c->used + length > c->room) {
+        size_t room = 2 * (c->used + length) + 4096;
+        char *longer = realloc(c->text, room);
+        if (!longer) return -1;
+        c->text = longer;
+        c->room = room;
+    }
+    memcpy(c->text + c->used, text, length);
+    c->used += length;
+    return 0;
+}
+
+static void pass_on(dae_integrator *it, void *user)
+{
+    const dae_sweep_all *opt = ((collector *)user)->opt;
+    if (opt->running) opt->running(it, opt->user);
+}
+
+dae_table *dae_sweep_table(const dae_sweep *s, const dae_sweep_all *opt, dae_error *err)
+{
+    static const dae_sweep_all nothing;
+    collector c = {.opt = opt ? opt : &nothing};
+    long count = dae_design_count(s->design);
+    int bad = dae_sweep_header(s, collect, &c) < 0, stop = 0;
+    for (long k = 0; k < count && !bad && !stop; k++) {
+        dae_status status = DAE_OK;
+        bad = dae_sweep_run(s, k, pass_on, collect, &c, &status) < 0 || status == DAE_ERR_MEMORY;
+        stop = status == DAE_CANCELLED || (c.opt->done && c.opt->done(k, count, status, c.opt->user));
+    }
+    dae_table *t = NULL;
+    if (bad) dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    else t = dae_table_read(c.text, c.used, err);
+    if (t) {
+        dae_table_mark_words(t, "status");
+        dae_table_mark_words(t, "reason");
+        dae_table_note(t, "problem", s->opt.problem, 0);
+        dae_table_note(t, "runs", NULL, (double)count);
+    }
+    free(c.text);
+    return t;
 }

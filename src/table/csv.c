@@ -1,6 +1,7 @@
-/* Reading tables of comma-separated values, and statistics of their columns. */
+/* Tables as comma-separated values: names, "# units", "# name: value" for each attribute, values. */
 #include "core/escape.h"
 #include "core/number.h"
+#include "core/text.h"
 #include "table/table.h"
 
 #include <float.h>
@@ -10,19 +11,6 @@
 #include <string.h>
 
 typedef dae_table_memory reader;
-
-void dae_table_destroy(dae_table *t)
-{
-    reader *r = (reader *)t;
-    if (!r) return;
-    free(r->text);
-    free(r->cell);
-    free(r->name);
-    free(r->unit);
-    free(r->value);
-    dae_arena_destroy(r->arena);
-    free(r);
-}
 
 /* Where the cell at c ends: at its comma, its line end or the end of the text. A quote opens a cell only as its first
  * letter; later ones are letters as all others. The one place that says so: lines are counted and read with it. */
@@ -61,19 +49,31 @@ static size_t units_begin(const char *line, long number)
     return number == 2 && *line == '#' ? strspn(line, "# ") : 0;
 }
 
+/* Lines "# name: value" behind that of the units say something about the table: the length of one, else 0. */
+static size_t attribute_line(const char *line, long number, int head)
+{
+    size_t n = strcspn(line, "\n");
+    const char *colon = strstr(line, ": ");
+    return head && number > 2 && line[0] == '#' && line[1] == ' ' && colon && colon < line + n ? n : 0;
+}
+
 /* Counts columns and rows (an upper bound of them: the line of units may be among them), and checks that every line has as
  * many values as the first. */
 static dae_status measure(const char *c, int *columns, long *rows, dae_error *err)
 {
+    int head = 1;
     *columns = 0;
     *rows = 0;
     for (long number = 1; *c; number++) {
         int values = 0;
-        if (number > 1 && *c == '\n') {
-            c++;
+        size_t skip = attribute_line(c, number, head);
+        if (number > 1 && (*c == '\n' || skip)) {
+            c += skip + (c[skip] == '\n');
             continue;
         }
-        for (c += units_begin(c, number);; c++) {
+        size_t units = units_begin(c, number);
+        head = number == 1 || (head && units > 0);
+        for (c += units;; c++) {
             c = cell_end(c);
             values++;
             if (*c != ',') break;
@@ -134,6 +134,23 @@ static double as_number(const char *s)
     return end == s || *end ? NAN : x;
 }
 
+/* "# name: value" of n letters; a value that is a number is one. */
+static void take_attribute(reader *r, const char *line, size_t n)
+{
+    size_t colon = (size_t)(strstr(line, ": ") - line), from = colon + 2;
+    while (n > from && line[n - 1] == '\r') n--;
+    char *text = malloc(n + 1);
+    if (!text) {
+        r->t.failed = 1;
+        return;
+    }
+    memcpy(text, line, n);
+    text[n] = text[colon] = 0;
+    double x = as_number(text + from);
+    dae_table_note(&r->t, text + 2, isnan(x) ? text + from : NULL, x);
+    free(text);
+}
+
 /* One line into the table. */
 static void take_line(reader *r, char **at, const char **out, long stride)
 {
@@ -148,8 +165,15 @@ static void take_line(reader *r, char **at, const char **out, long stride)
 static void take_lines(reader *r, long room)
 {
     long number = 1;
+    int head = 1;
     for (char *at = r->text; *at; number++) {
-        size_t units = units_begin(at, number);
+        size_t units = units_begin(at, number), n = attribute_line(at, number, head);
+        if (n) {
+            take_attribute(r, at, n);
+            at += n + (at[n] == '\n');
+            continue;
+        }
+        head = number == 1 || (head && (units > 0 || *at == '\n'));
         at += units;
         if (number == 1) {
             take_line(r, &at, r->name, 1);
@@ -170,9 +194,8 @@ static void take_lines(reader *r, long room)
     }
 }
 
-dae_table *dae_table_read(const char *text, size_t length, dae_error *err)
+dae_table *dae_table_read_csv(const char *text, size_t length, dae_error *err)
 {
-    if (dae_is_hdf5(text, length)) return dae_table_read_hdf5(text, length, err);
     reader *r = calloc(1, sizeof *r);
     long rows;
     size_t mark = dae_utf8_mark(text, length);
@@ -194,6 +217,7 @@ dae_table *dae_table_read(const char *text, size_t length, dae_error *err)
     if (!r->name || !r->unit || !r->cell || !r->value) goto memory;
     for (size_t k = 0; k < n; k++) r->unit[k] = "";
     take_lines(r, rows);
+    if (r->t.failed) goto memory;
     r->t.name = r->name;
     r->t.unit = r->unit;
     r->t.text = r->cell;
@@ -206,51 +230,42 @@ fail:
     return NULL;
 }
 
-int dae_table_find(const dae_table *t, const char *name)
+/* ---- Writing ---------------------------------------------------------------------------------------- */
+
+static void put_attribute(dae_text *x, const dae_attribute *a)
 {
+    dae_text_print(x, "# %s: ", a->name);
+    if (!a->text) dae_text_print(x, "%.17g", a->value);
+    for (const char *c = a->text; c && *c; c++) dae_text_fill(x, *c == '\n' || *c == '\r' ? ' ' : *c, 1);
+    dae_text_put(x, "\n");
+}
+
+dae_status dae_table_csv(const dae_table *t, dae_write_fn *write, void *user)
+{
+    dae_text x = {.write = write, .user = user};
+    if (t->failed) return DAE_ERR_MEMORY;
     for (int k = 0; k < t->ncol; k++) {
-        if (!strcmp(t->name[k], name)) return k;
+        if (k) dae_text_put(&x, ",");
+        dae_text_field(&x, t->name[k]);
     }
-    return -1;
-}
-
-static int compare_up(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Linear between order statistics: rank p (n - 1). */
-static double quantile(const double *sorted, long n, double p)
-{
-    double rank = p * (double)(n - 1);
-    long i = (long)floor(rank);
-    return i + 1 < n ? sorted[i] + (rank - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
-}
-
-dae_status dae_statistics_of(const double *x, long n, dae_statistics *out)
-{
-    static const double p[5] = {0.05, 0.25, 0.5, 0.75, 0.95};
-    double *sorted = malloc((size_t)(n + 1) * sizeof *sorted), sum = 0, square = 0;
-    long count = 0;
-    *out = (dae_statistics){0, NAN, NAN, NAN, NAN, {NAN, NAN, NAN, NAN, NAN}};
-    if (!sorted) return DAE_ERR_MEMORY;
-    for (long i = 0; i < n; i++) {
-        if (isfinite(x[i])) sorted[count++] = x[i];
+    dae_text_put(&x, "\n");
+    if (!t->no_units || t->nattribute) {
+        dae_text_put(&x, "# ");
+        for (int k = 0; k < t->ncol; k++) {
+            if (k) dae_text_put(&x, ",");
+            dae_text_field(&x, t->unit[k]);
+        }
+        dae_text_put(&x, "\n");
     }
-    out->count = count;
-    if (count > 0) {
-        long ordered = 1; /* often they are: counts and constants */
-        while (ordered < count && sorted[ordered - 1] <= sorted[ordered]) ordered++;
-        if (ordered < count) qsort(sorted, (size_t)count, sizeof *sorted, compare_up);
-        for (long i = 0; i < count; i++) sum += sorted[i];
-        out->mean = sum / (double)count;
-        for (long i = 0; i < count; i++) square += (sorted[i] - out->mean) * (sorted[i] - out->mean);
-        out->sd = count > 1 ? sqrt(square / (double)(count - 1)) : 0;
-        out->min = sorted[0];
-        out->max = sorted[count - 1];
-        for (int k = 0; k < 5; k++) out->percentile[k] = quantile(sorted, count, p[k]);
+    for (int i = 0; i < t->nattribute; i++) put_attribute(&x, &t->attribute[i]);
+    for (long i = 0; i < t->nrow; i++) {
+        for (int k = 0; k < t->ncol; k++) {
+            const char *text = t->text ? t->text[(long)k * t->nrow + i] : NULL;
+            if (k) dae_text_put(&x, ",");
+            if (text) dae_text_field(&x, text);
+            else dae_text_print(&x, "%.17g", t->value[(long)k * t->nrow + i]);
+        }
+        dae_text_put(&x, "\n");
     }
-    free(sorted);
-    return DAE_OK;
+    return dae_text_end(&x);
 }

@@ -285,23 +285,15 @@ static void put_data(hdf5 *h, hid_t at, const char *name, const char *unit, int 
     h->f_H5Pclose(properties);
 }
 
-static int named(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
-        if (strcspn(list, ",") == n && !strncmp(list, name, n)) return 1;
-    }
-    return 0;
-}
-
-/* A column of words is named as one, or has a cell that is neither empty nor a number. */
-static int has_words(const dae_table *t, int k, const char *words)
+/* A column of words is marked as one, or has a cell that is neither empty nor a number. */
+static int has_words(const dae_table *t, int k)
 {
     const char *const *cell = t->text ? t->text + (size_t)k * (size_t)t->nrow : NULL;
     const double *value = t->value + (size_t)k * (size_t)t->nrow;
-    if (named(words, t->name[k])) return 1;
+    if (cell && t->words && t->words[k]) return 1;
     for (long i = 0; cell && i < t->nrow; i++) {
-        if (isnan(value[i]) && *cell[i] && strcmp(cell[i], "nan") != 0 && strcmp(cell[i], "NaN") != 0)
+        if (cell[i] && isnan(value[i]) && *cell[i] && strcmp(cell[i], "nan") != 0 &&
+            strcmp(cell[i], "NaN") != 0)
             return 1;
     }
     return 0;
@@ -313,23 +305,26 @@ static void put_words(hdf5 *h, hid_t file, const dae_table *t, int k, const char
     const char *const *cell = t->text + (size_t)k * (size_t)t->nrow;
     size_t longest = 1, rows = (size_t)t->nrow;
     hsize_t size = (hsize_t)rows;
-    for (size_t i = 0; i < rows; i++) longest = strlen(cell[i]) > longest ? strlen(cell[i]) : longest;
+    for (size_t i = 0; i < rows; i++)
+        longest = cell[i] && strlen(cell[i]) > longest ? strlen(cell[i]) : longest;
     char *block = calloc(rows + 1, longest + 1);
     hid_t type = h->f_H5Tcopy(h->n_H5T_C_S1_g);
     need(h, block && h->f_H5Tset_size(type, longest + 1) >= 0 && h->f_H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
-    for (size_t i = 0; block && i < rows; i++) memcpy(block + i * (longest + 1), cell[i], strlen(cell[i]));
+    for (size_t i = 0; block && i < rows; i++) {
+        if (cell[i]) memcpy(block + i * (longest + 1), cell[i], strlen(cell[i]));
+    }
     if (!h->failed) put_data(h, file, link, t->unit[k], 1, &size, type, type, block);
     h->f_H5Tclose(type);
     free(block);
 }
 
-static void put_column(hdf5 *h, hid_t file, const dae_table *t, int k, const char *words)
+static void put_column(hdf5 *h, hid_t file, const dae_table *t, int k)
 {
     hsize_t size = (hsize_t)t->nrow;
     char *link = link_name(t->name, k);
     need(h, link != NULL);
     if (!link) return;
-    if (has_words(t, k, words)) put_words(h, file, t, k, link);
+    if (has_words(t, k)) put_words(h, file, t, k, link);
     else
         put_data(h, file, link, t->unit[k], 1, &size, h->n_H5T_IEEE_F64LE_g, h->n_H5T_NATIVE_DOUBLE_g,
                  t->value + (size_t)k * (size_t)t->nrow);
@@ -405,12 +400,10 @@ static dae_status deliver(hdf5 *h, hid_t file, dae_write_fn *write, void *user)
     return s;
 }
 
-dae_status dae_table_hdf5(const dae_table *t, const dae_hdf5_options *opt, dae_write_fn *write, void *user,
-                          dae_error *err)
+dae_status dae_table_hdf5(const dae_table *t, dae_write_fn *write, void *user, dae_error *err)
 {
-    static const dae_hdf5_options nothing;
     hdf5 h;
-    if (!opt) opt = &nothing;
+    if (t->failed) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     dae_status s = load(&h, err);
     if (s < 0) return s;
     hid_t file = create_file(&h);
@@ -422,12 +415,12 @@ dae_status dae_table_hdf5(const dae_table *t, const dae_hdf5_options *opt, dae_w
     put_text(&h, file, format_name, format_text);
     if (columns.first <= most_names)
         put_attribute(&h, file, columns_name, h.words, h.words, columns.first, t->name);
-    for (int i = 0; i < opt->nattribute && !h.failed; i++) {
-        const dae_attribute *a = &opt->attribute[i];
+    for (int i = 0; i < t->nattribute && !h.failed; i++) {
+        const dae_attribute *a = &t->attribute[i];
         if (a->text) put_text(&h, file, a->name, a->text);
         else put_attribute(&h, file, a->name, h.n_H5T_IEEE_F64LE_g, h.n_H5T_NATIVE_DOUBLE_g, 0, &a->value);
     }
-    for (int k = 0; k < columns.first && !h.failed; k++) put_column(&h, file, t, k, opt->words);
+    for (int k = 0; k < columns.first && !h.failed; k++) put_column(&h, file, t, k);
     if (columns.first < t->ncol && !h.failed) put_series(&h, file, t, &columns);
     s = h.failed ? DAE_ERR_MEMORY : deliver(&h, file, write, user);
     if (s == DAE_ERR_MEMORY) dae_fail(err, s, NAN, "the HDF5 library could not write the table: memory?");
@@ -795,10 +788,9 @@ static dae_status missing(dae_error *err)
         "this program was built without HDF5; install libhdf5-dev and build again, or use CSV files");
 }
 
-dae_status dae_table_hdf5(const dae_table *t, const dae_hdf5_options *opt, dae_write_fn *write, void *user,
-                          dae_error *err)
+dae_status dae_table_hdf5(const dae_table *t, dae_write_fn *write, void *user, dae_error *err)
 {
-    (void)t, (void)opt, (void)write, (void)user;
+    (void)t, (void)write, (void)user;
     return missing(err);
 }
 

@@ -1,4 +1,4 @@
-/* Tables as they are read: what csv_table.c and hdf5.c share. */
+/* What the readers and writers of tables share. */
 #ifndef DAE_TABLE_TABLE_H
 #define DAE_TABLE_TABLE_H
 
@@ -9,14 +9,19 @@
 
 typedef struct dae_table_memory {
     dae_table t; /* first: this is handed out as its table */
-    char *text;  /* names, units and cells, each ended by 0 */
+    char *text;  /* names, units and cells of a text that was read, each ended by 0 */
     const char **cell, **name, **unit;
     double *value;
+    unsigned char *words;
+    dae_attribute *attribute;
+    int room;         /* for attributes */
     dae_arena *arena; /* of strings, where text is not used */
 } dae_table_memory;
 
 /* 1: the bytes begin as an HDF5 file does. */
 int dae_is_hdf5(const void *data, size_t size);
 dae_table *dae_table_read_hdf5(const void *data, size_t size, dae_error *err);
+dae_table *dae_table_read_csv(const char *text, size_t length, dae_error *err);
+dae_table *dae_table_read_json(const char *text, size_t length, dae_error *err);
 
 #endif

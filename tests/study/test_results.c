@@ -294,18 +294,26 @@ static void a_row_reads_back_its_results(void **state)
                                             .status = DAE_ERR_INTERNAL};
     buffer b = {.used = 0};
     assert_int_equal(dae_result_json(&r, collect, &b), DAE_OK);
-    assert_int_equal(dae_result_take(&planned, b.text, strlen(b.text)), 1);
+    dae_measurement m;
+    assert_int_equal(dae_measurement_parse(b.text, strlen(b.text), &m, NULL), DAE_OK);
+    assert_int_equal(dae_result_take(&planned, &m), 1);
     assert_int_equal(planned.status, DAE_OK);
     assert_true(planned.mescd == 6.5 && planned.scd == 4.0 && planned.cpu_seconds == 0.25);
     assert_true(planned.steps == 102 && planned.accepted == 90 && planned.f == 900 && planned.jac == 30 &&
                 planned.lu == 60);
     dae_result_row other = planned;
     other.rtol = 1e-8;
-    assert_int_equal(dae_result_take(&other, b.text, strlen(b.text)), 0);
+    assert_int_equal(dae_result_take(&other, &m), 0);
     other = planned;
-    other.published = NULL;
-    assert_int_equal(dae_result_take(&other, b.text, strlen(b.text)), 0);
-    assert_int_equal(dae_result_take(&planned, "{\"prob", 6), 0);
+    other.solver = "radau";
+    assert_int_equal(dae_result_take(&other, &m), 0);
+    assert_int_equal(dae_measurement_parse("{\"prob", 6, &m, NULL), DAE_ERR_INPUT);
+    /* A failure keeps its reason. */
+    r.status = DAE_ERR_CONVERGENCE;
+    b.used = 0;
+    assert_int_equal(dae_result_json(&r, collect, &b), DAE_OK);
+    assert_int_equal(dae_measurement_parse(b.text, strlen(b.text), &m, NULL), DAE_OK);
+    assert_int_equal(m.status, DAE_ERR_CONVERGENCE);
 }
 
 static void forms_hold_the_same_figures(void **state)

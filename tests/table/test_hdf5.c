@@ -41,10 +41,12 @@ static int setup(void **state)
 {
     memory *m = calloc(1, sizeof *m);
     dae_table *t = parse(sweep_text, sizeof sweep_text - 1);
-    dae_attribute a[] = {{"command", "daedalus sweep", 0}, {"rtol", NULL, 1e-7}};
-    dae_hdf5_options o = {.attribute = a, .nattribute = 2, .words = "status,reason"};
     dae_error err = {0};
-    dae_status s = dae_table_hdf5(t, &o, remember, m, &err);
+    dae_table_note(t, "command", "daedalus sweep", 0);
+    dae_table_note(t, "rtol", NULL, 1e-7);
+    dae_table_mark_words(t, "status");
+    dae_table_mark_words(t, "reason");
+    dae_status s = dae_table_hdf5(t, remember, m, &err);
     dae_table_destroy(t);
     if (s == DAE_ERR_UNSUPPORTED) {
         print_message("%s\n", err.text);
@@ -97,9 +99,11 @@ static void hdf5_same_table_is_the_same_file(void **state)
     const memory *m = *state;
     memory again = {0};
     dae_table *t = parse(m->data, m->length);
-    dae_hdf5_options o = {.attribute = t->attribute, .nattribute = t->nattribute, .words = "reason"};
     dae_table *u = parse(sweep_text, sizeof sweep_text - 1);
-    assert_int_equal(dae_table_hdf5(u, &o, remember, &again, NULL), DAE_OK);
+    u->attribute = t->attribute;
+    u->nattribute = t->nattribute;
+    dae_table_mark_words(u, "reason");
+    assert_int_equal(dae_table_hdf5(u, remember, &again, NULL), DAE_OK);
     assert_int_equal(again.length, m->length);
     assert_memory_equal(again.data, m->data, m->length);
     free(again.data);
@@ -113,7 +117,7 @@ static void hdf5_table_without_rows_and_text(void **state)
     memory out = {0};
     dae_table empty = {.ncol = 2, .nrow = 0, .name = name, .unit = unit, .value = (double[]){0}};
     (void)state;
-    assert_int_equal(dae_table_hdf5(&empty, NULL, remember, &out, NULL), DAE_OK);
+    assert_int_equal(dae_table_hdf5(&empty, remember, &out, NULL), DAE_OK);
     dae_table *t = parse(out.data, out.length);
     assert_int_equal(t->ncol, 2);
     assert_int_equal(t->nrow, 0);
@@ -122,7 +126,7 @@ static void hdf5_table_without_rows_and_text(void **state)
     out.length = 0;
     dae_table numbers = {
         .ncol = 4, .nrow = 2, .name = name, .unit = unit, .value = (double[]){0, 1, 2, 3, 4, 5, 6, NAN}};
-    assert_int_equal(dae_table_hdf5(&numbers, NULL, remember, &out, NULL), DAE_OK);
+    assert_int_equal(dae_table_hdf5(&numbers, remember, &out, NULL), DAE_OK);
     t = parse(out.data, out.length);
     assert_string_equal(t->name[2], ".");
     assert_string_equal(t->name[3], "");
@@ -148,7 +152,7 @@ static void hdf5_wide_table_keeps_the_order(void **state)
         value[k] = k;
     }
     dae_table wide = {.ncol = n, .nrow = 1, .name = name, .unit = unit, .value = value};
-    assert_int_equal(dae_table_hdf5(&wide, NULL, remember, &out, NULL), DAE_OK);
+    assert_int_equal(dae_table_hdf5(&wide, remember, &out, NULL), DAE_OK);
     dae_table *t = parse(out.data, out.length);
     assert_int_equal(t->ncol, n);
     for (int k = 0; k < n; k++) {
@@ -176,7 +180,7 @@ static void hdf5_write_that_stops_is_an_error(void **state)
     dae_table *t = parse(sweep_text, sizeof sweep_text - 1);
     dae_error err = {0};
     (void)state;
-    assert_int_equal(dae_table_hdf5(t, NULL, refuse, NULL, &err), DAE_ERR_FILE);
+    assert_int_equal(dae_table_hdf5(t, refuse, NULL, &err), DAE_ERR_FILE);
     assert_int_equal(err.status, DAE_ERR_FILE);
     dae_table_destroy(t);
 }

@@ -168,9 +168,7 @@ class ModelRun(OdeResult):
 
     def to_hdf5(self, path):
         """The trajectory as an HDF5 file, as `daedalus run --out FILE.h5` writes it."""
-        about = {"problem": self._model.name, "solver": self["solver"] or "", "rtol": repr(self["rtol"]),
-                 "atol": repr(self["atol"]), "version": _core.version}
-        write_aside(path, _core.hdf5(self._core.text("csv"), about))
+        write_aside(path, self._core.table("x.h5"))
 
     def to_json(self):
         """The run as the JSON text of `daedalus run --json`."""

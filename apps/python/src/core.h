@@ -172,7 +172,6 @@ PyObject *study_columns(PyObject *self, PyObject *args);
 PyObject *study_ladder(PyObject *module, PyObject *args);
 PyObject *study_compare(PyObject *module, PyObject *args);
 PyObject *study_reference(PyObject *module, PyObject *args);
-PyObject *study_hdf5(PyObject *module, PyObject *args);
 
 /* ---- Errors ------------------------------------------------------------------------------------------- */
 

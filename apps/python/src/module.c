@@ -142,7 +142,6 @@ static PyMethodDef functions[] = {
     {"ladder", study_ladder, METH_VARARGS, "tolerances of a work-precision study"},
     {"compare", study_compare, METH_VARARGS, "one way to integrate a problem"},
     {"reference", study_reference, METH_VARARGS, "a reference solution"},
-    {"hdf5", study_hdf5, METH_VARARGS, "a table as the bytes of an HDF5 file"},
     {"methods", methods, METH_NOARGS, "the methods of the library"},
     {"formulations", formulations, METH_NOARGS, "the forms of mechanical systems"},
     {"problems", problems, METH_NOARGS, "the problems of the test set"},

@@ -49,6 +49,29 @@ static PyObject *result_text(PyObject *self, PyObject *args)
     return answer;
 }
 
+/* table(name): the trajectory as the bytes of a file of that name, in the format of its ending, with where it comes from. */
+static PyObject *result_table(PyObject *self, PyObject *args)
+{
+    result *x = (result *)self;
+    const char *name;
+    text out = {0};
+    dae_error err = {0};
+    dae_provenance from;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    dae_table *t = dae_run_table(x->r, &err);
+    dae_provenance_now(&from);
+    if (t) dae_provenance_note(&from, t);
+    dae_status s = t ? dae_table_write(t, dae_table_format_of(name), text_write, &out, &err) : err.status;
+    dae_table_destroy(t);
+    PyEval_RestoreThread(thread);
+    PyObject *answer = NULL;
+    if (s < 0) raise_status(s, &err);
+    else answer = PyBytes_FromStringAndSize(out.data, (Py_ssize_t)out.size);
+    free(out.data);
+    return answer;
+}
+
 /* derived(): values of sensors and reactions at the points of the trajectory, one line each; None: there are none. */
 static PyObject *result_derived(PyObject *self, PyObject *unused)
 {
@@ -70,6 +93,8 @@ static PyObject *result_derived(PyObject *self, PyObject *unused)
 
 static PyMethodDef result_methods[] = {
     {"derived", result_derived, METH_NOARGS, "sensors and reactions at the points of the trajectory"},
+    {"table", result_table, METH_VARARGS,
+     "table(name): the bytes of a file of that name with the trajectory"},
     {"text", result_text, METH_VARARGS, "text(what): json, report, failure, csv, plot, html"},
     {NULL, NULL, 0, NULL},
 };

@@ -412,30 +412,3 @@ PyTypeObject sweep_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "Runs over a design of parameters.",
 };
-
-/* hdf5(csv, attributes): the bytes of an HDF5 file with the columns of a table. */
-PyObject *study_hdf5(PyObject *module, PyObject *args)
-{
-    const char *csv;
-    Py_ssize_t length, at = 0;
-    PyObject *dict, *key, *value, *answer = NULL;
-    dae_error err = {0};
-    dae_attribute attribute[32];
-    text out = {0};
-    int count = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "s#O!", &csv, &length, &PyDict_Type, &dict)) return NULL;
-    while (PyDict_Next(dict, &at, &key, &value) && count < 32) {
-        attribute[count] = (dae_attribute){PyUnicode_AsUTF8(key), PyUnicode_AsUTF8(value), 0};
-        if (!attribute[count].name || !attribute[count].text) return NULL;
-        count++;
-    }
-    dae_table *t = dae_table_read(csv, (size_t)length, &err);
-    dae_hdf5_options o = {.attribute = attribute, .nattribute = count};
-    dae_status s = t ? dae_table_hdf5(t, &o, text_write, &out, &err) : err.status;
-    if (s < 0) raise_status(s, &err);
-    else answer = PyBytes_FromStringAndSize(out.data, (Py_ssize_t)out.size);
-    dae_table_destroy(t);
-    free(out.data);
-    return answer;
-}
