@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
 .PHONY: all setup setup-test setup-dev build run python octave test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
-        bench auto bench-python engines detest web viewer viewer-pictures run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
+        bench auto choices peers setup-peers bench-python engines detest web viewer viewer-pictures run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
 
@@ -99,6 +99,16 @@ auto: build ## the regret of auto: its time over that of the best method at equa
 	cmake --build build -j $(JOBS) --target bench_auto
 	OPENBLAS_NUM_THREADS=1 build/bench/bench_auto
 
+setup-peers:
+ifneq ($(SETUP),no)
+	@tools/setup.sh --peers
+	@test ! -f build/build.ninja || cmake build > /dev/null
+endif
+
+peers: setup-peers build ## Fortran codes and engines of Debian beside our methods, time at equal accuracy: docs/performance.md, 15 minutes
+	cmake --build build -j $(JOBS) --target bench_peers bench_engines
+	tools/performance.sh build docs
+
 hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integration of the HMMWV, about 20 minutes
 	cmake --build build -j $(JOBS) --target bench_hmmwv
 	{ cat bench/hmmwv-tables.head; OPENBLAS_NUM_THREADS=1 build/bench/bench_hmmwv tables; } > build/hmmwv-tables.md
@@ -140,7 +150,7 @@ bench-web: web ## sizes and speeds of the page, in chromium
 run-web: web ## open the site
 	@echo "build/web/index.html"; xdg-open build/web/index.html 2>/dev/null || chromium build/web/index.html 2>/dev/null || true
 
-auto: build ## what "auto" costs on stiff mechanisms beside all other choices, five minutes
+choices: build ## what "auto" costs on stiff mechanisms beside all other choices, five minutes
 	python3 tools/choices.py build/daedalus
 
 bench: build ## build and run the benchmarks

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that are missing; silent when nothing is. With --test also those of the tests and of the
-# Python and Octave packages, with --dev those for developers, with --web those of the web page: WebAssembly, node, and the browser that tests it.
+# Python and Octave packages, with --dev those for developers, with --peers the codes that `make peers` compares with, with --web those of the web page: WebAssembly, node, and the browser that tests it.
 set -u
 
 # program or package to look for : package that brings it
@@ -14,6 +14,10 @@ if [ "${1-}" = --test ]; then
 fi
 if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"
+fi
+if [ "${1-}" = --peers ]; then # what `make peers` compares with
+    programs="$programs g++:g++"
+    libraries="$libraries python3-scipy r-cran-desolve octave libsimbody-dev libmujoco-dev libdart-dev"
 fi
 if [ "${1-}" = --web ]; then
     programs="$programs emcc:emscripten clang-14:clang-14 llvm-ar-14:llvm-14 node:nodejs npm:npm chromium:chromium xz:xz-utils bwrap:bubblewrap"
