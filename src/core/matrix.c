@@ -105,3 +105,18 @@ dae_matrix dae_matrix_copy(const dae_matrix *M, dae_arena *a, int *ok)
     if (!C.a) *ok = 0;
     return C;
 }
+
+void dae_pattern_to_dense(const dae_pattern *p, int n, const double *value, double *a)
+{
+    if (p->storage == DAE_SPARSE) {
+        for (int j = 0; j < n; j++) {
+            for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) a[p->rowind[k] + j * n] = value[k];
+        }
+        return;
+    }
+    int ld = p->lower + 1 + p->upper;
+    for (int j = 0; j < n; j++) {
+        int lo = j > p->upper ? j - p->upper : 0, hi = j + p->lower < n - 1 ? j + p->lower : n - 1;
+        for (int i = lo; i <= hi; i++) a[i + j * n] = value[p->upper + i - j + j * ld];
+    }
+}

@@ -13,5 +13,7 @@ dae_pattern dae_pattern_copy(const dae_pattern *p, int n, dae_arena *a, int *ok)
 dae_matrix dae_matrix_copy(const dae_matrix *M, dae_arena *a, int *ok);
 /* Element (i,j), 0 where nothing is stored. */
 double dae_matrix_get(const dae_matrix *M, int i, int j);
+/* a := the values of a banded or sparse pattern as a dense matrix, column-major; places outside the pattern are left alone. */
+void dae_pattern_to_dense(const dae_pattern *p, int n, const double *value, double *a);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef DAE_LINALG_SMALL_H
 #define DAE_LINALG_SMALL_H
 
+#include "core/matrix.h"
 #include "linalg/kernel.h"
 #include "linalg/scalar.h"
 
@@ -21,6 +22,41 @@ enum { DAE_SMALL_MAX = 8 };
 #else
 #define DAE_UNROLL
 #endif
+
+/* A number that was stored alone a moment ago, as user functions do: loaded alone too. A vector that is put together from
+ * several such stores cannot be taken from the store buffer and waits for the cache. */
+#define DAE_SMALL_ALONE(x) (*(const volatile double *)&(x))
+
+/* Products with M, by its diagonals: element (i, i + d - lower) is at a[d*n + i], zero outside the matrix. */
+typedef struct dae_small_band {
+    int lower, upper;
+    double a[(2 * DAE_SMALL_MAX - 1) * DAE_SMALL_MAX];
+} dae_small_band;
+
+/* x := M x; terms of a row in the order of the columns */
+DAE_KERNEL_BODY void dae_small_multiply(const int n, const dae_small_band *m, double *restrict x)
+{
+    if (m->lower + m->upper == 0) {
+        for (int i = 0; i < n; i++) x[i] *= m->a[i];
+        return;
+    }
+    double room[3 * DAE_SMALL_MAX] = {0}, s[DAE_SMALL_MAX] = {0};
+    for (int i = 0; i < n; i++) room[DAE_SMALL_MAX + i] = x[i];
+    for (int d = 0; d <= m->lower + m->upper; d++) {
+        const double *restrict a = m->a + d * n, *restrict v = room + DAE_SMALL_MAX + d - m->lower;
+        for (int i = 0; i < n; i++) s[i] += a[i] * v[i];
+    }
+    for (int i = 0; i < n; i++) x[i] = s[i];
+}
+
+/* a += x M, a dense with n rows */
+DAE_KERNEL_BODY void dae_small_add(const int n, const dae_small_band *m, double x, double *restrict a)
+{
+    for (int d = 0; d <= m->lower + m->upper; d++) {
+        int shift = d - m->lower, first = shift < 0 ? -shift : 0, end = shift > 0 ? n - shift : n;
+        for (int i = first; i < end; i++) a[i + (i + shift) * n] += x * m->a[d * n + i];
+    }
+}
 
 /* 0, or the number of the pivot that is zero or not finite; inverse: reciprocals of the pivots; perm: as in dense.h. */
 DAE_KERNEL_BODY int dae_small_factor(const int n, const int ld, double *restrict a, double *restrict inverse,
@@ -73,8 +109,14 @@ DAE_KERNEL_BODY void dae_small_solve(const int n, const int ld, const double *re
                                      double *restrict x)
 {
     double w[DAE_SMALL_MAX];
-    DAE_UNROLL
-    for (int i = 0; i < n; i++) w[i] = x[perm[i]];
+    if (n == 2) { /* in registers */
+        double x0 = x[0], x1 = x[1];
+        w[0] = perm[0] ? x1 : x0;
+        w[1] = perm[0] ? x0 : x1;
+    } else {
+        DAE_UNROLL
+        for (int i = 0; i < n; i++) w[i] = x[perm[i]];
+    }
     DAE_UNROLL
     for (int k = 0; k < n - 1; k++) {
         DAE_UNROLL
@@ -166,10 +208,18 @@ DAE_KERNEL_BODY void dae_small_solve_complex(const int n, const int ld, const do
                                              double *restrict xr, double *restrict xi)
 {
     double wr[DAE_SMALL_MAX], wi[DAE_SMALL_MAX];
-    DAE_UNROLL
-    for (int i = 0; i < n; i++) {
-        wr[i] = xr[perm[i]];
-        wi[i] = xi[perm[i]];
+    if (n == 2) {
+        double r0 = xr[0], r1 = xr[1], i0 = xi[0], i1 = xi[1];
+        wr[0] = perm[0] ? r1 : r0;
+        wr[1] = perm[0] ? r0 : r1;
+        wi[0] = perm[0] ? i1 : i0;
+        wi[1] = perm[0] ? i0 : i1;
+    } else {
+        DAE_UNROLL
+        for (int i = 0; i < n; i++) {
+            wr[i] = xr[perm[i]];
+            wi[i] = xi[perm[i]];
+        }
     }
     DAE_UNROLL
     for (int k = 0; k < n - 1; k++) {
@@ -210,6 +260,24 @@ DAE_KERNEL_BODY void dae_small_solve_complex(const int n, const int ld, const do
         xr[i] = wr[i];
         xi[i] = wi[i];
     }
+}
+/* The diagonals of M between the outermost that are not zero; n <= DAE_SMALL_MAX. */
+static inline dae_small_band dae_small_band_of(const dae_matrix *M, int n)
+{
+    dae_small_band b = {0};
+    for (int k = 0; k < n * n; k++) {
+        int i = k % n, j = k / n;
+        if (dae_matrix_get(M, i, j) == 0) continue;
+        if (i - j > b.lower) b.lower = i - j;
+        if (j - i > b.upper) b.upper = j - i;
+    }
+    for (int d = 0; d <= b.lower + b.upper; d++) {
+        for (int i = 0; i < n; i++) {
+            int j = i + d - b.lower;
+            if (j >= 0 && j < n) b.a[d * n + i] = dae_matrix_get(M, i, j);
+        }
+    }
+    return b;
 }
 
 #endif

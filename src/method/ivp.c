@@ -306,7 +306,8 @@ static int jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, w
 static int use_analytic(const dae_ivp *ivp, which what)
 {
     const dae_system *s = ivp->sys;
-    if (ivp->opt->jacobian && !strcmp(ivp->opt->jacobian, "difference")) return 0;
+    if (ivp->opt->jacobian && *ivp->opt->jacobian == 'd' && !strcmp(ivp->opt->jacobian, "difference"))
+        return 0;
     if (s->kind == DAE_KIND_ODE) return s->ode.jac != NULL;
     if (s->kind == DAE_KIND_DAE) return s->dae.jac != NULL;
     return what == WRT_Y ? s->ide.dfdy != NULL : s->ide.dfdyp != NULL;

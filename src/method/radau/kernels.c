@@ -1,6 +1,8 @@
 #include "method/radau/kernels.h"
 
+#include "core/vector.h"
 #include "linalg/kernel.h"
+#include "linalg/small.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,8 +16,8 @@
 #define INDEPENDENT
 #endif
 
-DAE_KERNEL_BODY void right_sides(const int s, int n, int ld, const struct coefficients *m, double q,
-                                 const double *restrict mw, double *restrict g)
+DAE_KERNEL_BODY void right_sides(const int small, const int s, int n, int ld, const struct coefficients *m,
+                                 double q, const double *restrict mw, double *restrict g)
 {
     double gamma = m->gamma * q, alpha[S_MAX / 2], beta[S_MAX / 2];
     for (int k = 0; k < s / 2; k++) {
@@ -24,10 +26,11 @@ DAE_KERNEL_BODY void right_sides(const int s, int n, int ld, const struct coeffi
     }
     INDEPENDENT
     for (int i = 0; i < n; i++) {
-        double v[S_MAX];
+        double v[S_MAX], f[S_MAX];
+        for (int j = 0; small && j < s; j++) f[j] = DAE_SMALL_ALONE(g[j * ld + i]);
         for (int k = 0; k < s; k++) {
             double x = 0;
-            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * g[j * ld + i];
+            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * (small ? f[j] : g[j * ld + i]);
             v[k] = x;
         }
         g[i] = v[0] - gamma * mw[i];
@@ -128,7 +131,7 @@ DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const 
 #define KERNELS(s)                                                                                     \
     DAE_KERNEL(void, right_sides##s,                                                                   \
                (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),   \
-               right_sides(s, n, ld, m, q, mw, g))                                                     \
+               right_sides(0, s, n, ld, m, q, mw, g))                                                  \
     DAE_KERNEL(void, update##s,                                                                        \
                (int n, int ld, const struct coefficients *m, const double *g, const double *weight,    \
                 const double *y, double *w, double *z, double *stage, double *square),                 \
@@ -148,21 +151,135 @@ KERNELS(3)
 KERNELS(5)
 KERNELS(7)
 
+/* ---- Small systems: the same operations in the same order, n a constant ----------------------------- */
+
+DAE_KERNEL_BODY int factor_small(const int s, const int n, radau_small *a, const struct coefficients *m,
+                                 double q)
+{
+    const double *restrict J = a->J;
+    for (int k = 0; k <= s / 2; k++) {
+        double *restrict re = a->re[k], *restrict im = a->im[k], x = (k ? m->alpha[k - 1] : m->gamma) * q,
+                         y = k ? m->beta[k - 1] * q : 0;
+        for (int i = 0; i < n * n; i++) re[i] = -J[i];
+        for (int i = 0; k && i < n * n; i++) im[i] = 0;
+        if (a->has_mass) {
+            dae_small_add(n, &a->band, x, re);
+            if (k) dae_small_add(n, &a->band, y, im);
+        } else {
+            for (int i = 0; i < n; i++) re[i + i * n] += x;
+            for (int i = 0; k && i < n; i++) im[i + i * n] = y;
+        }
+        int bad = k ? dae_small_factor_complex(n, n, re, im, a->ire[k], a->iim[k], a->perm[k])
+                    : dae_small_factor(n, n, re, a->ire[0], a->perm[0]);
+        if (bad) return bad;
+    }
+    return 0;
+}
+
+DAE_KERNEL_BODY void increment_small(const int s, const int n, const radau_small *a,
+                                     const struct coefficients *m, double q, const double *restrict w,
+                                     double *restrict g)
+{
+    enum { LD = RADAU_SMALL_LD };
+    if (a->has_mass) {
+        double mw[S_MAX * RADAU_SMALL_LD];
+        for (int k = 0; k < s; k++) {
+            for (int i = 0; i < n; i++) mw[k * LD + i] = w[k * LD + i];
+            dae_small_multiply(n, &a->band, mw + k * LD);
+        }
+        right_sides(1, s, n, LD, m, q, mw, g);
+    } else right_sides(1, s, n, LD, m, q, w, g);
+    dae_small_solve(n, n, a->re[0], a->ire[0], a->perm[0], g);
+    for (int k = 1; k <= s / 2; k++)
+        dae_small_solve_complex(n, n, a->re[k], a->im[k], a->ire[k], a->iim[k], a->perm[k],
+                                g + (2 * k - 1) * LD, g + 2 * k * LD);
+}
+
+DAE_KERNEL_BODY double iterate_small(const int s, const int n, const radau_small *a,
+                                     const struct coefficients *m, double q, double *restrict g,
+                                     const double *restrict weight, const double *restrict y,
+                                     double *restrict w, double *restrict z, double *restrict stage)
+{
+    double square[RADAU_SMALL_LD];
+    increment_small(s, n, a, m, q, w, g);
+    update(s, n, RADAU_SMALL_LD, m, g, weight, y, w, z, stage, square);
+    return dae_sum(n, square);
+}
+
+#define SMALL_LOOPS(s, n)                                                                                    \
+    DAE_KERNEL(void, predict##s##_##n,                                                                       \
+               (int size, int ld, const struct coefficients *m, const double *sigma, const double *shift,    \
+                const double *cont, const double *y, double *z, double *w, double *stage),                   \
+               ((void)size, (void)ld, predict(s, n, RADAU_SMALL_LD, m, sigma, shift, cont, y, z, w, stage))) \
+    DAE_KERNEL(void, differences##s##_##n,                                                                   \
+               (int size, int ld, const double(*inverse)[S_MAX + 1], const double *z, double *cont),         \
+               ((void)size, (void)ld, differences(s, n, RADAU_SMALL_LD, inverse, z, cont)))                  \
+    DAE_KERNEL(void, defect##s##_##n,                                                                        \
+               (int size, int ld, const struct coefficients *m, double q, const double *z, double *out),     \
+               ((void)size, (void)ld, defect(s, n, RADAU_SMALL_LD, m, q, z, out)))                           \
+    DAE_KERNEL(int, factor##s##_##n, (radau_small * a, const struct coefficients *m, double q),              \
+               return factor_small(s, n, a, m, q))                                                           \
+    DAE_KERNEL(void, increment##s##_##n,                                                                     \
+               (const radau_small *a, const struct coefficients *m, double q, const double *mw, double *g),  \
+               increment_small(s, n, a, m, q, mw, g))                                                        \
+    DAE_KERNEL(double, iterate##s##_##n,                                                                     \
+               (const radau_small *a, const struct coefficients *m, double q, double *g,                     \
+                const double *weight, const double *y, double *w, double *z, double *stage),                 \
+               return iterate_small(s, n, a, m, q, g, weight, y, w, z, stage))
+
+#define SMALL(n)                                                                                 \
+    DAE_KERNEL(void, weights_##n,                                                                \
+               (int size, const double *atol, const double *rtol, const double *y, double *out), \
+               ((void)size, weights(n, atol, rtol, y, out)))                                     \
+    DAE_KERNEL(void, solve_##n, (const radau_small *a, double *x),                               \
+               dae_small_solve(n, n, a->re[0], a->ire[0], a->perm[0], x))                        \
+    SMALL_LOOPS(3, n) SMALL_LOOPS(5, n) SMALL_LOOPS(7, n)
+
+SMALL(2)
+SMALL(3)
+SMALL(4)
+SMALL(6)
+SMALL(8)
+
+/* ---- Sets -------------------------------------------------------------------------------------------- */
+
 #define SET(s, version)                                                                            \
     {                                                                                              \
         right_sides##s##version, update##s##version, predict##s##version, differences##s##version, \
-            weights##version, defect##s##version                                                   \
+            weights##version, defect##s##version, NULL, NULL, NULL, NULL                           \
+    }
+#define SET_SMALL(s, n, version)                                                           \
+    {                                                                                      \
+        right_sides##s##version, update##s##version, predict##s##_##n##version,            \
+            differences##s##_##n##version, weights_##n##version, defect##s##_##n##version, \
+            factor##s##_##n##version, solve_##n##version, increment##s##_##n##version,     \
+            iterate##s##_##n##version                                                      \
+    }
+#define SETS(version)                                                                       \
+    {                                                                                       \
+        {SET(3, version), SET(5, version), SET(7, version)},                                \
+            {SET_SMALL(3, 2, version), SET_SMALL(5, 2, version), SET_SMALL(7, 2, version)}, \
+            {SET_SMALL(3, 3, version), SET_SMALL(5, 3, version), SET_SMALL(7, 3, version)}, \
+            {SET_SMALL(3, 4, version), SET_SMALL(5, 4, version), SET_SMALL(7, 4, version)}, \
+            {SET_SMALL(3, 6, version), SET_SMALL(5, 6, version), SET_SMALL(7, 6, version)}, \
+            {SET_SMALL(3, 8, version), SET_SMALL(5, 8, version), SET_SMALL(7, 8, version)}, \
     }
 
-static const radau_kernels base[3] = {SET(3, _base), SET(5, _base), SET(7, _base)};
+enum { SIZES = 6 };
+static const int sizes[SIZES] = {0, 2, 3, 4, 6, 8};
+static const radau_kernels base[SIZES][3] = SETS(_base);
 #ifdef DAE_KERNEL_WIDE
-static const radau_kernels wide[3] = {SET(3, _avx2), SET(5, _avx2), SET(7, _avx2)};
+static const radau_kernels wide[SIZES][3] = SETS(_avx2);
 #endif
 
-const radau_kernels *dae_radau_kernels(int s)
+const radau_kernels *dae_radau_kernels(int s, int n)
 {
+    for (int k = 0; k < SIZES; k++) {
+        if (sizes[k] != n) continue;
 #ifdef DAE_KERNEL_WIDE
-    if (__builtin_cpu_supports("avx2")) return &wide[(s - 3) / 2];
+        if (__builtin_cpu_supports("avx2")) return &wide[k][(s - 3) / 2];
 #endif
-    return &base[(s - 3) / 2];
+        return &base[k][(s - 3) / 2];
+    }
+    return NULL;
 }

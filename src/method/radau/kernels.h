@@ -1,8 +1,22 @@
-/* The vector loops of radau, one set for each number of stages. */
+/* The vector loops of radau, one set for each number of stages; small systems have sets of their own, with the number of
+ * equations as a constant and the linear systems in them. */
 #ifndef DAE_METHOD_RADAU_KERNELS_H
 #define DAE_METHOD_RADAU_KERNELS_H
 
+#include "linalg/small.h"
 #include "method/radau/coefficients.h"
+
+enum { RADAU_SMALL_LD = 8 }; /* ld of small systems */
+
+/* The linear systems of small ones: J, M and the factors of gamma/h M - J (first) and of
+ * (alpha_k + i beta_k)/h M - J. n*n each, reciprocals of the pivots n. */
+typedef struct radau_small {
+    double *J;
+    dae_small_band band; /* M, where */
+    int has_mass;        /* ... it is not the identity */
+    double *re[1 + S_MAX / 2], *im[1 + S_MAX / 2], *ire[1 + S_MAX / 2], *iim[1 + S_MAX / 2];
+    int *perm[1 + S_MAX / 2];
+} radau_small;
 
 /* z, w, g, mw, stage: s vectors at distance ld; cont: s+1 of them. n components each. */
 typedef struct radau_kernels {
@@ -21,8 +35,20 @@ typedef struct radau_kernels {
     void (*weights)(int n, const double *atol, const double *rtol, const double *y, double *out);
     /* out := q sum dd_k z_k */
     void (*defect)(int n, int ld, const struct coefficients *m, double q, const double *z, double *out);
+
+    /* Small systems, else NULL. 0, or k > 0: pivot k is zero */
+    int (*factor)(radau_small *a, const struct coefficients *m, double q);
+    /* x := inv(gamma/h M - J) x */
+    void (*solve)(const radau_small *a, double *x);
+    /* g := dW, the increment of an iteration, from stage derivatives in g */
+    void (*increment)(const radau_small *a, const struct coefficients *m, double q, const double *w,
+                      double *g);
+    /* increment and update in one; returns the sum over square. */
+    double (*iterate)(const radau_small *a, const struct coefficients *m, double q, double *g,
+                      const double *weight, const double *y, double *w, double *z, double *stage);
 } radau_kernels;
 
-const radau_kernels *dae_radau_kernels(int s); /* s = 3, 5, 7 */
+/* s = 3, 5, 7. n = 0: for every size; else those of this size, NULL where there are none. */
+const radau_kernels *dae_radau_kernels(int s, int n);
 
 #endif

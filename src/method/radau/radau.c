@@ -24,7 +24,9 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifndef UROUND
 #define UROUND 1e-16 /* [RADAU5]; smaller in the build of extended precision */
@@ -75,6 +77,7 @@ static const int newton_max[LEVELS] = {7, 12, 17}; /* [RADAU] nit */
 
 typedef struct radau_options {
     int order_min, order_max;
+    const char *kernels; /* "auto" or "general" */
 } radau_options;
 
 /* What survives a checkpoint; in the arena. */
@@ -120,9 +123,10 @@ typedef struct radau {
     double kappa[LEVELS];                         /* Newton stops at eta |dW| <= kappa */
     double inverse_size[LEVELS];                  /* 1/(n s) */
     double inverse[LEVELS][S_MAX + 1][S_MAX + 1]; /* of node differences, for cont */
-    dae_shifted *real, *complex[S_MAX / 2];
-    dae_pool *pool;              /* threads that factor them, or NULL */
-    int singular[1 + S_MAX / 2]; /* what each factorization returned: real first */
+    dae_shifted *real, *complex[S_MAX / 2]; /* NULL where the systems are those of kernels of fixed size: */
+    radau_small *small, room;               /* NULL: they are not */
+    dae_pool *pool;                         /* threads that factor them, or NULL */
+    int singular[1 + S_MAX / 2];            /* what each factorization returned: real first */
     const radau_kernels *kernels[LEVELS];
     dae_refine refine; /* ODEs only */
 } radau;
@@ -177,7 +181,30 @@ static int refines(const radau *r)
     return r->ivp->sys->kind == DAE_KIND_ODE;
 }
 
-static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error *err)
+/* Room of the kernels of fixed size, and M as they want it. */
+static radau_small *take_small(radau *r, dae_arena *a, int s)
+{
+    size_t n = (size_t)r->n, square = n * n, count = 1 + (size_t)s / 2;
+    radau_small *small = &r->room;
+    int dense = r->ivp->jacobian.storage == DAE_DENSE;
+    double *block = dae_arena_reals(a, (dense ? 0 : square) + count * 2 * (square + n));
+    int *perm = dae_arena_ints(a, count * n);
+    if (dae_arena_failed(a)) return NULL;
+    small->J = dense ? r->J : block;
+    if (!dense) block += square;
+    small->has_mass = r->mass.n > 0;
+    if (small->has_mass) small->band = dae_small_band_of(&r->mass, r->n);
+    for (size_t k = 0; k < count; k++, block += 2 * (square + n)) {
+        small->re[k] = block;
+        small->im[k] = block + square;
+        small->ire[k] = block + 2 * square;
+        small->iim[k] = small->ire[k] + n;
+        small->perm[k] = perm + k * n;
+    }
+    return small;
+}
+
+static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const char *kernels, dae_error *err)
 {
     radau *r = calloc(1, sizeof *r);
     if (!r) {
@@ -216,13 +243,28 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
     r->cont = r->stage + ld * (size_t)s;
     if (!r->mass.n) r->mw = r->w;
     if (!ivp->index) r->weight = r->base;
-    for (int level = 0; level < LEVELS; level++) {
+    int fixed = strcmp(kernels, "general") != 0 && !ivp->sys->structure.second_order ? n : 0;
+    for (int level = level_min; level <= level_max; level++) {
         r->rtol[level] = tolerances + ld * (size_t)(2 * level);
         r->atol[level] = r->rtol[level] + ld;
-        r->kernels[level] = dae_radau_kernels(levels[level]->s);
+        r->kernels[level] = dae_radau_kernels(levels[level]->s, fixed);
+        if (!r->kernels[level]) r->kernels[level] = dae_radau_kernels(levels[level]->s, 0);
         scale_tolerances(r, level);
         invert_nodes(r, level);
         r->inverse_size[level] = 1 / ((double)n * levels[level]->s);
+    }
+    ivp->y = r->y;
+    if (r->kernels[level_min]->iterate) {
+        char text[64];
+        r->small = take_small(r, a, s);
+        if (!r->small) {
+            dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for radau with %d equations", n);
+            destroy(r);
+            return NULL;
+        }
+        snprintf(text, sizeof text, "dense %d (kernel of this size)", n);
+        dae_ivp_solves_with(ivp, text);
+        return r;
     }
     dae_shifted_spec spec = {
         .n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = ivp->sys->structure.second_order};
@@ -243,14 +285,13 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, dae_error
         r->pool = dae_pool_create(ivp->opt->threads <= 1 + s / 2 ? ivp->opt->threads : 1 + s / 2);
     dae_ivp_solves_with(ivp, dae_shifted_describe(r->real));
     dae_log(ivp->opt, DAE_LOG_INFO, "threads=%d", dae_pool_threads(r->pool));
-    ivp->y = r->y;
     return r;
 }
 
 static void *create_radau5(dae_ivp *ivp, const void *option, dae_error *err)
 {
-    (void)option;
-    return create_levels(ivp, 0, 0, err);
+    const radau_options *o = option;
+    return create_levels(ivp, 0, 0, o->kernels, err);
 }
 
 static void *create_radau(dae_ivp *ivp, const void *option, dae_error *err)
@@ -263,7 +304,7 @@ static void *create_radau(dae_ivp *ivp, const void *option, dae_error *err)
                  o->order_min, o->order_max);
         return NULL;
     }
-    return create_levels(ivp, lo, hi, err);
+    return create_levels(ivp, lo, hi, o->kernels, err);
 }
 
 /* |y'| in the weights of the error test, over the variables that have a derivative. */
@@ -321,6 +362,12 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- Matrices ------------------------------------------------------------------------------------ */
 
+/* J as the kernels of fixed size want it. */
+static void spread(radau *r)
+{
+    if (r->small && r->small->J != r->J) dae_pattern_to_dense(&r->ivp->jacobian, r->n, r->J, r->small->J);
+}
+
 static dae_status jacobian(radau *r)
 {
     radau_state *st = r->st;
@@ -331,6 +378,7 @@ static dae_status jacobian(radau *r)
         return dae_ivp_fail(r->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated",
                             r->ivp->t);
     }
+    spread(r);
     st->need_jac = 0;
     st->have_jac = st->jac_here = 1;
     return DAE_OK;
@@ -353,7 +401,12 @@ static int factor_one(void *self, int task, int piece, int thread)
 /* Factors gamma/h M - J and the complex ones; > 0: singular. */
 static int factor(radau *r)
 {
-    int count = 1 + levels[r->st->level]->s / 2, bad = 0;
+    int level = r->st->level, count = 1 + levels[level]->s / 2, bad = 0;
+    if (r->small) {
+        DAE_LINALG(r->ivp, bad = r->kernels[level]->factor(r->small, levels[level], 1 / r->st->h));
+        if (!bad) r->ivp->stats->lu++;
+        return bad;
+    }
     DAE_LINALG(r->ivp, dae_pool_run(r->pool, count, factor_one, r));
     for (int k = 0; k < count && !bad; k++) bad = r->singular[k];
     if (!bad) r->ivp->stats->lu++;
@@ -438,11 +491,23 @@ static int stages(radau *r)
     return dae_ivp_f_stages(r->ivp, m->s, r->ld, t, r->stage, r->g);
 }
 
+/* x := inv(gamma/h M - J) x */
+static void solve_real(const radau *r, double *x)
+{
+    if (r->small) r->kernels[r->st->level]->solve(r->small, x);
+    else dae_shifted_solve(r->real, x);
+}
+
 /* g = dW, the increment of an iteration, from the stage derivatives in g. */
 static inline void increment(radau *r)
 {
     const struct coefficients *m = levels[r->st->level];
     int n = r->n, ld = r->ld, s = m->s;
+    r->ivp->stats->solves += 1 + s / 2;
+    if (r->small) {
+        r->kernels[r->st->level]->increment(r->small, m, 1 / r->st->h, r->w, r->g);
+        return;
+    }
     if (r->mass.n) {
         for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
     }
@@ -450,7 +515,6 @@ static inline void increment(radau *r)
     dae_shifted_solve(r->real, r->g);
     for (int k = 0; k < s / 2; k++)
         dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
-    r->ivp->stats->solves += 1 + s / 2;
 }
 
 /* W and Z with the increment in g added; its squares in x. */
@@ -463,6 +527,14 @@ static inline void update(radau *r)
 /* One iteration: |dW|, new W and Z. */
 static double iterate(radau *r)
 {
+    if (r->small) {
+        const struct coefficients *m = levels[r->st->level];
+        double sum;
+        DAE_LINALG(r->ivp, sum = r->kernels[r->st->level]->iterate(r->small, m, 1 / r->st->h, r->g, r->weight,
+                                                                   r->y, r->w, r->z, r->stage));
+        r->ivp->stats->solves += 1 + m->s / 2;
+        return sqrt(sum * r->inverse_size[r->st->level]);
+    }
     DAE_LINALG(r->ivp, {
         increment(r);
         update(r);
@@ -506,6 +578,7 @@ static outcome renew(radau *r)
     int bad = stages(r);
     if (!bad) bad = dae_ivp_jacobian(r->ivp, t, r->stage + last, r->g + last, r->J);
     if (bad) return bad < 0 ? STOP : UNEXPECTED;
+    spread(r);
     if (factor(r)) return UNEXPECTED;
     DAE_LINALG(r->ivp, increment(r));
     return CONVERGED;
@@ -634,14 +707,14 @@ static double estimate(radau *r)
     r->kernels[st->level]->defect(n, ld, m, 1 / st->h, r->z, r->mass.n ? r->x : md);
     if (r->mass.n) dae_matrix_multiply(&r->mass, n, r->x, md);
     for (int i = 0; i < n; i++) r->e[i] = md[i] + r->f[i];
-    DAE_LINALG(r->ivp, dae_shifted_solve(r->real, r->e));
+    DAE_LINALG(r->ivp, solve_real(r, r->e));
     r->ivp->stats->solves++;
     double err = error_norm(r);
     if (err < 1 || !(st->first || st->rejected)) return err;
     for (int i = 0; i < n; i++) r->x[i] = r->y[i] + r->e[i];
     if (dae_ivp_f(r->ivp, r->ivp->t, r->x, r->e)) return err; /* cannot be evaluated: the first one stands */
     for (int i = 0; i < n; i++) r->e[i] += md[i];
-    DAE_LINALG(r->ivp, dae_shifted_solve(r->real, r->e));
+    DAE_LINALG(r->ivp, solve_real(r, r->e));
     r->ivp->stats->solves++;
     return error_norm(r);
 }
@@ -923,7 +996,7 @@ static void filter(void *self, double *x)
 {
     radau *r = self;
     double c = levels[(r->st->s_cont - 3) / 2]->gamma / r->st->h_cont;
-    DAE_LINALG(r->ivp, dae_shifted_solve(r->real, x));
+    DAE_LINALG(r->ivp, solve_real(r, x));
     r->ivp->stats->solves++;
     for (int i = 0; i < r->n; i++) x[i] *= c;
 }
@@ -973,9 +1046,18 @@ static int load(void *self, const void *buffer, size_t size)
 #field, DAE_OPTION_INT, offsetof(radau_options, field), standard, NULL, 5, 13, NULL, "", text \
     }
 
+#define KERNELS_OPTION                                                                                      \
+    {                                                                                                       \
+        "kernels", DAE_OPTION_NAME, offsetof(radau_options, kernels), 0, "auto", 0, 0, "auto|general", "",  \
+            "auto: systems of 2, 3, 4, 6 or 8 equations run in code made for their size; general: they do " \
+            "not"                                                                                           \
+    }
+
+static const dae_option radau5_option_table[] = {KERNELS_OPTION, {.name = NULL}};
 static const dae_option radau_option_table[] = {
     ORDER_OPTION(order_min, 5, "lowest order: 5, 9 or 13"),
     ORDER_OPTION(order_max, 13, "highest order: 5, 9 or 13"),
+    KERNELS_OPTION,
     {.name = NULL},
 };
 
@@ -990,7 +1072,9 @@ const dae_method dae_method_radau5 = {
              .max_index = 3,
              .implicit = 1,
              .projects = 1,
-             .checkpoint = 1},
+             .checkpoint = 1,
+             .options = radau5_option_table},
+    .option_size = sizeof(radau_options),
     .create = create_radau5,
     .reset = reset,
     .step = step,

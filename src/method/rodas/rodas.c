@@ -63,6 +63,7 @@ typedef struct rodas {
     double *J;                     /* in the layout of ivp->jacobian */
     double *dense_J;               /* n*n, fixed sizes: J where that layout is another one */
     dae_refine refine;             /* ODEs only */
+    dae_small_band band;           /* fixed sizes: M */
 } rodas;
 
 /* ---- Life -------------------------------------------------------------------------------------------------- */
@@ -86,12 +87,8 @@ static void take_fixed(rodas *m, dae_arena *a)
     if (m->ivp->jacobian.storage != DAE_DENSE) m->dense_J = dae_arena_reals(a, n * n);
     w->J = m->dense_J ? m->dense_J : m->J;
     if (!w->mass.n) return;
-    int diagonal = w->mass.pattern.storage == DAE_DIAGONAL;
-    double *M = dae_arena_reals(a, diagonal ? n : n * n);
-    for (int k = 0; M && k < (int)(diagonal ? n : n * n); k++)
-        M[k] = diagonal ? w->mass.a[k] : dae_matrix_get(&w->mass, k % m->n, k / m->n);
-    if (diagonal) w->diagonal = M;
-    else w->full = M;
+    m->band = dae_small_band_of(&w->mass, m->n);
+    w->band = &m->band;
 }
 
 static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *option, dae_error *err)
@@ -184,30 +181,11 @@ static double limited(const rodas *m, double h)
 
 /* ---- Jacobian ------------------------------------------------------------------------------------------------ */
 
-/* J as the kernels of fixed size want it, from a banded or sparse layout. */
-static void spread(rodas *m)
-{
-    const dae_pattern *p = &m->ivp->jacobian;
-    double *a = m->dense_J;
-    int n = m->n;
-    if (p->storage == DAE_SPARSE) {
-        for (int j = 0; j < n; j++) {
-            for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) a[p->rowind[k] + j * n] = m->J[k];
-        }
-        return;
-    }
-    int ld = p->lower + 1 + p->upper;
-    for (int j = 0; j < n; j++) {
-        int lo = j > p->upper ? j - p->upper : 0, hi = j + p->lower < n - 1 ? j + p->lower : n - 1;
-        for (int i = lo; i <= hi; i++) a[i + j * n] = m->J[p->upper + i - j + j * ld];
-    }
-}
-
 /* J and f_t at (t, y0), where f is f0. */
 static int derivatives(rodas *m)
 {
     int r = dae_ivp_jacobian(m->ivp, m->s->t, m->y0, m->f0, m->J);
-    if (!r && m->dense_J) spread(m);
+    if (!r && m->dense_J) dae_pattern_to_dense(&m->ivp->jacobian, m->n, m->J, m->dense_J);
     if (!r && m->has_ft) r = dae_ivp_dfdt(m->ivp, m->s->t, m->y0, m->f0, m->ft);
     return r;
 }

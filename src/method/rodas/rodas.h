@@ -3,6 +3,7 @@
 #define DAE_METHOD_RODAS_RODAS_H
 
 #include "linalg/shifted.h"
+#include "linalg/small.h"
 #include "method/method.h"
 
 enum { DAE_RODAS_STAGES = 8, DAE_RODAS_DENSE = 3 };
@@ -37,9 +38,8 @@ typedef struct dae_rodas_work {
     double square;         /* sum of the squares of the weighted errors */
     dae_matrix mass;       /* n = 0: identity */
     int second; /* fixed sizes: y'[i] = y[second+i] for i < second, rows of J that may not be filled */
-    const double *diagonal; /* fixed sizes: M where it is diagonal, */
-    const double *full;     /* or all of it, column-major; both NULL: identity */
-    double *lu, *inverse;   /* fixed sizes: factors */
+    const dae_small_band *band; /* fixed sizes: M; NULL: identity */
+    double *lu, *inverse;       /* fixed sizes: factors */
     int *perm;
     dae_shifted *linear; /* other sizes */
 } dae_rodas_work;
