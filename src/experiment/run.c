@@ -427,6 +427,8 @@ static void finish(run *x)
     double t = dae_integrator_time(x->it);
     const double *z = dae_integrator_state(x->it);
     sample_at(x, t, z, &r->last);
+    if (!r->last.y && r->status >= 0)
+        r->status = dae_fail(&r->error, DAE_ERR_MEMORY, t, "out of memory for the last point of the run");
     if (x->sim->form) r->stats.acceleration_residual = x->sim->residual[2];
     if (x->opt->trajectory != DAE_TRAJECTORY_NONE && r->npoint > 0 && x->point_t[r->npoint - 1] != t)
         put(x, t, z, 1);
