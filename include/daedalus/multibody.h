@@ -39,41 +39,44 @@ typedef struct mbs_point {
     double angle, q[4]; /* orientation of the point's frame in the body; zero: as the body */
 } mbs_point;
 
+/* A field that only some types of joints or forces have: a number, a text, a vector; flags are numbers. */
+typedef struct mbs_value {
+    const char *name;
+    double number;
+    const char *text;
+    double vector[3];
+} mbs_value;
+
+/* Dry friction of a joint; mu 0: none. */
+typedef struct mbs_friction {
+    double mu, radius, v_s; /* radius: lever (revolute); v_s: the speed at which it is full */
+    double mu_static;       /* at rest; 0: mu. With stick > 0: */
+    double stick;           /* 1/s, > 0: the joint sticks and slips, by events of the problem */
+} mbs_friction;
+
+enum { MBS_JOINT_FIELDS = 4, MBS_FORCE_FIELDS = 8 };
+
 typedef struct mbs_joint {
     const char *name, *type; /* revolute, prismatic, ...: mbs_joint_type_name lists them */
     int a, b;                /* bodies; or the points below */
     double at[3];            /* where they meet, in global coordinates of the initial pose */
     double axis[3]; /* of rotation or sliding, in the frame of a; zero: local x (planar: of sliding) */
-    const char *point_a, *point_b;              /* names of points instead of a, b, at */
-    double length;                              /* distance */
-    double ratio;                               /* gear: q1 + ratio*q2 = constant */
-    double pitch;                               /* screw: travel per radian */
-    double radius;                              /* rolling */
-    const char *joint_1, *joint_2;              /* gear: the joints that it couples */
-    double mu, friction_radius, friction_speed; /* dry friction, its lever, the speed at which it is full */
-    double mu_static;                           /* at rest; 0: mu. With stick > 0: */
-    double speed;                               /* initial rate of its coordinate, which assembly keeps if */
+    const char *point_a, *point_b;     /* names of points instead of a, b, at */
+    mbs_value field[MBS_JOINT_FIELDS]; /* of its type, {"pitch", .number = 0.1}; the first without a name ends them */
+    mbs_friction friction;
+    double speed; /* initial rate of its coordinate, which assembly keeps if */
     int has_speed;
-    double stick; /* 1/s, > 0: the joint sticks and slips, by events of the problem */
 } mbs_joint;
 
-/* Numbers of forces are texts: expressions of t, parameters, body.x, joint.value, ...; NULL: zero. */
+/* Laws of forces are texts: expressions of t, parameters, body.x, joint.value, ... */
 typedef struct mbs_force {
-    const char *name, *type;       /* spring, torsion, force, ...: mbs_force_type_name lists them */
-    const char *point_a, *point_b; /* where it acts */
-    const char *joint;             /* torsion, torque, motor, stop: on the coordinate of this joint */
-    const char *body;              /* force, torque on one body */
-    const char *value[3];          /* its law, or the components of a vector */
-    int count;                     /* of values given */
-    int in_body;                   /* 1: the vector is in the axes of the body */
-    double k, c, l0;               /* stiffness, damping, free length or angle */
-    double k_angular, c_angular;   /* bushing */
-    double mu, radius, speed;      /* contact: friction, sphere; speed at which friction is full */
-    int stick;                     /* contact: 1: sticks and slips, by events of the problem */
-    double min, max;               /* stop */
-    int pull;                      /* tire: 1: it pulls too, instead of losing the road */
-    double resistance, inductance, constant; /* motor: Ohm, H, N m/A */
-    double axis[3]; /* spring: it acts along this global direction only; zero: from a to b */
+    const char *name, *type;           /* spring, torsion, force, ...: mbs_force_type_name lists them */
+    const char *point_a, *point_b;     /* where it acts: points, */
+    const char *joint;                 /* the coordinate of a joint, */
+    const char *body;                  /* or a body; as its type asks for */
+    const char *value[3];              /* its law, or the components of a vector */
+    int count;                         /* of values given */
+    mbs_value field[MBS_FORCE_FIELDS]; /* of its type, {"k", .number = 100}; the first without a name ends them */
 } mbs_force;
 
 typedef struct mbs_driver {

@@ -26,130 +26,6 @@
 
 /* ---- One link: where it is, how it moves ------------------------------------------------------------------ */
 
-static void column_S(double *S, const double *linear, const double *angular)
-{
-    mbs_set(S, linear);
-    mbs_set(S + 3, angular);
-}
-
-static void slide_S(double *S, const double *axis)
-{
-    static const double none[3];
-    column_S(S, axis, none);
-}
-
-static void turn_S(double *S, const double *axis, const double *w)
-{
-    double l[3];
-    mbs_cross(axis, w, l);
-    column_S(S, l, axis);
-}
-
-/* About the axes of the body. */
-static void turns_S(double *S, const mbs_link_state *x)
-{
-    double a[3];
-    for (int i = 0; i < 3; i++) {
-        mbs_column(x->A, i, a);
-        turn_S(S + 6 * i, a, x->w);
-    }
-}
-
-/* A = A_parent (K0 + K1 cos q + K2 sin q) */
-static void turned(const mbs_link *k, const double *parent, double q, double *A)
-{
-    double D[9], c = cos(q), s = sin(q);
-    for (int i = 0; i < 9; i++) D[i] = k->K[i] + c * k->K[9 + i] + s * k->K[18 + i];
-    mbs_multiply(parent, D, A);
-}
-
-/* The columns f, g, h of a joint that is not just a hinge, its orientation, its slides in u. */
-static void place_general(const mbs_link *k, const mbs_link_state *parent, const double *q, mbs_link_state *x,
-                          double *axes, double *u)
-{
-    double slide[3] = {0, 0, 0}, D[9], E[9], F[9];
-    mbs_multiply(parent->A, k->axis, axes);
-    switch (k->kind) {
-    case MBS_LINK_REVOLUTE: turned(k, parent->A, q[0], x->A); break;
-    case MBS_LINK_SCREW:
-        turned(k, parent->A, q[0], x->A);
-        slide[2] = k->pitch * q[0] + k->offset;
-        break;
-    case MBS_LINK_CYLINDRICAL:
-        turned(k, parent->A, q[0], x->A);
-        slide[2] = q[1];
-        break;
-    case MBS_LINK_PLANE:
-        turned(k, parent->A, q[2], x->A);
-        slide[0] = q[0], slide[1] = q[1];
-        break;
-    case MBS_LINK_PRISMATIC:
-        mbs_multiply(parent->A, k->K, x->A);
-        slide[2] = q[0];
-        break;
-    case MBS_LINK_FIXED: mbs_multiply(parent->A, k->K, x->A); break;
-    case MBS_LINK_UNIVERSAL: /* F_i Rz(q0) Rx(q1) F_j^T: K1 = F_i, K2 = F_j^T */
-        D[0] = cos(q[0]), D[3] = sin(q[0]), D[6] = 0;
-        D[1] = -D[3] * cos(q[1]), D[4] = D[0] * cos(q[1]), D[7] = sin(q[1]);
-        D[2] = D[3] * D[7], D[5] = -D[0] * D[7], D[8] = cos(q[1]);
-        mbs_multiply(k->K + 9, D, E);
-        mbs_multiply(E, k->K + 18, F);
-        mbs_multiply(parent->A, F, x->A);
-        break;
-    case MBS_LINK_SPHERICAL:
-        mbs_quaternion_matrix(q, D);
-        mbs_multiply(parent->A, D, x->A);
-        break;
-    case MBS_LINK_FREE:
-        mbs_quaternion_matrix(q + 3, x->A);
-        mbs_set(slide, q);
-        break;
-    }
-    mbs_rotate(parent->A, k->si, u);
-    for (int i = 0; i < 3; i++)
-        u[i] += axes[3 * i] * slide[0] + axes[3 * i + 1] * slide[1] + axes[3 * i + 2] * slide[2];
-}
-
-/* The columns of S. */
-static void motion_general(const mbs_link *k, const mbs_link_state *x, const double *axes, double *S)
-{
-    double f[3], g[3], h[3], a[3], l[3];
-    mbs_column(axes, 0, f);
-    mbs_column(axes, 1, g);
-    mbs_column(axes, 2, h);
-    switch (k->kind) {
-    case MBS_LINK_FIXED: break;
-    case MBS_LINK_REVOLUTE: turn_S(S, h, x->w); break;
-    case MBS_LINK_PRISMATIC: slide_S(S, h); break;
-    case MBS_LINK_SCREW:
-        mbs_cross(h, x->w, l);
-        for (int i = 0; i < 3; i++) l[i] += k->pitch * h[i];
-        column_S(S, l, h);
-        break;
-    case MBS_LINK_CYLINDRICAL:
-        turn_S(S, h, x->w);
-        slide_S(S + 6, h);
-        break;
-    case MBS_LINK_PLANE:
-        slide_S(S, f);
-        slide_S(S + 6, g);
-        turn_S(S + 12, h, x->w);
-        break;
-    case MBS_LINK_UNIVERSAL:
-        mbs_rotate(x->A, k->other, a);
-        turn_S(S, h, x->w);
-        turn_S(S + 6, a, x->w);
-        break;
-    case MBS_LINK_FREE:
-        slide_S(S, f);
-        slide_S(S + 6, g);
-        slide_S(S + 12, h);
-        turns_S(S + 18, x);
-        break;
-    case MBS_LINK_SPHERICAL: turns_S(S, x); break;
-    }
-}
-
 /* Adds omega x (omega x r) to out. */
 static inline void add_centripetal(const double *omega, const double *r, double *out)
 {
@@ -178,7 +54,7 @@ static inline void set_motion(const mbs_link_state *parent, const double *u, con
 static void move_general(const mbs_link *k, const mbs_link_state *parent, const double *s, const double *u,
                          const double *S, mbs_link_state *x)
 {
-    double omega_r[3] = {0, 0, 0}, sigma[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, a[3], b[3];
+    double omega_r[3] = {0, 0, 0}, sigma[3] = {0, 0, 0}, turn[3] = {0, 0, 0};
     for (int j = 0; j < k->dof; j++) {
         const double *h = S + 6 * j + 3;
         double l[3];
@@ -188,10 +64,7 @@ static void move_general(const mbs_link *k, const mbs_link_state *parent, const 
             sigma[i] += (S[6 * j + i] - l[i]) * s[j];
         }
     }
-    if (k->kind == MBS_LINK_UNIVERSAL) {
-        for (int i = 0; i < 3; i++) a[i] = S[3 + i] * s[0], b[i] = S[9 + i] * s[1];
-        mbs_cross(a, b, turn);
-    }
+    if (k->motion->bias) k->motion->bias(S, s, turn);
     set_motion(parent, u, omega_r, sigma, turn, x);
 }
 
@@ -225,26 +98,30 @@ static void place(const mbs_tree *tree, const double *q, const double *s, void *
         mbs_link_state *x = &all[n];
         const double *rate = s ? s + k->s : none;
         double *S = pool + k->pool, u[3], axes[9];
-        int hinge = k->kind == MBS_LINK_REVOLUTE;
-        if (hinge) {
-            turned(k, parent->A, q[k->q], x->A);
+        if (k->hinge) {
+            mbs_turned(k, parent->A, q[k->q], x->A);
             mbs_rotate(parent->A, k->si, u);
         } else {
-            place_general(k, parent, q + k->q, x, axes, u);
+            double slide[3] = {0, 0, 0};
+            mbs_multiply(parent->A, k->axis, axes);
+            k->motion->place(k, parent->A, q + k->q, x->A, slide);
+            mbs_rotate(parent->A, k->si, u);
+            for (int i = 0; i < 3; i++)
+                u[i] += axes[3 * i] * slide[0] + axes[3 * i + 1] * slide[1] + axes[3 * i + 2] * slide[2];
         }
         mbs_rotate(x->A, k->sj, x->w);
         for (int i = 0; i < 3; i++) {
             x->w[i] = -x->w[i];
             x->c[i] = u[i] + x->w[i];
         }
-        if (hinge) {
+        if (k->hinge) {
             double h[3], omega_r[3], local[3] = {k->axis[2], k->axis[5], k->axis[8]};
             mbs_rotate(parent->A, local, h);
-            turn_S(S, h, x->w);
+            mbs_turn_S(S, h, x->w);
             for (int i = 0; i < 3; i++) omega_r[i] = h[i] * rate[0];
             set_motion(parent, u, omega_r, NULL, NULL, x);
         } else {
-            motion_general(k, x, axes, S);
+            k->motion->columns(k, x, axes, S);
             move_general(k, parent, rate, u, S, x);
         }
         own_inertia(k, x);

@@ -20,28 +20,17 @@ static void place(const mbs_tree *tree, const double *q, const double *s, void *
         u[1] = ps * k->si[0] + pc * k->si[1];
         x->angle = parent->angle + k->offset;
         x->omega = parent->omega;
-        if (k->kind == MBS_LINK_REVOLUTE) {
+        if (k->hinge) {
             x->angle += q[k->q];
             x->omega += rate[0];
-        } else if (k->kind == MBS_LINK_PRISMATIC) {
-            S[0] = pc * k->axis[2] - ps * k->axis[5];
-            S[1] = ps * k->axis[2] + pc * k->axis[5];
-            S[2] = 0;
-            for (int i = 0; i < 2; i++) {
-                u[i] += q[k->q] * S[i];
-                sigma[i] = rate[0] * S[i];
-            }
-        } else if (k->kind == MBS_LINK_FREE) {
-            x->angle = q[k->q + 2];
-            x->omega = rate[2];
-            u[0] = q[k->q], u[1] = q[k->q + 1];
-            for (int i = 0; i < 9; i++) S[i] = i % 4 == 0;
+        } else {
+            k->motion->plane(k, parent, q + k->q, rate, x, u, sigma, S);
         }
         x->cosine = cos(x->angle);
         x->sine = sin(x->angle);
         x->w[0] = -(x->cosine * k->sj[0] - x->sine * k->sj[1]);
         x->w[1] = -(x->sine * k->sj[0] + x->cosine * k->sj[1]);
-        if (k->kind == MBS_LINK_REVOLUTE) S[0] = -x->w[1], S[1] = x->w[0], S[2] = 1;
+        if (k->hinge) S[0] = -x->w[1], S[1] = x->w[0], S[2] = 1;
         double pp = parent->omega * parent->omega, oo = x->omega * x->omega;
         for (int i = 0; i < 2; i++) {
             x->c[i] = u[i] + x->w[i];

@@ -25,6 +25,9 @@ void mbs_place_frame(const mbs_builder *b, int body, const double *at, mbs_frame
 dae_status mbs_set_axis(mbs_builder *b, mbs_frame *frame, const double *axis);
 double mbs_frame_angle(const mbs_frame *f); /* planar: of local x */
 
+/* joint.c: the struct of a type, filled. */
+dae_status mbs_build_fields(mbs_builder *b, const char *type, const struct mbs_field *table, size_t size,
+                            const mbs_value *value, int count, const void **own);
 dae_status mbs_build_joint(mbs_builder *b, int k);
 dae_status mbs_build_driver(mbs_builder *b, int k);
 dae_status mbs_build_force(mbs_builder *b, int k);

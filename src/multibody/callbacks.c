@@ -57,7 +57,7 @@ void mbs_apply_forces(mbs_context *x)
     }
     for (int k = 0; m->friction && k < m->njoint; k++) {
         mbs_dual_reset(x);
-        if (m->joint[k].model->mu > 0) mbs_apply_friction(&m->joint[k], x);
+        if (m->joint[k].model->friction.mu > 0) mbs_apply_friction(&m->joint[k], x);
     }
     mbs_apply_rest(x);
 }

@@ -22,14 +22,12 @@ static dae_status force_type(mbs_builder *b, mbs_force_data *f)
 static dae_status force_place(mbs_builder *b, mbs_force_data *f)
 {
     const mbs_force *model = f->model;
-    const char *type = f->type->name;
-    int on_joint = !strcmp(type, "torsion") || !strcmp(type, "motor") || !strcmp(type, "stop");
-    int given = !strcmp(type, "force") || !strcmp(type, "torque");
-    int pair = !strcmp(type, "spring") || !strcmp(type, "bushing") || !strcmp(type, "contact");
+    unsigned acts = f->type->acts;
+    int pair = acts & MBS_ACTS_BETWEEN;
     dae_status s;
     memcpy(f->i.C, mbs_identity, sizeof mbs_identity);
     f->joint = -1;
-    if (on_joint || (given && model->joint)) {
+    if ((acts & MBS_ACTS_JOINT) && (model->joint || acts == MBS_ACTS_JOINT)) {
         f->joint = model->joint ? mbs_find_joint(b->m->model, model->joint) : -1;
         if (f->joint < 0) {
             char hint[64];
@@ -42,20 +40,17 @@ static dae_status force_place(mbs_builder *b, mbs_force_data *f)
         if (j->main == MBS_ANGLE) f->q = j->angle;
         if (j->main == MBS_SLIDE) f->q = j->slide;
         if (j->main == MBS_LENGTH) f->q = j->length;
-        if (!strcmp(type, "torque") && j->type->planar && b->m->planar && j->main == MBS_NO_COORDINATE)
-            f->q = j->angle;
         return DAE_OK;
     }
-    if (!strcmp(type, "torque")) {
+    if (acts & MBS_ACTS_BODY) {
         f->body = model->body ? mbs_find_body(b->m->model, model->body) : -1;
         if (f->body >= 1) return DAE_OK;
         char hint[64];
         mbs_nearest_name(model->body ? model->body : "", b->m->model->body, b->m->nbody, sizeof(mbs_body),
                          hint, sizeof hint);
         return mbs_wrong(b, "%s: there is no body \"%s\"%s%s%s",
-                         model->body ? "body" : "a torque needs \"joint\" or \"body\"",
-                         model->body ? model->body : "", hint[0] ? "; did you mean \"" : "", hint,
-                         hint[0] ? "\"?" : "");
+                         model->body ? "body" : "needs \"joint\" or \"body\"", model->body ? model->body : "",
+                         hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
     }
     if (pair && (!model->point_a || !model->point_b)) return mbs_wrong(b, "needs the points a and b");
     if (!model->point_b) return mbs_wrong(b, "needs the point b on which it acts");
@@ -64,10 +59,17 @@ static dae_status force_place(mbs_builder *b, mbs_force_data *f)
     if (s) return s;
     if (pair && f->i.body == f->j.body) return mbs_wrong(b, "a and b are on the same body");
     f->q.offset = b->m->planar ? mbs_frame_angle(&f->i) - mbs_frame_angle(&f->j) : 0;
-    if (!strcmp(type, "contact")) { /* h is the normal */
-        double up[3] = {0, b->m->planar, !b->m->planar};
-        return mbs_set_axis(b, &f->i, up);
-    }
+    return DAE_OK;
+}
+
+/* As many expressions as the type takes; those of vectors are counted by the type. */
+static dae_status check_values(mbs_builder *b, const mbs_force_data *f)
+{
+    int count = f->model->count;
+    if (f->type->value == MBS_NO_VALUE && count) return mbs_wrong(b, "value: a %s takes none", f->type->name);
+    if (f->type->value == MBS_VALUE_OPTIONAL && count > 1)
+        return mbs_wrong(b, "value: expected one expression");
+    if (f->type->value == MBS_VALUE_ONE && count != 1) return mbs_wrong(b, "value: expected one expression");
     return DAE_OK;
 }
 
@@ -79,7 +81,11 @@ dae_status mbs_build_force(mbs_builder *b, int k)
     f->u = f->grip = -1;
     snprintf(b->path, sizeof b->path, "forces[%d]", k);
     dae_status s = force_type(b, f);
+    if (!s)
+        s = mbs_build_fields(b, f->type->name, f->type->field, f->type->size, f->model->field,
+                             MBS_FORCE_FIELDS, &f->own);
     if (!s) s = force_place(b, f);
+    if (!s) s = check_values(b, f);
     if (!s) s = f->type->build(b, f);
     if (s) return s;
     if (f->type->states) {

@@ -1,5 +1,6 @@
 /* Joints: their frames, what their types build, friction. */
 #include "multibody/build.h"
+#include "multibody/field.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,17 @@ static dae_status joint_frames(mbs_builder *b, mbs_joint_data *j)
     return DAE_OK;
 }
 
+dae_status mbs_build_fields(mbs_builder *b, const char *type, const mbs_field *table, size_t size,
+                            const mbs_value *value, int count, const void **own)
+{
+    char wrong[300];
+    void *fields = dae_arena_take(b->m->arena, 1, size + 1);
+    if (!fields) return mbs_no_memory(b);
+    *own = fields;
+    return mbs_fields_fill(table, type, value, count, fields, wrong, sizeof wrong) ? mbs_wrong(b, "%s", wrong)
+                                                                                   : DAE_OK;
+}
+
 dae_status mbs_build_joint(mbs_builder *b, int k)
 {
     mbs_mechanism *m = b->m;
@@ -60,29 +72,32 @@ dae_status mbs_build_joint(mbs_builder *b, int k)
         return mbs_wrong(b, "type: there is no joint type \"%s\"%s%s%s", j->model->type ? j->model->type : "",
                          hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
     }
-    if (m->planar ? !j->type->planar : !j->type->spatial)
+    if (!(m->planar ? j->type->planar_rows : j->type->spatial_rows))
         return mbs_wrong(b, "type: \"%s\" exists in %s models only", j->type->name,
                          m->planar ? "spatial" : "planar");
     j->main = j->type->main;
     j->first = m->nrows;
     m->njoint = k; /* those before it are ready */
-    dae_status s = strcmp(j->type->name, "gear") ? joint_frames(b, j) : DAE_OK;
+    dae_status s = mbs_build_fields(b, j->type->name, j->type->field, j->type->size, j->model->field,
+                                    MBS_JOINT_FIELDS, &j->own);
+    if (!s && !j->type->without_points) s = joint_frames(b, j);
     if (!s) s = j->type->build(b, j);
     if (s == DAE_ERR_MEMORY) return mbs_no_memory(b);
     if (s) return s;
     j->count = m->nrows - j->first;
     for (int r = j->first; r < m->nrows; r++) m->row[r].joint = k;
     m->njoint = k + 1;
-    if (j->model->mu < 0) return mbs_wrong(b, "friction.mu: %g must not be negative", j->model->mu);
-    if (j->model->mu > 0) {
+    if (j->model->friction.mu < 0)
+        return mbs_wrong(b, "friction.mu: %g must not be negative", j->model->friction.mu);
+    if (j->model->friction.mu > 0) {
         if (j->main != MBS_ANGLE && j->main != MBS_SLIDE)
             return mbs_wrong(b, "friction: a %s joint has no coordinate for it", j->type->name);
-        if (j->main == MBS_ANGLE && !(j->model->friction_radius > 0))
+        if (j->main == MBS_ANGLE && !(j->model->friction.radius > 0))
             return mbs_wrong(b, "friction.radius: a revolute joint needs the radius of its bearing");
-        if (j->model->mu_static != 0 && !(j->model->mu_static >= j->model->mu))
-            return mbs_wrong(b, "friction.mu_static: %g must not be below mu = %g", j->model->mu_static,
-                             j->model->mu);
-        if (!(j->model->stick >= 0)) return mbs_wrong(b, "friction.stick: must not be negative");
+        if (j->model->friction.mu_static != 0 && !(j->model->friction.mu_static >= j->model->friction.mu))
+            return mbs_wrong(b, "friction.mu_static: %g must not be below mu = %g",
+                             j->model->friction.mu_static, j->model->friction.mu);
+        if (!(j->model->friction.stick >= 0)) return mbs_wrong(b, "friction.stick: must not be negative");
         m->friction = 1;
     }
     return DAE_OK;

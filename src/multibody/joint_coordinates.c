@@ -68,75 +68,6 @@ static double *force_of(const mbs_tree *t, const workspace *w, int link)
     return t->m->planar ? ((mbs_plane_state *)w->state)[link].p : ((mbs_link_state *)w->state)[link].p;
 }
 
-/* ---- Euler parameters ------------------------------------------------------------------------------------- */
-
-static void quaternion_product(const double *a, const double *b, double *c)
-{
-    c[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
-    c[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
-    c[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
-    c[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
-}
-
-static void conjugate(const double *a, double *b)
-{
-    b[0] = a[0];
-    for (int i = 1; i < 4; i++) b[i] = -a[i];
-}
-
-static void normalize(double *e)
-{
-    double n = 1 / sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
-    for (int i = 0; i < 4; i++) e[i] *= n;
-}
-
-/* Of a rotation matrix: the largest parameter first, so that nothing is divided by a small number. */
-static void matrix_quaternion(const double *A, double *e)
-{
-    double trace = A[0] + A[4] + A[8];
-    int k = trace > A[0] && trace > A[4] && trace > A[8] ? 3
-            : A[0] >= A[4] && A[0] >= A[8]               ? 0
-            : A[4] >= A[8]                               ? 1
-                                                         : 2;
-    if (k == 3) {
-        e[0] = 1 + trace;
-        e[1] = A[7] - A[5], e[2] = A[2] - A[6], e[3] = A[3] - A[1];
-    } else {
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        e[0] = A[3 * j + i] - A[3 * i + j];
-        e[1 + k] = 1 + A[4 * k] - A[4 * i] - A[4 * j];
-        e[1 + i] = A[3 * k + i] + A[3 * i + k];
-        e[1 + j] = A[3 * k + j] + A[3 * j + k];
-    }
-    normalize(e);
-}
-
-/* Of the body against its parent. */
-static void relative_quaternion(const mbs_link *k, const double *q, double *d)
-{
-    double turn[4] = {1, 0, 0, 0}, second[4], a[4], b[4], angle = 0;
-    switch (k->kind) {
-    case MBS_LINK_SPHERICAL: memcpy(d, q, 4 * sizeof *d), normalize(d); return;
-    case MBS_LINK_FREE: memcpy(d, q + 3, 4 * sizeof *d), normalize(d); return;
-    case MBS_LINK_PLANE: angle = q[2]; break;
-    case MBS_LINK_FIXED:
-    case MBS_LINK_PRISMATIC: break;
-    case MBS_LINK_REVOLUTE:
-    case MBS_LINK_SCREW:
-    case MBS_LINK_CYLINDRICAL:
-    case MBS_LINK_UNIVERSAL: angle = q[0]; break;
-    }
-    turn[0] = cos(angle / 2), turn[3] = sin(angle / 2);
-    quaternion_product(k->ei, turn, a);
-    if (k->kind == MBS_LINK_UNIVERSAL) {
-        second[0] = cos(q[1] / 2), second[1] = sin(q[1] / 2), second[2] = second[3] = 0;
-        quaternion_product(a, second, b);
-        memcpy(a, b, sizeof a);
-    }
-    conjugate(k->ej, b);
-    quaternion_product(a, b, d);
-}
-
 /* ---- From joints to bodies -------------------------------------------------------------------------------- */
 
 /* Poses of the bodies from the states of the links. */
@@ -169,8 +100,8 @@ static void poses_of(const mbs_tree *t, const workspace *w, const double *q, con
             mbs_set(omega, z->omega);
             memcpy(x->A, y->A, sizeof x->A);
             mbs_rotate_back(y->A, y->omega, x->w);
-            relative_quaternion(k, q + k->q, d);
-            quaternion_product(w->e + 4 * k->parent, d, e);
+            k->motion->quaternion(k, q + k->q, d);
+            mbs_quaternion_product(w->e + 4 * k->parent, d, e);
             for (int i = 0; i < 4; i++) e[i] *= w->sign[n];
             x->angle = 0;
             x->e = e;
@@ -212,85 +143,22 @@ static int to_absolute(double time, const double *q, const double *s, double *p,
 
 /* ---- From bodies to joints -------------------------------------------------------------------------------- */
 
-/* Coordinates of one link from the poses; slide: from point to point in the frame on the parent. */
-static void coordinates_of(const mbs_tree *t, const mbs_link *k, const mbs_pose *parent, const mbs_pose *x,
-                           const double *slide, double *q)
+/* Angle and orientation of a body against its parent. */
+static void set_orientation(const mbs_tree *t, const mbs_link *k, mbs_fit *x)
 {
+    double a[4], b[4];
     if (t->m->planar) {
-        double turn = x->angle - parent->angle - k->offset;
-        if (k->kind == MBS_LINK_REVOLUTE) q[0] = turn;
-        if (k->kind == MBS_LINK_PRISMATIC) q[0] = slide[2];
-        if (k->kind == MBS_LINK_FREE) q[0] = x->r[0], q[1] = x->r[1], q[2] = x->angle;
+        x->angle = x->body->angle - x->parent->angle - k->offset;
         return;
     }
-    double D[9], E[9], R[9], d[4], a[4], b[4], ground[4] = {1, 0, 0, 0};
-    conjugate(parent->e ? parent->e : ground, a);
-    quaternion_product(a, x->e, d);
-    normalize(d);
-    conjugate(k->ei, a);
-    quaternion_product(a, d, b);
-    quaternion_product(b, k->ej, a); /* of the joint frames */
-    double angle = 2 * (a[0] < 0 ? atan2(-a[3], -a[0]) : atan2(a[3], a[0]));
-    switch (k->kind) {
-    case MBS_LINK_FIXED: break;
-    case MBS_LINK_REVOLUTE: q[0] = angle; break;
-    case MBS_LINK_PRISMATIC: q[0] = slide[2]; break;
-    case MBS_LINK_SCREW: q[0] = (slide[2] - k->offset) / k->pitch; break;
-    case MBS_LINK_CYLINDRICAL: q[0] = angle, q[1] = slide[2]; break;
-    case MBS_LINK_PLANE: q[0] = slide[0], q[1] = slide[1], q[2] = angle; break;
-    case MBS_LINK_UNIVERSAL:
-        mbs_multiply_back(parent->A, x->A, D);
-        mbs_multiply_back(k->K + 9, D, E);
-        for (int i = 0; i < 9; i++) R[i] = k->K[18 + 3 * (i % 3) + i / 3]; /* F_j */
-        mbs_multiply(E, R, D);
-        q[0] = atan2(D[3], D[0]);
-        q[1] = atan2(D[7], D[8]);
-        break;
-    case MBS_LINK_SPHERICAL: memcpy(q, d, sizeof d); break;
-    case MBS_LINK_FREE:
-        mbs_set(q, x->r);
-        memcpy(q + 3, d, sizeof d);
-        break;
-    }
-}
-
-static void rates_of(const mbs_tree *t, const mbs_link *k, const mbs_pose *x, const double *axes,
-                     const double *omega_r, const double *sigma, double *s)
-{
-    double f[3], g[3], h[3], a[3];
-    mbs_column(axes, 0, f);
-    mbs_column(axes, 1, g);
-    mbs_column(axes, 2, h);
-    switch (k->kind) {
-    case MBS_LINK_FIXED: break;
-    case MBS_LINK_REVOLUTE: s[0] = t->m->planar ? omega_r[2] : mbs_dot(h, omega_r); break;
-    case MBS_LINK_SCREW: s[0] = mbs_dot(h, omega_r); break;
-    case MBS_LINK_PRISMATIC: s[0] = mbs_dot(h, sigma); break;
-    case MBS_LINK_CYLINDRICAL:
-        s[0] = mbs_dot(h, omega_r);
-        s[1] = mbs_dot(h, sigma);
-        break;
-    case MBS_LINK_PLANE:
-        s[0] = mbs_dot(f, sigma);
-        s[1] = mbs_dot(g, sigma);
-        s[2] = mbs_dot(h, omega_r);
-        break;
-    case MBS_LINK_UNIVERSAL:
-        mbs_rotate(x->A, k->other, a);
-        s[0] = mbs_dot(h, omega_r);
-        s[1] = mbs_dot(a, omega_r);
-        break;
-    case MBS_LINK_SPHERICAL: mbs_rotate_back(x->A, omega_r, s); break;
-    case MBS_LINK_FREE:
-        s[0] = x->v[0], s[1] = x->v[1];
-        if (t->m->planar) {
-            s[2] = x->w[2];
-        } else {
-            s[2] = x->v[2];
-            mbs_set(s + 3, x->w);
-        }
-        break;
-    }
+    const double ground[4] = {1, 0, 0, 0};
+    mbs_quaternion_conjugate(x->parent->e ? x->parent->e : ground, a);
+    mbs_quaternion_product(a, x->body->e, x->e);
+    mbs_quaternion_normalize(x->e);
+    mbs_quaternion_conjugate(k->ei, a);
+    mbs_quaternion_product(a, x->e, b);
+    mbs_quaternion_product(b, k->ej, a); /* of the joint frames */
+    x->angle = 2 * (a[0] < 0 ? atan2(-a[3], -a[0]) : atan2(a[3], a[0]));
 }
 
 /* The signs of the Euler parameters that follow from q, so that they come back as they are in p. */
@@ -301,8 +169,8 @@ static void set_signs(const mbs_tree *t, const workspace *w, const double *p, co
         const double ground[4] = {1, 0, 0, 0}, *have = p + 7 * (k->body - 1) + 3;
         double d[4], e[4];
         int on = t->link[k->parent].body;
-        relative_quaternion(k, q + k->q, d);
-        quaternion_product(on ? p + 7 * (on - 1) + 3 : ground, d, e);
+        k->motion->quaternion(k, q + k->q, d);
+        mbs_quaternion_product(on ? p + 7 * (on - 1) + 3 : ground, d, e);
         w->sign[n] = e[0] * have[0] + e[1] * have[1] + e[2] * have[2] + e[3] * have[3] < 0 ? -1 : 1;
     }
 }
@@ -334,7 +202,8 @@ static int from_absolute(double time, const double *p, const double *v, double *
     for (int n = 1; n <= t->n; n++) {
         const mbs_link *k = &t->link[n];
         const mbs_pose *parent = &w.pose[t->link[k->parent].body], *x = &w.pose[k->body];
-        double axes[9], u[3], b[3], d[3], slide[3], omega_p[3], omega[3], omega_r[3], sigma[3], l[3], r[3];
+        mbs_fit fit = {.parent = parent, .body = x};
+        double axes[9], h[3], u[3], b[3], d[3], omega_p[3], omega[3], sigma[3], l[3], r[3];
         mbs_multiply(parent->A, k->axis, axes);
         mbs_rotate(parent->A, k->si, u);
         mbs_rotate(x->A, k->sj, b);
@@ -342,15 +211,19 @@ static int from_absolute(double time, const double *p, const double *v, double *
         mbs_rotate(x->A, x->w, omega);
         for (int i = 0; i < 3; i++) {
             d[i] = x->r[i] + b[i] - parent->r[i] - u[i];
-            omega_r[i] = omega[i] - omega_p[i];
+            fit.omega[i] = omega[i] - omega_p[i];
             u[i] += d[i];
         }
-        mbs_rotate_back(axes, d, slide);
+        mbs_rotate_back(axes, d, fit.slide);
         mbs_cross(omega, b, l);
         mbs_cross(omega_p, u, r);
         for (int i = 0; i < 3; i++) sigma[i] = x->v[i] + l[i] - parent->v[i] - r[i];
-        coordinates_of(t, k, parent, x, slide, q + k->q);
-        rates_of(t, k, x, axes, omega_r, sigma, s + k->s);
+        mbs_rotate_back(axes, sigma, fit.slide_rate);
+        mbs_column(axes, 2, h);
+        fit.turn = t->m->planar ? fit.omega[2] : mbs_dot(h, fit.omega);
+        set_orientation(t, k, &fit);
+        k->motion->fit(k, &fit, q + k->q);
+        k->motion->rates(k, &fit, s + k->s);
     }
     set_signs(t, &w, p, q);
     t->recursion->place(t, q, s, w.state, w.pool);
@@ -496,14 +369,10 @@ static void position_rates(const mbs_tree *t, const double *q, const double *s, 
         const mbs_link *k = &t->link[n];
         const double *w = s + k->s, *e = q + k->q;
         double *out = qdot + k->q;
-        if (k->kind != MBS_LINK_SPHERICAL && k->kind != MBS_LINK_FREE) {
-            for (int i = 0; i < k->dof; i++) out[i] = w[i];
-            continue;
-        }
-        if (k->kind == MBS_LINK_FREE) {
-            mbs_set(out, w);
-            out += 3, w += 3, e += 3;
-        }
+        int plain = k->motion->turns ? k->dof - 3 : k->dof;
+        for (int i = 0; i < plain; i++) out[i] = w[i];
+        if (!k->motion->turns) continue;
+        out += plain, w += plain, e += plain;
         out[0] = 0.5 * (-e[1] * w[0] - e[2] * w[1] - e[3] * w[2]);
         out[1] = 0.5 * (e[0] * w[0] - e[3] * w[1] + e[2] * w[2]);
         out[2] = 0.5 * (e[3] * w[0] + e[0] * w[1] - e[1] * w[2]);
@@ -579,8 +448,7 @@ static void normalize_all(const mbs_tree *t, double *q)
 {
     for (int n = 1; n <= t->n && !t->m->planar; n++) {
         const mbs_link *k = &t->link[n];
-        if (k->kind == MBS_LINK_SPHERICAL) normalize(q + k->q);
-        if (k->kind == MBS_LINK_FREE) normalize(q + k->q + 3);
+        if (k->motion->turns) mbs_quaternion_normalize(q + k->q + k->dof - 3);
     }
 }
 
@@ -617,33 +485,10 @@ static int project(double time, double *q, double *s, void *work, void *user)
 
 /* ---- Building ---------------------------------------------------------------------------------------------- */
 
-static int kind_of(const mbs_mechanism *m, const char *type)
+/* How a joint moves in coordinates of its own, NULL: it cannot carry a body. */
+static const mbs_relative *motion_of(const mbs_mechanism *m, const mbs_joint_data *j)
 {
-    static const struct {
-        const char *name;
-        mbs_link_kind kind;
-    } list[] = {{"revolute", MBS_LINK_REVOLUTE},   {"prismatic", MBS_LINK_PRISMATIC},
-                {"fixed", MBS_LINK_FIXED},         {"cylindrical", MBS_LINK_CYLINDRICAL},
-                {"screw", MBS_LINK_SCREW},         {"planar", MBS_LINK_PLANE},
-                {"universal", MBS_LINK_UNIVERSAL}, {"spherical", MBS_LINK_SPHERICAL}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        if (!strcmp(type, list[i].name))
-            return m->planar && list[i].kind == MBS_LINK_SPHERICAL ? MBS_LINK_REVOLUTE : (int)list[i].kind;
-    }
-    return -1;
-}
-
-static int freedom(const mbs_mechanism *m, int kind)
-{
-    switch (kind) {
-    case MBS_LINK_FIXED: return 0;
-    case MBS_LINK_CYLINDRICAL:
-    case MBS_LINK_UNIVERSAL: return 2;
-    case MBS_LINK_PLANE:
-    case MBS_LINK_SPHERICAL: return 3;
-    case MBS_LINK_FREE: return m->bv;
-    default: return 1;
-    }
+    return m->planar ? j->type->plane : j->type->space;
 }
 
 /* The joint on which every body hangs: the one with its parent that leaves the least freedom; -1: none. */
@@ -652,11 +497,11 @@ static void choose_joints(const mbs_mechanism *m, int *joint)
     for (int k = 0; k <= m->nbody; k++) joint[k] = -1;
     for (int k = 0; k < m->njoint; k++) {
         const mbs_joint_data *j = &m->joint[k];
-        int a = j->i.body, b = j->j.body, kind = kind_of(m, j->type->name);
+        int a = j->i.body, b = j->j.body;
+        const mbs_relative *motion = motion_of(m, j);
         int son = b && m->parent[b - 1] == a - 1 ? b : a && m->parent[a - 1] == b - 1 ? a : 0;
-        if (kind < 0 || !son) continue;
-        if (joint[son] >= 0 && freedom(m, kind_of(m, m->joint[joint[son]].type->name)) <= freedom(m, kind))
-            continue;
+        if (!motion || !son) continue;
+        if (joint[son] >= 0 && motion_of(m, &m->joint[joint[son]])->dof <= motion->dof) continue;
         joint[son] = k;
     }
 }
@@ -684,24 +529,6 @@ static void number_links(mbs_tree *t, const int *joint, int *first, int *next)
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-/* F: columns of a frame whose column `at` is the axis. */
-static void frame_about(const double *axis, int at, double *F)
-{
-    int small = fabs(axis[0]) <= fabs(axis[1]) && fabs(axis[0]) <= fabs(axis[2]) ? 0
-                : fabs(axis[1]) <= fabs(axis[2])                                 ? 1
-                                                                                 : 2;
-    double other[3] = {small == 0, small == 1, small == 2}, a[3], b[3];
-    mbs_cross(axis, other, a);
-    double n = mbs_norm(a);
-    for (int i = 0; i < 3; i++) a[i] /= n;
-    mbs_cross(axis, a, b);
-    for (int i = 0; i < 3; i++) {
-        F[3 * i + at] = axis[i];
-        F[3 * i + (at + 1) % 3] = a[i];
-        F[3 * i + (at + 2) % 3] = b[i];
-    }
-}
-
 /* K0 + K1 cos q + K2 sin q = C_i Rz(q) C_j^T */
 static void set_turn(const double *Ci, const double *Cj, mbs_link *k)
 {
@@ -712,17 +539,6 @@ static void set_turn(const double *Ci, const double *Cj, mbs_link *k)
             k->K[18 + 3 * r + c] = Ci[3 * r + 1] * Cj[3 * c] - Ci[3 * r] * Cj[3 * c + 1];
         }
     }
-    if (k->kind != MBS_LINK_FIXED && k->kind != MBS_LINK_PRISMATIC) return;
-    for (int i = 0; i < 9; i++) k->K[i] += k->K[9 + i]; /* q = 0 */
-}
-
-/* The value of the row that couples or holds a coordinate of the joint. */
-static double held_value(const mbs_mechanism *m, const mbs_joint_data *j)
-{
-    for (int r = j->first; r < j->first + j->count; r++) {
-        if (m->row[r].type == &mbs_row_coordinate) return m->row[r].value;
-    }
-    return 0;
 }
 
 static void set_link(const mbs_mechanism *m, int joint, mbs_link *k)
@@ -730,31 +546,14 @@ static void set_link(const mbs_mechanism *m, int joint, mbs_link *k)
     const mbs_joint_data *j = &m->joint[joint];
     int turned = j->j.body != k->body; /* the joint goes from the body to its parent */
     const mbs_frame *i = turned ? &j->j : &j->i, *b = turned ? &j->i : &j->j;
-    double sign = turned ? -1 : 1;
-    k->kind = (mbs_link_kind)kind_of(m, j->type->name);
+    k->motion = motion_of(m, j);
     mbs_set(k->si, i->s);
     mbs_set(k->sj, b->s);
     memcpy(k->axis, i->C, sizeof k->axis);
-    matrix_quaternion(i->C, k->ei);
-    matrix_quaternion(b->C, k->ej);
+    mbs_matrix_to_quaternion(i->C, k->ei);
+    mbs_matrix_to_quaternion(b->C, k->ej);
     set_turn(i->C, b->C, k);
-    if (m->planar && k->kind != MBS_LINK_REVOLUTE) k->offset = sign * (j->angle.offset + held_value(m, j));
-    if (k->kind == MBS_LINK_SCREW) {
-        k->pitch = j->model->pitch;
-        k->offset = sign * held_value(m, j);
-    }
-    if (k->kind == MBS_LINK_UNIVERSAL) {
-        const mbs_row *r = &m->row[j->first + j->count - 1];
-        const double *on_parent = turned ? r->b : r->a, *on_body = turned ? r->a : r->b;
-        mbs_set(k->other, on_body);
-        double F[9];
-        frame_about(on_parent, 2, k->axis);
-        frame_about(on_body, 0, F);
-        memcpy(k->K + 9, k->axis, sizeof k->axis);
-        for (int e = 0; e < 9; e++) k->K[18 + e] = F[3 * (e % 3) + e / 3];
-        matrix_quaternion(k->axis, k->ei);
-        matrix_quaternion(F, k->ej);
-    }
+    if (k->motion->set) k->motion->set(m, j, turned, k);
 }
 
 /* Which of (p, v) have the scale of the coordinates: for tolerances. */
@@ -764,11 +563,8 @@ static void set_sources(mbs_tree *t)
     int turn_p = m->planar ? 2 : 3, turn_v = m->planar ? 2 : 3;
     for (int n = 1; n <= t->n; n++) {
         const mbs_link *k = &t->link[n];
-        int nq = k->dof + (!m->planar && (k->kind == MBS_LINK_SPHERICAL || k->kind == MBS_LINK_FREE));
-        for (int i = 0; i < nq; i++) {
-            int slides = k->kind == MBS_LINK_PRISMATIC || (k->kind == MBS_LINK_CYLINDRICAL && i == 1) ||
-                         (k->kind == MBS_LINK_PLANE && i < 2) ||
-                         (k->kind == MBS_LINK_FREE && i < m->bv - (m->planar ? 1 : 3));
+        for (int i = 0; i < k->dof + k->motion->turns; i++) {
+            int slides = k->motion->slides >> i & 1;
             t->source[k->q + i] = m->bp * (k->body - 1) + (slides ? 0 : turn_p);
             if (i < k->dof)
                 t->source[t->nq + k->s + i] = m->np + m->bv * (k->body - 1) + (slides ? 0 : turn_v);
@@ -781,17 +577,18 @@ static void set_links(mbs_tree *t, const int *joint)
     const mbs_mechanism *m = t->m;
     for (int n = 1; n <= t->n; n++) {
         mbs_link *k = &t->link[n];
-        k->kind = MBS_LINK_FREE;
+        k->motion = m->planar ? &mbs_relative_free_plane : &mbs_relative_free_space;
         k->ei[0] = k->ej[0] = 1;
         memcpy(k->axis, identity, sizeof identity);
         if (joint[k->body] >= 0) set_link(m, joint[k->body], k);
-        k->dof = freedom(m, (int)k->kind);
+        k->hinge = k->motion == &mbs_relative_turn;
+        k->dof = k->motion->dof;
         k->q = t->nq;
         k->s = t->ns;
         k->pool = t->pool_size;
         k->mass = m->mass[k->body - 1];
         memcpy(k->J, m->inertia + 9 * (k->body - 1), sizeof k->J);
-        t->nq += k->dof + (!m->planar && (k->kind == MBS_LINK_SPHERICAL || k->kind == MBS_LINK_FREE));
+        t->nq += k->dof + k->motion->turns;
         t->ns += k->dof;
         t->pool_size += (size_t)(k->dof * (2 * m->bv + k->dof + 1));
     }

@@ -7,56 +7,7 @@
 #ifndef MBS_JOINT_COORDINATES_H
 #define MBS_JOINT_COORDINATES_H
 
-#include "multibody/mechanism.h"
-
-typedef enum mbs_link_kind {
-    MBS_LINK_FIXED,
-    MBS_LINK_REVOLUTE,
-    MBS_LINK_PRISMATIC,
-    MBS_LINK_SCREW,
-    MBS_LINK_CYLINDRICAL, /* angle, slide */
-    MBS_LINK_PLANE,       /* two slides, angle */
-    MBS_LINK_UNIVERSAL,   /* about the axis on the parent, about the axis on the body */
-    MBS_LINK_SPHERICAL,   /* Euler parameters against the parent; s: relative rotation in axes of the body */
-    MBS_LINK_FREE /* on the ground: position and angle or Euler parameters; s: the velocities of the body */
-} mbs_link_kind;
-
-/* One body with the joint on which it hangs. Link 0 is the ground; parents come first. */
-typedef struct mbs_link {
-    mbs_link_kind kind;
-    int body, parent; /* parent: a link */
-    int q, s;         /* its first coordinate and rate */
-    int dof;
-    size_t
-        pool; /* its place in the pool: S and U (dof columns each), factors of S^T U (dof*dof), dof numbers */
-    double si[3];         /* the joint on the parent, */
-    double sj[3];         /* on the body: each in axes of its body */
-    double axis[9];       /* columns f, g, h of the joint on the parent, by rows */
-    double other[3];      /* universal: the second axis, in axes of the body */
-    double K[27];         /* orientation against the parent: K0 + K1 cos q + K2 sin q */
-    double ei[4], ej[4];  /* Euler parameters of the frames on parent and body */
-    double pitch, offset; /* screw: slide = pitch q + offset; plane: constant angle */
-    double mass, J[9];
-} mbs_link;
-
-/* Motion and inertia of a link in space, all in global axes; forces and velocities refer to the center of mass. */
-typedef struct mbs_link_state {
-    double A[9]; /* body axes to global ones */
-    double c[3]; /* from the center of the parent to its own */
-    double w[3]; /* from the joint to the center */
-    double omega[3];
-    double zeta[6]; /* acceleration against the parent at s' = 0 */
-    double I[21];   /* articulated inertia: [A B; B^T C], A 00 01 02 11 12 22, B by rows, C as A */
-    double p[6];    /* articulated bias force, then acceleration */
-} mbs_link_state;
-
-/* The same in the plane. */
-typedef struct mbs_plane_state {
-    double angle, cosine, sine, omega;
-    double c[2], w[2], zeta[2];
-    double I[6]; /* a00 a01 a11 b0 b1 c */
-    double p[3];
-} mbs_plane_state;
+#include "multibody/relative.h"
 
 typedef struct mbs_tree {
     const mbs_mechanism *m;

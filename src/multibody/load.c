@@ -1,6 +1,7 @@
 /* Model files: JSON -> model. Every mistake is told with its place in the file ("joints[2].type"), what was expected and,
  * for names, what was probably meant. The JSON Schema of the format is docs/model.schema.json. */
-#include "multibody/model.h"
+#include "multibody/field.h"
+#include "multibody/mechanism.h"
 
 #include "core/error.h"
 #include "core/escape.h"
@@ -349,98 +350,191 @@ static void read_point(loader *l, json_t *o)
     mbs_model_add_point(l->m, &p);
 }
 
+/* ---- Fields of types ----------------------------------------------------------------------------------- */
+
+/* 1: the dimension is one of a list such as "N m|N/m" (NULL: any). */
+static int fits(const char *units, const dae_dimension *d)
+{
+    if (!units || d->soft) return 1;
+    for (const char *u = units;; u++) {
+        size_t n = strcspn(u, "|");
+        double factor;
+        dae_dimension one_of = {{0}, 0};
+        if (n) dae_unit_read(u, n, &factor, &one_of);
+        if (!memcmp(one_of.power, d->power, sizeof d->power)) return 1;
+        u += n;
+        if (!*u) return 0;
+    }
+}
+
+/* "N m|N/m" as "[N m] or [N/m]". */
+static void units_in_words(const char *units, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (const char *u = units; used < size; u++) {
+        size_t n = strcspn(u, "|");
+        int length = dae_snprintf(out + used, size - used, n ? "%s[%.*s]" : "%sa number without unit",
+                                  used ? " or " : "", (int)n, u);
+        used += length > 0 ? (size_t)length : 0;
+        u += n;
+        if (!*u) break;
+    }
+}
+
+static double number_in(loader *l, const char *field, const json_t *j, const char *units)
+{
+    dae_dimension d = {{0}, 1};
+    double x =
+        json_is_string(j) ? constant(l, field, json_string_value(j), &any, &d) : number_of(l, field, j, &any);
+    if (!l->failed && !fits(units, &d)) {
+        char found[48], expected[80];
+        dae_dimension_text(&d, found, sizeof found);
+        units_in_words(units, expected, sizeof expected);
+        wrong(l, field, "\"%.80s\" has the unit [%s], expected %s", json_string_value(j), found, expected);
+    }
+    return x;
+}
+
+/* Names of a list joined by spaces; there have to be as many as `choice` has words. */
+static const char *names_of(loader *l, const mbs_field *f, const json_t *j)
+{
+    size_t count = 1;
+    for (const char *c = f->choice; *c; c++) count += *c == '|';
+    char buffer[200] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *name =
+            json_is_array(j) && json_array_size(j) == count ? json_string_value(json_array_get(j, i)) : NULL;
+        size_t n = strlen(buffer);
+        if (!name || strchr(name, ' ') || n + strlen(name) + 2 > sizeof buffer) {
+            wrong(l, f->name, "expected a list of %d names: %s", (int)count, f->doc);
+            return NULL;
+        }
+        dae_snprintf(buffer + n, sizeof buffer - n, "%s%s", n ? " " : "", name);
+    }
+    return mbs_copy_text(l->m, buffer);
+}
+
+/* What the table of a type asks for, as values. */
+static void read_fields(loader *l, json_t *o, const mbs_field *table, mbs_value *out, int room)
+{
+    int n = 0;
+    for (const mbs_field *f = table; f && f->name && !l->failed; f++) {
+        json_t *j = json_object_get(o, f->name);
+        if (!j && f->required) wrong(l, f->name, "missing: %s", f->doc);
+        if (!j || l->failed) continue;
+        if (n == room) {
+            wrong(l, f->name, "too many fields");
+            return;
+        }
+        mbs_value *v = &out[n++];
+        v->name = f->name;
+        switch (f->kind) {
+        case MBS_FIELD_NUMBER: v->number = number_in(l, f->name, j, f->unit); break;
+        case MBS_FIELD_FLAG:
+            if (!json_is_boolean(j)) wrong(l, f->name, "expected true or false, found %s", kind_of(j));
+            v->number = json_is_true(j);
+            break;
+        case MBS_FIELD_VECTOR: vector(l, o, f->name, v->vector, &one); break;
+        case MBS_FIELD_CHOICE: v->text = text(l, o, f->name, 1); break;
+        case MBS_FIELD_NAMES: v->text = names_of(l, f, j); break;
+        }
+        char fault[200];
+        if (!l->failed && mbs_field_check(f, v, fault, sizeof fault)) wrong(l, f->name, "%s", fault);
+    }
+}
+
+/* Keys that all have, and those of the type. */
+static void check_type_keys(loader *l, json_t *o, const char *common, const mbs_field *table)
+{
+    char list[600];
+    size_t n = (size_t)dae_snprintf(list, sizeof list, "%s", common);
+    for (const mbs_field *f = table; f && f->name && n < sizeof list; f++)
+        n += (size_t)dae_snprintf(list + n, sizeof list - n, "|%s", f->name);
+    check_keys(l, o, list);
+}
+
+static void unknown_type(loader *l, const char *what, const char *type, const char *(*name)(int))
+{
+    char list[600] = "", hint[64];
+    size_t n = 0;
+    for (int i = 0; name(i) && n < sizeof list; i++)
+        n += (size_t)dae_snprintf(list + n, sizeof list - n, "%s%s", n ? "|" : "", name(i));
+    dae_nearest_word(type, list, hint, sizeof hint);
+    wrong(l, "type", "there is no %s type \"%s\"%s%s%s", what, type, hint[0] ? "; did you mean \"" : "", hint,
+          hint[0] ? "\"?" : "");
+}
+
+static void read_friction(loader *l, json_t *o, mbs_friction *f)
+{
+    size_t n = strlen(l->path);
+    snprintf(l->path + n, sizeof l->path - n, ".friction");
+    check_keys(l, o, "mu|mu_static|radius|v_s|stick");
+    f->mu = needed(l, o, "mu", &one);
+    f->radius = number(l, o, "radius", 0, &length_unit);
+    json_t *speed = json_object_get(o, "v_s");
+    f->v_s = speed ? number_in(l, "v_s", speed, "m/s|rad/s") : 1e-3;
+    if (!l->failed && !(f->v_s > 0)) wrong(l, "v_s", "must be positive");
+    f->mu_static = number(l, o, "mu_static", 0, &one);
+    f->stick = number(l, o, "stick", 0, &rate_unit);
+    if (!l->failed && json_object_get(o, "stick") && !(f->stick > 0)) wrong(l, "stick", "must be positive");
+    l->path[n] = 0;
+}
+
 static void read_joint(loader *l, json_t *o)
 {
     mbs_joint j = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
-    check_keys(l, o, "name|type|a|b|axis|length|ratio|pitch|radius|joints|friction|doc");
-    int gear = j.type && !strcmp(j.type, "gear");
-    j.point_a = text(l, o, "a", !gear);
-    j.point_b = text(l, o, "b", !gear);
+    const mbs_joint_type *type = j.type ? mbs_joint_type_find(j.type) : NULL;
+    if (j.type && !type) unknown_type(l, "joint", j.type, mbs_joint_type_name);
+    if (!type) return;
+    check_type_keys(l, o, type->without_points ? "name|type|doc" : "name|type|a|b|axis|friction|doc",
+                    type->field);
+    j.point_a = text(l, o, "a", !type->without_points);
+    j.point_b = text(l, o, "b", !type->without_points);
     vector(l, o, "axis", j.axis, &one);
     if (json_object_get(o, "axis") && j.axis[0] == 0 && j.axis[1] == 0 && j.axis[2] == 0)
         wrong(l, "axis", "must not be zero");
-    j.length = number(l, o, "length", 0, &length_unit);
-    if (json_object_get(o, "length") && !(j.length > 0)) wrong(l, "length", "must be positive");
-    j.ratio = number(l, o, "ratio", 1, &any);
-    j.pitch = number(l, o, "pitch", 0, &length_unit);
-    j.radius = number(l, o, "radius", 0, &length_unit);
-    json_t *joints = child(l, o, "joints", 1);
-    if (joints) {
-        if (json_array_size(joints) != 2) wrong(l, "joints", "expected the names of two joints");
-        j.joint_1 = json_string_value(json_array_get(joints, 0));
-        j.joint_2 = json_string_value(json_array_get(joints, 1));
-        if (!j.joint_1 || !j.joint_2) wrong(l, "joints", "expected the names of two joints");
-    }
+    read_fields(l, o, type->field, j.field, MBS_JOINT_FIELDS);
     json_t *friction = child(l, o, "friction", 0);
-    if (friction) {
-        size_t n = strlen(l->path);
-        snprintf(l->path + n, sizeof l->path - n, ".friction");
-        check_keys(l, friction, "mu|mu_static|radius|v_s|stick");
-        j.mu = needed(l, friction, "mu", &one);
-        j.friction_radius = number(l, friction, "radius", 0, &length_unit);
-        j.friction_speed = number(l, friction, "v_s", 1e-3, &any);
-        if (!l->failed && !(j.friction_speed > 0)) wrong(l, "v_s", "must be positive");
-        j.mu_static = number(l, friction, "mu_static", 0, &one);
-        j.stick = number(l, friction, "stick", 0, &rate_unit);
-        if (!l->failed && json_object_get(friction, "stick") && !(j.stick > 0))
-            wrong(l, "stick", "must be positive");
-        l->path[n] = 0;
-    }
+    if (friction) read_friction(l, friction, &j.friction);
     if (!l->failed) mbs_model_add_joint(l->m, &j);
+}
+
+static void read_values(loader *l, json_t *value, mbs_force *f)
+{
+    if (!json_is_array(value)) {
+        f->count = value != NULL;
+        if (value) f->value[0] = law(l, "value", value);
+        return;
+    }
+    f->count = (int)json_array_size(value);
+    if (f->count < 1 || f->count > 3) wrong(l, "value", "expected 1 to 3 numbers or expressions");
+    for (int i = 0; i < f->count && !l->failed; i++) {
+        char field[40];
+        snprintf(field, sizeof field, "value[%d]", i);
+        f->value[i] = law(l, field, json_array_get(value, (size_t)i));
+    }
 }
 
 static void read_force(loader *l, json_t *o)
 {
     mbs_force f = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
-    check_keys(
-        l, o,
-        "name|type|a|b|joint|body|k|c|l0|value|axis|frame|k_angular|c_angular|mu|radius|v_s|stick|min|max|"
-        "resistance|inductance|"
-        "constant|pull|doc");
+    const mbs_force_type *type = f.type ? mbs_force_type_find(f.type) : NULL;
+    if (f.type && !type) unknown_type(l, "force", f.type, mbs_force_type_name);
+    if (!type) return;
+    char keys[80];
+    dae_snprintf(keys, sizeof keys, "name|type|doc%s%s%s%s%s",
+                 type->acts & (MBS_ACTS_BETWEEN | MBS_ACTS_AT) ? "|b" : "",
+                 type->acts & (MBS_ACTS_BETWEEN | MBS_ACTS_AT) ? "|a" : "",
+                 type->acts & MBS_ACTS_JOINT ? "|joint" : "", type->acts & MBS_ACTS_BODY ? "|body" : "",
+                 type->value != MBS_NO_VALUE ? "|value" : "");
+    check_type_keys(l, o, keys, type->field);
     f.point_a = text(l, o, "a", 0);
     f.point_b = text(l, o, "b", 0);
     f.joint = text(l, o, "joint", 0);
     f.body = text(l, o, "body", 0);
-    const char *frame = text(l, o, "frame", 0);
-    if (frame && strcmp(frame, "world") != 0 && strcmp(frame, "body") != 0)
-        wrong(l, "frame", "expected \"world\" or \"body\", found \"%s\"", frame);
-    f.in_body = frame && !strcmp(frame, "body");
-    json_t *value = json_object_get(o, "value");
-    if (json_is_array(value)) {
-        f.count = (int)json_array_size(value);
-        if (f.count < 1 || f.count > 3) wrong(l, "value", "expected 1 to 3 numbers or expressions");
-        for (int i = 0; i < f.count && !l->failed; i++) {
-            char field[40];
-            snprintf(field, sizeof field, "value[%d]", i);
-            f.value[i] = law(l, field, json_array_get(value, (size_t)i));
-        }
-    } else if (value) {
-        f.count = 1;
-        f.value[0] = law(l, "value", value);
-    }
-    f.k = number(l, o, "k", 0, &any);
-    f.c = number(l, o, "c", 0, &any);
-    f.l0 = number(l, o, "l0", 0, &any);
-    f.k_angular = number(l, o, "k_angular", 0, &any);
-    f.c_angular = number(l, o, "c_angular", 0, &any);
-    f.mu = number(l, o, "mu", 0, &one);
-    f.radius = number(l, o, "radius", 0, &length_unit);
-    f.speed = number(l, o, "v_s", 0, &any);
-    json_t *stick = json_object_get(o, "stick");
-    if (stick && !json_is_boolean(stick))
-        wrong(l, "stick", "expected true or false, found %s", kind_of(stick));
-    f.stick = json_is_true(stick);
-    f.min = number(l, o, "min", -INFINITY, &any);
-    f.max = number(l, o, "max", INFINITY, &any);
-    f.resistance = number(l, o, "resistance", 0, &any);
-    f.inductance = number(l, o, "inductance", 0, &any);
-    f.constant = number(l, o, "constant", 0, &any);
-    json_t *pull = json_object_get(o, "pull");
-    if (pull && !json_is_boolean(pull)) wrong(l, "pull", "expected true or false");
-    f.pull = json_is_true(pull);
-    vector(l, o, "axis", f.axis, &one);
-    if (json_object_get(o, "axis") && f.axis[0] == 0 && f.axis[1] == 0 && f.axis[2] == 0)
-        wrong(l, "axis", "must not be zero");
+    read_values(l, json_object_get(o, "value"), &f);
+    read_fields(l, o, type->field, f.field, MBS_FORCE_FIELDS);
     if (!l->failed) mbs_model_add_force(l->m, &f);
 }
 

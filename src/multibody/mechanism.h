@@ -87,6 +87,7 @@ extern const mbs_row_class mbs_row_coincide, mbs_row_dot1, mbs_row_dot2, mbs_row
 typedef struct mbs_joint_data {
     const mbs_joint *model;
     const struct mbs_joint_type *type;
+    const void *own;  /* fields of the type */
     mbs_frame i, j;   /* j stands as i in the described pose, unless its point has a frame */
     double axis_j[3]; /* local x of the point on j, body axes: discs, universal joints */
     int oriented;     /* 1: the point on j has a frame of its own */
@@ -100,11 +101,14 @@ typedef struct mbs_joint_data {
 typedef struct mbs_builder mbs_builder;
 
 typedef struct mbs_joint_type {
-    const char *name;
-    int planar, spatial; /* 1: exists there */
-    int planar_rows, spatial_rows;
-    mbs_coordinate_kind main; /* joint.value */
+    const char *name, *doc;
+    int planar_rows, spatial_rows; /* 0: does not exist there */
+    mbs_coordinate_kind main;      /* joint.value */
+    int without_points;            /* 1: it is not between two points */
+    const struct mbs_field *field; /* beyond what all joints have, */
+    size_t size;                   /* and the struct that holds them */
     dae_status (*build)(mbs_builder *b, mbs_joint_data *j);
+    const struct mbs_relative *plane, *space; /* in joint coordinates; NULL: it stays a constraint */
 } mbs_joint_type;
 
 const mbs_joint_type *mbs_joint_type_at(int i);
@@ -113,6 +117,7 @@ const mbs_joint_type *mbs_joint_type_find(const char *name);
 typedef struct mbs_force_data {
     const mbs_force *model;
     const struct mbs_force_type *type;
+    const void *own; /* fields of the type */
     mbs_frame i, j;
     mbs_coordinate q;
     int body;
@@ -123,15 +128,30 @@ typedef struct mbs_force_data {
     int side; /* its first switch (sides.c), -1: none */
 } mbs_force_data;
 
+enum {                       /* what a force acts on */
+       MBS_ACTS_BETWEEN = 1, /* the points a and b, on different bodies */
+       MBS_ACTS_AT = 2,      /* the point b; the opposite on a, if there is one */
+       MBS_ACTS_JOINT = 4,   /* the coordinate of a joint */
+       MBS_ACTS_BODY = 8
+};
+enum { MBS_NO_VALUE, MBS_VALUE_OPTIONAL, MBS_VALUE_ONE, MBS_VALUE_VECTOR }; /* expressions that it takes */
+
 typedef struct mbs_force_type {
-    const char *name;
-    const char *locals; /* names that its expressions may use besides the signals, separated by spaces */
-    int states;         /* of u */
+    const char *name, *doc;
+    unsigned acts;
+    int value;
+    const char *value_unit; /* as mbs_field.unit */
+    const char
+        *locals; /* names that its expressions may use besides the signals, separated by spaces; NULL: none */
+    const struct mbs_field *field;
+    size_t size;
+    int states; /* of u */
     dae_status (*build)(mbs_builder *b, mbs_force_data *f);
     void (*apply)(const mbs_force_data *f, mbs_context *x);
     double (*potential)(const mbs_force_data *f, mbs_context *x);          /* NULL: none */
     void (*dynamics)(const mbs_force_data *f, mbs_context *x, double *du); /* NULL: none */
     int switches; /* where apply is not smooth: decisions that it asks mbs_branch for */
+    int (*sticks)(const mbs_force_data *f); /* 1: it sticks and slips (switch.c); NULL: never */
 } mbs_force_type;
 
 const mbs_force_type *mbs_force_type_at(int i);

@@ -99,6 +99,14 @@ int mbs_model_add_point(mbs_model *m, const mbs_point *point)
     return m->npoint - 1;
 }
 
+static void copy_values(mbs_model *m, mbs_value *v, int count)
+{
+    for (int i = 0; i < count; i++) {
+        v[i].name = mbs_copy_text(m, v[i].name);
+        v[i].text = mbs_copy_text(m, v[i].text);
+    }
+}
+
 int mbs_model_add_joint(mbs_model *m, const mbs_joint *joint)
 {
     mbs_joint *x = m ? more(m, &m->joint, &m->njoint, sizeof *x) : NULL;
@@ -108,8 +116,7 @@ int mbs_model_add_joint(mbs_model *m, const mbs_joint *joint)
     x->type = mbs_copy_text(m, joint->type);
     x->point_a = mbs_copy_text(m, joint->point_a);
     x->point_b = mbs_copy_text(m, joint->point_b);
-    x->joint_1 = mbs_copy_text(m, joint->joint_1);
-    x->joint_2 = mbs_copy_text(m, joint->joint_2);
+    copy_values(m, x->field, MBS_JOINT_FIELDS);
     return m->njoint - 1;
 }
 
@@ -125,6 +132,7 @@ int mbs_model_add_force(mbs_model *m, const mbs_force *force)
     x->joint = mbs_copy_text(m, force->joint);
     x->body = mbs_copy_text(m, force->body);
     for (int i = 0; i < 3; i++) x->value[i] = mbs_copy_text(m, force->value[i]);
+    copy_values(m, x->field, MBS_FORCE_FIELDS);
     return m->nforce - 1;
 }
 

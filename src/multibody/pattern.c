@@ -8,14 +8,12 @@
 void mbs_number_grips(mbs_mechanism *m)
 {
     for (int k = 0; k < m->njoint; k++) {
-        if (!(m->joint[k].model->mu > 0 && m->joint[k].model->stick > 0)) continue;
+        if (!(m->joint[k].model->friction.mu > 0 && m->joint[k].model->friction.stick > 0)) continue;
         m->joint[k].grip = m->nu;
         m->nu += 4;
     }
     for (int k = 0; k < m->nforce; k++) {
-        if (strcmp(m->force[k].type->name, "contact") != 0 || !m->force[k].model->stick ||
-            !(m->force[k].model->mu > 0))
-            continue;
+        if (!m->force[k].type->sticks || !m->force[k].type->sticks(&m->force[k])) continue;
         m->force[k].grip = m->nu;
         m->nu += 4;
     }

@@ -1,5 +1,6 @@
 /* A model as a problem: initial values, interval, tolerances, names, events. */
 #include "multibody/acceleration.h"
+#include "multibody/forces/contact.h"
 
 #include "problem/problem.h"
 
@@ -195,8 +196,9 @@ static double fastest_contact(const mbs_mechanism *m, double interval)
         if (m->mass[k] > 0) mass = fmin(mass, m->mass[k]);
     }
     for (int k = 0; k < m->nforce; k++) {
-        const mbs_force *f = m->force[k].model;
-        if (strcmp(f->type, "contact") != 0 || !(f->c / (2 * mass) * interval > 10)) continue;
+        if (strcmp(m->force[k].type->name, "contact") != 0) continue;
+        const mbs_contact *f = m->force[k].own;
+        if (!(f->c / (2 * mass) * interval > 10)) continue;
         rate = fmax(rate, fmax(sqrt(f->k / mass), f->c / mass));
     }
     return rate;

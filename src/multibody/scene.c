@@ -5,6 +5,7 @@
 #include "core/escape.h"
 #include "core/number.h"
 #include "multibody/dual.h"
+#include "multibody/field.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -37,6 +38,12 @@ void mbs_put(mbs_writer *w, const char *format, ...)
 void mbs_put_text(mbs_writer *w, const char *text)
 {
     if (!w->bad && w->write(text, strlen(text), w->user) < 0) w->bad = 1;
+}
+
+/* A field of the type of a force, 0: it has none. */
+static double number_of(const mbs_force_data *f, const char *name)
+{
+    return mbs_field_number(f->type->field, f->own, name, 0);
 }
 
 static void put_name(mbs_writer *w, const char *name)
@@ -93,9 +100,10 @@ static void put_points(mbs_writer *w, const mbs_mechanism *m)
     mbs_put(w, "],\"wheels\":[");
     count = 0;
     for (int k = 0; k < m->nforce; k++) {
-        const mbs_force *f = m->force[k].model;
-        if (strcmp(f->type, "tire") != 0 || !(f->radius > 0)) continue;
-        mbs_put(w, "%s[%d,%.9g]", count++ ? "," : "", mbs_find_point(m->model, f->point_b), f->radius);
+        const mbs_force_data *f = &m->force[k];
+        double radius = number_of(f, "radius");
+        if (strcmp(f->type->name, "tire") != 0 || !(radius > 0)) continue;
+        mbs_put(w, "%s[%d,%.9g]", count++ ? "," : "", mbs_find_point(m->model, f->model->point_b), radius);
     }
     mbs_put(w, "],\"frame_only\":["); /* bodies without mass */
     count = 0;
@@ -124,8 +132,9 @@ static void put_joints(mbs_writer *w, const mbs_mechanism *m)
         if (!between_points(f)) continue;
         mbs_put_text(w, count++ ? ",{\"name\":" : "{\"name\":");
         put_name(w, f->name);
+        double spring = number_of(&m->force[k], "k"), damper = number_of(&m->force[k], "c");
         mbs_put(w, ",\"a\":%d,\"b\":%d,\"spring\":%d,\"damper\":%d}", mbs_find_point(m->model, f->point_a),
-                mbs_find_point(m->model, f->point_b), f->k > 0 || f->c <= 0, f->c > 0);
+                mbs_find_point(m->model, f->point_b), spring > 0 || damper <= 0, damper > 0);
     }
     mbs_put(w, "]");
 }
@@ -160,7 +169,7 @@ static void wheels_range(const mbs_mechanism *m, const mbs_track *track, double 
     for (int i = 0; i < m->nforce; i++) {
         const mbs_force_data *f = &m->force[i];
         if (!is_tire(f)) continue;
-        radius = fmax(radius, f->model->radius);
+        radius = fmax(radius, number_of(f, "radius"));
         for (int k = 0; k < track->n; k++) {
             double x = track->y[n * (size_t)k + (size_t)(m->bp * (f->j.body - 1))] + f->j.s[0];
             *low = fmin(*low, x);

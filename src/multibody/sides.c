@@ -86,7 +86,7 @@ dae_status mbs_number_switches(mbs_mechanism *m)
         n += own;
     }
     for (int k = 0; k < m->njoint; k++) {
-        int slips = m->joint[k].model->mu > 0;
+        int slips = m->joint[k].model->friction.mu > 0;
         m->joint[k].side = slips ? n : -1;
         n += slips ? JOINT_SWITCHES : 0;
     }

@@ -33,8 +33,8 @@ static const mbs_coordinate *slider(const mbs_joint_data *j)
 
 static double static_limit(const mbs_joint_data *j, double N)
 {
-    double mu = j->model->mu_static > 0 ? j->model->mu_static : j->model->mu;
-    return mu * N * (j->main == MBS_ANGLE ? j->model->friction_radius : 1);
+    double mu = j->model->friction.mu_static > 0 ? j->model->friction.mu_static : j->model->friction.mu;
+    return mu * N * (j->main == MBS_ANGLE ? j->model->friction.radius : 1);
 }
 
 /* ---- Holding a coordinate ------------------------------------------------------------------------------ */
@@ -74,7 +74,7 @@ static void settle(const mbs_mechanism *m, const mbs_joint_data *j, double share
     memset(u, 0, 4 * sizeof *u);
     if (lambda && !mbs_accelerations(m, t, y, slider(j), NULL, lambda, &F, NULL)) {
         if (fabs(F) <= share * static_limit(j, mbs_normal_force(m, j, lambda)))
-            hold(m, t, y, slider(j), j->model->stick, F, u);
+            hold(m, t, y, slider(j), j->model->friction.stick, F, u);
         else u[0] = F > 0 ? -1 : 1;
     }
     free(lambda);
@@ -123,11 +123,10 @@ static void contact_values(const mbs_mechanism *m, const mbs_force_data *f, doub
     double N, F;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
-    double speed = mbs_contact_slip(f, &x, &N, &F),
-           limit = f->model->speed > 0 ? f->model->speed : SLIP_SPEED;
+    double speed = mbs_contact_slip(f, &x, &N, &F), limit = ((const mbs_contact *)f->own)->v_s;
     mbs_end(&x);
     phi[0] = mbs_mode(u) ? 0 : fmin(speed, 1e3 * limit) - limit; /* infinite where they do not touch */
-    phi[1] = mbs_mode(u) ? F - f->model->mu * N : 0;
+    phi[1] = mbs_mode(u) ? F - ((const mbs_contact *)f->own)->mu * N : 0;
 }
 
 static void contact_act(const mbs_mechanism *m, const mbs_force_data *f, int slips, double t, double *y)
@@ -256,7 +255,7 @@ void mbs_switch_start(const mbs_mechanism *m, double t, double *y)
         x.u = u;
         double speed = mbs_contact_slip(f, &x, &N, &F);
         mbs_end(&x);
-        if (speed < (f->model->speed > 0 ? f->model->speed : SLIP_SPEED)) contact_act(m, f, 0, t, y);
+        if (speed < (((const mbs_contact *)f->own)->v_s)) contact_act(m, f, 0, t, y);
     }
     for (int pass = 0; pass < 2; pass++) { /* those that slip first: what sticks depends on them */
         for (int k = 0; k < m->njoint; k++) {

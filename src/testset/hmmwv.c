@@ -164,7 +164,8 @@ static names between(const corner *c, const char *name)
 static void joint(const corner *c, const char *name, const char *type, const double *axis, double length)
 {
     names n = between(c, name);
-    mbs_joint j = {.name = n.self, .type = type, .point_a = n.a, .point_b = n.b, .length = length};
+    mbs_joint j = {.name = n.self, .type = type, .point_a = n.a, .point_b = n.b};
+    if (length > 0) j.field[0] = (mbs_value){"length", .number = length};
     for (int i = 0; axis && i < 3; i++) j.axis[i] = axis[i];
     mbs_model_add_joint(c->m, &j);
 }
@@ -172,13 +173,13 @@ static void joint(const corner *c, const char *name, const char *type, const dou
 static void spring(const corner *c, const char *name, double k, double damping, double free_length)
 {
     names n = between(c, name);
-    mbs_model_add_force(c->m, &(mbs_force){.name = n.self,
-                                           .type = "spring",
-                                           .point_a = n.a,
-                                           .point_b = n.b,
-                                           .k = k,
-                                           .c = damping,
-                                           .l0 = free_length});
+    mbs_model_add_force(
+        c->m,
+        &(mbs_force){.name = n.self,
+                     .type = "spring",
+                     .point_a = n.a,
+                     .point_b = n.b,
+                     .field = {{"k", .number = k}, {"c", .number = damping}, {"l0", .number = free_length}}});
 }
 
 static void revolute(const corner *c, const char *name, int body, const double *front, const double *back)
@@ -248,10 +249,10 @@ static void add_forces(const corner *c, int dof, const double *par)
                                            .point_b = where,
                                            .value = {road},
                                            .count = 1,
-                                           .k = 296325,
-                                           .c = 3502,
-                                           .radius = 0.493,
-                                           .pull = 1});
+                                           .field = {{"k", .number = 296325},
+                                                     {"c", .number = 3502},
+                                                     {"radius", .number = 0.493},
+                                                     {"pull", .number = 1}}});
 }
 
 /* A body at rest_position[model][row]; mirrored: on the left side. */

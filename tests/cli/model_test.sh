@@ -40,7 +40,7 @@ while read -r file place; do
 done <"$source/tests/cli/bad/places.txt"
 [ "$(wc -l <"$source/tests/cli/bad/places.txt")" -ge 40 ] || fail "fewer than 40 bad models"
 sed 's/"revolute", "a": "Q"/"revolut", "a": "Q"/' "$work/doc1.json" >"$work/bad1.json"
-expect 2 'joints[3]: type: there is no joint type "revolut"; did you mean "revolute"?' "$work/bad1.json"
+expect 2 'joints[3].type: there is no joint type "revolut"; did you mean "revolute"?' "$work/bad1.json"
 sed 's/"r": \[3, 0\]/"r": [30, 0]/' "$work/doc1.json" >"$work/bad2.json"
 expect 3 'cannot be assembled' "$work/bad2.json"
 printf '{ "daedalus": 1,\n "kind" }' >"$work/bad3.json"

@@ -177,18 +177,17 @@ static inline mbs_mechanism *crank_mechanism(const slider_crank *s)
                                         .point_a = "O",
                                         .point_b = "S",
                                         .axis = {1},
-                                        .mu = s->mu,
-                                        .friction_speed = s->v_s});
+                                        .friction = {.mu = s->mu, .v_s = s->v_s}});
     mbs_model_add_force(
         m, &(mbs_force){.name = "drive", .type = "torque", .joint = "J1", .value = {torque}, .count = 1});
     if (s->k > 0)
         mbs_model_add_force(m, &(mbs_force){.name = "buffer",
                                             .type = "stop",
                                             .joint = "J4",
-                                            .k = s->k,
-                                            .c = s->c,
-                                            .min = -100,
-                                            .max = s->stop});
+                                            .field = {{"k", .number = s->k},
+                                                      {"c", .number = s->c},
+                                                      {"min", .number = -100},
+                                                      {"max", .number = s->stop}}});
     mbs_mechanism *c = mbs_mechanism_create(m, &err);
     if (!c) fail_msg("%s", err.text);
     mbs_model_destroy(m);

@@ -335,7 +335,8 @@ static void damped_and_inverted_pendulum_have_their_roots(void **state)
 {
     (void)state;
     mbs_model *m = hanging_rods(1);
-    mbs_model_add_force(m, &(mbs_force){.name = "oil", .type = "torsion", .joint = "pin1", .c = 0.4});
+    mbs_model_add_force(
+        m, &(mbs_force){.name = "oil", .type = "torsion", .joint = "pin1", .field = {{"c", .number = 0.4}}});
     mbs_mechanism *c = compile(m);
     double *y = described(c), half = 0.4 * 3 / 2, square = 1.5 * GRAVITY;
     spectrum s = spectrum_at(c, y);
@@ -427,8 +428,8 @@ static void rotor_whirls_as_theory_says(void **state)
                                                     .type = "spring",
                                                     .point_a = ground[e],
                                                     .point_b = end[e],
-                                                    .k = k,
-                                                    .axis = {c == 0, c == 1, c == 2}});
+                                                    .field = {{"k", .number = k},
+                                                              {"axis", .vector = {c == 0, c == 1, c == 2}}}});
         }
     }
     mbs_mechanism *c = compile(model);
@@ -463,9 +464,11 @@ static void turning_pair_swings_in_its_own_frame(void **state)
                                               .omega = {0, 0, W}});
         mbs_model_add_point(model, &(mbs_point){.name = point[i], .body = i + 1});
     }
-    mbs_model_add_force(
-        model,
-        &(mbs_force){.name = "spring", .type = "spring", .point_a = "a", .point_b = "b", .k = k, .l0 = l0});
+    mbs_model_add_force(model, &(mbs_force){.name = "spring",
+                                            .type = "spring",
+                                            .point_a = "a",
+                                            .point_b = "b",
+                                            .field = {{"k", .number = k}, {"l0", .number = l0}}});
     mbs_mechanism *c = compile(model);
     double *y = described(c);
     spectrum s = spectrum_at(c, y);

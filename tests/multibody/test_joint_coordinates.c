@@ -19,7 +19,8 @@ static mbs_mechanism *tree_with(const char *type, int space, int turned, int loa
     }
     for (int k = 0; k < 4; k++) {
         char joint[] = {'j', (char)('1' + k), 0};
-        int flip = turned && k > 0, special = k == 1 || k == 2, rod = special && !strcmp(type, "distance");
+        int flip = turned && k > 0, special = k == 1 || k == 2, rod = special && !strcmp(type, "distance"),
+            screw = special && !strcmp(type, "screw");
         char a[] = {'A', (char)('1' + k), 0}, b[] = {'B', (char)('1' + k), 0};
         mbs_model_add_point(m, &(mbs_point){.name = a, .body = on[k], .r = {0.1, -0.2}});
         mbs_model_add_point(m, &(mbs_point){.name = b, .body = k + 1, .r = {0.2, 0.3}});
@@ -31,19 +32,20 @@ static mbs_mechanism *tree_with(const char *type, int space, int turned, int loa
                                             .axis = {0.3, 1, space == MBS_SPATIAL ? 0.5 * k : 0},
                                             .point_a = rod ? a : NULL,
                                             .point_b = rod ? b : NULL,
-                                            .length = 1,
-                                            .pitch = 0.3});
+                                            .field = {{rod     ? "length"
+                                                       : screw ? "pitch"
+                                                               : NULL,
+                                                       .number = rod ? 1 : 0.3}}});
     }
     if (loads) {
         mbs_model_add_point(m, &(mbs_point){.name = "P", .body = 3, .r = {0.3, 0.2}});
         mbs_model_add_point(m, &(mbs_point){.name = "O"});
-        mbs_model_add_force(m, &(mbs_force){.name = "spring",
-                                            .type = "spring",
-                                            .point_a = "O",
-                                            .point_b = "P",
-                                            .k = 40,
-                                            .c = 3,
-                                            .l0 = 1});
+        mbs_model_add_force(
+            m, &(mbs_force){.name = "spring",
+                            .type = "spring",
+                            .point_a = "O",
+                            .point_b = "P",
+                            .field = {{"k", .number = 40}, {"c", .number = 3}, {"l0", .number = 1}}});
     }
     return compile(m);
 }

@@ -1,6 +1,7 @@
 /* Every joint type, planar and spatial: residual, G, gI, gamma and d(G^T lambda)/dp against differences. */
 #include "mechanics.h"
 
+#include "multibody/field.h"
 #include "multibody/mechanism.h"
 
 /* Two bodies with a point each (and a frame on the second one). */
@@ -30,6 +31,14 @@ static mbs_model *two_bodies(int space)
     return m;
 }
 
+/* The first number that a type of joints has, 0.4; a screw 0.3. */
+static mbs_value field_of(const char *type)
+{
+    const mbs_field *f = mbs_joint_type_find(type)->field;
+    return (mbs_value){f && f->kind == MBS_FIELD_NUMBER ? f->name : NULL,
+                       .number = strcmp(type, "screw") ? 0.4 : 0.3};
+}
+
 static void check(mbs_mechanism *c, const char *what)
 {
     const dae_system *sys = mbs_mechanism_system(c);
@@ -56,8 +65,7 @@ static void every_joint_matches_differences(void **state)
                                                 .point_a = "A",
                                                 .point_b = "B",
                                                 .axis = {0.6, 0.8, space == 3 ? 0.5 : 0},
-                                                .radius = 0.4,
-                                                .length = 0.7});
+                                                .field = {field_of(type)}});
             dae_error err = {0};
             mbs_mechanism *c = mbs_mechanism_create(m, &err);
             mbs_model_destroy(m);
@@ -81,12 +89,16 @@ static void joints_to_the_ground_match_differences(void **state)
     for (int space = 2; space <= 3; space++) {
         for (int i = 0; i < 5; i++) {
             mbs_model *m = two_bodies(space);
-            mbs_model_add_joint(
-                m,
-                &(mbs_joint){.name = "J", .type = types[i], .point_a = "O", .point_b = "B", .radius = 0.4});
-            mbs_model_add_joint(
-                m,
-                &(mbs_joint){.name = "K", .type = types[i], .point_a = "A2", .point_b = "O", .radius = 0.4});
+            mbs_model_add_joint(m, &(mbs_joint){.name = "J",
+                                                .type = types[i],
+                                                .point_a = "O",
+                                                .point_b = "B",
+                                                .field = {field_of(types[i])}});
+            mbs_model_add_joint(m, &(mbs_joint){.name = "K",
+                                                .type = types[i],
+                                                .point_a = "A2",
+                                                .point_b = "O",
+                                                .field = {field_of(types[i])}});
             check(compile(m), types[i]);
         }
     }
@@ -100,11 +112,12 @@ static void angles_match_differences_on_the_joint(void **state)
         mbs_model *m[2] = {two_bodies(3), two_bodies(3)};
         for (int k = 0; k < 2; k++) {
             if (kind == 0 || kind > 3) { /* screw: on a cylindrical joint */
-                mbs_model_add_joint(m[k], &(mbs_joint){.name = "J",
-                                                       .type = k && kind == 0 ? "screw" : "cylindrical",
-                                                       .point_a = "A",
-                                                       .point_b = "B",
-                                                       .pitch = 0.3});
+                mbs_model_add_joint(
+                    m[k], &(mbs_joint){.name = "J",
+                                       .type = k && kind == 0 ? "screw" : "cylindrical",
+                                       .point_a = "A",
+                                       .point_b = "B",
+                                       .field = {field_of(k && kind == 0 ? "screw" : "cylindrical")}});
             } else {
                 mbs_model_add_joint(
                     m[k], &(mbs_joint){.name = "J", .type = "revolute", .point_a = "A", .point_b = "B"});
@@ -113,13 +126,14 @@ static void angles_match_differences_on_the_joint(void **state)
             }
             if (k == 1 && kind == 1)
                 mbs_model_add_joint(
-                    m[k],
-                    &(mbs_joint){.name = "L", .type = "gear", .joint_1 = "J", .joint_2 = "K", .ratio = -1.5});
+                    m[k], &(mbs_joint){.name = "L",
+                                       .type = "gear",
+                                       .field = {{"joints", .text = "J K"}, {"ratio", .number = -1.5}}});
             if (k == 1 && kind == 2)
-                mbs_model_add_joint(
-                    m[k],
-                    &(mbs_joint){
-                        .name = "L", .type = "gear", .joint_1 = "J", .joint_2 = "K", .ratio = 1.234567891});
+                mbs_model_add_joint(m[k], &(mbs_joint){.name = "L",
+                                                       .type = "gear",
+                                                       .field = {{"joints", .text = "J K"},
+                                                                 {"ratio", .number = 1.234567891}}});
             if (k == 1 && kind > 3) /* angle and slide of a cylindrical joint */
                 mbs_model_add_driver(
                     m[k], &(mbs_driver){"D", "J", kind == 4 ? "angle" : "slide", "0.3*sin(4*t)+t^2"});
@@ -154,8 +168,9 @@ static void planar_drivers_and_gears_match_differences(void **state)
     mbs_model_add_joint(
         m,
         &(mbs_joint){.name = "K", .type = "prismatic", .point_a = "O", .point_b = "A2", .axis = {1, 2, 0}});
-    mbs_model_add_joint(
-        m, &(mbs_joint){.name = "L", .type = "gear", .joint_1 = "J", .joint_2 = "K", .ratio = 0.7});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "L",
+                                        .type = "gear",
+                                        .field = {{"joints", .text = "J K"}, {"ratio", .number = 0.7}}});
     mbs_model_add_driver(m, &(mbs_driver){"D", "K", NULL, "0.1*sin(4*t) + t^3"});
     mbs_mechanism *c = compile(m);
     mbs_topology top = mbs_mechanism_topology(c);

@@ -256,8 +256,7 @@ static void friction_slows_a_sliding_block(void **state)
                                         .type = "prismatic",
                                         .point_a = "O",
                                         .point_b = "S",
-                                        .mu = 0.2,
-                                        .friction_speed = 1e-3});
+                                        .friction = {.mu = 0.2, .v_s = 1e-3}});
     mbs_mechanism *c = compile(m);
     double *y = start(c), a[3];
     assert_int_equal(mbs_mechanism_acceleration(c, 0, y, a, NULL, NULL), DAE_OK);
@@ -400,8 +399,11 @@ static void free_pair_keeps_its_momenta(void **state)
     mbs_model_add_point(m, &(mbs_point){.name = "B", .body = 2, .r = {0.2, 0.4, 0}});
     mbs_model_add_joint(m,
                         &(mbs_joint){.name = "ball", .type = "spherical", .a = 1, .b = 2, .at = {0.5, 0, 0}});
-    mbs_model_add_force(
-        m, &(mbs_force){.name = "S", .type = "spring", .point_a = "A", .point_b = "B", .k = 50, .l0 = 1});
+    mbs_model_add_force(m, &(mbs_force){.name = "S",
+                                        .type = "spring",
+                                        .point_a = "A",
+                                        .point_b = "B",
+                                        .field = {{"k", .number = 50}, {"l0", .number = 1}}});
     mbs_mechanism *c = compile(m);
     double *y = start(c), P[2][3], L[2][3], E[2];
     for (int k = 0; k < 2; k++) {

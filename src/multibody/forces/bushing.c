@@ -5,10 +5,28 @@
  *
  * The opposite force acts on i at the same place (P_j), so that a bushing without damping conserves energy. */
 #include "multibody/dual.h"
+#include "multibody/field.h"
+
+typedef struct bushing {
+    double k, c, k_angular, c_angular;
+} bushing;
+
+static const mbs_field fields[] = {
+    MBS_OPTIONAL(bushing, k, "N/m", 0, MBS_ANY, "stiffness in all directions"),
+    MBS_OPTIONAL(bushing, c, "N s/m", 0, MBS_ANY, "damping"),
+    MBS_OPTIONAL(bushing, k_angular, "N m", 0, MBS_ANY, "stiffness of all rotations"),
+    MBS_OPTIONAL(bushing, c_angular, "N m s", 0, MBS_ANY, "their damping"),
+    {.name = NULL},
+};
+
+static const bushing *own_of(const mbs_force_data *f)
+{
+    return f->own;
+}
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
-    if (f->model->count) return mbs_wrong(b, "a bushing takes k, c, k_angular, c_angular and no value");
+    (void)b, (void)f;
     return DAE_OK;
 }
 
@@ -45,7 +63,7 @@ static mbs_dual3 rotation_vector(mbs_context *x, const mbs_frame *i, const mbs_f
 
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
-    const mbs_force *m = f->model;
+    const bushing *m = f->own;
     mbs_dual3 d = mbs_separation3(x, &f->i, &f->j), d1 = mbs_separation_rate3(x, &f->i, &f->j);
     mbs_dual3 wi = mbs_omega3(x, f->i.body);
     d1 = mbs_sum3(x, 1, d1, -1, mbs_cross3(x, wi, d)); /* as seen from i */
@@ -76,13 +94,22 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     if (x->m->planar) {
         double a = x->pose[f->j.body].angle - x->pose[f->i.body].angle - f->q.offset;
         angle2 = a * a;
-    } else if (f->model->k_angular != 0) {
+    } else if (own_of(f)->k_angular != 0) {
         mbs_context y = *x;
         y.nz = 0;
         mbs_dual3 psi = rotation_vector(&y, &f->i, &f->j);
         for (int k = 0; k < 3; k++) angle2 += psi.c[k].x * psi.c[k].x;
     }
-    return 0.5 * (f->model->k * mbs_dot(d, d) + f->model->k_angular * angle2);
+    return 0.5 * (own_of(f)->k * mbs_dot(d, d) + own_of(f)->k_angular * angle2);
 }
 
-const mbs_force_type mbs_force_bushing = {"bushing", "", 0, build, apply, potential, NULL, 0};
+const mbs_force_type mbs_force_bushing = {
+    .name = "bushing",
+    .doc = "springs and dampers in all directions and rotations between the frames of the points",
+    .acts = MBS_ACTS_BETWEEN,
+    .field = fields,
+    .size = sizeof(bushing),
+    .build = build,
+    .apply = apply,
+    .potential = potential,
+};

@@ -5,14 +5,30 @@
  * sticks; friction is then -k z - c_t v_t, c_t the critical damping of the two masses. */
 #include "multibody/forces/contact.h"
 
+#include "multibody/build.h"
 #include "multibody/dual.h"
+#include "multibody/field.h"
 #include "multibody/forces/friction.h"
+
+static const mbs_field fields[] = {
+    MBS_REQUIRED(mbs_contact, k, "N/m", MBS_POSITIVE, "stiffness"),
+    MBS_OPTIONAL(mbs_contact, c, "N s/m", 0, MBS_ANY, "damping"),
+    MBS_OPTIONAL(mbs_contact, mu, "", 0, MBS_NOT_NEGATIVE, "coefficient of dry friction"),
+    MBS_OPTIONAL(mbs_contact, radius, "m", 0, MBS_ANY, "of the sphere around b"),
+    MBS_OPTIONAL(mbs_contact, v_s, "m/s", 1e-3, MBS_POSITIVE, "speed at which friction is full"),
+    MBS_SWITCH(mbs_contact, stick, "it sticks and slips at events"),
+    {.name = NULL},
+};
+
+static const mbs_contact *own_of(const mbs_force_data *f)
+{
+    return f->own;
+}
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
-    if (!(f->model->k > 0)) return mbs_wrong(b, "k must be positive");
-    if (f->model->mu < 0) return mbs_wrong(b, "mu must not be negative");
-    return DAE_OK;
+    double up[3] = {0, b->m->planar, !b->m->planar}; /* h is the normal */
+    return mbs_set_axis(b, &f->i, up);
 }
 
 /* v tanh(|v|/s)/|v|, smooth at 0. Where |v| is many s that is 1 to the last digit, and the sharp bend about 0 is entered and
@@ -38,7 +54,7 @@ static double critical(const mbs_mechanism *m, const mbs_force_data *f)
     double i = f->i.body ? m->mass[f->i.body - 1] : INFINITY,
            j = f->j.body ? m->mass[f->j.body - 1] : INFINITY;
     double inverse = 1 / fmax(i, 1e-300) + 1 / fmax(j, 1e-300);
-    return 2 * sqrt(f->model->k / inverse);
+    return 2 * sqrt(own_of(f)->k / inverse);
 }
 
 typedef struct touch {
@@ -49,7 +65,7 @@ typedef struct touch {
 /* 0: no contact. */
 static int touching(const mbs_force_data *f, mbs_context *x, touch *c)
 {
-    const mbs_force *m = f->model;
+    const mbs_contact *m = f->own;
     double up[3], d0[3], n0[3];
     mbs_column(f->i.C, 2, up);
     mbs_axis(x, f->i.body, up, n0);
@@ -75,13 +91,13 @@ static int touching(const mbs_force_data *f, mbs_context *x, touch *c)
 /* The friction force on b. */
 static mbs_dual3 friction(const mbs_force_data *f, mbs_context *x, const touch *c)
 {
-    const mbs_force *m = f->model;
+    const mbs_contact *m = f->own;
     const double *u = f->grip >= 0 && x->u ? x->u + f->grip : NULL;
     if (u && mbs_mode(u)) {
         mbs_dual3 z = mbs_axis3(x, f->i.body, u + 1);
         return mbs_sum3(x, -m->k, z, -critical(x->m, f), c->v);
     }
-    mbs_dual3 t = direction(f, x, c->v, m->speed > 0 ? m->speed : 1e-3);
+    mbs_dual3 t = direction(f, x, c->v, m->v_s);
     return mbs_scale3(x, mbs_sum(x, -m->mu, c->N, 0, c->N), t);
 }
 
@@ -90,7 +106,7 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     touch c;
     if (!touching(f, x, &c)) return;
     mbs_dual3 F = mbs_scale3(x, c.N, c.n);
-    if (f->model->mu > 0) F = mbs_sum3(x, 1, F, 1, friction(f, x, &c));
+    if (own_of(f)->mu > 0) F = mbs_sum3(x, 1, F, 1, friction(f, x, &c));
     mbs_apply_force(x, &f->j, F, 1);
     mbs_apply_torque(x, f->j.body, mbs_cross3(x, c.lever, F), 1);
     mbs_apply_force(x, &f->i, F, -1);
@@ -104,6 +120,11 @@ static void dynamics(const mbs_force_data *f, mbs_context *x, double *du)
     if (f->grip < 0 || !x->u || !mbs_mode(x->u + f->grip) || !touching(f, x, &c)) return;
     double v[3] = {c.v.c[0].x, c.v.c[1].x, c.v.c[2].x};
     mbs_rotate_back(x->pose[f->i.body].A, v, du + 1);
+}
+
+static int sticks(const mbs_force_data *f)
+{
+    return own_of(f)->stick && own_of(f)->mu > 0;
 }
 
 double mbs_contact_slip(const mbs_force_data *f, mbs_context *x, double *N, double *force)
@@ -129,7 +150,7 @@ void mbs_contact_stick(const mbs_force_data *f, mbs_context *x, double *u)
     u[0] = 0;
     if (touching(f, x, &c)) { /* the force goes on as it is: -k z - c v = friction of slipping */
         mbs_dual3 t = friction(f, x, &c);
-        for (int k = 0; k < 3; k++) z[k] = -(t.c[k].x + damping * c.v.c[k].x) / f->model->k;
+        for (int k = 0; k < 3; k++) z[k] = -(t.c[k].x + damping * c.v.c[k].x) / own_of(f)->k;
         u[0] = 1;
     }
     mbs_rotate_back(x->pose[f->i.body].A, z, u + 1);
@@ -141,8 +162,20 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     mbs_column(f->i.C, 2, up);
     mbs_axis(x, f->i.body, up, n);
     mbs_separation(x, &f->i, &f->j, d);
-    double s = f->model->radius - mbs_dot(n, d);
-    return s > 0 ? 0.5 * f->model->k * s * s : 0;
+    double s = own_of(f)->radius - mbs_dot(n, d);
+    return s > 0 ? 0.5 * own_of(f)->k * s * s : 0;
 }
 
-const mbs_force_type mbs_force_contact = {"contact", "", 0, build, apply, potential, dynamics, 2};
+const mbs_force_type mbs_force_contact = {
+    .name = "contact",
+    .doc = "half space below a (normal: local y, spatial z), sphere around b",
+    .acts = MBS_ACTS_BETWEEN,
+    .switches = 2,
+    .sticks = sticks,
+    .field = fields,
+    .size = sizeof(mbs_contact),
+    .build = build,
+    .apply = apply,
+    .potential = potential,
+    .dynamics = dynamics,
+};

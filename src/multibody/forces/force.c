@@ -1,6 +1,25 @@
 /* A given force at a point: on b at point b, the opposite on a if there is one; components in global axes or (in_body)
  * in those of the body of b. With a joint: a force along its coordinate. */
 #include "multibody/dual.h"
+#include "multibody/field.h"
+
+typedef struct given {
+    int frame;
+} given;
+
+static const mbs_field fields[] = {
+    {.name = "frame",
+     .kind = MBS_FIELD_CHOICE,
+     .choice = "world|body",
+     .doc = "axes of the components",
+     .offset = offsetof(given, frame)},
+    {.name = NULL},
+};
+
+static const given *own_of(const mbs_force_data *f)
+{
+    return f->own;
+}
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
@@ -23,7 +42,7 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     mbs_dual3 F;
     for (int k = 0; k < 3; k++)
         F.c[k] = f->value[k] >= 0 ? mbs_expression_dual(x, f->value[k], NULL) : mbs_constant(0);
-    if (f->model->in_body) F = mbs_to_global3(x, f->j.body, F);
+    if (own_of(f)->frame) F = mbs_to_global3(x, f->j.body, F);
     mbs_apply_force(x, &f->j, F, 1);
     if (f->model->point_a) { /* the opposite one acts at the same place */
         mbs_apply_force(x, &f->i, F, -1);
@@ -31,4 +50,14 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     }
 }
 
-const mbs_force_type mbs_force_force = {"force", "", 0, build, apply, NULL, NULL, 0};
+const mbs_force_type mbs_force_force = {
+    .name = "force",
+    .doc = "`value`: 2 or 3 components at b (and the opposite on a), or one along the coordinate of a joint",
+    .acts = MBS_ACTS_AT | MBS_ACTS_JOINT,
+    .value = MBS_VALUE_VECTOR,
+    .value_unit = "N",
+    .field = fields,
+    .size = sizeof(given),
+    .build = build,
+    .apply = apply,
+};

@@ -60,7 +60,7 @@ static mbs_dual grip(mbs_context *x, const mbs_coordinate *q, const double *u)
 
 void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x)
 {
-    const mbs_joint *m = j->model;
+    const mbs_friction *m = &j->model->friction;
     const mbs_coordinate *q = j->main == MBS_ANGLE ? &j->angle : &j->slide;
     const double *u = j->grip >= 0 && x->u ? x->u + j->grip : NULL;
     if (u && mbs_mode(u) == 0) {
@@ -68,8 +68,7 @@ void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x)
         return;
     }
     if (!x->lambda) return;
-    double lever = j->main == MBS_ANGLE ? m->friction_radius : 1,
-           s = m->friction_speed > 0 ? m->friction_speed : 1e-3;
+    double lever = j->main == MBS_ANGLE ? m->radius : 1, s = m->v_s > 0 ? m->v_s : 1e-3;
     mbs_dual value, rate, N = normal_force(x, j);
     if (u) {
         mbs_apply_coordinate(x, q, mbs_sum(x, -mbs_mode(u) * m->mu * lever, N, 0, N));

@@ -1,14 +1,17 @@
-/* All force types. A new one is a file with a mbs_force_type and a line here. */
+/* All force types: forces.def. */
 #include "multibody/mechanism.h"
 
 #include <string.h>
 
-extern const mbs_force_type mbs_force_spring, mbs_force_torsion, mbs_force_bushing, mbs_force_force,
-    mbs_force_torque, mbs_force_motor, mbs_force_contact, mbs_force_stop, mbs_force_tire;
+#define FORCE(name) extern const mbs_force_type mbs_force_##name;
+#include "multibody/forces/forces.def"
+#undef FORCE
 
-static const mbs_force_type *const types[] = {&mbs_force_spring,  &mbs_force_torsion, &mbs_force_bushing,
-                                              &mbs_force_force,   &mbs_force_torque,  &mbs_force_motor,
-                                              &mbs_force_contact, &mbs_force_stop,    &mbs_force_tire};
+#define FORCE(name) &mbs_force_##name,
+static const mbs_force_type *const types[] = {
+#include "multibody/forces/forces.def"
+};
+#undef FORCE
 
 const mbs_force_type *mbs_force_type_at(int i)
 {

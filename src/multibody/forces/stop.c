@@ -1,11 +1,28 @@
 /* Unilateral stops of a joint coordinate: beyond min or max a spring and damper push back, never pull. */
 #include "multibody/dual.h"
+#include "multibody/field.h"
+
+typedef struct stop {
+    double min, max, k, c;
+} stop;
+
+static const mbs_field fields[] = {
+    MBS_OPTIONAL(stop, min, "|m", -INFINITY, MBS_ANY, "pushes back below it"),
+    MBS_OPTIONAL(stop, max, "|m", INFINITY, MBS_ANY, "pushes back above it"),
+    MBS_REQUIRED(stop, k, "N m|N/m", MBS_POSITIVE, "stiffness"),
+    MBS_OPTIONAL(stop, c, "N m s|N s/m", 0, MBS_ANY, "damping"),
+    {.name = NULL},
+};
+
+static const stop *own_of(const mbs_force_data *f)
+{
+    return f->own;
+}
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
     if (f->q.kind == MBS_NO_COORDINATE) return mbs_wrong(b, "a stop needs a joint with a coordinate");
-    if (!(f->model->k > 0)) return mbs_wrong(b, "k must be positive");
-    if (!(f->model->min < f->model->max)) return mbs_wrong(b, "min must be below max");
+    if (!(own_of(f)->min < own_of(f)->max)) return mbs_wrong(b, "min must be below max");
     return DAE_OK;
 }
 
@@ -15,26 +32,36 @@ static void push(const mbs_force_data *f, mbs_context *x, double end, double sig
     int frozen = mbs_frozen(x, switching);
     if (!x->note && frozen != DAE_SIDE_FREE && frozen < 0) return;
     double s = sign * (mbs_coordinate_value(x, &f->q) - end), rate = sign * mbs_coordinate_rate(x, &f->q);
-    if (mbs_branch(x, switching, fmin(s, s + f->model->c / f->model->k * rate)) < 0) return;
+    if (mbs_branch(x, switching, fmin(s, s + own_of(f)->c / own_of(f)->k * rate)) < 0) return;
     mbs_dual q, q1;
     mbs_coordinate_dual(x, &f->q, &q, &q1);
-    mbs_dual F = mbs_sum(x, -f->model->k, q, -f->model->c, q1);
-    F.x += f->model->k * end;
+    mbs_dual F = mbs_sum(x, -own_of(f)->k, q, -own_of(f)->c, q1);
+    F.x += own_of(f)->k * end;
     mbs_apply_coordinate(x, &f->q, F);
 }
 
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
-    push(f, x, f->model->max, 1, f->side);
+    push(f, x, own_of(f)->max, 1, f->side);
     mbs_dual_reset(x);
-    push(f, x, f->model->min, -1, f->side + 1);
+    push(f, x, own_of(f)->min, -1, f->side + 1);
 }
 
 static double potential(const mbs_force_data *f, mbs_context *x)
 {
     double q = mbs_coordinate_value(x, &f->q);
-    double s = q > f->model->max ? q - f->model->max : q < f->model->min ? f->model->min - q : 0;
-    return 0.5 * f->model->k * s * s;
+    double s = q > own_of(f)->max ? q - own_of(f)->max : q < own_of(f)->min ? own_of(f)->min - q : 0;
+    return 0.5 * own_of(f)->k * s * s;
 }
 
-const mbs_force_type mbs_force_stop = {"stop", "", 0, build, apply, potential, NULL, 2};
+const mbs_force_type mbs_force_stop = {
+    .name = "stop",
+    .doc = "beyond `min` and `max` a spring and damper push back, never pull",
+    .acts = MBS_ACTS_JOINT,
+    .switches = 2,
+    .field = fields,
+    .size = sizeof(stop),
+    .build = build,
+    .apply = apply,
+    .potential = potential,
+};

@@ -14,4 +14,10 @@ static dae_status build(mbs_builder *b, mbs_joint_data *j)
     return DAE_OK;
 }
 
-const mbs_joint_type mbs_joint_knife_edge = {"knife_edge", 1, 1, 1, 1, MBS_NO_COORDINATE, build};
+const mbs_joint_type mbs_joint_knife_edge = {
+    .name = "knife_edge",
+    .doc = "b does not move sideways (planar: local y, spatial: local x of b); nonholonomic",
+    .planar_rows = 1,
+    .spatial_rows = 1,
+    .build = build,
+};

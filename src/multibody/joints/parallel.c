@@ -9,4 +9,10 @@ static dae_status build(mbs_builder *b, mbs_joint_data *j)
     return DAE_OK;
 }
 
-const mbs_joint_type mbs_joint_parallel = {"parallel", 1, 1, 1, 2, MBS_NO_COORDINATE, build};
+const mbs_joint_type mbs_joint_parallel = {
+    .name = "parallel",
+    .doc = "axes stay parallel",
+    .planar_rows = 1,
+    .spatial_rows = 2,
+    .build = build,
+};

@@ -10,4 +10,9 @@ static dae_status build(mbs_builder *b, mbs_joint_data *j)
     return DAE_OK;
 }
 
-const mbs_joint_type mbs_joint_perpendicular = {"perpendicular", 0, 1, 0, 1, MBS_NO_COORDINATE, build};
+const mbs_joint_type mbs_joint_perpendicular = {
+    .name = "perpendicular",
+    .doc = "the axis and local x of b stay perpendicular",
+    .spatial_rows = 1,
+    .build = build,
+};

@@ -8,4 +8,11 @@ static dae_status build(mbs_builder *b, mbs_joint_data *j)
     return mbs_add_dot2(b, &j->i, 1, &j->j, 0) ? DAE_ERR_MEMORY : DAE_OK;
 }
 
-const mbs_joint_type mbs_joint_point_on_line = {"point_on_line", 1, 1, 1, 2, MBS_SLIDE, build};
+const mbs_joint_type mbs_joint_point_on_line = {
+    .name = "point_on_line",
+    .doc = "b stays on the line along the axis",
+    .planar_rows = 1,
+    .spatial_rows = 2,
+    .main = MBS_SLIDE,
+    .build = build,
+};

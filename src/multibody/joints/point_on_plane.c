@@ -6,4 +6,9 @@ static dae_status build(mbs_builder *b, mbs_joint_data *j)
     return mbs_add_dot2(b, &j->i, 2, &j->j, 0) ? DAE_ERR_MEMORY : DAE_OK;
 }
 
-const mbs_joint_type mbs_joint_point_on_plane = {"point_on_plane", 0, 1, 0, 1, MBS_NO_COORDINATE, build};
+const mbs_joint_type mbs_joint_point_on_plane = {
+    .name = "point_on_plane",
+    .doc = "b stays in the plane normal to the axis",
+    .spatial_rows = 1,
+    .build = build,
+};

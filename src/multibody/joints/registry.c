@@ -1,19 +1,17 @@
-/* All joint types. A new one is a file with a mbs_joint_type and a line here. */
+/* All joint types: joints.def. */
 #include "multibody/mechanism.h"
 
 #include <string.h>
 
-extern const mbs_joint_type mbs_joint_revolute, mbs_joint_prismatic, mbs_joint_cylindrical,
-    mbs_joint_spherical, mbs_joint_universal, mbs_joint_planar, mbs_joint_screw, mbs_joint_fixed,
-    mbs_joint_distance, mbs_joint_point_on_line, mbs_joint_point_on_plane, mbs_joint_gear, mbs_joint_rolling,
-    mbs_joint_rolling_sphere, mbs_joint_knife_edge, mbs_joint_parallel, mbs_joint_perpendicular;
+#define JOINT(name) extern const mbs_joint_type mbs_joint_##name;
+#include "multibody/joints/joints.def"
+#undef JOINT
 
+#define JOINT(name) &mbs_joint_##name,
 static const mbs_joint_type *const types[] = {
-    &mbs_joint_revolute,     &mbs_joint_prismatic,      &mbs_joint_cylindrical,    &mbs_joint_spherical,
-    &mbs_joint_universal,    &mbs_joint_planar,         &mbs_joint_screw,          &mbs_joint_fixed,
-    &mbs_joint_distance,     &mbs_joint_point_on_line,  &mbs_joint_point_on_plane, &mbs_joint_gear,
-    &mbs_joint_rolling,      &mbs_joint_rolling_sphere, &mbs_joint_knife_edge,     &mbs_joint_parallel,
-    &mbs_joint_perpendicular};
+#include "multibody/joints/joints.def"
+};
+#undef JOINT
 
 const mbs_joint_type *mbs_joint_type_at(int i)
 {

@@ -1,0 +1,108 @@
+#include "multibody/field.h"
+
+#include "core/error.h"
+#include "core/number.h"
+
+#include <math.h>
+#include <string.h>
+
+const mbs_field *mbs_field_find(const mbs_field *table, const char *name)
+{
+    for (; table && table->name; table++) {
+        if (!strcmp(table->name, name)) return table;
+    }
+    return NULL;
+}
+
+/* Which word of a list such as "world|body", -1: none. */
+static int choice_of(const char *list, const char *word)
+{
+    size_t length = word ? strlen(word) : 0;
+    for (int k = 0; list; k++) {
+        size_t n = strcspn(list, "|");
+        if (n == length && !memcmp(list, word, n)) return k;
+        list = list[n] ? list + n + 1 : NULL;
+    }
+    return -1;
+}
+
+/* What is wrong with a number, "": nothing. */
+static const char *out_of_range(mbs_field_range range, double x)
+{
+    if (isnan(x)) return "must be a number";
+    switch (range) {
+    case MBS_POSITIVE: return x > 0 ? "" : "must be positive";
+    case MBS_NOT_NEGATIVE: return x >= 0 ? "" : "must not be negative";
+    case MBS_NOT_ZERO: return x != 0 ? "" : "must not be 0";
+    default: return "";
+    }
+}
+
+int mbs_field_check(const mbs_field *f, const mbs_value *v, char *wrong, size_t size)
+{
+    const char *fault = "";
+    if (f->kind == MBS_FIELD_NUMBER) fault = out_of_range(f->range, v->number);
+    if (f->kind == MBS_FIELD_VECTOR && v->vector[0] == 0 && v->vector[1] == 0 && v->vector[2] == 0)
+        fault = "must not be zero";
+    if (f->kind == MBS_FIELD_CHOICE && choice_of(f->choice, v->text) < 0) {
+        dae_snprintf(wrong, size, "expected one of %s, found \"%s\"", f->choice, v->text ? v->text : "");
+        return 1;
+    }
+    dae_snprintf(wrong, size, "%s", fault);
+    return fault[0] != 0;
+}
+
+static void store(const mbs_field *f, const mbs_value *v, unsigned char *to)
+{
+    int whole = f->kind == MBS_FIELD_CHOICE ? choice_of(f->choice, v->text) : v->number != 0;
+    switch (f->kind) {
+    case MBS_FIELD_NUMBER: memcpy(to, &v->number, sizeof v->number); break;
+    case MBS_FIELD_FLAG:
+    case MBS_FIELD_CHOICE: memcpy(to, &whole, sizeof whole); break;
+    case MBS_FIELD_VECTOR: memcpy(to, v->vector, sizeof v->vector); break;
+    case MBS_FIELD_NAMES: memcpy(to, &v->text, sizeof v->text); break;
+    }
+}
+
+double mbs_field_number(const mbs_field *table, const void *own, const char *name, double otherwise)
+{
+    const mbs_field *f = mbs_field_find(table, name);
+    double x = otherwise;
+    if (f && f->kind == MBS_FIELD_NUMBER) memcpy(&x, (const unsigned char *)own + f->offset, sizeof x);
+    return x;
+}
+
+int mbs_fields_fill(const mbs_field *table, const char *type, const mbs_value *value, int count, void *own,
+                    char *wrong, size_t size)
+{
+    for (const mbs_field *f = table; f && f->name; f++) {
+        const mbs_value *v = NULL;
+        for (int i = 0; i < count && value[i].name; i++) {
+            if (!strcmp(value[i].name, f->name)) v = &value[i];
+        }
+        unsigned char *to = (unsigned char *)own + f->offset;
+        char fault[200];
+        if (v && mbs_field_check(f, v, fault, sizeof fault)) {
+            dae_snprintf(wrong, size, "%s: %s", f->name, fault);
+            return 1;
+        }
+        if (v) store(f, v, to);
+        if (!v && f->required) {
+            dae_snprintf(wrong, size, "%s: missing: %s", f->name, f->doc);
+            return 1;
+        }
+        if (!v && f->kind == MBS_FIELD_NUMBER) memcpy(to, &f->missing, sizeof f->missing);
+    }
+    for (int i = 0; i < count && value[i].name; i++) {
+        if (mbs_field_find(table, value[i].name)) continue;
+        char list[400] = "", hint[64];
+        size_t n = 0;
+        for (const mbs_field *f = table; f && f->name && n < sizeof list; f++)
+            n += (size_t)dae_snprintf(list + n, sizeof list - n, "%s%s", n ? "|" : "", f->name);
+        dae_nearest_word(value[i].name, list, hint, sizeof hint);
+        dae_snprintf(wrong, size, "%s: a %s has no such field%s%s%s", value[i].name, type,
+                     hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        return 1;
+    }
+    return 0;
+}
