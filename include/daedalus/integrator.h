@@ -133,6 +133,7 @@ typedef struct dae_events {
     int check_points;     /* extra points inside each step, default 0 */
     double tolerance;     /* of an event time, 0: rounding level */
     void *user;
+    int plain; /* 1: where a DAE is integrated as the mechanism behind it, phi needs no accelerations and multipliers in y */
 } dae_events;
 
 typedef struct dae_event_record {

@@ -101,9 +101,10 @@ struct dae_problem {
     dae_derived derived;        /* sensors, reactions, energy */
     const char *const *warning; /* what is allowed but looks like a mistake, ended by NULL; or NULL */
 
-    /* DAEs that are a mechanism with accelerations and multipliers, y = (p, v, a, lambda): the same as a mechanical
-     * system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
+    /* DAEs that are a mechanism, y = (p, v, ...) with accelerations, multipliers and variables that are 0 behind: the same as
+     * a mechanical system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
     const dae_system *mechanism;
+    int acceleration_at, multiplier_at; /* the first component of a and of lambda in y; 0: they are not in y */
     /* Mechanisms: the independent coordinates that minimal coordinates start with unless others are named, "3,6"; NULL:
      * chosen by pivoting. */
     const char *independent;

@@ -57,10 +57,9 @@ dae_run_options dae_run_options_default(const dae_problem *p)
 static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
 {
     const dae_mech *mech = x->sim->mech;
-    int as_mechanism = x->sim->as_mechanism, own = mech && !as_mechanism;
     double *y = dae_arena_reals(x->arena, (size_t)x->r.n);
-    double *a = own ? dae_arena_reals(x->arena, (size_t)mech->nv) : NULL;
-    double *lambda = own ? dae_arena_reals(x->arena, (size_t)mech->nlambda + 1) : NULL;
+    double *a = mech ? dae_arena_reals(x->arena, (size_t)mech->nv) : NULL;
+    double *lambda = mech ? dae_arena_reals(x->arena, (size_t)mech->nlambda + 1) : NULL;
     if (dae_arena_failed(x->arena)) {
         x->out_of_memory = 1;
         return DAE_ERR_MEMORY;
@@ -70,10 +69,7 @@ static dae_status sample_at(run *x, double t, const double *z, dae_sample *out)
     if (!mech) return DAE_OK;
     out->p = y;
     out->v = y + mech->np;
-    if (as_mechanism) { /* y = (p, v, a, lambda) */
-        out->a = out->v + mech->nv;
-        out->lambda = out->a + mech->nv;
-    } else if (known) {
+    if (known) {
         out->a = a;
         out->lambda = lambda;
     }

@@ -221,6 +221,7 @@ struct mbs_mechanism {
     mbs_signal *signal;
     int nsignal, signal_capacity;
     int *sensor, *event;    /* their expressions */
+    int event_reactions;    /* 1: an event is of accelerations, reactions or sensors */
     mbs_coordinate *impact; /* of the events; kind none: no impact */
     int *rest;              /* of the events: states of resting contact in u, -1: none */
     size_t work_size;
@@ -335,7 +336,7 @@ double mbs_initial_value(const mbs_builder *b, const mbs_coordinate *q); /* in t
 dae_status mbs_wrong(mbs_builder *b, const char *format, ...) DAE_PRINTF(2, 3);
 
 /* signal.c: number of a new expression, -1 after an error (field: "value" for the message). */
-enum { MBS_FOR_MOTION, MBS_FOR_FORCE, MBS_FOR_SENSOR };
+enum { MBS_FOR_MOTION, MBS_FOR_FORCE, MBS_FOR_SENSOR, MBS_FOR_EVENT };
 int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose);
 double mbs_signal_value(mbs_context *x, const mbs_signal *s);
 double mbs_expression_at(mbs_context *x, int expression);

@@ -88,16 +88,40 @@ static dae_status set_names(dae_problem *p, const mbs_mechanism *m)
 
 /* ---- Events ------------------------------------------------------------------------------------------ */
 
+/* Accelerations, reactions and sensors that belong to the state, for events of them; 0: fine. The memory is the caller's to free. */
+static int put_reactions(const mbs_mechanism *m, mbs_context *x, const double *y, double **memory)
+{
+    double *a = calloc((size_t)(m->nv + m->nlambda + m->nrow + m->model->nsensor) + 1, sizeof *a),
+           *lambda = a ? a + m->nv : NULL, *all = a ? lambda + m->nlambda : NULL,
+           *sensor = a ? all + m->nrow : NULL;
+    *memory = a;
+    if (!a || mbs_mechanism_acceleration(m, x->t, y, a, lambda, NULL) ||
+        mbs_all_multipliers(x, lambda, all) || mbs_mechanism_sensors(m, x->t, y, a, lambda, sensor, NULL))
+        return 1;
+    x->a = a;
+    x->lambda = lambda;
+    x->reaction = all;
+    x->sensor = sensor;
+    return 0;
+}
+
 /* The events of the model, then those of stick, slip and rest. The impact of a contact that rests is switched off. */
 static int switching(double t, const double *y, const double *yp, double *phi, void *user)
 {
     const mbs_mechanism *m = user;
+    double *memory = NULL;
     (void)yp;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
+    if (m->event_reactions && put_reactions(m, &x, y, &memory)) {
+        mbs_end(&x);
+        free(memory);
+        return 1;
+    }
     for (int k = 0; k < m->model->nevent; k++)
         phi[k] = m->rest[k] >= 0 && mbs_mode(x.u + m->rest[k]) ? 0 : mbs_expression_at(&x, m->event[k]);
     mbs_end(&x);
+    free(memory);
     mbs_switch_values(m, t, y, phi + m->model->nevent);
     return 0;
 }

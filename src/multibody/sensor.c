@@ -45,7 +45,7 @@ dae_status mbs_build_sensors(mbs_builder *b)
     for (int k = 0; k < model->nevent; k++) {
         snprintf(b->path, sizeof b->path, "events[%d]", k);
         if (!model->event[k].when) return mbs_wrong(b, "when: missing");
-        m->event[k] = mbs_add_expression(b, "when", model->event[k].when, MBS_FOR_FORCE);
+        m->event[k] = mbs_add_expression(b, "when", model->event[k].when, MBS_FOR_EVENT);
         if (m->event[k] < 0) return b->err ? b->err->status : DAE_ERR_INPUT;
         dae_status s = model->event[k].impact ? event_impact(b, &model->event[k], &m->impact[k]) : DAE_OK;
         if (s) return s;

@@ -4,7 +4,7 @@
  *   body.x .y .z .angle .vx .vy .vz .omega (space: .omega.x ...), .q.w .q.x .q.y .q.z
  *   joint.value .speed .angle .slide .length .angle_rate .slide_rate .length_rate
  *   motor.current; local names of a force (length, rate, ...)
- *   sensors only: body.ax .ay .az .alpha, joint.reaction.x ..., .force, .torque, driver.force,
+ *   sensors and events: body.ax .ay .az .alpha, joint.reaction.x ..., .force, .torque, driver.force,
  *                 energy.kinetic .potential .total, sensors declared before */
 #include "multibody/dual.h"
 
@@ -18,6 +18,7 @@ typedef struct lookup {
     mbs_builder *b;
     int purpose;
     int refused; /* 1: a signal that this purpose may not use was named */
+    int derived; /* 1: one that needs accelerations or reactions was */
 } lookup;
 
 static int axis_of(const char *s)
@@ -110,7 +111,7 @@ static int named_signal(const lookup *l, const char *name, mbs_signal *s)
         return 1;
     }
     if (!dot) {
-        for (k = 0; l->purpose == MBS_FOR_SENSOR && k < m->model->nsensor && m->sensor && m->sensor[k] >= 0;
+        for (k = 0; l->purpose >= MBS_FOR_SENSOR && k < m->model->nsensor && m->sensor && m->sensor[k] >= 0;
              k++) {
             if (strcmp(m->model->sensor[k].name, name) != 0) continue;
             *s = (mbs_signal){MBS_SENSOR, k, 0};
@@ -181,6 +182,7 @@ static int look_up(const char *name, dae_symbol *out, void *user)
         l->refused = 1;
         return 0;
     }
+    l->derived |= s.kind >= MBS_BODY_ACCELERATION;
     out->dimension.soft = 1;
     out->variable = signal_number(l->b->m, &s);
     return out->variable >= 0;
@@ -211,7 +213,7 @@ static void candidates(const mbs_builder *b, char *list, size_t size)
 int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose)
 {
     mbs_mechanism *m = b->m;
-    lookup l = {b, purpose, 0};
+    lookup l = {.b = b, .purpose = purpose};
     dae_expression_error err;
     if (m->nexpression == m->expression_capacity) {
         int capacity = m->expression_capacity ? 2 * m->expression_capacity : 16;
@@ -244,7 +246,10 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
     }
     if (dae_expression_work(e) + 300 > m->work_size) m->work_size = dae_expression_work(e) + 300;
     m->expression[m->nexpression] = e;
-    m->expression_side[m->nexpression] = purpose == MBS_FOR_SENSOR ? -1 : 0; /* numbered later */
+    int event = purpose == MBS_FOR_EVENT &&
+                l.derived; /* its corners are no switches: nothing that moves depends on them */
+    m->event_reactions |= event;
+    m->expression_side[m->nexpression] = purpose == MBS_FOR_SENSOR || event ? -1 : 0; /* numbered later */
     return m->nexpression++;
 }
 

@@ -1,5 +1,7 @@
 /* Switching functions in words, "beta=3:stop": a component or its derivative, the value at which it counts, and what
- * happens there. Derivatives of velocities are accelerations, which mechanical systems also have by number. */
+ * happens there. Of mechanisms also accelerations and multipliers, [MEXX] (2.16): where the state does not have them (or the run
+ * integrates something else), they are those that belong to (t, p, v, u), at the start too. */
+#include <daedalus/formulation.h>
 #include <daedalus/problem.h>
 
 #include "core/error.h"
@@ -15,8 +17,14 @@
 #define RESIDUAL 1e-6
 enum { longest = 80 };
 
+typedef enum source { COMPONENT, DERIVATIVE, ACCELERATION, MULTIPLIER } source;
+
 typedef struct function {
-    int component, derivative;
+    source from;
+    int at; /* the component, or the number of the acceleration or multiplier */
+    source
+        instead; /* a component that is not known in this run: ACCELERATION or MULTIPLIER, and its number; else COMPONENT */
+    int instead_at;
     double value;
     char text[longest]; /* as given */
 } function;
@@ -27,27 +35,64 @@ struct dae_switching {
     dae_event *event;
     function *function;
     int count;
+    dae_formulation *mechanics; /* NULL: no function is of accelerations or multipliers */
+    double *state, *a, *lambda; /* of the mechanism, at one point */
+    int size;                   /* of (p, v, u) */
 };
 
 /* ---- Words ----------------------------------------------------------------------------------------- */
 
-/* "y3"; "p3", "v1", "a1" of a mechanical system: 1 and the component, or 0. */
+static const dae_system *mechanism_of(const dae_problem *p)
+{
+    return p->system.kind == DAE_KIND_MECH ? &p->system : p->mechanism;
+}
+
+/* The number behind a prefix, "lambda12": 12; 0: there is none. */
+static long number_behind(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    char *end;
+    if (strncmp(name, prefix, n) != 0 || !isdigit((unsigned char)name[n])) return 0;
+    long i = strtol(name + n, &end, 10);
+    return *end ? 0 : i;
+}
+
+/* "y3"; "p3", "v1", "a1", "lambda1" of a mechanism: 1 and what it is, or 0. */
 static int by_number(const dae_problem *p, const char *name, function *f)
 {
-    const dae_mech *m = p->system.kind == DAE_KIND_MECH ? &p->system.mech : NULL;
-    char *end;
-    if (!isdigit((unsigned char)name[1])) return 0;
-    long i = strtol(name + 1, &end, 10);
-    if (*end || i < 1) return 0;
-    if (name[0] == 'y' && i <= dae_system_size(&p->system)) {
-        f->component = (int)i - 1;
+    const dae_system *sys = mechanism_of(p);
+    const dae_mech *m = sys ? &sys->mech : NULL;
+    const struct {
+        const char *prefix;
+        source from;
+        int most, first;
+    } kind[] = {{"y", COMPONENT, dae_system_size(&p->system), 0},
+                {"p", COMPONENT, m ? m->np : 0, 0},
+                {"v", COMPONENT, m ? m->nv : 0, m ? m->np : 0},
+                {"a", ACCELERATION, m ? m->nv : 0, 0},
+                {"lambda", MULTIPLIER, m ? m->nlambda : 0, 0}};
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        long i = number_behind(name, kind[k].prefix);
+        if (i < 1 || i > kind[k].most) continue;
+        f->from = kind[k].from;
+        f->at = (int)i - 1 + kind[k].first;
         return 1;
     }
-    if (!m || (name[0] != 'p' && name[0] != 'v' && name[0] != 'a') || i > (name[0] == 'p' ? m->np : m->nv))
-        return 0;
-    f->component = (int)i - 1 + (name[0] == 'p' ? 0 : m->np);
-    f->derivative = name[0] == 'a';
-    return 1;
+    return 0;
+}
+
+/* A component of a DAE with a mechanism behind it that a run of the mechanism has to compute. */
+static void note_instead(const dae_problem *p, function *f)
+{
+    const dae_mech *m = p->mechanism ? &p->mechanism->mech : NULL;
+    if (!m || f->from != COMPONENT) return;
+    if (p->acceleration_at && f->at >= p->acceleration_at && f->at < p->acceleration_at + m->nv) {
+        f->instead = ACCELERATION;
+        f->instead_at = f->at - p->acceleration_at;
+    } else if (p->multiplier_at && f->at >= p->multiplier_at && f->at < p->multiplier_at + m->nlambda) {
+        f->instead = MULTIPLIER;
+        f->instead_at = f->at - p->multiplier_at;
+    }
 }
 
 static int by_name(const dae_problem *p, const char *name, function *f)
@@ -55,7 +100,8 @@ static int by_name(const dae_problem *p, const char *name, function *f)
     char buffer[24];
     for (int i = 0; i < dae_system_size(&p->system); i++) {
         if (strcmp(dae_component_name(p, i, buffer, sizeof buffer), name) != 0) continue;
-        f->component = i;
+        f->from = COMPONENT;
+        f->at = i;
         return 1;
     }
     return by_number(p, name, f);
@@ -103,30 +149,52 @@ static dae_status read_one(const dae_problem *p, double atol, const char *text, 
     length = strlen(name);
     int primed = length > 1 && name[length - 1] == '\'';
     if (primed) name[length - 1] = 0;
-    if (!name[0] || !by_name(p, name, f) || (primed && f->derivative)) {
+    if (!name[0] || !by_name(p, name, f) || (primed && f->from != COMPONENT)) {
         return wrong(text,
                      "there is no such component; those of the problem can be watched by their names or as "
                      "y1, y2, ..., "
-                     "their derivatives as NAME', and of mechanical systems p1, v1, a1, ...",
+                     "their derivatives as NAME', and of mechanisms p1, v1, a1, lambda1, ...",
                      err);
     }
-    f->derivative |= primed;
+    if (primed) f->from = DERIVATIVE;
+    note_instead(p, f);
     e->name = f->text;
-    double factor = p->atol_factor ? p->atol_factor[f->component] : 1;
+    double factor = p->atol_factor && f->from <= DERIVATIVE ? p->atol_factor[f->at] : 1;
     e->residual = fmin(RESIDUAL, atol * factor);
     return DAE_OK;
 }
 
 /* ---- Functions ------------------------------------------------------------------------------------- */
 
+/* Accelerations and multipliers that belong to the state; 0: fine. */
+static int solve(dae_switching *s, double t, const double *y)
+{
+    dae_status r = dae_formulation_lower(s->mechanics, t, y, s->state, s->a, s->lambda, NULL);
+    return r == DAE_ERR_CALLBACK ? -1 : r < 0;
+}
+
 static int on_switching(double t, const double *y, const double *yp, double *phi, void *user)
 {
     dae_switching *s = user;
-    int first = s->given.count, r = first ? s->given.phi(t, y, yp, phi, s->given.user) : 0;
+    int first = s->given.count, solved = 0, r = first ? s->given.phi(t, y, yp, phi, s->given.user) : 0;
     for (int i = 0; i < s->count && !r; i++) {
         const function *f = &s->function[i];
-        if (f->derivative && !yp) return 1;
-        phi[first + i] = (f->derivative ? yp : y)[f->component] - f->value;
+        source from = f->from;
+        int at = f->at;
+        if (from == COMPONENT && f->instead != COMPONENT && !isfinite(y[at])) {
+            from = f->instead;
+            at = f->instead_at;
+        }
+        if (from == DERIVATIVE && !yp) return 1;
+        if (from >= ACCELERATION && !solved) {
+            r = solve(s, t, y);
+            solved = 1;
+        }
+        phi[first + i] = (from == COMPONENT      ? y[at]
+                          : from == DERIVATIVE   ? yp[at]
+                          : from == ACCELERATION ? s->a[at]
+                                                 : s->lambda[at]) -
+                         f->value;
     }
     return r;
 }
@@ -136,6 +204,24 @@ static int on_event(int i, double t, int rising, double *y, double *yp, void *us
     dae_switching *s = user;
     if (i >= s->given.count || !s->given.action) return DAE_EVENT_GO_ON;
     return s->given.action(i, t, rising, y, yp, s->given.user);
+}
+
+/* What functions of accelerations and multipliers need. */
+static dae_status prepare(dae_switching *s, const dae_problem *p, dae_error *err)
+{
+    const dae_system *sys = mechanism_of(p);
+    int wanted = 0;
+    for (int i = 0; i < s->count; i++)
+        wanted |= s->function[i].from >= ACCELERATION || s->function[i].instead != COMPONENT;
+    if (!wanted || !sys) return DAE_OK;
+    s->size = dae_system_size(sys);
+    s->mechanics = dae_formulation_create(sys, "descriptor", NULL, 0, err);
+    if (!s->mechanics) return err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
+    s->state = calloc((size_t)(s->size + sys->mech.nv + sys->mech.nlambda) + 1, sizeof *s->state);
+    if (!s->state) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    s->a = s->state + s->size;
+    s->lambda = s->a + sys->mech.nv;
+    return DAE_OK;
 }
 
 dae_switching *dae_switching_create(const dae_problem *p, double atol, const char *const *text, int count,
@@ -164,6 +250,12 @@ dae_switching *dae_switching_create(const dae_problem *p, double atol, const cha
             return NULL;
         }
     }
+    dae_error own = {0};
+    if (prepare(s, p, err ? err : &own) < 0) {
+        dae_switching_destroy(s);
+        return NULL;
+    }
+    s->events.plain = !given || given->plain || !given->count;
     s->events.count = first + count;
     s->events.event = s->event;
     s->events.phi = on_switching;
@@ -180,6 +272,8 @@ const dae_events *dae_switching_events(const dae_switching *s)
 void dae_switching_destroy(dae_switching *s)
 {
     if (!s) return;
+    dae_formulation_destroy(s->mechanics);
+    free(s->state);
     free(s->event);
     free(s->function);
     free(s);

@@ -39,6 +39,16 @@ static int lower_mechanism(dae_simulation *s, double t, const double *z, double 
     return s->descriptor && dae_formulation_lower(s->descriptor, t, z, y, a, lambda, NULL) >= 0;
 }
 
+/* What y has behind (p, v): accelerations and multipliers, NAN where they are not known, and zeros. */
+static void put_reactions(const dae_simulation *s, int known, double *y)
+{
+    const dae_mech *m = s->mech;
+    const dae_problem *p = s->p;
+    for (int i = m->np + m->nv; i < s->n; i++) y[i] = known ? 0 : NAN;
+    if (known && p->acceleration_at) dae_copy(m->nv, s->a, y + p->acceleration_at);
+    if (known && p->multiplier_at) dae_copy(m->nlambda, s->lambda, y + p->multiplier_at);
+}
+
 int dae_simulation_lower(dae_simulation *s, double t, const double *z, double *y, double *a, double *lambda)
 {
     int known = 0;
@@ -48,14 +58,11 @@ int dae_simulation_lower(dae_simulation *s, double t, const double *z, double *y
         }
     } else if (!s->mech) {
         dae_copy(s->nz, z, y);
-    } else if (s->as_mechanism) { /* y = (p, v, a, lambda) */
-        int npv = s->mech->np + s->mech->nv;
-        double *ya = y + npv, *yl = ya + s->mech->nv;
-        known = lower_mechanism(s, t, z, y, ya, yl);
-        for (int i = npv; i < s->n && !known; i++) y[i] = NAN;
-        if (known && a) dae_copy(s->mech->nv, ya, a);
-        if (known && lambda) dae_copy(s->mech->nlambda, yl, lambda);
-        return known;
+    } else if (s->as_mechanism) {
+        known = lower_mechanism(s, t, z, y, s->a, s->lambda);
+        put_reactions(s, known, y);
+        if (known && a) dae_copy(s->mech->nv, s->a, a);
+        if (known && lambda) dae_copy(s->mech->nlambda, s->lambda, lambda);
     } else {
         known = lower_mechanism(s, t, z, y, a, lambda);
     }
@@ -71,20 +78,21 @@ static int lower_for_events(dae_simulation *s, double t, const double *z, const 
 {
     const dae_mech *m = s->mech;
     if (s->own) return s->own->type->lower(s->own, t, z, zp, s->ye, zp ? s->ype : NULL);
-    int npv = m->np + m->nv;
+    int npv = m->np + m->nv, reactions = s->as_mechanism && !s->given.plain;
     double *v = s->ye + m->np, *a = s->ype + m->np;
-    if (s->as_mechanism) { /* y = (p, v, a, lambda): a is in the derivative of (p, v) */
-        for (int i = npv; i < s->n; i++) s->ye[i] = s->ype[i] = NAN;
+    if (s->as_mechanism) { /* by (p, v): the method may know them at its last step only */
+        dae_formulation *f = s->form ? s->form : s->descriptor;
+        int known = reactions && dae_formulation_lower(f, t, z, s->ye, s->a, s->lambda, NULL) >= 0;
+        put_reactions(s, known, s->ye);
+        for (int i = npv; i < s->n; i++) s->ype[i] = NAN;
     }
     if (!s->form) {
         dae_copy(npv, z, s->ye);
         if (zp) dae_copy(npv, zp, s->ype);
-        if (zp) dae_copy(m->nv, zp + m->np, s->ye + npv);
         return 0;
     }
     if (dae_formulation_lower(s->form, t, z, s->ye, zp ? a : NULL, NULL, NULL) < 0) return 1;
     if (!zp) return 0;
-    if (s->as_mechanism) dae_copy(m->nv, a, s->ye + npv);
     dae_mech_point at = {.t = t, .p = s->ye, .v = v};
     dae_copy(m->nu, zp + dae_formulation_dynamics_at(s->form), a + m->nv);
     if (m->kinematics) return m->kinematics(&at, s->ype, m->user);
@@ -257,6 +265,10 @@ static dae_status build(dae_simulation *s, dae_error *err)
     s->y = dae_arena_reals(s->arena, (size_t)s->n);
     s->ye = dae_arena_reals(s->arena, (size_t)s->n);
     s->ype = dae_arena_reals(s->arena, (size_t)s->n);
+    if (s->as_mechanism) {
+        s->a = dae_arena_reals(s->arena, (size_t)s->mech->nv);
+        s->lambda = dae_arena_reals(s->arena, (size_t)s->mech->nlambda + 1);
+    }
     if (dae_arena_failed(s->arena)) return no_memory(err);
     status = initial_values(s, err);
     return status >= 0 && s->own ? own_tolerances(s, err) : status;

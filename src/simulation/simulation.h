@@ -31,6 +31,7 @@ struct dae_simulation {
     const double *rtol, *atol; /* n each */
     dae_events given, events;  /* of the options; in the variables of the form */
     double *ye, *ype;          /* n each: the state and its derivative as the events see them */
+    double *a, *lambda;        /* as_mechanism: accelerations and multipliers at one point */
     double residual[3]; /* formulated systems: largest of position, velocity and acceleration constraints */
     int quiet;          /* 1: residuals are not wanted */
     char reason[256];   /* why method and form, where they were chosen here */

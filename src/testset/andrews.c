@@ -439,6 +439,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
         dae_system *mechanism = dae_problem_take(p, 1, sizeof *mechanism);
         if (mechanism) *mechanism = dae_seven_body(&mom);
         p->mechanism = mechanism;
+        p->acceleration_at = W;
+        p->multiplier_at = LAMBDA;
     } else if (index == 2) {
         p->system.dae.f = rhs_index2;
         p->system.dae.jac = jacobian_index2;

@@ -9,7 +9,7 @@
  *     phi = (xl xb + yl yb,  (xl - xr)^2 + (yl - yr)^2 - L^2)
  *
  * Ll, Lr are the lengths of the springs, yb = h sin(omega t), xb = sqrt(L^2 - yb^2).
- * State: p (4), q (4), lambda (2). S. Schneider 1994; Test Set for IVP Solvers, release 2.3, section
+ * State: p (4), q (4), lambda (2). As a mechanism its constraints are g = -phi, so that the multipliers are the same. S. Schneider 1994; Test Set for IVP Solvers, release 2.3, section
  * II.17, with the constants of its code. */
 #include "testset/testset.h"
 
@@ -90,6 +90,130 @@ static int dfdt(double t, const double *y, double *f, void *user)
     return 0;
 }
 
+/* ---- The mechanism ------------------------------------------------------------------------------ */
+
+/* The right end of the road and its derivatives by t. */
+typedef struct road {
+    double x, y, vx, vy, ax, ay;
+} road;
+
+static road road_at(const axis *c, double t)
+{
+    road r;
+    r.y = c->h * sin(c->omega * t);
+    r.vy = c->h * c->omega * cos(c->omega * t);
+    r.ay = -c->omega * c->omega * r.y;
+    r.x = sqrt(c->L2 - r.y * r.y);
+    r.vx = -r.y * r.vy / r.x;
+    r.ax = -(r.vy * r.vy + r.y * r.ay + r.vx * r.vx) / r.x;
+    return r;
+}
+
+static int mech_force(const dae_mech_point *at, double *f, void *user)
+{
+    const axis *c = user;
+    const double *p = at->p;
+    road b = road_at(c, at->t);
+    double sx = p[2] - b.x, sy = p[3] - b.y;
+    double left = c->L0 / sqrt(p[0] * p[0] + p[1] * p[1]) - 1, right = c->L0 / sqrt(sx * sx + sy * sy) - 1;
+    f[0] = left * p[0];
+    f[1] = left * p[1] - c->K;
+    f[2] = right * sx;
+    f[3] = right * sy - c->K;
+    return 0;
+}
+
+static int mech_constraint(const dae_mech_point *at, double *g, double *G, void *user)
+{
+    const axis *c = user;
+    const double *p = at->p;
+    road b = road_at(c, at->t);
+    double dx = p[0] - p[2], dy = p[1] - p[3];
+    if (g) {
+        g[0] = -(p[0] * b.x + p[1] * b.y);
+        g[1] = -(dx * dx + dy * dy - c->L2);
+    }
+    if (G) { /* 2 x 4 */
+        G[0] = -b.x;
+        G[2] = -b.y;
+        G[1] = -2 * dx;
+        G[3] = -2 * dy;
+        G[5] = 2 * dx;
+        G[7] = 2 * dy;
+    }
+    return 0;
+}
+
+static int mech_velocity(const dae_mech_point *at, double *out, void *user)
+{
+    road b = road_at(user, at->t);
+    out[0] = -(at->p[0] * b.vx + at->p[1] * b.vy);
+    out[1] = 0;
+    return 0;
+}
+
+static int mech_gamma(const dae_mech_point *at, double *out, void *user)
+{
+    const double *p = at->p, *v = at->v;
+    road b = road_at(user, at->t);
+    double dx = v[0] - v[2], dy = v[1] - v[3];
+    out[0] = -(p[0] * b.ax + p[1] * b.ay + 2 * (v[0] * b.vx + v[1] * b.vy));
+    out[1] = -2 * (dx * dx + dy * dy);
+    return 0;
+}
+
+static int mech_dfdp(const dae_mech_point *at, double *out, void *user)
+{
+    const axis *c = user;
+    road b = road_at(c, at->t);
+    struct spring l = stiffness(c->L0, at->p[0], at->p[1]),
+                  r = stiffness(c->L0, at->p[2] - b.x, at->p[3] - b.y);
+    for (int i = 0; i < 16; i++) out[i] = 0;
+    out[0] = l.a;
+    out[1] = out[4] = l.b;
+    out[5] = l.c;
+    out[10] = r.a;
+    out[11] = out[14] = r.b;
+    out[15] = r.c;
+    return 0;
+}
+
+static int mech_dfdv(const dae_mech_point *at, double *out, void *user)
+{
+    (void)at, (void)user;
+    for (int i = 0; i < 16; i++) out[i] = 0;
+    return 0;
+}
+
+static int mech_dfdt(const dae_mech_point *at, double *out, void *user)
+{
+    const axis *c = user;
+    road b = road_at(c, at->t);
+    struct spring r = stiffness(c->L0, at->p[2] - b.x, at->p[3] - b.y);
+    out[0] = out[1] = 0;
+    out[2] = -r.a * b.vx - r.b * b.vy;
+    out[3] = -r.b * b.vx - r.c * b.vy;
+    return 0;
+}
+
+static dae_system mechanism_of(axis *c, const double *mass)
+{
+    return (dae_system){.kind = DAE_KIND_MECH,
+                        .mech = {.np = 4,
+                                 .nv = 4,
+                                 .ng = 2,
+                                 .nlambda = 2,
+                                 .mass = dae_diagonal(4, mass),
+                                 .force = mech_force,
+                                 .constraint = mech_constraint,
+                                 .velocity = mech_velocity,
+                                 .gamma = mech_gamma,
+                                 .dfdp = mech_dfdp,
+                                 .dfdv = mech_dfdv,
+                                 .dfdt = mech_dfdt,
+                                 .user = c}};
+}
+
 static const dae_parameter parameter[] = {
     {"L", 1, 1e-3, 1e3, NULL, 0, "m", "length of the bar and distance of the springs"},
     {"L0", 0.5, 1e-3, 1e3, NULL, 0, "m", "length of the springs at rest"},
@@ -145,6 +269,11 @@ static dae_status setup(dae_problem *p, dae_error *err)
         .kind = DAE_KIND_DAE,
         .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian, .dfdt = dfdt, .user = c},
         .structure = {.index = index}};
+    dae_system *mechanism = dae_problem_take(p, 1, sizeof *mechanism);
+    if (!mechanism) return DAE_ERR_MEMORY;
+    *mechanism = mechanism_of(c, mass + 4);
+    p->mechanism = mechanism;
+    p->multiplier_at = 8;
     p->t_end = 3;
     p->time_unit = "s";
     p->y0 = y0;

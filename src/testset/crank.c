@@ -383,6 +383,130 @@ static void accelerate(const crank *m, double *y)
     eliminate(10, block, y + A);
 }
 
+/* ---- The mechanism: M a = f - G^T lambda, 0 = g, of the parts above ------------------------------ */
+
+/* y = (p, q, v, a, 0) with accelerations b, or none. */
+static void at_point(const dae_mech_point *at, const double *b, double *y)
+{
+    dae_zero(N, y);
+    dae_copy(V, at->p, y);
+    if (at->v) dae_copy(V, at->v, y + V);
+    if (b) dae_copy(V, b, y + A);
+}
+
+static int mech_force(const dae_mech_point *at, double *f, void *user)
+{
+    double y[N], r[N];
+    at_point(at, NULL, y);
+    rhs(at->t, y, r, user);
+    for (int i = 0; i < V; i++) f[i] = -r[A + i];
+    return 0;
+}
+
+static int mech_mass(const dae_mech_point *at, double *M, void *user)
+{
+    const crank *m = user;
+    double y[N];
+    parts x;
+    dae_mech_point still = {.t = at->t, .p = at->p};
+    at_point(&still, NULL, y);
+    prepare(m, y, &x);
+    dae_zero(V * V, M);
+    M[0] = m->J1 + m->m2 * m->l1 * m->l1;
+    M[1] = M[V] = x.X;
+    M[1 + V] = m->J2 + dot(y + 3, x.Mq) + 2 * dot(m->c12, y + 3);
+    M[2 + 2 * V] = m->m3;
+    for (int i = 0; i < NQ; i++) {
+        M[3 + i] = M[(3 + i) * V] = x.Yq[i];
+        M[3 + i + V] = M[1 + (3 + i) * V] = x.Bt[i];
+        for (int j = 0; j < NQ; j++) M[3 + i + (3 + j) * V] = m->Md[i][j];
+    }
+    return 0;
+}
+
+static int mech_constraint(const dae_mech_point *at, double *g, double *G, void *user)
+{
+    const crank *m = user;
+    const double *p = at->p;
+    double S1 = sin(p[0]), C1 = cos(p[0]), S2 = sin(p[1]), C2 = cos(p[1]), len = m->l2 + p[6];
+    if (g) {
+        g[0] = m->l1 * S1 + len * S2;
+        g[1] = p[2] - m->l1 * C1 - len * C2;
+        g[2] = p[0] - m->Omega * at->t;
+    }
+    if (G) { /* 3 x 7 */
+        G[0] = m->l1 * C1;
+        G[1] = m->l1 * S1;
+        G[2] = 1;
+        G[3] = len * C2;
+        G[4] = len * S2;
+        G[7] = 1;
+        G[18] = S2;
+        G[19] = -C2;
+    }
+    return 0;
+}
+
+static int mech_velocity(const dae_mech_point *at, double *out, void *user)
+{
+    const crank *m = user;
+    (void)at;
+    out[0] = out[1] = 0;
+    out[2] = -m->Omega;
+    return 0;
+}
+
+static int mech_gamma(const dae_mech_point *at, double *out, void *user)
+{
+    crank index1 = *(const crank *)user;
+    double y[N];
+    parts x;
+    index1.index = 1;
+    at_point(at, NULL, y);
+    prepare(&index1, y, &x);
+    constraint(&index1, at->t, y, &x, out);
+    return 0;
+}
+
+/* Rows of the motion in the Jacobian of the DAE, without accelerations and multipliers; column 0: by p, V: by v. */
+static int force_derivative(const dae_mech_point *at, int column, double *out, void *user)
+{
+    double y[N], full[N * N] = {0};
+    at_point(at, NULL, y);
+    full_jacobian(user, y, full);
+    for (int j = 0; j < V; j++) {
+        for (int i = 0; i < V; i++) out[i + j * V] = -J(A + i, column + j);
+    }
+    return 0;
+}
+
+static int mech_dfdp(const dae_mech_point *at, double *out, void *user)
+{
+    return force_derivative(at, 0, out, user);
+}
+
+static int mech_dfdv(const dae_mech_point *at, double *out, void *user)
+{
+    return force_derivative(at, V, out, user);
+}
+
+static dae_system mechanism_of(crank *m)
+{
+    return (dae_system){.kind = DAE_KIND_MECH,
+                        .mech = {.np = V,
+                                 .nv = V,
+                                 .ng = 3,
+                                 .nlambda = 3,
+                                 .mass_fn = mech_mass,
+                                 .force = mech_force,
+                                 .constraint = mech_constraint,
+                                 .velocity = mech_velocity,
+                                 .gamma = mech_gamma,
+                                 .dfdp = mech_dfdp,
+                                 .dfdv = mech_dfdv,
+                                 .user = m}};
+}
+
 #undef J
 
 static const dae_parameter parameter[] = {
@@ -535,6 +659,12 @@ static dae_status setup(dae_problem *p, dae_error *err)
         .dae = {.n = N, .mass = dae_diagonal(N, mass), .f = rhs, .jac = jacobian, .user = m},
         .structure = {.jacobian = {.storage = DAE_SPARSE, .colptr = m->colptr, .rowind = m->rowind},
                       .index = index}};
+    dae_system *mechanism = dae_problem_take(p, 1, sizeof *mechanism);
+    if (!mechanism) return DAE_ERR_MEMORY;
+    *mechanism = mechanism_of(m);
+    p->mechanism = mechanism;
+    p->acceleration_at = A;
+    p->multiplier_at = L;
     p->t_end = 0.1;
     p->y0 = y0;
     p->yp0 = yp0;

@@ -5,6 +5,8 @@
  *     g_i = gamma sum_(j /= i) (p_i - p_j)/|p_i - p_j|^2 - alpha q_i,   phi_i = |p_i|^2 - 1
  *     (G^T lambda)_i = 2 lambda_i p_i,  (G q)_i = 2 <p_i, q_i>
  *
+ * As a mechanism (mu = 0): q' = g - G^T lambda with the constraints -phi, so that the multipliers are the same.
+ *
  * y = (p, q, lambda, mu), three coordinates per particle, 8N equations. For N = 20 the particles start as in
  * the test set; for other N on a spiral.
  *
@@ -23,12 +25,62 @@ typedef struct sphere {
     double alpha, gamma; /* friction, strength of the repulsion */
 } sphere;
 
+/* Adds gamma sum (p_i - p_j)/|p_i - p_j|^2 to f. */
+static void repel(const sphere *s, const double *p, double *f)
+{
+    int N = s->N;
+    double gamma = s->gamma;
+    for (int i = 1; i < N; i++) {
+        const double *a = p + 3 * i;
+        double s0 = 0, s1 = 0, s2 = 0;
+        for (int j = 0; j < i; j++) {
+            double d0 = a[0] - p[3 * j], d1 = a[1] - p[3 * j + 1], d2 = a[2] - p[3 * j + 2];
+            double w = gamma / (d0 * d0 + d1 * d1 + d2 * d2);
+            s0 += d0 *= w;
+            s1 += d1 *= w;
+            s2 += d2 *= w;
+            f[3 * j] -= d0;
+            f[3 * j + 1] -= d1;
+            f[3 * j + 2] -= d2;
+        }
+        f[3 * i] += s0;
+        f[3 * i + 1] += s1;
+        f[3 * i + 2] += s2;
+    }
+}
+
+/* Its derivative by p, element (k,l) at force[k + l*ld], zero before. */
+static void repel_derivative(const sphere *s, const double *p, double *force, int ld)
+{
+    int N = s->N;
+    for (int i = 1; i < N; i++) {
+        for (int j = 0; j < i; j++) {
+            double d[3], w = 0;
+            for (int c = 0; c < 3; c++) {
+                d[c] = p[3 * i + c] - p[3 * j + c];
+                w += d[c] * d[c];
+            }
+            w = 1 / w;
+            for (int c = 0; c < 3; c++) {
+                for (int e = 0; e < 3; e++) {
+                    double a =
+                        s->gamma * (-2 * d[c] * d[e] * w * w + (c == e ? w : 0)); /* dF_ij/d(p_i - p_j) */
+                    force[3 * i + e + (3 * i + c) * ld] += a;
+                    force[3 * j + e + (3 * j + c) * ld] += a;
+                    force[3 * i + e + (3 * j + c) * ld] = -a;
+                    force[3 * j + e + (3 * i + c) * ld] = -a;
+                }
+            }
+        }
+    }
+}
+
 static int rhs(double t, const double *y, double *f, void *user)
 {
     (void)t;
     const sphere *s = user;
     int N = s->N;
-    double alpha = s->alpha, gamma = s->gamma;
+    double alpha = s->alpha;
     const double *p = y, *q = y + 3 * N, *lambda = y + 6 * N, *mu = y + 7 * N;
     double *fp = f, *fq = f + 3 * N, *phi = f + 6 * N, *Gq = f + 7 * N;
     for (int i = 0; i < N; i++) {
@@ -40,24 +92,99 @@ static int rhs(double t, const double *y, double *f, void *user)
         phi[i] = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] - 1;
         Gq[i] = 2 * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
     }
-    for (int i = 1; i < N; i++) {
-        const double *a = p + 3 * i;
-        double s0 = 0, s1 = 0, s2 = 0;
-        for (int j = 0; j < i; j++) {
-            double d0 = a[0] - p[3 * j], d1 = a[1] - p[3 * j + 1], d2 = a[2] - p[3 * j + 2];
-            double w = gamma / (d0 * d0 + d1 * d1 + d2 * d2);
-            s0 += d0 *= w;
-            s1 += d1 *= w;
-            s2 += d2 *= w;
-            fq[3 * j] -= d0;
-            fq[3 * j + 1] -= d1;
-            fq[3 * j + 2] -= d2;
-        }
-        fq[3 * i] += s0;
-        fq[3 * i + 1] += s1;
-        fq[3 * i + 2] += s2;
+    repel(s, p, fq);
+    return 0;
+}
+
+/* ---- The mechanism ------------------------------------------------------------------------------ */
+
+static int mech_force(const dae_mech_point *at, double *f, void *user)
+{
+    const sphere *s = user;
+    for (int i = 0; i < 3 * s->N; i++) f[i] = -s->alpha * at->v[i];
+    repel(s, at->p, f);
+    return 0;
+}
+
+/* The values of G: its column 3i + c has one entry, in row i. */
+static int mech_constraint_sparse(const dae_mech_point *at, double *g, double *G, void *user)
+{
+    const sphere *s = user;
+    for (int i = 0; i < s->N; i++) {
+        const double *a = at->p + 3 * i;
+        if (g) g[i] = 1 - (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+        for (int c = 0; c < 3 && G; c++) G[3 * i + c] = -2 * a[c];
     }
     return 0;
+}
+
+static int mech_constraint(const dae_mech_point *at, double *g, double *G, void *user)
+{
+    const sphere *s = user;
+    if (g) mech_constraint_sparse(at, g, NULL, user);
+    for (int k = 0; G && k < 3 * s->N; k++) G[k / 3 + k * s->N] = -2 * at->p[k];
+    return 0;
+}
+
+static int mech_gamma(const dae_mech_point *at, double *out, void *user)
+{
+    const sphere *s = user;
+    for (int i = 0; i < s->N; i++) {
+        const double *b = at->v + 3 * i;
+        out[i] = -2 * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
+    }
+    return 0;
+}
+
+static int mech_dfdv(const dae_mech_point *at, double *out, void *user)
+{
+    const sphere *s = user;
+    int n = 3 * s->N;
+    (void)at;
+    dae_zero(n * n, out);
+    for (int k = 0; k < n; k++) out[k + k * n] = -s->alpha;
+    return 0;
+}
+
+static int mech_dfdp(const dae_mech_point *at, double *out, void *user)
+{
+    const sphere *s = user;
+    int n = 3 * s->N;
+    dae_zero(n * n, out);
+    repel_derivative(s, at->p, out, n);
+    return 0;
+}
+
+/* Unit masses; each particle is a block of M. */
+static dae_system mechanism_of(dae_problem *p, sphere *s)
+{
+    int N = s->N;
+    double *mass = dae_problem_reals(p, 3 * N);
+    int *block = dae_problem_ints(p, N), *colptr = dae_problem_ints(p, 3 * N + 1),
+        *rowind = dae_problem_ints(p, 3 * N);
+    for (int k = 0; k < 3 * N && mass && block && colptr && rowind; k++) {
+        mass[k] = 1;
+        colptr[k + 1] = k + 1;
+        rowind[k] = k / 3;
+        block[k / 3] = 3;
+    }
+    return (dae_system){.kind = DAE_KIND_MECH,
+                        .mech = {.np = 3 * N,
+                                 .nv = 3 * N,
+                                 .ng = N,
+                                 .nlambda = N,
+                                 .mass = dae_diagonal(3 * N, mass),
+                                 .mass_block = block,
+                                 .nblock = N,
+                                 .G_colptr = colptr,
+                                 .G_rowind = rowind,
+                                 .force = mech_force,
+                                 .constraint = mech_constraint,
+                                 .constraint_sparse = mech_constraint_sparse,
+                                 .gamma = mech_gamma,
+                                 .dfdp = mech_dfdp,
+                                 .dfdv = mech_dfdv,
+                                 .user = s}};
 }
 
 /* Rows of the column of p_ic, in order: p_ic, all q (3N), phi_i, (Gq)_i. Of q_ic: p_ic, q_ic, (Gq)_i. Of
@@ -94,27 +221,7 @@ static int jacobian(double t, const double *y, double *jac, void *user)
     const sphere *s = user;
     int N = s->N, ld = 3 * N + 3; /* entries per column of p */
     const double *p = y, *q = y + 3 * N, *lambda = y + 6 * N, *mu = y + 7 * N;
-    double *force = jac + 1; /* dg/dp, element (k,l) at k + l*ld */
-    for (int i = 1; i < N; i++) {
-        for (int j = 0; j < i; j++) {
-            double d[3], w = 0;
-            for (int c = 0; c < 3; c++) {
-                d[c] = p[3 * i + c] - p[3 * j + c];
-                w += d[c] * d[c];
-            }
-            w = 1 / w;
-            for (int c = 0; c < 3; c++) {
-                for (int e = 0; e < 3; e++) {
-                    double a =
-                        s->gamma * (-2 * d[c] * d[e] * w * w + (c == e ? w : 0)); /* dF_ij/d(p_i - p_j) */
-                    force[3 * i + e + (3 * i + c) * ld] += a;
-                    force[3 * j + e + (3 * j + c) * ld] += a;
-                    force[3 * i + e + (3 * j + c) * ld] = -a;
-                    force[3 * j + e + (3 * i + c) * ld] = -a;
-                }
-            }
-        }
-    }
+    repel_derivative(s, p, jac + 1, ld);
     double *v = jac + 3 * N * ld;
     for (int k = 0; k < 3 * N; k++) {
         double *column = jac + k * ld;
@@ -510,6 +617,11 @@ static dae_status setup(dae_problem *p, dae_error *err)
                      .dae = {.n = n, .mass = dae_diagonal(n, mass), .f = rhs, .jac = jacobian, .user = user},
                      .structure = {.jacobian = {.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind},
                                    .index = index}};
+    dae_system *mechanism = dae_problem_take(p, 1, sizeof *mechanism);
+    if (!mechanism) return DAE_ERR_MEMORY;
+    *mechanism = mechanism_of(p, user);
+    p->mechanism = mechanism;
+    p->multiplier_at = 6 * N;
     p->t_end = 1000;
     p->y0 = y0;
     p->yp0 = yp0;

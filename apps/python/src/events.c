@@ -100,7 +100,8 @@ PyObject *event_set_new(problem_object *p, PyObject *list, PyObject *empty, int 
     int bad = !s->names || !s->event || !s->description;
     for (int i = 0; !bad && i < s->count; i++)
         bad = read_event(s, i, PyTuple_GET_ITEM(s->names, i), empty, is_complex, n) < 0;
-    s->events = (dae_events){s->count, s->description, on_phi, on_event, 0, 0, s};
+    s->events = (dae_events){
+        .count = s->count, .event = s->description, .phi = on_phi, .action = on_event, .user = s};
     PyObject_GC_Track(s);
     if (!bad) return (PyObject *)s;
     if (!PyErr_Occurred()) PyErr_NoMemory();
