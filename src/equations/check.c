@@ -51,6 +51,11 @@ static void put_member(check *c, const char *name, const char *text)
     put_string(c, text);
 }
 
+static int notes_kept(const check *c) /* the others were only counted */
+{
+    return c->messages->nnote < DAE_MODEL_MAX_ERRORS ? c->messages->nnote : DAE_MODEL_MAX_ERRORS;
+}
+
 static void put_number(check *c, double x)
 {
     if (isfinite(x)) put(c, "%.17g", x);
@@ -175,7 +180,7 @@ static void write_json(check *c)
         put_member(c, "formulation", route_of(c));
         put_member(c, "reason", c->choice.reason);
     }
-    put_places(c, "warnings", c->messages->note, c->messages->nnote, 0);
+    put_places(c, "warnings", c->messages->note, notes_kept(c), 0);
     put(c, ",\"errors\":[");
     put(c, "]");
     put(c, "}\n");
@@ -266,7 +271,7 @@ static void write_text(check *c, const char *text, size_t length, const char *fi
         put(c, "  route        %s, solver %s%s%s\n", route_of(c), c->choice.method,
             c->choice.reason[0] ? ": " : "", c->choice.reason);
     }
-    for (int k = 0; k < c->messages->nnote; k++)
+    for (int k = 0; k < notes_kept(c); k++)
         put(c, "  note         line %d: %s\n", c->messages->note[k].place.line, c->messages->note[k].text);
     if (c->err.status < 0) put(c, "  run          %s\n", c->err.text);
 }
@@ -280,7 +285,7 @@ static void write_errors_json(check *c)
     if (c->m) put_member(c, "name", c->m->name);
     put_places(c, "errors", c->messages->error,
                c->messages->count < DAE_MODEL_MAX_ERRORS ? c->messages->count : DAE_MODEL_MAX_ERRORS, 1);
-    put_places(c, "warnings", c->messages->note, c->messages->nnote, 0);
+    put_places(c, "warnings", c->messages->note, notes_kept(c), 0);
     put(c, "}\n");
 }
 

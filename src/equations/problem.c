@@ -236,12 +236,13 @@ static int set_instants(dae_problem *p, dae_equation_object *o, dae_messages *me
         free(clock);
         return 0;
     }
-    double *all = dae_problem_reals(p, n + more + 1);
+    double *all = dae_problem_reals(p, n + more + 2);
     int count = 0;
     for (int k = 0; all && k < n; k++) all[count++] = o->instant[k];
     for (int k = 0; all && k < more; k++) all[count++] = clock[k];
     free(clock);
     if (!all) return 0;
+    if (n) all[count++] = o->m->t1; /* a switch may lie there: what is behind it is not seen */
     qsort(all, (size_t)count, sizeof *all, by_size);
     int kept = 0;
     for (int k = 0; k < count; k++) {

@@ -198,11 +198,95 @@ static int is_wanted(const dae_graph *g, int node, const unsigned char *wanted, 
     return op == OP_VARIABLE || op == OP_TIME;
 }
 
-static void spread(dae_graph *g, adjoint *a, int count, const int *list, int i, const unsigned char *active)
+enum { max_branch_depth = 100 }; /* of conditions inside conditions that are kept apart */
+
+/* Gradients of branches that were found already. */
+typedef struct branch_gradient {
+    int node, count;
+    dae_partial *partial;
+} branch_gradient;
+
+typedef struct gradients {
+    const unsigned char *wanted;
+    int nwanted;
+    int count, capacity, depth;
+    branch_gradient *branch;
+} gradients;
+
+static int gradient_of(dae_graph *g, int node, gradients *all, dae_partial **out);
+
+/* Can a derivative inside be infinite or undefined where the other branch holds? 0 times that would not be 0. */
+static int has_poles(const dae_graph *g, int node)
+{
+    int *list, count = dae_graph_reach(g, 1, &node, &list), yes = 0;
+    for (int i = 0; i < count && !yes; i++) {
+        switch (g->node[list[i]].op) {
+        case OP_DIV:
+        case OP_SQRT:
+        case OP_LOG:
+        case OP_LOG10:
+        case OP_POW:
+        case OP_POWI:
+        case OP_ASIN:
+        case OP_ACOS:
+        case OP_CBRT:
+        case OP_ATAN2:
+        case OP_HYPOT:
+        case OP_EXP:
+        case OP_CURVE: yes = 1; break;
+        default: break;
+        }
+    }
+    free(list);
+    return yes || count < 0;
+}
+
+/* The number of the remembered gradient of a branch, -1: no memory. */
+static int remembered(dae_graph *g, int node, gradients *all)
+{
+    dae_partial *p;
+    for (int k = 0; k < all->count; k++) {
+        if (all->branch[k].node == node) return k;
+    }
+    all->depth++;
+    int n = gradient_of(g, node, all, &p);
+    all->depth--;
+    if (n < 0) return -1;
+    if (!dae_graph_grow((void **)&all->branch, &all->capacity, all->count + 1, sizeof *all->branch)) {
+        free(p);
+        return g->failed = 1, -1;
+    }
+    all->branch[all->count] = (branch_gradient){node, n, p};
+    return all->count++;
+}
+
+/* The adjoint of an `if` goes to the leaves at once: if c then da/dx else db/dx. */
+static void spread_if(dae_graph *g, adjoint *a, int count, const int *list, dae_node n, int bar,
+                      gradients *all)
+{
+    int yes = remembered(g, n.b, all), no = yes < 0 ? -1 : remembered(g, n.c, all);
+    if (no < 0) return;
+    for (int i = 0, j = 0; !g->failed && (i < all->branch[yes].count || j < all->branch[no].count);) {
+        const branch_gradient *u = &all->branch[yes], *v = &all->branch[no];
+        int left = i < u->count ? u->partial[i].leaf : v->partial[j].leaf,
+            right = j < v->count ? v->partial[j].leaf : left, leaf = left < right ? left : right;
+        int du = i < u->count && u->partial[i].leaf == leaf ? u->partial[i++].derivative : 0;
+        int dv = j < v->count && v->partial[j].leaf == leaf ? v->partial[j++].derivative : 0;
+        int d = dae_graph_literal(g, dae_graph_if(g, n.a, du, dv));
+        contribute(g, a, find_place(count, list, leaf), dae_graph_multiply(g, bar, d), 1);
+    }
+}
+
+static void spread(dae_graph *g, adjoint *a, int count, const int *list, int i, const unsigned char *active,
+                   gradients *all)
 {
     int node = list[i], bar = adjoint_of(g, a, i), m;
     dae_node n = g->node[node];
     if (bar == 0) return;
+    if (n.op == OP_IF && all->depth < max_branch_depth && (has_poles(g, n.b) || has_poles(g, n.c))) {
+        spread_if(g, a, count, list, n, bar, all);
+        return;
+    }
     for (int k = 0; !g->failed && (m = dae_graph_operand(g, node, k)) >= 0; k++) {
         int place = find_place(count, list, m);
         if (!active[place]) continue;
@@ -211,7 +295,7 @@ static void spread(dae_graph *g, adjoint *a, int count, const int *list, int i, 
     }
 }
 
-int dae_graph_gradient_by(dae_graph *g, int node, const unsigned char *wanted, int nwanted, dae_partial **out)
+static int gradient_of(dae_graph *g, int node, gradients *all, dae_partial **out)
 {
     adjoint a = {0};
     int *list = NULL, count = dae_graph_reach(g, 1, &node, &list), found = 0, m;
@@ -221,17 +305,18 @@ int dae_graph_gradient_by(dae_graph *g, int node, const unsigned char *wanted, i
     if (active && a.head) {
         for (int i = 0; i < count; i++) { /* active: depends on a wanted leaf */
             a.head[i] = -1;
-            active[i] = (unsigned char)is_wanted(g, list[i], wanted, nwanted);
+            active[i] = (unsigned char)is_wanted(g, list[i], all->wanted, all->nwanted);
             for (int k = 0; !active[i] && (m = dae_graph_operand(g, list[i], k)) >= 0; k++)
                 active[i] = active[find_place(count, list, m)];
         }
         *out = malloc((size_t)count * sizeof **out);
         contribute(g, &a, count - 1, number(g, 1), 1);
         for (int i = count - 1; *out && i >= 0 && !g->failed; i--) {
-            if (active[i] && !is_wanted(g, list[i], wanted, nwanted)) spread(g, &a, count, list, i, active);
+            if (active[i] && !is_wanted(g, list[i], all->wanted, all->nwanted))
+                spread(g, &a, count, list, i, active, all);
         }
         for (int i = 0; *out && i < count && !g->failed; i++) {
-            if (!is_wanted(g, list[i], wanted, nwanted)) continue;
+            if (!is_wanted(g, list[i], all->wanted, all->nwanted)) continue;
             int d = adjoint_of(g, &a, i);
             if (d != 0) (*out)[found++] = (dae_partial){list[i], d};
         }
@@ -247,6 +332,15 @@ int dae_graph_gradient_by(dae_graph *g, int node, const unsigned char *wanted, i
     free(*out);
     *out = NULL;
     return -1;
+}
+
+int dae_graph_gradient_by(dae_graph *g, int node, const unsigned char *wanted, int nwanted, dae_partial **out)
+{
+    gradients all = {.wanted = wanted, .nwanted = nwanted};
+    int found = gradient_of(g, node, &all, out);
+    for (int k = 0; k < all.count; k++) free(all.branch[k].partial);
+    free(all.branch);
+    return found;
 }
 
 int dae_graph_gradient(dae_graph *g, int node, dae_partial **out)

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { max_steps = 60000, max_slots = 4096, nxmm = 16, none = -1 };
+enum { max_steps = 60000, max_slots = 4096, nxmm = 16, few = 8, none = -1 };
 enum { MOVE = 0x10, STORE = 0x11, ADD = 0x58, MULTIPLY = 0x59, SUBTRACT = 0x5c, DIVIDE = 0x5e, ROOT = 0x51 };
 enum { SCALAR = 0xf2, PACKED = 0x66 };
 enum { ONE, SIGN, REST, FIRST_CONSTANT }; /* entries of 16 bytes at the begin of the pool */
@@ -253,14 +253,15 @@ static int own(machine *m, int v)
     return r;
 }
 
-/* The operands of a step are read: what they are needed for next; those in registers stay there until the step is done. */
+/* The operands of a step are read: what they are needed for next; those in registers stay there until the step is done (of long sums some may
+ * go to the stack before their turn comes). */
 static void touch(machine *m, const dae_step *s)
 {
     for (int k = 0; k < s->terms; k++) {
         int v = m->p->list.operand[s->first + k] - m->first_step;
         if (v < 0) continue;
         m->use[v] = m->later[s->first + k];
-        if (m->reg[v] >= 0) m->pinned[m->reg[v]] = 1;
+        if (m->reg[v] >= 0 && s->terms <= few) m->pinned[m->reg[v]] = 1;
     }
 }
 

@@ -20,20 +20,29 @@ void dae_program_start(const dae_program *p, double *work)
     }                                                                    \
     return
 
+/* Two terms per pass, added one after the other. */
 static void linear(const dae_program *p, const dae_run *run, double *r)
 {
-    int n = run->count;
+    int n = run->count, k = 0;
     const int *a = p->index + run->index;
-    const double *f = p->factor + run->factor, *constant = f + (size_t)n * (size_t)run->terms;
+    const double *f = p->factor + run->factor, *sum = f + (size_t)n * (size_t)run->terms;
     double *restrict z = r + run->to;
-    memcpy(z, constant, (size_t)n * sizeof *z);
-    for (int k = 0; k < run->terms; k++, a += n, f += n) {
+    for (; k + 1 < run->terms; k += 2, a += 2 * n, f += 2 * n, sum = z) {
+        const int *b = a + n;
+        const double *g = f + n;
         if (run->dense) {
-            const double *x = r + a[0];
-            for (int i = 0; i < n; i++) z[i] += f[i] * x[i];
+            const double *x = r + a[0], *y = r + b[0];
+            for (int i = 0; i < n; i++) z[i] = (sum[i] + f[i] * x[i]) + g[i] * y[i];
         } else {
-            for (int i = 0; i < n; i++) z[i] += f[i] * r[a[i]];
+            for (int i = 0; i < n; i++) z[i] = (sum[i] + f[i] * r[a[i]]) + g[i] * r[b[i]];
         }
+    }
+    if (k == run->terms) return;
+    if (run->dense) {
+        const double *x = r + a[0];
+        for (int i = 0; i < n; i++) z[i] = sum[i] + f[i] * x[i];
+    } else {
+        for (int i = 0; i < n; i++) z[i] = sum[i] + f[i] * r[a[i]];
     }
 }
 
