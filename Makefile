@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-test setup-dev build run python octave test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
+.PHONY: all setup extras setup-test setup-dev build run python octave test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
         bench auto choices peers setup-peers bench-python engines detest web viewer viewer-pictures run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -15,6 +15,13 @@ setup: ## install the Debian packages that are missing (SETUP=no skips it)
 ifneq ($(SETUP),no)
 	@tools/setup.sh
 endif
+
+extras: ## install SUNDIALS, HDF5, MPI and the libraries of the web server, and build with them
+ifneq ($(SETUP),no)
+	@tools/setup.sh --extras
+endif
+	@test ! -f build/build.ninja || cmake build > /dev/null
+	@$(MAKE) build
 
 setup-test: # what the tests and the Python and Octave packages need; CMake looks again for what it did not find
 ifneq ($(SETUP),no)
@@ -44,14 +51,14 @@ octave: setup-test build ## the functions for Octave: build/octave (for addpath)
 	@echo "in Octave: addpath ('$(CURDIR)/build/octave')"
 
 test: setup-test build viewer web ## every test but the long studies; WEB=no leaves the page and its browser out
-	ctest --test-dir build --output-on-failure -LE '^slow$$' -j $(JOBS)
+	@tools/run_tests.sh build $(JOBS)
 
 slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
 	ctest --test-dir build --output-on-failure -L '^slow$$'
-	build/daedalus matrix --jobs $(JOBS) --file out/matrix.jsonl --csv out/matrix.csv --condensed out/matrix.md
+	build/daedalus matrix --jobs $(JOBS) --out out/matrix.jsonl --out out/matrix.csv --condensed out/matrix.md
 
 matrix: build ## docs/testset-matrix.md: every solver on every problem, condensed (goes on where it was)
-	build/daedalus matrix --jobs $(JOBS) --file out/matrix.jsonl --csv out/matrix.csv --condensed docs/testset-matrix.md
+	build/daedalus matrix --jobs $(JOBS) --out out/matrix.jsonl --out out/matrix.csv --condensed docs/testset-matrix.md
 
 results: build ## docs/testset-results.md: our figures beside those of the test set report
 	build/daedalus table --all --rows published --format md --jobs $(JOBS) --max-seconds 300 \
@@ -59,7 +66,7 @@ results: build ## docs/testset-results.md: our figures beside those of the test 
 	mv build/testset-results.md docs/testset-results.md
 
 gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/gallery.md (goes on where it was)
-	build/daedalus workprec --all --range ::0.5 --reps 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
+	build/daedalus workprec --all --range ::0.5 --repeat 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
 	    --out out/workprec --gallery docs/gallery
 	python3 tools/places.py docs
 

@@ -1,16 +1,20 @@
 #!/bin/sh
-# Installs the Debian packages that are missing; silent when nothing is. With --test also those of the tests and of the
-# Python and Octave packages, with --dev those for developers, with --peers the codes that `make peers` compares with, with --web those of the web page: WebAssembly, node, and the browser that tests it.
+# Installs the Debian packages that are missing; silent when nothing is. Without an argument those of the main job: the program
+# and the library. With --extras also what parts of it can use (SUNDIALS, HDF5, MPI, the web server), with --test those
+# too and what the tests and the Python and Octave packages need, with --dev those for developers, with --peers the codes that
+# `make peers` compares with, with --web those of the web page: WebAssembly, node, and the browser that tests it.
 set -u
 
 # program or package to look for : package that brings it
-programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config gnuplot:gnuplot-nox nm:binutils
-          mpirun:openmpi-bin"
-libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libsundials-dev libjansson-dev libcmocka-dev
-           libhdf5-dev libopenmpi-dev libmicrohttpd-dev libseccomp-dev"
+programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config gnuplot:gnuplot-nox"
+libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libjansson-dev"
+if [ "${1-}" = --extras ] || [ "${1-}" = --test ]; then
+    programs="$programs mpirun:openmpi-bin"
+    libraries="$libraries libsundials-dev libhdf5-dev libopenmpi-dev libmicrohttpd-dev libseccomp-dev"
+fi
 if [ "${1-}" = --test ]; then
-    programs="$programs gfortran:gfortran"
-    libraries="$libraries python3-dev python3-numpy python3-scipy python3-pytest python3-pip octave octave-dev"
+    programs="$programs nm:binutils gfortran:gfortran"
+    libraries="$libraries libcmocka-dev python3-dev python3-numpy python3-scipy python3-pytest python3-pip octave octave-dev"
 fi
 if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"

@@ -29,8 +29,8 @@ enum {
 typedef struct cli_option {
     const char *name;  /* without the dashes */
     const char *value; /* what is expected, "R"; NULL: a flag */
-    const char
-        *values; /* for completion: problems, solvers, formulations, file, or words a|b|c; NULL: none */
+    /* for completion: problems, solvers, formulations, file, or words a|b|c; NULL: none */
+    const char *values;
     const char *help;
 } cli_option;
 

@@ -131,10 +131,11 @@ int cli_table_write(const cli_args *args, const char *path, dae_table *t)
     if (!t) return cli_wrong(args, "out of memory");
     cli_table_describe(args, t);
     if (cli_plot_terminal(path)) return cli_plot(args, "--out", path, script, t);
-    if (!strcmp(path, "-"))
-        return cli_table_put(path, t, cli_write_file, stdout, &err) < 0 || fflush(stdout) != 0
-                   ? cli_wrong(args, "--out -: could not be written: %s", strerror(errno ? errno : EIO))
-                   : 0;
+    if (!strcmp(path, "-")) {
+        int bad = cli_table_put(path, t, cli_write_file, stdout, &err) < 0 || fflush(stdout) != 0;
+        if (bad && errno == EPIPE) return 0; /* the reader (head, a pager) has seen enough */
+        return bad ? cli_wrong(args, "--out -: could not be written: %s", strerror(errno ? errno : EIO)) : 0;
+    }
     if (cli_draft_begin(args, &d, "--out", path)) return EXIT_USAGE;
     errno = 0;
     dae_status s = cli_table_put(path, t, cli_write_file, d.file, &err);

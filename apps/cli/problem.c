@@ -161,6 +161,7 @@ int cli_check_solver(const cli_args *args, const char *name)
 {
     char near[200];
     if (cli_method(name)) return 0;
+    if (dae_method_absent(name)) return cli_wrong(args, "%s", dae_method_absent(name));
     cli_nearest(name, cli_solver_name, near, sizeof near);
     if (near[0]) return cli_wrong(args, "there is no solver \"%s\"; did you mean %s?", name, near);
     return cli_wrong(args, "there is no solver \"%s\"; `daedalus list solvers` shows them", name);

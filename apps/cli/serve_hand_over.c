@@ -10,6 +10,6 @@ int cli_serve(cli_args *args, const serve_options *o)
     return cli_wrong(
         args,
         "serve needs the program daedalus-serve (%s); build it with libmicrohttpd and libseccomp "
-        "(Debian: libmicrohttpd-dev, libseccomp-dev)",
+        "(Debian: libmicrohttpd-dev, libseccomp-dev; make extras)",
         strerror(why));
 }

@@ -21,7 +21,7 @@ int cli_sweep_enter(cli_args *args, sweep_role *role)
     return cli_wrong(
         args,
         "a sweep under mpirun needs the program daedalus-mpi (%s); build it with OpenMPI (Debian: "
-        "libopenmpi-dev), or leave mpirun away: one machine's cores are used without it",
+        "libopenmpi-dev; make extras), or leave mpirun away: one machine's cores are used without it",
         strerror(why));
 }
 

@@ -24,6 +24,8 @@ typedef struct dae_method_info {
 DAE_API int dae_method_count(void);
 DAE_API const dae_method_info *dae_method_get(int i);             /* NULL outside 0 .. count-1 */
 DAE_API const dae_method_info *dae_method_find(const char *name); /* NULL: no such method */
+/* Why a method that the library can have is not in this build, and what helps; NULL: it is no such method. */
+DAE_API const char *dae_method_absent(const char *name);
 
 /* 1: the method takes systems of this kind, index and structure. */
 DAE_API int dae_method_takes(const dae_method_info *m, const dae_system *sys);

@@ -49,16 +49,16 @@ typedef struct dae_ivp {
     dae_error *err; /* filled by a failing step */
 
     /* ---- From here on the library's own: may change with every version ---- */
-    const double *
-        digits; /* n: rtol, or where that is 0 and ivp.rtol next to nothing the atol, as the accuracy wanted */
+    /* n: rtol, or where that is 0 and ivp.rtol next to nothing the atol, as the accuracy wanted */
+    const double *digits;
     int exact_jacobian;    /* the method takes J for exact: differences are made with more care */
     int scalar_tolerances; /* all rtol equal and all atol equal */
     /* One-sided evaluation at discontinuities: the present segment is [left, right] in the direction of
      * integration; at its ends t is moved by one rounding unit into the segment. */
     double left, right; /* NAN: no discontinuity there */
     int dense_degree; /* of the dense output, known after a call of interpolate inside the step; 0: at most order + 1, */
-    double
-        dense_break; /* and where it consists of two polynomials, the time between them; else NAN (or 0 with no degree) */
+    /* and where it consists of two polynomials, the time between them; else NAN (or 0 with no degree) */
+    double dense_break;
     int coarse; /* 1: the driver only looks around; dense output need not be better than the method has it */
 
     /* Filled by the driver: the right-hand side of ODEs and DAEs, and room for difference Jacobians. */

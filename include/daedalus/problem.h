@@ -85,8 +85,8 @@ struct dae_problem {
     const double *reference;      /* at t_end, or NULL (parameters differ from the default) */
     double reference_digits;      /* how many can be trusted */
     const char *reference_source; /* in words */
-    const double
-        *published; /* the vector printed in the test set where `reference` is a better one, or NULL */
+    /* the vector printed in the test set where `reference` is a better one, or NULL */
+    const double *published;
     const unsigned char *scored; /* n flags: components that count for scd; NULL: all */
     int absolute_scd;            /* scd measures absolute errors (medakzo) */
     int no_scd;                  /* scd means nothing here (e5) */

@@ -39,16 +39,16 @@ typedef struct dae_run_options {
     void (*running)(dae_integrator *it, void *user);
     void *running_user;
 
-    dae_write_fn
-        *solution; /* receives the continuous solution as it is computed (see below); NULL: not wanted */
+    /* receives the continuous solution as it is computed (see below); NULL: not wanted */
+    dae_write_fn *solution;
     void *solution_user;
 
     const void *resume; /* a checkpoint to go on from, or NULL */
     size_t resume_size;
-    const char
-        *resume_changes; /* "rtol,atol": these may be other than in the checkpoint, NULL: nothing may */
-    const char *
-        fingerprint; /* lines "name value" that a checkpoint keeps and compares besides the problem and its parameters */
+    /* "rtol,atol": these may be other than in the checkpoint, NULL: nothing may */
+    const char *resume_changes;
+    /* lines "name value" that a checkpoint keeps and compares besides the problem and its parameters */
+    const char *fingerprint;
     int checkpoint; /* 1: keep a checkpoint of the last state in the result */
 } dae_run_options;
 

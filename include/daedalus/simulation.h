@@ -21,8 +21,8 @@ typedef struct dae_simulation_options {
     dae_options options;      /* vectors of tolerances are made from the problem's factors if NULL */
     double t_end;             /* default: the problem's */
     const dae_events *events; /* NULL: none; default: those of the problem */
-    const char
-        *fingerprint; /* lines "name value" that a checkpoint keeps besides problem and parameters, or NULL */
+    /* lines "name value" that a checkpoint keeps besides problem and parameters, or NULL */
+    const char *fingerprint;
 } dae_simulation_options;
 DAE_API dae_simulation_options dae_simulation_options_default(const dae_problem *p);
 

@@ -86,8 +86,8 @@ typedef struct dae_workprec_options {
     /* Called after each run; other values than 0 end the study. NULL: nothing. */
     int (*done)(const dae_measurement *m, void *user);
     void *user;
-    const volatile int
-        *cancel; /* another value than 0 there ends the study after the present step; NULL: nothing does */
+    /* another value than 0 there ends the study after the present step; NULL: nothing does */
+    const volatile int *cancel;
     const struct dae_method *const *own; /* methods of the caller, as in dae_options */
 } dae_workprec_options;
 /* DAE_OK; DAE_CANCELLED: it was ended; or what is wrong with a name. Failed runs are measurements too. */

@@ -8,8 +8,8 @@
 #include <math.h>
 
 #define DIRECTIONS 2
-#define DIFFERS \
-    1e-3 /* ours: differences are good to 1e-5 or better; a wrong term is seldom smaller than this */
+/* ours: differences are good to 1e-5 or better; a wrong term is seldom smaller than this */
+#define DIFFERS 1e-3
 /* Rows that vanish where the mechanism is singular: below this, relative to the largest, they are rounding. */
 #define VANISHES 1e-6
 #define ROUNDING 64 /* ours: roundings in g, whose terms are taken to be of size 1 where it is smaller */

@@ -1,6 +1,7 @@
 #include "core/pool.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct member {
@@ -25,6 +26,8 @@ struct dae_pool {
     sequence task[DAE_POOL_TASKS];
     dae_pool_task *function;
     void *object;
+    int spins;        /* looks before a thread sleeps */
+    atomic_uint news; /* grows when a call begins and when a piece ends */
     int threads;     /* with the caller */
     member member[]; /* threads */
 };
@@ -70,24 +73,49 @@ static void do_piece(dae_pool *p, int task, int thread)
     p->running--;
     s->running = 0;
     if (over) s->next = s->pieces;
+    atomic_fetch_add(&p->news, 1);
     if (thread && ((p->wanted == task && finished(s)) || !p->running)) pthread_cond_signal(&p->done);
+}
+
+static void pause_briefly(void)
+{
+#if defined(__GNUC__) && defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Looks for news for a while: a thread that sleeps is slow to wake. Called and left with the lock held. */
+static void linger(dae_pool *p)
+{
+    unsigned seen = atomic_load(&p->news);
+    pthread_mutex_unlock(&p->lock);
+    for (int k = 0; k < p->spins && atomic_load(&p->news) == seen; k++) pause_briefly();
+    pthread_mutex_lock(&p->lock);
 }
 
 static void *serve(void *argument)
 {
     member *m = argument;
     dae_pool *p = m->pool;
+    int lingered = 0;
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         int task = choose(p);
         if (p->wanted >= 0 && p->wanted != task && !p->task[p->wanted].running) pthread_cond_signal(&p->done);
         if (task >= 0) {
             do_piece(p, task, m->number);
+            lingered = 0;
+            continue;
+        }
+        if (p->spins > 0 && !lingered) {
+            linger(p);
+            lingered = 1;
             continue;
         }
         p->idle++;
         pthread_cond_wait(&p->wake, &p->lock);
         p->idle--;
+        lingered = 0;
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -136,6 +164,14 @@ void dae_pool_destroy(dae_pool *p)
     free(p);
 }
 
+void dae_pool_spin(dae_pool *p, int spins)
+{
+    if (!p) return;
+    pthread_mutex_lock(&p->lock);
+    p->spins = spins;
+    pthread_mutex_unlock(&p->lock);
+}
+
 int dae_pool_threads(const dae_pool *p)
 {
     return p ? p->threads : 1;
@@ -150,7 +186,8 @@ void dae_pool_start(dae_pool *p, int needed, int count, const int *pieces, dae_p
     p->needed = needed;
     p->count = count;
     for (int k = 0; k < count; k++) p->task[k] = (sequence){.pieces = pieces ? pieces[k] : 1};
-    pthread_cond_broadcast(&p->wake);
+    atomic_fetch_add(&p->news, 1);
+    if (p->idle) pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -172,12 +209,18 @@ static int meanwhile(const dae_pool *p, int wanted)
 void dae_pool_wait(dae_pool *p, int task)
 {
     sequence *s = &p->task[task];
+    int lingered = 0;
     pthread_mutex_lock(&p->lock);
     if (p->needed <= task) p->needed = task + 1;
     while (!finished(s)) {
         int k = meanwhile(p, task);
         if (k >= 0) {
             do_piece(p, k, 0);
+            continue;
+        }
+        if (p->spins > 0 && !lingered) {
+            linger(p);
+            lingered = 1;
             continue;
         }
         p->wanted = task;

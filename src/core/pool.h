@@ -20,6 +20,8 @@ typedef int dae_pool_task(void *object, int task, int piece, int thread);
 /* threads counts the caller. NULL: fewer than 2, or there is no memory or no thread to be had. */
 dae_pool *dae_pool_create(int threads);
 void dae_pool_destroy(dae_pool *p);      /* NULL allowed */
+/* Threads look so often for more work before they sleep; 0 (default): not at all. For tasks of microseconds. */
+void dae_pool_spin(dae_pool *p, int spins); /* NULL allowed */
 int dae_pool_threads(const dae_pool *p); /* with the caller; NULL: 1 */
 /* Begins and returns. Task k has pieces[k] of them (NULL: one). The caller will want the first `needed` tasks; those after them
  * are done when a thread would be idle. */

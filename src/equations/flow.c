@@ -17,8 +17,8 @@
 typedef struct part { /* one program with its work arrays */
     dae_program *program;
     dae_work *work;
-    double *
-        shared; /* parameters for machine code, which needs no work array; NULL: sides of switches are needed too */
+    /* parameters for machine code, which needs no work array; NULL: sides of switches are needed too */
+    double *shared;
     const struct dae_flow *flow;
 } part;
 

@@ -27,8 +27,8 @@ typedef struct index1 {
     int nentry, *row, *column, *node; /* derivatives of the equations: number of equation, place in X */
     int sparse;
     int *colptr, *rowind; /* sparse pattern */
-    int *
-        to; /* nentry + dof: where each entry stands in the Jacobian's values, then those of the state rows */
+    /* nentry + dof: where each entry stands in the Jacobian's values, then those of the state rows */
+    int *to;
     double *mass; /* n */
     dae_evaluator *residual, *jacobian;
     double *residual_work, *jacobian_work, *out, *discrete, *X, *y;

@@ -8,8 +8,8 @@
  * stages -1 .. -p. */
 typedef struct dae_state_choice {
     int *level; /* n */
-    double
-        quality; /* smallest pivot over all levels, rows scaled by their largest entry: 1 is best, 0 singular */
+    /* smallest pivot over all levels, rows scaled by their largest entry: 1 is best, 0 singular */
+    double quality;
 } dae_state_choice;
 
 /* The best choice at a point. J: values of the entries of the analysis; X: the point, for the sizes of variables. 1: done; 0: there is

@@ -62,9 +62,9 @@ struct dae_formulation_type {
     void (*diagnose)(dae_formulation *f, char *out, size_t size);
 };
 
-extern const dae_formulation_type dae_formulation_descriptor, dae_formulation_index3, dae_formulation_index2,
-    dae_formulation_ggl, dae_formulation_index1, dae_formulation_baumgarte, dae_formulation_statespace,
-    dae_formulation_joint;
+#define FORMULATION(name) extern const dae_formulation_type dae_formulation_##name;
+#include "formulation/formulations.def"
+#undef FORMULATION
 
 /* As dae_formulation_choose, for a method that need not be in the registry; NULL: the method is open too. */
 const dae_formulation_info *dae_formulation_for(const dae_method_info *m);

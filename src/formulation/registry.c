@@ -1,4 +1,4 @@
-/* All formulations, in the order in which `list` shows them, what goes with which method, and the life of one. */
+/* The registry of formulations (formulations.def lists them), what goes with which method, and the life of one. */
 #include "formulation/formulation.h"
 
 #include "core/geometry.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const dae_formulation_type *const list[] = {
-    &dae_formulation_descriptor, &dae_formulation_index3, &dae_formulation_index2,
-    &dae_formulation_ggl,        &dae_formulation_index1, &dae_formulation_baumgarte,
-    &dae_formulation_statespace, &dae_formulation_joint,
+#define FORMULATION(name) &dae_formulation_##name,
+#include "formulation/formulations.def"
+#undef FORMULATION
 };
 enum { COUNT = sizeof list / sizeof *list };
 
@@ -81,7 +81,9 @@ static dae_status check(const char *formulation, const char *method, const dae_m
     const dae_formulation_info *f = dae_formulation_find(formulation);
     if (!is_auto(formulation) && !f) return no_formulation(formulation, err);
     if (!is_auto(method) && !m) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"", method);
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        dae_method_absent(method) ? "%s" : "there is no method \"%s\"",
+                        dae_method_absent(method) ? dae_method_absent(method) : method);
     }
     if (!f || !m || goes_with(f, m)) return DAE_OK;
     char forms[160] = "", methods[240] = "";

@@ -45,8 +45,8 @@ typedef struct dae_saddle_spec {
     int nv, nl;
     const int *block; /* sizes of the diagonal blocks of M, nblock of them; NULL: one full block */
     int nblock;
-    const double *
-        mass; /* M, if it is constant: what is zero in it is no entry of the sparse matrix; NULL: it is not */
+    /* M, if it is constant: what is zero in it is no entry of the sparse matrix; NULL: it is not */
+    const double *mass;
     const int *colptr, *rowind; /* pattern of G and U in compressed columns; NULL: dense, nl x nv */
     int unsymmetric;            /* 1: factor gets U */
     const int *parent;          /* kinematic tree over the blocks, -1: ground; NULL: none known */

@@ -8,8 +8,8 @@ typedef struct dae_features {
     dae_kind kind;
     int index;
     double rtol; /* the sharpest */
-    double
-        constants; /* fast time constants in the interval; mechanisms: of motions that decay; NAN: not known */
+    /* fast time constants in the interval; mechanisms: of motions that decay; NAN: not known */
+    double constants;
     int as_it_stands; /* 1: a mechanism that is integrated in no other form */
     int has;          /* what of its structure rules can need; choose.c */
 } dae_features;

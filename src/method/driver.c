@@ -53,6 +53,8 @@ static dae_status check_method(const dae_method *m, const char *name, const dae_
     char list[300], near[64], all[600] = "";
     if (m && dae_method_takes(&m->info, sys)) return DAE_OK;
     suitable(sys, list, sizeof list); /* for the messages */
+    if (!m && dae_method_absent(name))
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s", dae_method_absent(name));
     if (!m) {
         for (int i = 0; i < dae_method_count(); i++) {
             size_t used = strlen(all);
@@ -189,7 +191,7 @@ static dae_status method_options(dae_integrator *it, const dae_options *opt, dae
         char what[64] = "option of method ";
         strncat(what, m->info.name, 32);
         dae_status s = dae_setting_store(m->info.options, it->option, what, opt->setting[i].name,
-                                     opt->setting[i].value, err);
+                                         opt->setting[i].value, err);
         if (s) return s;
     }
     return DAE_OK;

@@ -62,6 +62,20 @@ const dae_method_info *dae_method_find(const char *name)
     return dae_options_method(NULL, name);
 }
 
+const char *dae_method_absent(const char *name)
+{
+#ifndef DAE_HAVE_SUNDIALS
+    static const char *const names[] = {"cvode", "cvode-adams", "ida"};
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(name, names[i]))
+            return "cvode, cvode-adams and ida are methods of SUNDIALS, without which this library was built; install "
+                   "it (Debian: libsundials-dev) and build again: make extras";
+    }
+#endif
+    (void)name;
+    return NULL;
+}
+
 dae_status dae_method_check(const dae_method *m, dae_error *err)
 {
     const char *name = m ? m->info.name : NULL, *missing = NULL;

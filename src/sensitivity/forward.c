@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP \
-    1e-5 /* relative increment of central differences, [Bock 1987] and sensitivities.md 4: 1e-9 of error */
+/* relative increment of central differences, [Bock 1987] and sensitivities.md 4: 1e-9 of error */
+#define STEP 1e-5
 #define OUT_OF_REACH 1e99 /* tolerances of what has no say in the step size */
 
 struct dae_sensitivity {

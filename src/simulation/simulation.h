@@ -15,8 +15,8 @@ struct dae_simulation {
     dae_options options; /* what the integrator gets */
     dae_integrator *it;
     dae_formulation *form; /* NULL: the system is integrated as it stands */
-    dae_formulation
-        *descriptor; /* the system is a mechanism and integrated as it stands: that form; or NULL */
+    /* the system is a mechanism and integrated as it stands: that form; or NULL */
+    dae_formulation *descriptor;
     const dae_form_type *own_type; /* the form that the problem brings along, or NULL */
     dae_form *own;                 /* and its object */
     const dae_system *sys;         /* what is integrated */

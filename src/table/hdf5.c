@@ -785,7 +785,7 @@ static dae_status missing(dae_error *err)
 {
     return dae_fail(
         err, DAE_ERR_UNSUPPORTED, NAN,
-        "this program was built without HDF5; install libhdf5-dev and build again, or use CSV files");
+        "this program was built without HDF5; install libhdf5-dev and build again (make extras), or use CSV or JSON files");
 }
 
 dae_status dae_table_hdf5(const dae_table *t, dae_write_fn *write, void *user, dae_error *err)

@@ -121,8 +121,8 @@ static void set_options(dae_options *o, const mxArray *cell)
 typedef struct run {
     int n, nevent, ide;
     const mxArray *f, *jacobian, *event, *output;
-    mxArray *
-        failure; /* the call that raised an error: {function, t, y[, yp]}, kept until the library has returned */
+    /* the call that raised an error: {function, t, y[, yp]}, kept until the library has returned */
+    mxArray *failure;
     int failure_count;
     char text[300]; /* or what is wrong with what a function returned */
     int stopped;    /* the output function said so */

@@ -43,8 +43,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define UNDAMPED \
-    1e-8 /* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
+/* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
+#define UNDAMPED 1e-8
 #define U 2.220446049250313e-16
 #define ITERATIONS 4      /* [DDASSL] MAXIT */
 #define TEST_CLASSIC 0.33 /* [DDASSL]: the iteration stops at this part of the error allowed */
@@ -65,13 +65,13 @@
 #define LOWER_FROM 3     /* [DDASSL]: error failures of one step from which the order is 1 */
 #define BIAS_CLASSIC 2.0 /* [DDASSL]: safety in the choice of h */
 #define BIAS 3.0         /* ours: part of what newer Jacobians save goes into accuracy */
-#define BIAS_FILTER \
-    10.0 /* ours, with the error filter: it takes out 10 to 20 % of the steps and 0.4 digits */
-#define J_AGE \
-    12 /* ours: steps that a Jacobian serves; f -10 to -27 % against unlimited age, but a
-                                 difference Jacobian serves as many steps as it costs evaluations */
-#define CONSISTENT \
-    0.01 /* ours: initial values are left alone if a correction is below this part of the tolerances */
+/* ours, with the error filter: it takes out 10 to 20 % of the steps and 0.4 digits */
+#define BIAS_FILTER 10.0
+/* ours: steps that a Jacobian serves; f -10 to -27 % against unlimited age, but a difference Jacobian
+ * serves as many steps as it costs evaluations */
+#define J_AGE 12
+/* ours: initial values are left alone if a correction is below this part of the tolerances */
+#define CONSISTENT 0.01
 /* ours: size of the steps to consistent values, in units of the first step */
 #define TINY 1e-3
 #define SINGULAR_CONDITION 1e13 /* ours: dF/dy' counts as singular */

@@ -72,8 +72,8 @@ static const double index_scale[LEVELS] = {1, 0.1, 0.01, 0.001};
 #define STUCK 5             /* [GAMD] more rejections of a block than this, ... */
 #define STUCK_CHANGE 1e-4   /* ... with errors that differ by less (ours: relatively): accepted */
 #define GROWTH_LATE 1.0     /* ours: growth after 2 s sweeps; before, the nilpotent part may have it grow */
-#define MEND_FALL \
-    0.9 /* ours: the error of values off their constraints has to fall at least so much per block */
+/* ours: the error of values off their constraints has to fall at least so much per block */
+#define MEND_FALL 0.9
 #define TINY_LAST 1.9    /* ours: a rest of less than 1.9 blocks is halved */
 #define FIXED_SWEEPS 200 /* ours: with a fixed step the iteration is to converge if it can, ... */
 /* ... at least down to relative increments of this size that do not fall any more */

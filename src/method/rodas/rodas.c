@@ -36,8 +36,8 @@
 #define SINGULAR_MAX 5    /* RODAS */
 #define LEAST 1e-100      /* ours: smallest step at t = 0, where rounding sets no limit */
 #define CONSISTENT_MAX 10 /* ours: iterations towards consistent values */
-#define CONSISTENT_STEP \
-    1e-14 /* ours: of the interval; differential variables move by h y', which is below rounding then */
+/* ours: of the interval; differential variables move by h y', which is below rounding then */
+#define CONSISTENT_STEP 1e-14
 #define CONSISTENT_OFF 1e-2 /* ours: in units of the tolerance, what is left alone */
 
 typedef struct options {

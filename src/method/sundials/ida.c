@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNDAMPED \
-    1e-8 /* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
+/* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
+#define UNDAMPED 1e-8
 /* Initial values are corrected if a Newton step would change them by more than this part of the
  * tolerances, and refused if that is not possible and the change is above the tolerances. Value ours:
  * IDACalcIC itself iterates down to 0.0033. */

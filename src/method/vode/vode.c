@@ -29,8 +29,8 @@
 #include <float.h>
 #include <stdlib.h>
 
-#define UNDAMPED \
-    3e-7 /* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
+/* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
+#define UNDAMPED 3e-7
 #define U 2.220446049250313e-16
 #define BIAS 6.0     /* [DVODE] BIAS1 = BIAS2: h at orders q-1 and q */
 #define BIAS_UP 10.0 /* [DVODE] BIAS3: at order q+1 */
