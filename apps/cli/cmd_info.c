@@ -145,9 +145,19 @@ static int info_auto(void)
     return EXIT_DONE;
 }
 
+static int to_output(const char *text, size_t length, void *user)
+{
+    (void)user;
+    return fwrite(text, 1, length, stdout) == length ? 0 : -1;
+}
+
 static int run(cli_args *args)
 {
     const char *name = args->argument[0];
+    if (!strcmp(name, "joints") || !strcmp(name, "forces")) {
+        mbs_write_types(!strcmp(name, "forces"), args->json, to_output, NULL);
+        return EXIT_DONE;
+    }
     if (dae_problem_find(name) || dae_problem_is_file(name)) return info_problem(args, name);
     if (cli_method(name)) return info_solver(args, cli_method(name));
     if (dae_formulation_find(name)) return info_formulation(args, dae_formulation_find(name));
@@ -166,8 +176,13 @@ static const cli_option options[] = {
     CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };
-static const char *const examples[] = {"info andrews", "equations, origin, parameters, reference",
-                                       "info radau5", "a solver and its options", NULL};
+static const char *const examples[] = {"info andrews",
+                                       "equations, origin, parameters, reference",
+                                       "info radau5",
+                                       "a solver and its options",
+                                       "info joints",
+                                       "types of joints and their fields (--json: JSON Schema); also forces",
+                                       NULL};
 const cli_command cli_info = {
     "info", "all about a problem, solver or formulation", "NAME", "names", 1, 1, options, examples, NULL,
     run};

@@ -215,6 +215,10 @@ DAE_API const mbs_mechanism *mbs_problem_mechanism(const dae_problem *p);
 /* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
 typedef int mbs_write_fn(const char *text, size_t length, void *user);
 
+/* The types of joints (forces != 0: of forces) with their fields: a Markdown table, or (schema != 0) the JSON Schema of an item of
+ * "joints" or "forces". */
+DAE_API dae_status mbs_write_types(int forces, int schema, mbs_write_fn *write, void *user);
+
 /* What is to be shown: n states y at times t, one after another, and what happened on the way. */
 typedef struct mbs_track {
     int n;

@@ -1,15 +1,15 @@
 #!/bin/sh
-# usage: check_schema.sh SOURCE_DIR
-# docs/model.schema.json: it is a valid schema, all models and the models of docs/modelling.md fit it, mistakes do not.
+# usage: check_schema.sh SOURCE_DIR PROGRAM
+# docs/model.schema.json with the types of PROGRAM (tools/schema.py): it is a valid schema, all models and the models of docs/modelling.md fit it, mistakes do not.
 # Skipped (exit status 77) without Python's jsonschema.
 python3 -c 'from jsonschema import Draft202012Validator' 2>/dev/null ||
     { echo "SKIPPED: no jsonschema for python3 (Debian: package python3-jsonschema, 4.0 or later)"; exit 77; }
-exec python3 - "$1" <<'END'
-import copy, glob, json, re, sys
+exec python3 - "$1" "$2" <<'END'
+import copy, glob, json, re, subprocess, sys
 from jsonschema import Draft202012Validator
 
 source = sys.argv[1]
-schema = json.load(open(source + "/docs/model.schema.json"))
+schema = json.loads(subprocess.run([sys.executable, source + "/tools/schema.py", sys.argv[2]], check=True, capture_output=True, text=True).stdout)
 Draft202012Validator.check_schema(schema)
 validator = Draft202012Validator(schema)
 bad = 0
@@ -41,6 +41,8 @@ mistakes = {
     "mass is a list": lambda m: m["bodies"][0].update(mass=[1]),
     "joint type": lambda m: m["joints"][0].update(type="revolut"),
     "force type": lambda m: m["forces"][0].update(type="sprung"),
+    "field of another type": lambda m: m["joints"][0].update(pitch=1),
+    "frame": lambda m: m["forces"].append({"name": "x", "type": "force", "b": "A", "value": [1, 2], "frame": "wrld"}),
     "direction": lambda m: m["events"][0].update(direction="up"),
     "key of simulation": lambda m: m["simulation"].update(tend=1),
 }
