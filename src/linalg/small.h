@@ -40,8 +40,11 @@ DAE_KERNEL_BODY void dae_small_multiply(const int n, const dae_small_band *m, do
         for (int i = 0; i < n; i++) x[i] *= m->a[i];
         return;
     }
-    double room[3 * DAE_SMALL_MAX] = {0}, s[DAE_SMALL_MAX] = {0};
-    for (int i = 0; i < n; i++) room[DAE_SMALL_MAX + i] = x[i];
+    double room[3 * DAE_SMALL_MAX], s[DAE_SMALL_MAX] = {0};
+    for (int i = 0; i < n; i++) {
+        room[DAE_SMALL_MAX - 1 - i] = room[DAE_SMALL_MAX + n + i] = 0;
+        room[DAE_SMALL_MAX + i] = x[i];
+    }
     for (int d = 0; d <= m->lower + m->upper; d++) {
         const double *restrict a = m->a + d * n, *restrict v = room + DAE_SMALL_MAX + d - m->lower;
         for (int i = 0; i < n; i++) s[i] += a[i] * v[i];

@@ -134,7 +134,8 @@ enum {
     FRICTION = 8,      /* forces depend on the multipliers */
     LARGE = 16,        /* many degrees of freedom */
     INDEX_1 = 32,      /* no variables of a higher index */
-    EIGHT = 64         /* equations or more */
+    EIGHT = 64,        /* equations or more */
+    FORMS = 128        /* a mechanism that may be given another form */
 };
 
 typedef struct rule {
@@ -151,13 +152,15 @@ typedef struct rule {
 #define HALF_EXPLICIT_EXTRAPOLATION "half-explicit extrapolation"
 #define ONE_LU "small, with a Jacobian: one LU per step and no iteration"
 
-/* The first row that holds. ODEs are measured with bench_solvers and with the test set, time at equal accuracy: rodas4p2 and
- * rodas5p need 0.4 to 0.8 of radau5's time on hires, pollu, vdpol, orego and rober down to 1e-6; below, radau with its
- * orders 9 and 13 needs 0.4 to 0.8 of it on all but hires and pollu, whose complex factors cost more (n = 8, 20). They take J at its word, so only where the system
- * gives one, and not where an atol far below rtol asks for digits of variables that have died out (e5: 2 digits instead
+/* The first row that holds. ODEs are measured with `make peers` and `make auto`, time at equal accuracy: of less than eight
+ * equations rodas5p needs 0.7 of radau5's time at 1e-4 (vdpol, orego, rober), as much at 1e-5 and more below, radau from
+ * 1e-7 on 0.6 to 0.8; with eight and more (hires, pollu), where complex factors cost more, rodas4p2 and rodas5p need 0.4 to 0.7 of it
+ * down to 1e-8. They take J at its word, so only where the system gives one, and not where an atol far below rtol asks for digits of variables that have died out (e5: 2 digits instead
  * of 8). Pleiades: rkn8 0.6 to 0.8 of dop853, rkn12 and vern9 from 7 digits on. DAEs (chemakzo, transamp): at
- * 1e-3 and 1e-4 rodas4p2 0.4 to 0.85 of radau5's time, from 1e-8 on radau 0.4 to 1 of it. Mechanisms with bench_mechanics (seven bodies:
- * half-explicit Runge-Kutta between 1e-4 and 1e-9, extrapolation elsewhere) and tools/choices.py: stiff ones by all methods in
+ * 1e-3 and 1e-4 rodas4p2 0.4 to 0.85 of radau5's time, rodas5p down to 1e-6 0.7 to 0.9, from 1e-8 on radau 0.4 to 1 of it. Mechanisms: with loops
+ * (four-bar, rssp, bricard, Andrews, Peaucellier, 2 to 64 windows) vern9 projected needs 0.4 to 1.3 of phem56's time for ten to a hundred
+ * times its accuracy; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
+ * 1e-9, extrapolation elsewhere). tools/choices.py: stiff ones by all methods in
  * joint and minimal coordinates, of which only trees keep their constraints without a projection in the first. */
 static const rule rules[] = {
     {DAE_KIND_IDE, ANY, 0, 0, {"dassl", "ida"}, NULL, ""},
@@ -166,6 +169,13 @@ static const rule rules[] = {
      INDEX_1 | EXACT,
      LOOSE,
      {"rodas4p2"},
+     NULL,
+     "stiffly accurate Rosenbrock method, one LU per step and no iteration"},
+    {DAE_KIND_DAE,
+     ANY,
+     INDEX_1 | EXACT,
+     0.99e-6,
+     {"rodas5p"},
      NULL,
      "stiffly accurate Rosenbrock method, one LU per step and no iteration"},
     {DAE_KIND_DAE, ANY, 0, 0.99e-7, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
@@ -178,8 +188,8 @@ static const rule rules[] = {
      "stiffly accurate implicit Runge-Kutta of orders 5 to 13"},
     {DAE_KIND_DAE, ANY, 0, 0, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
 
-    {DAE_KIND_ODE, 1, EXACT, LOOSE, {"rodas4p2"}, NULL, ONE_LU},
-    {DAE_KIND_ODE, 1, EXACT, 0.99e-6, {"rodas5p"}, NULL, ONE_LU},
+    {DAE_KIND_ODE, 1, EXACT | EIGHT, LOOSE, {"rodas4p2"}, NULL, ONE_LU},
+    {DAE_KIND_ODE, 1, EXACT, LOOSE, {"rodas5p"}, NULL, ONE_LU},
     {DAE_KIND_ODE,
      1,
      EXACT | EIGHT,
@@ -221,6 +231,13 @@ static const rule rules[] = {
      "explicit Runge-Kutta on joint coordinates"},
     {DAE_KIND_MECH, 0, TREE, 0.99e-9, {"dop853"}, "joint", "explicit Runge-Kutta on joint coordinates"},
     {DAE_KIND_MECH, 0, TREE, 0, {"vern9"}, "joint", "explicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH,
+     0,
+     FORMS,
+     0,
+     {"vern9"},
+     "index1",
+     "explicit Runge-Kutta of order 9 with accelerations, projected after each step"},
     {DAE_KIND_MECH, ANY, 0, 1.01e-4, {"mexx", "phem56"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
     {DAE_KIND_MECH, ANY, 0, 0.99e-9, {"phem56", "mexx"}, "descriptor", HALF_EXPLICIT_RK},
     {DAE_KIND_MECH, ANY, 0, 0, {"mexx", "phem56"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
@@ -255,7 +272,7 @@ static void explain(const dae_features *x, int stiff, const char *why, char *rea
 
 const dae_method_info *dae_choose(const dae_features *x, const char **form, char *reason, size_t size)
 {
-    int stiff = is_stiff(x), has = x->as_it_stands ? x->has & ~TREE : x->has;
+    int stiff = is_stiff(x), has = x->as_it_stands ? x->has & ~(TREE | FORMS) : x->has;
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
         const rule *r = &rules[k];
         if (r->kind != x->kind || (r->stiff != ANY && r->stiff != stiff)) continue;
@@ -301,6 +318,7 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
     if (x.index <= 1) x.has |= INDEX_1;
     if (dae_system_size(sys) >= 8) x.has |= EIGHT;
     if (sys->kind == DAE_KIND_MECH) {
+        x.has |= FORMS;
         if (sys->mech.dfdlambda) x.has |= FRICTION;
         if (sys->mech.joint && sys->mech.joint->nloop == 0) x.has |= TREE;
         if (sys->mech.nv - sys->mech.nlambda > MANY) x.has |= LARGE;

@@ -70,7 +70,8 @@ static void choose_method(dae_simulation *s)
     if (!m || (!is_open(given) && strcmp(given, form) != 0)) return;
     memcpy(s->reason, reason, sizeof reason);
     s->options.method = m->name;
-    s->options.formulation = form;
+    s->options.formulation =
+        is_open(given) && !strcmp(form, "index1") ? "auto" : form; /* projected, as it is then */
     s->chosen = 1;
 }
 
@@ -82,8 +83,7 @@ static dae_status choose_coordinates(dae_simulation *s, dae_error *err)
     const char *form = s->options.formulation;
     const dae_method_info *m = dae_options_method(&s->options, s->options.method);
     int n = s->options.nsetting;
-    const dae_formulation_info *info =
-        is_open(form) ? dae_formulation_for(m) : dae_formulation_find(form);
+    const dae_formulation_info *info = is_open(form) ? dae_formulation_for(m) : dae_formulation_find(form);
     if (!s->p->independent || !info || strcmp(info->name, "statespace") != 0) return DAE_OK;
     for (int i = 0; i < n; i++) {
         const char *name = s->options.setting[i].name, *dot = strrchr(name, '.');
@@ -105,7 +105,8 @@ static dae_status choose_own(dae_simulation *s, dae_error *err)
 {
     const dae_forms *forms = s->p->forms;
     const char *form = s->options.formulation, *reason = "";
-    const dae_method_info *m = is_open(s->options.method) ? NULL : dae_options_method(&s->options, s->options.method);
+    const dae_method_info *m =
+        is_open(s->options.method) ? NULL : dae_options_method(&s->options, s->options.method);
     dae_error wrong = {0};
     if (is_open(form)) s->own_type = forms->choose(forms, m, &reason);
     else s->own_type = dae_forms_find(forms, form, &wrong);

@@ -108,8 +108,8 @@ static void others_do_not(void **state)
 {
     (void)state;
     expect("models/pendulum.json", 0, 0, "joint");
-    expect("models/four_bar.json", 0, 0, "descriptor");
-    expect("andrews", 0, 0, "descriptor");
+    expect("models/four_bar.json", 0, 0, "index1");
+    expect("andrews", 0, 0, "index1");
     expect("models/slider_crank.json", 0, 0, "descriptor");
     expect("{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"bell\",\"dimension\":2,"
            "\"bodies\":[{\"name\":\"b\",\"mass\":1,\"inertia\":1,\"r\":[1.1,0]}],"
