@@ -165,7 +165,7 @@ static void dae_of_a_mechanism_runs_in_every_form(void **state)
         assert_string_equal(r->formulation, way[k].becomes);
         assert_true(r->scd > way[k].scd);
         assert_int_equal(r->n, 27);
-        assert_ptr_equal(r->last.lambda, r->last.y + 21);
+        for (int i = 0; i < 6; i++) assert_near(r->last.lambda[i], r->last.y[21 + i], 0);
         double loose =
             strcmp(way[k].becomes, "index3") ? 1 : 300; /* which loses digits of what it does not integrate */
         assert_near(r->last.lambda[0], p->reference[21], 0.02 * loose);
