@@ -117,12 +117,13 @@ export class Player {
     return groups;
   }
 
-  // Sensors of the model are drawn first; else the first reaction that moves.
+  // Sensors of the model are drawn first; else the reaction that changes most.
   signalList() {
     const signals = this.scene.signals ?? [];
     if (!signals.length) return null;
     const moving = signals.map((s, i) => [s, i]).filter(([s]) => !isNoise(s, signals)), sensors = moving.filter(([s]) => s.kind === 'sensor');
-    this.chosen = (sensors.length ? sensors.slice(0, 3) : moving.slice(0, 1)).map(([, i]) => i);
+    const range = ([x]) => { const v = x.value.filter((y) => y !== null); return Math.max(...v) - Math.min(...v); };
+    this.chosen = (sensors.length ? sensors.slice(0, 3) : moving.sort((a, b) => range(b) - range(a)).slice(0, 1)).map(([, i]) => i);
     this.plot = new SignalPlot(this.scene, (t) => { this.setPlaying(false); this.seek(t); });
     this.readings = h('p', { class: 'readings' });
     const boxes = signals.map((s, i) => h('label', {}, h('input', { type: 'checkbox', checked: this.chosen.includes(i), onchange: (e) => this.pick(i, e.target.checked) }), s.name));

@@ -32,6 +32,19 @@ typedef struct mbs_body {
     const char *fix;   /* what assembly must not change, words of: x y z angle q vx vy vz omega */
 } mbs_body;
 
+/* What a body (or the ground) looks like, and what mass and inertia can be computed from (mbs_model_add_shape). */
+typedef struct mbs_shape {
+    int body;         /* its number, or MBS_GROUND */
+    const char *kind; /* box, sphere, cylinder, capsule, rod, plate, mesh */
+    double size
+        [3]; /* box: edges; sphere: radius; cylinder, capsule: radius, length along z; rod: length along x, radius drawn;
+                         plate: edges along x and y, thickness drawn */
+    double r[3], q[4];    /* where its center is and how it stands, body axes; q zero: as the body */
+    const double *vertex; /* mesh: 3*nvertex, in the axes of the shape */
+    const int *triangle;  /* 3*ntriangle, numbers of vertices */
+    int nvertex, ntriangle;
+} mbs_shape;
+
 typedef struct mbs_point {
     const char *name;
     int body;           /* its number, or MBS_GROUND */
@@ -115,6 +128,8 @@ DAE_API void mbs_model_set_parameter(mbs_model *m, const char *name, double valu
 /* The number of what was added (bodies from 1, others from 0), or < 0. The model keeps its first error, and
  * mbs_mechanism_create tells it: building needs no checks. */
 DAE_API int mbs_model_add_body(mbs_model *m, const mbs_body *body);
+/* Only to be drawn; the mass of the body is what mbs_body says. */
+DAE_API int mbs_model_add_shape(mbs_model *m, const mbs_shape *shape);
 DAE_API int mbs_model_add_point(mbs_model *m, const mbs_point *point);
 DAE_API int mbs_model_add_joint(mbs_model *m, const mbs_joint *joint);
 DAE_API int mbs_model_add_force(mbs_model *m, const mbs_force *force);
@@ -209,15 +224,31 @@ DAE_API dae_problem *mbs_problem_create(const mbs_model *m, dae_error *err);
 /* The same from the text of a model file; file: its name for messages, or NULL. */
 DAE_API dae_problem *mbs_problem_parse(const char *json, size_t length, const char *file,
                                        const dae_setting *setting, int nsetting, dae_error *err);
-/* The mechanism of a problem that was made so; lives as long as p. NULL: it is another problem. */
-DAE_API const mbs_mechanism *mbs_problem_mechanism(const dae_problem *p);
-
 /* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
 typedef int mbs_write_fn(const char *text, size_t length, void *user);
 
 /* The types of joints (forces != 0: of forces) with their fields: a Markdown table, or (schema != 0) the JSON Schema of an item of
  * "joints" or "forces". */
 DAE_API dae_status mbs_write_types(int forces, int schema, mbs_write_fn *write, void *user);
+/* Robots of other programs: URDF, and bodies, joints, geoms and equalities of MJCF. What was guessed or left out is told by note, one
+ * line each. */
+typedef void mbs_import_note_fn(const char *text, void *user);
+typedef struct mbs_import_options {
+    int floating; /* 1: the base moves freely; 0: it stands on the ground, unless the file says otherwise */
+    const dae_setting *start; /* nstart joints: position, or position:speed */
+    int nstart;
+    mbs_import_note_fn *note; /* or NULL */
+    void *user;
+} mbs_import_options;
+/* The text of a model file. file: for messages and for the meshes beside it, or NULL. */
+DAE_API dae_status mbs_import(const char *text, size_t length, const char *file,
+                              const mbs_import_options *options, mbs_write_fn *write, void *user,
+                              dae_error *err);
+/* The same as a problem; settings are positions of joints. */
+DAE_API dae_problem *mbs_import_problem(const char *text, size_t length, const char *file,
+                                        const dae_setting *setting, int nsetting, dae_error *err);
+/* The mechanism of a problem that was made so; lives as long as p. NULL: it is another problem. */
+DAE_API const mbs_mechanism *mbs_problem_mechanism(const dae_problem *p);
 
 /* What is to be shown: n states y at times t, one after another, and what happened on the way. */
 typedef struct mbs_track {
@@ -232,7 +263,7 @@ typedef enum mbs_show {
     MBS_SHOW_PAGE,  /* a self-contained page: the viewer in 3D, or the small one where that is not built in */
     MBS_SHOW_SMALL, /* the small page always */
     MBS_SHOW_SCENE, /* what the page shows, as one JSON object (docs/viewer.md) */
-    MBS_SHOW_PART   /* the viewer in 3D for the body of another page, whose policy must allow mbs_viewer_hash */
+    MBS_SHOW_PART /* the viewer in 3D for the body of another page, whose policy must allow mbs_viewer_hash */
 } mbs_show;
 
 DAE_API dae_status mbs_write_motion(const dae_problem *p, const mbs_track *motion, mbs_show show,

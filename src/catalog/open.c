@@ -32,6 +32,13 @@ static int is_model(const char *text, size_t length)
     return i < length && text[i] == '{';
 }
 
+/* XML: a robot. */
+static int is_robot(const char *text, size_t length)
+{
+    size_t i = blanks(text, length);
+    return i < length && text[i] == '<';
+}
+
 /* Lines of text that are no JSON object: equations say themselves what is wrong with them. */
 static int is_equations(const char *text, size_t length)
 {
@@ -41,6 +48,8 @@ static int is_equations(const char *text, size_t length)
 
 static const kind kinds[] = {
     {"model", ".json", is_model, mbs_problem_parse},
+    {"robot", ".urdf", is_robot, mbs_import_problem},
+    {"robot", ".xml", is_robot, mbs_import_problem},
     {"equations", ".deq", is_equations, dae_equations_problem},
 };
 enum { COUNT = sizeof kinds / sizeof *kinds };

@@ -2,6 +2,8 @@
  * for names, what was probably meant. The JSON Schema of the format is docs/model.schema.json. */
 #include "multibody/field.h"
 #include "multibody/mechanism.h"
+#include "multibody/shape.h"
+#include "multibody/vector3.h"
 
 #include "core/error.h"
 #include "core/escape.h"
@@ -24,6 +26,9 @@ typedef struct loader {
     char path[128]; /* of the object being read */
     const dae_setting *setting;
     int nsetting;
+    const char *file; /* the text comes from, or NULL */
+    double (*center)
+        [3]; /* of bodies whose mass is computed: in the axes that the file gives shapes and points in */
 } loader;
 
 /* Dimensions that fields expect, as exponents of m, kg, s, A, K. */
@@ -283,25 +288,145 @@ static void read_parameters(loader *l, json_t *root)
     l->path[0] = 0;
 }
 
+/* A file that the model names stands beside it. */
+static void beside(const loader *l, const char *name, char *path, size_t size)
+{
+    const char *slash = l->file && name[0] != '/' ? strrchr(l->file, '/') : NULL;
+    snprintf(path, size, "%.*s%s", slash ? (int)(slash - l->file + 1) : 0, slash ? l->file : "", name);
+}
+
+static void read_mesh(loader *l, json_t *o, mbs_shape *s)
+{
+    double scale[3] = {1, 1, 1};
+    char path[1024];
+    dae_error err = {0};
+    const char *file = text(l, o, "file", 1);
+    json_t *factor = json_object_get(o, "scale");
+    if (json_is_array(factor)) numbers(l, o, "scale", 3, 3, scale, &one);
+    else if (factor) scale[0] = scale[1] = scale[2] = number_of(l, "scale", factor, &one);
+    if (l->failed) return;
+    beside(l, file, path, sizeof path);
+    if (mbs_mesh_read(path, scale, l->m->arena, s, &err) < 0) wrong(l, "file", "%s", err.text);
+}
+
+/* One shape, and its mass where it tells one (*mass; else negative). */
+static void read_shape(loader *l, json_t *o, mbs_shape *s, mbs_mass *own, double *mass)
+{
+    int least, most;
+    *s = (mbs_shape){.kind = text(l, o, "kind", 1)};
+    check_keys(l, o, "kind|size|r|angle|q|file|scale|density|mass|doc");
+    if (l->failed) return;
+    most = mbs_shape_sizes(s->kind, &least);
+    if (most < 0) {
+        char hint[64];
+        dae_nearest_word(s->kind, "box|sphere|cylinder|capsule|rod|plate|mesh", hint, sizeof hint);
+        wrong(l, "kind",
+              "there is no shape \"%.40s\"%s%s%s; box, sphere, cylinder, capsule, rod, plate, mesh", s->kind,
+              hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        return;
+    }
+    if (most == 0) read_mesh(l, o, s);
+    else if (!json_object_get(o, "size")) wrong(l, "size", "missing");
+    else numbers(l, o, "size", least, most, s->size, &length_unit);
+    for (int i = 0; i < least && !l->failed; i++) {
+        if (!(s->size[i] > 0)) wrong(l, "size", "must be positive");
+    }
+    vector(l, o, "r", s->r, &length_unit);
+    if (l->m->space == MBS_PLANAR) {
+        double angle = number(l, o, "angle", 0, &one);
+        s->q[0] = cos(angle / 2), s->q[3] = sin(angle / 2);
+    }
+    numbers(l, o, "q", 4, 4, s->q, &one);
+    dae_dimension density = mass_unit;
+    density.power[0] = (signed char)(!strcmp(s->kind, "rod") ? -1 : !strcmp(s->kind, "plate") ? -2 : -3);
+    double rho = number(l, o, "density", -1, &density);
+    *mass = number(l, o, "mass", -1, &mass_unit);
+    if (rho >= 0 && *mass >= 0) wrong(l, "density", "give the density or the mass, not both");
+    mbs_shape_mass(s, own);
+    if (!l->failed && (rho >= 0 || *mass >= 0) && !(own->mass > 0))
+        wrong(l, "file", "the mesh is not closed, or its triangles look inwards (volume %g)", own->mass);
+    if (rho >= 0) *mass = rho * own->mass;
+}
+
+/* The shapes of a body or of the ground. b: the body that gets mass and inertia from them, or NULL; where it has a mass already, that is
+ * the mass of all of them together. */
+static void read_shapes(loader *l, json_t *o, int body, mbs_body *b)
+{
+    json_t *list = child(l, o, "shapes", 1);
+    int n = list ? (int)json_array_size(list) : 0, first = l->m->nshape;
+    double total = b && json_object_get(o, "mass") ? b->mass : -1;
+    mbs_mass sum = {0};
+    for (int i = 0; i < n && !l->failed; i++) {
+        size_t at = strlen(l->path);
+        mbs_shape s;
+        mbs_mass own, part;
+        double mass = -1;
+        json_t *item = json_array_get(list, (size_t)i);
+        snprintf(l->path + at, sizeof l->path - at, "%sshapes[%d]", at ? "." : "", i);
+        if (!json_is_object(item)) wrong(l, "", "expected an object, found %s", kind_of(item));
+        else read_shape(l, item, &s, &own, &mass);
+        if (!l->failed && b && mass < 0 && total < 0)
+            wrong(l, "density", "missing, and the body has no mass either");
+        l->path[at] = 0;
+        if (l->failed) return;
+        s.body = body;
+        mbs_model_add_shape(l->m, &s);
+        mbs_shape_place(&s, &own, mass >= 0 ? mass : own.mass, &part);
+        mbs_mass_add(&sum, &part);
+    }
+    if (!b || l->failed) return;
+    if (!n || !(sum.mass > 0)) {
+        wrong(l, "inertia", n ? "missing, and the shapes have no mass" : "missing");
+        return;
+    }
+    double factor = total >= 0 ? total / sum.mass : 1, *c = l->center[body - 1];
+    b->mass = factor * sum.mass;
+    for (int i = 0; i < 6; i++) b->inertia[i] = factor * sum.inertia[i];
+    if (l->m->space == MBS_PLANAR) b->inertia[0] = b->inertia[1] = 0, sum.center[2] = 0;
+    mbs_set(c, sum.center);
+    for (int k = first; k < l->m->nshape; k++) {
+        for (int i = 0; i < 3; i++) l->m->shape[k].r[i] -= c[i];
+    }
+}
+
+/* The given position is that of the axes in which shapes and points are given: to the center of mass. */
+static void to_center(const loader *l, mbs_body *b, const double c[3])
+{
+    double A[9], d[3];
+    const double unit[4] = {1, 0, 0, 0}, turned[4] = {cos(b->angle / 2), 0, 0, sin(b->angle / 2)};
+    mbs_quaternion_matrix(l->m->space == MBS_PLANAR                             ? turned
+                          : mbs_dot(b->q + 1, b->q + 1) + b->q[0] * b->q[0] > 0 ? b->q
+                                                                                : unit,
+                          A);
+    mbs_rotate(A, c, d);
+    for (int i = 0; i < 3; i++) b->center[i] += d[i];
+}
+
+static void read_inertia(loader *l, json_t *o, mbs_body *b)
+{
+    json_t *inertia = json_object_get(o, "inertia");
+    if (l->m->space == MBS_PLANAR) {
+        b->inertia[2] = number_of(l, "inertia", inertia, &inertia_unit);
+    } else if (!json_is_array(inertia)) {
+        wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %s",
+              kind_of(inertia));
+    } else if (json_array_size(inertia) != 3 && json_array_size(inertia) != 6) {
+        wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %d",
+              (int)json_array_size(inertia));
+    } else {
+        numbers(l, o, "inertia", 3, 6, b->inertia, &inertia_unit);
+    }
+}
+
 static void read_body(loader *l, json_t *o)
 {
     mbs_body b = {.name = text(l, o, "name", 1)};
+    int number_of_body = l->m->nbody + 1, given = json_object_get(o, "inertia") != NULL,
+        shaped = json_object_get(o, "shapes") != NULL;
     check_keys(l, o, "name|mass|inertia|r|angle|q|v|omega|fix|shapes|doc");
-    b.mass = needed(l, o, "mass", &mass_unit);
-    json_t *inertia = json_object_get(o, "inertia");
-    if (!inertia) {
-        wrong(l, "inertia", "missing");
-    } else if (l->m->space == MBS_PLANAR) {
-        b.inertia[2] = number_of(l, "inertia", inertia, &inertia_unit);
-    } else if (json_is_array(inertia)) {
-        if (json_array_size(inertia) != 3 && json_array_size(inertia) != 6)
-            wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %d",
-                  (int)json_array_size(inertia));
-        else numbers(l, o, "inertia", 3, 6, b.inertia, &inertia_unit);
-    } else {
-        wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %s",
-              kind_of(inertia));
-    }
+    b.mass = given || !shaped ? needed(l, o, "mass", &mass_unit) : number(l, o, "mass", 0, &mass_unit);
+    if (given) read_inertia(l, o, &b);
+    if (!l->failed) read_shapes(l, o, number_of_body, given ? NULL : &b);
     vector(l, o, "r", b.center, &length_unit);
     vector(l, o, "v", b.v, &speed_unit);
     if (l->m->space == MBS_PLANAR) {
@@ -317,7 +442,7 @@ static void read_body(loader *l, json_t *o)
         vector(l, o, "omega", b.omega, &rate_unit);
     }
     b.fix = words(l, o, "fix");
-    child(l, o, "shapes", 1);
+    if (!l->failed && !given) to_center(l, &b, l->center[number_of_body - 1]);
     if (!l->failed) mbs_model_add_body(l->m, &b);
 }
 
@@ -347,6 +472,7 @@ static void read_point(loader *l, json_t *o)
               hint[0] ? "\"?" : "");
         return;
     }
+    for (int i = 0; i < 3 && p.body > 0; i++) p.r[i] -= l->center[p.body - 1][i];
     mbs_model_add_point(l->m, &p);
 }
 
@@ -700,10 +826,11 @@ static void read_head(loader *l, json_t *root)
 {
     json_t *version = json_object_get(root, "daedalus"), *dimension = json_object_get(root, "dimension");
     const char *kind = text(l, root, "kind", 1);
-    check_keys(l, root,
-               "$schema|daedalus|kind|name|doc|dimension|parameters|gravity|bodies|points|joints|forces|"
-               "drivers|sensors|events|"
-               "initial|simulation");
+    check_keys(
+        l, root,
+        "$schema|daedalus|kind|name|doc|dimension|parameters|gravity|shapes|bodies|points|joints|forces|"
+        "drivers|sensors|events|"
+        "initial|simulation");
     if (!version) wrong(l, "daedalus", "missing (the version of the format: 1)");
     else if (!json_is_integer(version) || json_integer_value(version) != 1)
         wrong(l, "daedalus", "expected 1, the version of the format");
@@ -718,9 +845,15 @@ static void read_head(loader *l, json_t *root)
 mbs_model *mbs_model_parse(const char *json, size_t length, const dae_setting *setting, int nsetting,
                            dae_error *err)
 {
+    return mbs_model_parse_file(json, length, NULL, setting, nsetting, err);
+}
+
+mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *file, const dae_setting *setting,
+                                int nsetting, dae_error *err)
+{
     json_error_t where;
     dae_error own = {0};
-    loader l = {.err = err ? err : &own, .setting = setting, .nsetting = nsetting};
+    loader l = {.err = err ? err : &own, .setting = setting, .nsetting = nsetting, .file = file};
     size_t mark = dae_utf8_mark(json, length);
     json_t *root = json_loadb(json + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
@@ -739,6 +872,9 @@ mbs_model *mbs_model_parse(const char *json, size_t length, const dae_setting *s
         l.m->doc = mbs_copy_text(l.m, text(&l, root, "doc", 0));
         read_parameters(&l, root);
         if (!l.failed) vector(&l, root, "gravity", l.m->gravity, &acceleration_unit);
+        l.center = calloc(max_items + 1, sizeof *l.center);
+        if (!l.center) wrong(&l, "file", "out of memory");
+        if (!l.failed) read_shapes(&l, root, MBS_GROUND, NULL);
         read_section(&l, root, "bodies", read_body);
         if (!l.failed) read_section(&l, root, "points", read_point);
         if (!l.failed) read_section(&l, root, "joints", read_joint);
@@ -750,6 +886,7 @@ mbs_model *mbs_model_parse(const char *json, size_t length, const dae_setting *s
         if (!l.failed) read_simulation(&l, root);
     }
     json_decref(root);
+    free(l.center);
     if (l.failed) {
         mbs_model_destroy(l.m);
         return NULL;
@@ -762,7 +899,7 @@ mbs_model *mbs_model_load_with(const char *path, const dae_setting *setting, int
     size_t length;
     char *data = dae_read_file(path, &length, err);
     if (!data) return NULL;
-    mbs_model *m = mbs_model_parse(data, length, setting, nsetting, err);
+    mbs_model *m = mbs_model_parse_file(data, length, path, setting, nsetting, err);
     free(data);
     return m;
 }

@@ -28,6 +28,7 @@ void mbs_model_destroy(mbs_model *m)
     if (!m) return;
     free(m->parameter);
     free(m->body);
+    free(m->shape);
     free(m->point);
     free(m->joint);
     free(m->force);
@@ -88,6 +89,20 @@ int mbs_model_add_body(mbs_model *m, const mbs_body *body)
     x->name = mbs_copy_text(m, body->name);
     x->fix = mbs_copy_text(m, body->fix);
     return m->nbody;
+}
+
+int mbs_model_add_shape(mbs_model *m, const mbs_shape *shape)
+{
+    mbs_shape *x = m ? more(m, &m->shape, &m->nshape, sizeof *x) : NULL;
+    if (!x) return -1;
+    *x = *shape;
+    x->kind = mbs_copy_text(m, shape->kind);
+    if (shape->nvertex)
+        x->vertex = dae_arena_copy(m->arena, shape->vertex, 3 * (size_t)shape->nvertex, sizeof *x->vertex);
+    if (shape->ntriangle)
+        x->triangle =
+            dae_arena_copy(m->arena, shape->triangle, 3 * (size_t)shape->ntriangle, sizeof *x->triangle);
+    return m->nshape - 1;
 }
 
 int mbs_model_add_point(mbs_model *m, const mbs_point *point)
@@ -182,6 +197,7 @@ mbs_model *mbs_model_copy(const mbs_model *m)
                                           m->parameter[i].dimension, m->parameter[i].used};
     }
     for (int i = 0; i < m->nbody; i++) mbs_model_add_body(c, &m->body[i]);
+    for (int i = 0; i < m->nshape; i++) mbs_model_add_shape(c, &m->shape[i]);
     for (int i = 0; i < m->npoint; i++) mbs_model_add_point(c, &m->point[i]);
     for (int i = 0; i < m->njoint; i++) mbs_model_add_joint(c, &m->joint[i]);
     for (int i = 0; i < m->nforce; i++) mbs_model_add_force(c, &m->force[i]);

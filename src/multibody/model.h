@@ -27,17 +27,21 @@ struct mbs_model {
     double gravity[3];
     mbs_parameter *parameter;
     mbs_body *body; /* body[k-1] is body k */
+    mbs_shape *shape;
     mbs_point *point;
     mbs_joint *joint;
     mbs_force *force;
     mbs_driver *driver;
     mbs_sensor *sensor;
     mbs_event *event;
-    int nparameter, nbody, npoint, njoint, nforce, ndriver, nsensor, nevent;
+    int nparameter, nbody, nshape, npoint, njoint, nforce, ndriver, nsensor, nevent;
     mbs_simulation simulation;
     dae_error first; /* the first error of building; status 0: none */
 };
 
+/* As mbs_model_parse; file: where the text comes from, for the files that it names, or NULL. */
+mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *file, const dae_setting *setting,
+                                int nsetting, dae_error *err);
 mbs_model *mbs_model_copy(const mbs_model *m); /* NULL: out of memory */
 const char *mbs_copy_text(mbs_model *m, const char *text);
 int mbs_find_body(const mbs_model *m, const char *name); /* number, -1: none; "ground" is 0 */

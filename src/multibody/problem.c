@@ -282,7 +282,7 @@ dae_problem *mbs_problem_parse(const char *json, size_t length, const char *file
                                int nsetting, dae_error *err)
 {
     dae_error own = {0};
-    mbs_model *m = mbs_model_parse(json, length, setting, nsetting, &own);
+    mbs_model *m = mbs_model_parse_file(json, length, file, setting, nsetting, &own);
     dae_problem *p = m ? mbs_problem_create(m, &own) : NULL;
     mbs_model_destroy(m);
     if (!p) dae_fail(err, own.status, own.t, "%s%s%s", file ? file : "", file ? ": " : "", own.text);

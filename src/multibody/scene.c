@@ -18,6 +18,7 @@ enum {
     MAX_SIGNAL_FRAMES = 400,
     MAX_SIGNAL_JOINTS = 64, /* mechanisms with more show sensors and forces only */
     ROAD_POINTS = 200,
+    MAX_TRIANGLES = 20000, /* of one mesh; larger ones are drawn as their box */
     MAX_EVENTS = 500
 };
 
@@ -135,6 +136,70 @@ static void put_joints(mbs_writer *w, const mbs_mechanism *m)
         double spring = number_of(&m->force[k], "k"), damper = number_of(&m->force[k], "c");
         mbs_put(w, ",\"a\":%d,\"b\":%d,\"spring\":%d,\"damper\":%d}", mbs_find_point(m->model, f->point_a),
                 mbs_find_point(m->model, f->point_b), spring > 0 || damper <= 0, damper > 0);
+    }
+    mbs_put(w, "]");
+}
+
+/* ---- Shapes ----------------------------------------------------------------------------------------------- */
+
+static void put_mesh(mbs_writer *w, const mbs_shape *s)
+{
+    double reach = 0;
+    mbs_put(w, ",\"vertices\":[");
+    for (int i = 0; i < s->nvertex; i++) {
+        const double *x = s->vertex + 3 * i;
+        reach = fmax(reach, mbs_norm(x));
+        for (int c = 0; c < 3; c++) put_number(w, i || c ? "," : "", 6, x[c]);
+    }
+    mbs_put(w, "],\"triangles\":[");
+    for (int i = 0; i < 3 * s->ntriangle; i++) mbs_put(w, "%s%d", i ? "," : "", s->triangle[i]);
+    mbs_put(w, "],\"reach\":%.6g", 2 * reach);
+}
+
+/* The box around a mesh that is too large to be sent. */
+static void put_hull(mbs_writer *w, const mbs_shape *s)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < 3 * s->nvertex; i++) {
+        low[i % 3] = fmin(low[i % 3], s->vertex[i]);
+        high[i % 3] = fmax(high[i % 3], s->vertex[i]);
+    }
+    mbs_put(w, "\"kind\":\"box\",\"size\":[%.7g,%.7g,%.7g]", high[0] - low[0], high[1] - low[1],
+            high[2] - low[2]);
+}
+
+/* Rods lie along x and are drawn as cylinders, plates as boxes; both have a thickness only for the eye. */
+static void put_shape(mbs_writer *w, const mbs_shape *s)
+{
+    const double h = 0.70710678118654752, *g = s->size;
+    double q[4] = {s->q[0], s->q[1], s->q[2], s->q[3]};
+    if (q[0] * q[0] + mbs_dot(q + 1, q + 1) == 0) q[0] = 1;
+    mbs_put(w, "{\"body\":%d,", s->body);
+    if (!strcmp(s->kind, "rod")) {
+        const double turned[4] = {h * (q[0] - q[2]), h * (q[1] - q[3]), h * (q[0] + q[2]),
+                                  h * (q[1] + q[3])}; /* q times a quarter turn about y */
+        memcpy(q, turned, sizeof q);
+        mbs_put(w, "\"kind\":\"cylinder\",\"size\":[%.7g,%.7g]", g[1] > 0 ? g[1] : g[0] / 40, g[0]);
+    } else if (!strcmp(s->kind, "plate")) {
+        mbs_put(w, "\"kind\":\"box\",\"size\":[%.7g,%.7g,%.7g]", g[0], g[1],
+                g[2] > 0 ? g[2] : 0.02 * fmin(g[0], g[1]));
+    } else if (!strcmp(s->kind, "mesh") && s->ntriangle > MAX_TRIANGLES) {
+        put_hull(w, s);
+    } else {
+        mbs_put(w, "\"kind\":\"%.20s\",\"size\":[%.7g,%.7g,%.7g]", s->kind, g[0], g[1], g[2]);
+    }
+    put_vector(w, ",\"r\":", s->r);
+    mbs_put(w, ",\"q\":[%.9g,%.9g,%.9g,%.9g]", q[0], q[1], q[2], q[3]);
+    if (s->ntriangle && s->ntriangle <= MAX_TRIANGLES) put_mesh(w, s);
+    mbs_put(w, "}");
+}
+
+static void put_shapes(mbs_writer *w, const mbs_model *m)
+{
+    mbs_put(w, ",\"shapes\":[");
+    for (int k = 0; k < m->nshape; k++) {
+        mbs_put_text(w, k ? ",\n" : "");
+        put_shape(w, &m->shape[k]);
     }
     mbs_put(w, "]");
 }
@@ -390,6 +455,7 @@ void mbs_put_scene(mbs_writer *w, const dae_problem *p, const mbs_track *track, 
     mbs_put(w, "]");
     put_points(w, m);
     put_joints(w, m);
+    put_shapes(w, m->model);
     put_grounds(w, m, track);
     put_events(w, track);
     if (details) put_details(w, p, m, track);
