@@ -270,6 +270,11 @@ expect 0 completion fish; says '^complete -c daedalus' out
 # ---- the manual names every option; every example of the help pages runs
 sed 's/\\-/-/g; s/^/ /' "$manual" >manual
 ln -s "$(dirname "$manual")/../models" models
+# a robot for the examples of import
+cat >arm.urdf <<END
+<robot name="arm"><link name="base"/><link name="fore"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="elbow" type="continuous"><parent link="base"/><child link="fore"/><axis xyz="0 1 0"/></joint></robot>
+END
 ln -s "$(dirname "$manual")/../examples" examples
 expect 0 --help; sed -n '/^Commands/,/^$/p' out >commands
 checks=$((checks + 1)); [ "$(wc -l <commands)" -gt 7 ] || wrong 'too few commands in --help'
