@@ -6,7 +6,7 @@ VALGRIND = valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-le
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := all
-.PHONY: all setup extras setup-test setup-dev build run python octave test slow matrix results gallery truck-study comparison reference-extended fuzz hmmwv-tables \
+.PHONY: all setup extras setup-test setup-dev build run python octave test slow matrix results gallery pictures truck-study comparison reference-extended fuzz hmmwv-tables \
         bench auto choices peers setup-peers bench-python engines detest web viewer viewer-pictures run-web web-pictures serve-load bench-web setup-web sanitize clang coverage valgrind abi-update format check-format install clean help
 
 all: build ## set up (install missing packages) and build; the program is build/daedalus
@@ -69,6 +69,9 @@ gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/g
 	build/daedalus workprec --all --range ::0.5 --repeat 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
 	    --out out/workprec --gallery docs/gallery
 	python3 tools/places.py docs
+
+pictures: build ## docs/images/problems: the figures of the documents, one for each problem page
+	@tools/pictures.sh build/daedalus docs/images/problems
 
 truck-study: build ## docs/truck-study.md: the truck of the MEXX report, counts and sizes of the steps
 	tools/truck_study.sh build/daedalus docs

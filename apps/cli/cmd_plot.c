@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { most_columns = 36, default_columns = 12, solution_points = 600, max_files = 12 };
+enum { most_columns = 36, default_columns = 12, solution_points = 600, max_files = 12, most_fields = 4096 };
 
 typedef struct file {
     const char *path;
@@ -402,8 +402,144 @@ end:
     return status;
 }
 
+/* ---- Parts, fields, paths ---------------------------------------------------------------------------- */
+
+/* "theta" or "u*": the column of that name, or all that begin so and go on with a number. */
+static int add_columns(const picture *p, const dae_table *t, const char *option, const char *word,
+                       size_t length, int *list, int *count, int most)
+{
+    int k, found = 0;
+    if (length < 2 || word[length - 1] != '*') {
+        if (*count == most)
+            return cli_wrong(p->args, "--%s: more than %d columns are not drawn", option, most);
+        if (find_column(p, t, option, word, length, &k)) return EXIT_USAGE;
+        list[(*count)++] = k;
+        return 0;
+    }
+    for (k = 0; k < t->ncol; k++) {
+        const char *rest = t->name[k] + length - 1;
+        if (strncmp(t->name[k], word, length - 1) != 0 || rest[strspn(rest, "0123456789")] || !rest[0])
+            continue;
+        if (*count == most)
+            return cli_wrong(p->args, "--%s: more than %d columns are not drawn", option, most);
+        list[(*count)++] = k;
+        found = 1;
+    }
+    return found ? 0
+                 : cli_wrong(p->args, "--%s %.*s: no column begins so and ends with a number", option,
+                             (int)length, word);
+}
+
+static int columns_of(const picture *p, const dae_table *t, const char *option, int *list, int *count,
+                      int most)
+{
+    *count = 0;
+    for (const char *word = cli_value(p->args, option); word; word = *word ? word + 1 : NULL) {
+        size_t n = strcspn(word, ",");
+        if (add_columns(p, t, option, word, n, list, count, most)) return EXIT_USAGE;
+        word += n;
+        if (!*word) return 0;
+    }
+    return 0;
+}
+
+/* --from, --to, --modulo: every table becomes its part. */
+static int cut(picture *p)
+{
+    int angle[most_columns], nangle;
+    double from = -INFINITY, to = INFINITY;
+    if (cli_real(p->args, "from", -1e300, 1e300, &from) || cli_real(p->args, "to", -1e300, 1e300, &to))
+        return EXIT_USAGE;
+    if (!(to > from)) return cli_wrong(p->args, "--from and --to: nothing lies between them");
+    if (isinf(from) && isinf(to) && !cli_has(p->args, "modulo")) return 0;
+    for (int i = 0; i < p->nfile; i++) {
+        if (columns_of(p, p->file[i].table, "modulo", angle, &nangle, most_columns)) return EXIT_USAGE;
+        dae_table *part = dae_table_part(p->file[i].table, 0, from, to, angle, nangle);
+        if (!part) return cli_wrong(p->args, "out of memory");
+        dae_table_destroy(p->file[i].table);
+        p->file[i].table = part;
+        if (part->nrow < 2)
+            return cli_wrong(p->args, "%s: no two rows lie between --from and --to", p->file[i].path);
+    }
+    return 0;
+}
+
+typedef struct field {
+    const picture *p;
+    dae_field_options o;
+} field;
+
+static dae_status draw_field(const void *what, const char *terminal, dae_write_fn *write, void *user)
+{
+    const field *f = what;
+    dae_field_options o = f->o;
+    o.terminal = terminal;
+    return dae_field_plot(f->p->file[0].table, &o, write, user);
+}
+
+static const struct {
+    const char *name;
+    dae_field_picture kind;
+    int axes; /* 1: y, 2: x and y, 3: points of (x, y, z), given as one list */
+} fields[] = {{"map", DAE_FIELD_MAP, 1},
+              {"surface", DAE_FIELD_SURFACE, 1},
+              {"paths", DAE_FIELD_PATHS, 2},
+              {"shapes", DAE_FIELD_SHAPES, 2},
+              {"sphere", DAE_FIELD_SPHERE, 3}};
+
+static int field_number(const char *kind)
+{
+    int n = sizeof fields / sizeof *fields;
+    for (int k = 0; kind && k < n; k++) {
+        if (!strcmp(fields[k].name, kind)) return k;
+    }
+    return -1;
+}
+
+static int plot_field(picture *p, int kind)
+{
+    const dae_table *t = p->file[0].table;
+    int *x = malloc(3 * (size_t)most_fields * sizeof *x), *y = x ? x + most_fields : NULL,
+        *z = y ? y + most_fields : NULL;
+    int nx = 0, ny = 0, nz = 0, status = x ? 0 : cli_wrong(p->args, "out of memory");
+    double *at = NULL, width = 0;
+    if (!status && p->nfile > 1)
+        status = cli_wrong(p->args, "--kind %s is drawn of one file", fields[kind].name);
+    if (!status && !cli_has(p->args, "y"))
+        status = cli_wrong(p->args, "--kind %s: give its columns with --y, 'u*' for u1, u2, ...",
+                           fields[kind].name);
+    if (!status) status = columns_of(p, t, "y", y, &ny, most_fields);
+    if (!status) status = columns_of(p, t, "x", x, &nx, most_fields);
+    if (!status) status = cli_real(p->args, "width", 0, 1e300, &width);
+    field f = {p, {.picture = fields[kind].kind, .t = 0, .y = y, .n = ny, .width = width}};
+    f.o.title = p->title ? p->title : p->default_title;
+    if (!status && fields[kind].axes == 3) { /* x1 y1 z1 x2 ... */
+        for (int k = 0; k + 2 < ny; k += 3) {
+            x[nz] = y[k];
+            z[nz] = y[k + 2];
+            y[nz++] = y[k + 1];
+        }
+        f.o.n = nz;
+    } else if (!status && nx > 0 && nx != ny) {
+        status = cli_wrong(p->args, "--kind %s: %d columns of --x and %d of --y", fields[kind].name, nx, ny);
+    }
+    if (!status && fields[kind].axes == 2 && nx == 0 && fields[kind].kind == DAE_FIELD_PATHS)
+        status = cli_wrong(p->args, "--kind paths: give the abscissas with --x, as many as --y");
+    if (!status) status = cli_times(p->args, t->value[0], t->value[t->nrow - 1], &at, &f.o.nat);
+    f.o.at = at;
+    f.o.x = nx > 0 || nz > 0 ? x : NULL;
+    f.o.z = nz > 0 ? z : NULL;
+    if (!status) status = cli_plot(p->args, "--plot", p->out, draw_field, &f);
+    free(at);
+    free(x);
+    return status;
+}
+
 static int plot_tables(picture *p)
 {
+    int kind = field_number(cli_value(p->args, "kind")), wrong = cut(p);
+    if (wrong) return wrong;
+    if (kind >= 0) return plot_field(p, kind);
     const dae_table *t = p->file[0].table;
     int chosen = cli_has(p->args, "x") || cli_has(p->args, "y");
     if (is_sweep(t) && !chosen && p->nfile == 1) {
@@ -431,8 +567,10 @@ static int set_output(picture *p)
         return cli_wrong(p->args, "--log %s: expected x, y or xy", log);
     p->log_x = log && strchr(log, 'x');
     p->log_y = log && strchr(log, 'y');
-    if (kind && strcmp(kind, "bands") != 0 && strcmp(kind, "heat") != 0 && strcmp(kind, "scatter") != 0)
-        return cli_wrong(p->args, "--kind %s: expected scatter, bands or heat", kind);
+    if (kind && strcmp(kind, "bands") != 0 && strcmp(kind, "heat") != 0 && strcmp(kind, "scatter") != 0 &&
+        field_number(kind) < 0)
+        return cli_wrong(
+            p->args, "--kind %s: expected scatter, bands, heat, map, surface, paths, shapes or sphere", kind);
     if (out) {
         snprintf(p->out, sizeof p->out, "%s", out);
     } else { /* here, with the name of the first file */
@@ -485,8 +623,15 @@ static const cli_option options[] = {
     {"out", "FILE", "file", "the picture: .svg, .png or .pdf; default: NAME.svg in this folder"},
     {"log", "AXES", "x|y|xy", "logarithmic axes"},
     {"title", "TEXT", NULL, "above the picture; default: the name of the file"},
-    {"kind", "KIND", "scatter|bands|heat",
-     "of a sweep: which picture; default: the first that it has the columns for"},
+    {"kind", "KIND", "scatter|bands|heat|map|surface|paths|shapes|sphere",
+     "of a sweep: which picture; default: the first that it has the columns for; of a trajectory: u(x,t) as "
+     "map or surface, paths "
+     "--y over --x, shapes at the times --at, points on the sphere"},
+    {"from", "T", NULL, "only what is behind T on the first column"},
+    {"to", "T", NULL, "only what is before T"},
+    {"modulo", "A,B,...", NULL, "angles modulo 2 pi"},
+    {"at", "T1,T2,...", NULL, "of --kind shapes: the times"},
+    {"width", "X", NULL, "of --kind map and surface: where the last column lies, the first at 0"},
     {"problem", "NAME", "problems", "of records of several problems: which"},
     {"mescd", NULL, NULL, "digits by the mixed error instead of the relative one"},
     {"quiet", NULL, NULL, "do not tell what was written"},
@@ -497,7 +642,9 @@ static const char notes[] =
     "or a sweep\n"
     "wrote (CSV, HDF5, JSON lines, or the folder of the sweep). Columns of one unit and of like size share a "
     "panel.\n"
-    "Several trajectories are drawn over each other, records of several files in one diagram.\n";
+    "Several trajectories are drawn over each other, records of several files in one diagram. 'u*' stands "
+    "for the columns u1, u2, ...\n"
+    "with --kind map, surface, paths, shapes and sphere, and in --modulo.\n";
 static const char *const examples[] = {
     "run hires --out h.csv --quiet",
     "a trajectory ...",
@@ -507,6 +654,10 @@ static const char *const examples[] = {
     "records ...",
     "plot o.jsonl --out diagram.png",
     "... as a work-precision diagram",
+    "run medakzo --out m.csv --points 200 --quiet",
+    "a solution u(x,t) ...",
+    "plot m.csv --kind map --y 'u*' --width 1",
+    "... as a map of space and time",
     NULL};
 const cli_command cli_plot_command = {
     "plot",    "draw any result file: trajectories, sweeps, records of runs",

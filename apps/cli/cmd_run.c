@@ -19,7 +19,8 @@ typedef struct job {
     double *at, *tolerance;          /* --at; --rtol and --atol by components */
     dae_switching *switching;        /* --event */
     void *resume;
-    cli_draft dump; /* --dump */
+    cli_draft dump;  /* --dump */
+    cli_draft steps; /* --steps */
     cli_progress progress;
     dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
@@ -173,6 +174,29 @@ static int set_log(job *j)
                  : 0;
 }
 
+/* --steps: a line for every accepted step, as it is taken. */
+static int on_step(const dae_integrator *it, double t, double t_end, void *user)
+{
+    job *j = user;
+    double t_old = dae_integrator_previous_time(it);
+    if (t != t_old)
+        fprintf(j->steps.file, "%.17g,%.9g,%d\n", t, fabs(t - t_old), dae_integrator_stats(it)->order_last);
+    return j->progress.enabled ? cli_progress_step(it, t, t_end, &j->progress) : 0;
+}
+
+static int set_steps(job *j)
+{
+    const char *path = cli_value(j->args, "steps"),
+               *unit = j->problem->time_unit ? j->problem->time_unit : "";
+    if (!path) return 0;
+    if (j->options.repeat > 1) return cli_wrong(j->args, "--steps and --repeat exclude each other");
+    if (cli_draft_begin(j->args, &j->steps, "--steps", path)) return EXIT_USAGE;
+    fprintf(j->steps.file, "t,h,order\n# %s,%s,\n", unit, unit);
+    j->options.progress = on_step;
+    j->options.progress_user = j;
+    return 0;
+}
+
 static int set_progress(job *j)
 {
     const char *mode = cli_value(j->args, "progress");
@@ -186,7 +210,7 @@ static int set_progress(job *j)
         j->options.progress = cli_progress_step;
         j->options.progress_user = &j->progress;
     }
-    return 0;
+    return set_steps(j);
 }
 
 /* The functions of --event, after those of the problem that change its state; without --event all of the problem. */
@@ -337,7 +361,7 @@ static int write_files(job *j)
             const char *dot = strrchr(animate, '.'), *viewer = cli_value(j->args, "viewer");
             const dae_run_result *r = j->result;
             mbs_track motion = {r->npoint, r->point_t, r->point_y, r->event, r->nevent, r->event_name};
-            mbs_show show = dot && !strcmp(dot, ".json")            ? MBS_SHOW_SCENE
+            mbs_show show = dot && !strcmp(dot, ".json")         ? MBS_SHOW_SCENE
                             : viewer && !strcmp(viewer, "small") ? MBS_SHOW_SMALL
                                                                  : MBS_SHOW_PAGE;
             dae_status s = mbs_write_motion(j->problem, &motion, show, cli_write_file, page.file);
@@ -345,6 +369,10 @@ static int write_files(job *j)
         }
         if (bad) status = EXIT_USAGE;
         else note_kept(j, animate);
+    }
+    if (j->steps.file) {
+        if (cli_draft_end(j->args, &j->steps, ferror(j->steps.file))) status = EXIT_USAGE;
+        else note_kept(j, cli_value(j->args, "steps"));
     }
     if (checkpoint && j->result->started) {
         if (cli_checkpoint_write(j->args, j->result, checkpoint)) status = EXIT_USAGE;
@@ -424,6 +452,7 @@ static int run(cli_args *args)
     dae_reference_destroy(j.reference);
     free(j.setting);
     free(j.extended);
+    cli_draft_drop(&j.steps);
     free(j.at);
     free(j.tolerance);
     free(j.resume);
@@ -468,6 +497,7 @@ static const cli_option options[] = {
     {"per-step", "N", NULL, "every step and N - 1 points between instead (4)"},
     {"max-gap", "DT", NULL, "every step, and points between so that they are DT apart at most"},
     {"components", "A,B,...", NULL, "only these columns in --out FILE"},
+    {"steps", "FILE", "file", "write time, size and order of every accepted step (CSV)"},
     {"dump", "FILE", "file", "write the continuous solution, for `daedalus sample`"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"full", NULL, NULL, "all components in the report, however many"},

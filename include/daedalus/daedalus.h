@@ -5,6 +5,7 @@
 
 #include <daedalus/equations.h>
 #include <daedalus/experiment.h>
+#include <daedalus/field.h>
 #include <daedalus/formulation.h>
 #include <daedalus/gefp.h>
 #include <daedalus/integrator.h>
