@@ -29,6 +29,7 @@ static dae_status build(mbs_builder *b, mbs_force_data *f)
 /* One end: s beyond it, F = k s + c s' while both are positive. */
 static void push(const mbs_force_data *f, mbs_context *x, double end, double sign, int switching)
 {
+    if (isinf(end)) return; /* no stop there: its margin would hide that of the other */
     int frozen = mbs_frozen(x, switching);
     if (!x->note && frozen != DAE_SIDE_FREE && frozen < 0) return;
     double s = sign * (mbs_coordinate_value(x, &f->q) - end), rate = sign * mbs_coordinate_rate(x, &f->q);
