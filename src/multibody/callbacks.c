@@ -175,7 +175,7 @@ static void apply_constraints(mbs_context *x, double factor, const double *lambd
 dae_status mbs_mechanism_constraint_stiffness(const mbs_mechanism *m, double t, const double *y,
                                               const double *lambda, double *K)
 {
-    if (!m->slot[MBS_SLOTS].J) return DAE_ERR_UNSUPPORTED;
+    if (!mbs_has_derivatives(m)) return DAE_ERR_UNSUPPORTED;
     mbs_context x = mbs_begin_derivatives(m, t, y, y + m->np);
     apply_constraints(&x, 1, lambda);
     by_position(&x, y, K);
@@ -387,7 +387,7 @@ void mbs_set_callbacks(mbs_mechanism *m)
     s->gamma = m->nlambda ? gamma_of : NULL;
     s->dynamics = m->nu ? dynamics : NULL;
     s->mass_blocks = mass_blocks;
-    if (m->slot[MBS_SLOTS].J) {
+    if (mbs_has_derivatives(m)) {
         s->dfdp = dfdp;
         s->dfdv = dfdv;
         s->dfdt = dfdt;

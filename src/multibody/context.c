@@ -41,24 +41,11 @@ void mbs_set_poses(const mbs_mechanism *m, const double *p, const double *v, mbs
     set_velocities(m, v, pose);
 }
 
-/* The first slot that no other thread uses. */
-static mbs_slot *take_slot(const mbs_mechanism *m)
-{
-    mbs_slot *slot = ((mbs_mechanism *)m)->slot; /* the only part of a mechanism that changes */
-    for (int k = 0;; k = (k + 1) % MBS_SLOTS) {
-        int idle = 0;
-        if (atomic_compare_exchange_strong_explicit(&slot[k].busy, &idle, 1, memory_order_acquire,
-                                                    memory_order_relaxed)) {
-            return &slot[k];
-        }
-    }
-}
-
 mbs_context mbs_begin(const mbs_mechanism *m, double t, const double *p, const double *v)
 {
-    mbs_slot *s = take_slot(m);
-    mbs_set_poses(m, p, v, s->pose);
-    return (mbs_context){.m = m, .t = t, .v = v, .pose = s->pose, .work = s->work, .slot = s};
+    mbs_data *d = mbs_take(m, 0);
+    mbs_set_poses(m, p, v, d->pose);
+    return (mbs_context){.m = m, .t = t, .v = v, .pose = d->pose, .work = d->work, .data = d};
 }
 
 /* A cache: poses (the ground first), the positions that they belong to, work space of expressions. */
@@ -87,18 +74,7 @@ mbs_context mbs_begin_at(const mbs_mechanism *m, const dae_mech_point *y)
         .m = m, .t = y->t, .v = y->v, .u = y->u, .lambda = y->lambda, .pose = pose, .work = p + m->np};
 }
 
-static mbs_slot *take_derivative_slot(const mbs_mechanism *m)
-{
-    mbs_slot *s = &((mbs_mechanism *)m)->slot[MBS_SLOTS];
-    int idle = 0;
-    while (!atomic_compare_exchange_weak_explicit(&s->busy, &idle, 1, memory_order_acquire,
-                                                  memory_order_relaxed)) {
-        idle = 0;
-    }
-    return s;
-}
-
-static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_slot *s, double t, const double *p,
+static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_data *s, double t, const double *p,
                                      const double *v)
 {
     mbs_set_poses(m, p, v, s->pose);
@@ -110,7 +86,7 @@ static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_slot *s, double
                          .v = v,
                          .pose = s->pose,
                          .work = s->work,
-                         .slot = s,
+                         .data = s,
                          .f = s->f,
                          .J = s->J,
                          .nz = m->nz,
@@ -119,7 +95,7 @@ static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_slot *s, double
 
 mbs_context mbs_begin_derivatives(const mbs_mechanism *m, double t, const double *p, const double *v)
 {
-    return clear_derivatives(m, take_derivative_slot(m), t, p, v);
+    return clear_derivatives(m, mbs_take(m, 1), t, p, v);
 }
 
 /* n numbers behind *at are those of from (zeros for NULL): 1; else they become it: 0. */
@@ -137,7 +113,7 @@ static int same(double **at, const double *from, int n)
 
 int mbs_begin_derivatives_at(const mbs_mechanism *m, const dae_mech_point *y, mbs_context *x)
 {
-    mbs_slot *s = take_derivative_slot(m);
+    mbs_data *s = mbs_take(m, 1);
     double *at = s->key;
     int known = s->known;
     known &= same(&at, &y->t, 1);
@@ -150,7 +126,7 @@ int mbs_begin_derivatives_at(const mbs_mechanism *m, const dae_mech_point *y, mb
     known &= s->sides == sides;
     s->sides = sides;
     if (known) {
-        *x = (mbs_context){.m = m, .t = y->t, .slot = s, .f = s->f, .J = s->J, .nz = m->nz};
+        *x = (mbs_context){.m = m, .t = y->t, .data = s, .f = s->f, .J = s->J, .nz = m->nz};
         return 1;
     }
     *x = clear_derivatives(m, s, y->t, y->p, y->v);
@@ -162,7 +138,7 @@ int mbs_begin_derivatives_at(const mbs_mechanism *m, const dae_mech_point *y, mb
 
 void mbs_end(mbs_context *x)
 {
-    if (x->slot) atomic_store_explicit(&x->slot->busy, 0, memory_order_release);
+    if (x->data) mbs_give(x->m, x->data);
 }
 
 /* ---- Points and axes --------------------------------------------------------------------------------- */

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { derivative_limit = 600, dual_room = 800 }; /* velocities; duals alive in one force */
-
 dae_status mbs_wrong(mbs_builder *b, const char *format, ...)
 {
     if (b->err) {
@@ -62,25 +60,6 @@ double mbs_initial_value(const mbs_builder *b, const mbs_coordinate *q)
 {
     mbs_context x = {.m = b->m, .pose = (mbs_pose *)b->initial};
     return mbs_coordinate_value(&x, q);
-}
-
-int mbs_make_slots(mbs_mechanism *m)
-{
-    m->nz = 2 * m->nv + m->nu + m->nrow + 1;
-    for (int k = 0; k <= MBS_SLOTS; k++) {
-        mbs_slot *s = &m->slot[k];
-        s->pose = dae_arena_take(m->arena, (size_t)m->nbody + 1, sizeof *s->pose);
-        s->work = dae_arena_reals(m->arena, m->work_size + 1);
-        if (!s->pose || !s->work) return 1;
-        memcpy(s->pose[0].A, mbs_identity, sizeof mbs_identity);
-        if (k < MBS_SLOTS || m->nv > derivative_limit) continue;
-        s->f = dae_arena_reals(m->arena, (size_t)m->nv);
-        s->heap = dae_arena_reals(m->arena, (size_t)dual_room * (size_t)m->nz);
-        s->J = dae_arena_reals(m->arena, (size_t)m->nv * (size_t)m->nz);
-        s->key = dae_arena_reals(m->arena, (size_t)(1 + m->np + m->nv + m->nu + m->nrow));
-        if (!s->f || !s->heap || !s->J || !s->key) return 1;
-    }
-    return 0;
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
@@ -142,7 +121,7 @@ static dae_status build(mbs_builder *b)
     mbs_number_grips(m);
     b->path[0] = 0;
     mbs_number_rows(m, NULL);
-    s = mbs_number_switches(m) || mbs_make_slots(m) ? mbs_no_memory(b) : DAE_OK;
+    s = mbs_number_switches(m) || mbs_shelf_create(m) ? mbs_no_memory(b) : DAE_OK;
     if (!s) s = mbs_build_tree(b);
     if (!s) s = mbs_find_redundant(b, m->p0);
     return s;
@@ -223,6 +202,7 @@ void mbs_mechanism_destroy(mbs_mechanism *m)
     free(m->expression_side);
     free(m->signal);
     free(m->row);
+    mbs_shelf_destroy(m->shelf);
     dae_arena_destroy(m->arena);
     mbs_model_destroy(m->owned);
     free(m);

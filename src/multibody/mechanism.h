@@ -185,19 +185,30 @@ typedef struct mbs_signal {
 
 /* ---- The mechanism ------------------------------------------------------------------------------------- */
 
-enum { MBS_SLOTS = 8 }; /* evaluations at the same time; a ninth thread waits */
+/* data.c: what one evaluation writes. */
+typedef struct mbs_data {
+    int derivatives; /* 1: with room for them, where the mechanism is not too large */
+    double *room;    /* all of it: */
+    mbs_pose *pose;  /* nbody+1 */
+    double *work;    /* of expressions */
+    double *f;       /* nv */
+    double *heap;    /* for duals, or NULL */
+    double *J;       /* nv * nz, or NULL */
+    int known;       /* 1: f and J are those of all applied forces at */
+    double *key;     /* this point: t, p, v, u, lambda */
+    unsigned sides;  /* and these sides, in short */
+} mbs_data;
 
-typedef struct mbs_slot {
-    _Atomic int busy;
-    mbs_pose *pose; /* nbody+1 */
-    double *work;   /* of expressions */
-    double *f;      /* nv */
-    double *heap;   /* for duals, or NULL */
-    double *J;      /* nv * nz, or NULL */
-    int known;      /* 1: f and J are those of all applied forces at */
-    double *key;    /* this point: t, p, v, u, lambda */
-    unsigned sides; /* and these sides, in short */
-} mbs_slot;
+enum { MBS_IDLE = 16 }; /* data objects that are kept for later, of each kind */
+typedef struct mbs_shelf {
+    _Atomic(mbs_data *) idle[2 * MBS_IDLE]; /* those with derivatives behind */
+} mbs_shelf;
+
+int mbs_shelf_create(mbs_mechanism *m); /* sets nz too; != 0: out of memory */
+void mbs_shelf_destroy(mbs_shelf *s);
+mbs_data *mbs_take(const mbs_mechanism *m, int derivatives);
+void mbs_give(const mbs_mechanism *m, mbs_data *d);
+int mbs_has_derivatives(const mbs_mechanism *m); /* exact ones: up to 600 velocities */
 
 struct mbs_mechanism {
     const mbs_model *model; /* a copy of its own */
@@ -242,7 +253,7 @@ struct mbs_mechanism {
     double *note_lambda;    /* nlambda, or NULL: no switch depends on multipliers */
     const char *warning[16];
     int nwarning;
-    mbs_slot slot[MBS_SLOTS + 1]; /* the last one is for derivatives */
+    mbs_shelf *shelf; /* the only thing behind it that changes */
 };
 
 /* One evaluation. Duals (values with gradients) are made only if nz > 0. */
@@ -260,7 +271,7 @@ struct mbs_context {
     int nz;
     double *heap;
     size_t used;
-    mbs_slot *slot;
+    mbs_data *data; /* to be put back by mbs_end, or NULL */
     const struct mbs_note *note; /* where margins are wanted, or NULL */
 };
 
@@ -408,7 +419,6 @@ dae_status mbs_number_switches(mbs_mechanism *m); /* after all forces and joints
 /* Drivers that jump in position or speed between t0 and t1 are an error. */
 dae_status mbs_check_motions(const mbs_mechanism *m, double t0, double t1, dae_error *err);
 void mbs_set_switches(mbs_mechanism *m); /* of the system */
-int mbs_make_slots(mbs_mechanism *m);    /* mechanism.c; != 0: out of memory */
 struct mbs_tree *mbs_tree_copy(const struct mbs_tree *t, mbs_mechanism *m, dae_arena *arena);
 
 /* topology.c */

@@ -220,6 +220,7 @@ static const char *side_name(int i, void *user)
 static void release(dae_system *own)
 {
     mbs_mechanism *m = own->switches.user;
+    mbs_shelf_destroy(m->shelf);
     dae_arena_destroy(m->arena);
     free(m);
 }
@@ -227,17 +228,17 @@ static void release(dae_system *own)
 static dae_status bind(const dae_system *sys, dae_system *own, dae_error *err)
 {
     const mbs_mechanism *m = sys->switches.user;
-    mbs_mechanism *v = malloc(sizeof *v);
+    mbs_mechanism *v = calloc(1, sizeof *v);
     dae_arena *arena = dae_arena_create();
     if (!v || !arena) goto memory;
     memcpy(v, m, sizeof *v);
-    memset(v->slot, 0, sizeof v->slot);
+    v->shelf = NULL;
     v->owned = NULL;
     v->arena = arena;
     v->side = dae_arena_ints(arena, (size_t)m->nside);
     v->note_f = dae_arena_reals(arena, (size_t)m->nv);
     if (m->friction) v->note_lambda = dae_arena_reals(arena, (size_t)m->nlambda + 1);
-    if (mbs_make_slots(v) || dae_arena_failed(arena)) goto memory;
+    if (mbs_shelf_create(v) || dae_arena_failed(arena)) goto memory;
     for (int i = 0; i < m->nside; i++) v->side[i] = DAE_SIDE_FREE;
     if (m->tree && !(v->tree = mbs_tree_copy(m->tree, v, arena))) goto memory;
     v->system.mech.user = v;
@@ -248,6 +249,7 @@ static dae_status bind(const dae_system *sys, dae_system *own, dae_error *err)
     *own = v->system;
     return DAE_OK;
 memory:
+    if (v) mbs_shelf_destroy(v->shelf);
     dae_arena_destroy(arena);
     free(v);
     return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the switches of a run");
