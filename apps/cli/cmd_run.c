@@ -432,6 +432,7 @@ static int finish(job *j)
         if (r->npoint > 0) fprintf(stderr, "wrote %s (%d points)\n", j->kept, r->npoint);
         else fprintf(stderr, "wrote %s\n", j->kept);
     }
+    if (!status && cli_interrupted()) status = EXIT_INTERRUPTED; /* while its time was measured once more */
     return status ? status : files;
 }
 

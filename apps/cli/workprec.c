@@ -1,11 +1,9 @@
 /* A study of one problem: opening it, its reference, its runs, its records. */
 #include "workprec.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -373,59 +371,61 @@ int cli_study_run(cli_study *s, const char *out, const char *plot)
 
 /* ---- Many of them ---------------------------------------------------------------------------------- */
 
-enum { max_jobs = 64 };
+typedef struct each {
+    const char *const *name;
+    cli_work_fn *work;
+    void *user;
+    int stop_at_usage, status;
+} each;
 
-typedef struct worker {
-    pid_t pid;
-    const char *name;
-    double begin;
-} worker;
-
-/* Waits for one worker; its exit status (a signal counts as failure). */
-static int wait_for_one(worker *w)
+static int each_work(long task, int worker, dae_write_fn *write, void *to, void *user)
 {
-    int status, slot = 0;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, 0)) < 0 && errno == EINTR) continue;
-    while (slot < max_jobs && w[slot].pid != pid) slot++;
-    if (slot == max_jobs) return EXIT_FAILED;
-    w[slot].pid = 0;
-    if (WIFSIGNALED(status)) {
-        fprintf(stderr, "%-16s ended by signal %d; the finished runs are kept\n", w[slot].name,
-                WTERMSIG(status));
-        return EXIT_FAILED;
-    }
-    fprintf(stderr, "%-16s %s, %.1f s\n", w[slot].name, WEXITSTATUS(status) ? "stopped" : "done",
-            cli_wall() - w[slot].begin);
-    return WEXITSTATUS(status);
+    const each *e = user;
+    double begin = cli_wall();
+    int status = e->work(e->name[task], e->user);
+    (void)worker;
+    fprintf(stderr, "%-16s %s, %.1f s\n", e->name[task], status ? "stopped" : "done", cli_wall() - begin);
+    return write((const char *)&status, sizeof status, to) < 0 ? EXIT_FAILED : 0;
+}
+
+static int each_done(long task, const void *result, size_t length, void *user)
+{
+    each *e = user;
+    int status = EXIT_FAILED;
+    (void)task;
+    if (length == sizeof status) memcpy(&status, result, sizeof status);
+    if (status && e->status != EXIT_USAGE) e->status = status;
+    return e->stop_at_usage && e->status == EXIT_USAGE ? -1 : 0;
+}
+
+static int each_died(long task, int number, void *user)
+{
+    each *e = user;
+    if (task >= 0)
+        fprintf(stderr, "%-16s ended by signal %d; the finished runs are kept\n", e->name[task], number);
+    if (e->status != EXIT_USAGE) e->status = EXIT_FAILED;
+    return 0;
+}
+
+static int each_look(void *user)
+{
+    (void)user;
+    return cli_interrupted();
 }
 
 int cli_each(const cli_args *args, const char *const *name, int count, int jobs, int stop_at_usage,
              cli_work_fn *work, void *user)
 {
-    worker w[max_jobs] = {{0}};
-    int busy = 0, status = 0, next = 0;
-    for (;;) {
-        int more = next < count && !(stop_at_usage && status == EXIT_USAGE) && !cli_interrupted();
-        if (!more && !busy) break;
-        if (more && busy < jobs && busy < max_jobs) {
-            int slot = 0;
-            while (w[slot].pid) slot++;
-            fflush(NULL);
-            w[slot] = (worker){fork(), name[next], cli_wall()};
-            if (w[slot].pid < 0) return cli_wrong(args, "fork: %s", strerror(errno));
-            if (w[slot].pid == 0) {
-                int result = work(name[next], user);
-                fflush(NULL);
-                _exit(result);
-            }
-            next++;
-            busy++;
-            continue;
-        }
-        int got = wait_for_one(w);
-        busy--;
-        if (got && status != EXIT_USAGE) status = got;
-    }
-    return cli_interrupted() ? EXIT_INTERRUPTED : status;
+    each e = {.name = name, .work = work, .user = user, .stop_at_usage = stop_at_usage};
+    dae_workers w = {.jobs = jobs,
+                     .fresh = 1,
+                     .work = each_work,
+                     .done = each_done,
+                     .died = each_died,
+                     .look = each_look,
+                     .user = &e};
+    dae_error err = {0};
+    dae_status s = dae_workers_run(&w, count, NULL, &err);
+    if (s == DAE_ERR_MEMORY || s == DAE_ERR_UNSUPPORTED) return cli_wrong(args, "%s", err.text);
+    return cli_interrupted() ? EXIT_INTERRUPTED : e.status;
 }

@@ -7,6 +7,7 @@
 #include <daedalus/scale.h>
 #include <daedalus/sweep.h>
 #include <daedalus/table.h>
+#include <daedalus/workers.h>
 #include <daedalus/workprec.h>
 
 #endif
