@@ -12,7 +12,10 @@ int dae_dimension_same(const dae_dimension *a, const dae_dimension *b)
 
 dae_dimension dae_dimension_times(const dae_dimension *a, const dae_dimension *b, int power)
 {
-    dae_dimension d = {.soft = a->soft || b->soft};
+    dae_dimension d = {.soft = a->soft};
+    if (a->soft == 1 || b->soft == 1) d.soft = 1;
+    else if (!a->soft && dae_dimension_same(a, &(dae_dimension){0})) d.soft = b->soft; /* a plain factor */
+    else if (!b->soft && !dae_dimension_same(b, &(dae_dimension){0})) d.soft = 0;
     for (int i = 0; i < DAE_BASE_UNITS; i++) {
         int sum = a->power[i] + power * b->power[i];
         if (sum < -100 || sum > 100) sum = 0, d.soft = 1;
@@ -23,8 +26,10 @@ dae_dimension dae_dimension_times(const dae_dimension *a, const dae_dimension *b
 
 int dae_dimension_agree(const dae_dimension *a, const dae_dimension *b, dae_dimension *out)
 {
-    *out = a->soft && !b->soft ? *b : *a;
-    return a->soft || b->soft || dae_dimension_same(a, b);
+    int same = dae_dimension_same(a, b), implied = a->soft == DAE_IMPLIED && b->soft == DAE_IMPLIED;
+    *out = (a->soft && !b->soft) || (a->soft == 1 && b->soft) ? *b : *a;
+    if (implied && !same) out->soft = 1;
+    return a->soft == 1 || b->soft == 1 || implied || same;
 }
 
 static dae_dimension root(dae_dimension d, int n)

@@ -470,7 +470,7 @@ static value read_power(reader *x)
     if (x->failed) return a;
     if (b.constant && b.number == floor(b.number) && fabs(b.number) <= 64) {
         int n = (int)b.number;
-        static const dae_dimension one;
+        dae_dimension one = {.soft = a.dimension.soft};
         out = emit(x, OP_POWI, in, 1, n);
         out.dimension = dae_dimension_times(&one, &a.dimension, n);
         return out;

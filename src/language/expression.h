@@ -29,7 +29,9 @@ enum {
 
 typedef struct dae_expression dae_expression;
 
-/* Exponents of m, kg, s, A, K, mol of a value; soft: it is not certain (a number without a unit took part). */
+/* Exponents of m, kg, s, A, K, mol of a value; soft: 1: it is not certain (a number without a unit took
+ * part); DAE_IMPLIED: it is known, but no unit was written: it may stand for a number, but not beside another unit. */
+enum { DAE_IMPLIED = 2 };
 enum { DAE_BASE_UNITS = 6 };
 typedef struct dae_dimension {
     signed char power[DAE_BASE_UNITS];

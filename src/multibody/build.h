@@ -32,7 +32,10 @@ dae_status mbs_build_joint(mbs_builder *b, int k);
 dae_status mbs_build_driver(mbs_builder *b, int k);
 dae_status mbs_build_force(mbs_builder *b, int k);
 dae_status mbs_build_force_values(mbs_builder *b, int k); /* its expressions, when all forces are there */
-dae_status mbs_build_sensors(mbs_builder *b);             /* and events */
+/* force.c: the expression of a field has one of these units ("N m|N"), or none that is certain. */
+dae_status mbs_check_unit(mbs_builder *b, const char *field, const char *text, int expression,
+                          const char *unit);
+dae_status mbs_build_sensors(mbs_builder *b); /* and events */
 
 /* pattern.c: states of stick, slip and rest; numbers of rows (left_out NULL: all); G and M. */
 void mbs_number_grips(mbs_mechanism *m);

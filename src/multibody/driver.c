@@ -31,6 +31,8 @@ dae_status mbs_build_driver(mbs_builder *b, int k)
     if (!d->value) return mbs_wrong(b, "value: missing");
     int e = mbs_add_expression(b, "value", d->value, MBS_FOR_MOTION);
     if (e < 0) return b->err ? b->err->status : DAE_ERR_INPUT;
+    dae_status s = mbs_check_unit(b, "value", d->value, e, q->kind == MBS_ANGLE ? "" : "m");
+    if (s) return s;
     mbs_row *r = mbs_add_coordinate(b, q, 0);
     if (!r) return DAE_ERR_MEMORY;
     const int *variable;

@@ -106,3 +106,31 @@ int mbs_fields_fill(const mbs_field *table, const char *type, const mbs_value *v
     }
     return 0;
 }
+
+int mbs_unit_fits(const char *units, const dae_dimension *d)
+{
+    if (!units || d->soft) return 1;
+    for (const char *u = units;; u++) {
+        size_t n = strcspn(u, "|");
+        double factor;
+        dae_dimension one_of = {{0}, 0};
+        if (n) dae_unit_read(u, n, &factor, &one_of);
+        if (!memcmp(one_of.power, d->power, sizeof d->power)) return 1;
+        u += n;
+        if (!*u) return 0;
+    }
+}
+
+void mbs_unit_words(const char *units, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (const char *u = units; used < size; u++) {
+        size_t n = strcspn(u, "|");
+        int length = n ? dae_snprintf(out + used, size - used, "%s[%.*s]", used ? " or " : "", (int)n, u)
+                       : dae_snprintf(out + used, size - used, "%sa number without unit", used ? " or " : "");
+        used += length > 0 ? (size_t)length : 0;
+        u += n;
+        if (!*u) break;
+    }
+}

@@ -1,5 +1,6 @@
 /* Forces: where they act, what their types build, their expressions. */
 #include "multibody/build.h"
+#include "multibody/field.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,17 @@ dae_status mbs_build_force(mbs_builder *b, int k)
     return DAE_OK;
 }
 
+dae_status mbs_check_unit(mbs_builder *b, const char *field, const char *text, int expression,
+                          const char *unit)
+{
+    dae_dimension d = dae_expression_dimension(b->m->expression[expression]);
+    char found[48], expected[80];
+    if (mbs_unit_fits(unit, &d)) return DAE_OK;
+    dae_dimension_text(&d, found, sizeof found);
+    mbs_unit_words(unit, expected, sizeof expected);
+    return mbs_wrong(b, "%s: \"%.80s\" has the unit [%s], expected %s", field, text, found, expected);
+}
+
 dae_status mbs_build_force_values(mbs_builder *b, int k)
 {
     mbs_force_data *f = &b->m->force[k];
@@ -107,6 +119,10 @@ dae_status mbs_build_force_values(mbs_builder *b, int k)
         snprintf(field, sizeof field, f->model->count > 1 ? "value[%d]" : "value", i);
         f->value[i] = mbs_add_expression(b, field, f->model->value[i], MBS_FOR_FORCE);
         if (f->value[i] < 0) return b->err ? b->err->status : DAE_ERR_INPUT;
+        const char *unit = f->type->value_unit;
+        if (f->joint >= 0 && unit && unit[0] == 'N') unit = f->q.kind == MBS_ANGLE ? "N m" : "N";
+        dae_status s = mbs_check_unit(b, field, f->model->value[i], f->value[i], unit);
+        if (s) return s;
     }
     b->locals = NULL;
     return DAE_OK;

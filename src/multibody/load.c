@@ -2,6 +2,7 @@
  * for names, what was probably meant. The JSON Schema of the format is docs/model.schema.json. */
 #include "multibody/field.h"
 #include "multibody/mechanism.h"
+#include "multibody/repeat.h"
 #include "multibody/shape.h"
 #include "multibody/vector3.h"
 
@@ -478,45 +479,15 @@ static void read_point(loader *l, json_t *o)
 
 /* ---- Fields of types ----------------------------------------------------------------------------------- */
 
-/* 1: the dimension is one of a list such as "N m|N/m" (NULL: any). */
-static int fits(const char *units, const dae_dimension *d)
-{
-    if (!units || d->soft) return 1;
-    for (const char *u = units;; u++) {
-        size_t n = strcspn(u, "|");
-        double factor;
-        dae_dimension one_of = {{0}, 0};
-        if (n) dae_unit_read(u, n, &factor, &one_of);
-        if (!memcmp(one_of.power, d->power, sizeof d->power)) return 1;
-        u += n;
-        if (!*u) return 0;
-    }
-}
-
-/* "N m|N/m" as "[N m] or [N/m]". */
-static void units_in_words(const char *units, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = 0;
-    for (const char *u = units; used < size; u++) {
-        size_t n = strcspn(u, "|");
-        int length = dae_snprintf(out + used, size - used, n ? "%s[%.*s]" : "%sa number without unit",
-                                  used ? " or " : "", (int)n, u);
-        used += length > 0 ? (size_t)length : 0;
-        u += n;
-        if (!*u) break;
-    }
-}
-
 static double number_in(loader *l, const char *field, const json_t *j, const char *units)
 {
     dae_dimension d = {{0}, 1};
     double x =
         json_is_string(j) ? constant(l, field, json_string_value(j), &any, &d) : number_of(l, field, j, &any);
-    if (!l->failed && !fits(units, &d)) {
+    if (!l->failed && !mbs_unit_fits(units, &d)) {
         char found[48], expected[80];
         dae_dimension_text(&d, found, sizeof found);
-        units_in_words(units, expected, sizeof expected);
+        mbs_unit_words(units, expected, sizeof expected);
         wrong(l, field, "\"%.80s\" has the unit [%s], expected %s", json_string_value(j), found, expected);
     }
     return x;
@@ -727,6 +698,16 @@ static void read_event(loader *l, json_t *o)
     if (!l->failed) mbs_model_add_event(l->m, &e);
 }
 
+/* An item with "repeat": {"i": "1..N"}: once for every value of i, with {i}, {i+1}, ... in its texts replaced. */
+static void read_repeated(loader *l, json_t *o, void (*read)(loader *, json_t *))
+{
+    char fault[200];
+    json_t *all = mbs_repeat(l->m, o, max_items, fault, sizeof fault);
+    if (!all) wrong(l, "repeat", "%s", fault);
+    for (size_t i = 0; all && i < json_array_size(all) && !l->failed; i++) read(l, json_array_get(all, i));
+    json_decref(all);
+}
+
 static void read_section(loader *l, json_t *root, const char *key, void (*read)(loader *, json_t *))
 {
     json_t *list = child(l, root, key, 1);
@@ -735,6 +716,7 @@ static void read_section(loader *l, json_t *root, const char *key, void (*read)(
         json_t *o = json_array_get(list, i);
         snprintf(l->path, sizeof l->path, "%s[%d]", key, (int)i);
         if (!json_is_object(o)) wrong(l, "", "expected an object, found %s", kind_of(o));
+        else if (json_object_get(o, "repeat")) read_repeated(l, o, read);
         else read(l, o);
     }
     l->path[0] = 0;

@@ -163,6 +163,43 @@ static int signal_number(mbs_mechanism *m, const mbs_signal *s)
     return m->nsignal++;
 }
 
+/* Of a signal: implied, so that numbers stand beside it as before, but no other unit. */
+static dae_dimension dimension_of(const mbs_builder *b, const mbs_signal *s)
+{
+    static const signed char length[DAE_BASE_UNITS] = {1}, force[DAE_BASE_UNITS] = {1, 1, -2},
+                             torque[DAE_BASE_UNITS] = {2, 1, -2}, current[DAE_BASE_UNITS] = {0, 0, 0, 1};
+    dae_dimension d = {.soft = DAE_IMPLIED};
+    const signed char *base = NULL;
+    int per_time = 0;
+    switch (s->kind) {
+    case MBS_TIME: per_time = -1; break;
+    case MBS_BODY_POSITION: base = length; break;
+    case MBS_BODY_ANGLE:
+    case MBS_BODY_QUATERNION: break;
+    case MBS_BODY_VELOCITY: base = length, per_time = 1; break;
+    case MBS_BODY_OMEGA: per_time = 1; break;
+    case MBS_BODY_ACCELERATION: base = length, per_time = 2; break;
+    case MBS_BODY_ALPHA: per_time = 2; break;
+    case MBS_JOINT_RATE:
+    case MBS_JOINT_COORDINATE:
+        per_time = s->kind == MBS_JOINT_RATE;
+        if (s->component != MBS_ANGLE) base = length;
+        break;
+    case MBS_STATE: base = current; break;
+    case MBS_JOINT_REACTION: base = s->component < 3 || s->component == 6 ? force : torque; break;
+    case MBS_ENERGY: base = torque; break;
+    case MBS_LOCAL:
+        if (!b->locals || !strncmp(b->locals, "angle", 5)) d.soft = 1; /* of an angle or a slide */
+        base = length;
+        per_time = s->object;
+        break;
+    default: d.soft = 1;
+    }
+    if (base) memcpy(d.power, base, sizeof d.power);
+    d.power[2] = (signed char)(d.power[2] - per_time);
+    return d;
+}
+
 static int look_up(const char *name, dae_symbol *out, void *user)
 {
     lookup *l = user;
@@ -183,7 +220,7 @@ static int look_up(const char *name, dae_symbol *out, void *user)
         return 0;
     }
     l->derived |= s.kind >= MBS_BODY_ACCELERATION;
-    out->dimension.soft = 1;
+    out->dimension = dimension_of(l->b, &s);
     out->variable = signal_number(l->b->m, &s);
     return out->variable >= 0;
 }

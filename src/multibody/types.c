@@ -116,7 +116,8 @@ static void put_type(mbs_writer *w, int first, const char *name, const char *doc
     mbs_put_text(w, "{\"type\":\"object\",\"description\":\"");
     mbs_put_text(w, doc);
     mbs_put(w, "\",\"properties\":{\"type\":{\"const\":\"%s\"},", name);
-    mbs_put_text(w, "\"name\":{\"$ref\":\"#/$defs/id\"},\"doc\":{\"type\":\"string\"}");
+    mbs_put_text(w, "\"name\":{\"$ref\":\"#/$defs/"
+                    "id\"},\"doc\":{\"type\":\"string\"},\"repeat\":{\"$ref\":\"#/$defs/repeat\"}");
     mbs_put_text(w, properties);
     for (const mbs_field *f = field; f && f->name; f++) put_property(w, f);
     mbs_put_text(w, "},\"additionalProperties\":false,\"required\":[\"name\",\"type\"");

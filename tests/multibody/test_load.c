@@ -39,6 +39,27 @@ static void mistakes_are_told_with_their_place(void **state)
         {"", "line 1", "no JSON"},
         {"{\"daedalus\":1,}", "line 1, column", "no JSON"},
         {"[1,2]", "file", "expected an object"},
+        {FORCE("\"name\":\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":\"5[N]\""), "forces[0]: value",
+         "expected [N m]"},
+        {FORCE("\"name\":\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":\"rod.x + 3[kg]\""),
+         "forces[0]: value", "[m] + [kg]"},
+        {FORCE("\"name\":\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":\"3[N s]*J.speed\""),
+         "forces[0]: value", "expected [N m]"},
+        {FORCE("\"name\":\"F\",\"type\":\"spring\",\"a\":\"O\",\"b\":\"A\",\"k\":\"5[N]\""), "forces[0].k",
+         "expected [N/m]"},
+        {FORCE("\"name\":\"F\",\"type\":\"spring\",\"a\":\"O\",\"b\":\"A\",\"mu\":1"), "forces[0].mu",
+         "unknown key"},
+        {WITH("\"drivers\":[{\"name\":\"D\",\"joint\":\"J\",\"value\":\"2[m]*t\"}]"), "drivers[0]: value",
+         "a number without unit"},
+        {WITH("\"sensors\":[{\"repeat\":{\"i\":\"1..K\"},\"name\":\"s{i}\",\"value\":\"t\"}]"),
+         "sensors[0].repeat", "K"},
+        {WITH("\"sensors\":[{\"repeat\":{\"i\":3},\"name\":\"s{i}\",\"value\":\"t\"}]"), "sensors[0].repeat",
+         "expected {"},
+        {WITH("\"sensors\":[{\"repeat\":{\"i\":\"1..2\"},\"name\":\"s{i/2}\",\"value\":\"t\"}]"),
+         "sensors[0].repeat", "whole number"},
+        {WITH(
+             "\"sensors\":[{\"repeat\":{\"i\":\"1..200\",\"j\":\"1..200\"},\"name\":\"s\",\"value\":\"t\"}]"),
+         "sensors[0].repeat", "more than"},
         {"{\"daedalus\":1,\"daedalus\":1}", "line 1", "duplicate"},
         {"{}", "kind", "missing"},
         {"{\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2}", "daedalus", "missing"},
@@ -213,11 +234,53 @@ static void models_of_the_library_run(void **state)
     assert_true(count >= 7);
 }
 
+/* A chain written once and written out: the same bodies, joints, start. */
+static void repeated_items_are_those_written_out(void **state)
+{
+    (void)state;
+    const char *text[2] = {
+        HEAD ",\"parameters\":{\"N\":3},\"bodies\":[{\"repeat\":{\"i\":\"1..N\"},\"name\":\"b{i}\",\"mass\":"
+             "\"0.5*{i}\","
+             "\"inertia\":0.1,\"r\":[\"{i}-0.5\",0]}],\"points\":[{\"name\":\"P0\",\"body\":\"ground\",\"r\":"
+             "[0,0]},"
+             "{\"repeat\":{\"i\":\"1..N\"},\"name\":\"A{i}\",\"body\":\"b{i}\",\"r\":[-0.5,0]},{\"repeat\":{"
+             "\"i\":\"1..N\"},"
+             "\"name\":\"P{i}\",\"body\":\"b{i}\",\"r\":[0.5,0]}],\"joints\":[{\"repeat\":{\"i\":\"1..N\"},"
+             "\"name\":\"J{i}\","
+             "\"type\":\"revolute\",\"a\":\"P{i-1}\",\"b\":\"A{i}\"}]}",
+        HEAD
+        ",\"bodies\":[{\"name\":\"b1\",\"mass\":0.5,\"inertia\":0.1,\"r\":[0.5,0]},{\"name\":\"b2\",\"mass\":"
+        "1,"
+        "\"inertia\":0.1,\"r\":[1.5,0]},{\"name\":\"b3\",\"mass\":1.5,\"inertia\":0.1,\"r\":[2.5,0]}],"
+        "\"points\":["
+        "{\"name\":\"P0\",\"body\":\"ground\",\"r\":[0,0]},{\"name\":\"A1\",\"body\":\"b1\",\"r\":[-0.5,0]},"
+        "{\"name\":\"A2\",\"body\":\"b2\",\"r\":[-0.5,0]},{\"name\":\"A3\",\"body\":\"b3\",\"r\":[-0.5,0]},"
+        "{\"name\":\"P1\",\"body\":\"b1\",\"r\":[0.5,0]},{\"name\":\"P2\",\"body\":\"b2\",\"r\":[0.5,0]},"
+        "{\"name\":\"P3\",\"body\":\"b3\",\"r\":[0.5,0]}],\"joints\":[{\"name\":\"J1\",\"type\":\"revolute\","
+        "\"a\":\"P0\",\"b\":\"A1\"},{\"name\":\"J2\",\"type\":\"revolute\",\"a\":\"P1\",\"b\":\"A2\"},"
+        "{\"name\":\"J3\",\"type\":\"revolute\",\"a\":\"P2\",\"b\":\"A3\"}]}"};
+    double y[2][18], a[2][9];
+    for (int k = 0; k < 2; k++) {
+        dae_error err = {0};
+        mbs_model *m = mbs_model_parse(text[k], strlen(text[k]), NULL, 0, &err);
+        if (!m) fail_msg("%s", err.text);
+        mbs_model_set_gravity(m, 1, -9.81, 0);
+        mbs_mechanism *c = compile(m);
+        assert_string_equal(mbs_mechanism_joint_name(c, 2), "J3");
+        assert_int_equal(mbs_mechanism_initial(c, y[k], &err), DAE_OK);
+        assert_int_equal(mbs_mechanism_acceleration(c, 0, y[k], a[k], NULL, &err), DAE_OK);
+        mbs_mechanism_destroy(c);
+    }
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+    assert_memory_equal(a[0], a[1], sizeof a[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_are_told_with_their_place),
         cmocka_unit_test(good_files_are_read),
+        cmocka_unit_test(repeated_items_are_those_written_out),
         cmocka_unit_test(settings_replace_parameters),
         cmocka_unit_test(models_of_the_library_run),
     };
