@@ -1,5 +1,5 @@
-/* Inside the statespace formulation: what statespace.c (partition, dependent coordinates, right-hand side) and
- * statespace_jacobian.c share.
+/* Inside the statespace formulation: what its files share: statespace.c (life, states), statespace_motion.c (dependent
+ * coordinates, right-hand side), statespace_choice.c (the coordinates), statespace_checkpoint.c and statespace_jacobian.c.
  *
  * Minimal coordinates are functionals of the positions, w = S p: a selection of coordinates, or combinations that span
  * the null space of G. All dependent quantities come from one matrix,
@@ -79,6 +79,35 @@ int dae_statespace_reduce(dae_formulation *f, double t);
 void dae_statespace_reduced_solve(dae_formulation *f, double *up, const double *low, double *x);
 /* The derivative of T(t,p) v along the motion at fixed v; zero where T = I. */
 int dae_statespace_turn(dae_formulation *f, double t, const double *p, const double *v, double *out);
+
+/* statespace_motion.c: G and T at a point, K of the positions, products, the nonzeros of a constant M, the right-hand side. */
+int dae_statespace_dense_G(dae_formulation *f, double t, const double *p);
+int dae_statespace_kinematic_matrix(dae_formulation *f, double t, const double *p);
+int dae_statespace_factor_position(dae_formulation *f, split_matrix *K, const functionals *S, double t,
+                                   const double *p);
+double dae_statespace_dot(int n, const double *restrict x, const double *restrict y);
+void dae_statespace_list_mass(dae_formulation *f);
+int dae_statespace_rhs(double t, const double *y, double *out, void *user);
+
+/* statespace_choice.c: choose finds coordinates at (t, p) and their K (into a candidate, or the first ones), take_choice makes the candidate the
+ * present one, influence is eta; words for messages; attach tells an integrator of the charts. */
+void dae_statespace_print_point(char *out, size_t size, int n, const double *p);
+void dae_statespace_note_trouble(dae_formulation *f, double t, const double *p, const char *what);
+dae_status dae_statespace_read_wish(dae_formulation *f, dae_error *err);
+int dae_statespace_choose(dae_formulation *f, double t, const double *p, int first, split_matrix *K,
+                          int *rank);
+double dae_statespace_influence(dae_formulation *f, double t, split_matrix *K);
+double dae_statespace_velocity_influence(dae_formulation *f, int *index, split_matrix *K);
+void dae_statespace_take_choice(statespace *s);
+int dae_statespace_write_state(dae_formulation *f, double t, double *y);
+int dae_statespace_set_anchor(dae_formulation *f, double t);
+void dae_statespace_diagnose(dae_formulation *f, char *out, size_t size);
+void dae_statespace_describe(dae_formulation *f);
+dae_status dae_statespace_attach(dae_formulation *f, dae_integrator *it, dae_error *err);
+
+/* statespace_checkpoint.c */
+size_t dae_statespace_save(const dae_formulation *f, void *buffer);
+int dae_statespace_load(dae_formulation *f, const void *buffer, size_t size);
 
 /* How far positions may be displaced for differences, times a small number. */
 double dae_statespace_scale(int n, const double *p);
