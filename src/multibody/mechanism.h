@@ -170,12 +170,18 @@ typedef enum mbs_signal_kind {
     MBS_JOINT_RATE,
     MBS_STATE,             /* u */
     MBS_LOCAL,             /* of a force */
+    MBS_POINT_POSITION,    /* object: a point of the model */
+    MBS_POINT_VELOCITY,
     MBS_BODY_ACCELERATION, /* from here on: sensors only */
     MBS_BODY_ALPHA,
     MBS_JOINT_REACTION, /* component 0..2 force, 3..5 torque, 6 and 7 their magnitudes */
     MBS_ENERGY,         /* component 0 kinetic, 1 potential, 2 both */
     MBS_DRIVER_FORCE,
-    MBS_SENSOR /* one that was declared before */
+    MBS_SENSOR,         /* one that was declared before */
+    MBS_POINT_ACCELERATION,
+    MBS_BODY_ROTATION, /* rotation vector */
+    MBS_BODY_CARDAN,   /* A = Rx Ry Rz */
+    MBS_BODY_EULER     /* A = Rz(phi) Rx(theta) Rz(psi) */
 } mbs_signal_kind;
 
 typedef struct mbs_signal {

@@ -2,9 +2,10 @@
  *
  *   t, parameters
  *   body.x .y .z .angle .vx .vy .vz .omega (space: .omega.x ...), .q.w .q.x .q.y .q.z
+ *   point.x .y .z .vx .vy .vz
  *   joint.value .speed .angle .slide .length .angle_rate .slide_rate .length_rate
  *   motor.current; local names of a force (length, rate, ...)
- *   sensors and events: body.ax .ay .az .alpha, joint.reaction.x ..., .force, .torque, driver.force,
+ *   sensors and events: body.ax .ay .az .alpha, .rotation.x .cardan.x .euler.phi (... .theta .psi), point.ax ..., joint.reaction.x ..., .force, .torque, driver.force,
  *                 energy.kinetic .potential .total, sensors declared before */
 #include "multibody/dual.h"
 
@@ -24,6 +25,21 @@ typedef struct lookup {
 static int axis_of(const char *s)
 {
     return s[0] && !s[1] && s[0] >= 'x' && s[0] <= 'z' ? s[0] - 'x' : -1;
+}
+
+/* Orientation of a spatial body: .rotation.x, .cardan.x, .euler.phi, ... */
+static int orientation_signal(const char *field, mbs_signal *s)
+{
+    static const char *const euler[] = {"euler.phi", "euler.theta", "euler.psi"};
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(field, euler[k]) != 0) continue;
+        s->kind = MBS_BODY_EULER, s->component = k;
+        return 1;
+    }
+    int turn = !strncmp(field, "rotation.", 9), cardan = !strncmp(field, "cardan.", 7);
+    s->kind = turn ? MBS_BODY_ROTATION : MBS_BODY_CARDAN;
+    s->component = turn || cardan ? axis_of(field + (turn ? 9 : 7)) : -1;
+    return s->component >= 0;
 }
 
 static int body_signal(const mbs_mechanism *m, const char *field, mbs_signal *s)
@@ -50,10 +66,18 @@ static int body_signal(const mbs_mechanism *m, const char *field, mbs_signal *s)
         s->kind = MBS_BODY_QUATERNION;
         if (k == 0 && strcmp(field, "q.w") != 0) return 0;
     } else {
-        return 0;
+        return !m->planar && orientation_signal(field, s);
     }
     s->component = k;
     return 1;
+}
+
+static int point_signal(const mbs_mechanism *m, const char *field, mbs_signal *s)
+{
+    int moves = field[0] == 'v' ? 1 : field[0] == 'a' ? 2 : 0;
+    s->component = axis_of(field + (moves > 0));
+    s->kind = moves == 0 ? MBS_POINT_POSITION : moves == 1 ? MBS_POINT_VELOCITY : MBS_POINT_ACCELERATION;
+    return s->component >= 0 && (s->component < 2 || !m->planar);
 }
 
 static int joint_signal(const mbs_mechanism *m, const mbs_joint_data *j, const char *field, mbs_signal *s)
@@ -123,6 +147,7 @@ static int named_signal(const lookup *l, const char *name, mbs_signal *s)
     if ((s->object = mbs_find_body(m->model, head)) > 0) return body_signal(m, dot + 1, s);
     s->object = mbs_find_joint(m->model, head);
     if (s->object >= 0 && s->object < m->njoint) return joint_signal(m, &m->joint[s->object], dot + 1, s);
+    if ((s->object = mbs_find_point(m->model, head)) >= 0) return point_signal(m, dot + 1, s);
     for (k = 0; k < m->nforce; k++) {
         if (m->force[k].u < 0 || strcmp(m->force[k].model->name, head) != 0 || strcmp(dot, ".current") != 0)
             continue;
@@ -173,11 +198,17 @@ static dae_dimension dimension_of(const mbs_builder *b, const mbs_signal *s)
     int per_time = 0;
     switch (s->kind) {
     case MBS_TIME: per_time = -1; break;
+    case MBS_POINT_POSITION:
     case MBS_BODY_POSITION: base = length; break;
     case MBS_BODY_ANGLE:
+    case MBS_BODY_ROTATION:
+    case MBS_BODY_CARDAN:
+    case MBS_BODY_EULER:
     case MBS_BODY_QUATERNION: break;
+    case MBS_POINT_VELOCITY:
     case MBS_BODY_VELOCITY: base = length, per_time = 1; break;
     case MBS_BODY_OMEGA: per_time = 1; break;
+    case MBS_POINT_ACCELERATION:
     case MBS_BODY_ACCELERATION: base = length, per_time = 2; break;
     case MBS_BODY_ALPHA: per_time = 2; break;
     case MBS_JOINT_RATE:
@@ -298,11 +329,48 @@ static const mbs_coordinate *joint_coordinate(const mbs_context *x, const mbs_si
     return s->component == MBS_ANGLE ? &j->angle : s->component == MBS_SLIDE ? &j->slide : &j->length;
 }
 
+static mbs_frame point_of(const mbs_mechanism *m, int k)
+{
+    const mbs_point *p = &m->model->point[k];
+    mbs_frame f = {.body = p->body, .s = {p->r[0], p->r[1], m->planar ? 0 : p->r[2]}};
+    return f;
+}
+
+/* a = r'' + A (alpha x s) + A (omega x (omega x s)) */
+static double point_acceleration(const mbs_context *x, const mbs_signal *s)
+{
+    mbs_frame f = point_of(x->m, s->object);
+    double alpha[3] = {0, 0, 0}, c[3], a[3], bias[3];
+    if (f.body == 0) return 0;
+    if (!x->a) return NAN;
+    for (int k = 0; k < 3; k++) {
+        int at = mbs_slot_of(x->m, f.body, 3 + k);
+        if (at >= 0) alpha[k] = x->a[at];
+    }
+    mbs_cross(alpha, f.s, c);
+    mbs_rotate(x->pose[f.body].A, c, a);
+    mbs_point_bias(x, &f, bias);
+    return x->a[mbs_slot_of(x->m, f.body, s->component)] + a[s->component] + bias[s->component];
+}
+
+static double orientation(const mbs_pose *b, const mbs_signal *s)
+{
+    const double *A = b->A, *e = b->e;
+    int k = s->component;
+    if (s->kind == MBS_BODY_CARDAN)
+        return k == 0 ? atan2(-A[5], A[8]) : k == 1 ? asin(fmax(-1, fmin(1, A[2]))) : atan2(-A[1], A[0]);
+    if (s->kind == MBS_BODY_EULER)
+        return k == 0 ? atan2(A[2], -A[5]) : k == 1 ? acos(fmax(-1, fmin(1, A[8]))) : atan2(A[6], A[7]);
+    double n = mbs_norm(e + 1), turn = 2 * atan2(n, fabs(e[0])); /* |turn| <= pi */
+    return (e[0] < 0 ? -1 : 1) * (n > 1e-150 ? turn / n : 2) * e[1 + k];
+}
+
 double mbs_signal_value(mbs_context *x, const mbs_signal *s)
 {
     const mbs_mechanism *m = x->m;
     const mbs_pose *b = &x->pose[s->kind <= MBS_BODY_OMEGA ? s->object : 0];
     double out[6], kinetic, potential;
+    mbs_frame f;
     switch (s->kind) {
     case MBS_TIME: return x->t;
     case MBS_BODY_POSITION: return b->r[s->component];
@@ -313,6 +381,15 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
     case MBS_JOINT_COORDINATE: return mbs_coordinate_value(x, joint_coordinate(x, s));
     case MBS_JOINT_RATE: return mbs_coordinate_rate(x, joint_coordinate(x, s));
     case MBS_STATE: return x->u ? x->u[s->object] : 0;
+    case MBS_POINT_POSITION:
+    case MBS_POINT_VELOCITY:
+        f = point_of(m, s->object);
+        (s->kind == MBS_POINT_POSITION ? mbs_point_position : mbs_point_velocity)(x, &f, out);
+        return out[s->component];
+    case MBS_POINT_ACCELERATION: return point_acceleration(x, s);
+    case MBS_BODY_ROTATION:
+    case MBS_BODY_CARDAN:
+    case MBS_BODY_EULER: return orientation(&x->pose[s->object], s);
     case MBS_BODY_ACCELERATION: return x->a ? x->a[mbs_slot_of(m, s->object, s->component)] : NAN;
     case MBS_BODY_ALPHA: return x->a ? x->a[mbs_slot_of(m, s->object, 3 + s->component)] : NAN;
     case MBS_JOINT_REACTION:
@@ -352,6 +429,10 @@ mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *lo
     switch (s->kind) {
     case MBS_BODY_POSITION: return mbs_position3(x, &f).c[s->component];
     case MBS_BODY_VELOCITY: return mbs_velocity3(x, &f).c[s->component];
+    case MBS_POINT_POSITION:
+    case MBS_POINT_VELOCITY:
+        f = point_of(x->m, s->object);
+        return (s->kind == MBS_POINT_POSITION ? mbs_position3 : mbs_velocity3)(x, &f).c[s->component];
     case MBS_BODY_ANGLE: {
         mbs_coordinate q = {.kind = MBS_ANGLE, .j = f};
         mbs_coordinate_dual(x, &q, &value, &rate);

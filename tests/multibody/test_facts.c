@@ -250,6 +250,46 @@ static const fact facts[] = {
                                                 "\"name\":\"D\",\"joint\":\"J\",\"value\":\"t\"}]," SENSE(
                                                     "tan(K.value) - 2*tan(J.value)"),
      0.7, 0},
+    /* points: the tip of the rod of the first line, twice as far as the center; a turning body seen from its rim */
+    {"point, plane: acceleration",
+     HEAD(2) G2 "\"bodies\":[" BODY2(
+         "b", "1", "0",
+         "") "],\"points\":[" O2
+             ",{\"name\":\"P\",\"body\":\"b\",\"r\":[-1,0]},{\"name\":\"E\",\"body\":\"b\",\"r\":[1,0]}],"
+             "\"joints\":[{\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"P\"}]," SENSE("E.ay"),
+     0, -2 * 20 / 2.5},
+    {"point, space: centripetal acceleration of a free body that spins about z",
+     HEAD(3) "\"bodies\":[" BODY3(
+         "b", "0", "0", "0", ",\"omega\":[0,0,3]") "],\"points\":[{\"name\":\"E\",\"body\":\"b\",\"r\":[0.5,"
+                                                   "0,0]}]," SENSE("E.ax + 9*E.x + 100*(E.vy - 3*E.x)"),
+     0.4, 0},
+    {"point, space: its circle",
+     HEAD(3) "\"bodies\":[" BODY3(
+         "b", "0", "0", "0",
+         ",\"omega\":[0,0,3]") "],\"points\":[{\"name\":\"E\",\"body\":\"b\",\"r\":[0.5,0,0]}]," SENSE("E.x"),
+     0.4, 0.5 * 0.362357754476674},
+    /* q of 0.6 rad about z */
+    {"rotation vector",
+     HEAD(3) "\"bodies\":[" BODY3(
+         "b", "0", "0", "0",
+         ",\"q\":[-0.955336489125606,0,0,-0.295520206661340]") "]," SENSE("b.rotation.z + 10*b.rotation.x"),
+     0, 0.6},
+    {"Cardan angles: 90 degrees about x, then 0.6 about the new y",
+     HEAD(3) "\"bodies\":[" BODY3(
+         "b", "0", "0", "0",
+         ",\"q\":[0.675524909752,0.675524909752,0.208964341839,0.208964341839]") "]," SENSE("b.cardan.x + "
+                                                                                            "10*b.cardan.y + "
+                                                                                            "100*b.cardan.z"),
+     0, 1.5707963267948966 + 6},
+    {"Euler angles: 0.6 about z, then 90 degrees about the new x",
+     HEAD(3) "\"bodies\":[" BODY3(
+         "b", "0", "0", "0",
+         ",\"q\":[0.675524909752,0.675524909752,0.208964341839,0.208964341839]") "]," SENSE("b.euler.theta + "
+                                                                                            "10*b.euler.phi "
+                                                                                            "+ "
+                                                                                            "100*b.euler."
+                                                                                            "psi"),
+     0, 1.5707963267948966 + 6},
     /* forces: k = 50, m = 2: omega = 5 */
     {"spring, plane",
      HEAD(2) "\"bodies\":[" BODY2("b", "1.5", "0",
