@@ -18,6 +18,8 @@ typedef struct job {
     dae_setting *setting, *extended; /* --opt; and --project */
     double *at, *tolerance;          /* --at; --rtol and --atol by components */
     dae_switching *switching;        /* --event */
+    dae_events watched;              /* with --event-points or --event-residual */
+    dae_event *event;
     void *resume;
     cli_draft dump;  /* --dump */
     cli_draft steps; /* --steps */
@@ -214,7 +216,7 @@ static int set_progress(job *j)
 }
 
 /* The functions of --event, after those of the problem that change its state; without --event all of the problem. */
-static int set_events(job *j)
+static int name_events(job *j)
 {
     const char *given[max_events];
     int count = 0;
@@ -230,6 +232,30 @@ static int set_events(job *j)
         dae_switching_create(j->problem, j->options.options.atol, given, count, j->options.events, &err);
     if (!j->switching) return cli_wrong(j->args, "--event: %s", err.text);
     j->options.events = dae_switching_events(j->switching);
+    return 0;
+}
+
+/* --event-points, --event-residual: n_c and phi_res of [MEXX] section 4.2. */
+static int set_events(job *j)
+{
+    long points = -1;
+    double residual = -1;
+    if (name_events(j)) return EXIT_USAGE;
+    if (cli_whole(j->args, "event-points", 0, 10000, &points) ||
+        cli_real(j->args, "event-residual", 0, DBL_MAX, &residual))
+        return EXIT_USAGE;
+    if (points < 0 && residual < 0) return 0;
+    const dae_events *given = j->options.events;
+    if (!given || !given->count)
+        return cli_wrong(j->args, "--event-points and --event-residual: nothing is watched; give --event");
+    j->event = malloc((size_t)given->count * sizeof *j->event);
+    if (!j->event) return cli_wrong(j->args, "out of memory");
+    memcpy(j->event, given->event, (size_t)given->count * sizeof *j->event);
+    j->watched = *given;
+    j->watched.event = j->event;
+    if (points >= 0) j->watched.check_points = (int)points;
+    for (int i = 0; i < given->count && residual >= 0; i++) j->event[i].residual = residual;
+    j->options.events = &j->watched;
     return 0;
 }
 
@@ -454,6 +480,7 @@ static int run(cli_args *args)
     free(j.setting);
     free(j.extended);
     cli_draft_drop(&j.steps);
+    free(j.event);
     free(j.at);
     free(j.tolerance);
     free(j.resume);
@@ -488,6 +515,8 @@ static const cli_option options[] = {
      ":stop end there, "
      "with :rising or :falling only then; can be given more than once; none: not those of the problem "
      "either"},
+    {"event-points", "N", NULL, "points inside each step at which changes of sign are looked for, besides its ends"},
+    {"event-residual", "R", NULL, "values within R of zero have no sign; default 1e-6, or atol where that is less"},
     {"out", "FILE", "file",
      "write the trajectory with names and units: .csv (also other endings), .json, .h5, .gp, .svg, .png or "
      ".pdf; - is "

@@ -17,6 +17,10 @@ DAE_BEGIN_DECLS
  * equations rows[r .. m-1] are redundant (and consistent if the last m - r values of b vanish). < 0: bad arguments. */
 DAE_API int dae_gefp(int m, int n, double *A, double *b, double tol, int *rows, int *cols, double *pivot);
 
+/* As the routine is printed in the notes: the last row is not searched, only divided by what stands on its diagonal. For comparing
+ * with the notes' results; with fewer rows than columns it can choose a poor set of independent unknowns. */
+DAE_API int dae_gefp_printed(int m, int n, double *A, double *b, double tol, int *rows, int *cols, double *pivot);
+
 /* The dependent unknowns from the independent ones, in x (n): back substitution with U, b (NULL: zero) and cols as
  * dae_gefp of rank r left them; A has m rows. */
 DAE_API void dae_gefp_solve(int r, int m, int n, const double *U, const double *b, const int *cols,

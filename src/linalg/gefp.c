@@ -74,7 +74,8 @@ static void eliminate(int m, int n, double *A, double *b, int k)
     for (int i = k + 1; i < m; i++) column[i] = 0;
 }
 
-int dae_gefp(int m, int n, double *A, double *b, double tol, int *rows, int *cols, double *pivot)
+/* printed: the last row is not searched. */
+static int run(int printed, int m, int n, double *A, double *b, double tol, int *rows, int *cols, double *pivot)
 {
     double first = 0;
     if (m < 0 || n < m || (m && (!A || !rows)) || (n && !cols)) return -1;
@@ -85,6 +86,10 @@ int dae_gefp(int m, int n, double *A, double *b, double tol, int *rows, int *col
     for (int k = 0; k < m; k++) {
         int row, col;
         double largest = search(m, n, A, k, &row, &col);
+        if (printed && k == m - 1) {
+            row = col = k;
+            largest = fabs(A[k + (ptrdiff_t)k * m]);
+        }
         if (k == 0) first = largest;
         if (!(largest > tol * first) || !isfinite(largest)) return k;
         exchange(m, n, A, b, k, row, col, rows, cols);
@@ -92,6 +97,16 @@ int dae_gefp(int m, int n, double *A, double *b, double tol, int *rows, int *col
         eliminate(m, n, A, b, k);
     }
     return m;
+}
+
+int dae_gefp(int m, int n, double *A, double *b, double tol, int *rows, int *cols, double *pivot)
+{
+    return run(0, m, n, A, b, tol, rows, cols, pivot);
+}
+
+int dae_gefp_printed(int m, int n, double *A, double *b, double tol, int *rows, int *cols, double *pivot)
+{
+    return run(1, m, n, A, b, tol, rows, cols, pivot);
 }
 
 void dae_gefp_solve(int r, int m, int n, const double *U, const double *b, const int *cols, double *x)

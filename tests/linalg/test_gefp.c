@@ -161,6 +161,20 @@ static void gefp_searches_the_last_row_too(void **state)
     for (int j = 0; j < 9; j++) assert_true(condition_without(j) >= condition_without(3));
 }
 
+/* The routine as the notes print it: the last row is only divided, so that coordinate 2 becomes the independent one. */
+static void gefp_printed_gives_the_result_of_the_notes(void **state)
+{
+    double A[72], b[8], pivot[8];
+    int rows[8], cols[9];
+    (void)state;
+    cutter_get(8, A, b);
+    assert_int_equal(dae_gefp_printed(8, 9, A, b, 0, rows, cols, pivot), 8);
+    assert_order(cols, (int[]){9, 6, 3, 7, 1, 5, 8, 4, 2}, 9);
+    assert_near(pivot[7], 0.0593, 5e-5);
+    assert_near(A[7 + 8 * 8], 16.048657, 2e-6);
+    assert_near(b[7], -1411.081329, 1e-4);
+}
+
 /* ---- Rank, ties, bad values ------------------------------------------------------------------------------------ */
 
 static void gefp_names_redundant_rows(void **state)
@@ -211,6 +225,7 @@ int main(void)
         cmocka_unit_test(gefp_solves_the_3x3_example),
         cmocka_unit_test(gefp_reproduces_the_kinematic_web_cutter),
         cmocka_unit_test(gefp_searches_the_last_row_too),
+        cmocka_unit_test(gefp_printed_gives_the_result_of_the_notes),
         cmocka_unit_test(gefp_names_redundant_rows),
         cmocka_unit_test(gefp_breaks_ties_by_column_then_row),
         cmocka_unit_test(gefp_refuses_what_it_cannot_do),

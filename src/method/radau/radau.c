@@ -78,6 +78,7 @@ static const int newton_max[LEVELS] = {7, 12, 17}; /* [RADAU] nit */
 typedef struct radau_options {
     int order_min, order_max;
     const char *kernels; /* "auto" or "general" */
+    int second_order;    /* 0: y'[i] = y[m+i] is not made use of */
 } radau_options;
 
 /* What survives a checkpoint; in the arena. */
@@ -204,7 +205,7 @@ static radau_small *take_small(radau *r, dae_arena *a, int s)
     return small;
 }
 
-static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const char *kernels, dae_error *err)
+static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const radau_options *o, dae_error *err)
 {
     radau *r = calloc(1, sizeof *r);
     if (!r) {
@@ -243,7 +244,8 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const cha
     r->cont = r->stage + ld * (size_t)s;
     if (!r->mass.n) r->mw = r->w;
     if (!ivp->index) r->weight = r->base;
-    int fixed = strcmp(kernels, "general") != 0 && !ivp->sys->structure.second_order ? n : 0;
+    int second_order = o->second_order ? ivp->sys->structure.second_order : 0;
+    int fixed = strcmp(o->kernels, "general") != 0 && !second_order ? n : 0;
     for (int level = level_min; level <= level_max; level++) {
         r->rtol[level] = tolerances + ld * (size_t)(2 * level);
         r->atol[level] = r->rtol[level] + ld;
@@ -267,7 +269,7 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const cha
         return r;
     }
     dae_shifted_spec spec = {
-        .n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = ivp->sys->structure.second_order};
+        .n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = second_order};
     r->real = dae_shifted_create(&spec, a, err);
     spec.complex_shift = 1;
     for (int k = 0; r->real && k < s / 2; k++) {
@@ -291,7 +293,7 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const cha
 static void *create_radau5(dae_ivp *ivp, const void *option, dae_error *err)
 {
     const radau_options *o = option;
-    return create_levels(ivp, 0, 0, o->kernels, err);
+    return create_levels(ivp, 0, 0, o, err);
 }
 
 static void *create_radau(dae_ivp *ivp, const void *option, dae_error *err)
@@ -304,7 +306,7 @@ static void *create_radau(dae_ivp *ivp, const void *option, dae_error *err)
                  o->order_min, o->order_max);
         return NULL;
     }
-    return create_levels(ivp, lo, hi, o->kernels, err);
+    return create_levels(ivp, lo, hi, o, err);
 }
 
 /* |y'| in the weights of the error test, over the variables that have a derivative. */
@@ -1053,11 +1055,18 @@ static int load(void *self, const void *buffer, size_t size)
             "not"                                                                                           \
     }
 
-static const dae_option radau5_option_table[] = {KERNELS_OPTION, {.name = NULL}};
+#define SECOND_ORDER_OPTION                                                                              \
+    {                                                                                                    \
+        "second_order", DAE_OPTION_INT, offsetof(radau_options, second_order), 1, NULL, 0, 1, NULL, "",  \
+            "0: the linear systems are not reduced where y'[i] = y[m+i], as in the report's first rows of beam and plei" \
+    }
+
+static const dae_option radau5_option_table[] = {KERNELS_OPTION, SECOND_ORDER_OPTION, {.name = NULL}};
 static const dae_option radau_option_table[] = {
     ORDER_OPTION(order_min, 5, "lowest order: 5, 9 or 13"),
     ORDER_OPTION(order_max, 13, "highest order: 5, 9 or 13"),
     KERNELS_OPTION,
+    SECOND_ORDER_OPTION,
     {.name = NULL},
 };
 
