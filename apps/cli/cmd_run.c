@@ -462,6 +462,63 @@ static int finish(job *j)
     return status ? status : files;
 }
 
+/* --along: [RNY] section 3.1, at 1000 times between the start and the end. */
+static dae_status write_path(const job *j, const dae_path *path, const dae_path_error *e, const char *file,
+                             FILE *out, dae_error *err)
+{
+    static const char *const head[] = {"component", "largest", "t", "relative", "mean"}, *const unit[] = {
+                                                                                             "", "", "", "%",
+                                                                                             ""};
+    int n = dae_system_size(&j->problem->system);
+    dae_table *t = dae_table_create(5, n);
+    if (!t) return DAE_ERR_MEMORY;
+    for (int k = 0; k < 5; k++) dae_table_column(t, k, head[k], unit[k]);
+    for (int i = 0; i < n; i++) {
+        char buffer[24];
+        const double value[] = {e[i].largest, e[i].t, e[i].relative, e[i].mean};
+        dae_table_set_text(t, i, 0, dae_component_name(j->problem, i, buffer, sizeof buffer));
+        for (int k = 0; k < 4; k++) dae_table_set(t, i, k + 1, value[k]);
+    }
+    dae_table_note(t, "path", dae_path_source(path), 0);
+    dae_table_format format = dae_table_format_of(file);
+    dae_status s = dae_table_write(t, format ? format : DAE_TABLE_CSV, cli_write_file, out, err);
+    dae_table_destroy(t);
+    return s;
+}
+
+static int show_path(job *j)
+{
+    const char *file = cli_value(j->args, "along");
+    int n = dae_system_size(&j->problem->system), status = 0;
+    dae_error err = {0};
+    dae_run_options o = j->options;
+    double scd = NAN, mescd = NAN;
+    dae_path *path = dae_path_create(j->problem, o.t_end, 0, &err);
+    dae_path_error *e = calloc((size_t)n + 1, sizeof *e);
+    dae_run_result *r = NULL;
+    if (path && e) {
+        o.progress = NULL;
+        o.solution = NULL;
+        o.checkpoint = 0;
+        o.repeat = 1;
+        dae_path_ask(path, &o);
+        r = dae_run(j->problem, &o, &err);
+    }
+    if (!r || dae_path_compare(path, r, e, &scd, &mescd) < 0)
+        status =
+            cli_wrong(j->args, "--along %s: %s", file, err.text[0] ? err.text : "the run cannot be compared");
+    cli_draft d;
+    if (!status) status = cli_draft_begin(j->args, &d, "--along", file);
+    if (!status) status = cli_draft_end(j->args, &d, write_path(j, path, e, file, d.file, &err) < 0);
+    if (!status && !j->args->json && !cli_has(j->args, "quiet"))
+        printf("\nalong the trajectory (against %s): scd %.2f, mescd %.2f; per component in %s\n",
+               dae_path_source(path), scd, mescd, file);
+    dae_run_destroy(r);
+    free(e);
+    dae_path_destroy(path);
+    return status;
+}
+
 static int run(cli_args *args)
 {
     job j = {.args = args};
@@ -472,6 +529,7 @@ static int run(cli_args *args)
         j.result = dae_run(j.problem, &j.options, &err);
         cli_progress_end(&j.progress);
         status = j.result ? finish(&j) : cli_wrong(args, "%s", err.text);
+        if (!status && cli_has(args, "along")) status = show_path(&j);
     }
     cli_draft_drop(&j.dump);
     dae_run_destroy(j.result);
@@ -515,8 +573,10 @@ static const cli_option options[] = {
      ":stop end there, "
      "with :rising or :falling only then; can be given more than once; none: not those of the problem "
      "either"},
-    {"event-points", "N", NULL, "points inside each step at which changes of sign are looked for, besides its ends"},
-    {"event-residual", "R", NULL, "values within R of zero have no sign; default 1e-6, or atol where that is less"},
+    {"event-points", "N", NULL,
+     "points inside each step at which changes of sign are looked for, besides its ends"},
+    {"event-residual", "R", NULL,
+     "values within R of zero have no sign; default 1e-6, or atol where that is less"},
     {"out", "FILE", "file",
      "write the trajectory with names and units: .csv (also other endings), .json, .h5, .gp, .svg, .png or "
      ".pdf; - is "
@@ -528,6 +588,9 @@ static const cli_option options[] = {
     {"max-gap", "DT", NULL, "every step, and points between so that they are DT apart at most"},
     {"components", "A,B,...", NULL, "only these columns in --out FILE"},
     {"steps", "FILE", "file", "write time, size and order of every accepted step (CSV)"},
+    {"along", "FILE", "file",
+     "errors along the trajectory against a tight run, for each component: largest, where, relative, mean "
+     "(CSV, JSON, HDF5)"},
     {"dump", "FILE", "file", "write the continuous solution, for `daedalus sample`"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"full", NULL, NULL, "all components in the report, however many"},

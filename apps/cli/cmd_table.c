@@ -13,6 +13,8 @@ typedef struct table {
     int nsolver;
     dae_problem *given;       /* a file instead of a problem of the test set */
     dae_reference *reference; /* of it, from the cache, or NULL */
+    dae_problem *along;       /* --along: of the test set, and its path */
+    dae_path *path;
 } table;
 
 static int append(table *t, const char *problem, dae_results_rows what)
@@ -147,6 +149,23 @@ static int put_notes(const table *t, const char *path)
     return 0;
 }
 
+/* --along: digits are those of the largest error on the way. */
+static int set_path(table *t)
+{
+    dae_error err = {0};
+    if (!cli_has(t->args, "along")) return 0;
+    if (!t->args->count) return cli_wrong(t->args, "--along is for one problem");
+    if (!t->given) t->along = dae_problem_create(t->args->argument[0], NULL, 0, &err);
+    const dae_problem *p = t->given ? t->given : t->along;
+    if (p) t->path = dae_path_create(p, p->t_end, 0, &err);
+    if (!t->path) return cli_wrong(t->args, "--along: %s", err.text);
+    for (int i = 0; i < t->count; i++) {
+        t->row[i].path = t->path;
+        t->row[i].published = NULL; /* those are of the end */
+    }
+    return 0;
+}
+
 static int run_table(table *t)
 {
     cli_args *args = t->args;
@@ -167,7 +186,7 @@ static int run_table(table *t)
     if (notes && strcmp(format, "md") != 0) return cli_wrong(args, "--notes is for --format md");
     if (cli_tables_check(args, 0)) return EXIT_USAGE;
     int status = plan(t, rows && rows[0] == 'r' ? DAE_RESULTS_RANGE : DAE_RESULTS_PUBLISHED);
-    if (status) return status;
+    if (status || (status = set_path(t))) return status;
     jobs.jobs = (int)njobs;
     jobs.repeat = (int)repeat;
     status = cli_jobs_run(args, t->row, NULL, t->count, &jobs);
@@ -192,6 +211,8 @@ static int run(cli_args *args)
     int status = run_table(&t);
     free(t.row);
     free(t.solver);
+    dae_path_destroy(t.path);
+    dae_problem_destroy(t.along);
     dae_problem_destroy(t.given);
     dae_reference_destroy(t.reference);
     return status;
@@ -207,6 +228,7 @@ static const cli_option options[] = {
      "the table in this file: .csv, .json, .h5, .gp, .svg, .png or .pdf; can be given more than once"},
     {"json", NULL, NULL, "the same as --format json"},
     {"notes", "FILE", "file", "text that is put at the end of the Markdown"},
+    {"along", NULL, NULL, "digits of the largest error along the trajectory instead of at its end"},
     {"jobs", "N", NULL, "N runs at a time, each in a process of its own"},
     {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},
     {"max-seconds", "S", NULL, "limit on the CPU time of a run; 0 (default): none"},

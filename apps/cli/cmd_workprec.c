@@ -238,6 +238,7 @@ static const cli_option options[] = {
     {"all", NULL, NULL, "every problem: records and diagrams in the folder --out"},
     {"jobs", "N", NULL, "with --all: problems at a time (1)"},
     {"gallery", "DIR", "file", "with --all: diagrams in this folder, and a page DIR.md"},
+    {"along", NULL, NULL, "digits of the largest error along the trajectory instead of at its end"},
     CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };

@@ -78,6 +78,7 @@ static void note_settings(cli_study *s)
     for (int k = 0; (v = cli_value_at(s->args, "set", k)); k++) note_setting(s, "%s%s%s", v, "");
     if ((v = cli_value(s->args, "index"))) note_setting(s, "%sindex=%s%s", v, "");
     if ((v = cli_value(s->args, "jacobian"))) note_setting(s, "%sjacobian=%s%s", v, "");
+    if (cli_has(s->args, "along")) note_setting(s, "%salong%s%s", "", "");
     if ((v = cli_value(s->args, "linear-algebra"))) note_setting(s, "%slinear-algebra=%s%s", v, "");
 }
 
@@ -158,7 +159,10 @@ static int prepare(cli_study *s)
     s->capacity = s->nsolver * dae_ladder_count(&s->ladder);
     s->m = calloc((size_t)s->capacity, sizeof *s->m);
     if (!s->m) return cli_wrong(s->args, "out of memory");
-    return find_reference(s);
+    if (!cli_has(s->args, "along")) return find_reference(s);
+    dae_error err = {0};
+    s->path = dae_path_create(s->problem, s->problem->t_end, 0, &err);
+    return s->path ? 0 : cli_wrong(s->args, "--along: %s", err.text);
 }
 
 /* ---- Records --------------------------------------------------------------------------------------- */
@@ -260,9 +264,11 @@ static int measure(cli_study *s, const cli_solver *solver, int rung, dae_measure
         if (s->args->json) return record(&(cli_study){.args = s->args, .records = {.fd = -1}}, m);
         return 0;
     }
+    if (s->path) dae_path_ask(s->path, &o);
     dae_run_result *r = dae_run(s->problem, &o, &err);
     if (!r) return cli_wrong(s->args, "%s", err.text);
     dae_measurement got = dae_measurement_of(r);
+    if (s->path && r->status == DAE_OK) dae_path_compare(s->path, r, NULL, &got.scd, &got.mescd);
     got.max_seconds = m->max_seconds;
     memcpy(got.settings, m->settings, sizeof got.settings);
     memcpy(got.solver, m->solver, sizeof got.solver);
@@ -345,6 +351,7 @@ dae_status cli_study_script(const void *what, const char *terminal, dae_write_fn
 
 void cli_study_free(cli_study *s)
 {
+    dae_path_destroy(s->path);
     if (s->problem) dae_problem_destroy(s->problem);
     dae_reference_destroy(s->reference);
     free(s->m);

@@ -19,6 +19,7 @@ typedef struct cli_study {
 
     dae_problem *problem;
     dae_reference *reference; /* computed or from the cache, or NULL */
+    dae_path *path;           /* --along: digits along it; or NULL */
     dae_ladder ladder;
     cli_solver solver[CLI_MAX_SOLVERS];
     int nsolver;

@@ -12,6 +12,7 @@
 #include <daedalus/method.h>
 #include <daedalus/multibody.h>
 #include <daedalus/options.h>
+#include <daedalus/path.h>
 #include <daedalus/plugin.h>
 #include <daedalus/problem.h>
 #include <daedalus/sensitivity.h>

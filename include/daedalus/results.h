@@ -16,6 +16,7 @@ typedef struct dae_result_row {
     const char *problem, *solver;       /* registry names, or those of what is given here: */
     const dae_problem *given;           /* NULL: the problem of the registry */
     const struct dae_method *const *own; /* methods of the caller, as in dae_options */
+    const struct dae_path *path;         /* scd and mescd along it; NULL: at the end */
     const dae_published_row *published; /* NULL: none */
     int m;                              /* number of the tolerance in the problem's range, -1: none */
     double rtol, atol, h0;              /* h0 0: the method chooses */

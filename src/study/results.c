@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "study/json.h"
 
+#include <daedalus/path.h>
 #include <daedalus/plugin.h>
 #include <daedalus/study.h>
 #include <daedalus/version.h>
@@ -286,6 +287,7 @@ void dae_result_run(dae_result_row *row, double max_seconds, int repeat)
     o.options.max_steps = 0;
     o.options.max_seconds = max_seconds;
     o.repeat = repeat;
+    if (row->path) dae_path_ask(row->path, &o);
     dae_run_result *r = dae_run(p, &o, &err);
     if (!r) {
         note_failure(row, err.status, err.text);
@@ -294,6 +296,7 @@ void dae_result_run(dae_result_row *row, double max_seconds, int repeat)
         if (r->status != DAE_OK) note_failure(row, r->status, r->error.text);
         row->mescd = r->mescd;
         row->scd = r->scd;
+        if (row->path && r->status == DAE_OK) dae_path_compare(row->path, r, NULL, &row->scd, &row->mescd);
         row->steps = r->stats.steps;
         row->accepted = r->stats.accepted;
         row->f = r->stats.f;
