@@ -2,6 +2,7 @@
 #include <daedalus/path.h>
 
 #include "core/error.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ static dae_status keep(dae_path *x, const dae_run_result *r)
     if (!x->t || !x->y) return DAE_ERR_MEMORY;
     memcpy(x->t, r->point_t, count * sizeof *x->t);
     memcpy(x->y, r->point_y, count * n * sizeof *x->y);
-    snprintf(x->source, sizeof x->source, "%s, rtol %.0e", r->solver, r->rtol);
+    dae_snprintf(x->source, sizeof x->source, "%s, rtol %.0e", r->solver, r->rtol);
     return DAE_OK;
 }
 
