@@ -58,8 +58,8 @@ run() { "$daedalus" run truck --set road="$1" --solver "$2" --rtol "$3" --atol "
 
 ![work against digits on the sine road](images/truck-methods.svg)
 
-Where which wins: the truck is only mildly stiff, so that the half-explicit methods need the least time for the same digits (phem56 at low and
-middle accuracy, mexx where the order pays); the stiff codes take fewer and longer steps, but each needs Jacobians of the whole mechanism.
+Where which wins: the truck is only mildly stiff, so that the half-explicit methods need the least time for the same digits (phem56 at all
+three tolerances, mexx second or third); the stiff codes take fewer and longer steps, but each needs Jacobians of the whole mechanism.
 Of them dassl is nearest, since it keeps its Jacobians longest. They gain in the quiet phase (below), which is too short here to pay.
 
 nfcn of mexx grows by about two from 1e-3 to 1e-5 and to 1e-7, and by a half to 1e-9, while the number of steps hardly changes: it
