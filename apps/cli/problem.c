@@ -139,6 +139,20 @@ static dae_problem *open_compiled(cli_args *args, const char *source)
     return p;
 }
 
+/* --init of a problem of the test set, and of one in compiled code. */
+static int set_initial(cli_args *args, dae_problem *p)
+{
+    dae_setting *init;
+    int count;
+    dae_error err = {0};
+    if (!cli_has(args, "init")) return 0;
+    if (cli_settings(args, "init", &init, &count)) return EXIT_USAGE;
+    int status = 0;
+    if (dae_problem_start(p, p->t0, init, count, &err) < 0) status = cli_wrong(args, "--init: %s", err.text);
+    free(init);
+    return status;
+}
+
 static dae_problem *open_file(cli_args *args, const char *name)
 {
     if (cli_value(args, "compile")) return open_compiled(args, cli_value(args, "compile"));
@@ -148,11 +162,17 @@ static dae_problem *open_file(cli_args *args, const char *name)
     dae_error err = {0};
     const char *text = strcmp(name, "-") ? NULL : cli_input(args, &length);
     if (!strcmp(name, "-") && !text) return NULL;
-    if (cli_all_settings(args, &setting, &count)) return NULL;
+    int code = cli_has_ending(name, ".so"); /* starts as those of the test set do */
+    if (code ? cli_settings(args, "set", &setting, &count) : cli_all_settings(args, &setting, &count))
+        return NULL;
     dae_problem *p = text ? dae_problem_open_text(text, length, NULL, setting, count, &err)
                           : dae_problem_open(name, setting, count, &err);
     free(setting);
     if (!p) cli_wrong(args, "%s", err.text);
+    if (p && code && set_initial(args, p)) {
+        dae_problem_destroy(p);
+        p = NULL;
+    }
     if (err.status == DAE_ERR_INCONSISTENT) args->status = EXIT_INCONSISTENT;
     return p;
 }
@@ -186,20 +206,6 @@ dae_problem *cli_open(cli_args *args, const char *name)
     args->status = EXIT_USAGE;
     if (dae_problem_is_file(name) || !strcmp(name, "-")) return open_file(args, name);
     return cli_open_named(args, name);
-}
-
-/* --init of a problem of the test set. */
-static int set_initial(cli_args *args, dae_problem *p)
-{
-    dae_setting *init;
-    int count;
-    dae_error err = {0};
-    if (!cli_has(args, "init")) return 0;
-    if (cli_settings(args, "init", &init, &count)) return EXIT_USAGE;
-    int status = 0;
-    if (dae_problem_start(p, p->t0, init, count, &err) < 0) status = cli_wrong(args, "--init: %s", err.text);
-    free(init);
-    return status;
 }
 
 dae_problem *cli_open_named(cli_args *args, const char *name)
