@@ -31,23 +31,6 @@ static dae_status build(mbs_builder *b, mbs_force_data *f)
     return mbs_set_axis(b, &f->i, up);
 }
 
-/* v tanh(|v|/s)/|v|, smooth at 0. Where |v| is many s that is 1 to the last digit, and the sharp bend about 0 is entered and
- * left by a switch. */
-static mbs_dual3 direction(const mbs_force_data *f, mbs_context *x, mbs_dual3 v, double s)
-{
-    mbs_dual n = mbs_norm3(x, v);
-    double full = MBS_FULL_FRICTION * s, r = n.x / s, th = tanh(r), factor, slope;
-    if (mbs_branch(x, f->side + 1, (n.x * n.x / full - full) / 2) > 0 && r > 1) th = 1;
-    if (r < 1e-3) {
-        factor = (1 - r * r / 3) / s;
-        slope = -2 * r / (3 * s * s);
-    } else {
-        factor = th / n.x;
-        slope = ((1 - th * th) / s - factor) / n.x;
-    }
-    return mbs_scale3(x, mbs_chain(x, n, factor, slope), v);
-}
-
 /* Critical damping of the spring k between the two masses; the ground has none to move. */
 static double critical(const mbs_mechanism *m, const mbs_force_data *f)
 {
@@ -97,7 +80,7 @@ static mbs_dual3 friction(const mbs_force_data *f, mbs_context *x, const touch *
         mbs_dual3 z = mbs_axis3(x, f->i.body, u + 1);
         return mbs_sum3(x, -m->k, z, -critical(x->m, f), c->v);
     }
-    mbs_dual3 t = direction(f, x, c->v, m->v_s);
+    mbs_dual3 t = mbs_slip_direction(x, f->side + 1, c->v, m->v_s);
     return mbs_scale3(x, mbs_sum(x, -m->mu, c->N, 0, c->N), t);
 }
 

@@ -84,3 +84,20 @@ void mbs_apply_friction(const mbs_joint_data *j, mbs_context *x)
     mbs_dual F = mbs_product(x, N, mbs_chain(x, rate, th, (1 - th * th) / s));
     mbs_apply_coordinate(x, q, mbs_sum(x, -m->mu * lever, F, 0, F));
 }
+
+/* v tanh(|v|/s)/|v|, smooth at 0. Where |v| is many s that is 1 to the last digit, and the sharp bend about 0 is entered and
+ * left by a switch. */
+mbs_dual3 mbs_slip_direction(mbs_context *x, int side, mbs_dual3 v, double s)
+{
+    mbs_dual n = mbs_norm3(x, v);
+    double full = MBS_FULL_FRICTION * s, r = n.x / s, th = tanh(r), factor, slope;
+    if (mbs_branch(x, side, (n.x * n.x / full - full) / 2) > 0 && r > 1) th = 1;
+    if (r < 1e-3) {
+        factor = (1 - r * r / 3) / s;
+        slope = -2 * r / (3 * s * s);
+    } else {
+        factor = th / n.x;
+        slope = ((1 - th * th) / s - factor) / n.x;
+    }
+    return mbs_scale3(x, mbs_chain(x, n, factor, slope), v);
+}
