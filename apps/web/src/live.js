@@ -84,6 +84,13 @@ export class Live {
       const old = this.table.names.indexOf(name), now = table.columns[table.names.indexOf(name)];
       return old < 0 ? [...Array(b - a).fill(NaN), ...now] : [...this.table.columns[old].slice(a, b), ...now];
     }) };
-    this.scene = { ...scene, points: scene.points, t: [...this.scene.t.slice(c, d), ...scene.t], frames: [...this.scene.frames.slice(c, d), ...scene.frames] };
+    const before = this.scene, [e, f] = keep(before.t_signal ?? []);
+    const joined = (list, old) => (list ?? []).map((x) => {
+      if (x.columns) return x; // its values are those of signals
+      const past = (old ?? []).find((o) => o.name === x.name && o.kind === x.kind)?.value.slice(e, f) ?? Array(f - e).fill(null);
+      return { ...x, value: [...past, ...x.value] };
+    });
+    this.scene = { ...scene, t: [...before.t.slice(c, d), ...scene.t], frames: [...before.frames.slice(c, d), ...scene.frames],
+      t_signal: [...(before.t_signal ?? []).slice(e, f), ...(scene.t_signal ?? [])], signals: joined(scene.signals, before.signals), arrows: joined(scene.arrows, before.arrows) };
   }
 }
