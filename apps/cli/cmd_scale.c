@@ -1,7 +1,6 @@
 /* daedalus scale: how the CPU time grows with the size of a problem, per solver and linear algebra. */
 #include "workprec.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,48 +194,15 @@ static void print_table(const scale *s)
     }
 }
 
-static json_t *reals(const double *x, int n)
+/* The lines as the library takes them; solver: room for their names. */
+static void fill_lines(const scale *s, dae_scale_line *out, char (*solver)[96])
 {
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, isfinite(x[i]) ? json_real(x[i]) : json_null());
-    return list;
-}
-
-static json_t *real_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static void print_json(const scale *s)
-{
-    json_t *lines = json_array();
     for (int j = 0; j < s->nline; j++) {
         const line *l = &s->line[j];
-        json_t *o = json_object(), *n = json_array(), *steps = json_array();
-        for (int k = 0; k < l->count; k++) {
-            json_array_append_new(n, json_integer(l->n[k]));
-            json_array_append_new(steps, json_integer(l->steps[k]));
-        }
-        char solver[96];
-        snprintf(solver, sizeof solver, "%.*s", (int)strcspn(l->label, ","), l->label);
-        json_object_set_new(o, "solver", json_string(solver));
-        json_object_set_new(o, "linear_algebra", json_string(l->mode));
-        json_object_set_new(o, "size", reals(l->size, l->count));
-        json_object_set_new(o, "n", n);
-        json_object_set_new(o, "steps", steps);
-        json_object_set_new(o, "cpu_seconds", reals(l->cost, l->count));
-        json_object_set_new(o, "exponent", real_or_null(l->fit.exponent));
-        json_object_set_new(o, "exponent_error", real_or_null(l->fit.error));
-        json_object_set_new(o, "exponent_last", real_or_null(l->fit.last));
-        json_object_set_new(o, "exponent_per_step", real_or_null(l->step.exponent));
-        json_object_set_new(o, "factor", real_or_null(l->fit.factor));
-        json_array_append_new(lines, o);
+        snprintf(solver[j], 96, "%.*s", (int)strcspn(l->label, ","), l->label);
+        out[j] =
+            (dae_scale_line){solver[j], l->mode, l->size, l->cost, l->n, l->steps, l->count, l->fit, l->step};
     }
-    json_t *o = json_pack("{s:s,s:s,s:s,s:o}", "status", "ok", "problem", s->args->argument[0], "parameter",
-                          s->parameter, "lines", lines);
-    if (o) json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    putchar('\n');
-    json_decref(o);
 }
 
 static dae_status script(const void *what, const char *terminal, dae_write_fn *write, void *user)
@@ -261,7 +227,16 @@ static int show(scale *s)
         usable += dae_growth_fit(l->size, l->cost, l->count, &l->fit) == DAE_OK;
         dae_growth_fit(l->size, l->per_step, l->count, &l->step);
     }
-    if (s->args->json) print_json(s);
+    dae_scale_line lines[max_lines];
+    char solver[max_lines][96];
+    fill_lines(s, lines, solver);
+    if (cli_tables_wanted(s->args)) {
+        dae_table *t = dae_scale_table(s->parameter, lines, s->nline, NULL);
+        if (t) dae_table_note(t, "problem", s->args->argument[0], 0);
+        if (cli_tables_write(s->args, t)) return EXIT_USAGE;
+    }
+    if (s->args->json)
+        dae_scale_json(s->args->argument[0], s->parameter, lines, s->nline, cli_write_file, stdout);
     else if (!cli_has(s->args, "quiet")) print_table(s);
     if (!usable) {
         fprintf(stderr, "daedalus scale: no solver finished at two sizes, so that there is no exponent\n");
@@ -283,6 +258,7 @@ static int run(cli_args *args)
     if (!status) status = find_sizes(&s);
     if (!status) status = find_modes(&s);
     if (!status && plot) status = cli_plot_check(args, "--plot", plot);
+    if (!status) status = cli_tables_check(args, 1);
     if (!status) status = run_sizes(&s);
     if (!status) status = show(&s);
     free(s.line);

@@ -280,21 +280,13 @@ static int write_hdf5(sweep_job *s, const dae_table *t, const char *path)
     return bad ? not_written(s, path, strerror(bad)) : 0;
 }
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 /* Failed runs by their reason's first words: numbers in the text differ from run to run. */
-static void print_failures(const dae_table *t, json_t *summary)
+static void print_failures(const dae_table *t)
 {
     int status = dae_table_find(t, "status"), reason = dae_table_find(t, "reason");
-    json_t *counts = json_object();
     const char *first[4] = {0};
     for (long i = 0; i < t->nrow; i++) {
         const char *word = t->text[(long)status * t->nrow + i], *why = t->text[(long)reason * t->nrow + i];
-        json_object_set_new(counts, word,
-                            json_integer(json_integer_value(json_object_get(counts, word)) + 1));
         if (!strcmp(word, "ok") || !strcmp(word, "event")) continue;
         for (int k = 0; k < 4; k++) {
             if (first[k] && strncmp(first[k], why, 12) != 0) continue;
@@ -304,47 +296,38 @@ static void print_failures(const dae_table *t, json_t *summary)
     }
     if (first[0]) printf("failed, for example:\n");
     for (int k = 0; k < 4 && first[k]; k++) printf("  %s\n", first[k]);
-    json_object_set_new(summary, "status", counts);
+}
+
+static void print_statistics(const sweep_job *s, const dae_table *t)
+{
+    int from = dae_table_find(t, "t"), first = 1;
+    for (int k = 1; k < t->ncol; k++) {
+        dae_statistics x;
+        if (strchr(t->name[k], '@') || (k > dae_design_width(s->design) && k < from)) continue;
+        if (dae_statistics_of(t->value + (long)k * t->nrow, t->nrow, &x) < 0 || x.count == 0) continue;
+        if (first)
+            printf("%-14s %12s %12s %12s %12s %12s %12s %12s\n", "", "mean", "sd", "min", "5 %", "median",
+                   "95 %", "max");
+        first = 0;
+        printf("%-14s %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g\n", t->name[k], x.mean, x.sd, x.min,
+               x.percentile[0], x.percentile[2], x.percentile[4], x.max);
+    }
 }
 
 static int summarize(sweep_job *s, const dae_table *t)
 {
-    static const char *const names[] = {"count", "mean",   "sd",  "min", "p5",
-                                        "p25",   "median", "p75", "p95", "max"};
-    int from = dae_table_find(t, "t"), first = 1;
-    json_t *summary = json_object(), *columns = json_object();
-    json_object_set_new(summary, "runs", json_integer(t->nrow));
-    print_failures(t, summary);
-    for (int k = 1; k < t->ncol; k++) {
-        dae_statistics x;
-        if (strchr(t->name[k], '@') || (k > dae_design_width(s->design) && k < from)) continue;
-        if (dae_statistics_of(t->value + (long)k * t->nrow, t->nrow, &x) < 0) continue;
-        double v[10] = {
-            (double)x.count, x.mean,          x.sd, x.min, x.percentile[0], x.percentile[1], x.percentile[2],
-            x.percentile[3], x.percentile[4], x.max};
-        json_t *o = json_object();
-        for (int i = 0; i < 10; i++)
-            json_object_set_new(o, names[i], i ? number(v[i]) : json_integer(x.count));
-        json_object_set_new(columns, t->name[k], o);
-        if (x.count == 0) continue;
-        if (first && !s->quiet && !s->args->json)
-            printf("%-14s %12s %12s %12s %12s %12s %12s %12s\n", "", "mean", "sd", "min", "5 %", "median",
-                   "95 %", "max");
-        first = 0;
-        if (!s->quiet && !s->args->json)
-            printf("%-14s %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g\n", t->name[k], v[1], v[2], v[3],
-                   v[4], v[6], v[8], v[9]);
-    }
-    json_object_set_new(summary, "columns", columns);
     char path[1024];
-    snprintf(path, sizeof path, "%s/summary.json", s->folder);
-    int bad = json_dump_file(summary, path, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    cli_draft d;
+    int width = dae_design_width(s->design);
+    if (!s->args->json) print_failures(t);
+    if (!s->quiet && !s->args->json) print_statistics(s, t);
     if (s->args->json) {
-        json_dumpf(summary, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        dae_sweep_summary_json(t, width, cli_write_file, stdout);
         putchar('\n');
     }
-    json_decref(summary);
-    return bad ? cli_wrong(s->args, "%s could not be written", path) : 0;
+    snprintf(path, sizeof path, "%s/summary.json", s->folder);
+    if (cli_draft_begin(s->args, &d, NULL, path)) return EXIT_USAGE;
+    return cli_draft_end(s->args, &d, dae_sweep_summary_json(t, width, cli_write_file, d.file) < 0);
 }
 
 typedef struct picture {

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char style[] =
     ":root{color-scheme:light "
@@ -101,12 +100,14 @@ static void begin_page(FILE *f, const char *title, int moves)
 
 static void end_page(FILE *f)
 {
-    char day[32] = "";
-    time_t now = time(NULL);
-    struct tm t;
-    if (gmtime_r(&now, &t)) strftime(day, sizeof day, "%Y-%m-%d", &t);
-    fprintf(f, "<footer>Made by daedalus %s on %s from stored results.</footer>\n</body></html>\n",
-            dae_version(), day);
+    dae_provenance p;
+    char about[1024];
+    dae_provenance_now(&p);
+    p.date[10] = 0; /* the day: the same results are the same page */
+    dae_provenance_text(&p, about, sizeof about);
+    fprintf(f, "<footer>Made by daedalus %s on %s from stored results. ", dae_version(), p.date);
+    put(f, about);
+    fputs(".</footer>\n</body></html>\n", f);
 }
 
 static double real_of(const json_t *o, const char *key)

@@ -2,7 +2,7 @@
 #ifndef DAEDALUS_SCALE_H
 #define DAEDALUS_SCALE_H
 
-#include <daedalus/status.h>
+#include <daedalus/table.h>
 
 DAE_BEGIN_DECLS
 
@@ -25,6 +25,21 @@ typedef struct dae_growth_line {
 DAE_API dae_status dae_growth_plot(const dae_growth_line *line, int count, const char *title,
                                    const char *size_label, const char *terminal, dae_write_fn *write,
                                    void *user);
+
+/* One solver with one storage over all sizes, with what the fits of its time and of the time of a step say. */
+typedef struct dae_scale_line {
+    const char *solver, *linear_algebra;
+    const double *size, *cost; /* count each; cost NAN: the run failed */
+    const long *n, *steps;     /* equations, steps */
+    int count;
+    dae_growth fit, step;
+} dae_scale_line;
+/* One JSON object, with where the times come from. */
+DAE_API dae_status dae_scale_json(const char *problem, const char *parameter, const dae_scale_line *line,
+                                  int count, dae_write_fn *write, void *user);
+/* One row per size of a line. NULL: see *err. */
+DAE_API dae_table *dae_scale_table(const char *parameter, const dae_scale_line *line, int count,
+                                   dae_error *err);
 
 DAE_END_DECLS
 

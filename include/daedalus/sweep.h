@@ -73,6 +73,10 @@ typedef struct dae_sweep_all {
 /* The table of the runs that were finished, with the columns of dae_sweep_header. opt NULL: nothing is called. NULL: see *err. */
 DAE_API dae_table *dae_sweep_table(const dae_sweep *s, const dae_sweep_all *opt, dae_error *err);
 
+/* What the runs of such a table (its first `width` columns behind the number of the run are parameters) say together: how many ended
+ * how, and for every column count, mean, sd, min, percentiles, max. One JSON object. */
+DAE_API dae_status dae_sweep_summary_json(const dae_table *t, int width, dae_write_fn *write, void *user);
+
 /* ---- Pictures of sweeps ------------------------------------------------------------------------ */
 
 typedef enum dae_sweep_picture {

@@ -28,7 +28,7 @@ fi
 
 # ---- a grid, a list, Sobol points; the same numbers with one worker and with three
 expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid --jobs 1; says '18 of 18 runs' out
-lines 20 grid/runs.csv; says '^run,mu,m1,status,reason,t,y1,' grid/runs.csv; says '"runs": 18' grid/summary.json
+lines 20 grid/runs.csv; says '^run,mu,m1,status,reason,t,y1,' grid/runs.csv; says '"runs":18' grid/summary.json
 expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid3 --jobs 3
 same_runs grid grid3
 printf 'c,mu\n1,0.1\n2,0.2\n' >list.csv; expect 0 sweep cable-drum --list list.csv --out list; lines 4 list/runs.csv; says '^1,2,0.2,ok,' list/runs.csv
