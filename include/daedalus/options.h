@@ -3,7 +3,7 @@
 #ifndef DAEDALUS_OPTIONS_H
 #define DAEDALUS_OPTIONS_H
 
-#include <daedalus/status.h>
+#include <daedalus/system.h>
 #include <stddef.h>
 
 DAE_BEGIN_DECLS
@@ -14,6 +14,25 @@ typedef struct dae_setting {
 } dae_setting;
 
 struct dae_method;
+
+/* The error that is allowed in each component at (t, y), all positive; on entry atol + rtol |y_i| of the options. Called
+ * before every step, which is judged by what it says; rtol still tells methods how accurate the run is meant. 0: fine; else
+ * the run stops. */
+typedef int dae_error_weight(double t, const double *y, double *tolerance, void *user);
+
+/* Linear systems solved by the user: (lambda M - J) x = b with lambda = re + i im in place of the library's own factors.
+ * One object per matrix that a method keeps (radau5 has two). */
+typedef struct dae_linear_solver {
+    /* jacobian: layout of the J that factor gets; mass: n = 0: identity; both live as long as the object. NULL: no memory. */
+    void *(*create)(int n, const dae_pattern *jacobian, const dae_matrix *mass, int is_complex, void *user);
+    /* 0: fine; k > 0: singular at row k; < 0: no memory. F(t,y,y') = 0: re = im = 0, and J is the negative matrix. */
+    int (*factor)(void *self, double re, double im, const double *J);
+    /* In place, with the last factors; im is NULL where the object is real. 0: fine. */
+    int (*solve)(void *self, double *re, double *im);
+    void (*destroy)(void *self);
+    const char *name; /* for reports; NULL: "user's solver" */
+    void *user;       /* for create */
+} dae_linear_solver;
 
 typedef struct dae_options {
     const char *method;      /* registry name, name of an own method, or "auto" */
@@ -38,6 +57,12 @@ typedef struct dae_options {
     const dae_setting *setting; /* options of the chosen method */
     int nsetting;
     const struct dae_method *const *own; /* methods of the caller (daedalus/plugin.h), ended by NULL; borrowed */
+
+    const int *nonnegative; /* components (from 0) of an ODE that do not become negative */
+    int nnonnegative;
+    dae_error_weight *error_weight; /* NULL: atol + rtol |y| */
+    void *error_weight_user;
+    const dae_linear_solver *linear_solver; /* NULL: the library's own; copied */
 
     dae_log_fn *log; /* NULL: silent */
     dae_log_level log_level;

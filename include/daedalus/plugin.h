@@ -53,6 +53,8 @@ typedef struct dae_ivp {
     const double *digits;
     int exact_jacobian;    /* the method takes J for exact: differences are made with more care */
     int scalar_tolerances; /* all rtol equal and all atol equal */
+    int corners;           /* f is continuous only (options.nonnegative) */
+    int varies;            /* atol is written anew before each step (options.error_weight) */
     /* One-sided evaluation at discontinuities: the present segment is [left, right] in the direction of
      * integration; at its ends t is moved by one rounding unit into the segment. */
     double left, right; /* NAN: no discontinuity there */

@@ -47,7 +47,7 @@ DAE_API long dae_pattern_count(const dae_pattern *p, int n); /* number of stored
 
 typedef enum dae_kind {
     DAE_KIND_ODE = 0, /* y' = f(t,y) */
-    DAE_KIND_DAE,     /* M y' = f(t,y), M constant, may be singular */
+    DAE_KIND_DAE,     /* M y' = f(t,y), M constant or M(t,y), may be singular */
     DAE_KIND_IDE,     /* F(t,y,y') = 0 */
     DAE_KIND_MECH     /* mechanical system in descriptor form */
 } dae_kind;
@@ -74,6 +74,10 @@ typedef struct dae_dae {
     dae_jac *jac;
     dae_rhs *dfdt;
     void *user;
+    /* M(t,y) instead: values in the layout of mass.pattern (zero: dense), zero on entry. Methods that take IDEs, and
+     * "auto", see M(t,y) y' - f(t,y) = 0, where M may be singular; structure.jacobian is then the pattern of its derivatives by
+     * y and contains that of M. All other methods see y' = M(t,y)^-1 f(t,y). jac and dfdt are not used then. */
+    dae_jac *mass_fn;
 } dae_dae;
 
 typedef struct dae_ide {

@@ -177,7 +177,9 @@ dae_status dae_system_check(const dae_system *sys, dae_error *err)
             "Jacobian pattern: diagonal storage is for mass matrices; use banded with bandwidths 0, 0");
     }
     dae_status s = check_pattern(&sys->structure.jacobian, n, "Jacobian pattern", err);
-    if (!s && sys->kind == DAE_KIND_DAE) s = check_mass(&sys->dae.mass, n, "mass matrix", err);
+    if (!s && sys->kind == DAE_KIND_DAE && sys->dae.mass_fn)
+        s = check_pattern(&sys->dae.mass.pattern, n, "mass matrix", err);
+    else if (!s && sys->kind == DAE_KIND_DAE) s = check_mass(&sys->dae.mass, n, "mass matrix", err);
     if (s) return s;
     for (int i = 0; sys->structure.index && i < n; i++) {
         int k = sys->structure.index[i];

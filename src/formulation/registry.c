@@ -280,6 +280,12 @@ static dae_status tolerances(dae_formulation *f, const dae_options *opt, dae_opt
 {
     const dae_descriptor *d = &f->d;
     int n = dae_system_size(&f->sys), np = d->np, nv = d->nv, state = np + nv + d->nu;
+    if (opt->error_weight || opt->nnonnegative > 0)
+        return dae_fail(
+            err, DAE_ERR_UNSUPPORTED, NAN,
+            "%s belongs to the variables that are integrated, which are others in a formulation; make "
+            "the formulation and give it to its integrator",
+            opt->error_weight ? "error_weight" : "nonnegative");
     if (!opt->rtol_vec && !opt->atol_vec) return DAE_OK;
     f->rtol = dae_arena_reals(f->arena, (size_t)n);
     f->atol = dae_arena_reals(f->arena, (size_t)n);

@@ -23,7 +23,7 @@
  * the arrays of the factors; lists made at create say which value of J and of M goes to which slot. Dense J
  * into dense A, and banded J into banded A, go without a list. */
 
-enum kind { DENSE, BANDED, SPARSE };
+enum kind { DENSE, BANDED, SPARSE, OWN };
 
 /* Where a sparse or banded J is factored otherwise; read off the tables of bench_linalg. */
 #define SMALL 19 /* sparse systems up to this size: dense */
@@ -59,6 +59,8 @@ struct dae_shifted {
     double *q;                              /* J_rq: nq values, or nr*m where direct */
     double *wre, *wim;                      /* n each */
     shifted_state *state;
+    void *own;     /* OWN: the user's solver */
+    double *given; /* ... and what it is given, where that is not J itself */
     char text[96];
 };
 
@@ -338,6 +340,56 @@ static int build(dae_shifted *s, const entries *J, const entries *M, dae_arena *
     return 0;
 }
 
+/* ---- The user's solver ---------------------------------------------------------------------------- */
+
+static int open_own(dae_shifted *s, dae_arena *arena)
+{
+    const dae_shifted_spec *spec = &s->spec;
+    s->kind = OWN;
+    s->state = dae_arena_take(arena, 1, sizeof *s->state);
+    s->given = dae_arena_reals(arena, (size_t)dae_pattern_count(&spec->jacobian, spec->n));
+    if (!s->state || !s->given) return -1;
+    const char *name = spec->own->name ? spec->own->name : "user's solver";
+    snprintf(s->text, sizeof s->text, "%s %d", name, spec->n);
+    s->own =
+        spec->own->create(spec->n, &s->spec.jacobian, &s->spec.mass, spec->complex_shift, spec->own->user);
+    return s->own ? 0 : -1;
+}
+
+/* The rows that second_order says, which need not be in J. */
+static const double *whole_jacobian(dae_shifted *s, const double *J)
+{
+    const dae_pattern *p = &s->spec.jacobian;
+    int n = s->spec.n, m = s->spec.second_order;
+    if (m == 0) return J;
+    memcpy(s->given, J, (size_t)dae_pattern_count(p, n) * sizeof *J);
+    for (int i = 0; i < m; i++) {
+        int j = m + i, begin = 0, end = 0;
+        if (p->storage == DAE_SPARSE) begin = p->colptr[j], end = p->colptr[j + 1];
+        for (int k = begin; k < end; k++) {
+            if (p->rowind[k] == i) s->given[k] = 1;
+        }
+        if (p->storage == DAE_DENSE) s->given[i + (long)j * n] = 1;
+        if (p->storage == DAE_BANDED && m <= p->upper)
+            s->given[p->upper - m + (long)j * (p->lower + 1 + p->upper)] = 1;
+    }
+    return s->given;
+}
+
+static int factor_own(dae_shifted *s, double re, double im, const double *J)
+{
+    int bad = s->spec.own->factor(s->own, re, im, J);
+    s->state->factored = bad == 0;
+    return bad;
+}
+
+static void solve_own(dae_shifted *s, double *re, double *im)
+{
+    if (s->state->factored && !s->spec.own->solve(s->own, re, im)) return;
+    for (int i = 0; i < s->spec.n; i++) re[i] = NAN;
+    for (int i = 0; im && i < s->spec.n; i++) im[i] = NAN;
+}
+
 dae_shifted *dae_shifted_create(const dae_shifted_spec *spec, dae_arena *arena, dae_error *err)
 {
     entries J = {0}, M = {0};
@@ -348,6 +400,10 @@ dae_shifted *dae_shifted_create(const dae_shifted_spec *spec, dae_arena *arena, 
     if (!s) goto memory;
     s->spec = *spec;
     s->nr = spec->n - spec->second_order;
+    if (spec->own) {
+        if (open_own(s, arena) < 0) goto memory;
+        return s;
+    }
     if (make_entries(&M, spec->mass.n ? &spec->mass.pattern : &identity, spec->n,
                      spec->mass.n ? spec->mass.a : NULL) < 0) {
         goto memory;
@@ -372,6 +428,7 @@ void dae_shifted_destroy(dae_shifted *s)
 {
     if (!s) return;
     if (s->kind == SPARSE) dae_sparse_free(&s->sparse);
+    if (s->own) s->spec.own->destroy(s->own);
     free(s);
 }
 
@@ -514,6 +571,7 @@ int dae_shifted_factor(dae_shifted *s, double re, double im, const double *J)
     state->re = re;
     state->im = s->spec.complex_shift ? im : 0;
     if (!isfinite(re) || !isfinite(state->im)) return 1;
+    if (s->own) return factor_own(s, re, state->im, whole_jacobian(s, J));
     if (s->spec.second_order > 0 && !dae_pair_reciprocal(re, state->im, &state->ire, &state->iim)) return 1;
     form(s, J);
     return factor(s);
@@ -523,6 +581,11 @@ int dae_shifted_factor_values(dae_shifted *s, const double *A)
 {
     s->state->factored = 0;
     if (s->spec.complex_shift || s->spec.second_order) return -1;
+    if (s->own) {
+        long count = dae_pattern_count(&s->spec.jacobian, s->spec.n);
+        for (long k = 0; k < count; k++) s->given[k] = -A[k];
+        return factor_own(s, 0, 0, s->given);
+    }
     if (s->direct) {
         form_direct(s, 1, A, matrix(s));
     } else {
@@ -557,6 +620,10 @@ static void add_product(const dae_shifted *s, const double *x, double *y)
 void dae_shifted_solve(dae_shifted *s, double *x)
 {
     int m = s->spec.second_order;
+    if (s->own) {
+        solve_own(s, x, NULL);
+        return;
+    }
     if (!s->state->factored || s->spec.complex_shift) {
         for (int i = 0; i < s->spec.n; i++) x[i] = NAN;
         return;
@@ -575,6 +642,10 @@ void dae_shifted_solve(dae_shifted *s, double *x)
 void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im)
 {
     int m = s->spec.second_order;
+    if (s->own) {
+        solve_own(s, re, im);
+        return;
+    }
     if (!s->state->factored || !s->spec.complex_shift) {
         for (int i = 0; i < s->spec.n; i++) re[i] = im[i] = NAN;
         return;

@@ -18,6 +18,7 @@
 #ifndef DAE_LINALG_SHIFTED_H
 #define DAE_LINALG_SHIFTED_H
 
+#include <daedalus/options.h>
 #include <daedalus/system.h>
 
 #include "core/arena.h"
@@ -26,11 +27,12 @@ typedef struct dae_shifted dae_shifted;
 
 typedef struct dae_shifted_spec {
     int n;
-    dae_pattern jacobian; /* layout of J as the caller fills it; borrowed while the solver lives */
-    dae_matrix mass;      /* n = 0: identity; borrowed; what is zero at create must stay zero */
-    int second_order;     /* m, 0: none */
-    int complex_shift;    /* 1: lambda complex */
-    int keep_storage;     /* 1: factor in the storage of J; 0: in the one that is fastest */
+    dae_pattern jacobian;         /* layout of J as the caller fills it; borrowed while the solver lives */
+    dae_matrix mass;              /* n = 0: identity; borrowed; what is zero at create must stay zero */
+    int second_order;             /* m, 0: none */
+    int complex_shift;            /* 1: lambda complex */
+    int keep_storage;             /* 1: factor in the storage of J; 0: in the one that is fastest */
+    const dae_linear_solver *own; /* NULL, or who factors and solves in our place; borrowed */
 } dae_shifted_spec;
 
 dae_shifted *dae_shifted_create(const dae_shifted_spec *spec, dae_arena *arena, dae_error *err);

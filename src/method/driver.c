@@ -5,6 +5,8 @@
  * points are written, and if an event changed the state or a discontinuity was reached the method
  * starts afresh there. `now` is how far the run has been processed; it can lie inside the last step. */
 #include "method/driver.h"
+#include "method/moving_mass.h"
+#include "method/nonnegative.h"
 
 #include "core/geometry.h"
 #include "core/matrix.h"
@@ -117,6 +119,10 @@ static dae_status check_options(const dae_options *o, int n, dae_error *err)
     if (o->ndiscontinuity < 0 || (o->ndiscontinuity && !o->discontinuity)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "ndiscontinuity = %d without times", o->ndiscontinuity);
     }
+    if (o->linear_solver && (!o->linear_solver->create || !o->linear_solver->factor ||
+                             !o->linear_solver->solve || !o->linear_solver->destroy))
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "linear_solver needs create, factor, solve and destroy; one is NULL");
     if (!dae_all_finite(o->ndiscontinuity, o->discontinuity))
         return dae_fail(err, DAE_ERR_INPUT, NAN, "a discontinuity time is not finite");
     return dae_setting_check_words(dae_options_table(), o, "option", err);
@@ -164,7 +170,21 @@ static dae_status copy_description(dae_integrator *it, const dae_system *sys, co
         if (rtol[i] != rtol[0] || atol[i] != atol[0]) it->ivp.scalar_tolerances = 0;
     }
     it->ivp.rtol = it->opt.rtol_vec = rtol;
-    it->ivp.atol = it->opt.atol_vec = atol;
+    it->ivp.atol = it->opt.atol_vec = it->atol = atol;
+    if (opt->error_weight) {
+        it->given[0] = dae_arena_copy(a, atol, (size_t)n, sizeof *atol);
+        it->given[1] = dae_arena_copy(a, rtol, (size_t)n, sizeof *rtol);
+        if (!it->given[0] || !it->given[1])
+            return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for error weights");
+        for (int i = 0; i < n; i++) rtol[i] = ABSOLUTE_RTOL;
+        it->ivp.scalar_tolerances = 0;
+        it->ivp.varies = 1;
+    }
+    if (opt->linear_solver) {
+        it->opt.linear_solver = dae_arena_copy(a, opt->linear_solver, 1, sizeof *opt->linear_solver);
+        if (!it->opt.linear_solver)
+            return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a linear solver");
+    }
     it->ivp.digits = digits;
     it->ivp.sys = &it->sys;
     it->ivp.opt = &it->opt;
@@ -200,6 +220,7 @@ static dae_status method_options(dae_integrator *it, const dae_options *opt, dae
 dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *opt, dae_error *err)
 {
     dae_options standard = dae_options_default();
+    dae_system seen; /* in place of a system with M(t,y) */
     if (!opt) opt = &standard;
     if (dae_system_check(sys, err) || check_options(opt, dae_system_size(sys), err)) return NULL;
     dae_integrator *it = calloc(1, sizeof *it);
@@ -208,8 +229,16 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     it->keep = dae_arena_create();
     it->arena = dae_arena_create();
     if (!it->keep || !it->arena) goto memory;
-    if (copy_description(it, sys, opt, err) || dae_driver_switches_create(it, err)) goto fail;
     it->automatic = !opt->method || !strcmp(opt->method, "auto");
+    if (sys->kind == DAE_KIND_DAE && sys->dae.mass_fn) {
+        it->moving_mass =
+            dae_moving_mass_create(sys, it->automatic ? NULL : dae_method_find(opt->method), &seen, err);
+        if (!it->moving_mass) goto fail;
+        sys = &seen;
+    }
+    if (copy_description(it, sys, opt, err) || dae_driver_switches_create(it, err) ||
+        dae_nonnegative_create(it, opt, err))
+        goto fail;
     if (!it->automatic) {
         it->method = dae_method_lookup(opt, opt->method);
         if (it->method && !dae_method_find(opt->method) && dae_method_check(it->method, err)) goto fail;
@@ -248,6 +277,7 @@ void dae_integrator_destroy(dae_integrator *it)
     if (!it) return;
     if (it->self) it->method->destroy(it->self);
     dae_driver_switches_destroy(it);
+    dae_moving_mass_destroy(it->moving_mass);
     dae_arena_destroy(it->keep);
     dae_arena_destroy(it->arena);
     free(it->record);
@@ -310,6 +340,12 @@ dae_status dae_driver_derivative(dae_integrator *it, double t, int given, dae_er
     if (r < 0)
         return dae_fail(err, DAE_ERR_CALLBACK, t,
                         "t = %g: the right-hand side asked to stop at the initial values", t);
+    if (dae_moving_mass_singular(it->moving_mass))
+        return dae_fail(
+            err, DAE_ERR_UNSUPPORTED, t,
+            "t = %g: M(t,y) is singular at the initial values, and the method sees y' = M^-1 f; dassl, "
+            "ida, mebdfi, pside and auto take it",
+            t);
     if (ivp->bad_component >= 0) {
         return dae_fail(
             err, DAE_ERR_UNDEFINED, t,
@@ -354,6 +390,23 @@ static double first_step(const dae_integrator *it, double h)
     return fmin(fmax(h, FIRST_STEP * DBL_EPSILON * fabs(t)), rest > 0 ? rest : h);
 }
 
+/* The tolerances of the next step, where the user gives them. */
+static dae_status weigh_errors(dae_integrator *it, double t, const double *y, dae_error *err)
+{
+    if (!it->ivp.varies) return DAE_OK;
+    for (int i = 0; i < it->ivp.n; i++) it->atol[i] = it->given[0][i] + it->given[1][i] * fabs(y[i]);
+    if (it->opt.error_weight(t, y, it->atol, it->opt.error_weight_user))
+        return dae_fail(err, DAE_ERR_CALLBACK, t,
+                        "t = %.10g: the function of the error weights asked to stop", t);
+    for (int i = 0; i < it->ivp.n; i++) {
+        if (!(it->atol[i] > 0) || !isfinite(it->atol[i]))
+            return dae_fail(err, DAE_ERR_INPUT, t,
+                            "t = %.10g: the error allowed in component %d is %g; it must be positive", t,
+                            i + 1, it->atol[i]);
+    }
+    return DAE_OK;
+}
+
 /* (Re)starts the method at (now, y, yp). */
 dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err)
 {
@@ -363,7 +416,9 @@ dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err)
     long counted = st->f;
     it->ivp.err = err;
     it->ivp.t = it->ivp.t_old = t;
-    dae_status s = it->method->reset(it->self, t, it->y, it->yp, h);
+    dae_status s = weigh_errors(it, t, it->y, err);
+    if (s) return s;
+    s = it->method->reset(it->self, t, it->y, it->yp, h);
     if (it->uncounted && st->f == counted) st->f++;
     it->uncounted = 0;
     if (s != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
@@ -421,7 +476,7 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
 static dae_status check_weights(const dae_integrator *it, double t0, dae_error *err)
 {
     if (it->opt.fixed_step > 0 || it->sys.kind == DAE_KIND_MECH) return DAE_OK;
-    for (int i = 0; i < it->ivp.n; i++) {
+    for (int i = 0; i < it->ivp.n && !it->ivp.varies; i++) {
         if (it->ivp.atol[i] > 0 || it->y[i] != 0) continue;
         return dae_fail(err, DAE_ERR_INPUT, t0,
                         "t = %g: component %d is zero and its atol too; give it a positive atol", t0, i + 1);
@@ -451,6 +506,7 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     *s = (driver_state){.t0 = t0, .t_end = t_end, .now = t0, .aim = NAN};
     s->stats.h_smallest = INFINITY;
     it->nrecord = 0;
+    it->begin = t0;
     it->ivp.direction = t_end >= t0 ? 1 : -1;
     it->ivp.t_end = t_end;
     it->ivp.t = it->ivp.t_old = t0;
@@ -477,7 +533,9 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
         it->prepared = 1;
     }
     r = check_weights(it, t0, err);
+    if (!r) r = dae_nonnegative_check(it, t0, it->y, err);
     if (r) return r;
+    dae_nonnegative_project(it);
     set_segment(it); /* now that the method is known */
     if (it->sys.kind == DAE_KIND_MECH) s->stats.acceleration_residual = NAN; /* until a method tells it */
     r = dae_driver_derivative(it, t0, yp0 != NULL, err);
@@ -509,6 +567,7 @@ void dae_driver_at(dae_integrator *it, double t, double *y, double *yp)
         if (yp) dae_copy(it->ivp.n, it->yp, yp);
     } else {
         it->method->interpolate(it->self, t, y, yp);
+        dae_nonnegative_clip(it, y, yp);
     }
 }
 
@@ -517,6 +576,7 @@ static void move_to(dae_integrator *it, double t)
     if (t == it->s->now) return;
     if (t == it->ivp.t) dae_copy(it->ivp.n, it->ivp.y, it->y);
     else it->method->interpolate(it->self, t, it->y, NULL);
+    dae_nonnegative_clip(it, it->y, NULL);
     it->s->now = t;
 }
 
@@ -540,6 +600,7 @@ dae_status dae_driver_replace_method(dae_integrator *it, const dae_method *metho
     it->method = method;
     dae_status r = method_options(it, &it->opt, err);
     if (!r) r = make_method(it, err);
+    if (!r) dae_nonnegative_project(it);
     it->prepared = it->started = !r;
     return r;
 }
@@ -628,7 +689,9 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     double before = it->ivp.t;
     long undefined = st->undefined;
     it->ivp.bad_component = -1;
-    dae_status r = it->method->step(it->self);
+    dae_status r = weigh_errors(it, before, it->ivp.y, err);
+    if (r) return r;
+    r = it->method->step(it->self);
     if (r != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
     if ((r == DAE_ERR_STEP_TOO_SMALL || r == DAE_ERR_CONVERGENCE) && st->undefined > undefined &&
         it->opt.h_min <= 0)
@@ -851,6 +914,7 @@ dae_status dae_integrator_interpolate(dae_integrator *it, double t, double *y, d
         it->method->interpolate(it->self, t, y, yp);
         if (yp && it->sys.kind == DAE_KIND_MECH)
             it->method->interpolate(it->self, t, y, NULL); /* the better y */
+        dae_nonnegative_clip(it, y, yp);
     }
     return DAE_OK;
 }

@@ -60,7 +60,12 @@ struct dae_integrator {
     struct root *root; /* found in the present step, grows up to a limit */
     int nroot, root_capacity;
 
-    struct dae_driver_switches *sw; /* switches.c; NULL: the system has none */
+    struct dae_driver_switches *sw;      /* switches.c; NULL: the system has none */
+    double begin;                        /* t0 of the run */
+    struct dae_nonnegative *nonnegative; /* nonnegative.c; NULL: any sign is allowed */
+    struct dae_moving_mass *moving_mass; /* M(t,y), as which sys is seen; NULL: there is none */
+    double *atol;     /* that of ivp; options.error_weight: written anew before each step ... */
+    double *given[2]; /* ... which gets atol and rtol as they were given; NULL: no such function */
 
     dae_chart_fn *chart; /* NULL: the variables keep their meaning */
     void *chart_user;

@@ -9,6 +9,7 @@
  * armed with the sign it takes there, so that it neither triggers again nor misses its next root. A
  * function that stays zero never triggers. */
 #include "method/driver.h"
+#include "method/nonnegative.h"
 
 #include "core/vector.h"
 
@@ -158,6 +159,7 @@ static int on_constraints(dae_integrator *it, double t, double *y, double *yp)
     const dae_method *m = it->method;
     const dae_mech *mech = &it->sys.mech;
     it->method->interpolate(it->self, t, y, yp);
+    dae_nonnegative_clip(it, y, yp);
     if (it->sys.kind != DAE_KIND_MECH || !m->project || !m->multipliers) return 1;
     return m->project(it->self, t, y) || m->multipliers(it->self, t, yp + mech->np, NULL);
 }

@@ -125,7 +125,12 @@ size_t dae_fingerprint_write(const dae_integrator *it, char *out, size_t size)
     line(&w, "method %s\n", it->method->info.name);
     put_settings(&w, it);
     put_tolerances(&w, "rtol", it->ivp.rtol, it->ivp.n);
-    put_tolerances(&w, "atol", it->ivp.atol, it->ivp.n);
+    if (it->ivp.varies) line(&w, "atol error_weight\n");
+    else put_tolerances(&w, "atol", it->ivp.atol, it->ivp.n);
+    if (o->nnonnegative > 0) {
+        print_of(o->nonnegative, (size_t)o->nnonnegative * sizeof *o->nonnegative, print);
+        line(&w, "nonnegative %d %s\n", o->nnonnegative, print);
+    }
     line(&w, "h_max %.17g\nh_min %.17g\nfixed_step %.17g\n", o->h_max, o->h_min, o->fixed_step);
     line(&w, "linear_algebra %s\njacobian %s\nstop_at_end %d\n",
          o->linear_algebra ? o->linear_algebra : "auto", o->jacobian ? o->jacobian : "auto", o->stop_at_end);

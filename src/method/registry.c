@@ -36,8 +36,13 @@ const dae_method_info *dae_method_get(int i)
 
 int dae_method_takes(const dae_method_info *m, const dae_system *sys)
 {
-    return (m->kinds & 1u << sys->kind) && m->max_index >= dae_system_index(sys) &&
-           (!m->no_velocities || sys->structure.no_velocities);
+    unsigned kinds = 1u << sys->kind;
+    int index = dae_system_index(sys);
+    if (sys->kind == DAE_KIND_DAE && sys->dae.mass_fn) { /* as F(t,y,y') = 0, or as y' = M^-1 f */
+        kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_IDE;
+        if (!(m->kinds & 1u << DAE_KIND_IDE) && index == 1) index = 0;
+    }
+    return (m->kinds & kinds) && m->max_index >= index && (!m->no_velocities || sys->structure.no_velocities);
 }
 
 const dae_method *dae_method_lookup(const dae_options *opt, const char *name)

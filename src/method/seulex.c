@@ -109,7 +109,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     dae_shifted_spec spec = {.n = ivp->n,
                              .jacobian = ivp->jacobian,
                              .mass = m->mass,
-                             .second_order = ivp->sys->structure.second_order};
+                             .second_order = ivp->sys->structure.second_order,
+                             .own = ivp->opt->linear_solver};
     m->linear = dae_shifted_create(&spec, a, err);
     if (!m->linear) {
         destroy(m);

@@ -223,6 +223,10 @@ static dae_status open_own(dae_simulation *s, dae_error *err)
 static dae_status own_tolerances(dae_simulation *s, dae_error *err)
 {
     dae_options *o = &s->options;
+    if (o->error_weight || o->nnonnegative > 0)
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                        "%s belongs to the variables that are integrated, which are others in the form %s",
+                        o->error_weight ? "error_weight" : "nonnegative", s->formulation);
     double *rtol = dae_arena_reals(s->arena, (size_t)s->nz), *atol = dae_arena_reals(s->arena, (size_t)s->nz);
     if (!rtol || !atol) return no_memory(err);
     if (o->rtol_vec) s->own->type->tolerance(s->own, s->rtol, rtol);

@@ -10,7 +10,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 XDG_CACHE_HOME=$work/cache OPENBLAS_NUM_THREADS=1
 export XDG_CACHE_HOME OPENBLAS_NUM_THREADS
-cp "$source/models/pendulum.json" "$source/models/four_bar.json" .
+cp "$source/models/pendulum.json" "$source/models/four_bar.json" "$source/models/heater.deq" "$source/models/ambient.csv" \
+    "$source/models/pendulum.deq" "$source/models/ball.deq" .
 printf 'a,b\n1,2\n3,4\n5,7\n' >table.csv
 "$program" run pendulum.json --quiet --out first.csv --dump first.sol --checkpoint first.check --max-steps 8 >out 2>&1
 
@@ -35,7 +36,32 @@ info hires --json
 workprec hires --solvers radau5 --range 4:5:1 --reps 1 --quiet --out new.jsonl
 sweep cable-drum --vary mu=0:0.5:3 --jobs 1 --out new --quiet
 help run
-completion bash'
+completion bash
+new newly
+check heater.deq
+check pendulum.deq --json
+run heater.deq --quiet --json
+run pendulum.deq --tend 1 --quiet
+run ball.deq --quiet --tend 0.3
+run hires --quiet --out new.h5
+run four_bar.json --tend 0.2 --quiet --plot new.svg
+table hires --solvers radau5 --format csv --quiet
+reference rober --quiet
+compare pendulum.json --solvers phem56,radau5/index2 --tend 0.5 --quiet
+plot table.csv --out new.svg
+scale insulator-chain --set N=4,8 --solvers mexx --reps 1 --quiet
+matrix --problems rober --solvers radau5 --quiet --file new.jsonl --csv new.csv'
+# every solver that takes a small problem of its kind
+for s in $("$program" list solvers | awk 'NR > 1 { print $1 }'); do
+    case $s in
+    mexx | phem56 | genalpha | hht) tail="pendulum.json --tend 0.2" ;;
+    rattle) tail="pendulum.deq --tend 0.1" ;;
+    rkn*) tail="plei --tend 0.1" ;;
+    *) tail="rober --tend 0.01" ;;
+    esac
+    "$program" run $tail --solver "$s" --quiet >out 2>&1 && commands="$commands
+run $tail --solver $s --quiet --json --checkpoint new.check"
+done
 [ $# -gt 0 ] && commands=$*
 runs=0 bad=0
 # What is the same from run to run: without times.

@@ -229,8 +229,11 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     b->S = block + ld * k;
     b->psi = block + 2 * ld * k;
     set_probe(b);
-    dae_shifted_spec spec = {
-        .n = n, .jacobian = ivp->jacobian, .mass = b->mass, .second_order = ivp->sys->structure.second_order};
+    dae_shifted_spec spec = {.n = n,
+                             .jacobian = ivp->jacobian,
+                             .mass = b->mass,
+                             .second_order = ivp->sys->structure.second_order,
+                             .own = ivp->opt->linear_solver};
     b->solver = dae_shifted_create(&spec, a, err);
     if (!b->solver) {
         destroy(b);

@@ -438,7 +438,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     dae_shifted_spec spec = {.n = d->n,
                              .jacobian = ivp->jacobian,
                              .mass = d->mass,
-                             .second_order = d->ide ? 0 : ivp->sys->structure.second_order};
+                             .second_order = d->ide ? 0 : ivp->sys->structure.second_order,
+                             .own = ivp->opt->linear_solver};
     d->G = dae_shifted_create(&spec, ivp->arena, err);
     if (!d->G) {
         destroy(d);
@@ -538,6 +539,7 @@ static void weigh_higher_index(dassl *d, double h)
 
 static void set_weights(dassl *d, const double *y)
 {
+    for (int i = 0; i < d->n && d->ivp->varies; i++) d->atol[i] = d->ivp->atol[i] + DBL_MIN;
     for (int i = 0; i < d->ld; i++) d->base[i] = 1 / (d->rtol[i] * fabs(y[i]) + d->atol[i]);
     if (d->base != d->w) dae_copy(d->ld, d->base, d->w);
     weigh_higher_index(d, 0);
@@ -1028,6 +1030,7 @@ static dae_status step(void *self)
     dassl *d = self;
     dassl_state *st = d->st;
     int conv_fails = 0, singular = 0, error_fails = 0;
+    if (d->ivp->varies) set_weights(d, d->phi);
     stop_at_wall(d);
     for (;;) {
         double t = next_time(d);

@@ -211,8 +211,11 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++, block += ld * (s + 1)) *rows[k] = block;
     g->G = block;
     g->dF = block + ld * s;
-    dae_shifted_spec spec = {
-        .n = n, .jacobian = ivp->jacobian, .mass = g->mass, .second_order = ivp->sys->structure.second_order};
+    dae_shifted_spec spec = {.n = n,
+                             .jacobian = ivp->jacobian,
+                             .mass = g->mass,
+                             .second_order = ivp->sys->structure.second_order,
+                             .own = ivp->opt->linear_solver};
     g->solver = dae_shifted_create(&spec, a, err);
     if (!g->solver) {
         destroy(g);

@@ -265,8 +265,10 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     v->functional = DAE_KERNEL_PICK(functional, 0);
     v->largest = DAE_KERNEL_PICK(largest, 0);
     if (v->only != 1 + ADAMS) {
-        dae_shifted_spec spec = {
-            .n = n, .jacobian = ivp->jacobian, .second_order = ivp->sys->structure.second_order};
+        dae_shifted_spec spec = {.n = n,
+                                 .jacobian = ivp->jacobian,
+                                 .second_order = ivp->sys->structure.second_order,
+                                 .own = ivp->opt->linear_solver};
         v->P = dae_shifted_create(&spec, ivp->arena, err);
         if (!v->P) {
             destroy(v);
@@ -294,6 +296,16 @@ static double first_step(const lsoda *v, double t, const double *yp)
     return fmin(fabs(out - t), 1 / sqrt(1 / (tol * w * w) + tol * rate * rate));
 }
 
+/* options.error_weight: the tolerances of this step. */
+static void take_tolerances(lsoda *v)
+{
+    if (!v->ivp->varies) return;
+    for (int i = 0; i < v->n; i++) {
+        v->atol[i] = v->ivp->atol[i] + DBL_MIN;
+        v->w[i] = 1 / (v->rtol[i] * fabs(v->z[i]) + v->atol[i]);
+    }
+}
+
 static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
 {
     lsoda *v = self;
@@ -301,6 +313,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     lsoda_state *st = v->st;
     double d = ivp->direction, room = fabs(ivp->t_stop - t);
     if (y != v->z) dae_copy(v->n, y, v->z);
+    take_tolerances(v);
     for (int i = 0; i < v->ld; i++) v->w[i] = 1 / (v->rtol[i] * fabs(v->z[i]) + v->atol[i]);
     for (int i = 0; i < v->n; i++) {
         if (v->z[i] == 0 && ivp->atol[i] == 0) {
@@ -727,6 +740,7 @@ static dae_status step(void *self)
     lsoda *v = self;
     lsoda_state *st = v->st;
     int conv_fails = 0, error_fails = 0;
+    take_tolerances(v);
     begin_step(v);
     for (;;) {
         double t = st->t + st->h;

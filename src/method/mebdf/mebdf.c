@@ -207,7 +207,8 @@ static void *create(dae_ivp *ivp, const mebdf_options *o, int residual, dae_erro
         dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for mebdf with %d equations", m->n);
         goto fail;
     }
-    dae_shifted_spec spec = {.n = m->n, .jacobian = ivp->jacobian, .mass = m->mass};
+    dae_shifted_spec spec = {
+        .n = m->n, .jacobian = ivp->jacobian, .mass = m->mass, .own = ivp->opt->linear_solver};
     if (!m->ide) spec.second_order = ivp->sys->structure.second_order;
     m->lu = dae_shifted_create(&spec, ivp->arena, err);
     if (!m->lu) goto fail;

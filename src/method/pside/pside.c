@@ -186,7 +186,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     dae_shifted_spec spec = {.n = p->n,
                              .jacobian = ivp->jacobian,
                              .mass = p->mass,
-                             .second_order = ide ? 0 : ivp->sys->structure.second_order};
+                             .second_order = ide ? 0 : ivp->sys->structure.second_order,
+                             .own = ivp->opt->linear_solver};
     for (int k = 0; k < S; k++) {
         p->solver[k] = dae_shifted_create(&spec, ivp->arena, err);
         if (!p->solver[k]) {

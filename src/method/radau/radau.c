@@ -245,7 +245,8 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const rad
     if (!r->mass.n) r->mw = r->w;
     if (!ivp->index) r->weight = r->base;
     int second_order = o->second_order ? ivp->sys->structure.second_order : 0;
-    int fixed = strcmp(o->kernels, "general") != 0 && !second_order ? n : 0;
+    int special = strcmp(o->kernels, "general") != 0 && !second_order;
+    int fixed = special && !ivp->opt->linear_solver ? n : 0;
     for (int level = level_min; level <= level_max; level++) {
         r->rtol[level] = tolerances + ld * (size_t)(2 * level);
         r->atol[level] = r->rtol[level] + ld;
@@ -268,8 +269,11 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const rad
         dae_ivp_solves_with(ivp, text);
         return r;
     }
-    dae_shifted_spec spec = {
-        .n = n, .jacobian = ivp->jacobian, .mass = r->mass, .second_order = second_order};
+    dae_shifted_spec spec = {.n = n,
+                             .jacobian = ivp->jacobian,
+                             .mass = r->mass,
+                             .second_order = second_order,
+                             .own = ivp->opt->linear_solver};
     r->real = dae_shifted_create(&spec, a, err);
     spec.complex_shift = 1;
     for (int k = 0; r->real && k < s / 2; k++) {
@@ -679,6 +683,8 @@ static outcome newton(radau *r)
         /* Ours: eta of an earlier step does not vouch for a first increment where constraints hang on it and it is
          * large, or an attempt has just failed. */
         if (m == 1 && (delta > 1 || st->failures > 0) && r->ivp->index) continue;
+        /* ... nor where f has corners. */
+        if (m == 1 && delta > kappa && r->ivp->corners) continue;
         if (delta == 0) return CONVERGED;
         if (st->eta * delta > kappa) continue;
         if (m == 1 && moves_small_components(r)) {
@@ -920,7 +926,8 @@ static dae_status step(void *self)
     radau *r = self;
     radau_state *st = r->st;
     dae_ivp *ivp = r->ivp;
-    if (st->first) set_base_weights(r);
+    for (int level = r->level_min; level <= r->level_max && ivp->varies; level++) scale_tolerances(r, level);
+    if (st->first || ivp->varies) set_base_weights(r);
     for (;;) {
         if (st->kept) { /* [RADAU]: the order may rise although h and the factors could be kept */
             st->kept = 0;

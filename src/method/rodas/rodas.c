@@ -106,7 +106,8 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
     w->mass = dae_ivp_mass(ivp);
     w->second = ivp->sys->structure.second_order;
     m->has_ft = !ivp->sys->structure.autonomous;
-    m->attempt = strcmp(option->kernels, "general") ? dae_rodas_fixed(ivp->n, table) : NULL;
+    int fixed = strcmp(option->kernels, "general") && !ivp->opt->linear_solver;
+    m->attempt = fixed ? dae_rodas_fixed(ivp->n, table) : NULL;
     w->ld = m->attempt ? ivp->n : (ivp->n + 7) / 8 * 8;
     ivp->exact_jacobian = 1;
     m->s = dae_arena_take(a, 1, sizeof *m->s);
@@ -129,8 +130,11 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
         dae_ivp_solves_with(ivp, text);
     } else {
         m->attempt = dae_rodas_general();
-        dae_shifted_spec spec = {
-            .n = ivp->n, .jacobian = ivp->jacobian, .mass = w->mass, .second_order = w->second};
+        dae_shifted_spec spec = {.n = ivp->n,
+                                 .jacobian = ivp->jacobian,
+                                 .mass = w->mass,
+                                 .second_order = w->second,
+                                 .own = ivp->opt->linear_solver};
         w->linear = dae_shifted_create(&spec, a, err);
         if (!w->linear) {
             destroy(m);

@@ -248,8 +248,10 @@ static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *e
     v->correct = DAE_KERNEL_PICK(correct, 0);
     v->square = DAE_KERNEL_PICK(square, 0);
     if (!v->functional) {
-        dae_shifted_spec spec = {
-            .n = n, .jacobian = ivp->jacobian, .second_order = ivp->sys->structure.second_order};
+        dae_shifted_spec spec = {.n = n,
+                                 .jacobian = ivp->jacobian,
+                                 .second_order = ivp->sys->structure.second_order,
+                                 .own = ivp->opt->linear_solver};
         v->P = dae_shifted_create(&spec, ivp->arena, err);
         if (!v->P) {
             destroy(v);
@@ -309,6 +311,16 @@ static double first_step(vode *v, double t, const double *f0)
     return fmin(fmax(0.5 * g, lo), hi);
 }
 
+/* options.error_weight: the tolerances of this step. */
+static void take_tolerances(vode *v)
+{
+    if (!v->ivp->varies) return;
+    for (int i = 0; i < v->n; i++) {
+        v->atol[i] = v->ivp->atol[i] + DBL_MIN;
+        v->w[i] = 1 / (v->rtol[i] * fabs(v->z[i]) + v->atol[i]);
+    }
+}
+
 static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
 {
     vode *v = self;
@@ -316,6 +328,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     vode_state *st = v->st;
     double d = ivp->direction, room = fabs(ivp->t_stop - t);
     if (y != v->z) dae_copy(v->n, y, v->z);
+    take_tolerances(v);
     for (int i = 0; i < v->ld; i++) v->w[i] = 1 / (v->rtol[i] * fabs(v->z[i]) + v->atol[i]);
     for (int i = 0; i < v->n; i++) {
         if (v->z[i] == 0 && ivp->atol[i] == 0) {
@@ -729,6 +742,7 @@ static dae_status step(void *self)
     vode_state *st = v->st;
     previous before = FRESH;
     int conv_fails = 0, error_fails = 0;
+    take_tolerances(v);
     begin_step(v);
     for (;;) {
         double t = st->t + st->h;
