@@ -20,16 +20,16 @@ struct dae_nonnegative {
 };
 typedef struct dae_nonnegative guard;
 
-/* What f_i is at least where y_i < 0. */
-static double back(const guard *g, double y)
+/* Where y_i <= 0, f_i is at least this times y_i. */
+static double back(const guard *g)
 {
     double rest = fabs(g->ivp->t_end - *g->t0);
-    return rest > 0 ? -g->ivp->direction * RETURN * y / rest : 0;
+    return rest > 0 ? -g->ivp->direction * RETURN / rest : 0;
 }
 
 static int is_replaced(const guard *g, double y, double f)
 {
-    return y < 0 && g->ivp->direction * (f - back(g, y)) < 0;
+    return y <= 0 && g->ivp->direction * (f - back(g) * y) < 0;
 }
 
 static int guarded_f(double t, const double *y, double *f, void *user)
@@ -38,7 +38,7 @@ static int guarded_f(double t, const double *y, double *f, void *user)
     int r = g->ode.f(t, y, f, g->ode.user);
     for (int k = 0; k < g->count; k++) {
         int i = g->component[k];
-        if (is_replaced(g, y[i], f[i])) f[i] = back(g, y[i]);
+        if (is_replaced(g, y[i], f[i])) f[i] = back(g) * y[i];
     }
     return r;
 }
@@ -71,13 +71,13 @@ static int guarded_jac(double t, const double *y, double *jac, void *user)
 {
     const guard *g = user;
     int outside = 0, r = g->ode.jac(t, y, jac, g->ode.user);
-    for (int k = 0; k < g->count; k++) outside |= y[g->component[k]] < 0;
+    for (int k = 0; k < g->count; k++) outside |= y[g->component[k]] <= 0;
     if (r || !outside) return r;
     r = g->ode.f(t, y, g->f, g->ode.user);
     for (int k = 0; k < g->count && !r; k++) {
         int i = g->component[k];
         if (is_replaced(g, y[i], g->f[i]))
-            replace_row(&g->ivp->sys->structure.jacobian, g->ode.n, i, back(g, y[i]) / y[i], jac);
+            replace_row(&g->ivp->sys->structure.jacobian, g->ode.n, i, back(g), jac);
     }
     return r;
 }

@@ -1,7 +1,7 @@
 /* Components that must not become negative (dae_options.nonnegative), after Shampine, Thompson, Kierzenka, Byrne: Non-negative
  * solutions of ODEs, Appl. Math. Comput. 170 (2005) 556-569.
  *
- *   - Outside the equations are others: f_i <- max(f_i, -100 y_i/T) where y_i < 0, T the length of the interval, so that nothing
+ *   - Outside the equations are others: f_i <- max(f_i, -100 y_i/T) where y_i <= 0, T the length of the interval, so that nothing
  *     runs away, and what is outside by an error comes back (theirs: max(f_i, 0)).
  *   - One-step methods move every accepted point back, y_i <- max(y_i, 0); a point that is further out than its tolerance
  *     makes the step shorter. Multistep methods keep their history.

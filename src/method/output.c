@@ -73,7 +73,8 @@ static dae_status write_point(dae_integrator *it, double t, const double *y, dae
 
 static dae_status write_at(dae_integrator *it, double t, dae_error *err)
 {
-    if (t == it->ivp.t && it->ivp.t != it->s->now) return write_point(it, t, it->ivp.y, err);
+    if (t == it->ivp.t && it->ivp.t != it->s->now && !it->nonnegative)
+        return write_point(it, t, it->ivp.y, err);
     dae_driver_at(it, t, it->scratch, NULL);
     return write_point(it, t, it->scratch, err);
 }

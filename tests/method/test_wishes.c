@@ -43,6 +43,13 @@ static int robertson(double t, const double *y, double *f, void *user)
     return 0;
 }
 
+static int see_negative(double t, const double *y, int n, void *user)
+{
+    (void)t, (void)n;
+    *(int *)user |= !(y[0] >= 0);
+    return 0;
+}
+
 static void nonnegative_components_stay_nonnegative(void **state)
 {
     static const int both[] = {0, 1};
@@ -60,6 +67,9 @@ static void nonnegative_components_stay_nonnegative(void **state)
         dae_error err = {0};
         dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
         assert_non_null(it);
+        int negative = 0;
+        dae_output out = {.mode = DAE_OUTPUT_STEPS, .count = 3, .write = see_negative, .user = &negative};
+        assert_int_equal(dae_integrator_set_output(it, &out, &err), DAE_OK);
         assert_int_equal(dae_integrator_start(it, 0, 60, (double[]){1, 0}, NULL, &err), DAE_OK);
         while (dae_integrator_time(it) < 60) {
             if (dae_integrator_step(it, &err) < 0) fail_msg("%s: %s", m->name, err.text);
@@ -74,6 +84,7 @@ static void nonnegative_components_stay_nonnegative(void **state)
                     fail_msg("%s: y1 = %g at %g", m->name, y[0], t);
             }
         }
+        if (negative) fail_msg("%s: a negative value is written", m->name);
         const double *y = dae_integrator_state(it);
         if (!(fabs(y[1] - 1) <= 200 * opt.rtol)) fail_msg("%s: y2 = %g", m->name, y[1]);
         dae_integrator_destroy(it);

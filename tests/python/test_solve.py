@@ -297,3 +297,13 @@ def test_registries():
     assert "statespace" in [f["name"] for f in daedalus.formulations()]
     assert "Radau" in daedalus.help_page("radau5") and daedalus.help_page("no such") is None
     assert daedalus.__version__.count(".") == 2
+
+
+@pytest.mark.parametrize("method", ["auto", "dopri5", "radau5", "vode", "dassl", "lsoda", "rodas5p"])
+def test_nonnegative_components(method):
+    """y' = -|y| runs to minus infinity once an error is below zero."""
+    s = daedalus.solve_ivp(lambda t, y: [-abs(y[0])], (0, 60), [1], method=method, rtol=1e-3, atol=1e-3, nonnegative=[0],
+                           dense_output=True)
+    assert s.success and (s.y >= 0).all() and s.y[0, -1] < 0.05
+    with pytest.raises(ValueError, match="no component 3"):
+        daedalus.solve_ivp(lambda t, y: -y, (0, 1), [1], nonnegative=[3])

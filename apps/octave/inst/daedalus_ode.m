@@ -84,6 +84,11 @@ end
 %! [t, y] = daedalus_ode ('dopri5', @(t, y) -1, [0 2], 1, odeset ('NonNegative', 1));
 %! assert (all (y >= 0));
 %! assert (y(end), 0);
+%!test # and so by every kind of method
+%! for m = {'radau5', 'vode', 'dassl', 'lsoda', 'mebdfi', 'gamd'}
+%!   [t, y] = daedalus_ode (m{1}, @(t, y) -abs (y), [0 60], 1, odeset ('NonNegative', 1));
+%!   assert (all (y >= 0) && y(end) < 0.05);
+%! end
 %!test # a solver inside of a solver
 %! inner = @(t) deval (daedalus_ode ('dopri5', @(s, z) z, [0 1], 1, odeset ('RelTol', 1e-8)), 1);
 %! [t, y] = daedalus_ode ('radau5', @(t, y) -y * inner (t) / exp (1), [0 1], 1);

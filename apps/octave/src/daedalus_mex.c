@@ -128,7 +128,6 @@ typedef struct run {
     int stopped;    /* the output function said so */
     dae_pattern pattern;
     int *index, *colptr, *rowind, *mass_colptr, *mass_rowind, *nonnegative;
-    int nnonnegative;
     dae_event *events;
     numbers t, y, te, ye, ie, pieces, values;
     double *work;
@@ -365,17 +364,6 @@ static int on_piece(dae_integrator *it, double from, double to, int degree, void
     return bad ? -1 : 0;
 }
 
-static int project(double t, double *y, void *user)
-{
-    const run *r = user;
-    (void)t;
-    for (int k = 0; k < r->nnonnegative; k++) {
-        int i = r->nonnegative[k];
-        if (y[i] < 0) y[i] = 0;
-    }
-    return 0;
-}
-
 /* ---- solve: from the specification to the integrator ------------------------------------------------------- */
 
 static int *whole(const mxArray *s, const char *name, int *count, int shift)
@@ -466,8 +454,6 @@ static dae_status prepare(const mxArray *spec, run *r, dae_error *err)
     dae_status s = dae_integrator_set_output(r->it, &out, err);
     if (s >= 0) s = set_events(spec, r, err);
     if (number(spec, "dense", 0) != 0) dae_integrator_set_pieces(r->it, on_piece, r);
-    r->nonnegative = whole(spec, "nonnegative", &r->nnonnegative, 1);
-    if (s >= 0 && r->nnonnegative) s = dae_integrator_set_projection(r->it, project, r, err);
     return s;
 }
 
@@ -478,6 +464,8 @@ static dae_status integrate(const mxArray *spec, run *r, dae_options *o, dae_err
     const double *y0 = vector(spec, "y0", (size_t)r->n), *yp0 = vector(spec, "yp0", (size_t)r->n);
     int bad = read_system(spec, r, &sys);
     r->work = malloc(((size_t)r->n + 1) * sizeof *r->work);
+    r->nonnegative = whole(spec, "nonnegative", &o->nnonnegative, 1);
+    o->nonnegative = r->nonnegative;
     if (!bad && r->work) r->it = dae_integrator_create(&sys, o, err);
     if (!r->it) return err->status < 0 ? err->status : DAE_ERR_MEMORY;
     dae_status s = prepare(spec, r, err);

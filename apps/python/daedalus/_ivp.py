@@ -304,7 +304,8 @@ def solve_ivp(fun, t_span, y0, method="auto", t_eval=None, dense_output=False, e
     progress : True: a bar on standard error; or a function `progress(t, t_end)`, which can end the run by returning True
     event_point : with t_eval, whether a terminal event is appended to `t` and `y` (False: as SciPy, `t_events` only)
     checkpoint, resume : True: the result has the state of the run as bytes; such bytes: go on from there
-    **options : max_steps, max_seconds, linear_algebra, discontinuity (times where f jumps), log, profile, stop_at_end, ...
+    **options : max_steps, max_seconds, linear_algebra, discontinuity (times where f jumps),
+        nonnegative (components that do not become negative), log, profile, stop_at_end, ...
         as `daedalus.options()` lists them, and the options of the method
 
     Returns

@@ -383,6 +383,8 @@ def further_options(options):
             out["discontinuity"] = d
         else:
             del out["discontinuity"]
+    if out.get("nonnegative") is not None:
+        out["nonnegative"] = [int(i) for i in np.atleast_1d(out["nonnegative"])]
     if callable(out.get("log")) and "log_level" not in out:
         out["log_level"] = 3
     return {k: v for k, v in out.items() if v is not None}

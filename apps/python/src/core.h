@@ -118,10 +118,11 @@ typedef struct option_set {
     PyObject *text; /* list of bytes that the options point into */
     Py_buffer held[3];
     int nheld;
+    int *nonnegative; /* components, or NULL */
     PyObject *log; /* callable, or NULL */
     shared *all;
 } option_set;
-/* names of dae_options_table, "discontinuity", "log", "log_level", and settings of the method. -1: exception. */
+/* names of dae_options_table, "discontinuity", "nonnegative", "log", "log_level", and settings of the method. -1: exception. */
 int options_fill(option_set *s, dae_options *opt, PyObject *dict, shared *all);
 void options_clear(option_set *s);
 

@@ -39,6 +39,22 @@ static const double *hold(option_set *s, PyObject *value, const char *name, int 
     return v->buf;
 }
 
+/* nonnegative=[0, 2]: 1, or -1 with an exception. */
+static int read_components(option_set *s, PyObject *value)
+{
+    PyObject *list = PySequence_List(value);
+    Py_ssize_t n = list ? PyList_Size(list) : 0;
+    free(s->nonnegative);
+    s->nonnegative = calloc((size_t)n + 1, sizeof *s->nonnegative);
+    for (Py_ssize_t i = 0; list && s->nonnegative && i < n; i++)
+        s->nonnegative[i] = (int)PyLong_AsLong(PyList_GetItem(list, i));
+    Py_XDECREF(list);
+    if (!s->nonnegative && !PyErr_Occurred()) PyErr_NoMemory();
+    s->opt->nonnegative = s->nonnegative;
+    s->opt->nnonnegative = (int)n;
+    return PyErr_Occurred() ? -1 : 1;
+}
+
 static void on_log(dae_log_level level, const char *line, void *user)
 {
     option_set *s = user;
@@ -62,6 +78,7 @@ static int special(option_set *s, const char *name, PyObject *value)
         o->ndiscontinuity = count;
         return o->discontinuity ? 1 : -1;
     }
+    if (!strcmp(name, "nonnegative")) return read_components(s, value);
     if (!strcmp(name, "log_level")) {
         o->log_level = (dae_log_level)PyLong_AsLong(value);
         return PyErr_Occurred() ? -1 : 1;
@@ -115,5 +132,7 @@ void options_clear(option_set *s)
 {
     Py_CLEAR(s->text);
     Py_CLEAR(s->log);
+    free(s->nonnegative);
+    s->nonnegative = NULL;
     while (s->nheld > 0) PyBuffer_Release(&s->held[--s->nheld]);
 }

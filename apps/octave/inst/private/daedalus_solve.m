@@ -25,7 +25,7 @@ function results = daedalus_solve (name, method, form, nout, args)
   spec = set_mass (name, method, spec, opt, extra, cplx);
   spec = set_pattern (name, spec, opt);
   spec = set_options (name, method, spec, opt, rtol, atol);
-  spec = set_nonnegative (name, method, spec, opt);
+  spec = set_nonnegative (name, spec, opt);
   spec = set_events (spec, opt, extra, cplx, form);
   spec.dense = nout == 1;
   if (numel (tspan) > 2 && nout ~= 1), spec.times = tspan; end
@@ -319,25 +319,17 @@ function s = number (x)
   if (ischar (x)), s = x; else, s = sprintf ('%.17g', double (x)); end
 end
 
-% NonNegative: the derivative is cut where the component is at zero, and steps end at the point cut off at zero.
-function spec = set_nonnegative (name, method, spec, opt)
+% NonNegative: components that the library keeps from becoming negative, for every method.
+function spec = set_nonnegative (name, spec, opt)
   k = value (opt, 'nonnegative', []);
   if (isempty (k)), return, end
-  info = method_info (method);
-  if (~info.projects || ~strcmp (spec.kind, 'ode'))
-    error ('daedalus:unsupported', '%s: NonNegative needs y'' = f(t,y) and a one-step method, such as dopri5 or radau5', name);
+  if (~strcmp (spec.kind, 'ode'))
+    error ('daedalus:unsupported', '%s: NonNegative needs y'' = f(t,y)', name);
   end
   if (any (k(:) < 1 | k(:) > numel (spec.y0) | k(:) ~= fix (k(:))))
     error ('daedalus:input', '%s: NonNegative must be numbers of components', name);
   end
-  f = spec.f;
-  spec.f = @(t, y) cut (f (t, y), y, k);
   spec.nonnegative = double (k(:));
-end
-
-function f = cut (f, y, k)
-  k = k(y(k) <= 0);
-  f(k) = max (f(k), 0);
 end
 
 function spec = set_events (spec, opt, extra, cplx, form)
