@@ -182,12 +182,34 @@ define preset
 	ctest --test-dir build-$(1) --output-on-failure -LE '^slow$$' -j $(JOBS)
 endef
 
-.PHONY: faults
+.PHONY: faults corrupt mutants fuzz-readers sanitize-run tsan
 faults: build ## every command with allocation k failing, for all k, once and from k on (long)
 	sh tests/faults/faults.sh $(CURDIR)/build/daedalus $(CURDIR)/build/tests/libstarve.so $(CURDIR) 1
 
+CORRUPT ?= 1000
+corrupt: build ## every kind of file that we read with bytes changed, CORRUPT=1000 times each
+	python3 tests/faults/corrupt.py $(CURDIR)/build/daedalus $(CURDIR) $(CORRUPT)
+
+MUTANTS ?= --count 110 --seed 20
+mutants: build ## one-line bugs, drawn by a seed, each built and tested: which survive? hours (goes on where it was)
+	python3 tools/mutants.py $(MUTANTS)
+
+FUZZ_INPUTS ?= 10000000
+fuzz-readers: build ## FUZZ_INPUTS=10000000 changed inputs for every reader that runs in a process: hours
+	for t in test_table_fuzz test_expression_fuzz test_equations_fuzz test_model_fuzz test_reader_fuzz test_args; do \
+	    FUZZ_INPUTS=$(FUZZ_INPUTS) build/tests/$$t || exit 1; done
+	python3 tests/faults/command_lines.py $(CURDIR)/build/daedalus $(CURDIR) 100000
+
+# The sanitizers make every test about ten times slower: fuzz tests get less to do.
 sanitize: setup ## build and test with address and undefined-behavior sanitizers, in build-debug/
+	FUZZ_INPUTS=2000 $(MAKE) sanitize-run
+sanitize-run:
 	$(call preset,debug)
+
+tsan: setup ## the tests that use threads, with the thread sanitizer, in build-tsan/
+	test -f build-tsan/build.ninja || cmake --preset tsan
+	cmake --build build-tsan -j $(JOBS)
+	FUZZ_INPUTS=2000 ctest --test-dir build-tsan --output-on-failure -LE '^(slow|python|octave|docs|source|abi|faults|web)$$' -j $(JOBS)
 
 clang: setup ## build and test with clang, warnings are errors, in build-clang/
 	$(call preset,clang)

@@ -30,4 +30,11 @@
         if (!(a_ >= lo_ && a_ <= hi_)) fail_msg("%s = %.17g not in [%.10g, %.10g]", #a, a_, lo_, hi_); \
     } while (0)
 
+/* How many inputs a fuzz test makes: FUZZ_INPUTS, or what it takes in `make test`. */
+static inline long fuzz_inputs(long standard)
+{
+    const char *wanted = getenv("FUZZ_INPUTS");
+    return wanted ? atol(wanted) : standard;
+}
+
 #endif

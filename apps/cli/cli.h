@@ -203,6 +203,8 @@ int cli_make_folder(const char *path);
 /* file.c: the whole of a file without a byte order mark, or NULL with errno set. Devices and pipes: at most 1 GB (EFBIG). */
 char *cli_read_file(const char *path, size_t *length);
 char *cli_read_open(FILE *file, size_t *length);
+/* dae_table_read, for files of others: one that the HDF5 library crashes on is refused. NULL: see *err. */
+dae_table *cli_read_table(const char *text, size_t length, dae_error *err);
 /* A file that takes the place of an old one when it is whole; all that writes files goes through it. Devices and pipes are
  * written to directly. begin and end: 0, or EXIT_USAGE after a message; drop leaves the old file. */
 typedef struct cli_draft {

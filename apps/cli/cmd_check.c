@@ -14,7 +14,10 @@ static double largest_move(const dae_problem *p, const mbs_mechanism *c, int *wh
     int n = p->system.mech.np;
     double *described = calloc((size_t)dae_system_size(&p->system), sizeof *described);
     *which = 0;
-    if (!described) return 0;
+    if (!described) {
+        cli_starved(2);
+        return 0;
+    }
     mbs_mechanism_described(c, described);
     for (int i = 0; i < n; i++) {
         double moved = fabs(p->y0[i] - described[i]);

@@ -79,7 +79,7 @@ static int read_file(picture *p, file *f, const char *name)
             strncmp(f->text + k, "{\"attributes\"", 13) ? NULL : dae_table_read(f->text, f->length, &err);
         return err.status < 0 ? cli_wrong(p->args, "%s: %s", path, err.text) : 0;
     }
-    f->table = dae_table_read(f->text, f->length, &err);
+    f->table = cli_read_table(f->text, f->length, &err);
     if (!f->table) return cli_wrong(p->args, "%s: %s; expected a file that daedalus wrote", path, err.text);
     return 0;
 }

@@ -375,7 +375,7 @@ static int finish(sweep_job *s)
     if (!status) status = write_runs(s, path);
     char *text = status ? NULL : cli_read_file(path, &length);
     if (!status && !text) status = cli_wrong(s->args, "%s: %s", path, strerror(errno));
-    dae_table *t = text ? dae_table_read(text, length, &err) : NULL;
+    dae_table *t = text ? cli_read_table(text, length, &err) : NULL;
     if (text && !t) status = cli_wrong(s->args, "%s: %s", path, err.text);
     if (t) note_sweep(s, t);
     if (t) status = write_hdf5(s, t, hdf5);

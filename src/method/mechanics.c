@@ -207,6 +207,7 @@ int dae_mechanics_factor(dae_mechanics *x, dae_saddle *s, const double *M, const
     int bad;
     x->n.lu++;
     TIMED_LINALG(x, bad = dae_saddle_factor(s, M, G, U));
+    x->starved |= bad < 0;
     return bad ? 1 : 0;
 }
 
@@ -223,6 +224,7 @@ int dae_mechanics_factor_solve(dae_mechanics *x, dae_saddle *s, const double *M,
     int bad;
     x->n.lu++;
     TIMED_LINALG(x, bad = dae_saddle_factor_solve(s, M, G, U, w, l));
+    x->starved |= bad < 0;
     if (bad) return 1;
     x->n.solves++;
     return !dae_all_finite(x->nv, w);
@@ -392,6 +394,8 @@ dae_status dae_mechanics_bad_start(dae_mechanics *x, const dae_saddle *s, int r,
     if (r < 0)
         return dae_ivp_fail(x->ivp, DAE_ERR_CALLBACK,
                             "t = %g: a user function asked to stop at the initial values", t);
+    if (x->starved)
+        return dae_ivp_fail(x->ivp, DAE_ERR_MEMORY, "t = %g: no memory to factor [M G^T; G 0]", t);
     if (isnan(out->residual)) {
         return dae_ivp_fail(x->ivp, DAE_ERR_SINGULAR,
                             "t = %g: the matrix [M G^T; G 0] is singular at the initial values (%s); "

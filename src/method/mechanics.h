@@ -32,6 +32,7 @@ typedef struct dae_mechanics {
     double *friction;  /* 2 nv nl: F and U, where f depends on lambda */
 
     dae_mechanics_counters n;
+    int starved; /* a factorization had no memory */
     unsigned long long user_ticks, linalg_ticks; /* options.profile */
     long user_timed, linalg_timed;
 } dae_mechanics;

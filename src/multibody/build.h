@@ -43,6 +43,6 @@ void mbs_number_rows(mbs_mechanism *m, const unsigned char *left_out);
 dae_status mbs_make_pattern(mbs_builder *b);
 dae_status mbs_make_mass(mbs_builder *b);
 
-void mbs_look_for_mistakes(mbs_mechanism *m); /* mistakes.c: warnings */
+dae_status mbs_look_for_mistakes(mbs_mechanism *m); /* mistakes.c: warnings; fails without memory only */
 
 #endif

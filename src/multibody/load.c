@@ -869,6 +869,10 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
     }
     json_decref(root);
     free(l.center);
+    if (l.m && (dae_arena_failed(l.m->arena) || l.m->first.status == DAE_ERR_MEMORY)) {
+        l.failed = 1; /* what seemed to be missing was not kept */
+        dae_fail(l.err, DAE_ERR_MEMORY, NAN, "out of memory");
+    }
     if (l.failed) {
         mbs_model_destroy(l.m);
         return NULL;

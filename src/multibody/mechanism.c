@@ -186,7 +186,7 @@ mbs_mechanism *mbs_mechanism_create(const mbs_model *model, dae_error *err)
     b.m = m;
     dae_status s = build(&b);
     if (!s) s = finish(&b);
-    if (!s) mbs_look_for_mistakes(m);
+    if (!s && mbs_look_for_mistakes(m) < 0) s = mbs_no_memory(&b);
     if (s) {
         mbs_mechanism_destroy(m);
         return NULL;

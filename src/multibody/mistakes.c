@@ -30,14 +30,14 @@ static void look_for_mass(mbs_mechanism *m)
 }
 
 /* What is allowed but looks like a mistake. */
-void mbs_look_for_mistakes(mbs_mechanism *m)
+dae_status mbs_look_for_mistakes(mbs_mechanism *m)
 {
     for (int k = 0; k < m->model->nparameter; k++) {
         if (!m->model->parameter[k].used)
             warn(m, "parameter \"%s\" is not used", m->model->parameter[k].name);
     }
     unsigned char *held = calloc((size_t)m->nbody + 1, 1);
-    if (!held) return;
+    if (!held) return DAE_ERR_MEMORY;
     for (int r = 0; r < m->nrows; r++) {
         for (int i = 0; i < m->row[r].nbody; i++) held[m->row[r].body[i]] = 1;
     }
@@ -58,6 +58,7 @@ void mbs_look_for_mistakes(mbs_mechanism *m)
              "go on in several ways; start beside it",
              mbs_row_name(m, m->singular, NULL));
     free(held);
+    return dae_arena_failed(m->owned->arena) ? DAE_ERR_MEMORY : DAE_OK;
 }
 
 const char *mbs_mechanism_warning(const mbs_mechanism *m, int i)

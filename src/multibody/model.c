@@ -193,6 +193,7 @@ mbs_model *mbs_model_copy(const mbs_model *m)
     memcpy(c->gravity, m->gravity, sizeof c->gravity);
     for (int i = 0; i < m->nparameter; i++) {
         mbs_model_set_parameter(c, m->parameter[i].name, m->parameter[i].value);
+        if (c->nparameter <= i) break; /* out of memory: see below */
         c->parameter[i] = (mbs_parameter){c->parameter[i].name, m->parameter[i].value,
                                           m->parameter[i].dimension, m->parameter[i].used};
     }

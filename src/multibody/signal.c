@@ -20,6 +20,7 @@ typedef struct lookup {
     int purpose;
     int refused; /* 1: a signal that this purpose may not use was named */
     int derived; /* 1: one that needs accelerations or reactions was */
+    int starved; /* memory ran out */
 } lookup;
 
 static int axis_of(const char *s)
@@ -253,6 +254,7 @@ static int look_up(const char *name, dae_symbol *out, void *user)
     l->derived |= s.kind >= MBS_BODY_ACCELERATION;
     out->dimension = dimension_of(l->b, &s);
     out->variable = signal_number(l->b->m, &s);
+    l->starved |= out->variable < 0;
     return out->variable >= 0;
 }
 
@@ -298,6 +300,10 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
     dae_expression *e = dae_expression_create(text, look_up, &l, &err);
     if (!e) {
         char hint[64] = "", list[4096];
+        if (l.starved) {
+            mbs_no_memory(b);
+            return -1;
+        }
         if (l.refused) {
             mbs_wrong(b, "%s: \"%s\" at column %d: %s", field, text, err.column + 1,
                       purpose == MBS_FOR_MOTION ? "a motion may depend on t only"

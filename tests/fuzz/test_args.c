@@ -2,8 +2,8 @@
  * should not (the sanitizers tell). */
 #include "test.h"
 
-#include "../../apps/cli/plugin.c" /* names of solvers */
 #include "../../apps/cli/args.c"
+#include "../../apps/cli/plugin.c" /* names of solvers */
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ static void parser_survives_any_words(void **state)
     fflush(stdout);
     dup2(null, 1); /* 50000 complaints */
     dup2(null, 2);
-    for (int round = 0; round < 50000; round++) {
+    for (long round = fuzz_inputs(50000); round > 0; round--) {
         char noise[8][12], *argv[8];
         int argc = (int)(next(&seed) % 8);
         for (int i = 0; i < argc; i++) {

@@ -92,7 +92,8 @@ static size_t mutate(unsigned *seed, char *text, size_t n, size_t room)
 static void mutated_models_do_no_harm(void **state)
 {
     (void)state;
-    enum { room = 20000, rounds = 60 };
+    enum { room = 20000 };
+    long rounds = fuzz_inputs(25 * 60) / 25; /* of each file */
     static const char folder[] = "tests/equations/models";
     char *text = malloc(room), *copy = malloc(room), path[400];
     unsigned seed = 20261117;
@@ -107,7 +108,7 @@ static void mutated_models_do_no_harm(void **state)
         fclose(f);
         files++;
         if (strstr(e->d_name, "fekete") || strstr(e->d_name, "medakzo")) continue; /* long to write out */
-        for (int k = 0; k < rounds; k++) {
+        for (long k = 0; k < rounds; k++) {
             memcpy(copy, text, n);
             LLVMFuzzerTestOneInput((const uint8_t *)copy, mutate(&seed, copy, n, room));
         }

@@ -22,7 +22,7 @@ static void reader_survives_mutated_texts(void **state)
                                         "smoothstep(t,0,1[s])*1e-3"};
     static const char letters[] = "0123456789.eE+-*/^()[]<>=!&|,xytki smkgN%sincopwtablu\t\"'#\x80\xff";
     unsigned long long seed = 11;
-    for (int round = 0; round < 20000; round++) {
+    for (long round = fuzz_inputs(20000); round > 0; round--) {
         char text[256];
         size_t n =
             (size_t)snprintf(text, sizeof text, "%s", seeds[next(&seed) % (sizeof seeds / sizeof *seeds)]);

@@ -65,8 +65,7 @@ static void any_bytes(void **state)
 {
     static const char *const piece[] = {"\"", "\"\"",   ",", "\n",  "\r\n", "#",           "# ",
                                         "1",  "-2.5e3", "a", "nan", " ",    "\xEF\xBB\xBF"};
-    const char *wanted = getenv("FUZZ_INPUTS");
-    long rounds = wanted ? atol(wanted) : 200000, good = 0;
+    long rounds = fuzz_inputs(200000), good = 0;
     unsigned long long seed = 20;
     (void)state;
     for (long round = 0; round < rounds; round++) {
