@@ -301,7 +301,7 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
     if (!e) {
         char hint[64] = "", list[4096];
         if (l.starved) {
-            mbs_no_memory(b);
+            dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");
             return -1;
         }
         if (l.refused) {
