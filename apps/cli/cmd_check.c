@@ -117,6 +117,7 @@ static int check_equations(cli_args *args)
         dae_equations_check(text, length, file, setting, count, args->json, cli_write_file, stdout, &err);
     free(setting);
     free(own);
+    if (s == DAE_ERR_MEMORY || err.status == DAE_ERR_MEMORY) return cli_wrong(args, "out of memory");
     return s >= 0 ? EXIT_DONE : s == DAE_ERR_INCONSISTENT ? EXIT_INCONSISTENT : EXIT_USAGE;
 }
 

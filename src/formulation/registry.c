@@ -377,6 +377,7 @@ dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu
     if (r < 0)
         return dae_fail(err, DAE_ERR_CALLBACK, t,
                         "t = %.10g: a function of the mechanical system asked to stop", t);
+    if (d->starved) return dae_fail(err, DAE_ERR_MEMORY, t, "t = %.10g: no memory to factor M and G", t);
     return dae_fail(
         err, DAE_ERR_SINGULAR, t,
         "t = %.10g: no accelerations and multipliers there: the system of M and G is singular or cannot be "

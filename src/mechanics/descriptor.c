@@ -176,6 +176,7 @@ static int factor(dae_descriptor *d, double t, const double *p, double *w, doubl
     if (dae_saddle_stale(d->saddle) && dae_saddle_anchor(d->saddle, d->M, d->G, d->U)) return 1;
     int bad = w ? dae_saddle_factor_solve(d->saddle, d->M, d->G, d->U, w, l)
                 : dae_saddle_factor(d->saddle, d->M, d->G, d->U);
+    d->starved |= bad < 0;
     if (bad) return 1;
     d->at_t = t;
     dae_copy(d->np, p, d->at_p);

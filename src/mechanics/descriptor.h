@@ -18,6 +18,7 @@ typedef struct dae_descriptor {
     int nM, nG;   /* numbers of values */
     int constant; /* M does not depend on t and p */
     int friction; /* f depends on lambda */
+    int starved;  /* a factorization had no memory */
 
     /* What the last dae_descriptor_accelerations used; in an arena of its own, with the factors, for checkpoints. */
     dae_arena *keep;
