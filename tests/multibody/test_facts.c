@@ -135,17 +135,18 @@ static const fact facts[] = {
          "") "],\"points\":[" O3 "," P3
              "],\"joints\":[{\"name\":\"J\",\"type\":\"distance\",\"a\":\"O\",\"b\":\"P\"}]," SENSE("b.ax"),
      0, -10 * 0.6 * 0.8},
-    /* q1 + 3 q2 = constant, torque 1 on the first: alpha1 (J + J/9) = 1, q2 = -q1/3 */
+    /* q1 + 3 q2 = constant, torque 1 on the first: alpha1 (J + J/9) = 1: q1(1) = 0.9, q2 = -q1/3 (the ratio inverted would give the same q2) */
     {"gear, plane",
      HEAD(2) "\"bodies\":[" BODY2("a", "0", "0", "") "," BODY2(
-         "b", "1", "0", "") "],\"points\":[" O2 ",{\"name\":\"Q\",\"body\":\"ground\",\"r\":[1,0]},{\"name\":"
-                            "\"A\",\"body\":\"a\",\"r\":[0,0]}," P2
-                            "],\"joints\":[{\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\"},{"
-                            "\"name\":\"K\",\"type\":\"revolute\","
-                            "\"a\":\"Q\",\"b\":\"P\"},{\"name\":\"L\",\"type\":\"gear\",\"joints\":[\"J\","
-                            "\"K\"],\"ratio\":3}],\"forces\":[{\"name\":"
-                            "\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":1}]," SENSE("b.angle"),
-     1, -1 / (2 * 0.5 * (1 + 1.0 / 9)) / 3},
+         "b", "1", "0",
+         "") "],\"points\":[" O2 ",{\"name\":\"Q\",\"body\":\"ground\",\"r\":[1,0]},{\"name\":"
+             "\"A\",\"body\":\"a\",\"r\":[0,0]}," P2
+             "],\"joints\":[{\"name\":\"J\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\"},{"
+             "\"name\":\"K\",\"type\":\"revolute\","
+             "\"a\":\"Q\",\"b\":\"P\"},{\"name\":\"L\",\"type\":\"gear\",\"joints\":[\"J\","
+             "\"K\"],\"ratio\":3}],\"forces\":[{\"name\":"
+             "\"F\",\"type\":\"torque\",\"joint\":\"J\",\"value\":1}]," SENSE("a.angle + 10*b.angle"),
+     1, 0.9 - 10 * 0.3},
     {"gear, space",
      HEAD(3) "\"bodies\":[" BODY3("a", "0", "0", "0", "") "," BODY3(
          "b", "1", "0", "0", "") "],\"points\":[" O3 ",{\"name\":\"Q\",\"body\":\"ground\",\"r\":[1,0,0]},{"
@@ -155,8 +156,8 @@ static const fact facts[] = {
                                  "\"revolute\",\"a\":\"Q\",\"b\":\"P\",\"axis\":[0,0,1]},{\"name\":\"L\","
                                  "\"type\":\"gear\",\"joints\":[\"J\",\"K\"],"
                                  "\"ratio\":3}],\"forces\":[{\"name\":\"F\",\"type\":\"torque\",\"joint\":"
-                                 "\"J\",\"value\":1}]," SENSE("K.value"),
-     1, -1 / (2 * 0.5 * (1 + 1.0 / 9)) / 3},
+                                 "\"J\",\"value\":1}]," SENSE("J.value + 10*K.value"),
+     1, 0.9 - 10 * 0.3},
     /* a force of 3 to the right: a (m + J/R^2) = 3; the disc above the line turns clockwise */
     {"rolling, plane: travel",
      HEAD(2) G2 "\"bodies\":[" BODY2(
