@@ -97,6 +97,7 @@ struct dae_problem {
     const int *plot;              /* components worth plotting, nplot of them */
     int nplot;
     int plot_log_t;             /* logarithmic time axis */
+    int plot_against;           /* 1: the first of them over the second, instead of over time */
     const dae_events *events;   /* impacts, stops, what is watched; NULL: none */
     dae_derived derived;        /* sensors, reactions, energy */
     const char *const *warning; /* what is allowed but looks like a mistake, ended by NULL; or NULL */

@@ -200,6 +200,7 @@ static void set_plot(dae_problem *p, const dae_equation_object *o)
     }
     p->plot = plot;
     p->plot_log_t = m->plot_log_t;
+    p->plot_against = m->plot_against && p->nplot == 2;
 }
 
 /* ---- The system ---------------------------------------------------------------------------------- */

@@ -44,8 +44,18 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
                         .log_x = p->plot_log_t && r->t_end > r->t0,
                         .backwards = r->t_end < r->t0,
                         .title = title};
+        double *across = NULL;
+        if (p->plot_against && p->nplot > 1) {
+            across = malloc((size_t)(r->npoint + 1) * sizeof *across);
+            for (int k = 0; across && k < r->npoint; k++)
+                across[k] = r->point_y[(size_t)k * n + (size_t)p->plot[1]];
+            c.x = across ? across : c.x;
+            c.x_name = name[p->plot[1]], c.x_unit = unit[p->plot[1]];
+            c.nchosen = 1, c.log_x = c.backwards = 0;
+        }
         while (c.log_x && c.first < r->npoint && !(r->point_t[c.first] > 0)) c.first++;
         s = dae_curves_plot(&c, terminal, write, user);
+        free(across);
     }
     free(name);
     free(buffer);

@@ -6,6 +6,7 @@
 
 #include "experiment/solution.h"
 #include "experiment/work.h"
+#include "method/driver.h"
 
 #include "simulation/simulation.h"
 
@@ -36,6 +37,8 @@ typedef struct run {
     long seen, stride;
     double grid_next; /* number of the next equidistant point */
     long restarts;
+    int by_piece; /* 1: an event may end a step inside, where its dense output is gone afterwards: points are taken by pieces */
+    double taken; /* by_piece: points are there up to this time */
     int out_of_memory;
     void *checkpoint;
     dae_energy_sum work; /* p NULL: nobody wants it */
@@ -174,26 +177,51 @@ static int put_interpolated(run *x, double t)
     return put(x, t, x->sim->z, 0);
 }
 
+/* Equidistant points from a up to b. */
+static int put_grid(run *x, double a, double b)
+{
+    double sign = x->r.t_end < x->r.t0 ? -1 : 1, length = x->r.t_end - x->r.t0;
+    int k = x->opt->points, bad = 0;
+    for (; !bad && x->grid_next < k - 1; x->grid_next++) {
+        double t = x->r.t0 + length * (x->grid_next / (k - 1));
+        if (sign * (t - b) > 0) break;
+        if (sign * (t - a) < 0) continue; /* before a resumed run */
+        bad = put_interpolated(x, t);
+    }
+    return bad;
+}
+
+/* The points inside a .. b that belong to a step. */
+static int put_inside(run *x, double a, double b)
+{
+    int k = x->opt->points, bad = 0;
+    if (x->opt->trajectory == DAE_TRAJECTORY_MAX_INTERVAL)
+        k = x->opt->interval > 0 ? (int)fmin(ceil(fabs(b - a) / x->opt->interval), 1e6) : 1;
+    for (int j = 1; !bad && j < k; j++) bad = put_interpolated(x, a + (b - a) * j / k);
+    return bad;
+}
+
+/* What lies before an event, while it can be seen. */
+static int put_piece(run *x, double from, double to)
+{
+    if (x->opt->trajectory == DAE_TRAJECTORY_EQUIDISTANT) return put_grid(x, from, to);
+    if (to == x->it->ivp.t) return 0; /* the end of the step: put_step has it */
+    int bad = put_inside(x, from, to);
+    x->taken = to;
+    return bad ? bad : put_interpolated(x, to);
+}
+
 static int put_step(run *x)
 {
     double a = dae_integrator_previous_time(x->it), b = dae_integrator_time(x->it);
-    int k = x->opt->points, bad = 0;
-    if (x->opt->trajectory == DAE_TRAJECTORY_EQUIDISTANT) {
-        double sign = x->r.t_end < x->r.t0 ? -1 : 1, length = x->r.t_end - x->r.t0;
-        for (; !bad && x->grid_next < k - 1; x->grid_next++) {
-            double t = x->r.t0 + length * (x->grid_next / (k - 1));
-            if (sign * (t - b) > 0) break;
-            if (sign * (t - a) < 0) continue; /* before a resumed run */
-            bad = put_interpolated(x, t);
-        }
-        return bad;
-    }
-    if (x->opt->trajectory == DAE_TRAJECTORY_MAX_INTERVAL)
-        k = x->opt->interval > 0 ? (int)fmin(ceil(fabs(b - a) / x->opt->interval), 1e6) : 1;
+    int bad = 0;
+    if (x->opt->trajectory == DAE_TRAJECTORY_EQUIDISTANT) return x->by_piece ? 0 : put_grid(x, a, b);
+    if (a == b) return 0; /* an event ended the step: its points are there */
     long restarts = dae_integrator_stats(x->it)->restarts;
     if (restarts != x->restarts) bad = put_interpolated(x, a); /* the other side of a jump */
+    else if (x->by_piece && fabs(b - x->taken) < fabs(b - a)) a = x->taken;
     x->restarts = restarts;
-    for (int j = 1; !bad && j < k; j++) bad = put_interpolated(x, a + (b - a) * j / k);
+    if (!bad) bad = put_inside(x, a, b);
     return bad ? bad : put(x, b, dae_integrator_state(x->it), 0); /* dense output can cost evaluations */
 }
 
@@ -215,6 +243,7 @@ static int on_piece(dae_integrator *it, double from, double to, int degree, void
 {
     run *x = user;
     if (x->work.p && add_work(x, from, to) < 0) return -1;
+    if (x->by_piece && put_piece(x, from, to) < 0) return -1;
     if (!x->opt->solution) return 0;
     if (dae_solution_begin(&x->solution, from, to, degree) < 0) return -1;
     for (int k = 0; k <= degree; k++) {
@@ -353,7 +382,9 @@ static dae_status start(run *x, dae_error *err)
     if (o->trajectory != DAE_TRAJECTORY_NONE && x->r.problem->derived.energy &&
         dae_work_begin(&x->work, x->r.problem, x->r.n))
         s = dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the balance of energy");
-    if (o->solution || x->work.p) dae_integrator_set_pieces(x->it, on_piece, x);
+    x->by_piece = o->trajectory != DAE_TRAJECTORY_NONE && o->events && o->events->count > 0;
+    x->taken = x->r.t0;
+    if (o->solution || x->work.p || x->by_piece) dae_integrator_set_pieces(x->it, on_piece, x);
     if (s >= 0) s = dae_simulation_start(x->sim, err);
     if (s >= 0 && o->resume) {
         s = dae_simulation_load(x->sim, o->resume, o->resume_size, o->resume_changes, err);
