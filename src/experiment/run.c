@@ -382,7 +382,8 @@ static dae_status start(run *x, dae_error *err)
     if (o->trajectory != DAE_TRAJECTORY_NONE && x->r.problem->derived.energy &&
         dae_work_begin(&x->work, x->r.problem, x->r.n))
         s = dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the balance of energy");
-    x->by_piece = o->trajectory != DAE_TRAJECTORY_NONE && o->events && o->events->count > 0;
+    x->by_piece =
+        o->trajectory != DAE_TRAJECTORY_NONE && o->events && o->events->count > 0 && o->events->action;
     x->taken = x->r.t0;
     if (o->solution || x->work.p || x->by_piece) dae_integrator_set_pieces(x->it, on_piece, x);
     if (s >= 0) s = dae_simulation_start(x->sim, err);
