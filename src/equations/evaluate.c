@@ -185,6 +185,7 @@ static value sum_over(reader *r, const context *c, const tree *t)
     dae_term *term = NULL;
     value total = {.dimension.soft = 1}, one;
     total.node = dae_graph_number(r->g, t->kind == TREE_PROD);
+    if (!r->failed && !dae_reader_room(r, t->place, lo, hi)) return total;
     for (int i = lo; i <= hi && !r->failed && dae_reader_step(r, t->place); i++) {
         local l = {.name = t->name, .value = dae_value_number(r, i), .line = t->place.line, .up = c->locals};
         context inner = {c->scope, &l};

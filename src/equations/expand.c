@@ -417,6 +417,7 @@ static void expand_for(reader *r, const context *c, const statement *s)
     int lo = dae_evaluate_whole(r, c, s->left), hi = dae_evaluate_whole(r, c, s->right),
         errors = r->messages->count;
     if (r->failed) return;
+    if (!dae_reader_room(r, s->place, lo, hi)) return;
     for (int i = lo; i <= hi && !r->fatal && dae_reader_step(r, s->place); i++) {
         local l = {.name = s->name, .value = dae_value_number(r, i), .line = s->place.line, .up = c->locals};
         expand(r, &(context){c->scope, &l}, s->body);

@@ -102,6 +102,8 @@ __attribute__((format(printf, 3, 4)))
 #endif
 value dae_reader_wrong(reader *r, dae_place place, const char *format, ...);
 int dae_reader_step(reader *r, dae_place place); /* 0: the text takes too long */
+/* Is there room for a loop from lo to hi? 0: it is told that there is none. */
+int dae_reader_room(reader *r, dae_place place, int lo, int hi);
 void *dae_reader_take(reader *r, size_t size);
 int dae_reader_grow(reader *r, void **array, int *capacity, int needed, size_t size);
 

@@ -44,6 +44,14 @@ int dae_reader_step(reader *r, dae_place place)
     return 0;
 }
 
+int dae_reader_room(reader *r, dae_place place, int lo, int hi)
+{
+    if (r->fatal) return 0;
+    if ((long long)hi - lo <= DAE_MODEL_MAX_STEPS - (long long)r->steps) return 1;
+    r->steps = DAE_MODEL_MAX_STEPS; /* told at once, not after the work */
+    return dae_reader_step(r, place);
+}
+
 void *dae_reader_take(reader *r, size_t size)
 {
     void *p = dae_store_take(r->store, size);

@@ -72,6 +72,22 @@ printf 'var x = 0, a\nx'"'"' = a\na = cos(a) - x\nwhen x > 0.5: x := 0\nsolve t 
 "$daedalus" export follow.deq --to c 2>&1 >/dev/null | grep -q 'cannot be written as C' || fail "events of a DAE as C"
 "$daedalus" export "$source/models/pendulum.json" --to c 2>&1 | grep -q 'no equation file' || fail "export of a mechanism"
 
+# texts that ask for too much: told at once, in little memory
+refused() { # text, what is said
+    printf "$1" >hostile.deq
+    (ulimit -v 1048576 2>/dev/null; "$daedalus" check hostile.deq >said 2>&1) && fail "taken: $1"
+    grep -q "$2" said || fail "$1: $(cat said)"
+}
+refused "int N = 1000000000\nvar x[N] = 0\nfor i in 1..N: x[i]' = -x[i]\n" 'hostile.deq:2:5: '
+refused "var x = 0\nx' = sum(i in 1..1000000000, i*x)\n" 'hostile.deq:2:6: the text is too long when it is written out'
+refused "var x = 0\nfor i in 1..900000000: x' = i\n" 'too long when it is written out'
+refused "fn f(x) = f(x - 1) + 1\nvar y = 0\ny' = f(y)\n" 'hostile.deq:1:11: '
+refused "fn f(x) = g(x)\nfn g(x) = f(x)\nvar y = 0\ny' = f(y)\n" 'hostile.deq:2:11: '
+refused "component a\n use q = b\nend\ncomponent b\n use p = a\nend\nuse z = a\nvar y = 0\ny' = 1\n" 'hostile.deq:5:'
+awk 'BEGIN { print "x,y"; for (i = 0; i < 10000000; i++) print i "," i % 7 }' >rows.csv
+refused "table r = \"rows.csv\" linear\nvar y = 0\ny' = r(t)\n" 'more than 2000000 rows'
+rm -f rows.csv
+
 # every example of the page is read and runs
 awk '/^```deq$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("page" n ".deq") }' "$source/docs/equations.md"
 count=0
