@@ -173,9 +173,11 @@ int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const dou
 static int factor(dae_descriptor *d, double t, const double *p, double *w, double *l)
 {
     d->at_t = NAN;
-    if (dae_saddle_stale(d->saddle) && dae_saddle_anchor(d->saddle, d->M, d->G, d->U)) return 1;
-    int bad = w ? dae_saddle_factor_solve(d->saddle, d->M, d->G, d->U, w, l)
+    int bad = dae_saddle_stale(d->saddle) ? dae_saddle_anchor(d->saddle, d->M, d->G, d->U) : 0;
+    if (!bad) {
+        bad = w ? dae_saddle_factor_solve(d->saddle, d->M, d->G, d->U, w, l)
                 : dae_saddle_factor(d->saddle, d->M, d->G, d->U);
+    }
     d->starved |= bad < 0;
     if (bad) return 1;
     d->at_t = t;
