@@ -116,6 +116,9 @@ typedef struct dae_joint_form {
                        void *user);
     /* y' of y = (q, s, u) */
     int (*rates)(double t, const double *y, double *yp, void *work, void *user);
+    /* Inverse dynamics: the forces and torques tau (ns) along the joints that have to be added to the loads for s' to be
+     * sdot, in a number of operations proportional to that of the bodies. Loops count as open. NULL: not known. */
+    int (*torques)(double t, const double *y, const double *sdot, double *tau, void *work, void *user);
     /* Closes the loops in positions and velocities; NULL: there is nothing to project. */
     int (*project)(double t, double *q, double *s, void *work, void *user);
     void *user;

@@ -295,7 +295,41 @@ static void accelerate(const mbs_tree *tree, const double *base, void *state, co
     }
 }
 
-const mbs_recursion mbs_recursion_space = {place, eliminate, reduce, accelerate};
+/* ---- Inverse dynamics ---------------------------------------------------------------------------------------- */
+
+/* a = X a_parent + S s' + zeta takes the place of zeta; then f = I a + p + sum X^T f_child, tau = S^T f. */
+static void torques(const mbs_tree *tree, const double *base, void *state, const double *pool,
+                    const double *sdot, double *tau)
+{
+    mbs_link_state *all = state;
+    memcpy(all[0].zeta, base, sizeof all[0].zeta);
+    for (int n = 1; n <= tree->n; n++) {
+        const mbs_link *k = &tree->link[n];
+        mbs_link_state *x = &all[n];
+        const double *S = pool + k->pool, *parent = all[k->parent].zeta, *C = x->I + 15;
+        double l[3], *a = x->zeta, *p = x->p;
+        mbs_cross(parent + 3, x->c, l);
+        for (int i = 0; i < 3; i++) {
+            a[i] += parent[i] + l[i];
+            a[3 + i] += parent[3 + i];
+        }
+        for (int j = 0; j < k->dof; j++) {
+            for (int i = 0; i < 6; i++) a[i] += S[6 * j + i] * sdot[k->s + j];
+        }
+        for (int i = 0; i < 3; i++) p[i] += k->mass * a[i];
+        p[3] += C[0] * a[3] + C[1] * a[4] + C[2] * a[5];
+        p[4] += C[1] * a[3] + C[3] * a[4] + C[4] * a[5];
+        p[5] += C[2] * a[3] + C[4] * a[4] + C[5] * a[5];
+    }
+    for (int n = tree->n; n > 0; n--) {
+        const mbs_link *k = &tree->link[n];
+        const double *S = pool + k->pool;
+        for (int j = 0; j < k->dof; j++) tau[k->s + j] = dot6(S + 6 * j, all[n].p);
+        if (k->parent) add_force(all[n].p, all[n].c, all[k->parent].p);
+    }
+}
+
+const mbs_recursion mbs_recursion_space = {place, eliminate, reduce, accelerate, torques};
 
 /* ---- Joints with several coordinates ---------------------------------------------------------------------------- */
 

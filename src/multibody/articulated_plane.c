@@ -157,4 +157,33 @@ static void accelerate(const mbs_tree *tree, const double *base, void *state, co
     }
 }
 
-const mbs_recursion mbs_recursion_plane = {place, eliminate, reduce, accelerate};
+/* As in space; the accelerations take the place of the inertias, which are those of the bodies alone. */
+static void torques(const mbs_tree *tree, const double *base, void *state, const double *pool,
+                    const double *sdot, double *tau)
+{
+    mbs_plane_state *all = state;
+    memcpy(all[0].I, base, 3 * sizeof *base);
+    for (int n = 1; n <= tree->n; n++) {
+        const mbs_link *k = &tree->link[n];
+        mbs_plane_state *x = &all[n];
+        const double *S = pool + k->pool, *parent = all[k->parent].I;
+        double *a = x->I;
+        a[0] = parent[0] - parent[2] * x->c[1] + x->zeta[0];
+        a[1] = parent[1] + parent[2] * x->c[0] + x->zeta[1];
+        a[2] = parent[2];
+        for (int j = 0; j < k->dof; j++) {
+            for (int i = 0; i < 3; i++) a[i] += S[3 * j + i] * sdot[k->s + j];
+        }
+        x->p[0] += k->mass * a[0];
+        x->p[1] += k->mass * a[1];
+        x->p[2] += k->J[8] * a[2];
+    }
+    for (int n = tree->n; n > 0; n--) {
+        const mbs_link *k = &tree->link[n];
+        const double *S = pool + k->pool;
+        for (int j = 0; j < k->dof; j++) tau[k->s + j] = dot3(S + 3 * j, all[n].p);
+        if (k->parent) add_force(all[n].p, all[n].c, all[k->parent].p);
+    }
+}
+
+const mbs_recursion mbs_recursion_plane = {place, eliminate, reduce, accelerate, torques};

@@ -402,6 +402,30 @@ static void apply_loads(const mbs_tree *t, const workspace *w, mbs_context *x)
     }
 }
 
+/* Links at (q, s) with their loads, and the acceleration of the ground: one that falls upwards has the effect of gravity. */
+static void place_with_loads(const mbs_tree *t, const workspace *w, mbs_context *x, const double *q,
+                             const double *s, double *base)
+{
+    t->recursion->place(t, q, s, w->state, w->pool);
+    if (t->with_loads) {
+        poses_of(t, w, q, s);
+        apply_loads(t, w, x);
+    } else {
+        for (int i = 0; i < (t->m->planar ? 2 : 3); i++) base[i] = -t->m->gravity[i];
+    }
+}
+
+static int torques(double time, const double *y, const double *sdot, double *tau, void *work, void *user)
+{
+    const mbs_tree *t = user;
+    workspace w = open_work(t, work);
+    double base[6] = {0};
+    mbs_context x = context_of(t, &w, time, y + t->nq + t->ns);
+    place_with_loads(t, &w, &x, y, y + t->nq, base);
+    t->recursion->torques(t, base, w.state, w.pool, sdot, tau);
+    return 0;
+}
+
 static int rates(double time, const double *y, double *yp, void *work, void *user)
 {
     const mbs_tree *t = user;
@@ -410,13 +434,7 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
     const double *q = y, *s = q + t->nq, *u = s + t->ns;
     double *sdot = yp + t->nq, base[6] = {0};
     mbs_context x = context_of(t, &w, time, u);
-    t->recursion->place(t, q, s, w.state, w.pool);
-    if (t->with_loads) {
-        poses_of(t, &w, q, s);
-        apply_loads(t, &w, &x);
-    } else { /* a ground that falls upwards has the effect of gravity */
-        for (int i = 0; i < (m->planar ? 2 : 3); i++) base[i] = -m->gravity[i];
-    }
+    place_with_loads(t, &w, &x, q, s, base);
     if (t->recursion->eliminate(t, w.state, w.pool)) return 1;
     t->recursion->accelerate(t, base, w.state, w.pool, sdot);
     position_rates(t, q, s, yp);
@@ -662,6 +680,7 @@ void mbs_build_joint_form(mbs_mechanism *m)
                                .from_absolute = from_absolute,
                                .to_absolute = to_absolute,
                                .rates = rates,
+                               .torques = torques,
                                .project = t->nloop || t->nq > t->ns ? project : NULL,
                                .user = t};
     if (lacks_inertia(t)) return;

@@ -31,7 +31,7 @@ void mbs_build_joint_form(mbs_mechanism *m);
 
 /* ---- articulated.c (space), articulated_plane.c ------------------------------------------------------------- */
 
-/* The recursion of a tree: three walks over its links. state: n+1 states of the links; pool: S, U and factors. */
+/* The recursion of a tree: walks over its links. state: n+1 states of the links; pool: S, U and factors. */
 typedef struct mbs_recursion {
     /* Positions, velocities and inertias at (q, s), and the bias forces p of bodies without loads; s NULL: rest. */
     void (*place)(const mbs_tree *tree, const double *q, const double *s, void *state, double *pool);
@@ -43,6 +43,9 @@ typedef struct mbs_recursion {
      * the ground; NULL: at rest, and zeta = 0. */
     void (*accelerate)(const mbs_tree *tree, const double *base, void *state, const double *pool,
                        double *sdot);
+    /* After place, to the leaves and back: the forces tau along the joints that s' needs. */
+    void (*torques)(const mbs_tree *tree, const double *base, void *state, const double *pool,
+                    const double *sdot, double *tau);
 } mbs_recursion;
 
 extern const mbs_recursion mbs_recursion_space, mbs_recursion_plane;

@@ -242,6 +242,60 @@ static void joint_coordinates_give_the_same_trajectories(void **state)
     check_model("andrews", 0.01, 1e-8);
 }
 
+static double energy_at(const mbs_mechanism *c, const states *x, const double *z, double *power)
+{
+    dae_energy e;
+    double *y = calloc((size_t)x->n, sizeof *y);
+    lower(x, z, y);
+    assert_int_equal(mbs_mechanism_energy(c, 0, y, &e), DAE_OK);
+    free(y);
+    *power = e.power;
+    return e.kinetic + e.potential;
+}
+
+/* Inverse dynamics: the accelerations of the free motion need no torques; any others such that tau s is the rate of the energy
+ * (of the bodies, by differences) without what dampers take. */
+static void check_torques(const char *type, int space, int loads)
+{
+    mbs_mechanism *c = tree_with(type, space, 0, loads);
+    states x = states_of(c);
+    const int nq = x.j->nq, ns = x.j->ns;
+    double *rate = calloc((size_t)x.nz, sizeof *rate), *z = calloc((size_t)x.nz, sizeof *z),
+           *tau = calloc((size_t)ns, sizeof *tau);
+    for (int k = 0; k < ns; k++) x.z[nq + k] = sin(1 + 2 * k);
+    assert_int_equal(x.j->rates(0, x.z, rate, x.work, x.j->user), 0);
+    assert_int_equal(x.j->torques(0, x.z, rate + nq, tau, x.work, x.j->user), 0);
+    for (int k = 0; k < ns; k++) assert_near(tau[k], 0, 1e-10);
+    for (int k = 0; k < ns; k++) rate[nq + k] = 3 * cos(2 + 3 * k);
+    assert_int_equal(x.j->torques(0, x.z, rate + nq, tau, x.work, x.j->user), 0);
+    double h = 1e-5, e[2], lost, power = 0;
+    for (int side = 0; side < 2; side++) {
+        for (int k = 0; k < nq + ns; k++) z[k] = x.z[k] + (side ? h : -h) * rate[k];
+        e[side] = energy_at(c, &x, z, &lost);
+    }
+    energy_at(c, &x, x.z, &lost);
+    for (int k = 0; k < ns; k++) power += tau[k] * x.z[nq + k];
+    double want = (e[1] - e[0]) / (2 * h) - lost;
+    if (!(fabs(power - want) <= 1e-6 * (1 + fabs(want))))
+        fail_msg("%s, space %d, loads %d: tau s = %.12g, energy changes by %.12g", type, space, loads, power,
+                 want);
+    free(rate), free(z), free(tau);
+    free_states(&x);
+    mbs_mechanism_destroy(c);
+}
+
+static void torques_are_those_that_change_the_energy(void **state)
+{
+    static const char *const plane[] = {"revolute", "prismatic", "fixed"};
+    static const char *const space[] = {"revolute",    "prismatic", "fixed",    "screw",
+                                        "cylindrical", "universal", "spherical"};
+    (void)state;
+    for (int loads = 0; loads < 2; loads++) {
+        for (size_t k = 0; k < sizeof plane / sizeof *plane; k++) check_torques(plane[k], MBS_PLANAR, loads);
+        for (size_t k = 0; k < sizeof space / sizeof *space; k++) check_torques(space[k], MBS_SPATIAL, loads);
+    }
+}
+
 static void joint_coordinates_need_a_system_that_has_them(void **state)
 {
     (void)state;
@@ -265,6 +319,7 @@ int main(void)
         cmocka_unit_test(joint_coordinates_agree_with_bodies_for_every_joint_of_trees),
         cmocka_unit_test(joint_coordinates_take_other_joints_as_loops),
         cmocka_unit_test(joint_coordinates_give_the_same_trajectories),
+        cmocka_unit_test(torques_are_those_that_change_the_energy),
         cmocka_unit_test(joint_coordinates_need_a_system_that_has_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
