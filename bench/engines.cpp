@@ -1,5 +1,5 @@
-// One acceleration evaluation of a chain on revolute joints: Daedalus beside Simbody and MuJoCo, where their packages are
-// installed (Debian: libsimbody-dev, libmujoco-dev). Rods of mass 1 and length 1; spatial: axes y and z in turn. Every call
+// One acceleration evaluation of a chain on revolute joints, and one of inverse dynamics: Daedalus beside Simbody, MuJoCo and DART,
+// where their packages are installed (Debian: libsimbody-dev, libmujoco-dev, libdart-dev). Rods of mass 1 and length 1; spatial: axes y and z in turn. Every call
 // sees another state, so that nothing is kept; all have to find the same accelerations. Best of many; ratios are times
 // divided by that of Daedalus.
 #include <daedalus/daedalus.h>
@@ -9,6 +9,11 @@
 #endif
 #ifdef HAVE_MUJOCO
 #include <mujoco/mujoco.h>
+#endif
+#ifdef HAVE_DART
+#include <dart/dynamics/BodyNode.hpp> // dart.hpp wants headers that Debian leaves out
+#include <dart/dynamics/RevoluteJoint.hpp>
+#include <dart/dynamics/Skeleton.hpp>
 #endif
 
 #include <chrono>
@@ -52,7 +57,13 @@ double angle_of(int k)
     return 0.3 * std::sin(0.7 * k);
 }
 
-double daedalus(int n, bool spatial, std::vector<double> &a)
+// s' that inverse dynamics is asked for
+double wanted(int k)
+{
+    return std::cos(1.3 * k);
+}
+
+double daedalus(int n, bool spatial, std::vector<double> &a, double *inverse = nullptr, std::vector<double> *tau = nullptr)
 {
     dae_error err = {};
     mbs_model *m = mbs_model_create("chain", spatial ? MBS_SPATIAL : MBS_PLANAR);
@@ -93,9 +104,59 @@ double daedalus(int n, bool spatial, std::vector<double> &a)
         if (form->rates(0, z.data(), rate.data(), work.data(), form->user)) fail("Daedalus cannot evaluate");
     });
     a.assign(rate.begin() + n, rate.end());
+    if (inverse) {
+        std::vector<double> sdot((size_t)n);
+        tau->resize((size_t)n);
+        for (int k = 0; k < n; k++) sdot[(size_t)k] = wanted(k);
+        *inverse = best_of(n, [&] {
+            z[0] += 1e-12;
+            if (form->torques(0, z.data(), sdot.data(), tau->data(), work.data(), form->user)) fail("Daedalus cannot evaluate");
+        });
+    }
     mbs_mechanism_destroy(c);
     return time;
 }
+
+#ifdef HAVE_DART
+// Accelerations and inverse dynamics of DART.
+double dart_chain(int n, bool spatial, std::vector<double> &a, double *inverse, std::vector<double> &tau)
+{
+    using namespace dart::dynamics;
+    SkeletonPtr chain = Skeleton::create("chain");
+    BodyNode *last = nullptr;
+    for (int k = 0; k < n; k++) {
+        RevoluteJoint::Properties joint;
+        joint.mName = "j" + std::to_string(k);
+        joint.mAxis = spatial && k % 2 ? Eigen::Vector3d::UnitY() : Eigen::Vector3d::UnitZ();
+        joint.mT_ParentBodyToJoint.translation() = Eigen::Vector3d(k ? 1 : 0, 0, 0);
+        BodyNode::Properties body;
+        body.mName = "b" + std::to_string(k);
+        body.mInertia = Inertia(1, Eigen::Vector3d(0.5, 0, 0), Eigen::Vector3d(0.01, 1 / 12.0, 1 / 12.0).asDiagonal());
+        last = chain->createJointAndBodyNodePair<RevoluteJoint>(last, joint, body).second;
+    }
+    chain->setGravity(Eigen::Vector3d(0, -9.81, 0));
+    Eigen::VectorXd q(n), s(n), sdot(n);
+    for (int k = 0; k < n; k++) q[k] = angle_of(k), s[k] = 0.1 * std::sin(k), sdot[k] = wanted(k);
+    chain->setPositions(q);
+    chain->setVelocities(s);
+    double time = best_of(n, [&] {
+        q[0] += 1e-12;
+        chain->setPosition(0, q[0]);
+        chain->computeForwardDynamics();
+    });
+    Eigen::VectorXd found = chain->getAccelerations();
+    a.assign(found.data(), found.data() + n);
+    *inverse = best_of(n, [&] {
+        q[0] += 1e-12;
+        chain->setPosition(0, q[0]);
+        chain->setAccelerations(sdot);
+        chain->computeInverseDynamics();
+    });
+    Eigen::VectorXd forces = chain->getForces();
+    tau.assign(forces.data(), forces.data() + n);
+    return time;
+}
+#endif
 
 #ifdef HAVE_SIMBODY
 double simbody(int n, bool spatial, std::vector<double> &a)
@@ -183,10 +244,14 @@ void table(bool spatial)
 #ifdef HAVE_MUJOCO
     std::printf(" %12s %8s", "MuJoCo", "ratio");
 #endif
+#ifdef HAVE_DART
+    std::printf(" %12s %8s   %12s %12s %8s", "DART", "ratio", "inverse", "DART", "ratio");
+#endif
     std::printf("\n");
     for (int n = 2; n <= 256; n *= 2) {
         std::vector<double> a, expected;
-        double own = daedalus(n, spatial, expected);
+        std::vector<double> tau, tau_expected;
+        double inverse, own = daedalus(n, spatial, expected, &inverse, &tau_expected);
         std::printf("%6d %12.2f", n, own);
 #ifdef HAVE_SIMBODY
         double s = simbody(n, spatial, a);
@@ -196,14 +261,25 @@ void table(bool spatial)
         double m = mujoco(n, spatial, a);
         print(m, own, a, expected);
 #endif
+#ifdef HAVE_DART
+        double other, d = dart_chain(n, spatial, a, &other, tau);
+        print(d, own, a, expected);
+        std::printf("   %12.2f", inverse);
+        print(other, inverse, tau, tau_expected);
+#endif
         std::printf("\n");
     }
 }
 
 } // namespace
 
-int main()
+int main(int argc, char **)
 {
+#if !defined(HAVE_SIMBODY) || !defined(HAVE_MUJOCO) || !defined(HAVE_DART)
+    if (argc > 1) fail("Simbody, MuJoCo or DART is missing: tools/setup.sh --peers");
+#else
+    (void)argc;
+#endif
     table(false);
     table(true);
     return 0;
