@@ -509,10 +509,13 @@ int peers_run(subject *s, const char *name, double rtol, int repeat, double *sec
     *seconds = (now() - begin) / repeat;
     tolerances(s, rtol, dae_system_size(&s->p->system));
     if (c && s->form && system_for(s, c) == s->plain) {
-        int nv = s->p->mechanism->mech.nv;
-        if (dae_formulation_lower(s->form, s->p->t_end, s->y, s->full, s->full + 2 * nv, s->full + 3 * nv,
-                                  NULL) < 0)
-            return 1;
+        /* y = (p, v, a, lambda), or with the multipliers elsewhere */
+        const dae_mech *m = &s->p->mechanism->mech;
+        double *a = s->jac, *lambda = a + m->nv;
+        if (dae_formulation_lower(s->form, s->p->t_end, s->y, s->full, a, lambda, NULL) < 0) return 1;
+        if (s->p->acceleration_at) memcpy(s->full + s->p->acceleration_at, a, (size_t)m->nv * sizeof *a);
+        if (s->p->multiplier_at)
+            memcpy(s->full + s->p->multiplier_at, lambda, (size_t)m->nlambda * sizeof *a);
         *digits = digits_of(s, rtol, s->full);
     } else *digits = digits_of(s, rtol, c ? s->y : s->full);
     return 0;
