@@ -9,6 +9,7 @@
 
 enum { report_components = 40 }; /* lines of the solution in the report, unless --full */
 enum { max_events = 64 };
+enum { max_parameters = 256 }; /* of --sens */
 
 /* All that a run needs and that has to be given back. */
 typedef struct job {
@@ -20,6 +21,8 @@ typedef struct job {
     dae_switching *switching;        /* --event */
     dae_events watched;              /* with --event-points or --event-residual */
     dae_event *event;
+    const char *by[max_parameters]; /* --sens */
+    char *by_text;
     void *resume;
     cli_draft dump;  /* --dump */
     cli_draft steps; /* --steps */
@@ -259,6 +262,27 @@ static int set_events(job *j)
     return 0;
 }
 
+/* --sens a,b,...: the names. */
+static int set_sensitivity(job *j)
+{
+    const char *names = cli_value(j->args, "sens");
+    if (!names) return 0;
+    j->by_text = malloc(strlen(names) + 1);
+    if (!j->by_text) return cli_wrong(j->args, "out of memory");
+    strcpy(j->by_text, names);
+    int count = 0;
+    for (char *at = j->by_text, *end; at; at = end) {
+        end = strchr(at, ',');
+        if (end) *end++ = 0;
+        if (!at[0]) return cli_wrong(j->args, "--sens %s: a name is empty", names);
+        if (count == max_parameters) return cli_wrong(j->args, "--sens: at most %d names", max_parameters);
+        j->by[count++] = at;
+    }
+    j->options.sensitivity = j->by;
+    j->options.nsensitivity = count;
+    return 0;
+}
+
 /* --t0: what a file makes consistent at its own start stays there. */
 static int set_start_time(job *j)
 {
@@ -304,7 +328,7 @@ static int prepare(job *j)
         return cli_wrong(j->args, "--t0 %s: the interval would be empty, the run ends there",
                          cli_value(j->args, "t0"));
     if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_events(j) ||
-        set_log(j) || set_output(j))
+        set_log(j) || set_output(j) || set_sensitivity(j))
         return EXIT_USAGE;
     return set_progress(j);
 }
@@ -436,6 +460,19 @@ static void report_mechanism(const job *j)
                b->allowed, b->t);
 }
 
+/* Derivatives at the end, one line per component. */
+static void report_sensitivity(const dae_run_result *r, int most)
+{
+    char name[200];
+    printf("\n   derivatives at t = %.10g\n", r->last.t);
+    for (int i = 0; i < r->n && i < most; i++) {
+        for (int k = 0; k < r->nsensitivity; k++)
+            printf("   %-20s %.12g\n", dae_run_sensitivity_name(r, k, i, name, sizeof name),
+                   r->sensitivity_end[i + k * r->n]);
+    }
+    if (r->n > most) printf("   (the first %d of %d components; --full for all)\n", most, r->n);
+}
+
 static int finish(job *j)
 {
     const dae_run_result *r = j->result;
@@ -449,6 +486,7 @@ static int finish(job *j)
         dae_run_json(r, cli_write_file, stdout);
     } else if (!quiet && !to_csv && (r->status >= 0 || r->stats.accepted > 0)) {
         dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout);
+        if (r->sensitivity_end) report_sensitivity(r, cli_has(j->args, "full") ? r->n : report_components);
         if (mbs_problem_mechanism(j->problem)) report_mechanism(j);
         fflush(stdout);
     }
@@ -540,6 +578,7 @@ static int run(cli_args *args)
     cli_draft_drop(&j.steps);
     free(j.event);
     free(j.at);
+    free(j.by_text);
     free(j.tolerance);
     free(j.resume);
     dae_switching_destroy(j.switching);
@@ -568,6 +607,9 @@ static const cli_option options[] = {
     {"opt", "NAME=VALUE", NULL,
      "an option of the solver or the formulation (`daedalus info NAME` lists them)"},
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
+    {"sens", "P,Q,...", NULL,
+     "differentiate the solution by these parameters and initial values (NAME(0)): columns dx/dp in --out, "
+     "\"sensitivity\" in --json"},
     {"event", "SPEC", NULL,
      "tell when NAME or NAME=VALUE happens, NAME a component, its derivative NAME', or p1, v1, a1, ...; with "
      ":stop end there, "

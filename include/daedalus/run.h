@@ -50,6 +50,10 @@ typedef struct dae_run_options {
     /* lines "name value" that a checkpoint keeps and compares besides the problem and its parameters */
     const char *fingerprint;
     int checkpoint; /* 1: keep a checkpoint of the last state in the result */
+
+    /* Parameters and initial values by whose names the solution is differentiated (daedalus/sensitivity.h). */
+    const char *const *sensitivity;
+    int nsensitivity;
 } dae_run_options;
 
 /* y and, for mechanical systems, its parts; a and lambda are NULL where they are not known. */
@@ -101,6 +105,11 @@ typedef struct dae_run_result {
 
     const void *checkpoint;
     size_t checkpoint_size;
+    /* Where derivatives were asked for: their names, n*nsensitivity values at the last point and per point of the trajectory
+     * (column j: dy/dp_j); NULL: none. */
+    const char *const *sensitivity;
+    int nsensitivity;
+    const double *sensitivity_end, *point_s;
     const dae_balance *energy; /* along the trajectory; NULL: there is none, or the problem knows no energy */
 } dae_run_result;
 
@@ -109,6 +118,9 @@ DAE_API dae_run_options dae_run_options_default(const dae_problem *p);
  * system is run as a problem {.system, .t0, .t_end, .y0, .rtol, .atol} without info. */
 DAE_API dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_error *err);
 DAE_API void dae_run_destroy(dae_run_result *r);
+
+/* "dy1/dk1": the name of the derivative of component i by parameter j, in the buffer. */
+DAE_API const char *dae_run_sensitivity_name(const dae_run_result *r, int j, int i, char *buffer, size_t size);
 
 /* ---- What is said about it ------------------------------------------------------------------- */
 

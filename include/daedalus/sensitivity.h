@@ -18,6 +18,18 @@ DAE_BEGIN_DECLS
 
 typedef struct dae_sensitivity dae_sensitivity; /* opaque; one per thread */
 
+/* Functions for systems that are given by functions: p_j is the j-th name. */
+typedef struct dae_parameter_products {
+    /* df/dp_j (IDE: dF/dp_j) at fixed y: n values. yp NULL but for IDEs. */
+    int (*dfdp)(double t, const double *y, const double *yp, int j, double *out, void *user);
+    /* dy0/dp_j: n values; NULL: 0. */
+    int (*dy0dp)(int j, double *out, void *user);
+    /* d(df/dp_j)/dy in the layout of the Jacobian, zero on entry; NULL: differences of dfdp. */
+    int (*djdp)(double t, const double *y, const double *yp, int j, double *out, void *user);
+    const double *value; /* of the parameters: what atol is scaled by; NULL: 1 */
+    void *user;
+} dae_parameter_products;
+
 typedef struct dae_sensitivity_options {
     dae_simulation_options simulation; /* method, tolerances, end, events */
     /* "auto"; "columns": M s' = (df/dy) s + df/dp beside the system, with the same steps and the same factors; "abreast": runs with
@@ -26,6 +38,7 @@ typedef struct dae_sensitivity_options {
     const char *mode;
     double step;      /* relative increment of differences by a parameter, 0: chosen */
     int uncontrolled; /* 1: the steps follow y alone; 0: "columns" controls the errors of s too */
+    const dae_parameter_products *products; /* NULL: the names are those of the problem */
 } dae_sensitivity_options;
 DAE_API dae_sensitivity_options dae_sensitivity_options_default(const dae_problem *p);
 
@@ -74,6 +87,41 @@ DAE_API double dae_sensitivity_parameter(const dae_sensitivity *s, int j);
 DAE_API dae_status dae_sensitivity_run(const dae_problem *p, const dae_sensitivity_options *opt,
                                        const char *const *name, int count, const double *times, int ntimes,
                                        double *y, double *values, dae_stats *stats, dae_error *err);
+
+/* ---- Gradients ----------------------------------------------------------------------------------- */
+
+/* What is differentiated: G = end(T, y(T)) + sum over k of at(k, t_k, y(t_k)) + integral of running(t, y) dt. Each gives its value and
+ * adds nothing to dy: it fills the n values of its derivative by y. NULL: there is none. They return 0, or else the gradient fails. */
+typedef struct dae_functional {
+    int (*end)(double t, const double *y, double *value, double *dy, void *user);
+    int (*at)(int k, double t, const double *y, double *value, double *dy, void *user);
+    const double *times; /* t_k, ascending in the direction of the run, inside the interval; ntimes of them */
+    int ntimes;
+    int (*running)(double t, const double *y, double *value, double *dy, void *user);
+    void *user;
+} dae_functional;
+
+typedef struct dae_gradient_options {
+    dae_simulation_options simulation; /* method, tolerances, end, events */
+    /* "adjoint": one run backwards, whatever the number of names: dopri5, dop853, bs23, vern9, rodas4p2, rodas5, rodas5p, radau5, radau.
+     * "forward": dae_sensitivity. "auto": what costs less. */
+    const char *mode;
+    size_t memory; /* bytes for the states of the run; above it parts of the run are repeated. 0: 1 GB */
+} dae_gradient_options;
+DAE_API dae_gradient_options dae_gradient_options_default(const dae_problem *p);
+
+typedef struct dae_gradient_stats {
+    const char *mode;                     /* that was taken */
+    long steps, back;                     /* steps of the run, and backwards */
+    int repeated;                         /* 1: parts of the run were repeated to save memory */
+    size_t memory;                        /* bytes that states took at most */
+    double forward_seconds, back_seconds; /* CPU time */
+} dae_gradient_stats;
+
+/* G and its derivatives by the parameters and initial values (count values). stats may be NULL. */
+DAE_API dae_status dae_gradient(const dae_problem *p, const dae_gradient_options *opt,
+                                const dae_functional *G, const char *const *name, int count, double *value,
+                                double *gradient, dae_gradient_stats *stats, dae_error *err);
 
 DAE_END_DECLS
 

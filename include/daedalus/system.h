@@ -28,6 +28,13 @@ typedef struct dae_pattern {
     int lower, upper;  /* DAE_BANDED: numbers of sub- and superdiagonals */
     const int *colptr; /* DAE_SPARSE: n+1 */
     const int *rowind; /* DAE_SPARSE: colptr[n], rows ascending within a column */
+    /* k > 0: a block triangular matrix of k+1 equal blocks J on its diagonal, with blocks D_1 .. D_k below the first,
+     *     J
+     *     D_1  J
+     *     D_2     J    ...
+     * as a system with k columns of sensitivities beside it has. All else describes one block, and its values come first: J, then
+     * D_1, D_2, ... in the same layout. One factorization serves all. Jacobians only, and those must be given, not differences. */
+    int columns;
 } dae_pattern;
 
 /* A square matrix with values: a borrowed view. n = 0 means the identity. */

@@ -25,6 +25,10 @@ dae_matrix dae_sparse(int n, const int *colptr, const int *rowind, const double 
 
 long dae_pattern_count(const dae_pattern *p, int n)
 {
+    if (p->columns > 0) {
+        dae_pattern block = dae_pattern_block(p);
+        return dae_pattern_count(&block, n / (1 + p->columns)) * (1 + p->columns);
+    }
     switch (p->storage) {
     case DAE_BANDED: return (long)(p->lower + 1 + p->upper) * n;
     case DAE_SPARSE: return p->colptr[n];
@@ -34,9 +38,34 @@ long dae_pattern_count(const dae_pattern *p, int n)
     return (long)n * n;
 }
 
+dae_pattern dae_pattern_block(const dae_pattern *p)
+{
+    dae_pattern block = *p;
+    block.columns = 0;
+    return block;
+}
+
+/* y_0 = J x_0,  y_j = J x_j + D_j x_0; the last is added to what J gives through a second pass over the columns. */
+static void multiply_columns(const dae_matrix *M, const double *x, double *y)
+{
+    int k = M->pattern.columns, n = M->n / (1 + k);
+    dae_matrix block = {.n = n, .pattern = dae_pattern_block(&M->pattern), .a = M->a};
+    long count = dae_pattern_count(&block.pattern, n);
+    for (int j = 0; j <= k; j++)
+        dae_matrix_multiply(&block, n, x + (size_t)j * (size_t)n, y + (size_t)j * (size_t)n);
+    for (int j = 1; j <= k; j++) {
+        block.a = M->a + (long)j * count;
+        dae_matrix_multiply_add(&block, x, y + (size_t)j * (size_t)n);
+    }
+}
+
 void dae_matrix_multiply(const dae_matrix *M, int size, const double *x, double *y)
 {
     int n = M->n;
+    if (M->pattern.columns > 0) {
+        multiply_columns(M, x, y);
+        return;
+    }
     if (n == 0) {
         dae_copy(size, x, y);
         return;
@@ -47,6 +76,17 @@ void dae_matrix_multiply(const dae_matrix *M, int size, const double *x, double 
         return;
     }
     dae_zero(n, y);
+    dae_matrix_multiply_add(M, x, y);
+}
+
+void dae_matrix_multiply_add(const dae_matrix *M, const double *x, double *y)
+{
+    int n = M->n;
+    const double *a = M->a;
+    if (M->pattern.storage == DAE_DIAGONAL) {
+        for (int i = 0; i < n; i++) y[i] += a[i] * x[i];
+        return;
+    }
     if (M->pattern.storage == DAE_DENSE) {
         for (int j = 0; j < n; j++) dae_axpy(n, x[j], a + (size_t)j * (size_t)n, y);
     } else if (M->pattern.storage == DAE_BANDED) {
@@ -68,6 +108,13 @@ double dae_matrix_get(const dae_matrix *M, int i, int j)
 {
     const dae_pattern *p = &M->pattern;
     if (M->n == 0) return i == j;
+    if (p->columns > 0) {
+        int n = M->n / (1 + p->columns), row = i / n, column = j / n;
+        dae_matrix block = {.n = n, .pattern = dae_pattern_block(p), .a = M->a};
+        if (row != column && column > 0) return 0;
+        if (row != column) block.a += row * dae_pattern_count(&block.pattern, n);
+        return dae_matrix_get(&block, i % n, j % n);
+    }
     switch (p->storage) {
     case DAE_DIAGONAL: return i == j ? M->a[i] : 0;
     case DAE_DENSE: return M->a[(size_t)j * (size_t)M->n + (size_t)i];
@@ -86,6 +133,7 @@ double dae_matrix_get(const dae_matrix *M, int i, int j)
 dae_pattern dae_pattern_copy(const dae_pattern *p, int n, dae_arena *a, int *ok)
 {
     dae_pattern q = *p;
+    if (p->columns > 0) n /= 1 + p->columns;
     if (p->storage == DAE_SPARSE) {
         q.colptr = dae_arena_copy(a, p->colptr, (size_t)n + 1, sizeof(int));
         q.rowind = dae_arena_copy(a, p->rowind, (size_t)p->colptr[n], sizeof(int));

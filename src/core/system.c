@@ -37,6 +37,10 @@ static dae_status check_pattern(const dae_pattern *p, int n, const char *what, d
 {
     if ((unsigned)p->storage > DAE_DIAGONAL)
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: unknown storage %d", what, (int)p->storage);
+    if (p->columns < 0 || (p->columns > 0 && (n % (1 + p->columns) != 0 || p->storage == DAE_DIAGONAL)))
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: %d columns do not divide a system of size %d", what,
+                        p->columns, n);
+    if (p->columns > 0) n /= 1 + p->columns;
     if (p->storage == DAE_BANDED && (p->lower < 0 || p->upper < 0 || p->lower >= n || p->upper >= n)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: bandwidths %d, %d must be between 0 and %d", what,
                         p->lower, p->upper, n - 1);
@@ -71,6 +75,7 @@ static dae_status check_mass(const dae_matrix *M, int n, const char *what, dae_e
     if (!M->a) return dae_fail(err, DAE_ERR_INPUT, NAN, "%s has no values", what);
     dae_status s = check_pattern(&M->pattern, n, what, err);
     if (s) return s;
+    if (M->pattern.columns) return dae_fail(err, DAE_ERR_INPUT, NAN, "%s cannot have columns", what);
     if (!dae_all_finite((int)dae_pattern_count(&M->pattern, n), M->a)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s has a value that is not finite", what);
     }

@@ -170,6 +170,12 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "scd", number(r->scd));
     put(o, "mescd", number(r->mescd));
     put_counters(o, r);
+    if (r->sensitivity_end) {
+        json_t *d = json_object();
+        for (int k = 0; k < r->nsensitivity; k++)
+            put(d, r->sensitivity[k], reals(r->sensitivity_end + (size_t)k * (size_t)r->n, r->n));
+        put(o, "sensitivity", d);
+    }
     put(o, "events", events(r));
     put(o, "at", samples(r));
     if (mechanics(r)) {

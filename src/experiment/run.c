@@ -4,6 +4,7 @@
  * dense output, so that one run can serve both. Results are always in the coordinates of the problem. */
 #include <daedalus/experiment.h>
 
+#include "experiment/run_sensitivity.h"
 #include "experiment/solution.h"
 #include "experiment/work.h"
 #include "method/driver.h"
@@ -544,6 +545,12 @@ dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_er
     r->point_t = x->point_t;
     r->point_y = x->point_y;
     r->thinned = x->stride;
+    if (r->status >= 0 && r->status != DAE_CANCELLED && opt->nsensitivity > 0) {
+        dae_status s = opt->resume ? dae_fail(e, DAE_ERR_UNSUPPORTED, NAN,
+                                              "derivatives begin at the start; a resumed run has none")
+                                   : dae_run_sensitivity(r, opt, x->arena, e);
+        if (s < 0) r->status = s;
+    }
     if (r->status >= 0 && r->status != DAE_CANCELLED && opt->repeat > 1 && !opt->resume) repeat(x);
     x->it = NULL;
     return r;

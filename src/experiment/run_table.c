@@ -18,13 +18,18 @@ static void fill_names(dae_table *t, const dae_run_result *r)
         dae_table_column(t, 1 + i, dae_component_name(p, i, buffer, sizeof buffer), dae_component_unit(p, i));
     for (int i = 0; i < p->derived.ncolumn; i++)
         dae_table_column(t, 1 + r->n + i, p->derived.column[i], p->derived.unit[i]);
+    for (int i = 0; r->point_s && i < r->nsensitivity * r->n; i++) {
+        char name[200];
+        dae_table_column(t, 1 + r->n + p->derived.ncolumn + i,
+                         dae_run_sensitivity_name(r, i / r->n, i % r->n, name, sizeof name), "");
+    }
 }
 
 /* 0 or -1. */
 static int fill_values(dae_table *t, const dae_run_result *r)
 {
     const dae_derived *d = &r->problem->derived;
-    size_t n = (size_t)r->n, more = (size_t)d->ncolumn;
+    size_t n = (size_t)r->n, more = (size_t)d->ncolumn, ns = (size_t)r->nsensitivity;
     double *value = calloc((size_t)r->npoint * more + 1, sizeof *value);
     int bad =
         !value || (more && d->columns(r->problem, r->npoint, r->point_t, r->point_y, NULL, NULL, value) < 0);
@@ -32,6 +37,8 @@ static int fill_values(dae_table *t, const dae_run_result *r)
         dae_table_set(t, k, 0, r->point_t[k]);
         for (size_t i = 0; i < n; i++) dae_table_set(t, k, 1 + (int)i, r->point_y[(size_t)k * n + i]);
         for (size_t i = 0; i < more; i++) dae_table_set(t, k, 1 + (int)(n + i), value[(size_t)k * more + i]);
+        for (size_t i = 0; r->point_s && i < n * ns; i++)
+            dae_table_set(t, k, 1 + (int)(n + more + i), r->point_s[(size_t)k * n * ns + i]);
     }
     free(value);
     return bad ? -1 : 0;
@@ -86,7 +93,8 @@ static void describe(dae_table *t, const dae_run_result *r)
 
 dae_table *dae_run_table(const dae_run_result *r, dae_error *err)
 {
-    dae_table *t = dae_table_create(1 + r->n + r->problem->derived.ncolumn, r->npoint);
+    dae_table *t = dae_table_create(
+        1 + r->n + r->problem->derived.ncolumn + (r->point_s ? r->n * r->nsensitivity : 0), r->npoint);
     if (t) {
         fill_names(t, r);
         describe(t, r);

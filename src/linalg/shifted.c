@@ -1,6 +1,7 @@
 #include "linalg/shifted.h"
 
 #include "core/error.h"
+#include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/band.h"
 #include "linalg/dense.h"
@@ -61,7 +62,10 @@ struct dae_shifted {
     shifted_state *state;
     void *own;     /* OWN: the user's solver */
     double *given; /* ... and what it is given, where that is not J itself */
-    char text[96];
+    int columns;      /* k of the pattern: n of spec is that of one block */
+    long block_count; /* values of one block */
+    double *D; /* k*block_count: the blocks below the first, with the sign that they have on the right */
+    char text[120];
 };
 
 /* ---- Entries and slots -------------------------------------------------------------------------- */
@@ -390,8 +394,52 @@ static void solve_own(dae_shifted *s, double *re, double *im)
     for (int i = 0; im && i < s->spec.n; i++) im[i] = NAN;
 }
 
+/* ---- Columns ------------------------------------------------------------------------------------ */
+
+/* The first block of M. 0: fine, < 0: out of memory */
+static int mass_block(dae_shifted_spec *spec, int n, dae_arena *arena)
+{
+    if (spec->mass.n == 0) return 0;
+    if (spec->mass.pattern.storage == DAE_DIAGONAL) {
+        spec->mass.n = n;
+        return 0;
+    }
+    double *a = dae_arena_reals(arena, (size_t)n * (size_t)n);
+    if (!a) return -1;
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) a[(size_t)j * (size_t)n + (size_t)i] = dae_matrix_get(&spec->mass, i, j);
+    }
+    spec->mass = dae_dense(n, a);
+    return 0;
+}
+
+/* One block is factored; D has the others. */
+static dae_shifted *create_columns(const dae_shifted_spec *spec, dae_arena *arena, dae_error *err)
+{
+    dae_shifted_spec block = *spec;
+    int k = spec->jacobian.columns, n = spec->n / (1 + k);
+    if (spec->second_order) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "linear system: second_order and columns exclude each other");
+        return NULL;
+    }
+    block.n = n;
+    block.jacobian = dae_pattern_block(&spec->jacobian);
+    dae_shifted *s = mass_block(&block, n, arena) ? NULL : dae_shifted_create(&block, arena, err);
+    if (!s) return NULL;
+    s->columns = k;
+    s->block_count = dae_pattern_count(&block.jacobian, n);
+    s->D = dae_arena_reals(arena, (size_t)k * (size_t)s->block_count);
+    size_t used = strlen(s->text);
+    snprintf(s->text + used, sizeof s->text - used, " for %d columns", 1 + k);
+    if (s->D) return s;
+    dae_shifted_destroy(s);
+    dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a linear system of %d unknowns", spec->n);
+    return NULL;
+}
+
 dae_shifted *dae_shifted_create(const dae_shifted_spec *spec, dae_arena *arena, dae_error *err)
 {
+    if (spec->jacobian.columns > 0) return create_columns(spec, arena, err);
     entries J = {0}, M = {0};
     dae_pattern identity = {.storage = DAE_DIAGONAL};
     dae_shifted *s = NULL;
@@ -564,8 +612,15 @@ static int factor(dae_shifted *s)
     return bad;
 }
 
+/* The blocks below the first, as they stand on the right-hand side. */
+static void keep_columns(dae_shifted *s, double sign, const double *J)
+{
+    if (s->columns) copy_signed((int)((long)s->columns * s->block_count), sign, J + s->block_count, s->D);
+}
+
 int dae_shifted_factor(dae_shifted *s, double re, double im, const double *J)
 {
+    keep_columns(s, 1, J);
     shifted_state *state = s->state;
     state->factored = 0;
     state->re = re;
@@ -579,6 +634,7 @@ int dae_shifted_factor(dae_shifted *s, double re, double im, const double *J)
 
 int dae_shifted_factor_values(dae_shifted *s, const double *A)
 {
+    keep_columns(s, -1, A);
     s->state->factored = 0;
     if (s->spec.complex_shift || s->spec.second_order) return -1;
     if (s->own) {
@@ -617,7 +673,7 @@ static void add_product(const dae_shifted *s, const double *x, double *y)
     }
 }
 
-void dae_shifted_solve(dae_shifted *s, double *x)
+static void solve_real(dae_shifted *s, double *x)
 {
     int m = s->spec.second_order;
     if (s->own) {
@@ -639,7 +695,7 @@ void dae_shifted_solve(dae_shifted *s, double *x)
     for (int i = 0; i < m; i++) x[i] = (x[i] + x[m + i]) * r;
 }
 
-void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im)
+static void solve_pair(dae_shifted *s, double *re, double *im)
 {
     int m = s->spec.second_order;
     if (s->own) {
@@ -666,6 +722,36 @@ void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im)
         dae_pair q = dae_pair_times((dae_pair){re[i] + re[m + i], im[i] + im[m + i]}, r, t);
         re[i] = q.re;
         im[i] = q.im;
+    }
+}
+
+/* x_j += D_j x_0 */
+static void add_column(const dae_shifted *s, int j, const double *x0, double *x)
+{
+    dae_matrix D = {.n = s->spec.n, .pattern = s->spec.jacobian, .a = s->D + (long)j * s->block_count};
+    dae_matrix_multiply_add(&D, x0, x);
+}
+
+void dae_shifted_solve(dae_shifted *s, double *x)
+{
+    int n = s->spec.n;
+    solve_real(s, x);
+    for (int j = 0; j < s->columns; j++) {
+        double *xj = x + (size_t)(1 + j) * (size_t)n;
+        add_column(s, j, x, xj);
+        solve_real(s, xj);
+    }
+}
+
+void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im)
+{
+    int n = s->spec.n;
+    solve_pair(s, re, im);
+    for (int j = 0; j < s->columns; j++) {
+        size_t at = (size_t)(1 + j) * (size_t)n;
+        add_column(s, j, re, re + at);
+        add_column(s, j, im, im + at);
+        solve_pair(s, re + at, im + at);
     }
 }
 

@@ -13,6 +13,9 @@
  * second_order = m > 0 uses y'[i] = y[m+i], i < m: rows 0 .. m-1 of J are not read, and only a system
  * of size n - m is factored ([RADAU] IWORK(9)). M must be the identity in its first m rows and columns.
  *
+ * A pattern with columns (system.h) is solved block by block with the factors of its first: x_0 first, then
+ * (lambda M - J) x_j = b_j + D_j x_0. The mass matrix is block diagonal then, and its first block is read.
+ *
  * Complex vectors are passed as two real arrays. All arrays come from the arena, but the sparse
  * factors: save and load carry them through a checkpoint. */
 #ifndef DAE_LINALG_SHIFTED_H

@@ -306,7 +306,8 @@ static int jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, w
 static int use_analytic(const dae_ivp *ivp, which what)
 {
     const dae_system *s = ivp->sys;
-    if (ivp->opt->jacobian && *ivp->opt->jacobian == 'd' && !strcmp(ivp->opt->jacobian, "difference"))
+    if (ivp->opt->jacobian && *ivp->opt->jacobian == 'd' && !strcmp(ivp->opt->jacobian, "difference") &&
+        !s->structure.jacobian.columns)
         return 0;
     if (s->kind == DAE_KIND_ODE) return s->ode.jac != NULL;
     if (s->kind == DAE_KIND_DAE) return s->dae.jac != NULL;
@@ -355,7 +356,8 @@ static int group_columns(dae_ivp *ivp, struct dae_difference *d)
     const dae_pattern *p = &ivp->jacobian;
     d->first = dae_arena_ints(ivp->arena, (size_t)n + 1);
     d->column = dae_arena_ints(ivp->arena, (size_t)n);
-    if (p->storage == DAE_DENSE && d->first && d->column) { /* every column fills its group */
+    if ((p->storage == DAE_DENSE || p->columns > 0) && d->first &&
+        d->column) { /* every column fills its group */
         for (int j = 0; j < n; j++) d->first[j] = d->column[j] = j;
         d->first[n] = d->ngroup = n;
         return 0;
@@ -494,6 +496,11 @@ static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const 
     const char *want = ivp->opt->linear_algebra ? ivp->opt->linear_algebra : "auto";
     int n = ivp->n;
     ivp->jacobian = *given;
+    if (given->columns > 0) { /* one block is factored in the storage that suits it */
+        if (use_analytic(ivp, WRT_Y)) return DAE_OK;
+        return dae_fail(err, DAE_ERR_INPUT, t,
+                        "a Jacobian with columns must be given; it cannot be made of differences");
+    }
     if (!strcmp(want, "auto")) {
         if (given->storage == DAE_SPARSE && n <= DENSE_LIMIT) ivp->jacobian = (dae_pattern){0};
         return DAE_OK;

@@ -16,7 +16,9 @@ void dae_abreast_same_sides(const dae_engine *e)
 {
     const dae_abreast *a = e->self;
     const dae_switches *w = &a->sys[0]->switches;
-    for (int c = 1; w->count && w->side && c < a->copies; c++) {
+    if (!w->count || !w->side) return;
+    memcpy(e->side, w->side, (size_t)w->count * sizeof *e->side);
+    for (int c = 1; c < a->copies; c++) {
         int *side = a->sys[c]->switches.side;
         if (side && side != w->side) memcpy(side, w->side, (size_t)w->count * sizeof *side);
     }

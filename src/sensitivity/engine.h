@@ -25,7 +25,9 @@ struct dae_engine {
 
 /* Fills e->sys; e->f, arena are set. */
 dae_status dae_abreast_create(dae_engine *e, dae_error *err);
-dae_status dae_columns_create(dae_engine *e, dae_error *err);
+dae_status dae_columns_create(dae_engine *e, const dae_parameter_products *products, dae_error *err);
+/* Why columns cannot be used with this family; NULL: they can. */
+const char *dae_columns_refuse(const dae_family *f, const dae_parameter_products *products);
 
 /* What copy c of an engine that is abreast integrates: a system bound to its own run. */
 static inline dae_simulation *dae_engine_member(const dae_engine *e, int c)
@@ -33,7 +35,14 @@ static inline dae_simulation *dae_engine_member(const dae_engine *e, int c)
     return c == 0 ? e->f->sim : dae_family_side(e->f, (c - 1) / 2, (c - 1) % 2);
 }
 
+/* The rows y'[i] = y[m+i] of the Jacobian of a system of second order, which it need not fill: 1 at (i, m+i). 0: the pattern has no
+ * room for them. J NULL: only looks. */
+int dae_engine_complete(const dae_structure *s, int n, double *J);
 /* z with parameter j smaller (side 0) or larger (1) by its step. */
 void dae_engine_relative(const dae_engine *e, const double *all, int j, int side, double *z);
+/* And back into the state of all; side 0 first, then 1. */
+void dae_engine_put_relative(dae_engine *e, double *all, int j, int side, const double *z);
+/* Asks the form of z for other variables; all change with it. As dae_chart_fn. */
+int dae_engine_chart(dae_engine *e, double t, double *all);
 
 #endif

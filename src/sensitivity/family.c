@@ -104,6 +104,14 @@ static dae_status open_relative(dae_family *f, dae_direction_of *d, int side, do
     r->sim = dae_simulation_open(p, &o, err);
     if (!r->sim) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     r->step = value - d->value;
+    int moved = r->sim->options.ndiscontinuity != f->sim->options.ndiscontinuity;
+    for (int k = 0; !moved && k < f->sim->options.ndiscontinuity; k++)
+        moved = r->sim->options.discontinuity[k] != f->sim->options.discontinuity[k];
+    if (moved)
+        return dae_fail(
+            err, DAE_ERR_UNSUPPORTED, NAN,
+            "parameter %s moves a discontinuity of the system in time; make it an event (when ...) instead",
+            d->name);
     if (r->sim->nz == f->nz) return DAE_OK;
     return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "parameter %s changes the structure of the system",
                     d->name);
@@ -153,7 +161,8 @@ static dae_status choose(dae_family *f, dae_error *err)
     return status;
 }
 
-static dae_status build(dae_family *f, const char *const *name, double step, dae_error *err)
+static dae_status build(dae_family *f, const char *const *name, const dae_parameter_products *products,
+                        dae_error *err)
 {
     dae_status s = choose(f, err);
     if (s < 0) return s;
@@ -163,18 +172,27 @@ static dae_status build(dae_family *f, const char *const *name, double step, dae
     f->direction = dae_arena_take(f->arena, (size_t)f->count + 1, sizeof *f->direction);
     if (!f->direction) return no_memory(err);
     for (int j = 0; j < f->count && s >= 0; j++) {
+        f->direction[j] = (dae_direction_of){.name = name[j], .component = -1};
+        f->direction[j].value = products && products->value ? products->value[j] : 1;
+        if (products) continue;
         s = find_name(f, &f->direction[j], name[j], err);
         for (int k = 0; k < j && s >= 0; k++) {
             if (!strcmp(f->direction[k].name, name[j]))
                 s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s is named twice", name[j]);
         }
-        if (s >= 0) s = open_direction(f, &f->direction[j], step, err);
     }
     return s;
 }
 
+dae_status dae_family_relatives(dae_family *f, double step, dae_error *err)
+{
+    dae_status s = DAE_OK;
+    for (int j = 0; j < f->count && s >= 0; j++) s = open_direction(f, &f->direction[j], step, err);
+    return s;
+}
+
 dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *opt, const char *const *name,
-                            int count, double step, dae_error *err)
+                            int count, const dae_parameter_products *products, dae_error *err)
 {
     dae_family *f = calloc(1, sizeof *f);
     if (!f || !(f->arena = dae_arena_create())) {
@@ -186,7 +204,7 @@ dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *
     f->options = *opt;
     f->n = dae_system_size(&p->system);
     f->count = count;
-    if (build(f, name, step, err) >= 0) return f;
+    if (build(f, name, products, err) >= 0) return f;
     dae_family_close(f);
     return NULL;
 }
@@ -194,11 +212,16 @@ dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *
 void dae_family_close(dae_family *f)
 {
     if (!f) return;
+    dae_family_alone(f);
+    dae_simulation_close(f->sim);
+    dae_arena_destroy(f->arena);
+    free(f);
+}
+
+void dae_family_alone(dae_family *f)
+{
     for (int j = 0; f->direction && j < f->count; j++) {
         close_relative(&f->direction[j].side[0]);
         close_relative(&f->direction[j].side[1]);
     }
-    dae_simulation_close(f->sim);
-    dae_arena_destroy(f->arena);
-    free(f);
 }

@@ -31,9 +31,12 @@ typedef struct dae_family {
     dae_direction_of *direction;
 } dae_family;
 
-/* step: relative increment. NULL: see *err. */
+/* The problem alone; products: the names are theirs. NULL: see *err. */
 dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *opt, const char *const *name,
-                            int count, double step, dae_error *err);
+                            int count, const dae_parameter_products *products, dae_error *err);
+/* Its relatives; step: relative increment. */
+dae_status dae_family_relatives(dae_family *f, double step, dae_error *err);
+void dae_family_alone(dae_family *f); /* without them again */
 void dae_family_close(dae_family *f); /* NULL allowed */
 
 /* What side 0 or 1 of direction j integrates. */

@@ -1,6 +1,6 @@
 /* Forward sensitivities: the handle. It runs an engine (abreast.c, columns.c) by an integrator of its own and shows the
  * results in the coordinates of the problem. */
-#include "sensitivity/engine.h"
+#include "sensitivity/jump.h"
 
 #include "core/vector.h"
 
@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* relative increment of central differences, [Bock 1987] and sensitivities.md 4: 1e-9 of error */
-#define STEP 1e-5
+/* Relative increments of central differences by a parameter: about the cube root of the rounding unit; larger where iterations
+ * that stop at a tolerance lie between, as in projections (docs/sensitivities.md) */
+#define STEP 3e-6
+#define STEP_ABREAST 1e-5
 #define OUT_OF_REACH 1e99 /* tolerances of what has no say in the step size */
 
 struct dae_sensitivity {
@@ -22,7 +24,7 @@ struct dae_sensitivity {
     dae_engine engine;
     dae_options options; /* of the integrator */
     dae_integrator *it;
-    dae_events events;
+    dae_jumps jumps;
     double t0, t_end;
     double *start, *derivative; /* size each; derivative NULL: not given */
     double *all;                /* size: interpolated */
@@ -31,8 +33,6 @@ struct dae_sensitivity {
     double *a[2], *lambda[2];   /* mechanisms */
     double *column[2];
     int ncolumn;
-    double *event_derivative; /* grows: count per event */
-    int nevent, event_room;
 };
 
 static dae_status no_memory(dae_error *err)
@@ -45,37 +45,26 @@ dae_sensitivity_options dae_sensitivity_options_default(const dae_problem *p)
     return (dae_sensitivity_options){.simulation = dae_simulation_options_default(p), .mode = "auto"};
 }
 
-void dae_engine_relative(const dae_engine *e, const double *all, int j, int side, double *z)
-{
-    if (!e->columns) {
-        dae_gather(&e->layout, 1 + 2 * j + side, all, z);
-        return;
-    }
-    double step = e->f->direction[j].side[side].step;
-    int n = e->layout.n;
-    dae_gather(&e->layout, 1 + j, all, e->z);
-    dae_gather(&e->layout, 0, all, z);
-    dae_axpy(n, step, e->z, z);
-}
-
 /* ---- Building ---------------------------------------------------------------------------------------- */
 
-/* Tolerances of all: those of z; the rms norm is taken over all, so that z's are smaller by the square root of the number. */
+/* Tolerances of all. Abreast only z counts, and as the rms norm is taken over all copies, z's are smaller by the square root of
+ * their number. Columns have rtol and atol/|p_j|, so that s_j p_j is controlled as z is. */
 static dae_status tolerances(dae_sensitivity *s, dae_error *err)
 {
     const dae_engine *e = &s->engine;
     const dae_options *from = &s->f->sim->options;
-    int n = e->layout.n, copies = e->layout.copies;
+    int n = e->layout.n, copies = e->layout.copies, alone = !e->columns || s->opt.uncontrolled;
     double *rtol = dae_arena_reals(s->arena, (size_t)e->size),
            *atol = dae_arena_reals(s->arena, (size_t)e->size);
     if (!rtol || !atol) return no_memory(err);
-    double share = 1 / sqrt(copies);
+    double share = alone ? 1 / sqrt(copies) : 1;
     for (int c = 0; c < copies; c++) {
+        double p = c && e->columns ? fabs(s->f->direction[c - 1].value) : 1;
         for (int i = 0; i < n; i++) {
             int k = dae_layout_at(&e->layout, c, i);
             rtol[k] = share * (from->rtol_vec ? from->rtol_vec[i] : from->rtol);
-            atol[k] = share * (from->atol_vec ? from->atol_vec[i] : from->atol);
-            if (c) atol[k] = OUT_OF_REACH;
+            atol[k] = share * (from->atol_vec ? from->atol_vec[i] : from->atol) / (p > 0 ? p : 1);
+            if (c && alone) atol[k] = OUT_OF_REACH;
         }
     }
     s->options = *from;
@@ -88,36 +77,29 @@ static dae_status tolerances(dae_sensitivity *s, dae_error *err)
 
 /* ---- Projection, charts ------------------------------------------------------------------------------- */
 
+/* Moves z and its relatives onto their constraints. */
 static int project(double t, double *all, void *user)
 {
     dae_sensitivity *s = user;
     dae_engine *e = &s->engine;
-    int r = 0;
-    for (int c = 0; c < e->layout.copies && !r; c++) {
-        const dae_integrator *it = dae_engine_member(e, c)->it;
-        dae_gather(&e->layout, c, all, e->z);
-        r = it->ivp.project(t, e->z, it->ivp.project_user);
-        dae_scatter(&e->layout, c, e->z, all);
+    const dae_integrator *own = s->f->sim->it;
+    dae_copy(e->size, all, s->all);
+    dae_gather(&e->layout, 0, all, s->zs);
+    int r = own->ivp.project(t, s->zs, own->ivp.project_user);
+    dae_scatter(&e->layout, 0, s->zs, all);
+    for (int k = 0; k < 2 * s->f->count && !r; k++) {
+        const dae_integrator *it = dae_family_side(s->f, k / 2, k % 2)->it;
+        dae_engine_relative(e, s->all, k / 2, k % 2, s->zs);
+        r = it->ivp.project(t, s->zs, it->ivp.project_user);
+        dae_engine_put_relative(e, all, k / 2, k % 2, s->zs);
     }
     return r;
 }
 
-/* All change where z does. */
 static int chart(double t, double *all, void *user)
 {
     dae_sensitivity *s = user;
-    dae_engine *e = &s->engine;
-    int changed = 0;
-    for (int c = 0; c < e->layout.copies; c++) {
-        const dae_integrator *it = dae_engine_member(e, c)->it;
-        dae_gather(&e->layout, c, all, e->z);
-        int r = it->chart(t, e->z, it->chart_user);
-        if (r < 0) return r;
-        if (c && r != changed) return -1;
-        changed = r;
-        dae_scatter(&e->layout, c, e->z, all);
-    }
-    return changed;
+    return dae_engine_chart(&s->engine, t, all);
 }
 
 static dae_status attach(dae_sensitivity *s, dae_error *err)
@@ -126,18 +108,35 @@ static dae_status attach(dae_sensitivity *s, dae_error *err)
     dae_status r = DAE_OK;
     if (own->ivp.project) r = dae_integrator_set_projection(s->it, project, s, err);
     if (own->chart) dae_integrator_set_chart(s->it, chart, s);
+    dae_events events = dae_jumps_events(&s->jumps);
+    if (r >= 0 && events.count) r = dae_integrator_set_events(s->it, &events, err);
     return r;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------------------ */
 
-static dae_status initial_values(dae_sensitivity *s)
+static dae_status initial_values(dae_sensitivity *s, dae_error *err)
 {
-    const dae_engine *e = &s->engine;
-    for (int c = 0; c < e->layout.copies; c++) {
-        const dae_simulation *m = dae_engine_member(e, c);
-        dae_scatter(&e->layout, c, m->z0, s->start);
-        if (m->zp0 && s->derivative) dae_scatter(&e->layout, c, m->zp0, s->derivative);
+    dae_engine *e = &s->engine;
+    const dae_family *f = s->f;
+    dae_scatter(&e->layout, 0, f->sim->z0, s->start);
+    if (s->derivative) dae_scatter(&e->layout, 0, f->sim->zp0, s->derivative);
+    for (int j = 0; j < f->count; j++) {
+        if (s->opt.products) {
+            dae_zero(f->nz, s->zs);
+            if (s->opt.products->dy0dp && s->opt.products->dy0dp(j, s->zs, s->opt.products->user))
+                return dae_fail(err, DAE_ERR_CALLBACK, s->t0, "dy0dp failed");
+            dae_scatter(&e->layout, 1 + j, s->zs, s->start);
+            continue;
+        }
+        for (int side = 0; side < 2; side++) {
+            const dae_simulation *m = dae_family_side(f, j, side);
+            dae_engine_put_relative(e, s->start, j, side, m->z0);
+        }
+        for (int side = 0; side < 2 && s->derivative; side++) {
+            const dae_simulation *m = dae_family_side(f, j, side);
+            dae_engine_put_relative(e, s->derivative, j, side, m->zp0 ? m->zp0 : f->sim->zp0);
+        }
     }
     return DAE_OK;
 }
@@ -165,6 +164,36 @@ static dae_status take_memory(dae_sensitivity *s, dae_error *err)
     return dae_arena_failed(a) ? no_memory(err) : DAE_OK;
 }
 
+/* Columns where they can be had; sets e->columns and opens the relatives. */
+static dae_status choose_mode(dae_sensitivity *s, dae_error *err)
+{
+    const char *mode = s->opt.mode ? s->opt.mode : "auto";
+    int automatic = !strcmp(mode, "auto");
+    if (!automatic && strcmp(mode, "columns") && strcmp(mode, "abreast"))
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "mode \"%s\" is not one of auto, columns, abreast", mode);
+    const char *why = strcmp(mode, "abreast") ? dae_columns_refuse(s->f, s->opt.products) : NULL;
+    s->engine.columns = strcmp(mode, "abreast") && !why;
+    if (s->opt.products && !s->engine.columns)
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "functions for df/dp need the mode \"columns\"%s%s",
+                        why ? ", but " : "", why ? why : "");
+    double own = s->opt.step;
+    for (;;) {
+        if (s->opt.products) return DAE_OK;
+        dae_status r = dae_family_relatives(s->f,
+                                            own > 0             ? own
+                                            : s->engine.columns ? STEP
+                                                                : STEP_ABREAST,
+                                            err);
+        if (r < 0 || !s->engine.columns) return r;
+        why = dae_columns_refuse(s->f, NULL); /* masses are known now */
+        if (!why) return DAE_OK;
+        if (!automatic)
+            return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "mode \"columns\": %s; take \"abreast\"", why);
+        dae_family_alone(s->f);
+        s->engine.columns = 0;
+    }
+}
+
 static dae_status build(dae_sensitivity *s, dae_error *err)
 {
     dae_engine *e = &s->engine;
@@ -172,15 +201,17 @@ static dae_status build(dae_sensitivity *s, dae_error *err)
     e->arena = s->arena;
     e->z = dae_arena_reals(s->arena, (size_t)s->f->nz);
     e->zp = dae_arena_reals(s->arena, (size_t)s->f->nz);
-    dae_status r = dae_abreast_create(e, err);
+    dae_status r = choose_mode(s, err);
+    if (r >= 0) r = e->columns ? dae_columns_create(e, s->opt.products, err) : dae_abreast_create(e, err);
     if (r >= 0) r = take_memory(s, err);
     if (r >= 0) r = tolerances(s, err);
     if (r < 0) return r;
-    if (dae_problem_switches(s->p))
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                        "sensitivities of problems with events that change the state");
+    r = dae_jumps_create(&s->jumps, e, err);
+    if (r < 0) return r;
+    dae_jumps_switches(&s->jumps);
     s->it = dae_integrator_create(&e->sys, &s->options, err);
     if (!s->it) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    s->jumps.it = s->it;
     return attach(s, err);
 }
 
@@ -212,7 +243,7 @@ dae_sensitivity *dae_sensitivity_open(const dae_problem *p, const dae_sensitivit
     s->opt = *opt;
     s->t0 = p->t0;
     s->t_end = opt->simulation.t_end;
-    s->f = dae_family_open(p, &opt->simulation, name, count, opt->step > 0 ? opt->step : STEP, err);
+    s->f = dae_family_open(p, &opt->simulation, name, count, opt->products, err);
     if (s->f && build(s, err) >= 0) return s;
     dae_sensitivity_close(s);
     return NULL;
@@ -224,30 +255,37 @@ void dae_sensitivity_close(dae_sensitivity *s)
     dae_integrator_destroy(s->it);
     dae_family_close(s->f);
     dae_arena_destroy(s->arena);
-    free(s->event_derivative);
+    dae_jumps_destroy(&s->jumps);
     free(s);
 }
 
 dae_status dae_sensitivity_start(dae_sensitivity *s, dae_error *err)
 {
     if (!s) return dae_need(s, "the sensitivities", err);
-    s->nevent = 0;
-    initial_values(s);
+    s->jumps.nevent = 0;
+    dae_status r = initial_values(s, err);
+    if (r < 0) return r;
     return dae_integrator_start(s->it, s->t0, s->t_end, s->start, s->derivative, err);
 }
 
 /* ---- Going on ------------------------------------------------------------------------------------------- */
 
+static dae_status gone(dae_sensitivity *s, dae_status r)
+{
+    if (r == DAE_EVENT) dae_jumps_stopped(&s->jumps);
+    return r;
+}
+
 dae_status dae_sensitivity_advance(dae_sensitivity *s, double t, dae_error *err)
 {
     if (!s) return dae_need(s, "the sensitivities", err);
-    return dae_integrator_advance(s->it, t, err);
+    return gone(s, dae_integrator_advance(s->it, t, err));
 }
 
 dae_status dae_sensitivity_step(dae_sensitivity *s, dae_error *err)
 {
     if (!s) return dae_need(s, "the sensitivities", err);
-    return dae_integrator_step(s->it, err);
+    return gone(s, dae_integrator_step(s->it, err));
 }
 
 /* ---- Where it is ---------------------------------------------------------------------------------------- */
@@ -364,7 +402,7 @@ dae_status dae_sensitivity_columns(dae_sensitivity *s, double *value, double *de
 const dae_event_record *dae_sensitivity_events(const dae_sensitivity *s, const double **derivative,
                                                int *count)
 {
-    if (derivative) *derivative = s ? s->event_derivative : NULL;
+    if (derivative) *derivative = s ? s->jumps.event : NULL;
     return dae_integrator_events(s ? s->it : NULL, count);
 }
 

@@ -72,18 +72,19 @@ static void pendulum_by(const char *method, const char *form, const char *mode, 
     dae_error err = {0};
     dae_problem *p = open_text(point_pendulum);
     dae_sensitivity_options o = dae_sensitivity_options_default(p);
+    dae_stats stats;
     double y[2][6], s[2][6], worst = 0;
     static const int at[] = {0, 1, 3, 4};
     o.simulation.options.method = method;
     o.simulation.options.formulation = form;
     o.mode = mode;
-    if (dae_sensitivity_run(p, &o, name, 1, times, 2, y[0], s[0], NULL, &err) < 0)
+    if (dae_sensitivity_run(p, &o, name, 1, times, 2, y[0], s[0], &stats, &err) < 0)
         fail_msg("%s/%s: %s", method, form, err.text);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 4; i++) assert_near(y[k][at[i]], pendulum_y[k][i], tolerance);
         for (int i = 0; i < 4; i++) worst = fmax(worst, fabs(s[k][at[i]] - pendulum_s[k][i]));
     }
-    if (getenv("SHOW")) printf("%-8s %-10s %-8s %.2e\n", method, form, mode, worst);
+    if (getenv("SHOW")) printf("%-8s %-10s %-8s %.2e  %ld charts\n", method, form, mode, worst, stats.charts);
     assert_true(worst < tolerance);
     dae_problem_destroy(p);
 }
@@ -101,9 +102,160 @@ static void pendulum_abreast(void **state)
     pendulum_by("radau5", "index3", "abreast", 2e-4);
 }
 
+static void ball_by(const char *method, const char *mode)
+{
+    static const char *const name[] = {"h(0)", "e"};
+    dae_error err = {0};
+    dae_problem *p = open_text("model ball\n"
+                               "param g = 9.81, e = 0.8\n"
+                               "var h = 2, v = 0\n"
+                               "h' = v\n"
+                               "v' = -g\n"
+                               "when h < 0 \"bounce\"\n"
+                               "    v := -e*v\n"
+                               "end\n"
+                               "solve t = 0 .. 2, rtol = 1e-10, atol = 1e-10\n");
+    dae_sensitivity_options o = dae_sensitivity_options_default(p);
+    double t = 2, y[2], s[4], worst = 0;
+    o.simulation.options.method = method;
+    o.mode = mode;
+    if (dae_sensitivity_run(p, &o, name, 2, &t, 1, y, s, NULL, &err) < 0)
+        fail_msg("%s: %s", method, err.text);
+    for (int i = 0; i < 2; i++) {
+        assert_near(y[i], ball_y[i], 1e-8);
+        worst = fmax(worst, fmax(fabs(s[i] / ball_H[i] - 1), fabs(s[2 + i] / ball_e[i] - 1)));
+    }
+    if (getenv("SHOW")) printf("ball %-8s %-8s %.2e\n", method, mode, worst);
+    assert_true(worst < (method_is_multistep(method) ? 5e-8 : strcmp(mode, "columns") ? 2e-8 : 2e-9));
+    dae_problem_destroy(p);
+}
+
+static void ball_abreast(void **state)
+{
+    static const char *const method[] = {"dopri5", "dop853", "radau5", "rodas5p", "vode",
+                                         "lsoda",  "dassl",  "gamd",   "cvode"};
+    (void)state;
+    for (size_t k = 0; k < sizeof method / sizeof *method; k++) ball_by(method[k], "abreast");
+}
+
+static void robertson_columns(void **state)
+{
+    static const char *const method[] = {"radau5", "radau", "rodas5p", "rodas4p2", "rodas5",
+                                         "seulex", "vode",  "lsoda",   "dassl",    "mebdfdae",
+                                         "gamd",   "bimd",  "pside"};
+    (void)state;
+    for (size_t k = 0; k < sizeof method / sizeof *method; k++)
+        assert_true(robertson_error(robertson_ode, method[k], "columns", 4) < 1e-6);
+    assert_true(robertson_error(robertson_ode, "rosnys4", "columns", 4) < 1e-5);
+    assert_true(robertson_error(robertson_dae, "radau5", "columns", 4) < 1e-6);
+    assert_true(robertson_error(robertson_dae, "rodas5p", "columns", 4) < 1e-6);
+    assert_true(robertson_error(robertson_dae, "dassl", "columns", 4) < 1e-6);
+}
+
+static void ball_columns(void **state)
+{
+    static const char *const method[] = {"dopri5", "dop853",     "vern9", "bs23",  "radau5", "rodas5p",
+                                         "vode",   "vode-adams", "lsoda", "dassl", "gamd"};
+    (void)state;
+    for (size_t k = 0; k < sizeof method / sizeof *method; k++) ball_by(method[k], "columns");
+}
+
+static void pendulum_columns(void **state)
+{
+    (void)state;
+    pendulum_by("dop853", "joint", "columns", 1e-6);
+    pendulum_by("dop853", "index1", "columns", 1e-6);
+    pendulum_by("radau5", "ggl", "auto", 1e-6);
+}
+
+/* The pendulum typed as equations, with its multiplier, in states that change along the way, and with all derivatives. */
+static void typed_pendulum_by(const char *method, const char *form, const char *mode, double tolerance)
+{
+    static const char *const name[] = {"L"};
+    static const double times[] = {1, 2};
+    dae_error err = {0};
+    dae_stats stats;
+    dae_problem *p = open_text("model pendulum\n"
+                               "param g = 9.81, L = 1, m = 1\n"
+                               "var x = L, y ~ 0, vx = 0, vy = 0, lam\n"
+                               "x' = vx\n"
+                               "y' = vy\n"
+                               "m*vx' = -lam*x\n"
+                               "m*vy' = -lam*y - m*g\n"
+                               "rod: x^2 + y^2 = L^2\n"
+                               "solve t = 0 .. 2, rtol = 1e-10, atol = 1e-10\n");
+    dae_sensitivity_options o = dae_sensitivity_options_default(p);
+    double y[2][5], s[2][5], worst = 0;
+    o.simulation.options.method = method;
+    o.simulation.options.formulation = form;
+    o.mode = mode;
+    if (dae_sensitivity_run(p, &o, name, 1, times, 2, y[0], s[0], &stats, &err) < 0)
+        fail_msg("%s/%s: %s", method, form, err.text);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 5; i++) assert_near(y[k][i], pendulum_y[k][i], tolerance);
+        for (int i = 0; i < 5; i++)
+            worst = fmax(worst, fabs(s[k][i] - pendulum_s[k][i]) / fabs(pendulum_s[k][i]));
+    }
+    if (getenv("SHOW"))
+        printf("typed %-8s %-10s %-8s %.2e  %ld charts\n", method, form, mode, worst, stats.charts);
+    assert_true(worst < tolerance);
+    dae_problem_destroy(p);
+}
+
+static void typed_pendulum(void **state)
+{
+    (void)state;
+    typed_pendulum_by("dop853", "statespace", "columns", 5e-6);
+    typed_pendulum_by("dop853", "statespace", "abreast", 5e-6);
+    typed_pendulum_by("radau5", "index1", "auto", 1e-7);
+    typed_pendulum_by("phem56", "auto", "auto", 1e-7);
+}
+
+/* A rod on a pivot in states that are chosen along the way, against the descriptor form by another method. */
+static void rod_in_states(void **state)
+{
+    static const char rod[] =
+        "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"rod\", \"dimension\": 2,"
+        " \"parameters\": { \"L\": \"1[m]\", \"w\": 9 }, \"gravity\": [0, \"-9.81[m/s^2]\"],"
+        " \"bodies\": [ { \"name\": \"rod\", \"mass\": 1, \"inertia\": \"L^2/12\", \"r\": [\"L/2\", 0], "
+        "\"v\": [0, \"w*L/2\"], \"omega\": \"w\" } ],"
+        " \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] }, { \"name\": \"A\", "
+        "\"body\": "
+        "\"rod\", \"r\": [\"-L/2\", 0] } ],"
+        " \"joints\": [ { \"name\": \"pivot\", \"type\": \"revolute\", \"a\": \"O\", \"b\": \"A\" } ],"
+        " \"simulation\": { \"t1\": 2, \"rtol\": 1e-10, \"atol\": 1e-10 } }";
+    static const char *const how[][3] = {{"phem56", "descriptor", "abreast"},
+                                         {"dop853", "statespace", "columns"},
+                                         {"dop853", "statespace", "abreast"},
+                                         {"radau5", "statespace", "columns"},
+                                         {"dop853", "joint", "columns"}};
+    static const char *const name[] = {"L", "w"};
+    double t = 2, y[6], first[12], s[12];
+    long charts = 0;
+    dae_problem *p = open_text(rod);
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        dae_error err = {0};
+        dae_stats stats;
+        dae_sensitivity_options o = dae_sensitivity_options_default(p);
+        o.simulation.options.method = how[k][0];
+        o.simulation.options.formulation = how[k][1];
+        o.mode = how[k][2];
+        if (dae_sensitivity_run(p, &o, name, 2, &t, 1, y, k ? s : first, &stats, &err) < 0)
+            fail_msg("%s", err.text);
+        charts += stats.charts;
+        for (int i = 0; k && i < 12; i++) assert_near(s[i], first[i], 1e-6 * (1 + fabs(first[i])));
+    }
+    if (getenv("SHOW")) printf("%ld charts\n", charts);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(robertson_abreast),
-                                       cmocka_unit_test(pendulum_abreast)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(robertson_abreast), cmocka_unit_test(pendulum_abreast),
+        cmocka_unit_test(ball_abreast),      cmocka_unit_test(robertson_columns),
+        cmocka_unit_test(ball_columns),      cmocka_unit_test(pendulum_columns),
+        cmocka_unit_test(typed_pendulum),    cmocka_unit_test(rod_in_states)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,7 +308,7 @@ static int read_pattern(run *r, const mxArray *spec)
     r->colptr = indices(jc, (size_t)r->n + 1);
     r->rowind = indices(mxGetIr(x), (size_t)jc[r->n]);
     if (!r->colptr || !r->rowind) return -1;
-    r->pattern = (dae_pattern){DAE_SPARSE, 0, 0, r->colptr, r->rowind};
+    r->pattern = (dae_pattern){.storage = DAE_SPARSE, .colptr = r->colptr, .rowind = r->rowind};
     return 0;
 }
 

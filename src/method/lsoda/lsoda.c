@@ -416,6 +416,7 @@ static double matrix_norm(const lsoda *v)
     double *row = v->b, largest = 0;
     const double *J = v->J;
     dae_zero(n, row);
+    if (p->columns > 0) n /= 1 + p->columns; /* that of one block */
     for (int j = 0; j < n; j++) {
         double scale = 1 / v->w[j];
         if (p->storage == DAE_SPARSE) {

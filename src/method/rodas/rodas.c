@@ -106,7 +106,7 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
     w->mass = dae_ivp_mass(ivp);
     w->second = ivp->sys->structure.second_order;
     m->has_ft = !ivp->sys->structure.autonomous;
-    int fixed = strcmp(option->kernels, "general") && !ivp->opt->linear_solver;
+    int fixed = strcmp(option->kernels, "general") && !ivp->opt->linear_solver && !ivp->jacobian.columns;
     m->attempt = fixed ? dae_rodas_fixed(ivp->n, table) : NULL;
     w->ld = m->attempt ? ivp->n : (ivp->n + 7) / 8 * 8;
     ivp->exact_jacobian = 1;

@@ -1,0 +1,65 @@
+/* Derivatives of a run by parameters and initial values: a second run with the sensitivities beside it, at the points of the first.
+ * A time that stands twice is an event: its derivatives are taken a little before and after. */
+#include "experiment/run_sensitivity.h"
+
+#include <daedalus/sensitivity.h>
+
+#include "core/error.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BESIDE 1e-9 /* of the interval: how far from an event */
+
+const char *dae_run_sensitivity_name(const dae_run_result *r, int j, int i, char *buffer, size_t size)
+{
+    char own[24];
+    snprintf(buffer, size, "d%s/d%s", dae_component_name(r->problem, i, own, sizeof own), r->sensitivity[j]);
+    return buffer;
+}
+
+/* Derivatives at the points of the trajectory. */
+static dae_status along(dae_sensitivity *s, dae_run_result *r, double *out, dae_error *err)
+{
+    double d = BESIDE * (r->t_end - r->t0);
+    size_t size = (size_t)r->n * (size_t)r->nsensitivity;
+    dae_status status = DAE_OK;
+    for (int k = 0; k < r->npoint && status == DAE_OK; k++) {
+        double t = r->point_t[k], last = dae_sensitivity_time(s);
+        int before = k + 1 < r->npoint && r->point_t[k + 1] == t, after = k > 0 && r->point_t[k - 1] == t;
+        if (before && !after) t -= d;
+        if (after) t += d;
+        if ((t - last) * d < 0) t = last;
+        if ((r->t_end - t) * d < 0) t = r->t_end;
+        status = dae_sensitivity_advance(s, t, err);
+        if (status >= 0) memcpy(out + (size_t)k * size, dae_sensitivity_values(s), size * sizeof *out);
+    }
+    return status < 0 ? status : DAE_OK;
+}
+
+dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_arena *arena, dae_error *err)
+{
+    dae_sensitivity_options s = {
+        .simulation = {.options = o->options, .t_end = o->t_end, .events = o->events}, .mode = "auto"};
+    size_t size = (size_t)r->n * (size_t)o->nsensitivity;
+    double *end = dae_arena_reals(arena, size),
+           *points = dae_arena_reals(arena, size * (size_t)r->npoint + 1);
+    if (!end || !points) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    r->nsensitivity = o->nsensitivity;
+    r->sensitivity = o->sensitivity;
+    dae_sensitivity *x = dae_sensitivity_open(r->problem, &s, o->sensitivity, o->nsensitivity, err);
+    if (!x) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    dae_status status = dae_sensitivity_start(x, err);
+    if (status >= 0) status = along(x, r, points, err);
+    if (status >= 0 && (r->last.t - dae_sensitivity_time(x)) * (r->t_end - r->t0) > 0)
+        status = dae_sensitivity_advance(x, r->last.t, err);
+    if (status >= 0) {
+        memcpy(end, dae_sensitivity_values(x), size * sizeof *end);
+        r->sensitivity_end = end;
+        r->point_s = points;
+    }
+    dae_sensitivity_close(x);
+    return status < 0 ? status : DAE_OK;
+}

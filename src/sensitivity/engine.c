@@ -1,0 +1,158 @@
+/* States of the relatives out of the state of all, and into it; and the change of variables (charts) of all at once. */
+#include "sensitivity/engine.h"
+
+#include "linalg/least_squares.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+void dae_engine_relative(const dae_engine *e, const double *all, int j, int side, double *z)
+{
+    if (!e->columns) {
+        dae_gather(&e->layout, 1 + 2 * j + side, all, z);
+        return;
+    }
+    dae_gather(&e->layout, 1 + j, all, e->z);
+    dae_gather(&e->layout, 0, all, z);
+    dae_axpy(e->layout.n, e->f->direction[j].side[side].step, e->z, z);
+}
+
+void dae_engine_put_relative(dae_engine *e, double *all, int j, int side, const double *z)
+{
+    int n = e->layout.n;
+    if (!e->columns) {
+        dae_scatter(&e->layout, 1 + 2 * j + side, z, all);
+    } else if (side == 0) {
+        dae_copy(n, z, e->w[0]);
+    } else { /* s = (z_1 - z_0) / width */
+        for (int i = 0; i < n; i++) e->w[1][i] = (z[i] - e->w[0][i]) / dae_family_width(e->f, j);
+        dae_scatter(&e->layout, 1 + j, e->w[1], all);
+    }
+}
+
+int dae_engine_complete(const dae_structure *s, int n, double *J)
+{
+    const dae_pattern *p = &s->jacobian;
+    int m = s->second_order;
+    for (int j = 0; j < n && m > 0; j++) { /* column j: clears rows below m, sets row j - m */
+        int found = j < m || j >= 2 * m;
+        if (p->storage == DAE_SPARSE) {
+            for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) {
+                if (p->rowind[k] >= m) break;
+                found |= p->rowind[k] == j - m;
+                if (J) J[k] = p->rowind[k] == j - m;
+            }
+        } else {
+            int banded = p->storage == DAE_BANDED, ld = banded ? p->lower + 1 + p->upper : n;
+            for (int i = banded && j > p->upper ? j - p->upper : 0; i < m && (!banded || i - j <= p->lower);
+                 i++) {
+                size_t at = (size_t)(banded ? p->upper + i - j : i) + (size_t)j * (size_t)ld;
+                found |= i == j - m;
+                if (J) J[at] = i == j - m;
+            }
+        }
+        if (!found) return 0;
+    }
+    return 1;
+}
+
+/* ---- Charts --------------------------------------------------------------------------------------------- */
+
+/* What the form of z knows (coordinates, anchors) becomes what all forms know. */
+static int share_memory(const dae_engine *e)
+{
+    const dae_memory *own = &e->f->sim->it->memory;
+    if (!own->save) return 0;
+    size_t size = own->save(own->user, NULL);
+    void *buffer = malloc(size + 1);
+    if (!buffer) return -1;
+    own->save(own->user, buffer);
+    int bad = 0;
+    for (int j = 0; j < e->f->count && !bad; j++) {
+        for (int side = 0; side < 2 && !bad; side++) {
+            const dae_memory *m = &dae_family_side(e->f, j, side)->it->memory;
+            if (m->user != own->user) bad = m->load(m->user, buffer, size) != 0;
+        }
+    }
+    free(buffer);
+    return bad ? -1 : 0;
+}
+
+/* d lower(z) / dz by differences: n*nz. */
+static int lowering(const dae_engine *e, double t, const double *z, double *out)
+{
+    int n = e->f->n, nz = e->f->nz;
+    double *x = malloc(((size_t)nz + 2 * (size_t)n) * sizeof *x), *low = x ? x + nz : NULL,
+           *high = x ? low + n : NULL;
+    if (!x) return -1;
+    dae_copy(nz, z, x);
+    for (int k = 0; k < nz; k++) {
+        double d = 6e-6 * fmax(fabs(z[k]), 1);
+        x[k] = z[k] - d;
+        dae_simulation_lower(e->f->sim, t, x, low, NULL, NULL);
+        x[k] = z[k] + d;
+        dae_simulation_lower(e->f->sim, t, x, high, NULL, NULL);
+        x[k] = z[k];
+        for (int i = 0; i < n; i++) {
+            double v = (high[i] - low[i]) / (2 * d);
+            out[(size_t)i + (size_t)k * (size_t)n] = isfinite(v) ? v : 0;
+        }
+    }
+    free(x);
+    return 0;
+}
+
+/* z of a relative in the new variables such that lower(z) = y, from z0 by simplified Newton; z0 is nearer than its increment. */
+static int raise(const dae_engine *e, dae_simulation *m, double t, const double *y, const double *L,
+                 const double *z0, double *z)
+{
+    enum { ROUNDS = 3 };
+    int n = e->f->n, nz = e->f->nz;
+    size_t most = (size_t)(n > nz ? n : nz);
+    double *a = malloc(((size_t)n * (size_t)nz + most + (size_t)n) * sizeof *a);
+    double *b = a ? a + (size_t)n * (size_t)nz : NULL, *low = a ? b + most : NULL;
+    int bad = !a;
+    dae_copy(nz, z0, z);
+    for (int round = 0; round < ROUNDS && !bad; round++) {
+        dae_simulation_lower(m, t, z, low, NULL, NULL);
+        for (int i = 0; i < n; i++) {
+            b[i] = y[i] - low[i];
+            if (!isfinite(b[i])) b[i] = 0;
+        }
+        memcpy(a, L, (size_t)n * (size_t)nz * sizeof *a);
+        bad = dae_least_squares(n, nz, a, b, DBL_EPSILON * (double)n) < 0;
+        for (int k = 0; k < nz && !bad; k++) z[k] += b[k];
+    }
+    free(a);
+    return bad ? -1 : 0;
+}
+
+int dae_engine_chart(dae_engine *e, double t, double *all)
+{
+    const dae_integrator *own = e->f->sim->it;
+    int n = e->f->n, nz = e->f->nz, count = e->f->count;
+    size_t room = (size_t)e->size + 2 * (size_t)count * (size_t)n + (size_t)n * (size_t)nz + 2 * (size_t)nz;
+    dae_gather(&e->layout, 0, all, e->zp);
+    int r = own->chart(t, e->zp, own->chart_user);
+    if (r <= 0) return r < 0 || share_memory(e) ? -1 : 0;
+    double *before = malloc(room * sizeof *before);
+    if (!before) return -1;
+    double *y = before + e->size, *L = y + 2 * (size_t)count * (size_t)n, *z0 = L + (size_t)n * (size_t)nz,
+           *z = z0 + nz;
+    dae_copy(e->size, all, before);
+    dae_copy(nz, e->zp, z0);
+    for (int k = 0; k < 2 * count; k++) { /* in the old variables */
+        dae_engine_relative(e, before, k / 2, k % 2, z);
+        dae_simulation_lower(dae_family_side(e->f, k / 2, k % 2), t, z, y + (size_t)k * (size_t)n, NULL,
+                             NULL);
+    }
+    dae_scatter(&e->layout, 0, z0, all);
+    int bad = share_memory(e) || lowering(e, t, z0, L);
+    for (int k = 0; k < 2 * count && !bad; k++) { /* in the new */
+        bad = raise(e, dae_family_side(e->f, k / 2, k % 2), t, y + (size_t)k * (size_t)n, L, z0, z);
+        dae_engine_put_relative(e, all, k / 2, k % 2, z);
+    }
+    free(before);
+    return bad ? -1 : 1;
+}

@@ -1,0 +1,38 @@
+#!/bin/sh
+# usage: sensitivity_test.sh DAEDALUS SOURCE_DIR
+# run --sens: columns, JSON, messages. The numbers of Robertson's reaction and the bouncing ball come from independent computations
+# (tests/sensitivity/numbers.h).
+source=$2
+. "$source/tests/cli/common.sh"
+# near KEY INDEX VALUE TOLERANCE: of "sensitivity" in out
+near() {
+    checks=$((checks + 1))
+    python3 - "$@" <<'END' || wrong "sensitivity $*"
+import json, sys
+name, i, value, tolerance = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
+got = json.load(open("out"))["sensitivity"][name][i]
+if not abs(got / value - 1) <= tolerance: print(got, value); sys.exit(1)
+END
+}
+expect 0 run rober --tend 40 --rtol 1e-8 --atol 1e-12 --sens k1,k2,k3 --json
+near k1 0 -4.247558771705733 1e-7
+near k1 1 4.591196249253894e-05 1e-7
+near k3 1 -2.357192113846333e-10 1e-7
+near k2 2 2.288468894856604e-09 1e-7
+expect 0 run "$source/models/ball.deq" --init h=2 --tend 2 --sens "e,h(0)" --json
+near e 0 2.5421241184935768 1e-7
+near e 1 22.551062059246788 1e-7
+near "h(0)" 1 5.0739889633305274 1e-7
+expect 0 run "$source/models/ball.deq" --tend 2 --sens "e,h(0)" --out -
+says '^t,h,v,dh/de,dv/de,dh/dh(0),dv/dh(0)$' out
+expect 0 run "$source/models/four_bar.json" --sens a
+says 'derivatives at t' out
+says 'dcrank.x/da' out
+expect 2 run rober --sens k4
+says 'no parameter and no component "k4"; parameters: k1, k2, k3' err
+expect 2 run rober --sens k1,,k2
+says 'a name is empty' err
+expect 2 run rober --sens k1,k1
+says 'named twice' err
+echo "$checks checks, $failures failed"
+[ "$failures" -eq 0 ]
