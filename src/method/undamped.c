@@ -22,6 +22,7 @@ void dae_undamped_see(dae_undamped *u, const dae_ivp *ivp, const double *J, cons
     int n = ivp->n, width = p->lower + 1 + p->upper;
     if (u->most <= 1) return;
     u->size = 0;
+    if (p->columns > 0) n /= 1 + p->columns; /* that of one block */
     for (int j = 0; j < n; j++) {
         double sum = 0, by = 1 / w[j];
         if (p->storage == DAE_SPARSE) {
