@@ -152,7 +152,12 @@ int dae_adjoint_jacobian(dae_adjoint *a, int j, int side, double t, const double
     const dae_pattern *p = &s->structure.jacobian;
     int n = a->n, nz = a->nz, r;
     dae_jac *own = s->kind == DAE_KIND_ODE ? s->ode.jac : s->dae.jac;
-    dae_zero(n * n, J);
+    memset(J, 0, (size_t)a->count * sizeof *J);
+    if (a->pattern.storage != DAE_DENSE) {
+        r = own(t, z, J, s->kind == DAE_KIND_ODE ? s->ode.user : s->dae.user);
+        dae_engine_complete(&s->structure, nz, J);
+        return r;
+    }
     if (!own) {
         r = differences(a, s, t, z, J);
     } else if (p->storage == DAE_DENSE && n == nz) {
@@ -241,12 +246,16 @@ static int on_piece(dae_integrator *it, double from, double to, int degree, void
     k->stages = stages;
     k->at = g->measured;
     if (!g->keep) return 0;
+    /* At its ends and stages a whole step is what the method made; nothing is to be refined there. */
+    int coarse = it->ivp.coarse;
+    if (from == it->ivp.t_old && to == it->ivp.t) it->ivp.coarse = 1;
     double *z = g->record + k->z;
     dae_integrator_interpolate(it, from, z, NULL);
     const double *c = stages ? dae_adjoint_radau_nodes(stages) : NULL;
     for (int i = 0; i < stages; i++)
         dae_integrator_interpolate(it, i == stages - 1 ? to : from + c[i] * k->h,
                                    z + (size_t)(1 + i) * (size_t)a->n, NULL);
+    it->ivp.coarse = coarse;
     return 0;
 }
 
@@ -507,6 +516,35 @@ static dae_status pick_method(gradient_run *g, dae_error *err)
                     m);
 }
 
+/* Sparse Jacobians stay sparse; all others are dense. */
+static void choose_pattern(dae_adjoint *a)
+{
+    const dae_system *s = &a->f->sim->it->sys;
+    const dae_pattern *p = &s->structure.jacobian;
+    dae_jac *own = s->kind == DAE_KIND_ODE ? s->ode.jac : s->dae.jac;
+    int n = a->n;
+    a->count = (long)n * n;
+    if (!own || !a->rodas || n != a->nz || p->storage != DAE_SPARSE ||
+        !dae_engine_complete(&s->structure, n, NULL))
+        return;
+    int count = p->colptr[n], *colptr = dae_arena_ints(a->arena, (size_t)n + 2),
+        *rowind = dae_arena_ints(a->arena, (size_t)count + 1);
+    a->turn = dae_arena_ints(a->arena, (size_t)count + 1);
+    if (!colptr || !rowind || !a->turn) return;
+    for (int k = 0; k < count; k++) colptr[p->rowind[k] + 2]++;
+    for (int i = 0; i < n; i++) colptr[i + 2] += colptr[i + 1]; /* colptr[i+1]: where column i goes on */
+    for (int j = 0; j < n; j++) {
+        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) {
+            int at = colptr[p->rowind[k] + 1]++;
+            rowind[at] = j;
+            a->turn[at] = k;
+        }
+    }
+    a->pattern = *p;
+    a->turned = (dae_pattern){.storage = DAE_SPARSE, .colptr = colptr, .rowind = rowind};
+    a->count = count;
+}
+
 static dae_status take_memory(gradient_run *g, dae_error *err)
 {
     dae_adjoint *a = &g->a;
@@ -526,9 +564,10 @@ static dae_status take_memory(gradient_run *g, dae_error *err)
     a->low = dae_arena_reals(m, np);
     a->lowdy = dae_arena_reals(m, np > n ? np : n);
     a->lifted = dae_arena_reals(m, np);
-    a->J = dae_arena_reals(m, n * n);
-    a->K = dae_arena_reals(m, n * n);
-    a->L = dae_arena_reals(m, n * n);
+    choose_pattern(a);
+    a->J = dae_arena_reals(m, (size_t)a->count);
+    a->K = dae_arena_reals(m, (size_t)a->count);
+    a->L = dae_arena_reals(m, (size_t)a->count);
     a->values =
         dae_arena_reals(m, (size_t)dae_pattern_count(&a->f->sim->it->sys.structure.jacobian, a->nz) + 1);
     double *floor = dae_arena_reals(m, nz);
@@ -556,7 +595,7 @@ static dae_status make_solvers(gradient_run *g, dae_error *err)
 {
     dae_adjoint *a = &g->a;
     int n = a->n;
-    dae_shifted_spec spec = {.n = n};
+    dae_shifted_spec spec = {.n = n, .jacobian = a->pattern};
     if (a->M) spec.mass = dae_dense(n, a->M);
     if (a->rodas) {
         a->solver = dae_shifted_create(&spec, a->arena, err);
@@ -566,6 +605,7 @@ static dae_status make_solvers(gradient_run *g, dae_error *err)
             for (int k = 0; k < n * n; k++) T[k % n * n + k / n] = a->M[k];
             spec.mass = dae_dense(n, T);
         }
+        spec.jacobian = a->turned;
         a->transposed = dae_shifted_create(&spec, a->arena, err);
         if (!a->solver || !a->transposed) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     } else if (!a->erk) {

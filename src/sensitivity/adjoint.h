@@ -21,9 +21,13 @@ typedef struct dae_adjoint {
     const dae_erk_table *erk; /* one of these, or radau */
     const dae_rodas_table *rodas;
     int autonomous;
-    dae_matrix mass;   /* of the system (n = 0: identity) with 1 for the integral */
-    double *M;         /* n*n where mass.n, else NULL */
-    double *J, *K, *L; /* n*n each, dense */
+    dae_matrix mass; /* of the system (n = 0: identity) with 1 for the integral */
+    double *M;       /* n*n where mass.n, else NULL */
+    dae_pattern pattern,
+        turned;        /* of df/dz as the kernels have it: the system's own, or dense; and of its transpose */
+    int *turn;         /* sparse: value k of the transpose is value turn[k] */
+    long count;        /* values */
+    double *J, *K, *L; /* count each */
     double *values;    /* of the system's Jacobian as it comes */
     double *stage[DAE_ADJOINT_STAGES], *u[DAE_ADJOINT_STAGES], *v[DAE_ADJOINT_STAGES],
         *p[DAE_ADJOINT_STAGES];       /* n each */
@@ -40,7 +44,7 @@ typedef struct dae_adjoint {
 
 /* f (n values) of relative j, side (j < 0: the problem itself). */
 int dae_adjoint_f(dae_adjoint *a, int j, int side, double t, const double *z, double *f);
-/* df/dz, dense n*n. */
+/* df/dz in the layout of a->pattern. */
 int dae_adjoint_jacobian(dae_adjoint *a, int j, int side, double t, const double *z, double *J);
 
 /* lambda (n) from the end of the step (t, h, z) to its beginning; Y: stages that the run left (radau; s of them), or NULL. */

@@ -18,13 +18,28 @@
 
 #define MOVE 6e-6 /* the cube root of the rounding unit */
 
-/* out += J^T v */
+/* out += A^T v of a dense A */
 static void add_transposed(int n, const double *J, const double *v, double *out)
 {
     for (int j = 0; j < n; j++) {
         const double *column = J + (size_t)j * (size_t)n;
         double sum = 0;
         for (int i = 0; i < n; i++) sum += column[i] * v[i];
+        out[j] += sum;
+    }
+}
+
+/* out += J^T v */
+static void add_turned(const dae_adjoint *a, const double *J, const double *v, double *out)
+{
+    const dae_pattern *p = &a->pattern;
+    if (p->storage != DAE_SPARSE) {
+        add_transposed(a->n, J, v, out);
+        return;
+    }
+    for (int j = 0; j < a->n; j++) {
+        double sum = 0;
+        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) sum += J[k] * v[p->rowind[k]];
         out[j] += sum;
     }
 }
@@ -78,7 +93,7 @@ int dae_adjoint_erk(dae_adjoint *a, double t, double h, const double *z, double 
         if (!used) continue;
         int r = dae_adjoint_jacobian(a, -1, 0, t + tab->c[i] * h, a->stage[i], a->J);
         if (r) return r;
-        add_transposed(n, a->J, q, a->v[i]);
+        add_turned(a, a->J, q, a->v[i]);
         dae_axpy(n, 1, a->v[i], a->w);
         r = collect(a, t + tab->c[i] * h, a->stage[i], q, 1);
         if (r) return r;
@@ -96,8 +111,13 @@ static double row_of(const dae_rodas_table *tab, int i, int k)
     return k < tab->sum ? tab->a[tab->sum][k] : 1;
 }
 
-static void transpose(int n, const double *J, double *T)
+static void transpose(const dae_adjoint *a, const double *J, double *T)
 {
+    int n = a->n;
+    if (a->turn) {
+        for (long k = 0; k < a->count; k++) T[k] = J[a->turn[k]];
+        return;
+    }
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++) T[j + i * n] = J[i + j * n];
     }
@@ -159,7 +179,7 @@ static int add_second(dae_adjoint *a, double t, const double *z, const double *u
         int r = dae_adjoint_jacobian(a, -1, 0, t, a->x, a->K);
         if (r) return r;
         dae_zero(n, a->fl);
-        add_transposed(n, a->K, v, a->fl);
+        add_turned(a, a->K, v, a->fl);
         dae_axpy(n, (side ? 1 : -1) / (2 * d), a->fl, out);
     }
     return 0;
@@ -182,7 +202,8 @@ static int rodas_collect(dae_adjoint *a, double t, double h, const double *z, co
         for (int side = 0; side < 2 && !r; side++) {
             r = dae_adjoint_jacobian(a, j, side, t, z, a->K);
             for (int i = 0; i < s && !r; i++) {
-                dae_matrix_multiply(&(dae_matrix){.n = n, .a = a->K}, n, a->u[i], a->x);
+                dae_matrix_multiply(&(dae_matrix){.n = n, .pattern = a->pattern, .a = a->K}, n, a->u[i],
+                                    a->x);
                 a->gradient[j] += (side ? 1 : -1) * dot(n, a->v[i], a->x) / dae_family_width(f, j);
             }
         }
@@ -196,7 +217,7 @@ int dae_adjoint_rodas(dae_adjoint *a, double t, double h, const double *z, doubl
     int n = a->n, s = tab->stages;
     int r = dae_adjoint_jacobian(a, -1, 0, t, z, a->J);
     if (r) return r;
-    transpose(n, a->J, a->L);
+    transpose(a, a->J, a->L);
     if (dae_shifted_factor(a->solver, 1 / (h * tab->gamma), 0, a->J) ||
         dae_shifted_factor(a->transposed, 1 / (h * tab->gamma), 0, a->L))
         return 1;
@@ -216,10 +237,11 @@ int dae_adjoint_rodas(dae_adjoint *a, double t, double h, const double *z, doubl
         multiply_mass(a, 1, a->x, a->w);
         dae_axpy(n, 1, a->w, v);
         dae_shifted_solve(a->transposed, v);
-        r = dae_adjoint_jacobian(a, -1, 0, t + tab->alpha[i] * h, a->stage[i], a->K);
+        int here = i == 0 && tab->alpha[i] == 0; /* J is known there */
+        if (!here) r = dae_adjoint_jacobian(a, -1, 0, t + tab->alpha[i] * h, a->stage[i], a->K);
         if (r) return r;
         dae_zero(n, a->p[i]);
-        add_transposed(n, a->K, v, a->p[i]);
+        add_turned(a, here ? a->J : a->K, v, a->p[i]);
         dae_axpy(n, 1, a->p[i], next);
         dae_axpy(n, tab->gamma_i[i] * h, v, q);
     }
@@ -228,7 +250,7 @@ int dae_adjoint_rodas(dae_adjoint *a, double t, double h, const double *z, doubl
     for (int side = 0; side < 2 && !r && !a->autonomous; side++) {
         r = dae_adjoint_jacobian(a, -1, 0, t + (side ? dt : -dt), z, a->K);
         dae_zero(n, a->fl);
-        add_transposed(n, a->K, q, a->fl);
+        add_turned(a, a->K, q, a->fl);
         dae_axpy(n, (side ? 1 : -1) / (2 * dt), a->fl, next);
     }
     if (!r) r = rodas_collect(a, t, h, z, a->autonomous ? NULL : q);
