@@ -10,7 +10,7 @@ programs="gcc:gcc cmake:cmake ninja:ninja-build make:make pkg-config:pkg-config 
 libraries="libc6-dev libopenblas-dev liblapacke-dev libsuitesparse-dev libjansson-dev"
 if [ "${1-}" = --extras ] || [ "${1-}" = --test ]; then
     programs="$programs mpirun:openmpi-bin"
-    libraries="$libraries libsundials-dev libhdf5-dev libopenmpi-dev libmicrohttpd-dev libseccomp-dev"
+    libraries="$libraries libsundials-dev libhdf5-dev libopenmpi-dev libmicrohttpd-dev libseccomp-dev libnlopt-dev"
 fi
 if [ "${1-}" = --test ]; then
     programs="$programs nm:binutils gfortran:gfortran"

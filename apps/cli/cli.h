@@ -291,4 +291,16 @@ enum { CLI_COMPILER_WORDS = 14 };
 const char *cli_compiler(const char *source, const char *out, const char *argv[CLI_COMPILER_WORDS]);
 int cli_is_source(const char *file); /* 1: C or Fortran, by its ending */
 
+/* ---- free.c ------------------------------------------------------------------------------------------ */
+
+enum { CLI_MAX_FREE = 64 };
+typedef struct cli_free {
+    dae_fit_free list[CLI_MAX_FREE];
+    int count;
+    char *text; /* holds the names */
+} cli_free;
+/* The parameters of --free: "k1,k2=1,k3[0..5],x(0)=0.3[0..1]". 0 or EXIT_USAGE after a message; drop it in both cases. */
+int cli_free_read(const cli_args *args, cli_free *f);
+void cli_free_drop(cli_free *f);
+
 #endif

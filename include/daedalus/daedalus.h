@@ -6,11 +6,13 @@
 #include <daedalus/equations.h>
 #include <daedalus/experiment.h>
 #include <daedalus/field.h>
+#include <daedalus/fit.h>
 #include <daedalus/formulation.h>
 #include <daedalus/gefp.h>
 #include <daedalus/integrator.h>
 #include <daedalus/method.h>
 #include <daedalus/multibody.h>
+#include <daedalus/optimize.h>
 #include <daedalus/options.h>
 #include <daedalus/path.h>
 #include <daedalus/plugin.h>

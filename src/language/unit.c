@@ -1,4 +1,5 @@
 /* Units in brackets: products and quotients of names with whole powers, "kg m^2", "N*m/rad", "mm/s^2". */
+#include "core/number.h"
 #include "language/expression.h"
 
 #include <ctype.h>
@@ -148,4 +149,17 @@ void dae_dimension_text(const dae_dimension *d, char *out, size_t size)
         used += n > 0 ? (size_t)n : 0;
     }
     if (!used) snprintf(out, size, "1");
+}
+
+void dae_si_text(double value, const char *quantity_unit, char *out, size_t size)
+{
+    dae_dimension d;
+    double factor;
+    char text[64];
+    if (!quantity_unit || !quantity_unit[0] || dae_unit_read(quantity_unit, strlen(quantity_unit), &factor, &d)) {
+        dae_snprintf(out, size, "%.17g", value);
+        return;
+    }
+    dae_dimension_text(&d, text, sizeof text);
+    dae_snprintf(out, size, "%.17g[%s]", value, text);
 }

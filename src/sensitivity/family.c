@@ -3,6 +3,7 @@
 
 #include "core/number.h"
 #include "core/vector.h"
+#include "language/expression.h"
 
 #include <float.h>
 #include <math.h>
@@ -64,8 +65,8 @@ static dae_status find_name(dae_family *f, dae_direction_of *d, const char *name
 static dae_status open_variant(const dae_family *f, const dae_direction_of *d, double value, dae_relative *r,
                                dae_error *err)
 {
-    char text[40];
-    dae_snprintf(text, sizeof text, "%.17g", value);
+    char text[100];
+    dae_si_text(value, f->p->info->parameter[dae_parameter_find(f->p, d->name)].unit, text, sizeof text);
     r->variant = dae_problem_variant(f->p, &(dae_setting){d->name, text}, 1, err);
     if (!r->variant) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     int k = dae_parameter_find(r->variant, d->name);

@@ -39,7 +39,7 @@ both 'sleep 0.5' run hmmwv --solver dopri5 --max-steps 0 --out r.csv
 lines_of() { wc -l <"$1" 2>/dev/null || echo 0; }
 checks=$((checks + 1)); [ "$(lines_of r.csv)" -gt 3 ] || wrong 'run: the trajectory was not kept'
 both 'sleep 0.3' run hires --rtol 1e-9 --repeat 100000
-both 'sleep 0.5' reference emep --digits 15 --max-seconds 1000
+both 'sleep 0.5' reference tba --digits 15 --max-seconds 1000
 both 'sleep 0.5' compare "$models/hmmwv.json" --solvers dopri5/statespace --max-seconds 1000
 both '[ "$(lines_of w.jsonl)" -gt 1 ]' workprec hires --solvers radau5 --range 3:12:0.001 --repeat 1 --out w.jsonl --out w.csv
 checks=$((checks + 1)); [ "$(grep -vc '^#' w.csv)" -gt 1 ] || wrong 'workprec: the table was not kept'
@@ -52,10 +52,13 @@ checks=$((checks + 1)); [ "$(grep -vc '^#' m.csv)" -gt 1 ] || wrong 'matrix: the
 both 'sleep 0.5' table --all --rows range --jobs 2 --quiet
 both '[ -s pages/data/ringmod.workprec.jsonl ]' report ringmod --out pages --range ::0.01
 both 'sleep 0.5' workprec --all --jobs 2 --out all
+fitting=$2/examples/fitting/lynx_hare
+both '[ "$(lines_of fit.jsonl)" -gt 3 ]' fit "$fitting.deq" --data "$fitting.csv" --free 'a[0..5],b[0..1],c[0..5],d[0..1]' --starts 128 \
+    --rtol 1e-12 --log fit.jsonl
 
 # What is always short has no handler of its own: the signal ends it. This list and the one above are all commands.
-tried='run reference compare workprec scale sweep matrix table report'
-short='check new analyze sample list info build export eval plot serve completion help'
+tried='run reference compare workprec scale sweep matrix table report fit'
+short='check new import optimize analyze sample list info build export eval plot serve completion help'
 for command in $(daedalus help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sort -u); do
     checks=$((checks + 1))
     case " $tried $short " in *" $command "*) ;; *) wrong "signals_test.sh does not know the command $command" ;; esac

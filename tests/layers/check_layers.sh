@@ -6,7 +6,7 @@
 #   apps/           <...>, and files of the same program
 #   HDF5 only in src/table/hdf5.c, MPI only in apps
 #   LAPACK, BLAS, KLU only in src/linalg; SUNDIALS only in src/method/sundials; jansson only in src/multibody, src/equations,
-#   src/table, src/experiment, src/study and apps
+#   src/table, src/fit, src/experiment, src/study and apps
 cd "$1" || exit 2
 files=$(find include src apps -name '*.[ch]' -o -name '*.h.in' | sort)
 [ -n "$files" ] || { echo "no source below $1"; exit 2; }
@@ -20,7 +20,7 @@ awk '/^[ \t]*#[ \t]*include/ {
 function fault(text) { print $1 ":" $2 ": includes " $3 ": " text; bad = 1 }
 function exists(path,   line, r) { r = (getline line < path); close(path); return r >= 0 }
 BEGIN {
-    n = split("core table linalg mechanics method formulation problem simulation sensitivity language multibody equations testset catalog experiment study", order, " ")
+    n = split("core table linalg mechanics method formulation problem simulation language sensitivity multibody equations testset catalog fit experiment study", order, " ")
     for (i = 1; i <= n; i++) rank[order[i]] = i
 }
 {
@@ -35,10 +35,12 @@ BEGIN {
         if (file !~ /^src\/method\/sundials\//) fault("only src/method/sundials calls SUNDIALS")
     } else if (name == "hdf5.h") {
         if (file != "src/table/hdf5.c") fault("only src/table/hdf5.c uses HDF5")
+    } else if (name == "nlopt.h") {
+        if (file != "src/fit/optimize.c") fault("only src/fit/optimize.c uses NLopt")
     } else if (name == "mpi.h") {
         if (file !~ /^apps\//) fault("only programs use MPI")
     } else if (name == "jansson.h") {
-        if (file !~ /^(src\/(table|multibody|equations|experiment|study)|apps)\//) fault("only table, multibody, equations, experiment, study and apps use the JSON library")
+        if (file !~ /^(src\/(table|multibody|equations|fit|experiment|study)|apps)\//) fault("only table, multibody, equations, fit, experiment, study and apps use the JSON library")
     } else if (part[1] == "include") {
         if (quoted || (name !~ /^daedalus\// && name != "stddef.h")) fault("public headers include each other and <stddef.h> only")
     } else if (part[1] == "src") {

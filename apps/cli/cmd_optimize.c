@@ -1,0 +1,163 @@
+/* daedalus optimize: the parameters for which something of a run is least. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { max_conditions = 32 };
+
+typedef struct optimizing {
+    cli_args *args;
+    int shown, lines;
+} optimizing;
+
+static int progress(const dae_optimize_progress *at, void *user)
+{
+    optimizing *o = user;
+    if (o->shown) {
+        fprintf(stderr, "\revaluation %d: %.8g%s   ", at->evaluation, at->objective,
+                at->violation > 1e-8 ? " (a condition is broken)" : "");
+        o->lines = 1;
+    }
+    return cli_interrupted();
+}
+
+static void print_json(const dae_problem *p, const cli_free *f, const char *minimize,
+                       const dae_optimize_result *r)
+{
+    json_t *o = json_object(), *values = json_object(), *start = json_object(), *gradient = json_object();
+    json_object_set_new(o, "problem", json_string(p->info ? p->info->name : ""));
+    json_object_set_new(o, "minimize", json_string(minimize));
+    json_object_set_new(o, "status", json_string(dae_status_name(r->status)));
+    json_object_set_new(o, "message", json_string(r->message));
+    json_object_set_new(o, "objective", json_real(r->objective));
+    json_object_set_new(o, "objective_start", json_real(r->objective_start));
+    json_object_set_new(o, "violation", json_real(r->violation));
+    json_object_set_new(o, "evaluations", json_integer(r->evaluations));
+    for (int j = 0; j < r->count; j++) {
+        json_object_set_new(values, f->list[j].name, json_real(r->value[j]));
+        json_object_set_new(start, f->list[j].name, json_real(r->start[j]));
+        json_object_set_new(gradient, f->list[j].name, json_real(r->gradient[j]));
+    }
+    json_object_set_new(o, "parameters", values);
+    json_object_set_new(o, "start", start);
+    json_object_set_new(o, "gradient", gradient);
+    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_PRESERVE_ORDER);
+    if (text) puts(text);
+    free(text);
+    json_decref(o);
+}
+
+static void print_text(const cli_free *f, const char *minimize, const dae_optimize_result *r)
+{
+    printf("%s after %d runs\n\n  %s: %.8g, at the start %.8g\n\n", r->message, r->evaluations, minimize,
+           r->objective, r->objective_start);
+    printf("  %-16s %16s %16s\n", "parameter", "start", "best");
+    for (int j = 0; j < r->count; j++)
+        printf("  %-16s %16.8g %16.8g\n", f->list[j].name, r->start[j], r->value[j]);
+    printf("\nrun it: ");
+    for (int j = 0; j < r->count; j++) printf(" --set %s=%.8g", f->list[j].name, r->value[j]);
+    printf("\n");
+}
+
+static int work(cli_args *args, dae_problem *p, cli_free *f)
+{
+    const char *minimize = cli_value(args, "minimize"), *subject[max_conditions];
+    dae_optimize_options o = dae_optimize_options_default(p);
+    dae_options *a = &o.sensitivity.simulation.options;
+    optimizing state = {.args = args};
+    long evaluations = o.max_evaluations, points = o.points, seed = 1;
+    double ratio = a->atol / a->rtol;
+    dae_error err = {0};
+    if (!minimize)
+        return cli_wrong(args, "--minimize is missing: what shall be least, as in --minimize 'rms(x)'");
+    for (o.nsubject = 0; cli_value_at(args, "subject-to", o.nsubject); o.nsubject++) {
+        if (o.nsubject == max_conditions) return cli_wrong(args, "more than %d conditions", max_conditions);
+        subject[o.nsubject] = cli_value_at(args, "subject-to", o.nsubject);
+    }
+    o.subject = subject;
+    if (cli_whole(args, "max-evaluations", 1, 1000000, &evaluations) ||
+        cli_whole(args, "points", 3, 1000001, &points) || cli_whole(args, "seed", 0, 1l << 30, &seed) ||
+        cli_real(args, "tolerance", 1e-15, 1, &o.tolerance) || cli_real(args, "rtol", 1e-15, 1, &a->rtol))
+        return EXIT_USAGE;
+    a->atol = ratio * a->rtol;
+    if (cli_real(args, "atol", 0, 1e300, &a->atol)) return EXIT_USAGE;
+    o.max_evaluations = (int)evaluations;
+    o.points = (int)points;
+    o.seed = (unsigned long)seed;
+    o.global = cli_has(args, "global");
+    if (cli_value(args, "solver") && cli_check_solver(args, a->method = cli_value(args, "solver")))
+        return EXIT_USAGE;
+    if (cli_value(args, "formulation") &&
+        cli_check_formulation(args, a->formulation = cli_value(args, "formulation")))
+        return EXIT_USAGE;
+    state.shown = !args->json && !cli_has(args, "quiet") && isatty(2);
+    o.progress = progress;
+    o.user = &state;
+    cli_catch_signals();
+    dae_optimize_result *r = dae_optimize(p, f->list, f->count, minimize, &o, &err);
+    if (state.lines) fprintf(stderr, "\n");
+    if (!r) {
+        int status = cli_wrong(args, "%s", err.text);
+        return err.status == DAE_ERR_INPUT || err.status == DAE_ERR_UNSUPPORTED ? status : EXIT_FAILED;
+    }
+    if (args->json) print_json(p, f, minimize, r);
+    else print_text(f, minimize, r);
+    dae_status s = r->status;
+    dae_optimize_destroy(r);
+    if (s == DAE_CANCELLED) return cli_ended_by(EXIT_INTERRUPTED);
+    return s == DAE_ERR_MAX_STEPS ? EXIT_LIMIT : s < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run(cli_args *args)
+{
+    cli_free f = {0};
+    dae_problem *p = cli_open_problem(args);
+    int status = p ? cli_free_read(args, &f) : args->status;
+    if (!status) status = work(args, p, &f);
+    cli_free_drop(&f);
+    dae_problem_destroy(p);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"minimize", "EXPR", NULL,
+     "what shall be least: of final(E), integral(E), mean(E), rms(E), maximum(E), minimum(E), E in "
+     "components, "
+     "sensors, t and parameters; a name alone is its value at the end"},
+    {"subject-to", "EXPR<=EXPR", NULL, "a condition, also >=; can be given more than once"},
+    {"free", "NAME[=START][[MIN..MAX]],...", NULL,
+     "what may be chosen: parameters, or initial values as x(0)"},
+    {"global", NULL, NULL, "search the whole box first: for rough problems; all free ones need bounds"},
+    {"seed", "N", NULL, "of that search (1)"},
+    {"set", "NAME=VALUE", NULL, "a parameter that stays; can be given more than once"},
+    {"init", "NAME=VALUE", NULL, "an initial value that stays; can be given more than once"},
+    {"points", "N", NULL, "at which integrals and extremes look at the run (401)"},
+    {"max-evaluations", "N", NULL,
+     "runs with derivatives (200); a global search takes 20 times as many without"},
+    {"tolerance", "X", NULL, "relative change of parameters at which it ends (1e-6)"},
+    {"solver", "S", "solvers", "integrator; default: auto"},
+    {"formulation", "F", "formulations", "of a mechanism; default: auto"},
+    {"rtol", "R", NULL, "relative tolerance of the runs (1e-7, or that of the problem)"},
+    {"atol", "A", NULL, "absolute tolerance of the runs"},
+    {"json", NULL, NULL, "one JSON object on standard output"},
+    {"quiet", NULL, NULL, "no progress"},
+    {NULL, NULL, NULL, NULL},
+};
+static const char *const examples[] = {
+    "optimize examples/design/suspension.deq --minimize 'rms(acc)' --subject-to 'maximum(abs(travel)) <= "
+    "0.06' --free 'k[5e3..1e5],c[100..5000]'",
+    "spring and damper for comfort", NULL};
+const cli_command cli_optimize = {"optimize",
+                                  "the best parameters of a design",
+                                  "PROBLEM|FILE",
+                                  "problems",
+                                  1,
+                                  1,
+                                  options,
+                                  examples,
+                                  "docs/design.md has a suspension, a crane and a four-bar linkage.\n",
+                                  run};
