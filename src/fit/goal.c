@@ -11,6 +11,7 @@
 
 #include "core/number.h"
 #include "language/expression.h"
+#include "sensitivity/family.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -302,7 +303,7 @@ static dae_problem *open_at(const dae_goals *g, const double *x, dae_error *err)
     for (int j = 0; list && init && text && j < g->np; j++) {
         char *value = text + (size_t)(2 * j) * number_length, *name = value + number_length;
         if (g->parameter[j] >= 0) {
-            dae_si_text(x[j], g->p->info->parameter[g->parameter[j]].unit, value, number_length);
+            dae_parameter_text(g->p, g->parameter[j], x[j], value, number_length);
             list[count++] = (dae_setting){g->free[j].name, value};
         } else {
             dae_snprintf(value, number_length, "%.17g", x[j]);

@@ -3,7 +3,7 @@
 #include "fit/fit.h"
 
 #include "core/number.h"
-#include "language/expression.h"
+#include "sensitivity/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static dae_problem *open_instance(const dae_fitting *f, const double *x, const d
         for (int j = 0; j < f->np; j++) {
             if (f->parameter[j] < 0) continue;
             char *value = text + (size_t)j * number_length;
-            dae_si_text(x[j], f->p->info->parameter[f->parameter[j]].unit, value, number_length);
+            dae_parameter_text(f->p, f->parameter[j], x[j], value, number_length);
             list[count++] = (dae_setting){f->free[j].name, value};
         }
         v = dae_problem_variant(f->p, list, count, err);

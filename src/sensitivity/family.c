@@ -61,12 +61,18 @@ static dae_status find_name(dae_family *f, dae_direction_of *d, const char *name
 
 /* ---- Relatives ------------------------------------------------------------------------------------- */
 
+void dae_parameter_text(const dae_problem *p, int k, double value, char *out, size_t size)
+{
+    int units = p->source && !strcmp(p->source, "equations");
+    dae_si_text(value, units ? p->info->parameter[k].unit : NULL, out, size);
+}
+
 /* The problem with parameter j at value. */
 static dae_status open_variant(const dae_family *f, const dae_direction_of *d, double value, dae_relative *r,
                                dae_error *err)
 {
     char text[100];
-    dae_si_text(value, f->p->info->parameter[dae_parameter_find(f->p, d->name)].unit, text, sizeof text);
+    dae_parameter_text(f->p, dae_parameter_find(f->p, d->name), value, text, sizeof text);
     r->variant = dae_problem_variant(f->p, &(dae_setting){d->name, text}, 1, err);
     if (!r->variant) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     int k = dae_parameter_find(r->variant, d->name);

@@ -31,6 +31,9 @@ typedef struct dae_family {
     dae_direction_of *direction;
 } dae_family;
 
+/* A value of parameter k as a setting that dae_problem_variant reads back as it: equation files want the unit. */
+void dae_parameter_text(const dae_problem *p, int k, double value, char *out, size_t size);
+
 /* The problem alone; products: the names are theirs. NULL: see *err. */
 dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *opt, const char *const *name,
                             int count, const dae_parameter_products *products, dae_error *err);
