@@ -163,11 +163,30 @@ static int read_subject(const server *s, reading *r, const json_t *root)
     return push_word(r, problem);
 }
 
-static int read_root(const server *s, reading *r, const json_t *root)
+/* Nothing else is taken: what would be ignored may have been meant. */
+static int known_keys(reading *r, json_t *root)
+{
+    static const char *const known[] = {"command", "problem", "text",  "name",
+                                        "options", "csv",     "scene", "steps"};
+    const char *key;
+    json_t *v;
+    json_object_foreach(root, key, v)
+    {
+        size_t i = 0, n = sizeof known / sizeof *known;
+        while (i < n && strcmp(key, known[i]) != 0) i++;
+        char shown[64];
+        snprintf(shown, sizeof shown, "%.40s", key);
+        if (i == n) return wrong(r, "there is no \"%s\" in a request", shown);
+    }
+    return 0;
+}
+
+static int read_root(const server *s, reading *r, json_t *root)
 {
     const char *command = json_string_value(json_object_get(root, "command"));
     size_t i = 0, n = sizeof commands / sizeof *commands;
     if (!json_is_object(root)) return wrong(r, "the body is one JSON object%s", "");
+    if (known_keys(r, root)) return 400;
     if (!command) command = "run";
     while (i < n && strcmp(command, commands[i]) != 0) i++;
     if (i == n) return wrong(r, "\"command\" is run, check, list or info%s", "");
