@@ -54,10 +54,12 @@ test: setup-test build viewer web ## every test but the long studies; WEB=no lea
 	@tools/run_tests.sh build $(JOBS)
 
 slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
+	@mkdir -p out
 	ctest --test-dir build --output-on-failure -L '^slow$$'
 	build/daedalus matrix --jobs $(JOBS) --out out/matrix.jsonl --out out/matrix.csv --condensed out/matrix.md
 
 matrix: build ## docs/testset-matrix.md: every solver on every problem, condensed (goes on where it was)
+	@mkdir -p out
 	build/daedalus matrix --jobs $(JOBS) --out out/matrix.jsonl --out out/matrix.csv --condensed docs/testset-matrix.md
 
 results: build ## docs/testset-results.md: our figures beside those of the test set report
@@ -66,6 +68,7 @@ results: build ## docs/testset-results.md: our figures beside those of the test 
 	mv build/testset-results.md docs/testset-results.md
 
 gallery: build ## work-precision diagrams of all problems: docs/gallery/, docs/gallery.md (goes on where it was)
+	@mkdir -p out
 	build/daedalus workprec --all --range ::0.5 --repeat 5 --max-seconds 1.5 --budget 4 --jobs $(JOBS) \
 	    --out out/workprec --gallery docs/gallery
 	python3 tools/places.py docs
