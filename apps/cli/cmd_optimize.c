@@ -159,5 +159,5 @@ const cli_command cli_optimize = {"optimize",
                                   1,
                                   options,
                                   examples,
-                                  "docs/design.md has a suspension, a crane and a four-bar linkage.\n",
+                                  "docs/design.md has a suspension and a crane.\n",
                                   run};
