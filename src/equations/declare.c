@@ -34,22 +34,27 @@ static void declare_element(reader *r, const context *c, const item *i)
     s->extras = x;
 }
 
-static void declare_items(reader *r, const context *c, const statement *s)
+static void declare_item(reader *r, const context *c, const statement *s, const item *i)
 {
     symbol_kind kind = s->kind == STATEMENT_VAR                                 ? SYMBOL_VAR
                        : s->kind == STATEMENT_DISCRETE                          ? SYMBOL_DISCRETE
                        : s->kind == STATEMENT_PARAM || s->kind == STATEMENT_INT ? SYMBOL_PARAM
                                                                                 : SYMBOL_LET;
+    symbol *x = dae_symbol_declare(r, c, kind, i->name, i->place);
+    if (!x) return;
+    x->item = i;
+    x->is_const = s->kind == STATEMENT_CONST;
+    x->is_int = s->kind == STATEMENT_INT;
+    if (!i->value && kind != SYMBOL_VAR && kind != SYMBOL_DISCRETE)
+        dae_reader_wrong(r, i->place, "\"%s\" needs a value: %s = ...", i->name, i->name);
+}
+
+static void declare_items(reader *r, const context *c, const statement *s)
+{
     for (const item *i = s->items; i; i = i->next) {
         r->failed = 0;
         if (s->kind == STATEMENT_LET && is_element(i)) continue; /* when all arrays are known */
-        symbol *x = dae_symbol_declare(r, c, kind, i->name, i->place);
-        if (!x) continue;
-        x->item = i;
-        x->is_const = s->kind == STATEMENT_CONST;
-        x->is_int = s->kind == STATEMENT_INT;
-        if (!i->value && kind != SYMBOL_VAR && kind != SYMBOL_DISCRETE)
-            dae_reader_wrong(r, i->place, "\"%s\" needs a value: %s = ...", i->name, i->name);
+        declare_item(r, c, s, i);
     }
 }
 
@@ -118,7 +123,9 @@ static void declare_elements(reader *r, const context *c, const statement *s)
 {
     for (const item *i = s->kind == STATEMENT_LET ? s->items : NULL; i; i = i->next) {
         r->failed = 0;
-        if (is_element(i)) declare_element(r, c, i);
+        if (!is_element(i)) continue;
+        if (dae_symbol_is_unit(r, c, i)) declare_item(r, c, s, i); /* let P [W] = u*i */
+        else declare_element(r, c, i);
     }
 }
 

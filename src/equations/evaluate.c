@@ -381,7 +381,7 @@ static value call(reader *r, const context *c, const tree *t)
     if (s && s->kind == SYMBOL_FN) return call_fn(r, c, s, t);
     if (s && s->kind == SYMBOL_TABLE) return call_table(r, c, s, t);
     if (s && s->kind == SYMBOL_COMPONENT) return dae_symbol_value(r, s, t->place);
-    if (s && s->item && s->item->dims)
+    if (s && s->item && s->item->dims && dae_symbol_shape(r, s) && s->ndim)
         return dae_reader_wrong(r, t->place,
                                 "\"%s\" is an array, not a function: indices stand in brackets, %s[i]",
                                 t->name, t->name);

@@ -120,6 +120,71 @@ static item *new_item(parser *p)
 
 /* ---- Declarations -------------------------------------------------------------------------------- */
 
+int dae_parser_unit(parser *p, const token *where, const char *text, size_t length, double *factor,
+                    dae_dimension *dimension)
+{
+    char wrong[160];
+    int bad = dae_unit_read(text, length, factor, dimension);
+    if (!bad) return 1;
+    dae_unit_wrong(text, length, bad, wrong, sizeof wrong);
+    dae_parser_wrong(p, where, "%s", wrong);
+    *factor = 1;
+    *dimension = (dae_dimension){.soft = 1};
+    return 0;
+}
+
+/* The "]" of the "[" at p->at; NULL: the line ends before it. */
+static const token *closing(const parser *p)
+{
+    int depth = 0;
+    for (const token *t = p->at; t->kind != TOKEN_NEWLINE && t->kind != TOKEN_END; t++) {
+        if (t->kind != TOKEN_SIGN || t->length != 1) continue;
+        depth += t->text[0] == '[';
+        depth -= t->text[0] == ']';
+        if (!depth) return t;
+    }
+    return NULL;
+}
+
+/* Could the tokens between the brackets be an expression? "K^3 s" could not. */
+static int could_be_size(const token *open, const token *close)
+{
+    for (const token *t = open + 1; t + 1 < close; t++) {
+        int ends = t->kind == TOKEN_NAME || t->kind == TOKEN_NUMBER || t->text[0] == ')';
+        int begins = t[1].kind == TOKEN_NAME || t[1].kind == TOKEN_NUMBER || t[1].text[0] == '(';
+        if (ends && begins) return 0;
+    }
+    return 1;
+}
+
+static int has_name(const token *open, const token *close)
+{
+    for (const token *t = open; t < close; t++) {
+        if (t->kind == TOKEN_NAME) return 1;
+    }
+    return 0;
+}
+
+/* A unit in brackets after a declared name or its size. The bracket after the name may also be a size: which one it is depends
+ * on what is declared elsewhere. */
+static void parse_unit(parser *p, item *i)
+{
+    const token *open = p->at, *close;
+    if (p->failed || !dae_parser_is(p, "[") || !(close = closing(p))) return;
+    const char *text = open->text + 1;
+    size_t length = (size_t)(close->text - text);
+    double factor;
+    dae_dimension dimension;
+    int only = i->dims || !could_be_size(open, close);
+    if (!only && (!has_name(open, close) || dae_unit_read(text, length, &factor, &dimension))) return;
+    if (only && !i->dims && dae_unit_read(text, length, &factor, &dimension))
+        return; /* a size with an error */
+    if (!dae_parser_unit(p, open + 1, text, length, &i->unit_factor, &i->unit_dimension)) return;
+    i->unit = dae_store_text(p->store, text, length);
+    if (only) p->at = close + 1;
+    else i->unit_or_size = open > p->first && open[-1].text + open[-1].length == open->text ? 1 : 2;
+}
+
 static tree *parse_dim(parser *p)
 {
     tree *d = dae_store_take(p->store, sizeof *d);
@@ -159,7 +224,12 @@ static item *parse_items(parser *p, statement_kind kind)
         item *i = new_item(p);
         if (!i) break;
         i->name = dae_parser_name(p, "a name");
-        parse_dims(p, i);
+        parse_unit(p, i);
+        if (!i->unit || i->unit_or_size) parse_dims(p, i);
+        if (i->dims && dae_parser_is(p, "[")) { /* u[N] [V]: the first one is a size */
+            i->unit_or_size = 0;
+            parse_unit(p, i);
+        }
         if (!p->failed && dae_parser_is(p, "~")) {
             if (kind != STATEMENT_VAR)
                 dae_parser_wrong(p, p->at,

@@ -101,13 +101,10 @@ static tree *parse_number(parser *p)
     t->dimension.soft = 1;
     t->plain = 1;
     if (p->at->kind == TOKEN_UNIT) {
-        double factor;
-        int bad = dae_unit_read(p->at->text, (size_t)p->at->length, &factor, &t->dimension);
-        if (bad)
-            dae_parser_wrong(p, p->at, "\"%.*s\" is no unit", p->at->length < 40 ? p->at->length : 40,
-                             p->at->text);
-        else t->number *= factor;
-        t->plain = bad || factor == 1;
+        double factor = 1;
+        int good = dae_parser_unit(p, p->at, p->at->text, (size_t)p->at->length, &factor, &t->dimension);
+        t->number *= factor;
+        t->plain = !good || factor == 1;
         p->at++;
     }
     if (p->at->kind == TOKEN_NAME && p->at->place.line == where->place.line &&

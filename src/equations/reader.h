@@ -63,9 +63,10 @@ typedef struct symbol {
     int is_const, is_int;
     int shaped; /* 0: sizes not known yet, 1: being found, 2: known */
     int ndim, lo[MAX_INDICES], size[MAX_INDICES], count;
-    int first;  /* number of its first variable, parameter, discrete value; -1: not numbered */
-    int *node;  /* SYMBOL_LET: node per element, or one of the states below; parameters: the same */
-    int listed; /* SYMBOL_LET: its elements are in the model */
+    const tree *dims; /* of the item, unless its bracket is a unit; known with the sizes */
+    int first;        /* number of its first variable, parameter, discrete value; -1: not numbered */
+    int *node;        /* SYMBOL_LET: node per element, or one of the states below; parameters: the same */
+    int listed;       /* SYMBOL_LET: its elements are in the model */
     dae_dimension dimension;
     int has_dimension;
     double number; /* WORD: its position */
@@ -111,6 +112,8 @@ int dae_reader_grow(reader *r, void **array, int *capacity, int needed, size_t s
 symbol *dae_symbol_find(const reader *r, const scope *s, const char *name);
 symbol *dae_symbol_declare(reader *r, const context *c, symbol_kind kind, const char *name, dae_place place);
 void dae_symbol_unknown(reader *r, const context *c, const char *name, dae_place place);
+/* Is the bracket after a declared name a unit? var u [V], but var u[N] with int N. */
+int dae_symbol_is_unit(const reader *r, const context *c, const item *i);
 int dae_symbol_shape(reader *r, symbol *s);  /* sizes; 0: failed */
 int dae_symbol_number(reader *r, symbol *s); /* first variable, parameter ...; 0: failed */
 value dae_symbol_value(reader *r, symbol *s, dae_place place);

@@ -191,12 +191,33 @@ int dae_setting_known(const reader *r, const char *name, char *suggestion, size_
 
 /* ---- Sizes --------------------------------------------------------------------------------------- */
 
+/* Does an expression name something that sizes arrays: an int, or (without a blank before the bracket) any value that can be
+ * known while reading? */
+static int names_size(const reader *r, const context *c, const tree *t, int tight)
+{
+    if (!t) return 0;
+    if (t->kind == TREE_NAME) {
+        const symbol *s = dae_symbol_find(r, c->scope, t->name);
+        if (!s) return 0;
+        return (s->kind == SYMBOL_PARAM && s->is_int) ||
+               (tight && (s->kind == SYMBOL_PARAM || (s->kind == SYMBOL_LET && (s->is_const || s->listed))));
+    }
+    return names_size(r, c, t->a, tight) || names_size(r, c, t->b, tight);
+}
+
+int dae_symbol_is_unit(const reader *r, const context *c, const item *i)
+{
+    return i->unit && (!i->unit_or_size || !names_size(r, c, i->dims->a, i->unit_or_size == 1));
+}
+
 static int find_shape(reader *r, symbol *s)
 {
     long count = 1;
     int n = 0;
+    const item *from = s->item;
+    if (from && !(from->unit_or_size && dae_symbol_is_unit(r, &s->at, from))) s->dims = from->dims;
     /* let u[3] = x is one element, handled by declare.c; here all indices are ranges or sizes */
-    for (const tree *d = s->item ? s->item->dims : NULL; d; d = d->next, n++) {
+    for (const tree *d = s->dims; d; d = d->next, n++) {
         int lo = d->b ? dae_evaluate_whole(r, &s->at, d->a) : 1;
         int hi = dae_evaluate_whole(r, &s->at, d->b ? d->b : d->a);
         if (r->failed) return 0;
@@ -261,8 +282,40 @@ static const char *element_name(reader *r, const symbol *s, int offset)
 
 /* ---- Values of elements -------------------------------------------------------------------------- */
 
-/* The declared value of element `offset`: the tree with the indices bound, or the element of an array. */
+/* The unit of the declaration (var u [V]), NULL: none. Known with the sizes. */
+static const item *declared_unit(const symbol *s)
+{
+    return s->item && s->item->unit && !(s->item->unit_or_size && s->dims) ? s->item : NULL;
+}
+
+/* A value in the declared unit: a number without unit counts in it. */
+static value in_unit(reader *r, const symbol *s, const tree *t, value v)
+{
+    const item *i = declared_unit(s);
+    if (!i || r->failed) return v;
+    value unit = {.dimension = i->unit_dimension};
+    if (!v.dimension.soft) {
+        dae_check_agree(r, t->place, &unit, &v, "=");
+    } else if (i->unit_factor != 1) {
+        if (dae_graph_node(r->g, v.node).op != OP_NUMBER)
+            return dae_reader_wrong(
+                r, t->place, "the value of \"%s\" in [%s] has no unit of its own: give its parts units",
+                s->name, i->unit);
+        v.node = dae_graph_multiply(r->g, v.node, dae_graph_number(r->g, i->unit_factor));
+    }
+    v.dimension = i->unit_dimension;
+    return v;
+}
+
+static value initial_value(reader *r, symbol *s, const tree *t, int offset, value *whole);
+
 value dae_symbol_initial(reader *r, symbol *s, const tree *t, int offset, value *whole)
+{
+    return in_unit(r, s, t, initial_value(r, s, t, offset, whole));
+}
+
+/* The declared value of element `offset`: the tree with the indices bound, or the element of an array. */
+static value initial_value(reader *r, symbol *s, const tree *t, int offset, value *whole)
 {
     local index[MAX_INDICES];
     const local *up = s->at.locals;
@@ -273,7 +326,7 @@ value dae_symbol_initial(reader *r, symbol *s, const tree *t, int offset, value 
         rest /= s->size[k];
     }
     k = 0;
-    for (const tree *d = s->item ? s->item->dims : NULL; d && k < s->ndim; d = d->next, k++) {
+    for (const tree *d = s->dims; d && k < s->ndim; d = d->next, k++) {
         if (!d->name) continue;
         index[k].name = d->name;
         index[k].up = up;
@@ -313,7 +366,9 @@ static double parameter_value(reader *r, symbol *s, int offset, value *whole)
     }
     p = &r->m->parameter[s->first + offset]; /* the list may have moved */
     p->dimension = v.dimension;
-    p->needs_unit = s->item->value && s->item->value->kind == TREE_NUMBER && !s->item->value->plain;
+    const item *in = declared_unit(s);
+    p->needs_unit = in ? in->unit_factor != 1
+                       : s->item->value && s->item->value->kind == TREE_NUMBER && !s->item->value->plain;
     if (!dae_setting_number(r, p->name, p, &x)) return 0;
     p = &r->m->parameter[s->first + offset];
     if (s->is_int && (x != floor(x) || fabs(x) > 1e9)) {
@@ -324,10 +379,17 @@ static double parameter_value(reader *r, symbol *s, int offset, value *whole)
     return x;
 }
 
+static double end_of_range(reader *r, symbol *s, const tree *t)
+{
+    double x = dae_evaluate_known(r, &s->at, t);
+    const item *in = declared_unit(s);
+    return in && t->kind == TREE_NUMBER && t->dimension.soft ? x * in->unit_factor : x;
+}
+
 static int check_range(reader *r, symbol *s, int offset)
 {
-    double lo = s->item->min ? dae_evaluate_known(r, &s->at, s->item->min) : 1;
-    double hi = s->item->min ? dae_evaluate_known(r, &s->at, s->item->max) : 0;
+    double lo = s->item->min ? end_of_range(r, s, s->item->min) : 1;
+    double hi = s->item->min ? end_of_range(r, s, s->item->max) : 0;
     dae_model_parameter *p = &r->m->parameter[s->first + offset];
     if (r->failed) return 0;
     p->min = lo;
@@ -350,7 +412,7 @@ static int parameter_node(reader *r, symbol *s, int offset)
         return 0;
     }
     int from = offset, to = offset + 1, named = 0;
-    for (const tree *d = s->item->dims; d; d = d->next) named |= d->name != NULL;
+    for (const tree *d = s->dims; d; d = d->next) named |= d->name != NULL;
     if (s->ndim && !named) from = 0, to = s->count; /* one array of values: all at once */
     for (int i = from; i < to; i++) s->node[i] = NODE_ACTIVE;
     for (int i = from; i < to; i++) {
@@ -394,7 +456,7 @@ static int let_node(reader *r, symbol *s, int offset)
     if (!s->item->value)
         return dae_reader_wrong(r, s->place, "\"%s\" needs a value: let %s = ...", s->name, s->name), 0;
     int named = 0, from = offset, to = offset + 1;
-    for (const tree *d = s->item->dims; d; d = d->next) named |= d->name != NULL;
+    for (const tree *d = s->dims; d; d = d->next) named |= d->name != NULL;
     if (s->ndim && !named) from = 0, to = s->count;
     for (int i = from; i < to; i++) s->node[i] = NODE_ACTIVE;
     for (int i = from; i < to; i++) {
@@ -442,14 +504,16 @@ int dae_symbol_number(reader *r, symbol *s)
                    : dae_reader_grow(r, (void **)&m->parameter, &m->parameter_capacity, first + s->count,
                                      sizeof *m->parameter);
     if (!good) return 0;
+    const item *in = declared_unit(s);
+    dae_dimension dimension = in ? in->unit_dimension : (dae_dimension){.soft = 1};
     for (int i = 0; i < s->count; i++) {
         const char *name = element_name(r, s, i);
         if (s->kind == SYMBOL_VAR) {
             m->variable[first + i] =
-                (dae_model_variable){.name = name, .place = s->place, .dimension.soft = 1};
+                (dae_model_variable){.name = name, .place = s->place, .dimension = dimension};
         } else if (s->kind == SYMBOL_DISCRETE) {
             m->discrete[first + i] =
-                (dae_model_discrete){.name = name, .place = s->place, .dimension.soft = 1};
+                (dae_model_discrete){.name = name, .place = s->place, .dimension = dimension};
         } else {
             m->parameter[first + i] = (dae_model_parameter){.name = name,
                                                             .help = s->item ? s->item->text : "",
@@ -563,7 +627,16 @@ value dae_symbol_element(reader *r, const context *c, symbol *s, int n, const in
         for (int k = 0; k < n && same; k++) same = x->index[k] == index[k];
         if (same) return extra_value(r, x);
     }
-    if (!s->ndim && !s->extras) return dae_reader_wrong(r, place, "\"%s\" is not an array", s->name);
+    if (!s->ndim && !s->extras) {
+        const item *in = declared_unit(s);
+        if (in && in->unit_or_size)
+            return dae_reader_wrong(
+                r, place,
+                "\"%s\" is not an array: its declaration (line %d) gives it the unit [%s]; a "
+                "size is an int, or stands without a blank: %s[%s]",
+                s->name, s->place.line, in->unit, s->name, in->unit);
+        return dae_reader_wrong(r, place, "\"%s\" is not an array", s->name);
+    }
     if (n != s->ndim)
         return dae_reader_wrong(r, place, "\"%s\" has %d ind%s, found %d", s->name, s->ndim,
                                 s->ndim == 1 ? "ex" : "ices", n);

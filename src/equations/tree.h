@@ -104,7 +104,11 @@ typedef struct item item;
 struct item {
     const char *name, *text; /* text: description; of options a word */
     dae_place place;
-    tree *dims; /* list of TREE_INDEX-like nodes: name (loop variable or NULL), a .. b (b NULL: [N]) */
+    tree *dims;       /* list of TREE_INDEX-like nodes: name (loop variable or NULL), a .. b (b NULL: [N]) */
+    const char *unit; /* var u [V]: its text, NULL: none */
+    double unit_factor;
+    dae_dimension unit_dimension;
+    int unit_or_size; /* the one bracket after the name may be either: 1 without, 2 with a blank before it; dims has it too */
     tree *value;
     int guess; /* "~" */
     tree *min, *max;
@@ -145,6 +149,9 @@ int dae_parser_is(const parser *p, const char *text);
 int dae_parser_accept(parser *p, const char *text);
 int dae_parser_expect(parser *p, const char *text, const char *where);
 void dae_parser_skip_lines(parser *p);
+/* The unit in `text`; 0: it is told at `where` that it is none. */
+int dae_parser_unit(parser *p, const token *where, const char *text, size_t length, double *factor,
+                    dae_dimension *dimension);
 const char *dae_parser_name(parser *p, const char *what);
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

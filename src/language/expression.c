@@ -216,7 +216,11 @@ static value read_number(reader *x)
     if (!unit[length]) return wrong(x, unit, "expected ']' after the unit");
     double factor;
     int bad = dae_unit_read(unit, length, &factor, &v.dimension);
-    if (bad) return wrong(x, unit + bad - 1, "\"%.*s\" is no unit", length < 40 ? (int)length : 40, unit);
+    if (bad) {
+        char text[160];
+        dae_unit_wrong(unit, length, bad, text, sizeof text);
+        return wrong(x, unit + bad - 1, "%s", text);
+    }
     v.number *= factor;
     x->at = unit + length + 1;
     return v;

@@ -95,6 +95,8 @@ void dae_expression_margins(const dae_expression *e, const int *side, const doub
 int dae_expression_number(const char *text, double *value, dae_expression_error *err);
 /* "m/s^2" -> factor to SI and dimension; 0: fine, else the column (from 1) of what is no unit. */
 int dae_unit_read(const char *text, size_t length, double *factor, dae_dimension *dimension);
+/* What is wrong with it, from that column: "\"furlong\" in [1/furlong] is no unit". */
+void dae_unit_wrong(const char *text, size_t length, int bad, char *out, size_t size);
 /* A value in SI units as a text that reads back as it, whatever unit its quantity has: "0.002[m s^-1]", "3" where unit (a text,
  * NULL: none) is none. */
 void dae_si_text(double value, const char *unit, char *out, size_t size);

@@ -1,10 +1,14 @@
-/* Units in brackets: products and quotients of names with whole powers, "kg m^2", "N*m/rad", "mm/s^2". */
+/* Units in brackets: products and quotients of names with whole powers, "kg m^2", "N*m/rad", "mm/s^2", "1/(K^3 s)".
+ *
+ *   product = factor { [ "*" | "." | "/" ] factor } ;   factor = "1" | NAME [ power ] | "(" product ")" [ power ] ;
+ *   power = [ "^" ] [ "-" ] digit ;                     "/" divides by the next factor only: J/kg K is (J/kg) K */
 #include "core/number.h"
 #include "language/expression.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct unit {
@@ -95,45 +99,110 @@ static int read_power(const char *text, size_t length, size_t *k)
     return sign * (text[i] - '0');
 }
 
-int dae_unit_read(const char *text, size_t length, double *factor, dae_dimension *dimension)
+enum { max_depth = 8, largest_power = 60 };
+
+typedef struct unit_reader {
+    const char *text;
+    size_t length, at;
+    int depth;
+} unit_reader;
+
+static int read_product(unit_reader *x, double *factor, int *power);
+
+/* One factor to the power of sign (1 or -1): 0, or the column (from 1) of what is no unit. */
+static int read_factor(unit_reader *x, int sign, double *factor, int *power)
+{
+    size_t begin = x->at;
+    char c = x->at < x->length ? x->text[x->at] : 0;
+    *factor = 1;
+    memset(power, 0, DAE_BASE_UNITS * sizeof *power);
+    if (c == '1') { /* 1/s */
+        x->at++;
+        return 0;
+    }
+    if (c == '(') {
+        x->at++;
+        if (++x->depth > max_depth) return (int)begin + 1;
+        int bad = read_product(x, factor, power);
+        if (bad) return bad;
+        if (x->at >= x->length) return (int)x->at + 1; /* not closed */
+        x->at++;
+        x->depth--;
+    } else if (isalpha((unsigned char)c) || c == '%') {
+        double prefix;
+        while (x->at < x->length && (isalpha((unsigned char)x->text[x->at]) || x->text[x->at] == '%'))
+            x->at++;
+        const unit *u = read_name(x->text + begin, x->at - begin, &prefix);
+        if (!u) return (int)begin + 1;
+        *factor = prefix * u->factor;
+        for (int i = 0; i < DAE_BASE_UNITS; i++) power[i] = u->power[i];
+    } else {
+        return (int)begin + 1;
+    }
+    begin = x->at;
+    int exponent = x->at < x->length ? read_power(x->text, x->length, &x->at) : 1;
+    if (exponent == 0) return (int)begin + 1;
+    exponent *= sign;
+    *factor = pow(*factor, exponent);
+    for (int i = 0; i < DAE_BASE_UNITS; i++) {
+        power[i] *= exponent;
+        if (abs(power[i]) > largest_power) return (int)begin + 1;
+    }
+    return 0;
+}
+
+/* Factors up to the end or a ")", which is left. */
+static int read_product(unit_reader *x, double *factor, int *power)
 {
     int divide = 0, expect = 1;
     *factor = 1;
-    memset(dimension, 0, sizeof *dimension);
-    for (size_t k = 0; k < length;) {
-        char c = text[k];
-        if (c == ' ' || ((c == '*' || c == '.') && !expect)) {
+    memset(power, 0, DAE_BASE_UNITS * sizeof *power);
+    for (; x->at < x->length;) {
+        char c = x->text[x->at];
+        if (c == ' ' || ((c == '*' || c == '.' || c == '/') && !expect)) {
             if (c != ' ') expect = 1;
-            k++;
-        } else if (c == '/' && !expect) {
-            divide = expect = 1;
-            k++;
-        } else if (c == '1' && expect) { /* 1/s */
-            expect = 0;
-            k++;
-        } else if (isalpha((unsigned char)c) || c == '%') {
-            size_t begin = k;
-            double prefix;
-            while (k < length && (isalpha((unsigned char)text[k]) || text[k] == '%')) k++;
-            const unit *u = read_name(text + begin, k - begin, &prefix);
-            if (!u) return (int)begin + 1;
-            size_t at = k;
-            int power = k < length ? read_power(text, length, &k) : 1;
-            if (power == 0) return (int)at + 1;
-            if (divide) power = -power;
-            *factor *= pow(prefix * u->factor, power);
-            for (int i = 0; i < DAE_BASE_UNITS; i++) {
-                int sum = dimension->power[i] + power * u->power[i];
-                if (sum < -60 || sum > 60) return (int)at + 1;
-                dimension->power[i] = (signed char)sum;
-            }
-            divide = expect = 0;
-        } else {
-            return (int)k + 1;
+            divide |= c == '/';
+            x->at++;
+            continue;
         }
+        if (c == ')' && x->depth > 0) break;
+        double one;
+        int of_one[DAE_BASE_UNITS];
+        size_t begin = x->at;
+        int bad = c == '1' && !expect ? (int)begin + 1 : read_factor(x, divide ? -1 : 1, &one, of_one);
+        if (bad) return bad;
+        *factor *= one;
+        for (int i = 0; i < DAE_BASE_UNITS; i++) {
+            power[i] += of_one[i];
+            if (abs(power[i]) > largest_power) return (int)begin + 1;
+        }
+        divide = expect = 0;
     }
-    if (expect) return (int)length + 1;
+    return expect ? (int)x->at + 1 : 0;
+}
+
+int dae_unit_read(const char *text, size_t length, double *factor, dae_dimension *dimension)
+{
+    unit_reader x = {.text = text, .length = length};
+    int power[DAE_BASE_UNITS], bad = read_product(&x, factor, power);
+    memset(dimension, 0, sizeof *dimension);
+    if (bad) return bad;
+    for (int i = 0; i < DAE_BASE_UNITS; i++) dimension->power[i] = (signed char)power[i];
     return isfinite(*factor) && *factor > 0 ? 0 : 1;
+}
+
+void dae_unit_wrong(const char *text, size_t length, int bad, char *out, size_t size)
+{
+    size_t at = bad > 0 ? (size_t)bad - 1 : 0, n = 0;
+    while (at + n < length && n < 40 && (isalpha((unsigned char)text[at + n]) || text[at + n] == '%')) n++;
+    int all = length < 60 ? (int)length : 60;
+    if (n == length) dae_snprintf(out, size, "\"%.*s\" is no unit", (int)n, text);
+    else if (n) dae_snprintf(out, size, "\"%.*s\" in [%.*s] is no unit", (int)n, text + at, all, text);
+    else if (at >= length) dae_snprintf(out, size, "the unit [%.*s] is not complete", all, text);
+    else
+        dae_snprintf(out, size, "unexpected \"%c\" in the unit [%.*s] (units are written m/s^2, 1/(K^3 s))",
+                     (unsigned char)text[at] < 32 || (unsigned char)text[at] > 126 ? '?' : text[at], all,
+                     text);
 }
 
 void dae_dimension_text(const dae_dimension *d, char *out, size_t size)
@@ -156,7 +225,8 @@ void dae_si_text(double value, const char *quantity_unit, char *out, size_t size
     dae_dimension d;
     double factor;
     char text[64];
-    if (!quantity_unit || !quantity_unit[0] || dae_unit_read(quantity_unit, strlen(quantity_unit), &factor, &d)) {
+    if (!quantity_unit || !quantity_unit[0] ||
+        dae_unit_read(quantity_unit, strlen(quantity_unit), &factor, &d)) {
         dae_snprintf(out, size, "%.17g", value);
         return;
     }

@@ -80,6 +80,15 @@ static const struct {
     {"var x = 1\nfor i in 1..3\nx' = x\n", 4, 1,
      "the block that begins in line 2 (\"for\") is not closed: expected \"end\""},
     {"var x = 1 [furlong]\nx' = x\n", 1, 12, "\"furlong\" is no unit"},
+    {"var x = 1 [1/(K^3 ss)]\nx' = x\n", 1, 12, "\"ss\" in [1/(K^3 ss)] is no unit"},
+    {"var x[2] [foo] = 1\nx' = x\n", 1, 11, "\"foo\" is no unit"},
+    {"var x [m] = 1 [s]\nx' = x\n", 1, 13, "units do not fit: [m] = [s]"},
+    {"component c(N)\nvar u [N] = 0\nu[1]' = 1\nend\nuse a = c(N = 2)\n", 3, 1,
+     "\"a.u\" is not an array: its declaration (line 2) gives it the unit [N]; a size is an int, or stands "
+     "without a blank: "
+     "a.u[N]"},
+    {"param k = 2\nvar x [mm] = k\nx' = x\n", 2, 14,
+     "the value of \"x\" in [mm] has no unit of its own: give its parts units"},
     {"param a = 1 [m/s^2]\nvar x = 1 [m]\nx' = a\nsolve t = 0 .. 1 [s]\n", 3, 4,
      "units do not fit: [m s^-1] = [m s^-2]"},
     {"var x = 1\ntable road = [(0, 0), (1, 2), (1, 3)]\nx' = road(x)\n", 2, 32,
@@ -154,6 +163,53 @@ static void settings_are_checked(void **state)
     }
 }
 
+/* A bracket after a declared name is a unit where it can be one and names nothing that sizes arrays. */
+static void brackets_are_units_or_sizes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "int N = 3\nconst m = 2, k = 1 [kg]\nparam L [mm] = 150 in 10 .. 500, s = 2 [1/(K^3 s)]\n"
+        "var u [V], i, w[N] [mV] = [1, 2, 3], F [N] = 0, v[m] = 0, x [m] = 1, h [1/(K^3 s)]\n"
+        "let P [W] = u*i, Q[1] = x\n"
+        "component c(m)\nvar x [m] = 5, y[m] = 0\nx' = 0\ny' = -y\nend\nuse a = c(m = 4)\n"
+        "u = 3[V]; i = 1; w' = -w; F' = -F; v' = -v; x' = 0; h = s\nlet z = Q[1] + P*0\n";
+    static const struct {
+        const char *name, *dimension;
+        double start;
+    } list[] = {{"u", "m^2 kg s^-3 A^-1", NAN},
+                {"i", NULL, NAN},
+                {"w[1]", "m^2 kg s^-3 A^-1", 1e-3},
+                {"w[3]", "m^2 kg s^-3 A^-1", 3e-3},
+                {"F[3]", NULL, 0},
+                {"v[2]", NULL, 0},
+                {"x", "m", 1},
+                {"h", "s^-1 K^-3", NAN},
+                {"a.x", "m", 5},
+                {"a.y[4]", NULL, 0}};
+    dae_messages m;
+    dae_model *model = dae_model_read(text, strlen(text), NULL, NULL, 0, &m);
+    if (!model) fail_msg("%d: %s", m.error[0].place.line, m.error[0].text);
+    assert_int_equal(model->nvariable, 17);
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        int j = dae_model_find_variable(model, list[k].name);
+        char dimension[48] = "";
+        double start = NAN;
+        if (j < 0) fail_msg("no variable %s", list[k].name);
+        assert_int_equal(model->variable[j].dimension.soft, !list[k].dimension);
+        dae_dimension_text(&model->variable[j].dimension, dimension, sizeof dimension);
+        if (list[k].dimension) assert_string_equal(dimension, list[k].dimension);
+        for (int s = 0; s < model->nstart; s++) {
+            if (model->start[s].variable == j) start = model->start[s].value;
+        }
+        if (!(start == list[k].start || (isnan(start) && isnan(list[k].start))))
+            fail_msg("%s starts at %g", list[k].name, start);
+    }
+    assert_near(model->parameter[1].value, 0.15, 1e-17);
+    assert_near(model->parameter[1].max, 0.5, 1e-16);
+    assert_int_equal(model->parameter[1].needs_unit, 1);
+    dae_model_destroy(model);
+}
+
 /* Texts that would grow without bound end in an error, soon. */
 static void growth_is_bounded(void **state)
 {
@@ -191,9 +247,12 @@ static void long_chains_are_read(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_are_read),     cmocka_unit_test(messages_name_line_and_column),
-        cmocka_unit_test(ten_errors_are_kept), cmocka_unit_test(settings_are_checked),
-        cmocka_unit_test(growth_is_bounded),   cmocka_unit_test(long_chains_are_read)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(models_are_read),
+                                       cmocka_unit_test(messages_name_line_and_column),
+                                       cmocka_unit_test(ten_errors_are_kept),
+                                       cmocka_unit_test(settings_are_checked),
+                                       cmocka_unit_test(brackets_are_units_or_sizes),
+                                       cmocka_unit_test(growth_is_bounded),
+                                       cmocka_unit_test(long_chains_are_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

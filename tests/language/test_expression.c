@@ -119,14 +119,27 @@ static void units_become_si(void **state)
     static const struct {
         const char *text;
         double value;
-    } list[] = {{"150[mm]", 0.15},        {"30[deg]", 0.52359877559829887},
-                {"9.81[m/s^2]", 9.81},    {"3000[rpm]", 314.15926535897933},
-                {"2[kN/mm]", 2e6},        {"1[N*m/rad]", 1},
-                {"5[g cm^2]", 5e-7},      {"72[km/h]", 20},
-                {"1[1/s] + 1[Hz]", 2},    {"1[in] + 1[ft]", 0.3302},
-                {"2[ms]", 2e-3},          {"3[MPa]", 3e6},
-                {"1[t]", 1000},           {"50[%]", 0.5},
-                {"1[m s^-1] * 2[s]", 2.0}};
+    } list[] = {{"150[mm]", 0.15},
+                {"30[deg]", 0.52359877559829887},
+                {"9.81[m/s^2]", 9.81},
+                {"3000[rpm]", 314.15926535897933},
+                {"2[kN/mm]", 2e6},
+                {"1[N*m/rad]", 1},
+                {"5[g cm^2]", 5e-7},
+                {"72[km/h]", 20},
+                {"1[1/s] + 1[Hz]", 2},
+                {"1[in] + 1[ft]", 0.3302},
+                {"2[ms]", 2e-3},
+                {"3[MPa]", 3e6},
+                {"1[t]", 1000},
+                {"50[%]", 0.5},
+                {"1[m s^-1] * 2[s]", 2.0},
+                {"2[1/(K^3 s)] * 1[K^3 s]", 2},
+                {"3[kg/(mm s^2)]", 3000},
+                {"1[(km/h)^2]", 1 / 12.96},
+                {"1[J/(kg K)] - 1[J/kg/K]", 0},
+                {"1[J/kg K] - 1[K J/kg]", 0},
+                {"4[((m))/((s))]", 4}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         double v;
         dae_expression_error err;
@@ -157,7 +170,13 @@ static void mistakes_are_named_with_their_column(void **state)
         {"1 + fooo(2)", 4, "unknown function"},
         {"sin(1, 2)", 5, "takes 1 argument"},
         {"atan2(1)", 7, "expected ','"},
-        {"5[mmm]", 2, "is no unit"},
+        {"5[mmm]", 2, "\"mmm\" is no unit"},
+        {"5[1/(K^3 ss)]", 9, "\"ss\" in [1/(K^3 ss)] is no unit"},
+        {"5[1/(K^3 s]", 10, "is not complete"},
+        {"5[m)]", 3, "unexpected \")\" in the unit [m)]"},
+        {"5[()]", 3, "unexpected \")\""},
+        {"5[((((((((((m))))))))))]", 10, "unexpected \"(\""},
+        {"5[m^99]", 5, "unexpected \"9\""},
         {"5[m", 2, "expected ']'"},
         {"5mm", 1, "units stand in brackets"},
         {"3[m] + 2[s]", 5, "units do not fit: [m] + [s]"},
