@@ -143,15 +143,16 @@ static int run_all(comparison *c)
         dae_compared *row = &c->row[c->count];
         if (dae_compare_run(&c->view, &o, c->solver[k].label, row, &err) < 0)
             return cli_wrong(c->args, "%s", err.text);
-        if (row->status == DAE_CANCELLED || cli_interrupted()) return EXIT_INTERRUPTED;
-        if (row->status != DAE_ERR_INPUT && row->status != DAE_ERR_UNSUPPORTED) {
+        if (row->run.status == DAE_CANCELLED || cli_interrupted()) return EXIT_INTERRUPTED;
+        if (row->run.status != DAE_ERR_INPUT && row->run.status != DAE_ERR_UNSUPPORTED) {
             c->count++;
             continue;
         }
         dae_compared_free(row);
         if (c->chosen)
-            return cli_wrong(c->args, "%s with %s: %s", c->view.info->name, row->label, row->message);
-        fprintf(stderr, "compare: without %s: %s\n", row->label, row->message);
+            return cli_wrong(c->args, "%s with %s: %s", c->view.info->name, row->run.solver,
+                             row->run.message);
+        fprintf(stderr, "compare: without %s: %s\n", row->run.solver, row->run.message);
     }
     return c->count ? 0 : cli_wrong(c->args, "none of the solvers takes %s", c->view.info->name);
 }
@@ -173,9 +174,9 @@ static int show(comparison *c)
         if (cli_tables_write(c->args, t)) return EXIT_USAGE;
     }
     for (int k = 0; k < c->count; k++) {
-        if (c->row[k].status >= 0) continue;
+        if (c->row[k].run.status >= 0) continue;
         failed = 1;
-        fprintf(stderr, "%s: %s\n", c->row[k].label, c->row[k].message);
+        fprintf(stderr, "%s: %s\n", c->row[k].run.solver, c->row[k].run.message);
     }
     if (plot) {
         if (cli_plot(c->args, "--plot", plot, script, c)) return EXIT_USAGE;

@@ -48,7 +48,7 @@ static int plan(matrix *x, long every)
         }
         x->row = all;
         for (int k = 0; k < n; k++) {
-            if (more[k].m % every == 0 && in_list(more[k].solver, x->solver, x->nsolver))
+            if (more[k].m % every == 0 && in_list(more[k].run.solver, x->solver, x->nsolver))
                 all[x->count++] = more[k];
         }
         free(more);
@@ -81,7 +81,7 @@ static void print_eligibility(const matrix *x)
             const char *why = dae_matrix_exclusion(p, m);
             int runs = 0;
             for (int j = 0; j < x->count; j++)
-                runs += x->row[j].problem == p->name && x->row[j].solver == m->name;
+                runs += !strcmp(x->row[j].run.problem, p->name) && !strcmp(x->row[j].run.solver, m->name);
             if (why) printf("%-12s %-12s - (%s)\n", p->name, m->name, why);
             else printf("%-12s %-12s %d", p->name, m->name, runs);
             if (!why && left_out(p, m))
@@ -101,7 +101,7 @@ static void take_over(matrix *x, const char *line, size_t length, int retry)
     snprintf(version, sizeof version, "\"version\":\"%s\"", dae_version());
     if (!strstr(line, version) || dae_measurement_parse(line, length, &m, NULL) < 0) return;
     for (int i = 0; i < x->count; i++) {
-        if (dae_result_take(&x->row[i], &m)) x->finished[i] = x->row[i].status == DAE_OK || !retry;
+        if (dae_result_take(&x->row[i], &m)) x->finished[i] = x->row[i].run.status == DAE_OK || !retry;
     }
 }
 
@@ -146,7 +146,8 @@ static int on_done(const dae_result_row *row, void *user)
         return -1;
     }
     for (int i = 0; i < x->count; i++) {
-        if (x->row[i].problem == row->problem && x->row[i].solver == row->solver && x->row[i].m == row->m)
+        if (!strcmp(x->row[i].run.problem, row->run.problem) &&
+            !strcmp(x->row[i].run.solver, row->run.solver) && x->row[i].m == row->m)
             x->finished[i] = 1;
     }
     return 0;
@@ -185,17 +186,17 @@ static group group_of(const matrix *x, const char *problem, const char *solver)
     group g = {.least = INFINITY, .most = -INFINITY};
     for (int i = 0; i < x->count; i++) {
         const dae_result_row *r = &x->row[i];
-        if (strcmp(r->problem, problem) != 0 || strcmp(r->solver, solver) != 0) continue;
+        if (strcmp(r->run.problem, problem) != 0 || strcmp(r->run.solver, solver) != 0) continue;
         g.planned++;
         if (!x->finished[i]) continue;
-        double digits = isfinite(r->scd) ? r->scd : r->mescd;
+        double digits = isfinite(r->run.scd) ? r->run.scd : r->run.mescd;
         g.runs++;
-        g.failed += r->status != DAE_OK;
+        g.failed += r->run.status != DAE_OK;
         if (isfinite(digits)) {
             g.least = fmin(g.least, digits);
             g.most = fmax(g.most, digits);
         }
-        if (isfinite(r->cpu_seconds)) g.cpu += r->cpu_seconds;
+        if (isfinite(r->run.cpu_seconds)) g.cpu += r->run.cpu_seconds;
     }
     return g;
 }
@@ -223,28 +224,29 @@ static int summarize(const matrix *x)
     for (int i = 0; i < x->count; i++) {
         if (!x->finished[i]) continue;
         done++;
-        failed += x->row[i].status != DAE_OK;
-        if (isfinite(x->row[i].cpu_seconds)) seconds += x->row[i].cpu_seconds;
+        failed += x->row[i].run.status != DAE_OK;
+        if (isfinite(x->row[i].run.cpu_seconds)) seconds += x->row[i].run.cpu_seconds;
     }
     printf("%-12s %-12s %5s %6s  %-15s %s\n", "PROBLEM", "SOLVER", "RUNS", "FAILED", "SCD", "CPU SECONDS");
     for (int i = 0; i < x->count;) {
         const dae_result_row *r = &x->row[i];
-        group g = group_of(x, r->problem, r->solver);
+        group g = group_of(x, r->run.problem, r->run.solver);
         char span[32] = "-";
         if (g.least <= g.most) snprintf(span, sizeof span, "%.1f .. %.1f", g.least, g.most);
-        printf("%-12s %-12s %5d %6d  %-15s %.3f\n", r->problem, r->solver, g.runs, g.failed, span, g.cpu);
+        printf("%-12s %-12s %5d %6d  %-15s %.3f\n", r->run.problem, r->run.solver, g.runs, g.failed, span,
+               g.cpu);
         i += g.planned;
     }
     print_limits(stdout, x, "\nLeft out for their cost\n", "  %s on %s below %.3g, order %d: %d runs\n");
     if (failed) printf("\nFailed runs\n");
     for (int i = 0; i < x->count; i++) {
         const dae_result_row *r = &x->row[i];
-        if (!x->finished[i] || r->status == DAE_OK) continue;
-        printf("  %s, %s, rtol %.3g (m = %d%s): %s\n", r->problem, r->solver, r->rtol, r->m,
-               dae_published_failed(r->problem, r->solver, r->m) ? ", failed in the report too" : "",
-               r->message);
-        printf("    daedalus run %s --solver %s --rtol %.17g --atol %.17g --h0 %.17g\n", r->problem,
-               r->solver, r->rtol, r->atol, r->h0);
+        if (!x->finished[i] || r->run.status == DAE_OK) continue;
+        printf("  %s, %s, rtol %.3g (m = %d%s): %s\n", r->run.problem, r->run.solver, r->run.rtol, r->m,
+               dae_published_failed(r->run.problem, r->run.solver, r->m) ? ", failed in the report too" : "",
+               r->run.message);
+        printf("    daedalus run %s --solver %s --rtol %.17g --atol %.17g --h0 %.17g\n", r->run.problem,
+               r->run.solver, r->run.rtol, r->run.atol, r->run.h0);
     }
     printf("\n%d of %d runs, %d failed, %.0f s of CPU time; %s\n", done, x->count, failed, seconds, x->path);
     return failed ? EXIT_FAILED : EXIT_DONE;
@@ -275,7 +277,7 @@ static void cross(FILE *out, const matrix *x, cell_fn *cell)
     for (int k = 0; cli_method_at(k) && n < 64; k++) {
         const char *name = cli_method_at(k)->name;
         int any = 0;
-        for (int i = 0; i < x->count; i++) any |= !strcmp(x->row[i].solver, name);
+        for (int i = 0; i < x->count; i++) any |= !strcmp(x->row[i].run.solver, name);
         if (!any) continue;
         column[n++] = k;
         fprintf(out, " %s |", name);
@@ -285,7 +287,7 @@ static void cross(FILE *out, const matrix *x, cell_fn *cell)
     for (int j = 0; j < dae_problem_count(); j++) {
         const char *name = dae_problem_get(j)->name;
         int any = 0;
-        for (int i = 0; i < x->count; i++) any |= !strcmp(x->row[i].problem, name);
+        for (int i = 0; i < x->count; i++) any |= !strcmp(x->row[i].run.problem, name);
         if (!any) continue;
         fprintf(out, "\n| %s |", name);
         for (int k = 0; k < n; k++) {
@@ -309,8 +311,8 @@ static void condensed(FILE *out, const matrix *x)
     for (int i = 0; i < x->count; i++) {
         if (!x->finished[i]) continue;
         done++;
-        failed += x->row[i].status != DAE_OK;
-        if (isfinite(x->row[i].cpu_seconds)) cpu += x->row[i].cpu_seconds;
+        failed += x->row[i].run.status != DAE_OK;
+        if (isfinite(x->row[i].run.cpu_seconds)) cpu += x->row[i].run.cpu_seconds;
     }
     fprintf(
         out,

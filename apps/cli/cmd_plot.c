@@ -254,7 +254,7 @@ static int plot_records(picture *p)
     growth *g = calloc(1, sizeof *g);
     if (!g) return cli_wrong(p->args, "out of memory");
     if (find_growth(p, g)) {
-        char title[128];
+        char title[192];
         snprintf(title, sizeof title, "%s: growth of CPU time with %s", p->m[0].problem, g->name);
         g->title = p->title ? p->title : title;
         status = cli_plot(p->args, "--plot", p->out, draw_growth, g);

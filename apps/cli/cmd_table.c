@@ -125,14 +125,14 @@ static void put_marked(const table *t)
         const dae_published_row *p = r->published;
         int marks = dae_result_marks(r);
         if (!marks) continue;
-        printf("| %s | %s | %.3g |", r->problem, r->solver, r->rtol);
+        printf("| %s | %s | %.3g |", r->run.problem, r->run.solver, r->run.rtol);
         for (int k = 0; k < 5; k++) {
             if (!(marks & names[k].bit)) continue;
             printf(" %s", names[k].name);
-            if (names[k].bit == DAE_MARK_MESCD) printf(" %+.2f", r->mescd - p->mescd);
-            if (names[k].bit == DAE_MARK_SCD) printf(" %+.2f", r->scd - p->scd);
-            if (names[k].bit == DAE_MARK_STEPS) printf(" x%.2f", (double)r->steps / (double)p->steps);
-            if (names[k].bit == DAE_MARK_F) printf(" x%.2f", (double)r->f / (double)p->f);
+            if (names[k].bit == DAE_MARK_MESCD) printf(" %+.2f", r->run.mescd - p->mescd);
+            if (names[k].bit == DAE_MARK_SCD) printf(" %+.2f", r->run.scd - p->scd);
+            if (names[k].bit == DAE_MARK_STEPS) printf(" x%.2f", (double)r->run.steps / (double)p->steps);
+            if (names[k].bit == DAE_MARK_F) printf(" x%.2f", (double)r->run.f / (double)p->f);
         }
         puts(" |");
     }
@@ -200,7 +200,7 @@ static int run_table(table *t)
     if (md && !files && !args->count) put_marked(t);
     if (notes && put_notes(t, notes)) return EXIT_USAGE;
     for (int i = 0; i < t->count; i++) {
-        if (t->row[i].status != DAE_OK) status = EXIT_FAILED;
+        if (t->row[i].run.status != DAE_OK) status = EXIT_FAILED;
     }
     return status;
 }

@@ -69,7 +69,7 @@ static int work(long task, int worker, dae_write_fn *write, void *to, void *user
 static int finish(batch *b, const dae_result_row *row)
 {
     b->p.done++;
-    b->p.failed += row->status != DAE_OK;
+    b->p.failed += row->run.status != DAE_OK;
     return b->jobs->done ? b->jobs->done(row, b->jobs->user) : 0;
 }
 
@@ -87,13 +87,13 @@ static int on_died(long task, int number, void *user)
     batch *b = user;
     if (task < 0) return 0;
     dae_result_row *row = row_of(b, task);
-    row->mescd = row->scd = row->cpu_seconds = NAN;
+    row->run.mescd = row->run.scd = row->run.cpu_seconds = NAN;
     if (number == SIGXCPU || number == SIGKILL) {
-        row->status = DAE_ERR_MAX_SECONDS;
-        strcpy(row->message, "the run did not end at its limit of CPU time and was killed");
+        row->run.status = DAE_ERR_MAX_SECONDS;
+        strcpy(row->run.message, "the run did not end at its limit of CPU time and was killed");
     } else {
-        row->status = DAE_ERR_INTERNAL;
-        snprintf(row->message, sizeof row->message, "the run crashed (signal %d)", number);
+        row->run.status = DAE_ERR_INTERNAL;
+        snprintf(row->run.message, sizeof row->run.message, "the run crashed (signal %d)", number);
     }
     return finish(b, row);
 }

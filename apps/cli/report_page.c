@@ -444,7 +444,7 @@ static int put_failed(const cli_page *p, FILE *f)
     const cli_study *s = &p->study;
     int count = 0;
     for (int i = 0; i < s->count; i++) count += s->m[i].status < 0;
-    for (int i = 0; i < p->nrow; i++) count += p->row[i].status < 0;
+    for (int i = 0; i < p->nrow; i++) count += p->row[i].run.status < 0;
     fputs("<h2 id=\"failed\">Failed runs</h2>\n", f);
     if (!count) fputs("<p>None.</p>\n", f);
     else
@@ -457,8 +457,8 @@ static int put_failed(const cli_page *p, FILE *f)
             failed_row(f, s->m[i].solver, s->m[i].rtol, "diagram", s->m[i].t, s->m[i].message);
     }
     for (int i = 0; i < p->nrow; i++) {
-        if (p->row[i].status < 0)
-            failed_row(f, p->row[i].solver, p->row[i].rtol, "table", NAN, p->row[i].message);
+        if (p->row[i].run.status < 0)
+            failed_row(f, p->row[i].run.solver, p->row[i].run.rtol, "table", NAN, p->row[i].run.message);
     }
     if (count) fputs("</tbody></table></div>\n", f);
     put_published_failures(p, f);

@@ -268,6 +268,7 @@ static int measure(cli_study *s, const cli_solver *solver, int rung, dae_measure
     dae_run_result *r = dae_run(s->problem, &o, &err);
     if (!r) return cli_wrong(s->args, "%s", err.text);
     dae_measurement got = dae_measurement_of(r);
+    dae_measurement_stamp(&got);
     if (s->path && r->status == DAE_OK) dae_path_compare(s->path, r, NULL, &got.scd, &got.mescd);
     got.max_seconds = m->max_seconds;
     memcpy(got.settings, m->settings, sizeof got.settings);

@@ -2,22 +2,16 @@
 #ifndef DAEDALUS_COMPARE_H
 #define DAEDALUS_COMPARE_H
 
-#include <daedalus/run.h>
+#include <daedalus/measurement.h>
 
 DAE_BEGIN_DECLS
 
 /* One solver on one formulation. NAN: not known. */
 typedef struct dae_compared {
-    char label[64];
-    dae_status status;
-    char message[512]; /* of a failed run */
-    double t_end;      /* how far it came */
-    double cpu_seconds;
-    long steps, f, jac, lu;            /* f: with those for Jacobians */
+    dae_measurement run;               /* run.solver: its label */
     double position_max, velocity_max; /* largest residuals of the constraints at the accepted points */
     double energy;                     /* models: largest |energy - energy at the start - work| */
-    double scd, mescd;
-    int npoint; /* residuals over time */
+    int npoint;                        /* residuals over time */
     double *t, *position, *velocity;
 } dae_compared;
 

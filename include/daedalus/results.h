@@ -11,20 +11,15 @@ DAE_BEGIN_DECLS
 /* What of a row is worse than the report's figure by more than the allowance. */
 enum { DAE_MARK_FAILED = 1, DAE_MARK_MESCD = 2, DAE_MARK_SCD = 4, DAE_MARK_STEPS = 8, DAE_MARK_F = 16 };
 
-/* One run, and the published row it stands beside. Fill problem to h0, then dae_result_run. */
+/* One run, and the published row it stands beside. Fill all above run, and of run problem, solver (registry names, or those of
+ * what is given here), rtol, atol and h0 (0: the method chooses); then dae_result_run. */
 typedef struct dae_result_row {
-    const char *problem, *solver;       /* registry names, or those of what is given here: */
-    const dae_problem *given;           /* NULL: the problem of the registry */
+    const dae_problem *given;            /* NULL: the problem of the registry */
     const struct dae_method *const *own; /* methods of the caller, as in dae_options */
     const struct dae_path *path;         /* scd and mescd along it; NULL: at the end */
-    const dae_published_row *published; /* NULL: none */
-    int m;                              /* number of the tolerance in the problem's range, -1: none */
-    double rtol, atol, h0;              /* h0 0: the method chooses */
-    dae_status status;
-    char message[512]; /* of a failed run */
-    double mescd, scd;
-    long steps, accepted, f, jac, lu;
-    double cpu_seconds;
+    const dae_published_row *published;  /* NULL: none */
+    int m;                               /* number of the tolerance in the problem's range, -1: none */
+    dae_measurement run;
 } dae_result_row;
 
 typedef enum dae_results_rows {
@@ -34,7 +29,8 @@ typedef enum dae_results_rows {
 
 /* For whom; all may be NULL. */
 typedef struct dae_results_choice {
-    const char *const *solver; /* these; NULL: all that have counterparts, or for a range all that take the problem */
+    const char *const
+        *solver; /* these; NULL: all that have counterparts, or for a range all that take the problem */
     int nsolver;
     const struct dae_method *const *own; /* methods of the caller that solver may name */
     /* Instead of one of the registry: the report's solvers at the report's three tolerances, 1e-4, 1e-7 and 1e-10, or for a

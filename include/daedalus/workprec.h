@@ -1,9 +1,9 @@
-/* Work-precision studies: tolerance ladders, measurements, what they say together. Nothing here prints or opens files: text
+/* Work-precision studies: tolerance ladders, and what the measurements of runs over them say together. Nothing here prints or opens files: text
  * goes to a callback, and the caller keeps the records. */
 #ifndef DAEDALUS_WORKPREC_H
 #define DAEDALUS_WORKPREC_H
 
-#include <daedalus/run.h>
+#include <daedalus/measurement.h>
 
 DAE_BEGIN_DECLS
 
@@ -25,45 +25,10 @@ DAE_API int dae_ladder_count(const dae_ladder *ladder);
 DAE_API double dae_ladder_rung(const dae_ladder *ladder, int i, const dae_method_info *method,
                                dae_options *opt);
 
-/* ---- Measurements ------------------------------------------------------------------------------ */
-
-/* What a work-precision study keeps of a run. One line of JSON in files. */
-typedef struct dae_measurement {
-    char problem[32];
-    char settings[160];   /* "mu=500 index=2": parameters that are not the default */
-    char solver[64];      /* as it was asked for: "radau5", "dop853/index1+project" */
-    char formulation[24]; /* mechanical systems, else "" */
-    double rtol, atol, h0;
-    double max_seconds; /* limit on the run */
-    dae_status status;
-    char message[256]; /* "" if status is DAE_OK */
-    double t;          /* how far it came */
-    double scd, mescd; /* NAN: none */
-    long steps, accepted, f, f_jac, jac, lu, solves;
-    double cpu_seconds;
-    int repeat;
-    char provenance[1024]; /* where the numbers come from: the object of dae_provenance_json, or "" */
-} dae_measurement;
-
-/* problem, formulation and numbers of a run; settings and solver are the caller's to fill. */
-DAE_API dae_measurement dae_measurement_of(const dae_run_result *r);
-/* One line with its end. Numbers read back exactly. */
-DAE_API dae_status dae_measurement_json(const dae_measurement *m, dae_write_fn *write, void *user);
-/* Also a line of dae_result_json. DAE_ERR_INPUT: the line is no measurement; *err says what is wrong. */
-DAE_API dae_status dae_measurement_parse(const char *line, size_t length, dae_measurement *m, dae_error *err);
-/* All of them as a table, one row each. NULL: see *err. */
-DAE_API dae_table *dae_workprec_table(const dae_measurement *m, int count, dae_error *err);
-/* Of the same run: problem, settings, solver, tolerances, first step. */
-DAE_API int dae_measurement_same(const dae_measurement *a, const dae_measurement *b);
-
 /* ---- Work-precision ---------------------------------------------------------------------------- */
 
-typedef enum dae_work { DAE_WORK_SECONDS = 1, DAE_WORK_F = 2, DAE_WORK_BOTH = 3 } dae_work;
-
-/* Digits of a measurement (scd, or mescd), NAN if the run failed. */
-DAE_API double dae_measurement_digits(const dae_measurement *m, int mescd);
-/* CPU seconds or evaluations of f. */
-DAE_API double dae_measurement_work(const dae_measurement *m, dae_work work);
+/* All of them as a table, one row each. NULL: see *err. */
+DAE_API dae_table *dae_workprec_table(const dae_measurement *m, int count, dae_error *err);
 /* Least work with which the solver gave so many digits: of its runs, and of points between neighboring runs of the
  * ladder (log work is linear in digits). NAN: it never did. */
 DAE_API double dae_workprec_cost(const dae_measurement *m, int count, const char *solver, double digits,

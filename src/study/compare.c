@@ -76,24 +76,15 @@ dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, con
 {
     dae_run_options o = *opt;
     int mechanical = p->system.kind == DAE_KIND_MECH;
-    *c = (dae_compared){.scd = NAN, .mescd = NAN, .position_max = NAN, .velocity_max = NAN, .energy = NAN};
-    snprintf(c->label, sizeof c->label, "%s", label);
+    *c = (dae_compared){.position_max = NAN, .velocity_max = NAN, .energy = NAN};
     if (mechanical) {
         o.trajectory = DAE_TRAJECTORY_STEPS;
         o.points = 1;
     }
     dae_run_result *r = dae_run(p, &o, err);
     if (!r) return DAE_ERR_MEMORY;
-    c->status = r->status;
-    snprintf(c->message, sizeof c->message, "%s", r->error.text);
-    c->t_end = r->last.t;
-    c->cpu_seconds = r->cpu_seconds;
-    c->steps = r->stats.steps;
-    c->f = r->stats.f + r->stats.f_jac;
-    c->jac = r->stats.jac;
-    c->lu = r->stats.lu;
-    c->scd = r->scd;
-    c->mescd = r->mescd;
+    c->run = dae_measurement_of(r);
+    snprintf(c->run.solver, sizeof c->run.solver, "%s", label);
     if (mechanical && r->npoint > 0) measure_drift(c, p, r);
     for (int i = 0; i < c->npoint; i++) {
         c->position_max = fmax(c->position_max, c->position[i]);
@@ -124,9 +115,15 @@ static void put_cell(dae_text *x, int width, const char *format, double value)
     dae_text_print(x, "%*s", width, cell);
 }
 
+/* All evaluations of f. */
+static double all_f(const dae_compared *c)
+{
+    return dae_measurement_work(&c->run, DAE_WORK_F);
+}
+
 static const char *word(const dae_compared *c)
 {
-    return c->status == DAE_OK ? "ok" : dae_run_status_word(c->status);
+    return c->run.status == DAE_OK ? "ok" : dae_run_status_word(c->run.status);
 }
 
 /* For people: columns, or Markdown. */
@@ -138,7 +135,7 @@ static void put_lines(dae_text *x, const dae_compared *c, int count, int markdow
     int longest = 6;
     if (markdown) head[4] = "g", head[5] = "Gv+g_t"; /* no bars in a cell */
     for (int i = 0; i < count; i++) {
-        int n = (int)strlen(c[i].label);
+        int n = (int)strlen(c[i].run.solver);
         if (n > longest) longest = n;
     }
     dae_text_print(x, "%s%-*s%s", markdown ? "| " : "", longest, "solver", bar);
@@ -156,19 +153,25 @@ static void put_lines(dae_text *x, const dae_compared *c, int count, int markdow
     }
     for (int i = 0; i < count; i++) {
         const dae_compared *r = &c[i];
-        const double value[] = {
-            1e3 * r->cpu_seconds, (double)r->steps, (double)r->f, (double)r->lu, r->position_max,
-            r->velocity_max,      r->energy,        r->scd,       r->mescd};
+        const double value[] = {1e3 * r->run.cpu_seconds,
+                                (double)r->run.steps,
+                                all_f(r),
+                                (double)r->run.lu,
+                                r->position_max,
+                                r->velocity_max,
+                                r->energy,
+                                r->run.scd,
+                                r->run.mescd};
         static const char *const format[] = {"%.4g", "%.0f", "%.0f", "%.0f", "%.1e",
                                              "%.1e", "%.1e", "%.2f", "%.2f"};
-        dae_text_print(x, "%s%-*s%s", markdown ? "| " : "", longest, r->label, bar);
+        dae_text_print(x, "%s%-*s%s", markdown ? "| " : "", longest, r->run.solver, bar);
         for (int k = 0; k < 9; k++) {
             dae_text_put(x, " ");
             put_cell(x, width[k], format[k], value[k]);
             dae_text_put(x, bar);
         }
         dae_text_print(x, " %s", word(r));
-        if (r->status < 0) dae_text_print(x, " at t = %.4g", r->t_end);
+        if (r->run.status < 0) dae_text_print(x, " at t = %.4g", r->run.t);
         dae_text_print(x, "%s\n", bar);
     }
 }
@@ -183,10 +186,11 @@ dae_table *dae_compare_table(const dae_compared *c, int count, dae_error *err)
     dae_table *t = dae_table_create(n, count);
     for (int k = 0; t && k < n; k++) dae_table_column(t, k, names[k][0], names[k][1]);
     for (int i = 0; t && i < count; i++) {
-        const double v[] = {c[i].t_end,       c[i].cpu_seconds, (double)c[i].steps, (double)c[i].f,
-                            (double)c[i].jac, (double)c[i].lu,  c[i].position_max,  c[i].velocity_max,
-                            c[i].energy,      c[i].scd,         c[i].mescd};
-        dae_table_set_text(t, i, 0, c[i].label);
+        const double v[] = {c[i].run.t,        c[i].run.cpu_seconds, (double)c[i].run.steps,
+                            all_f(&c[i]),      (double)c[i].run.jac, (double)c[i].run.lu,
+                            c[i].position_max, c[i].velocity_max,    c[i].energy,
+                            c[i].run.scd,      c[i].run.mescd};
+        dae_table_set_text(t, i, 0, c[i].run.solver);
         dae_table_set_text(t, i, 1, word(&c[i]));
         for (int k = 2; k < n; k++) {
             if (isfinite(v[k - 2])) dae_table_set(t, i, k, v[k - 2]);
@@ -218,20 +222,20 @@ static void put_json(dae_text *x, const dae_compared *c, int count)
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
         json_t *o = json_object();
-        json_object_set_new(o, "solver", json_string(c[i].label));
+        json_object_set_new(o, "solver", json_string(c[i].run.solver));
         json_object_set_new(o, "status", json_string(word(&c[i])));
-        json_object_set_new(o, "message", json_string(c[i].message));
-        set_number(o, "t_end", c[i].t_end);
-        set_number(o, "cpu_seconds", c[i].cpu_seconds);
-        json_object_set_new(o, "steps", json_integer(c[i].steps));
-        json_object_set_new(o, "f", json_integer(c[i].f));
-        json_object_set_new(o, "jac", json_integer(c[i].jac));
-        json_object_set_new(o, "lu", json_integer(c[i].lu));
+        json_object_set_new(o, "message", json_string(c[i].run.message));
+        set_number(o, "t_end", c[i].run.t);
+        set_number(o, "cpu_seconds", c[i].run.cpu_seconds);
+        json_object_set_new(o, "steps", json_integer(c[i].run.steps));
+        json_object_set_new(o, "f", json_integer((json_int_t)all_f(&c[i])));
+        json_object_set_new(o, "jac", json_integer(c[i].run.jac));
+        json_object_set_new(o, "lu", json_integer(c[i].run.lu));
         set_number(o, "position_residual", c[i].position_max);
         set_number(o, "velocity_residual", c[i].velocity_max);
         set_number(o, "energy_error", c[i].energy);
-        set_number(o, "scd", c[i].scd);
-        set_number(o, "mescd", c[i].mescd);
+        set_number(o, "scd", c[i].run.scd);
+        set_number(o, "mescd", c[i].run.mescd);
         json_array_append_new(list, o);
     }
     char *text = json_dumps(list, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
@@ -314,7 +318,7 @@ dae_status dae_compare_plot(const dae_compared *c, int count, const char *title,
             dae_text_print(
                 &x, "%s$l%d using 1:%d with lines linewidth 1.6 dashtype %d linecolor rgb \"%s\" title ",
                 j ? ", \\\n     " : "", j, k + 2, 1 + j / 8, color[j % 8]);
-            dae_text_quoted(&x, c[j].label);
+            dae_text_quoted(&x, c[j].run.solver);
         }
         dae_text_put(&x, "\n");
     }

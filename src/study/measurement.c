@@ -51,9 +51,13 @@ dae_measurement dae_measurement_of(const dae_run_result *r)
     snprintf(m.problem, sizeof m.problem, "%s", r->name);
     snprintf(m.solver, sizeof m.solver, "%s", r->solver ? r->solver : "");
     snprintf(m.formulation, sizeof m.formulation, "%s", r->formulation ? r->formulation : "");
-    dae_provenance_line(m.provenance, sizeof m.provenance);
-    if (r->status != DAE_OK) snprintf(m.message, sizeof m.message, "%.255s", r->error.text);
+    if (r->status != DAE_OK) snprintf(m.message, sizeof m.message, "%s", r->error.text);
     return m;
+}
+
+void dae_measurement_stamp(dae_measurement *m)
+{
+    dae_provenance_line(m->provenance, sizeof m->provenance);
 }
 
 /* A field that is a number. */

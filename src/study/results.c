@@ -75,7 +75,9 @@ typedef struct plan {
     int count, capacity, failed;
 } plan;
 
-static void add(plan *x, const dae_result_row *row)
+/* A row that is not run yet: who it is, and the options of its run. */
+static void add(plan *x, const char *problem, const char *solver, double rtol, double atol, double h0,
+                dae_result_row row)
 {
     if (x->count >= x->capacity) {
         int capacity = 2 * x->capacity + 64;
@@ -87,9 +89,11 @@ static void add(plan *x, const dae_result_row *row)
         x->row = longer;
         x->capacity = capacity;
     }
-    x->row[x->count] = *row;
-    x->row[x->count].status = DAE_ERR_INTERNAL;
-    strcpy(x->row[x->count++].message, "not run");
+    row.run = (dae_measurement){.rtol = rtol, .atol = atol, .h0 = h0, .status = DAE_ERR_INTERNAL};
+    snprintf(row.run.problem, sizeof row.run.problem, "%s", problem);
+    snprintf(row.run.solver, sizeof row.run.solver, "%s", solver);
+    strcpy(row.run.message, "not run");
+    x->row[x->count++] = row;
 }
 
 static int wanted(const char *name, const dae_results_choice *c)
@@ -133,13 +137,8 @@ static void plan_published(plan *x, const dae_problem_info *problem, const dae_r
         for (int k = 0; k < dae_method_count(); k++) {
             const char *name = dae_method_get(k)->name;
             if (!is_counterpart(p->solver, name) || !wanted(name, c)) continue;
-            add(x, &(dae_result_row){.problem = problem->name,
-                                     .solver = name,
-                                     .published = p,
-                                     .m = -1,
-                                     .rtol = p->rtol,
-                                     .atol = p->atol,
-                                     .h0 = isfinite(p->h0) ? p->h0 : 0});
+            add(x, problem->name, name, p->rtol, p->atol, isfinite(p->h0) ? p->h0 : 0,
+                (dae_result_row){.published = p, .m = -1});
         }
     }
     for (int k = 0; c->solver && k < c->nsolver; k++) {
@@ -151,15 +150,10 @@ static void plan_published(plan *x, const dae_problem_info *problem, const dae_r
             if (strcmp(p->problem, problem->name) != 0 || p->example || p->rtol == last) continue;
             int seen = 0;
             for (int j = 0; j < x->count; j++)
-                seen |= x->row[j].solver == m->name && x->row[j].rtol == p->rtol;
+                seen |= !strcmp(x->row[j].run.solver, m->name) && x->row[j].run.rtol == p->rtol;
             last = p->rtol;
             if (seen) continue;
-            add(x, &(dae_result_row){.problem = problem->name,
-                                     .solver = m->name,
-                                     .own = c->own,
-                                     .m = -1,
-                                     .rtol = p->rtol,
-                                     .atol = p->atol});
+            add(x, problem->name, m->name, p->rtol, p->atol, 0, (dae_result_row){.own = c->own, .m = -1});
         }
     }
 }
@@ -185,14 +179,10 @@ static void plan_range(plan *x, const dae_problem_info *problem, const dae_resul
         for (int m = 0; m <= r->last; m++) {
             double rtol = pow(10, -(r->a + m * r->b)), h0 = r->h0_fixed ? r->h0 : r->h0 * rtol;
             if (!c->solver && rtol < dae_matrix_least_rtol(problem, method)) continue;
-            add(x, &(dae_result_row){.problem = problem->name,
-                                     .solver = method->name,
-                                     .own = c->own,
-                                     .m = m,
-                                     .rtol = rtol,
-                                     .published = published_at(problem->name, method->name, rtol),
-                                     .atol = r->atol_fixed ? r->atol : r->atol * rtol,
-                                     .h0 = takes_h0(method->name) ? h0 : 0});
+            add(x, problem->name, method->name, rtol, r->atol_fixed ? r->atol : r->atol * rtol,
+                takes_h0(method->name) ? h0 : 0,
+                (dae_result_row){
+                    .own = c->own, .m = m, .published = published_at(problem->name, method->name, rtol)});
         }
     }
 }
@@ -226,14 +216,8 @@ static void plan_given(plan *x, dae_results_rows what, const dae_results_choice 
             dae_options o = {.rtol = pow(10, -report[range ? 0 : i]), .h0 = takes_h0(m->name) ? p->h0 : 0};
             o.atol = ratio * o.rtol;
             if (range) dae_ladder_rung(&ladder, i, m, &o);
-            add(x, &(dae_result_row){.problem = p->info && p->info->name ? p->info->name : "problem",
-                                     .solver = m->name,
-                                     .given = p,
-                                     .own = c->own,
-                                     .m = range ? i : -1,
-                                     .rtol = o.rtol,
-                                     .atol = o.atol,
-                                     .h0 = o.h0});
+            add(x, p->info && p->info->name ? p->info->name : "problem", m->name, o.rtol, o.atol, o.h0,
+                (dae_result_row){.given = p, .own = c->own, .m = range ? i : -1});
         }
     }
 }
@@ -259,50 +243,49 @@ int dae_results_plan(const char *problem, dae_results_rows what, const dae_resul
 
 /* ---- Running --------------------------------------------------------------------------------------- */
 
-static void note_failure(dae_result_row *row, dae_status status, const char *text)
+/* What is left of the record of a run that gave no result. */
+static void note_failure(dae_measurement *m, dae_status status, const char *text)
 {
-    row->status = status < 0 ? status : DAE_ERR_INTERNAL;
-    snprintf(row->message, sizeof row->message, "%s", text[0] ? text : dae_status_text(status));
+    m->status = status < 0 ? status : DAE_ERR_INTERNAL;
+    m->t = m->mescd = m->scd = m->cpu_seconds = NAN;
+    m->steps = m->accepted = m->f = m->f_jac = m->jac = m->lu = m->solves = 0;
+    snprintf(m->message, sizeof m->message, "%s", text[0] ? text : dae_status_text(status));
 }
 
 void dae_result_run(dae_result_row *row, double max_seconds, int repeat)
 {
     dae_error err = {0};
-    row->mescd = row->scd = row->cpu_seconds = NAN;
-    row->steps = row->accepted = row->f = row->jac = row->lu = 0;
-    row->message[0] = 0;
-    dae_problem *created = row->given ? NULL : dae_problem_create(row->problem, NULL, 0, &err);
+    dae_measurement *m = &row->run;
+    dae_problem *created = row->given ? NULL : dae_problem_create(m->problem, NULL, 0, &err);
     const dae_problem *p = row->given ? row->given : created;
     if (!p) {
-        note_failure(row, err.status, err.text);
+        note_failure(m, err.status, err.text);
         return;
     }
     dae_run_options o = dae_run_options_default(p);
     o.options.own = row->own;
-    o.options.method = row->solver;
-    o.options.rtol = row->rtol;
-    o.options.atol = row->atol;
-    o.options.h0 = row->h0;
-    o.options.stop_at_end = stops_at_end(row->solver);
+    o.options.method = m->solver;
+    o.options.rtol = m->rtol;
+    o.options.atol = m->atol;
+    o.options.h0 = m->h0;
+    o.options.stop_at_end = stops_at_end(m->solver);
     o.options.max_steps = 0;
     o.options.max_seconds = max_seconds;
     o.repeat = repeat;
     if (row->path) dae_path_ask(row->path, &o);
     dae_run_result *r = dae_run(p, &o, &err);
     if (!r) {
-        note_failure(row, err.status, err.text);
+        note_failure(m, err.status, err.text);
     } else {
-        row->status = r->status;
-        if (r->status != DAE_OK) note_failure(row, r->status, r->error.text);
-        row->mescd = r->mescd;
-        row->scd = r->scd;
-        if (row->path && r->status == DAE_OK) dae_path_compare(row->path, r, NULL, &row->scd, &row->mescd);
-        row->steps = r->stats.steps;
-        row->accepted = r->stats.accepted;
-        row->f = r->stats.f;
-        row->jac = r->stats.jac;
-        row->lu = r->stats.lu;
-        row->cpu_seconds = r->cpu_seconds;
+        dae_measurement got = dae_measurement_of(r);
+        memcpy(got.problem, m->problem, sizeof got.problem);
+        memcpy(got.solver, m->solver, sizeof got.solver);
+        got.max_seconds = max_seconds;
+        if (row->path && r->status == DAE_OK) dae_path_compare(row->path, r, NULL, &got.scd, &got.mescd);
+        if (r->status > 0) got.status = DAE_ERR_INTERNAL; /* stopped on the way: no row of a table */
+        if (r->status != DAE_OK && !got.message[0])
+            snprintf(got.message, sizeof got.message, "%s", dae_status_text(r->status));
+        *m = got;
     }
     dae_run_destroy(r);
     dae_problem_destroy(created);
@@ -313,16 +296,16 @@ void dae_result_run(dae_result_row *row, double max_seconds, int repeat)
 int dae_result_marks(const dae_result_row *row)
 {
     const dae_published_row *p = row->published;
-    if (row->status != DAE_OK) return DAE_MARK_FAILED;
+    if (row->run.status != DAE_OK) return DAE_MARK_FAILED;
     if (!p) return 0;
-    int wide = !strcmp(row->solver, "radau5") || !strcmp(row->solver, "radau") ||
-               !strcmp(row->solver, "ida") || !strcmp(row->solver, "cvode");
+    int wide = !strcmp(row->run.solver, "radau5") || !strcmp(row->run.solver, "radau") ||
+               !strcmp(row->run.solver, "ida") || !strcmp(row->run.solver, "cvode");
     double digits = wide ? 0.7 : 0.5, factor = wide ? 1.6 : 1.3;
     int marks = 0;
-    if (row->mescd < p->mescd - digits) marks |= DAE_MARK_MESCD;
-    if (row->scd < p->scd - digits) marks |= DAE_MARK_SCD; /* false where scd is not used: NAN */
-    if (p->steps >= 0 && (double)row->steps > factor * (double)p->steps) marks |= DAE_MARK_STEPS;
-    if (p->f >= 0 && (double)row->f > factor * (double)p->f) marks |= DAE_MARK_F;
+    if (row->run.mescd < p->mescd - digits) marks |= DAE_MARK_MESCD;
+    if (row->run.scd < p->scd - digits) marks |= DAE_MARK_SCD; /* false where scd is not used: NAN */
+    if (p->steps >= 0 && (double)row->run.steps > factor * (double)p->steps) marks |= DAE_MARK_STEPS;
+    if (p->f >= 0 && (double)row->run.f > factor * (double)p->f) marks |= DAE_MARK_F;
     return marks;
 }
 
@@ -365,20 +348,21 @@ static void fill(const dae_result_row *r, cells *c)
     const dae_published_row *p = r->published;
     int marks = dae_result_marks(r);
     *c = (cells){0};
-    snprintf(c->text[0], cell_size, p && strcmp(p->solver, r->solver) != 0 ? "%s (%s)%s%s" : "%s%.0s%s%s",
-             r->solver, p ? p->solver : "", p && p->variant ? " " : "", p && p->variant ? p->variant : "");
-    dae_snprintf(c->text[1], cell_size, "%.3g", r->rtol);
-    dae_snprintf(c->text[2], cell_size, "%.3g", r->atol);
-    if (r->h0 > 0) dae_snprintf(c->text[3], cell_size, "%.3g", r->h0);
+    snprintf(c->text[0], cell_size, p && strcmp(p->solver, r->run.solver) != 0 ? "%s (%s)%s%s" : "%s%.0s%s%s",
+             r->run.solver, p ? p->solver : "", p && p->variant ? " " : "",
+             p && p->variant ? p->variant : "");
+    dae_snprintf(c->text[1], cell_size, "%.3g", r->run.rtol);
+    dae_snprintf(c->text[2], cell_size, "%.3g", r->run.atol);
+    if (r->run.h0 > 0) dae_snprintf(c->text[3], cell_size, "%.3g", r->run.h0);
     else strcpy(c->text[3], "-");
-    put_digits(c->text[4], r->mescd, p ? &p->mescd : NULL);
-    put_digits(c->text[5], r->scd, p ? &p->scd : NULL);
-    put_count(c->text[6], r->steps, p ? &p->steps : NULL);
-    put_count(c->text[7], r->accepted, p ? &p->accepted : NULL);
-    put_count(c->text[8], r->f, p ? &p->f : NULL);
-    put_count(c->text[9], r->jac, p ? &p->jac : NULL);
-    put_count(c->text[10], r->lu, p ? &p->lu : NULL);
-    put_seconds(c->text[11], r->cpu_seconds, p ? &p->cpu_seconds : NULL);
+    put_digits(c->text[4], r->run.mescd, p ? &p->mescd : NULL);
+    put_digits(c->text[5], r->run.scd, p ? &p->scd : NULL);
+    put_count(c->text[6], r->run.steps, p ? &p->steps : NULL);
+    put_count(c->text[7], r->run.accepted, p ? &p->accepted : NULL);
+    put_count(c->text[8], r->run.f, p ? &p->f : NULL);
+    put_count(c->text[9], r->run.jac, p ? &p->jac : NULL);
+    put_count(c->text[10], r->run.lu, p ? &p->lu : NULL);
+    put_seconds(c->text[11], r->run.cpu_seconds, p ? &p->cpu_seconds : NULL);
     c->marked[0] = (marks & DAE_MARK_FAILED) != 0;
     c->marked[4] = (marks & DAE_MARK_MESCD) != 0;
     c->marked[5] = (marks & DAE_MARK_SCD) != 0;
@@ -412,7 +396,7 @@ static void markdown(dae_text *x, const dae_result_row *row, int count)
 {
     int width[columns];
     widths(row, count, width);
-    dae_text_print(x, "## %s: %s\n\n", row->problem, title(row->problem));
+    dae_text_print(x, "## %s: %s\n\n", row->run.problem, title(row->run.problem));
     for (int k = 0; k < columns; k++) dae_text_print(x, "| %-*s ", width[k], heads[k]);
     dae_text_put(x, "|\n");
     for (int k = 0; k < columns; k++) {
@@ -432,8 +416,9 @@ static void markdown(dae_text *x, const dae_result_row *row, int count)
         dae_text_put(x, "|\n");
     }
     for (int i = 0; i < count; i++) {
-        if (row[i].status != DAE_OK)
-            dae_text_print(x, "\n%s at rtol %.3g failed: %s\n", row[i].solver, row[i].rtol, row[i].message);
+        if (row[i].run.status != DAE_OK)
+            dae_text_print(x, "\n%s at rtol %.3g failed: %s\n", row[i].run.solver, row[i].run.rtol,
+                           row[i].run.message);
     }
     dae_text_put(x, "\n");
 }
@@ -441,9 +426,9 @@ static void markdown(dae_text *x, const dae_result_row *row, int count)
 static void latex(dae_text *x, const dae_result_row *row, int count)
 {
     dae_text_put(x, "\\begin{table}\n\\caption{");
-    dae_escape_latex(row->problem, strlen(row->problem), dae_text_write, x);
+    dae_escape_latex(row->run.problem, strlen(row->run.problem), dae_text_write, x);
     dae_text_put(x, ": ");
-    dae_escape_latex(title(row->problem), strlen(title(row->problem)), dae_text_write, x);
+    dae_escape_latex(title(row->run.problem), strlen(title(row->run.problem)), dae_text_write, x);
     dae_text_put(x, "}\n\\begin{tabular}{l");
     dae_text_fill(x, 'r', columns - 1);
     dae_text_put(x, "}\n\\hline\n");
@@ -492,8 +477,9 @@ static void html(dae_text *x, const dae_result_row *row, int count)
     for (int i = 0; i < count; i++) {
         cells c;
         fill(&row[i], &c);
-        dae_text_put(x, i > 0 && strcmp(row[i].solver, row[i - 1].solver) != 0 ? "<tr class=\"first\">"
-                                                                               : "<tr>");
+        dae_text_put(x, i > 0 && strcmp(row[i].run.solver, row[i - 1].run.solver) != 0
+                            ? "<tr class=\"first\">"
+                            : "<tr>");
         for (int k = 0; k < columns; k++) html_cell(x, c.text[k], c.marked[k], k > 3);
         dae_text_put(x, "</tr>\n");
     }
@@ -534,16 +520,17 @@ static void table_row(dae_table *t, long i, const dae_result_row *r)
     const dae_published_row *p = r->published;
     char marked[64] = "";
     int k = 0, marks = dae_result_marks(r);
-    dae_table_set_text(t, i, k++, r->problem);
-    dae_table_set_text(t, i, k++, r->solver);
+    dae_table_set_text(t, i, k++, r->run.problem);
+    dae_table_set_text(t, i, k++, r->run.solver);
     dae_table_set_text(t, i, k++, p ? p->solver : "");
     dae_table_set_text(t, i, k++, p && p->variant ? p->variant : "");
-    put_real(t, i, &k, r->rtol);
-    put_real(t, i, &k, r->atol);
-    put_real(t, i, &k, r->h0);
-    dae_table_set_text(t, i, k++, dae_run_status_word(r->status));
-    table_figures(t, i, &k, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu},
-                  r->cpu_seconds);
+    put_real(t, i, &k, r->run.rtol);
+    put_real(t, i, &k, r->run.atol);
+    put_real(t, i, &k, r->run.h0);
+    dae_table_set_text(t, i, k++, dae_run_status_word(r->run.status));
+    table_figures(t, i, &k, r->run.mescd, r->run.scd,
+                  (long[]){r->run.steps, r->run.accepted, r->run.f, r->run.jac, r->run.lu},
+                  r->run.cpu_seconds);
     table_figures(t, i, &k, p ? p->mescd : NAN, p ? p->scd : NAN,
                   p ? (long[]){p->steps, p->accepted, p->f, p->jac, p->lu} : (long[]){-1, -1, -1, -1, -1},
                   p ? p->cpu_seconds : NAN);
@@ -625,25 +612,26 @@ static json_t *row_object(const dae_result_row *r)
 {
     json_t *o = json_object(), *marks = json_array();
     int bits = dae_result_marks(r);
-    json_object_set_new(o, "problem", json_string(r->problem));
-    json_object_set_new(o, "solver", json_string(r->solver));
+    json_object_set_new(o, "problem", json_string(r->run.problem));
+    json_object_set_new(o, "solver", json_string(r->run.solver));
     json_object_set_new(o, "m", r->m >= 0 ? json_integer(r->m) : json_null());
-    json_object_set_new(o, "rtol", dae_json_real(r->rtol));
-    json_object_set_new(o, "atol", dae_json_real(r->atol));
-    json_object_set_new(o, "h0", r->h0 > 0 ? json_real(r->h0) : json_null());
-    json_object_set_new(o, "status", json_string(dae_run_status_word(r->status)));
-    json_t *text = r->message[0] ? json_string(r->message) : json_null();
+    json_object_set_new(o, "rtol", dae_json_real(r->run.rtol));
+    json_object_set_new(o, "atol", dae_json_real(r->run.atol));
+    json_object_set_new(o, "h0", r->run.h0 > 0 ? json_real(r->run.h0) : json_null());
+    json_object_set_new(o, "status", json_string(dae_run_status_word(r->run.status)));
+    json_t *text = r->run.message[0] ? json_string(r->run.message) : json_null();
     json_object_set_new(o, "message", text ? text : json_null());
-    put_figures(o, r->mescd, r->scd, (long[]){r->steps, r->accepted, r->f, r->jac, r->lu}, r->cpu_seconds);
+    put_figures(o, r->run.mescd, r->run.scd,
+                (long[]){r->run.steps, r->run.accepted, r->run.f, r->run.jac, r->run.lu}, r->run.cpu_seconds);
     json_object_set_new(o, "published", published_object(r->published));
     if (r->m >= 0)
         json_object_set_new(o, "published_failed",
-                            json_boolean(dae_published_failed(r->problem, r->solver, r->m)));
+                            json_boolean(dae_published_failed(r->run.problem, r->run.solver, r->m)));
     for (int k = 0; k < nmarks; k++) {
         if (bits & mark_names[k].bit) json_array_append_new(marks, json_string(mark_names[k].name));
     }
     json_object_set_new(o, "marks", marks);
-    json_object_set_new(o, "code", json_string(dae_status_name(r->status)));
+    json_object_set_new(o, "code", json_string(dae_status_name(r->run.status)));
     json_object_set_new(o, "version", json_string(dae_version()));
     json_object_set_new(o, "provenance", dae_provenance_object());
     return o;
@@ -661,19 +649,16 @@ static int same_real(double a, double b)
 
 int dae_result_take(dae_result_row *row, const dae_measurement *m)
 {
-    if (strcmp(m->problem, row->problem) != 0 || strcmp(m->solver, row->solver) != 0 ||
-        !same_real(m->rtol, row->rtol) || !same_real(m->atol, row->atol) || !same_real(m->h0, row->h0))
+    const dae_measurement *planned = &row->run;
+    if (strcmp(m->problem, planned->problem) != 0 || strcmp(m->solver, planned->solver) != 0 ||
+        !same_real(m->rtol, planned->rtol) || !same_real(m->atol, planned->atol) ||
+        !same_real(m->h0, planned->h0))
         return 0;
-    row->status = m->status;
-    snprintf(row->message, sizeof row->message, "%s", m->message);
-    row->mescd = m->mescd;
-    row->scd = m->scd;
-    row->steps = m->steps;
-    row->accepted = m->accepted;
-    row->f = m->f;
-    row->jac = m->jac;
-    row->lu = m->lu;
-    row->cpu_seconds = m->cpu_seconds;
+    double rtol = planned->rtol, atol = planned->atol, h0 = planned->h0;
+    row->run = *m;
+    row->run.rtol = rtol;
+    row->run.atol = atol;
+    row->run.h0 = h0;
     return 1;
 }
 
@@ -683,7 +668,7 @@ dae_status dae_results_write(const dae_result_row *row, int count, const char *f
     dae_text x = {.write = write, .user = user};
     int tables = !strcmp(format, "md") || !strcmp(format, "latex") || !strcmp(format, "html");
     for (int i = 0, n; tables && i < count; i += n) {
-        for (n = 1; i + n < count && !strcmp(row[i].problem, row[i + n].problem);) n++;
+        for (n = 1; i + n < count && !strcmp(row[i].run.problem, row[i + n].run.problem);) n++;
         if (format[0] == 'm') markdown(&x, row + i, n);
         else if (format[0] == 'h') html(&x, row + i, n);
         else latex(&x, row + i, n);

@@ -314,11 +314,11 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
     if (!r || !r->started) {
         empty_fields(&x, s);
     } else {
-        const dae_stats *c = &r->stats;
-        put_number(&x, r->last.t);
+        dae_measurement m = dae_measurement_of(r);
+        put_number(&x, m.t);
         for (int i = 0; i < s->ncomponent; i++) put_number(&x, end_value(r, s->component[i]));
-        dae_text_print(&x, ",%ld,%ld,%ld,%ld,%ld,%.6g", c->steps, c->accepted, c->f + c->f_jac, c->jac, c->lu,
-                       c->cpu_seconds);
+        dae_text_print(&x, ",%ld,%ld,%ld,%ld,%ld,%.6g", m.steps, m.accepted, m.f + m.f_jac, m.jac, m.lu,
+                       m.cpu_seconds);
         for (int j = 0; s->at && j < s->opt.points; j++) {
             for (int i = 0; i < s->ncomponent; i++) {
                 int k = s->component[i];

@@ -35,6 +35,7 @@ static dae_status measure(const dae_problem *p, const dae_ladder *ladder, int ru
     dae_run_result *r = dae_run(p, &o, err);
     if (!r) return DAE_ERR_MEMORY;
     *m = dae_measurement_of(r);
+    dae_measurement_stamp(m);
     snprintf(m->solver, sizeof m->solver, "%s", solver);
     dae_status s = r->status;
     if (s == DAE_ERR_INPUT || s == DAE_ERR_UNSUPPORTED) *err = r->error;

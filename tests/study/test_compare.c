@@ -32,7 +32,7 @@ static dae_compared compared(const dae_problem *p, const char *method, const cha
     if (project) o.options.setting = &projected, o.options.nsetting = 1;
     snprintf(label, sizeof label, "%s/%s%s", method, form, project ? "+project" : "");
     assert_int_equal(dae_compare_run(p, &o, label, &c, &err), DAE_OK);
-    assert_int_equal(c.status, DAE_OK);
+    assert_int_equal(c.run.status, DAE_OK);
     return c;
 }
 
@@ -54,7 +54,7 @@ static void mechanism_of_a_dae_keeps_reference_and_scores(void **state)
     assert_int_equal(dae_compare_mechanism(*state, &view), 1);
     assert_int_equal(view.system.kind, DAE_KIND_MECH);
     dae_compared c = compared(&view, "dop853", "index1", 1);
-    assert_true(c.scd > 5 && c.scd < 12);
+    assert_true(c.run.scd > 5 && c.run.scd < 12);
     dae_compared_free(&c);
 }
 
@@ -67,9 +67,9 @@ static void ordinary_problem_is_no_mechanism(void **state)
     assert_int_equal(dae_compare_mechanism(p, &view), 0);
     o.options.method = "radau5";
     assert_int_equal(dae_compare_run(p, &o, "radau5", &c, NULL), DAE_OK);
-    assert_int_equal(c.status, DAE_OK);
+    assert_int_equal(c.run.status, DAE_OK);
     assert_int_equal(c.npoint, 0);
-    assert_true(isnan(c.position_max) && isnan(c.energy) && c.scd > 3);
+    assert_true(isnan(c.position_max) && isnan(c.energy) && c.run.scd > 3);
     dae_compared_free(&c);
     dae_problem_destroy(p);
 }
@@ -124,7 +124,7 @@ static void tables_and_picture_hold_the_numbers(void **state)
     assert_int_equal(dae_compare_plot(c, 2, "a title", "svg", remember, &m), DAE_OK);
     assert_non_null(strstr(m.text, "$l1 using 1:3"));
     assert_int_equal(dae_compare_write(c, 2, "tex", remember, &m), DAE_ERR_INPUT);
-    dae_compared none = {.label = "none"};
+    dae_compared none = {.run.solver = "none"};
     assert_int_equal(dae_compare_plot(&none, 1, "a title", "svg", remember, &m), DAE_ERR_INPUT);
     dae_compared_free(&c[0]);
     dae_compared_free(&c[1]);

@@ -71,14 +71,14 @@ static void ranges_follow_the_pages_of_the_problems(void **state)
         "rober", DAE_RESULTS_RANGE,
         &(dae_results_choice){.solver = (const char *const[]){"radau", "vode"}, .nsolver = 2}, &row);
     assert_int_equal(n, 66); /* m = 0 .. 32 each */
-    assert_string_equal(row[12].solver, "radau");
-    assert_near(row[12].rtol, 1e-7, 1e-20);
-    assert_near(row[12].atol, 1e-11, 1e-24);
-    assert_near(row[12].h0, 1e-9, 1e-22);
+    assert_string_equal(row[12].run.solver, "radau");
+    assert_near(row[12].run.rtol, 1e-7, 1e-20);
+    assert_near(row[12].run.atol, 1e-11, 1e-24);
+    assert_near(row[12].run.h0, 1e-9, 1e-22);
     assert_non_null(row[12].published);
     assert_int_equal(row[12].published->steps, 112);
     assert_null(row[13].published);
-    assert_near(row[33].h0, 0, 0); /* VODE chooses its first step */
+    assert_near(row[33].run.h0, 0, 0); /* VODE chooses its first step */
     free(row);
     assert_null(dae_tolerance_range_find("cable-drum"));
     assert_int_equal(dae_results_plan("no-such-problem", DAE_RESULTS_RANGE, NULL, &row), 0);
@@ -103,8 +103,8 @@ static void methods_of_low_order_run_at_all_tolerances(void **state)
     const dae_tolerance_range *r = dae_tolerance_range_find("rober");
     int n = dae_results_plan("rober", DAE_RESULTS_RANGE, NULL, &row), two = 0, four = 0;
     for (int i = 0; i < n; i++) {
-        two += !strcmp(row[i].solver, "wnys2");
-        four += !strcmp(row[i].solver, "rosnys4");
+        two += !strcmp(row[i].run.solver, "wnys2");
+        four += !strcmp(row[i].run.solver, "rosnys4");
     }
     free(row);
     assert_int_equal(two, r->last + 1);
@@ -122,8 +122,8 @@ static void one_pair_is_limited_by_its_cost(void **state)
     }
     assert_int_equal(limited, 1);
     for (int i = 0; i < n; i++) {
-        if (strcmp(row[i].solver, "wnys2") != 0) continue;
-        assert_true(row[i].rtol > 0.99e-9);
+        if (strcmp(row[i].run.solver, "wnys2") != 0) continue;
+        assert_true(row[i].run.rtol > 0.99e-9);
         runs++;
     }
     free(row);
@@ -155,9 +155,9 @@ static void tba_as_published_ends_at_the_tightest_tolerances(void **state)
         assert_int_equal(n, 33);
         dae_result_row *r = &row[run[i].m];
         dae_result_run(r, 120, 1);
-        if (r->status != DAE_OK || r->steps > run[i].steps || !(r->mescd > 4))
-            fail_msg("%s at %.3g: %s, %ld steps, mescd %.2f", r->solver, r->rtol, r->message, r->steps,
-                     r->mescd);
+        if (r->run.status != DAE_OK || r->run.steps > run[i].steps || !(r->run.mescd > 4))
+            fail_msg("%s at %.3g: %s, %ld steps, mescd %.2f", r->run.solver, r->run.rtol, r->run.message,
+                     r->run.steps, r->run.mescd);
         free(row);
     }
 }
@@ -174,7 +174,7 @@ static void ida_ends_the_pump_at_every_loose_tolerance(void **state)
     assert_int_equal(n, 15);
     for (int i = 0; i < n; i++) {
         dae_result_run(&row[i], 0, 1);
-        assert_int_equal(row[i].status, DAE_OK);
+        assert_int_equal(row[i].run.status, DAE_OK);
     }
     free(row);
 }
@@ -188,11 +188,11 @@ static void a_row_reproduces_the_report(void **state)
                          &(dae_results_choice){.solver = (const char *const[]){"radau"}, .nsolver = 1}, &row);
     assert_int_equal(n, 3);
     dae_result_run(&row[0], 0, 1);
-    assert_int_equal(row[0].status, DAE_OK);
-    assert_near(row[0].scd, 4.91, 0.006);
-    assert_near(row[0].mescd, 7.11, 0.006);
-    assert_int_equal(row[0].steps, 51);
-    assert_int_equal(row[0].accepted, 40);
+    assert_int_equal(row[0].run.status, DAE_OK);
+    assert_near(row[0].run.scd, 4.91, 0.006);
+    assert_near(row[0].run.mescd, 7.11, 0.006);
+    assert_int_equal(row[0].run.steps, 51);
+    assert_int_equal(row[0].run.accepted, 40);
     assert_int_equal(dae_result_marks(&row[0]), 0);
     free(row);
 }
@@ -206,9 +206,9 @@ static void a_solver_without_rows_gets_the_tolerances_of_the_problem(void **stat
                              &row);
     assert_int_equal(n, 3);
     for (int i = 0; i < n; i++) assert_null(row[i].published);
-    assert_near(row[0].rtol * row[1].rtol * row[2].rtol, 1e-21, 1e-30);
+    assert_near(row[0].run.rtol * row[1].run.rtol * row[2].run.rtol, 1e-21, 1e-30);
     dae_result_run(&row[1], 0, 1);
-    assert_int_equal(row[1].status, DAE_OK);
+    assert_int_equal(row[1].run.status, DAE_OK);
     assert_int_equal(dae_result_marks(&row[1]), 0);
     free(row);
 }
@@ -226,39 +226,43 @@ static void marks_are_set_beyond_the_allowance(void **state)
                            .atol = 1e-4,
                            .h0 = NAN,
                            .cpu_seconds = NAN};
-    dae_result_row r = {.problem = "hires",
-                        .solver = "radau",
+    dae_result_row r = {.run.problem = "hires",
+                        .run.solver = "radau",
                         .published = &p,
-                        .mescd = 5.31,
-                        .scd = 3.31,
-                        .steps = 160,
-                        .f = 1600,
+                        .run.mescd = 5.31,
+                        .run.scd = 3.31,
+                        .run.steps = 160,
+                        .run.f = 1600,
                         .m = -1};
     assert_int_equal(dae_result_marks(&r), 0);
-    r.solver = "mebdfi"; /* 0.5 digits, 1.3 times */
+    strcpy(r.run.solver, "mebdfi"); /* 0.5 digits, 1.3 times */
     assert_int_equal(dae_result_marks(&r), DAE_MARK_MESCD | DAE_MARK_SCD | DAE_MARK_STEPS | DAE_MARK_F);
-    r.solver = "ida";
-    r.steps = 161;
+    strcpy(r.run.solver, "ida");
+    r.run.steps = 161;
     assert_int_equal(dae_result_marks(&r), DAE_MARK_STEPS);
-    r.scd = NAN; /* e5: scd is not used */
-    r.steps = 1;
+    r.run.scd = NAN; /* e5: scd is not used */
+    r.run.steps = 1;
     assert_int_equal(dae_result_marks(&r), 0);
-    r.status = DAE_ERR_STEP_TOO_SMALL;
+    r.run.status = DAE_ERR_STEP_TOO_SMALL;
     assert_int_equal(dae_result_marks(&r), DAE_MARK_FAILED);
 }
 
 static void a_run_at_its_limit_has_failed_and_says_so(void **state)
 {
     (void)state;
-    dae_result_row r = {
-        .problem = "ringmod", .solver = "radau5", .m = 0, .rtol = 1e-4, .atol = 1e-4, .h0 = 1e-6};
+    dae_result_row r = {.run.problem = "ringmod",
+                        .run.solver = "radau5",
+                        .m = 0,
+                        .run.rtol = 1e-4,
+                        .run.atol = 1e-4,
+                        .run.h0 = 1e-6};
     dae_result_run(&r, 1e-3, 1);
-    assert_int_equal(r.status, DAE_ERR_MAX_SECONDS);
-    assert_non_null(strstr(r.message, "CPU"));
-    assert_true(isnan(r.scd));
-    r = (dae_result_row){.problem = "nonsense", .solver = "radau5"};
+    assert_int_equal(r.run.status, DAE_ERR_MAX_SECONDS);
+    assert_non_null(strstr(r.run.message, "CPU"));
+    assert_true(isnan(r.run.scd));
+    r = (dae_result_row){.run.problem = "nonsense", .run.solver = "radau5"};
     dae_result_run(&r, 0, 1);
-    assert_true(r.status < 0);
+    assert_true(r.run.status < 0);
 }
 
 static dae_published_row sample_published = {"hires", "radau", NULL, 1e-7, 1e-7, 1e-9,  7.11, 4.91,
@@ -266,50 +270,50 @@ static dae_published_row sample_published = {"hires", "radau", NULL, 1e-7, 1e-7,
 
 static dae_result_row sample(void)
 {
-    return (dae_result_row){.problem = "hires",
-                            .solver = "radau5",
+    return (dae_result_row){.run.problem = "hires",
+                            .run.solver = "radau5",
                             .published = &sample_published,
                             .m = 8,
-                            .rtol = 1e-7,
-                            .atol = 1e-7,
-                            .mescd = 6.5,
-                            .scd = 4.0,
-                            .steps = 102,
-                            .accepted = 90,
-                            .f = 900,
-                            .jac = 30,
-                            .lu = 60,
-                            .cpu_seconds = 0.25};
+                            .run.rtol = 1e-7,
+                            .run.atol = 1e-7,
+                            .run.mescd = 6.5,
+                            .run.scd = 4.0,
+                            .run.steps = 102,
+                            .run.accepted = 90,
+                            .run.f = 900,
+                            .run.jac = 30,
+                            .run.lu = 60,
+                            .run.cpu_seconds = 0.25};
 }
 
 static void a_row_reads_back_its_results(void **state)
 {
     (void)state;
-    dae_result_row r = sample(), planned = {.problem = "hires",
-                                            .solver = "radau5",
+    dae_result_row r = sample(), planned = {.run.problem = "hires",
+                                            .run.solver = "radau5",
                                             .published = &sample_published,
                                             .m = 8,
-                                            .rtol = 1e-7,
-                                            .atol = 1e-7,
-                                            .status = DAE_ERR_INTERNAL};
+                                            .run.rtol = 1e-7,
+                                            .run.atol = 1e-7,
+                                            .run.status = DAE_ERR_INTERNAL};
     buffer b = {.used = 0};
     assert_int_equal(dae_result_json(&r, collect, &b), DAE_OK);
     dae_measurement m;
     assert_int_equal(dae_measurement_parse(b.text, strlen(b.text), &m, NULL), DAE_OK);
     assert_int_equal(dae_result_take(&planned, &m), 1);
-    assert_int_equal(planned.status, DAE_OK);
-    assert_true(planned.mescd == 6.5 && planned.scd == 4.0 && planned.cpu_seconds == 0.25);
-    assert_true(planned.steps == 102 && planned.accepted == 90 && planned.f == 900 && planned.jac == 30 &&
-                planned.lu == 60);
+    assert_int_equal(planned.run.status, DAE_OK);
+    assert_true(planned.run.mescd == 6.5 && planned.run.scd == 4.0 && planned.run.cpu_seconds == 0.25);
+    assert_true(planned.run.steps == 102 && planned.run.accepted == 90 && planned.run.f == 900 &&
+                planned.run.jac == 30 && planned.run.lu == 60);
     dae_result_row other = planned;
-    other.rtol = 1e-8;
+    other.run.rtol = 1e-8;
     assert_int_equal(dae_result_take(&other, &m), 0);
     other = planned;
-    other.solver = "radau";
+    strcpy(other.run.solver, "radau");
     assert_int_equal(dae_result_take(&other, &m), 0);
     assert_int_equal(dae_measurement_parse("{\"prob", 6, &m, NULL), DAE_ERR_INPUT);
     /* A failure keeps its reason. */
-    r.status = DAE_ERR_CONVERGENCE;
+    r.run.status = DAE_ERR_CONVERGENCE;
     b.used = 0;
     assert_int_equal(dae_result_json(&r, collect, &b), DAE_OK);
     assert_int_equal(dae_measurement_parse(b.text, strlen(b.text), &m, NULL), DAE_OK);
@@ -358,9 +362,9 @@ static void a_failed_row_tells_its_message(void **state)
     (void)state;
     dae_result_row r = sample();
     buffer b = {.used = 0};
-    r.status = DAE_ERR_MAX_SECONDS;
-    r.scd = r.mescd = NAN;
-    strcpy(r.message, "too slow");
+    r.run.status = DAE_ERR_MAX_SECONDS;
+    r.run.scd = r.run.mescd = NAN;
+    strcpy(r.run.message, "too slow");
     assert_int_equal(dae_results_write(&r, 1, "md", collect, &b), DAE_OK);
     assert_non_null(strstr(b.text, "**radau5 (radau)**"));
     assert_non_null(strstr(b.text, "radau5 at rtol 1e-07 failed: too slow"));

@@ -159,12 +159,12 @@ PyObject *study_compare(PyObject *module, PyObject *args)
         PyEval_RestoreThread(thread);
         if (s < 0) raise_status(s, &err);
         else
-            out = Py_BuildValue("{s:s,s:i,s:s,s:s,s:d,s:d,s:l,s:l,s:l,s:l,s:d,s:d,s:d,s:d,s:d}", "label",
-                                c.label, "status", (int)c.status, "word", dae_run_status_word(c.status),
-                                "message", c.message, "t_end", c.t_end, "cpu_seconds", c.cpu_seconds, "steps",
-                                c.steps, "f", c.f, "jac", c.jac, "lu", c.lu, "position_max", c.position_max,
-                                "velocity_max", c.velocity_max, "energy", c.energy, "scd", c.scd, "mescd",
-                                c.mescd);
+            out = Py_BuildValue(
+                "{s:s,s:i,s:s,s:s,s:d,s:d,s:l,s:l,s:l,s:l,s:d,s:d,s:d,s:d,s:d}", "label", c.run.solver,
+                "status", (int)c.run.status, "word", dae_run_status_word(c.run.status), "message",
+                c.run.message, "t_end", c.run.t, "cpu_seconds", c.run.cpu_seconds, "steps", c.run.steps, "f",
+                c.run.f + c.run.f_jac, "jac", c.run.jac, "lu", c.run.lu, "position_max", c.position_max,
+                "velocity_max", c.velocity_max, "energy", c.energy, "scd", c.run.scd, "mescd", c.run.mescd);
         dae_compared_free(&c);
     }
     options_clear(&set);
