@@ -51,7 +51,7 @@ mbs_context mbs_begin(const mbs_mechanism *m, double t, const double *p, const d
 /* A cache: poses (the ground first), the positions that they belong to, work space of expressions. */
 size_t mbs_cache_size(const mbs_mechanism *m)
 {
-    return ((size_t)m->nbody + 1) * sizeof(mbs_pose) + ((size_t)m->np + m->work_size + 1) * sizeof(double);
+    return ((size_t)m->nbody + 1) * sizeof(mbs_pose) + ((size_t)m->np + mbs_work(m)) * sizeof(double);
 }
 
 mbs_context mbs_begin_at(const mbs_mechanism *m, const dae_mech_point *y)

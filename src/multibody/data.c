@@ -18,9 +18,9 @@ static mbs_data *create(const mbs_mechanism *m, int derivatives)
 {
     size_t nv = (size_t)m->nv, nz = (size_t)m->nz;
     size_t size[] = {((size_t)m->nbody + 1) * sizeof(mbs_pose) / sizeof(double),
-                     m->work_size + 1,
+                     mbs_work(m),
                      nv,
-                     dual_room * nz,
+                     dual_room * (size_t)(1 + m->nested) * nz,
                      nv * nz,
                      1 + (size_t)(m->np + m->nv + m->nu + m->nrow)};
     size_t count = derivatives && mbs_has_derivatives(m) ? 6 : 2, all = 0;

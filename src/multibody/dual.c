@@ -222,6 +222,49 @@ static mbs_dual3 frame_axis(mbs_context *x, const mbs_frame *f, int column)
     return mbs_axis3(x, f->body, c);
 }
 
+/* The rotation vector in global axes: with w = sum_k (axis k of i) x (axis k of j) = 2 sin(theta) n and
+ * cos(theta) = (trace - 1)/2,  psi = theta n = w theta/|w|. For theta below pi. */
+mbs_dual3 mbs_rotation_vector3(mbs_context *x, const mbs_frame *i, const mbs_frame *j)
+{
+    static const double zero[3];
+    mbs_dual3 w = mbs_constant3(zero);
+    mbs_dual trace = mbs_constant(0);
+    for (int k = 0; k < 3; k++) {
+        mbs_dual3 a = frame_axis(x, i, k), b = frame_axis(x, j, k);
+        w = mbs_sum3(x, 1, w, 1, mbs_cross3(x, a, b));
+        trace = mbs_sum(x, 1, trace, 1, mbs_dot3(x, a, b));
+    }
+    mbs_dual length = mbs_norm3(x, w), factor;
+    double s = length.x / 2, c = (trace.x - 1) / 2;
+    if (c > 0 && s < 1e-4) { /* theta/(2 s) = 1/2 + s^2/12 + ... */
+        factor = mbs_chain(x, length, 0.5 + s * s / 12, s / 12);
+    } else { /* d theta = c ds - s dc */
+        double theta = atan2(s, c);
+        factor = mbs_sum(x, (c - theta / s) / (4 * s), length, -0.25, trace);
+        factor.x = theta / (2 * s);
+    }
+    return mbs_scale3(x, factor, w);
+}
+
+mbs_dual mbs_atan2(mbs_context *x, mbs_dual s, mbs_dual c)
+{
+    double r2 = s.x * s.x + c.x * c.x;
+    mbs_dual r = r2 > 0 ? mbs_sum(x, c.x / r2, s, -s.x / r2, c) : mbs_constant(0);
+    r.x = atan2(s.x, c.x);
+    return r;
+}
+
+/* de = L^T d(rotation)/2, L = [-e, -e~ + e0 I]; of the orientation, so whatever the length of e has become. */
+mbs_dual mbs_quaternion_dual(mbs_context *x, int body, int k)
+{
+    const double *q = x->pose[body].e, n = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    const double e[4] = {n * q[0], n * q[1], n * q[2], n * q[3]};
+    double LT[4][3] = {{-e[1], -e[2], -e[3]}, {e[0], -e[3], e[2]}, {e[3], e[0], -e[1]}, {-e[2], e[1], e[0]}};
+    mbs_dual r = {e[k], take(x)};
+    for (int c = 0; c < 3; c++) seed(x, r.g, 0, body, 3 + c, LT[k][c] / 2);
+    return r;
+}
+
 static void angle_dual(mbs_context *x, const mbs_coordinate *q, mbs_dual *value, mbs_dual *rate)
 {
     if (x->m->planar) {
@@ -234,10 +277,7 @@ static void angle_dual(mbs_context *x, const mbs_coordinate *q, mbs_dual *value,
         return;
     }
     mbs_dual3 fj = frame_axis(x, &q->j, 0);
-    mbs_dual s = mbs_dot3(x, frame_axis(x, &q->i, 1), fj), c = mbs_dot3(x, frame_axis(x, &q->i, 0), fj);
-    double r2 = s.x * s.x + c.x * c.x;
-    *value = mbs_sum(x, c.x / r2, s, -s.x / r2, c); /* its gradient is that of atan2 */
-    value->x = atan2(s.x, c.x);
+    *value = mbs_atan2(x, mbs_dot3(x, frame_axis(x, &q->i, 1), fj), mbs_dot3(x, frame_axis(x, &q->i, 0), fj));
     *rate = mbs_dot3(x, frame_axis(x, &q->i, 2),
                      mbs_sum3(x, 1, mbs_omega3(x, q->j.body), -1, mbs_omega3(x, q->i.body)));
 }
@@ -292,16 +332,32 @@ static void put(mbs_context *x, int body, int c, mbs_dual f, double sign)
     if (x->J) add(x, sign, f.g, x->J + (size_t)k * (size_t)x->nz);
 }
 
+static void measure_torque(mbs_context *x, int body, mbs_dual3 n, double sign)
+{
+    mbs_probe *p = x->probe;
+    if (body == p->body) p->torque = mbs_sum3(x, 1, p->torque, sign, n);
+    if (body) p->power = mbs_sum(x, 1, p->power, sign, mbs_dot3(x, n, mbs_omega3(x, body)));
+}
+
+static void measure_force(mbs_context *x, const mbs_frame *f, mbs_dual3 F, double sign)
+{
+    mbs_probe *p = x->probe;
+    if (f->body == p->body) p->force = mbs_sum3(x, 1, p->force, sign, F);
+    if (f->body) p->power = mbs_sum(x, 1, p->power, sign, mbs_dot3(x, F, mbs_velocity3(x, f)));
+}
+
 void mbs_apply_torque(mbs_context *x, int body, mbs_dual3 n, double sign)
 {
-    if (body == 0) return;
+    if (x->probe) measure_torque(x, body, n, sign);
+    if (body == 0 || x->probe) return;
     mbs_dual3 b = mbs_to_body3(x, body, n);
     for (int k = 0; k < 3; k++) put(x, body, 3 + k, b.c[k], sign);
 }
 
 void mbs_apply_force(mbs_context *x, const mbs_frame *f, mbs_dual3 F, double sign)
 {
-    if (f->body == 0) return;
+    if (x->probe) measure_force(x, f, F, sign);
+    if (f->body == 0 || x->probe) return;
     for (int k = 0; k < 3; k++) put(x, f->body, k, F.c[k], sign);
     mbs_dual3 b = mbs_to_body3(x, f->body, F), n = mbs_cross3(x, mbs_constant3(f->s), b);
     for (int k = 0; k < 3; k++) put(x, f->body, 3 + k, n.c[k], sign);
@@ -310,6 +366,10 @@ void mbs_apply_force(mbs_context *x, const mbs_frame *f, mbs_dual3 F, double sig
 void mbs_apply_coordinate(mbs_context *x, const mbs_coordinate *q, mbs_dual force)
 {
     static const double z[3] = {0, 0, 1};
+    if (x->probe) {
+        x->probe->along = mbs_sum(x, 1, x->probe->along, 1, force);
+        x->probe->coordinate = 1;
+    }
     if (q->kind == MBS_ANGLE) {
         mbs_dual3 h = x->m->planar ? mbs_constant3(z) : frame_axis(x, &q->i, 2);
         mbs_dual3 n = mbs_scale3(x, force, h);

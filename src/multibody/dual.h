@@ -40,7 +40,11 @@ mbs_dual3 mbs_velocity3(mbs_context *x, const mbs_frame *f);
 mbs_dual3 mbs_omega3(mbs_context *x, int body); /* global axes */
 mbs_dual3 mbs_separation3(mbs_context *x, const mbs_frame *i, const mbs_frame *j);
 mbs_dual3 mbs_separation_rate3(mbs_context *x, const mbs_frame *i, const mbs_frame *j);
+mbs_dual3 mbs_rotation_vector3(mbs_context *x, const mbs_frame *i,
+                               const mbs_frame *j); /* of j against i, global axes */
 void mbs_coordinate_dual(mbs_context *x, const mbs_coordinate *q, mbs_dual *value, mbs_dual *rate);
+mbs_dual mbs_quaternion_dual(mbs_context *x, int body, int k); /* Euler parameter k */
+mbs_dual mbs_atan2(mbs_context *x, mbs_dual s, mbs_dual c);
 mbs_dual mbs_state_dual(mbs_context *x, int k);                       /* u_k */
 mbs_dual mbs_multiplier_dual(mbs_context *x, int k);                  /* lambda_k; k < 0: 0 */
 void mbs_seed_time(const mbs_context *x, mbs_dual *a, double factor); /* adds to the derivative by t */
@@ -53,5 +57,21 @@ mbs_dual mbs_expression_partial(mbs_context *x, int expression, const mbs_dual *
 void mbs_apply_force(mbs_context *x, const mbs_frame *f, mbs_dual3 F, double sign);
 void mbs_apply_torque(mbs_context *x, int body, mbs_dual3 n, double sign);
 void mbs_apply_coordinate(mbs_context *x, const mbs_coordinate *q, mbs_dual force);
+
+/* Instead of being applied, a force is measured: what it does to `body`, its power on all bodies, its value along a coordinate. */
+typedef struct mbs_probe {
+    int body;
+    mbs_dual3 force, torque; /* global */
+    mbs_dual power, along;
+    int coordinate; /* 1: along was set */
+} mbs_probe;
+
+struct mbs_measure {
+    mbs_dual deflection;
+    mbs_dual3 direction; /* the force on b counts along it, */
+    int directed;        /* if 1; else its magnitude, or its value along a coordinate */
+};
+/* One signal of a force; x->nz decides whether with derivatives. */
+mbs_dual mbs_force_dual(mbs_context *x, int force, mbs_force_component component);
 
 #endif

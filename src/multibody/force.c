@@ -112,6 +112,7 @@ dae_status mbs_build_force_values(mbs_builder *b, int k)
     mbs_force_data *f = &b->m->force[k];
     snprintf(b->path, sizeof b->path, "forces[%d]", k);
     b->locals = f->type->locals;
+    b->force = k;
     for (int i = 0; i < 3; i++) {
         char field[16];
         f->value[i] = -1;
@@ -125,5 +126,6 @@ dae_status mbs_build_force_values(mbs_builder *b, int k)
         if (s) return s;
     }
     b->locals = NULL;
+    b->force = -1;
     return DAE_OK;
 }

@@ -39,7 +39,7 @@ static size_t carve(const mbs_tree *t, double *base, workspace *w)
                      n,
                      4 * n,
                      (size_t)m->nv,
-                     m->work_size + 1,
+                     mbs_work(m),
                      24 * nl,
                      nl * nl,
                      nl,

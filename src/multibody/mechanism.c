@@ -166,7 +166,7 @@ static dae_status finish(mbs_builder *b)
 mbs_mechanism *mbs_mechanism_create(const mbs_model *model, dae_error *err)
 {
     dae_error own = {0};
-    mbs_builder b = {.err = err ? err : &own};
+    mbs_builder b = {.err = err ? err : &own, .force = -1};
     if (!model) {
         if (!b.err->status) dae_fail(b.err, DAE_ERR_INPUT, NAN, "there is no model");
         return NULL;

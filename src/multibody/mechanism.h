@@ -125,8 +125,12 @@ typedef struct mbs_force_data {
     int u;        /* its first state, -1: none */
     int grip;     /* contact: states of stick and slip in u, -1: none */
     int joint;
-    int side; /* its first switch (sides.c), -1: none */
+    int side;   /* its first switch (sides.c), -1: none */
+    int nested; /* forces whose signals its expressions use, one by the other: how deep */
 } mbs_force_data;
+
+/* What a force shows of itself (signal.c): its deflection, and the direction in which the force on b counts. */
+typedef struct mbs_measure mbs_measure;
 
 enum {                       /* what a force acts on */
        MBS_ACTS_BETWEEN = 1, /* the points a and b, on different bodies */
@@ -152,6 +156,7 @@ typedef struct mbs_force_type {
     void (*dynamics)(const mbs_force_data *f, mbs_context *x, double *du); /* NULL: none */
     int switches; /* where apply is not smooth: decisions that it asks mbs_branch for */
     int (*sticks)(const mbs_force_data *f); /* 1: it sticks and slips (switch.c); NULL: never */
+    void (*measure)(const mbs_force_data *f, mbs_context *x, mbs_measure *out); /* NULL: no deflection */
 } mbs_force_type;
 
 const mbs_force_type *mbs_force_type_at(int i);
@@ -168,21 +173,31 @@ typedef enum mbs_signal_kind {
     MBS_BODY_OMEGA,
     MBS_JOINT_COORDINATE, /* component: mbs_coordinate_kind */
     MBS_JOINT_RATE,
-    MBS_STATE,             /* u */
-    MBS_LOCAL,             /* of a force */
-    MBS_POINT_POSITION,    /* object: a point of the model */
+    MBS_STATE,          /* u */
+    MBS_LOCAL,          /* of a force */
+    MBS_POINT_POSITION, /* object: a point of the model */
     MBS_POINT_VELOCITY,
+    MBS_FORCE_SIGNAL,      /* component: mbs_force_component */
+    MBS_BODY_ROTATION,     /* rotation vector */
+    MBS_BODY_CARDAN,       /* A = Rx Ry Rz */
+    MBS_BODY_EULER,        /* A = Rz(phi) Rx(theta) Rz(psi) */
     MBS_BODY_ACCELERATION, /* from here on: sensors only */
     MBS_BODY_ALPHA,
     MBS_JOINT_REACTION, /* component 0..2 force, 3..5 torque, 6 and 7 their magnitudes */
     MBS_ENERGY,         /* component 0 kinetic, 1 potential, 2 both */
     MBS_DRIVER_FORCE,
-    MBS_SENSOR,         /* one that was declared before */
-    MBS_POINT_ACCELERATION,
-    MBS_BODY_ROTATION, /* rotation vector */
-    MBS_BODY_CARDAN,   /* A = Rx Ry Rz */
-    MBS_BODY_EULER     /* A = Rz(phi) Rx(theta) Rz(psi) */
+    MBS_SENSOR, /* one that was declared before */
+    MBS_POINT_ACCELERATION
 } mbs_signal_kind;
+
+typedef enum mbs_force_component {
+    MBS_FORCE_SIZE,
+    MBS_FORCE_POWER,
+    MBS_FORCE_DEFLECTION,
+    MBS_FORCE_X, /* on b */
+    MBS_FORCE_Y,
+    MBS_FORCE_Z
+} mbs_force_component;
 
 typedef struct mbs_signal {
     mbs_signal_kind kind;
@@ -242,7 +257,8 @@ struct mbs_mechanism {
     mbs_coordinate *impact; /* of the events; kind none: no impact */
     int *rest;              /* of the events: states of resting contact in u, -1: none */
     size_t work_size;
-    int nz; /* numbers of a gradient: nv positions, nv velocities, nu, nlambda, t */
+    int nz;     /* numbers of a gradient: nv positions, nv velocities, nu, nlambda, t */
+    int nested; /* the largest of its forces */
     size_t heap_size;
     double *p0;     /* initial values as described, (p, v, u) */
     int *redundant; /* scalar rows left out, among all as described */
@@ -277,9 +293,16 @@ struct mbs_context {
     int nz;
     double *heap;
     size_t used;
-    mbs_data *data; /* to be put back by mbs_end, or NULL */
+    mbs_data *data;              /* to be put back by mbs_end, or NULL */
     const struct mbs_note *note; /* where margins are wanted, or NULL */
+    struct mbs_probe *probe;     /* forces are measured, not applied, or NULL */
 };
+
+/* Work space of expressions: those of a sensor ask forces, whose expressions may ask other forces. */
+static inline size_t mbs_work(const mbs_mechanism *m)
+{
+    return (size_t)(2 + m->nested) * m->work_size + 1;
+}
 
 /* Position in v of velocity c (0..2 of the center, 3..5 of rotation) of a body, -1: there is none. */
 static inline int mbs_slot_of(const mbs_mechanism *m, int body, int c)
@@ -334,7 +357,8 @@ struct mbs_builder {
     dae_error *err;
     char path[96]; /* "joints[3]", for messages */
     int row_capacity;
-    const char *locals;      /* names of the local variables of the force being built */
+    const char *locals;      /* names of the local variables of the force being built, */
+    int force;               /* and its number, -1: none */
     const mbs_pose *initial; /* poses as described */
 };
 

@@ -1,12 +1,13 @@
 /* Signals: what expressions of a model can name, their values and derivatives.
  *
  *   t, parameters
- *   body.x .y .z .angle .vx .vy .vz .omega (space: .omega.x ...), .q.w .q.x .q.y .q.z
+ *   body.x .y .z .angle .vx .vy .vz .omega (space: .omega.x ...), .q.w .q.x .q.y .q.z, .rotation.x .cardan.x .euler.phi (... .theta .psi)
  *   point.x .y .z .vx .vy .vz
  *   joint.value .speed .angle .slide .length .angle_rate .slide_rate .length_rate
- *   motor.current; local names of a force (length, rate, ...)
- *   sensors and events: body.ax .ay .az .alpha, .rotation.x .cardan.x .euler.phi (... .theta .psi), point.ax ..., joint.reaction.x ..., .force, .torque, driver.force,
+ *   force.force .power .deflection .fx .fy .fz (on b); motor.current; local names of a force (length, rate, ...)
+ *   sensors and events: body.ax .ay .az .alpha, point.ax ..., joint.reaction.x ..., .force, .torque, driver.force,
  *                 energy.kinetic .potential .total, sensors declared before */
+#include "multibody/build.h"
 #include "multibody/dual.h"
 
 #include <stdio.h>
@@ -20,6 +21,7 @@ typedef struct lookup {
     int purpose;
     int refused; /* 1: a signal that this purpose may not use was named */
     int derived; /* 1: one that needs accelerations or reactions was */
+    int later;   /* 1: a force that is declared after the present one was */
     int starved; /* memory ran out */
 } lookup;
 
@@ -110,6 +112,22 @@ static int joint_signal(const mbs_mechanism *m, const mbs_joint_data *j, const c
     return 0;
 }
 
+static int force_signal(const mbs_mechanism *m, int k, const char *field, mbs_signal *s)
+{
+    static const char *const list[] = {"force", "power", "deflection", "fx", "fy", "fz"};
+    const mbs_force_data *f = &m->force[k];
+    if (!strcmp(field, "current") && f->u >= 0) {
+        *s = (mbs_signal){MBS_STATE, f->u, 0};
+        return 1;
+    }
+    for (int i = 0; i < (m->planar ? 5 : 6); i++) {
+        if (strcmp(list[i], field) != 0) continue;
+        *s = (mbs_signal){MBS_FORCE_SIGNAL, k, i};
+        return i != MBS_FORCE_DEFLECTION || f->type->measure;
+    }
+    return 0;
+}
+
 static int local_number(const char *names, const char *name)
 {
     int k = 0;
@@ -150,10 +168,7 @@ static int named_signal(const lookup *l, const char *name, mbs_signal *s)
     if (s->object >= 0 && s->object < m->njoint) return joint_signal(m, &m->joint[s->object], dot + 1, s);
     if ((s->object = mbs_find_point(m->model, head)) >= 0) return point_signal(m, dot + 1, s);
     for (k = 0; k < m->nforce; k++) {
-        if (m->force[k].u < 0 || strcmp(m->force[k].model->name, head) != 0 || strcmp(dot, ".current") != 0)
-            continue;
-        *s = (mbs_signal){MBS_STATE, m->force[k].u, 0};
-        return 1;
+        if (!strcmp(m->force[k].model->name, head)) return force_signal(m, k, dot + 1, s);
     }
     for (k = 0; k < m->model->ndriver; k++) {
         if (strcmp(m->model->driver[k].name, head) != 0 || strcmp(dot, ".force") != 0) continue;
@@ -220,6 +235,14 @@ static dae_dimension dimension_of(const mbs_builder *b, const mbs_signal *s)
     case MBS_STATE: base = current; break;
     case MBS_JOINT_REACTION: base = s->component < 3 || s->component == 6 ? force : torque; break;
     case MBS_ENERGY: base = torque; break;
+    case MBS_FORCE_SIGNAL: {
+        const mbs_force_data *f = &b->m->force[s->object];
+        int turns = f->joint >= 0 ? f->q.kind == MBS_ANGLE : (f->type->acts & MBS_ACTS_BODY) != 0;
+        base = s->component == MBS_FORCE_POWER || (turns && s->component == MBS_FORCE_SIZE) ? torque : force;
+        if (s->component == MBS_FORCE_DEFLECTION) base = turns ? NULL : length;
+        per_time = s->component == MBS_FORCE_POWER;
+        break;
+    }
     case MBS_LOCAL:
         if (!b->locals || !strncmp(b->locals, "angle", 5)) d.soft = 1; /* of an angle or a slide */
         base = length;
@@ -247,9 +270,18 @@ static int look_up(const char *name, dae_symbol *out, void *user)
     }
     if (!named_signal(l, name, &s)) return 0;
     if ((l->purpose == MBS_FOR_MOTION && s.kind != MBS_TIME) ||
-        (l->purpose == MBS_FOR_FORCE && (s.kind >= MBS_BODY_ACCELERATION || s.kind == MBS_BODY_QUATERNION))) {
+        (l->purpose == MBS_FOR_FORCE && s.kind >= MBS_BODY_ACCELERATION)) {
         l->refused = 1;
         return 0;
+    }
+    if (l->purpose == MBS_FOR_FORCE && s.kind == MBS_FORCE_SIGNAL && l->b->force >= 0) {
+        mbs_force_data *own = &l->b->m->force[l->b->force], *other = &l->b->m->force[s.object];
+        if (s.object >= l->b->force) {
+            l->later = 1;
+            return 0;
+        }
+        if (own->nested < other->nested + 1) own->nested = other->nested + 1;
+        if (l->b->m->nested < own->nested) l->b->m->nested = own->nested;
     }
     l->derived |= s.kind >= MBS_BODY_ACCELERATION;
     out->dimension = dimension_of(l->b, &s);
@@ -302,6 +334,11 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
         char hint[64] = "", list[4096];
         if (l.starved) {
             dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");
+            return -1;
+        }
+        if (l.later) {
+            mbs_wrong(b, "%s: \"%s\" at column %d: a force may use forces that are declared before it only",
+                      field, text, err.column + 1);
             return -1;
         }
         if (l.refused) {
@@ -359,6 +396,35 @@ static double point_acceleration(const mbs_context *x, const mbs_signal *s)
     return x->a[mbs_slot_of(x->m, f.body, s->component)] + a[s->component] + bias[s->component];
 }
 
+/* The same with derivatives, from elements of A = [c0 c1 c2]. */
+static mbs_dual orientation_dual(mbs_context *x, const mbs_signal *s)
+{
+    static const double zero[3];
+    mbs_frame ground = {.body = 0}, own = {.body = s->object};
+    mbs_dual3 c[3];
+    int k = s->component;
+    memcpy(ground.C, mbs_identity, sizeof mbs_identity);
+    memcpy(own.C, mbs_identity, sizeof mbs_identity);
+    mbs_set(ground.s, zero);
+    mbs_set(own.s, zero);
+    if (s->kind == MBS_BODY_ROTATION) return mbs_rotation_vector3(x, &ground, &own).c[k];
+    for (int i = 0; i < 3; i++) {
+        double e[3] = {i == 0, i == 1, i == 2};
+        c[i] = mbs_axis3(x, s->object, e);
+    }
+    mbs_dual a = k == 2 ? c[1].c[0] : c[2].c[1], b = c[2].c[2]; /* Cardan: 0 and 2 */
+    if (s->kind == MBS_BODY_CARDAN && k != 1)
+        return mbs_atan2(x, mbs_sum(x, -1, a, 0, a), k == 0 ? b : c[0].c[0]);
+    if (s->kind == MBS_BODY_EULER && k != 1) {
+        a = c[2].c[1];
+        return k == 0 ? mbs_atan2(x, c[2].c[0], mbs_sum(x, -1, a, 0, a)) : mbs_atan2(x, c[0].c[2], c[1].c[2]);
+    }
+    a = s->kind == MBS_BODY_CARDAN ? c[2].c[0] : c[2].c[2];
+    double value = fmax(-1, fmin(1, a.x)), slope = 1 / sqrt(fmax(1 - value * value, 1e-300));
+    return s->kind == MBS_BODY_CARDAN ? mbs_chain(x, a, asin(value), slope)
+                                      : mbs_chain(x, a, acos(value), -slope);
+}
+
 static double orientation(const mbs_pose *b, const mbs_signal *s)
 {
     const double *A = b->A, *e = b->e;
@@ -369,6 +435,29 @@ static double orientation(const mbs_pose *b, const mbs_signal *s)
         return k == 0 ? atan2(A[2], -A[5]) : k == 1 ? acos(fmax(-1, fmin(1, A[8]))) : atan2(A[6], A[7]);
     double n = mbs_norm(e + 1), turn = 2 * atan2(n, fabs(e[0])); /* |turn| <= pi */
     return (e[0] < 0 ? -1 : 1) * (n > 1e-150 ? turn / n : 2) * e[1 + k];
+}
+
+mbs_dual mbs_force_dual(mbs_context *x, int force, mbs_force_component component)
+{
+    static const double zero[3];
+    const mbs_force_data *f = &x->m->force[force];
+    mbs_probe probe = {.body = f->type->acts & MBS_ACTS_BODY && f->joint < 0 ? f->body : f->j.body};
+    probe.force = probe.torque = mbs_constant3(zero);
+    probe.power = probe.along = mbs_constant(0);
+    mbs_measure own = {mbs_constant(0), mbs_constant3(zero), 0};
+    struct mbs_probe *outer = x->probe;
+    x->work += x->m->work_size; /* the variables of the expression that asks stay */
+    if (f->type->measure) f->type->measure(f, x, &own);
+    x->probe = &probe;
+    if (component != MBS_FORCE_DEFLECTION) f->type->apply(f, x);
+    x->probe = outer;
+    x->work -= x->m->work_size;
+    if (component == MBS_FORCE_DEFLECTION) return own.deflection;
+    if (component == MBS_FORCE_POWER) return probe.power;
+    if (component >= MBS_FORCE_X) return probe.force.c[component - MBS_FORCE_X];
+    if (own.directed) return mbs_dot3(x, own.direction, probe.force);
+    if (probe.coordinate || f->joint >= 0) return probe.along;
+    return mbs_norm3(x, f->type->acts & MBS_ACTS_BODY ? probe.torque : probe.force);
 }
 
 double mbs_signal_value(mbs_context *x, const mbs_signal *s)
@@ -392,6 +481,12 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
         f = point_of(m, s->object);
         (s->kind == MBS_POINT_POSITION ? mbs_point_position : mbs_point_velocity)(x, &f, out);
         return out[s->component];
+    case MBS_FORCE_SIGNAL: {
+        mbs_context plain = *x;
+        plain.nz = 0;
+        plain.J = NULL;
+        return mbs_force_dual(&plain, s->object, (mbs_force_component)s->component).x;
+    }
     case MBS_POINT_ACCELERATION: return point_acceleration(x, s);
     case MBS_BODY_ROTATION:
     case MBS_BODY_CARDAN:
@@ -450,6 +545,11 @@ mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *lo
         mbs_coordinate_dual(x, joint_coordinate(x, s), &value, &rate);
         return s->kind == MBS_JOINT_RATE ? rate : value;
     case MBS_STATE: return mbs_state_dual(x, s->object);
+    case MBS_BODY_QUATERNION: return mbs_quaternion_dual(x, s->object, s->component);
+    case MBS_BODY_ROTATION:
+    case MBS_BODY_CARDAN:
+    case MBS_BODY_EULER: return orientation_dual(x, s);
+    case MBS_FORCE_SIGNAL: return mbs_force_dual(x, s->object, (mbs_force_component)s->component);
     case MBS_TIME:
         value = mbs_fresh(x, x->t);
         mbs_seed_time(x, &value, 1);

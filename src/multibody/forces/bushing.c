@@ -30,37 +30,6 @@ static dae_status build(mbs_builder *b, mbs_force_data *f)
     return DAE_OK;
 }
 
-static mbs_dual3 frame_axis(mbs_context *x, const mbs_frame *f, int column)
-{
-    double c[3];
-    mbs_column(f->C, column, c);
-    return mbs_axis3(x, f->body, c);
-}
-
-/* The rotation vector in global axes: with w = sum_k (axis k of i) x (axis k of j) = 2 sin(theta) n and
- * cos(theta) = (trace - 1)/2,  psi = theta n = w theta/|w|. For theta below pi. */
-static mbs_dual3 rotation_vector(mbs_context *x, const mbs_frame *i, const mbs_frame *j)
-{
-    static const double zero[3];
-    mbs_dual3 w = mbs_constant3(zero);
-    mbs_dual trace = mbs_constant(0);
-    for (int k = 0; k < 3; k++) {
-        mbs_dual3 a = frame_axis(x, i, k), b = frame_axis(x, j, k);
-        w = mbs_sum3(x, 1, w, 1, mbs_cross3(x, a, b));
-        trace = mbs_sum(x, 1, trace, 1, mbs_dot3(x, a, b));
-    }
-    mbs_dual length = mbs_norm3(x, w), factor;
-    double s = length.x / 2, c = (trace.x - 1) / 2;
-    if (c > 0 && s < 1e-4) { /* theta/(2 s) = 1/2 + s^2/12 + ... */
-        factor = mbs_chain(x, length, 0.5 + s * s / 12, s / 12);
-    } else { /* d theta = c ds - s dc */
-        double theta = atan2(s, c);
-        factor = mbs_sum(x, (c - theta / s) / (4 * s), length, -0.25, trace);
-        factor.x = theta / (2 * s);
-    }
-    return mbs_scale3(x, factor, w);
-}
-
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
     const bushing *m = f->own;
@@ -81,10 +50,15 @@ static void apply(const mbs_force_data *f, mbs_context *x)
         n.c[2] = mbs_sum(x, -m->k_angular, a, -m->c_angular, a1);
     } else {
         mbs_dual3 w = mbs_sum3(x, 1, mbs_omega3(x, f->j.body), -1, wi);
-        n = mbs_sum3(x, -m->k_angular, rotation_vector(x, &f->i, &f->j), -m->c_angular, w);
+        n = mbs_sum3(x, -m->k_angular, mbs_rotation_vector3(x, &f->i, &f->j), -m->c_angular, w);
     }
     mbs_apply_torque(x, f->j.body, n, 1);
     mbs_apply_torque(x, f->i.body, n, -1);
+}
+
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    out->deflection = mbs_norm3(x, mbs_separation3(x, &f->i, &f->j));
 }
 
 static double potential(const mbs_force_data *f, mbs_context *x)
@@ -97,7 +71,7 @@ static double potential(const mbs_force_data *f, mbs_context *x)
     } else if (own_of(f)->k_angular != 0) {
         mbs_context y = *x;
         y.nz = 0;
-        mbs_dual3 psi = rotation_vector(&y, &f->i, &f->j);
+        mbs_dual3 psi = mbs_rotation_vector3(&y, &f->i, &f->j);
         for (int k = 0; k < 3; k++) angle2 += psi.c[k].x * psi.c[k].x;
     }
     return 0.5 * (own_of(f)->k * mbs_dot(d, d) + own_of(f)->k_angular * angle2);
@@ -112,4 +86,5 @@ const mbs_force_type mbs_force_bushing = {
     .build = build,
     .apply = apply,
     .potential = potential,
+    .measure = measure,
 };

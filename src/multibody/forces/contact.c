@@ -139,6 +139,18 @@ void mbs_contact_stick(const mbs_force_data *f, mbs_context *x, double *u)
     mbs_rotate_back(x->pose[f->i.body].A, z, u + 1);
 }
 
+/* The penetration; below zero it is the gap. */
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    double up[3];
+    mbs_column(f->i.C, 2, up);
+    out->direction = mbs_axis3(x, f->i.body, up);
+    out->directed = 1;
+    mbs_dual gap = mbs_dot3(x, out->direction, mbs_separation3(x, &f->i, &f->j));
+    out->deflection = mbs_sum(x, -1, gap, 0, gap);
+    out->deflection.x += own_of(f)->radius;
+}
+
 static double potential(const mbs_force_data *f, mbs_context *x)
 {
     double up[3], d[3], n[3];
@@ -160,5 +172,6 @@ const mbs_force_type mbs_force_contact = {
     .build = build,
     .apply = apply,
     .potential = potential,
+    .measure = measure,
     .dynamics = dynamics,
 };

@@ -37,6 +37,12 @@ static void dynamics(const mbs_force_data *f, mbs_context *x, double *du)
     du[0] = (U - own_of(f)->resistance * x->u[f->u] - own_of(f)->constant * rate) / own_of(f)->inductance;
 }
 
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    mbs_dual rate;
+    mbs_coordinate_dual(x, &f->q, &out->deflection, &rate);
+}
+
 const mbs_force_type mbs_force_motor = {
     .name = "motor",
     .doc = "current u with L u' = `value` - R u - K q', force K u; `NAME.current` is its state",
@@ -49,4 +55,5 @@ const mbs_force_type mbs_force_motor = {
     .build = build,
     .apply = apply,
     .dynamics = dynamics,
+    .measure = measure,
 };

@@ -57,6 +57,19 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     mbs_apply_torque(x, f->i.body, mbs_cross3(x, lever_a, F), -1);
 }
 
+/* The penetration; below zero it is the gap. */
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    const spheres *m = f->own;
+    mbs_dual3 d = mbs_separation3(x, &f->i, &f->j);
+    mbs_dual length = mbs_norm3(x, d);
+    double l = length.x > 0 ? length.x : 1;
+    out->direction = mbs_scale3(x, mbs_chain(x, length, 1 / l, -1 / (l * l)), d);
+    out->directed = 1;
+    out->deflection = mbs_sum(x, -1, length, 0, length);
+    out->deflection.x += m->radius_a + m->radius;
+}
+
 static double potential(const mbs_force_data *f, mbs_context *x)
 {
     const spheres *m = f->own;
@@ -75,5 +88,6 @@ const mbs_force_type mbs_force_sphere_contact = {
     .build = build,
     .apply = apply,
     .potential = potential,
+    .measure = measure,
     .switches = 2,
 };

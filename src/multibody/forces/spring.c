@@ -55,6 +55,25 @@ static mbs_dual tension(const mbs_force_data *f, mbs_context *x, const mbs_dual 
     return F;
 }
 
+/* The tension pulls b towards a. */
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    double n[3];
+    mbs_dual3 d = mbs_separation3(x, &f->i, &f->j);
+    if (has_axis(f)) {
+        unit_axis(f, n);
+        out->direction = mbs_constant3(n);
+        out->deflection = mbs_dot3(x, out->direction, d);
+    } else {
+        out->deflection = mbs_norm3(x, d);
+        double l = out->deflection.x > 0 ? out->deflection.x : 1;
+        out->direction = mbs_scale3(x, mbs_chain(x, out->deflection, 1 / l, -1 / (l * l)), d);
+    }
+    out->direction = mbs_sum3(x, -1, out->direction, 0, out->direction);
+    out->deflection.x -= own_of(f)->l0;
+    out->directed = 1;
+}
+
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
     mbs_dual local[2];
@@ -100,4 +119,5 @@ const mbs_force_type mbs_force_spring = {
     .build = build,
     .apply = apply,
     .potential = potential,
+    .measure = measure,
 };

@@ -44,8 +44,17 @@ static void push(const mbs_force_data *f, mbs_context *x, double end, double sig
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
     push(f, x, own_of(f)->max, 1, f->side);
-    mbs_dual_reset(x);
     push(f, x, own_of(f)->min, -1, f->side + 1);
+}
+
+/* How far it is beyond an end; 0 between them. */
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    mbs_dual q, q1;
+    mbs_coordinate_dual(x, &f->q, &q, &q1);
+    double sign = q.x > own_of(f)->max ? 1 : q.x < own_of(f)->min ? -1 : 0;
+    out->deflection = mbs_sum(x, sign, q, 0, q);
+    if (sign != 0) out->deflection.x -= sign * (sign > 0 ? own_of(f)->max : own_of(f)->min);
 }
 
 static double potential(const mbs_force_data *f, mbs_context *x)
@@ -65,4 +74,5 @@ const mbs_force_type mbs_force_stop = {
     .build = build,
     .apply = apply,
     .potential = potential,
+    .measure = measure,
 };

@@ -50,6 +50,17 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     mbs_apply_force(x, &f->j, F, 1);
 }
 
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    int up = x->m->planar ? 1 : 2;
+    double n[3] = {0, up == 1, up == 2};
+    mbs_dual3 P = mbs_position3(x, &f->j);
+    out->deflection = mbs_sum(x, 1, mbs_expression_dual(x, f->value[0], P.c), -1, P.c[up]);
+    out->deflection.x += own_of(f)->radius;
+    out->direction = mbs_constant3(n);
+    out->directed = 1;
+}
+
 const mbs_force_type mbs_force_tire = {
     .name = "tire",
     .doc = "`value` = height of the road, an expression of `x` and `t`",
@@ -62,4 +73,5 @@ const mbs_force_type mbs_force_tire = {
     .size = sizeof(tire),
     .build = build,
     .apply = apply,
+    .measure = measure,
 };

@@ -36,6 +36,13 @@ static void apply(const mbs_force_data *f, mbs_context *x)
     mbs_apply_coordinate(x, &f->q, F);
 }
 
+static void measure(const mbs_force_data *f, mbs_context *x, mbs_measure *out)
+{
+    mbs_dual rate;
+    mbs_coordinate_dual(x, &f->q, &out->deflection, &rate);
+    out->deflection.x -= own_of(f)->l0;
+}
+
 static double potential(const mbs_force_data *f, mbs_context *x)
 {
     double s = mbs_coordinate_value(x, &f->q) - own_of(f)->l0;
@@ -54,4 +61,5 @@ const mbs_force_type mbs_force_torsion = {
     .build = build,
     .apply = apply,
     .potential = potential,
+    .measure = measure,
 };
