@@ -9,7 +9,7 @@
 
 enum { report_components = 40 }; /* lines of the solution in the report, unless --full */
 enum { max_events = 64 };
-enum { max_parameters = 256 }; /* of --sens */
+enum { max_parameters = 256, max_integrals = 64 }; /* of --sens, --integral */
 
 /* All that a run needs and that has to be given back. */
 typedef struct job {
@@ -22,6 +22,7 @@ typedef struct job {
     dae_events watched;              /* with --event-points or --event-residual */
     dae_event *event;
     const char *by[max_parameters]; /* --sens */
+    const char *integral[max_integrals];
     char *by_text;
     void *resume;
     cli_draft dump;  /* --dump */
@@ -283,6 +284,18 @@ static int set_sensitivity(job *j)
     return 0;
 }
 
+static int set_integrals(job *j)
+{
+    int count = 0;
+    for (; cli_value_at(j->args, "integral", count); count++) {
+        if (count == max_integrals) return cli_wrong(j->args, "more than %d integrals", max_integrals);
+        j->integral[count] = cli_value_at(j->args, "integral", count);
+    }
+    j->options.integral = j->integral;
+    j->options.nintegral = count;
+    return 0;
+}
+
 /* --t0: what a file makes consistent at its own start stays there. */
 static int set_start_time(job *j)
 {
@@ -328,7 +341,7 @@ static int prepare(job *j)
         return cli_wrong(j->args, "--t0 %s: the interval would be empty, the run ends there",
                          cli_value(j->args, "t0"));
     if (set_options(j) || set_projection(j) || set_formulation(j) || set_at(j) || set_events(j) ||
-        set_log(j) || set_output(j) || set_sensitivity(j))
+        set_log(j) || set_output(j) || set_sensitivity(j) || set_integrals(j))
         return EXIT_USAGE;
     return set_progress(j);
 }
@@ -473,6 +486,16 @@ static void report_sensitivity(const dae_run_result *r, int most)
     if (r->n > most) printf("   (the first %d of %d components; --full for all)\n", most, r->n);
 }
 
+static void report_integrals(const dae_run_result *r)
+{
+    printf("\n   integrals from t = %.10g to %.10g (error of the formula)\n", r->t0, r->last.t);
+    for (int k = 0; k < r->nintegral; k++) {
+        printf("   %-20s %.12g (%.1e)\n", r->integral[k], r->integral_end[k], r->integral_error[k]);
+        for (int j = 0; j < r->nsensitivity && r->integral_s; j++)
+            printf("     d/d%-15s %.12g\n", r->sensitivity[j], r->integral_s[k + r->nintegral * j]);
+    }
+}
+
 static int finish(job *j)
 {
     const dae_run_result *r = j->result;
@@ -487,6 +510,7 @@ static int finish(job *j)
     } else if (!quiet && !to_csv && (r->status >= 0 || r->stats.accepted > 0)) {
         dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout);
         if (r->sensitivity_end) report_sensitivity(r, cli_has(j->args, "full") ? r->n : report_components);
+        if (r->integral_end) report_integrals(r);
         if (mbs_problem_mechanism(j->problem)) report_mechanism(j);
         fflush(stdout);
     }
@@ -610,6 +634,10 @@ static const cli_option options[] = {
     {"sens", "P,Q,...", NULL,
      "differentiate the solution by these parameters and initial values (NAME(0)): columns dx/dp in --out, "
      "\"sensitivity\" in --json"},
+    {"integral", "EXPR", NULL,
+     "integrate it along the run: of components, sensors, t and parameters; its derivatives too with --sens; "
+     "a "
+     "column in --out, \"integral\" in --json; can be given more than once"},
     {"event", "SPEC", NULL,
      "tell when NAME or NAME=VALUE happens, NAME a component, its derivative NAME', or p1, v1, a1, ...; with "
      ":stop end there, "

@@ -17,6 +17,7 @@
 #include <daedalus/path.h>
 #include <daedalus/plugin.h>
 #include <daedalus/problem.h>
+#include <daedalus/quadrature.h>
 #include <daedalus/sensitivity.h>
 #include <daedalus/simulation.h>
 #include <daedalus/status.h>

@@ -54,6 +54,9 @@ typedef struct dae_run_options {
     /* Parameters and initial values by whose names the solution is differentiated (daedalus/sensitivity.h). */
     const char *const *sensitivity;
     int nsensitivity;
+    /* Expressions that are integrated along the run (daedalus/quadrature.h). */
+    const char *const *integral;
+    int nintegral;
 } dae_run_options;
 
 /* y and, for mechanical systems, its parts; a and lambda are NULL where they are not known. */
@@ -110,6 +113,11 @@ typedef struct dae_run_result {
     const char *const *sensitivity;
     int nsensitivity;
     const double *sensitivity_end, *point_s;
+    /* Where integrals were asked for: their texts, nintegral values at the last point and per point of the trajectory, estimates of
+     * their errors, and nintegral*nsensitivity derivatives at the last point (NULL: none were asked for); NULL: none. */
+    const char *const *integral;
+    int nintegral;
+    const double *integral_end, *integral_error, *integral_s, *point_q;
     const dae_balance *energy; /* along the trajectory; NULL: there is none, or the problem knows no energy */
 } dae_run_result;
 
@@ -120,7 +128,8 @@ DAE_API dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt
 DAE_API void dae_run_destroy(dae_run_result *r);
 
 /* "dy1/dk1": the name of the derivative of component i by parameter j, in the buffer. */
-DAE_API const char *dae_run_sensitivity_name(const dae_run_result *r, int j, int i, char *buffer, size_t size);
+DAE_API const char *dae_run_sensitivity_name(const dae_run_result *r, int j, int i, char *buffer,
+                                             size_t size);
 
 /* ---- What is said about it ------------------------------------------------------------------- */
 

@@ -96,6 +96,23 @@ static json_t *events(const dae_run_result *r)
     return list;
 }
 
+static void put_integrals(json_t *o, const dae_run_result *r)
+{
+    json_t *value = json_object(), *error = json_object(), *by = json_object();
+    for (int k = 0; k < r->nintegral; k++) {
+        put(value, r->integral[k], number(r->integral_end[k]));
+        put(error, r->integral[k], number(r->integral_error[k]));
+        json_t *d = json_object();
+        for (int j = 0; j < r->nsensitivity && r->integral_s; j++)
+            put(d, r->sensitivity[j], number(r->integral_s[k + r->nintegral * j]));
+        put(by, r->integral[k], d);
+    }
+    put(o, "integral", value);
+    put(o, "integral_error", error);
+    if (r->integral_s) put(o, "integral_sensitivity", by);
+    else json_decref(by);
+}
+
 static json_t *samples(const dae_run_result *r)
 {
     json_t *list = json_array();
@@ -176,6 +193,7 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
             put(d, r->sensitivity[k], reals(r->sensitivity_end + (size_t)k * (size_t)r->n, r->n));
         put(o, "sensitivity", d);
     }
+    if (r->integral_end) put_integrals(o, r);
     put(o, "events", events(r));
     put(o, "at", samples(r));
     if (mechanics(r)) {

@@ -1,8 +1,9 @@
 /* Derivatives of a run by parameters and initial values: a second run with the sensitivities beside it, at the points of the first.
- * A time that stands twice is an event: its derivatives are taken a little before and after. */
+ * A time that stands twice is an event: its derivatives are taken a little before and after.
+ * Integrals along a run: a second run too, with the same steps. */
 #include "experiment/run_sensitivity.h"
 
-#include <daedalus/sensitivity.h>
+#include <daedalus/quadrature.h>
 
 #include "core/error.h"
 
@@ -62,4 +63,30 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
     }
     dae_sensitivity_close(x);
     return status < 0 ? status : DAE_OK;
+}
+
+dae_status dae_run_integrals(dae_run_result *r, const dae_run_options *o, dae_arena *arena, dae_error *err)
+{
+    dae_quadrature_options q = {.simulation = {.options = o->options, .t_end = o->t_end, .events = o->events},
+                                .by = o->sensitivity,
+                                .nby = o->nsensitivity,
+                                .mode = "forward"};
+    size_t count = (size_t)o->nintegral, points = (size_t)r->npoint + 1, by = (size_t)o->nsensitivity;
+    double *t = dae_arena_reals(arena, points), *value = dae_arena_reals(arena, count * points),
+           *error = dae_arena_reals(arena, count * points),
+           *derivative = by ? dae_arena_reals(arena, count * by * points) : NULL;
+    if (!t || !value || !error || (by && !derivative))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    memcpy(t, r->point_t, (points - 1) * sizeof *t);
+    t[points - 1] = r->last.t;
+    dae_status s = dae_quadrature(r->problem, &q, o->integral, o->nintegral, t, (int)points, value, error,
+                                  derivative, err);
+    if (s < 0) return s;
+    r->integral = o->integral;
+    r->nintegral = o->nintegral;
+    r->point_q = value;
+    r->integral_end = value + count * (points - 1);
+    r->integral_error = error + count * (points - 1);
+    r->integral_s = by ? derivative + count * by * (points - 1) : NULL;
+    return DAE_OK;
 }

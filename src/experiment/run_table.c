@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names and units: t, the components, the derived columns. */
+/* t, the components, the derived columns, derivatives, integrals. */
+static int columns_of(const dae_run_result *r)
+{
+    return 1 + r->n + r->problem->derived.ncolumn + (r->point_s ? r->n * r->nsensitivity : 0) +
+           (r->point_q ? r->nintegral : 0);
+}
+
+/* Names and units. */
 static void fill_names(dae_table *t, const dae_run_result *r)
 {
     const dae_problem *p = r->problem;
@@ -22,6 +29,11 @@ static void fill_names(dae_table *t, const dae_run_result *r)
         char name[200];
         dae_table_column(t, 1 + r->n + p->derived.ncolumn + i,
                          dae_run_sensitivity_name(r, i / r->n, i % r->n, name, sizeof name), "");
+    }
+    for (int i = 0; r->point_q && i < r->nintegral; i++) {
+        char name[200];
+        snprintf(name, sizeof name, "integral(%.180s)", r->integral[i]);
+        dae_table_column(t, columns_of(r) - r->nintegral + i, name, "");
     }
 }
 
@@ -39,6 +51,8 @@ static int fill_values(dae_table *t, const dae_run_result *r)
         for (size_t i = 0; i < more; i++) dae_table_set(t, k, 1 + (int)(n + i), value[(size_t)k * more + i]);
         for (size_t i = 0; r->point_s && i < n * ns; i++)
             dae_table_set(t, k, 1 + (int)(n + more + i), r->point_s[(size_t)k * n * ns + i]);
+        for (int i = 0; r->point_q && i < r->nintegral; i++)
+            dae_table_set(t, k, columns_of(r) - r->nintegral + i, r->point_q[k * r->nintegral + i]);
     }
     free(value);
     return bad ? -1 : 0;
@@ -93,8 +107,7 @@ static void describe(dae_table *t, const dae_run_result *r)
 
 dae_table *dae_run_table(const dae_run_result *r, dae_error *err)
 {
-    dae_table *t = dae_table_create(
-        1 + r->n + r->problem->derived.ncolumn + (r->point_s ? r->n * r->nsensitivity : 0), r->npoint);
+    dae_table *t = dae_table_create(columns_of(r), r->npoint);
     if (t) {
         fill_names(t, r);
         describe(t, r);

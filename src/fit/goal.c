@@ -10,8 +10,8 @@
 #include "fit/goal.h"
 
 #include "core/number.h"
-#include "language/expression.h"
 #include "sensitivity/family.h"
+#include "sensitivity/quantity.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -54,31 +54,6 @@ static dae_status no_memory(dae_error *err)
 
 /* ---- Names ---------------------------------------------------------------------------------------------------- */
 
-/* Variables of functionals: components, columns, t, parameters. */
-static int find_variable(const dae_goals *g, const char *name)
-{
-    const dae_parameter *q = g->p->info ? g->p->info->parameter : NULL;
-    int k = dae_component_find(g->p, name);
-    if (k >= 0) return k;
-    for (int i = 0; i < g->ncolumn; i++) {
-        if (!strcmp(g->p->derived.column[i], name)) return g->n + i;
-    }
-    if (!strcmp(name, "t")) return g->n + g->ncolumn;
-    for (int i = 0; q && q[i].name; i++) {
-        if (!strcmp(q[i].name, name)) return g->n + g->ncolumn + 1 + i;
-    }
-    return -1;
-}
-
-static int lookup_inner(const char *name, dae_symbol *out, void *user)
-{
-    const dae_goals *g = user;
-    int k = find_variable(g, name);
-    if (k < 0) return 0;
-    *out = (dae_symbol){.variable = k, .dimension = {.soft = 1}};
-    return 1;
-}
-
 static int add(dae_goals *g, kind what, const char *text, size_t length, dae_expression_error *err)
 {
     if (g->nlist == most_functionals) {
@@ -95,7 +70,7 @@ static int add(dae_goals *g, kind what, const char *text, size_t length, dae_exp
     }
     memcpy(f->text, text, length);
     f->text[length] = 0;
-    f->e = dae_expression_create(f->text, lookup_inner, g, err);
+    f->e = dae_expression_create(f->text, dae_quantity_lookup, (void *)g->p, err);
     g->nlist++;
     return f->e ? g->nlist - 1 : -1;
 }
@@ -105,7 +80,7 @@ static int add(dae_goals *g, kind what, const char *text, size_t length, dae_exp
 static int lookup_outer(const char *name, dae_symbol *out, void *user)
 {
     dae_goals *g = user;
-    int k = -1, v = find_variable(g, name);
+    int k = -1, v = dae_quantity_find(g->p, name);
     dae_expression_error ignored = {0};
     if (!strncmp(name, "functional_", 11)) k = atoi(name + 11);
     else if (v >= g->n + g->ncolumn + 1) k = most_functionals + v - (g->n + g->ncolumn + 1);
@@ -184,7 +159,7 @@ static dae_status find_free(dae_goals *g, int j, dae_error *err)
     const char *name = g->free[j].name;
     char base[200];
     size_t n = strlen(name);
-    int v = find_variable(g, name);
+    int v = dae_quantity_find(g->p, name);
     g->component[j] = -1;
     g->parameter[j] = v - (g->n + g->ncolumn + 1);
     if (v >= 0 && g->parameter[j] >= 0) return DAE_OK;

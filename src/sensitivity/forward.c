@@ -1,5 +1,6 @@
 /* Forward sensitivities: the handle. It runs an engine (abreast.c, columns.c) by an integrator of its own and shows the
  * results in the coordinates of the problem. */
+#include "sensitivity/forward.h"
 #include "sensitivity/jump.h"
 
 #include "core/vector.h"
@@ -372,31 +373,49 @@ dae_status dae_sensitivity_multipliers(dae_sensitivity *s, double *a, double *la
     return DAE_OK;
 }
 
-/* The derived columns of one relative (or of the problem, j < 0). */
-static int columns_of(dae_sensitivity *s, int j, int side, double *out)
+/* The derived columns of one relative (or of the problem, j < 0) at t, from the state of all. */
+static int columns_of(dae_sensitivity *s, double t, const double *all, int j, int side, double *out)
 {
     const dae_family *f = s->f;
-    double t = dae_integrator_time(s->it);
     dae_simulation *m = j < 0 ? f->sim : dae_family_side(f, j, side);
-    if (j < 0) dae_gather(&s->engine.layout, 0, dae_integrator_state(s->it), s->zs);
-    else dae_engine_relative(&s->engine, dae_integrator_state(s->it), j, side, s->zs);
+    if (j < 0) dae_gather(&s->engine.layout, 0, all, s->zs);
+    else dae_engine_relative(&s->engine, all, j, side, s->zs);
     int known = dae_simulation_lower(m, t, s->zs, s->low[0], s->a[0], s->lambda[0]);
     return m->p->derived.columns(m->p, 1, &t, s->low[0], known ? s->a[0] : NULL, known ? s->lambda[0] : NULL,
                                  out);
 }
 
-dae_status dae_sensitivity_columns(dae_sensitivity *s, double *value, double *derivative, dae_error *err)
+static dae_status columns_at(dae_sensitivity *s, double t, const double *all, double *value,
+                             double *derivative, dae_error *err)
 {
-    if (!s) return dae_need(s, "the sensitivities", err);
-    int bad = value && s->ncolumn && columns_of(s, -1, 0, value) < 0;
+    int bad = value && s->ncolumn && columns_of(s, t, all, -1, 0, value) < 0;
     for (int j = 0; j < s->f->count && derivative && s->ncolumn && !bad; j++) {
-        bad = columns_of(s, j, 0, s->column[0]) < 0 || columns_of(s, j, 1, s->column[1]) < 0;
+        bad = columns_of(s, t, all, j, 0, s->column[0]) < 0 || columns_of(s, t, all, j, 1, s->column[1]) < 0;
         for (int i = 0; i < s->ncolumn; i++)
             derivative[i + j * s->ncolumn] = (s->column[1][i] - s->column[0][i]) / dae_family_width(s->f, j);
     }
-    double t = dae_integrator_time(s->it);
     return bad ? dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the columns cannot be evaluated", t)
                : DAE_OK;
+}
+
+dae_status dae_sensitivity_columns(dae_sensitivity *s, double *value, double *derivative, dae_error *err)
+{
+    if (!s) return dae_need(s, "the sensitivities", err);
+    return columns_at(s, dae_integrator_time(s->it), dae_integrator_state(s->it), value, derivative, err);
+}
+
+dae_integrator *dae_sensitivity_integrator(dae_sensitivity *s)
+{
+    return s->it;
+}
+
+dae_status dae_sensitivity_at(dae_sensitivity *s, double t, double *y, double *values, double *column,
+                              double *derivative, dae_error *err)
+{
+    if (dae_integrator_interpolate(s->it, t, s->all, NULL) < 0)
+        return dae_fail(err, DAE_ERR_INTERNAL, t, "t = %.10g is not inside the last step", t);
+    lower(s, t, s->all, y, values);
+    return column || derivative ? columns_at(s, t, s->all, column, derivative, err) : DAE_OK;
 }
 
 const dae_event_record *dae_sensitivity_events(const dae_sensitivity *s, const double **derivative,

@@ -34,5 +34,22 @@ expect 2 run rober --sens k1,,k2
 says 'a name is empty' err
 expect 2 run rober --sens k1,k1
 says 'named twice' err
+# run --integral: Robertson's numbers again; a closed form through the bounces of the ball
+expect 0 run rober --tend 40 --rtol 1e-8 --atol 1e-12 --integral y3 --sens k1,k2,k3 --json
+checks=$((checks + 1))
+python3 - <<'END' || wrong "integral of y3"
+import json
+r = json.load(open("out"))
+assert abs(r["integral"]["y3"] / 7.988585862294906 - 1) < 1e-8, r["integral"]
+assert r["integral_error"]["y3"] < 1e-8
+for name, value in {"k1": 1.297764828616016e+02, "k3": -3.626383373228594e-04, "k2": 6.044293421009456e-08}.items():
+    assert abs(r["integral_sensitivity"]["y3"][name] / value - 1) < 1e-6, (name, r["integral_sensitivity"])
+END
+expect 0 run "$source/models/ball.deq" --init h=2 --tend 2 --integral 'h + t*v' --integral 'v^2' --out -
+says '^t,h,v,integral(h + t\*v),integral(v^2)$' out
+expect 0 run "$source/models/ball.deq" --init h=2 --tend 2 --integral 'h + t*v'
+says 'h + t\*v  *1.59182341' out
+expect 2 run rober --integral 'y3*q'
+says '"y3\*q", column 4: unknown name "q"; components, sensors, t and parameters' err
 echo "$checks checks, $failures failed"
 [ "$failures" -eq 0 ]
