@@ -187,7 +187,7 @@ endef
 
 .PHONY: faults corrupt mutants fuzz-readers sanitize-run tsan
 faults: build ## every command with allocation k failing, for all k, once and from k on (long)
-	sh tests/faults/faults.sh $(CURDIR)/build/daedalus $(CURDIR)/build/tests/libstarve.so $(CURDIR) 1
+	python3 tests/faults/faults.py build/daedalus build/tests/libstarve.so . --all
 
 CORRUPT ?= 1000
 corrupt: build ## every kind of file that we read with bytes changed, CORRUPT=1000 times each

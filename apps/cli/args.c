@@ -15,6 +15,13 @@ int cli_starved(int now)
     return starved;
 }
 
+int cli_with_memory(int status)
+{
+    return cli_starved(0) && (status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_INCONSISTENT)
+               ? EXIT_FAILED
+               : status;
+}
+
 int cli_wrong(const cli_args *args, const char *format, ...)
 {
     char text[1024];
@@ -230,7 +237,8 @@ int cli_add(cli_args *args, const char *name, const char *value)
     const cli_option *o = find_option(args->command, name, strlen(name));
     cli_given *longer = realloc(args->given, ((size_t)args->ngiven + 1) * sizeof *longer);
     if (longer) args->given = longer;
-    if (!o || !longer) return cli_wrong(args, "option --%s cannot be taken over", name);
+    if (!longer) return cli_wrong(args, "out of memory");
+    if (!o) return cli_wrong(args, "option --%s cannot be taken over", name);
     args->given[args->ngiven++] = (cli_given){o, value};
     return 0;
 }

@@ -92,6 +92,7 @@ int cli_add(cli_args *args, const char *name, const char *value);
 int cli_wrong(const cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
 /* Memory ran out, so that the program ends with EXIT_FAILED: 1, a message told it; 2, nobody did. 0 only asks. */
 int cli_starved(int now);
+int cli_with_memory(int status); /* the exit status: EXIT_FAILED if memory ran out */
 /* "name=value": splits a copy, kept until the program ends with the args. 0 or EXIT_USAGE. */
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count);
 /* The times of --at, each between t0 and t_end; the caller frees them. Without --at count is 0. */
@@ -118,9 +119,9 @@ void cli_plugins_close(void);
 const dae_method *const *cli_own(void);              /* for dae_options.own */
 const dae_method_info *cli_method_at(int i);         /* registry and own; NULL past the end */
 const dae_method_info *cli_method(const char *name); /* NULL: none of both */
-#define CLI_PLUGIN                                   \
-    {                                                \
-        "plugin", "FILE.so", "file",                 \
+#define CLI_PLUGIN                                                                               \
+    {                                                                                            \
+        "plugin", "FILE.so", "file",                                                             \
             "own methods from a shared object (docs/own-solver.md); may be given more than once" \
     }
 

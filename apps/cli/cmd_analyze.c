@@ -201,7 +201,7 @@ static void print(const char *title, const json_t *result, int csv, int *printed
 static dae_status fails(analysis *x, dae_status s, const char *text)
 {
     x->err.status = s;
-    snprintf(x->err.text, sizeof x->err.text, "%s", text);
+    snprintf(x->err.text, sizeof x->err.text, "%s", s == DAE_ERR_MEMORY ? "out of memory" : text);
     return s;
 }
 

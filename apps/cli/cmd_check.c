@@ -3,6 +3,7 @@
 
 #include <daedalus/equations.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static int check_equations(cli_args *args)
     dae_error err = {0};
     char *own = file ? cli_read_file(file, &length) : NULL;
     const char *text = file ? own : cli_input(args, &length);
-    if (!text) return file ? cli_wrong(args, "%s cannot be read", file) : EXIT_USAGE;
+    if (!text) return file ? cli_wrong(args, "%s cannot be read (%s)", file, strerror(errno)) : EXIT_USAGE;
     if (cli_all_settings(args, &setting, &count)) {
         free(own);
         return EXIT_USAGE;

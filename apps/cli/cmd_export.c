@@ -3,6 +3,7 @@
 
 #include <daedalus/equations.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ int cli_export_c(cli_args *args, const char *option, const char *path)
     char *own = file ? cli_read_file(file, &length) : NULL;
     const char *text = file ? own : cli_input(args, &length);
     cli_draft d = {0};
-    if (!text && file) cli_wrong(args, "%s cannot be read", file);
+    if (!text && file) cli_wrong(args, "%s cannot be read (%s)", file, strerror(errno));
     else if (text && !cli_all_settings(args, &setting, &count) &&
              (!path || !cli_draft_begin(args, &d, option, path))) {
         dae_status s = dae_equations_write_c(text, length, file, setting, count, cli_write_file,

@@ -76,20 +76,21 @@ static int start(child *c, const char *path)
         return errno ? errno : EIO;
     }
     fcntl(pipe_ends[1], F_SETFD, FD_CLOEXEC);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[0], 0);
-    posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    posix_spawn_file_actions_adddup2(&actions, fileno(c->said), 2);
-    posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
-    int bad = posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    int bad = posix_spawn_file_actions_init(&actions), made = !bad;
+    if (!bad) bad = posix_spawn_file_actions_adddup2(&actions, pipe_ends[0], 0);
+    if (!bad) bad = posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (!bad) bad = posix_spawn_file_actions_adddup2(&actions, fileno(c->said), 2);
+    if (!bad) bad = posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
+    if (!bad) bad = posix_spawnp(&c->pid, argv[0], &actions, NULL, argv, environ);
+    if (made) posix_spawn_file_actions_destroy(&actions);
     close(pipe_ends[0]);
     c->script = bad ? NULL : fdopen(pipe_ends[1], "w");
-    if (!c->script) {
-        close(pipe_ends[1]);
-        fclose(c->said);
-    }
-    return bad;
+    if (c->script) return 0;
+    close(pipe_ends[1]);
+    fclose(c->said);
+    if (bad) return bad;
+    while (waitpid(c->pid, &bad, 0) < 0 && errno == EINTR) continue; /* it reads the end of its input */
+    return ENOMEM;
 }
 
 /* Waits; 0 if it ended well. what: its first line of complaint. */
@@ -123,6 +124,7 @@ int cli_plot(const cli_args *args, const char *option, const char *path, cli_scr
     dae_status s = script(picture, cli_plot_terminal(path), cli_write_file, c.script);
     if (finish(&c, what, sizeof what) || s < 0) {
         cli_draft_drop(&d);
+        if (s == DAE_ERR_MEMORY) return cli_wrong(args, "%s %s: out of memory", option, path);
         if (s == DAE_ERR_INPUT)
             return cli_wrong(args, "%s %s: there are too few points to draw", option, path);
         return cli_wrong(args, "%s %s: %s failed%s%s", option, path, program(), what[0] ? ": " : "", what);

@@ -177,11 +177,8 @@ static void *noting_malloc(size_t size)
 /* Without memory the exit status is that of a failed run, whatever the message was about, and never that of success. */
 static int with_memory(int status)
 {
-    int starved = cli_starved(0);
-    if (starved == 2) fprintf(stderr, "daedalus: out of memory; the answer is not complete\n");
-    return starved && (status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_INCONSISTENT)
-               ? EXIT_FAILED
-               : status;
+    if (cli_starved(0) == 2) fprintf(stderr, "daedalus: out of memory; the answer is not complete\n");
+    return cli_with_memory(status);
 }
 
 /* 1: standard output is a pipe, and its reader (head, a pager) has seen enough. */

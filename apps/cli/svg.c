@@ -157,7 +157,10 @@ int cli_svg_shorten(const char *path)
     if (!text) return errno;
     shorten(text, &out);
     free(text);
-    if (!out.text) return ENOMEM;
+    if (!out.text || cli_starved(0)) {
+        free(out.text);
+        return ENOMEM;
+    }
     while (drop_empty(out.text)) continue;
     FILE *file = fopen(path, "w"); /* a draft: nobody reads it yet */
     int bad = !file ? errno : 0;

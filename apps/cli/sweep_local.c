@@ -27,7 +27,7 @@ static int begin(int slot, void *user)
     s->args->json = 0;
     if (s->nshard > 1) snprintf(name, sizeof name, "s%ldof%ld.%d", s->shard + 1, s->nshard, slot);
     else snprintf(name, sizeof name, "%d", slot);
-    return cli_sweep_open_log(s, name, &m->log);
+    return cli_with_memory(cli_sweep_open_log(s, name, &m->log));
 }
 
 static int work(long task, int slot, dae_write_fn *write, void *to, void *user)
@@ -47,7 +47,7 @@ static int work(long task, int slot, dae_write_fn *write, void *to, void *user)
     }
     if (got == DAE_CANCELLED) return EXIT_INTERRUPTED;
     int status = cli_sweep_append(s, &m->log, m->line.text, m->line.length);
-    if (status) return cli_starved(0) ? EXIT_FAILED : status;
+    if (status) return cli_with_memory(status);
     char failed = got < 0;
     return write(&failed, 1, to) < 0 ? EXIT_FAILED : 0;
 }
@@ -57,7 +57,7 @@ static int end(int slot, void *user)
     manager *m = user;
     (void)slot;
     free(m->line.text);
-    return m->log.fd >= 0 ? cli_records_close(m->s->args, &m->log) : 0;
+    return m->log.fd >= 0 ? cli_with_memory(cli_records_close(m->s->args, &m->log)) : 0;
 }
 
 /* ---- The manager ----------------------------------------------------------------------------------- */

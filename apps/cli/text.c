@@ -12,7 +12,10 @@ int cli_write_text(const char *text, size_t length, void *user)
     if (x->length + length + 1 > x->capacity) {
         size_t capacity = 2 * (x->length + length + 1);
         char *longer = realloc(x->text, capacity);
-        if (!longer) return -1;
+        if (!longer) {
+            if (!cli_starved(0)) cli_starved(2);
+            return -1;
+        }
         x->text = longer;
         x->capacity = capacity;
     }

@@ -390,7 +390,7 @@ static int each_work(long task, int worker, dae_write_fn *write, void *to, void 
 {
     const each *e = user;
     double begin = cli_wall();
-    int status = e->work(e->name[task], e->user);
+    int status = cli_with_memory(e->work(e->name[task], e->user));
     (void)worker;
     fprintf(stderr, "%-16s %s, %.1f s\n", e->name[task], status ? "stopped" : "done", cli_wall() - begin);
     return write((const char *)&status, sizeof status, to) < 0 ? EXIT_FAILED : 0;

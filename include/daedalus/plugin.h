@@ -104,7 +104,7 @@ struct dae_method {
     void (*destroy)(void *self); /* frees the struct and what is not in the arena */
     /* State outside the arena (sparse factors); NULL: none. save returns the bytes it needs or wrote. */
     size_t (*save)(const void *self, void *buffer);
-    int (*load)(void *self, const void *buffer, size_t size); /* 0: fine */
+    int (*load)(void *self, const void *buffer, size_t size); /* 0: fine, < 0: no memory */
 
     int interface; /* own methods: DAE_METHOD_INTERFACE */
 };

@@ -100,5 +100,5 @@ void dae_text_field(dae_text *x, const char *text)
 dae_status dae_text_end(dae_text *x)
 {
     flush(x);
-    return x->failed ? DAE_ERR_FILE : DAE_OK;
+    return x->failed == DAE_TEXT_STARVED ? DAE_ERR_MEMORY : x->failed ? DAE_ERR_FILE : DAE_OK;
 }

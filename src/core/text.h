@@ -4,10 +4,12 @@
 
 #include "core/error.h"
 
+enum { DAE_TEXT_STARVED = 2 };
+
 typedef struct dae_text {
     dae_write_fn *write;
     void *user;
-    int failed; /* write asked to stop, or memory ran out */
+    int failed; /* 1: write asked to stop; DAE_TEXT_STARVED: memory ran out */
     size_t used;
     char buffer[8192];
 } dae_text;

@@ -261,17 +261,18 @@ dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messag
             a->parameter[k] = m->parameter[k].value;
         }
         memcpy(input + 1 + m->nparameter, leaf, (size_t)n * sizeof *leaf);
-        a->phi = dae_program_create(m->graph, (int)inputs, input, m->nevent, phi, NULL);
-        a->value = dae_program_create(m->graph, (int)inputs, input, a->nassign, value, NULL);
+        int lost[2] = {-1, -1};
+        a->phi = dae_program_create(m->graph, (int)inputs, input, m->nevent, phi, &lost[0]);
+        a->value = dae_program_create(m->graph, (int)inputs, input, a->nassign, value, &lost[1]);
         if (a->phi && a->value) {
             a->phi_work = dae_work_create(dae_program_work(a->phi), prepare_phi, a);
             a->value_work = dae_work_create(dae_program_work(a->value) + total, prepare_value, a);
         }
         good = a->phi_work && a->value_work;
-        if (!good)
-            dae_messages_error(
-                messages, (dae_place){0, 0},
-                "an event needs a derivative that is no component of the system, or there is no memory");
+        if (!good && lost[0] < 0 && lost[1] < 0) dae_messages_starved(messages);
+        else if (!good)
+            dae_messages_error(messages, (dae_place){0, 0},
+                               "an event needs a derivative that is no component of the system");
     }
     free(phi);
     free(value);

@@ -165,7 +165,7 @@ static void blame(const dae_analysis *a, const dae_signature *s, const dae_match
     char over_row[120], over_column[100], under_row[120], under_column[100], count[80] = "";
     dae_place none = {0, 0};
     if (!row || !column || !dae_matching_part(s, m, 1, arena, row, column)) {
-        dae_messages_error(messages, none, "no memory for the analysis");
+        dae_messages_starved(messages);
         return;
     }
     int rows = list_names(a->equation, row, s->rows, over_row, sizeof over_row), first = 0;
@@ -260,8 +260,7 @@ dae_status dae_analyze(dae_model *model, dae_arena *arena, dae_analysis *a, dae_
                        MAX_ROUNDS);
     return DAE_ERR_INPUT;
 memory:
-    dae_messages_error(messages, (dae_place){0, 0}, "no memory for the analysis of %d equations",
-                       model->nequation);
+    dae_messages_starved(messages);
     return DAE_ERR_MEMORY;
 }
 

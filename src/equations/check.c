@@ -15,7 +15,8 @@
 typedef struct check {
     dae_write_text_fn *write;
     void *user;
-    int bad; /* 1: the writer wants no more */
+    int bad;     /* 1: the writer wants no more */
+    int starved; /* 1: there was no memory for a part */
     dae_messages *messages;
     dae_model *m;
     dae_first_order *first;
@@ -87,15 +88,15 @@ static int largest_block(const dae_sigma *g)
 }
 
 /* The states at the start: places in X, dof of them; NULL: none can be chosen. To be freed. */
-static int *states_of(const check *c)
+static int *states_of(check *c)
 {
     const dae_equation_system *s = c->s;
     int bad = 0, dof = s->analysis.sigma.dof, *copy = NULL;
     dae_reduced *d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
-    if (d && dae_reduced_start(d, s->model->t0, s->initial.X, &bad) == 0) {
-        copy = malloc(((size_t)dof + 1) * sizeof *copy);
-        if (copy) memcpy(copy, dae_reduced_states(d), (size_t)dof * sizeof *copy);
-    }
+    int r = d ? dae_reduced_start(d, s->model->t0, s->initial.X, &bad) : -1;
+    if (r == 0) copy = malloc(((size_t)dof + 1) * sizeof *copy);
+    if (copy) memcpy(copy, dae_reduced_states(d), (size_t)dof * sizeof *copy);
+    if (r < 0 || (r == 0 && !copy)) c->starved = 1;
     dae_reduced_destroy(d);
     return copy;
 }
@@ -311,9 +312,12 @@ dae_status dae_equations_check(const char *text, size_t length, const char *file
     if (c.first)
         c.s = dae_equation_system_create(c.m, c.first->n, c.first->ncontinuous, c.first->variable,
                                          c.first->order, c.messages);
-    if (c.s) open_run(&c, text, length, file, setting, nsetting);
+    if (c.m && dae_graph_failed(c.m->graph) == DAE_GRAPH_STARVED) dae_messages_starved(c.messages);
+    if (c.s && !c.messages->starved) open_run(&c, text, length, file, setting, nsetting);
     if (c.s && !c.messages->count) status = c.err.status < 0 ? c.err.status : DAE_OK;
-    if (!json) write_text(&c, text, length, file);
+    else if (c.messages->starved || !c.messages->count) status = DAE_ERR_MEMORY;
+    if (status == DAE_ERR_MEMORY) c.bad = 0; /* and nothing is written: half an analysis is none */
+    else if (!json) write_text(&c, text, length, file);
     else if (c.messages->count || !c.s) write_errors_json(&c);
     else write_json(&c);
     if (status < 0)
@@ -321,6 +325,7 @@ dae_status dae_equations_check(const char *text, size_t length, const char *file
                  c.messages->count  ? c.messages->error[0].text
                  : c.err.status < 0 ? c.err.text
                                     : "out of memory");
+    if (c.starved) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (c.bad) status = dae_fail(err, DAE_ERR_FILE, NAN, "the report could not be written");
     dae_simulation_close(c.run);
     dae_problem_destroy(c.p);

@@ -118,7 +118,7 @@ static value spine(reader *r, const context *c, const tree *t)
     int n = 0, capacity = 0;
     for (const tree *s = t; s->kind == TREE_BINARY; s = s->a) n++;
     if (n > 16) node = malloc((size_t)n * sizeof *node);
-    if (!node) return dae_reader_wrong(r, t->place, "out of memory");
+    if (!node) return dae_reader_starved(r);
     const tree *s = t;
     for (int i = n - 1; i >= 0; i--, s = s->a) node[i] = s;
     value v = dae_evaluate(r, c, s);
@@ -271,7 +271,7 @@ static value call_fn(reader *r, const context *c, symbol *s, const tree *t)
         return dae_reader_wrong(r, t->place, "the function \"%s\" calls itself; recursion is not possible",
                                 s->name);
     local *l = malloc(((size_t)n + (size_t)extra_names + 1) * sizeof *l);
-    if (!l) return dae_reader_wrong(r, t->place, "out of memory");
+    if (!l) return dae_reader_starved(r);
     for (const item *i = argument; i && !r->failed; i = i->next, a = a->next, k++)
         l[k] = (local){.name = i->name, .value = dae_evaluate(r, c, a), .up = k ? &l[k - 1] : NULL};
     s->active = 1;

@@ -28,9 +28,10 @@ typedef struct search {
     int nlist, capacity;
 } search;
 
-static int depends_on(const dae_graph *g, int node, int lowest_op, int min_order)
+static int depends_on(dae_graph *g, int node, int lowest_op, int min_order)
 {
     int *list, count = dae_graph_reach(g, 1, &node, &list), yes = count < 0;
+    if (yes) dae_graph_starve(g);
     for (int k = 0; k < count && !yes; k++) {
         dae_node n = dae_graph_node(g, list[k]);
         yes = n.op >= lowest_op && n.op <= OP_VARIABLE && n.op != OP_PARAMETER && n.op != OP_NUMBER &&
@@ -203,6 +204,7 @@ static int *choose_rows(search *x)
             row[i] = best;
         }
     }
+    if (!taken) free(row), row = NULL;
     free(taken);
     return row;
 }

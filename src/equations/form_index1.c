@@ -197,6 +197,7 @@ static int take_arrays(index1 *x)
     return !dae_arena_failed(x->arena);
 }
 
+/* 0, > 0: no states can be chosen at the start, < 0: no memory. */
 static int build(index1 *x)
 {
     const dae_equation_system *s = x->s;
@@ -208,16 +209,19 @@ static int build(index1 *x)
     x->nequation = a->first[a->n];
     x->sparse = x->total > DENSE;
     x->d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
-    if (!x->d || dae_reduced_start(x->d, s->model->t0, s->initial.X, &bad) || !find_entries(x)) return 0;
+    if (!x->d) return -1;
+    int r = dae_reduced_start(x->d, s->model->t0, s->initial.X, &bad);
+    if (r) return r;
+    if (!find_entries(x)) return -1;
     x->residual = dae_evaluator_create(a->model->graph, a->place, x->nequation, a->value);
     x->jacobian = dae_evaluator_create(a->model->graph, a->place, x->nentry, x->node);
-    if (!x->residual || !x->jacobian || !take_arrays(x)) return 0;
+    if (!x->residual || !x->jacobian || !take_arrays(x)) return -1;
     dae_evaluator_start(x->residual, x->residual_work, s->parameter, x->discrete);
     dae_evaluator_start(x->jacobian, x->jacobian_work, s->parameter, x->discrete);
     for (int k = 0; k < x->n; k++) x->mass[k] = k < x->dof || k >= x->total;
     memcpy(x->X, s->initial.X, (size_t)x->total * sizeof *x->X);
     arrange(x);
-    return !x->sparse || sparse_pattern(x);
+    return !x->sparse || sparse_pattern(x) ? 0 : -1;
 }
 
 static dae_status create(dae_form *f, dae_error *err)
@@ -227,11 +231,11 @@ static dae_status create(dae_form *f, dae_error *err)
     if (!x || !x->arena) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the index-1 form");
     x->s = (dae_equation_system *)f->model;
     pthread_mutex_lock(&x->s->lock); /* derivatives are added to the graph */
-    int built = build(x);
+    int bad = build(x);
     pthread_mutex_unlock(&x->s->lock);
-    if (!built)
-        return dae_fail(err, DAE_ERR_SINGULAR, NAN,
-                        "no index-1 form: no states can be chosen at the start, or no memory");
+    if (bad < 0) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the index-1 form");
+    if (bad)
+        return dae_fail(err, DAE_ERR_SINGULAR, NAN, "no index-1 form: no states can be chosen at the start");
     f->system = (dae_system){
         .kind = DAE_KIND_DAE,
         .dae = {.n = x->n, .mass = dae_diagonal(x->n, x->mass), .f = rhs, .jac = jac, .user = x}};
@@ -271,7 +275,9 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
     x->started = 1;
     if (!x->sparse) {
         dae_reduced_set(x->d, s->parameter, x->discrete);
-        if (dae_reduced_start(x->d, t, x->X, &bad))
+        int r = dae_reduced_start(x->d, t, x->X, &bad);
+        if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the states");
+        if (r > 0)
             return dae_fail(err, DAE_ERR_SINGULAR, t, "t = %.10g: %s depends on other equations there", t,
                             s->analysis.equation[bad]);
         arrange(x);

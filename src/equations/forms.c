@@ -23,7 +23,9 @@ static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double
 {
     int n = s->analysis.sigma.dof, good = 1, bad;
     double *y = calloc(3 * (size_t)n + 1, sizeof *y), *f0 = y + n, *f = f0 + n;
-    good = y && dae_reduced_start(d, s->model->t0, s->initial.X, &bad) == 0;
+    int r = y ? dae_reduced_start(d, s->model->t0, s->initial.X, &bad) : -1;
+    if (r < 0) dae_graph_starve(s->model->graph);
+    good = r == 0;
     for (int k = 0; k < n && good; k++) y[k] = s->initial.X[dae_reduced_states(d)[k]];
     good = good && dae_reduced_rates(d, s->model->t0, y, f0) == 0;
     for (int j = 0; j < n && good; j++) {
@@ -48,7 +50,11 @@ static int is_stiff(const dae_equation_system *s)
     dae_reduced *d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
     double *A = calloc((size_t)n * (size_t)n + 2 * (size_t)n, sizeof *A), *re = A ? A + (long)n * n : NULL,
            *im = re ? re + n : NULL;
-    if (d && A && reduced_jacobian(s, d, A) && dae_eigenvalues(n, A, re, im) == 0) {
+    int bad = d && A ? !reduced_jacobian(s, d, A) : DAE_EIGENVALUES_NO_MEMORY;
+    if (!bad) bad = dae_eigenvalues(n, A, re, im);
+    if (bad <= DAE_EIGENVALUES_NO_MEMORY)
+        dae_graph_starve(s->model->graph); /* the form that is made next says so */
+    if (!bad) {
         for (int k = 0; k < n; k++) {
             decay = fmax(decay, -re[k] * T);
             fastest = fmax(fastest, hypot(re[k], im[k]) * T);

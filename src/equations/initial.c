@@ -278,6 +278,6 @@ dae_status dae_initial_find(const dae_analysis *a, const double *parameter, cons
     write_lines(a, bound, source, before, out);
     return DAE_OK;
 memory:
-    dae_messages_error(messages, (dae_place){0, 0}, "no memory for the initial values of %d variables", a->n);
+    dae_messages_starved(messages);
     return DAE_ERR_MEMORY;
 }

@@ -47,6 +47,7 @@ static int *orders(const dae_analysis *a, dae_arena *arena)
         if (x.op == OP_VARIABLE && x.b > order[x.a]) order[x.a] = x.b;
     }
     free(list);
+    if (count < 0) dae_graph_starve(a->model->graph);
     return count < 0 ? NULL : order;
 }
 
@@ -64,9 +65,10 @@ static int is_kinematic(const dae_graph *g, int node, int *x, int *v)
 }
 
 /* 1 if the node has only leaves that `allowed` (by variable: highest order, -1 none) lets through. */
-static int holds_only(const dae_graph *g, int node, const int *allowed)
+static int holds_only(dae_graph *g, int node, const int *allowed)
 {
     int *list = NULL, count = dae_graph_reach(g, 1, &node, &list), good = count >= 0;
+    if (!good) dae_graph_starve(g);
     for (int k = 0; k < count && good; k++) {
         dae_node x = dae_graph_node(g, list[k]);
         good = x.op != OP_DISCRETE && (x.op != OP_VARIABLE || x.b <= allowed[x.a]);
@@ -79,7 +81,7 @@ static int holds_only(const dae_graph *g, int node, const int *allowed)
 static int sort(dae_mechanical *m, const int *order, int *motion, int *nmotion)
 {
     const dae_analysis *a = &m->s->analysis;
-    const dae_graph *g = a->model->graph;
+    dae_graph *g = a->model->graph;
     int n = a->n, *role = dae_arena_ints(m->arena, (size_t)n + 1),
         *used = dae_arena_ints(m->arena, (size_t)n + 1);
     int *allowed = dae_arena_ints(m->arena, (size_t)n + 1);
@@ -177,6 +179,7 @@ static int values_at(const dae_mechanical *m, int count, const int *node, double
     double *work = e ? dae_arena_reals(m->arena, dae_evaluator_work(e) + 1) : NULL,
            *X = dae_arena_reals(m->arena, (size_t)s->analysis.total + 1);
     int good = work && X;
+    if (!e) dae_graph_starve(s->model->graph);
     if (good) dae_evaluator_start(e, work, s->parameter, s->discrete);
     for (int p = 0; p < POINTS && good; p++) {
         for (int k = 0; k < s->analysis.total; k++) {
@@ -265,9 +268,10 @@ static int is_mass(dae_mechanical *m, const int *row, double *M[POINTS])
 /* ---- Evaluators -------------------------------------------------------------------------------------------------------------- */
 
 /* 1 if a node depends on time or variables. */
-static int varies(const dae_graph *g, int node)
+static int varies(dae_graph *g, int node)
 {
     int *list = NULL, count = dae_graph_reach(g, 1, &node, &list), found = count < 0;
+    if (found) dae_graph_starve(g);
     for (int k = 0; k < count; k++) {
         int op = dae_graph_node(g, list[k]).op;
         found |= op == OP_VARIABLE || op == OP_TIME;
@@ -282,7 +286,7 @@ static int make_evaluators(dae_mechanical *m, const int *row, const int *M, cons
     dae_graph *g = a->model->graph;
     int np = m->np, ng = m->ng,
         *node = malloc(((size_t)np * (size_t)np + (size_t)ng * (size_t)np + 1) * sizeof *node);
-    if (!node) return 0;
+    if (!node) return dae_graph_starve(g), 0;
     m->constant = 1;
     for (int j = 0; j < np; j++) {
         for (int i = 0; i < np; i++) {
@@ -301,6 +305,7 @@ static int make_evaluators(dae_mechanical *m, const int *row, const int *M, cons
     m->gamma = dae_evaluator_create(g, a->place, ng, node);
     m->gradient = dae_evaluator_create(g, a->place, ng * np, G);
     free(node);
+    if (!m->mass || !m->force || !m->gap || !m->gap_rate || !m->gamma || !m->gradient) dae_graph_starve(g);
     return m->mass && m->force && m->gap && m->gap_rate && m->gamma && m->gradient;
 }
 
@@ -319,6 +324,7 @@ dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
     const dae_analysis *a = &s->analysis;
     size_t n = (size_t)a->n + 1;
     if (!m || !(m->arena = dae_arena_create())) {
+        dae_graph_starve(a->model->graph);
         free(m);
         return NULL;
     }
@@ -340,6 +346,7 @@ dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
            values_at(m, m->np * m->ng, G, Gv) && assign_rows(m, motion, Mv[0], row) &&
            find_scales(m, row, Av, Gv) && is_mass(m, row, Mv) && make_evaluators(m, row, M, G);
     if (good) return m;
+    if (dae_arena_failed(m->arena)) dae_graph_starve(a->model->graph);
     dae_mechanical_destroy(m);
     return NULL;
 }

@@ -31,3 +31,10 @@ void dae_messages_note(dae_messages *m, dae_place place, const char *format, ...
     add(m->note, &m->nnote, place, format, args);
     va_end(args);
 }
+
+void dae_messages_starved(dae_messages *m)
+{
+    m->starved = 1;
+    m->count = 0;
+    dae_messages_error(m, (dae_place){0, 0}, "out of memory");
+}

@@ -37,7 +37,8 @@ typedef struct dae_message {
 } dae_message;
 
 typedef struct dae_messages {
-    int count; /* errors, at most DAE_MODEL_MAX_ERRORS are kept */
+    int count;   /* errors, at most DAE_MODEL_MAX_ERRORS are kept */
+    int starved; /* an allocation failed: that is then the only error, for others may follow from it */
     dae_message error[DAE_MODEL_MAX_ERRORS];
     int nnote; /* things worth knowing */
     dae_message note[DAE_MODEL_MAX_ERRORS];
@@ -52,6 +53,9 @@ void dae_messages_error(dae_messages *m, dae_place place, const char *format, ..
 __attribute__((format(printf, 3, 4)))
 #endif
 void dae_messages_note(dae_messages *m, dae_place place, const char *format, ...);
+
+/* Out of memory, in place of everything that was told. */
+void dae_messages_starved(dae_messages *m);
 
 typedef struct dae_model_variable {
     const char *name; /* "x", "u[3]", "s1.b" */

@@ -195,13 +195,13 @@ static int dense_step(newton *s, int c, const int *entry, int count, const int *
     }
     for (int q = 0; q < m; q++)
         b[q] = -s->r[s->rows_of[s->row_start[c] + q]] / s->scale[s->rows_of[s->row_start[c] + q]];
-    dae_least_squares(rows, n, A, b, RANK);
-    for (int q = 0; q < n; q++) {
+    int starved = dae_least_squares(rows, n, A, b, RANK) == -1;
+    for (int q = 0; q < n && !starved; q++) {
         int j = s->columns_of[s->column_start[c] + q];
         s->step[j] = b[q] * s->task->weight[j];
     }
     free(A);
-    return 1;
+    return !starved;
 }
 
 /* Compressed columns of a square component. 0: no memory. */

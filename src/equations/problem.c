@@ -383,7 +383,7 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
     info->origin = "equation file";
     p->info = info;
     p->source = "equations";
-    return !dae_problem_exhausted(p) && !messages->count;
+    return !dae_problem_exhausted(p) && !messages->count && !dae_graph_failed(m->graph);
 }
 
 /* ---- Messages ------------------------------------------------------------------------------------ */
@@ -443,10 +443,11 @@ dae_problem *dae_equations_problem(const char *text, size_t length, const char *
         dae_problem_own(p, o, dae_equation_object_destroy);
         o->m = dae_model_read(text, length, file, setting, nsetting, messages);
         good = o->m && fill(p, o, nsetting > 0, messages);
+        if (o->m && dae_graph_failed(o->m->graph) == DAE_GRAPH_STARVED) dae_messages_starved(messages);
     } else {
         dae_equation_object_destroy(o);
     }
-    if (!good && messages && messages->count) {
+    if (!good && messages && messages->count && !messages->starved) {
         char full[sizeof err->text];
         dae_text_error e = public_form(&messages->error[0]);
         dae_text_error_format(&e, text, length, file, full, sizeof full);

@@ -45,6 +45,7 @@ static void apply_init_settings(reader *r)
             continue;
         }
         if (dae_expression_number(text + 1, &x, &err)) {
+            if (!strcmp(err.text, DAE_EXPRESSION_STARVED)) dae_reader_starved(r);
             dae_reader_wrong(r, (dae_place){0, 0}, "--init %.60s%.60s: %s", r->setting[k].name, text,
                              err.text);
             continue;
@@ -99,7 +100,7 @@ static void read_all(reader *r, const statement *first)
     if (!r->messages->count && !r->m->nvariable)
         dae_messages_error(r->messages, (dae_place){1, 1}, "the text declares no variable (var x = ...)");
     if (!r->messages->count && dae_graph_failed(r->g))
-        dae_messages_error(r->messages, (dae_place){0, 0}, "out of memory, or more than %d operations",
+        dae_messages_error(r->messages, (dae_place){0, 0}, "the equations have more than %d operations",
                            DAE_GRAPH_MAX_NODES);
 }
 
@@ -114,7 +115,7 @@ dae_model *dae_model_read(const char *text, size_t length, const char *file, con
     if (m) m->store = dae_store_create(), m->graph = dae_graph_create();
     unsigned char *used = calloc((size_t)nsetting + 1, 1);
     if (!m || !r || !used || !m->store || !m->graph) {
-        dae_messages_error(messages, (dae_place){0, 0}, "out of memory");
+        dae_messages_starved(messages);
     } else if (length > DAE_MODEL_MAX_TEXT) {
         dae_messages_error(messages, (dae_place){0, 0}, "the text is longer than %d bytes",
                            DAE_MODEL_MAX_TEXT);
@@ -133,8 +134,11 @@ dae_model *dae_model_read(const char *text, size_t length, const char *file, con
         m->reference_source = "";
         tokens = dae_tokens_read(text, length, messages, &count);
         const statement *first = tokens ? dae_parse(tokens, count, m->store, messages) : NULL;
-        if (!tokens) dae_messages_error(messages, (dae_place){0, 0}, "out of memory");
+        if (!tokens) dae_messages_starved(messages);
         if (!messages->count) read_all(r, first);
+        if (messages->starved || dae_store_failed(m->store) ||
+            dae_graph_failed(m->graph) == DAE_GRAPH_STARVED)
+            dae_messages_starved(messages);
     }
     free(tokens);
     free(used);

@@ -102,6 +102,7 @@ typedef struct reader {
 __attribute__((format(printf, 3, 4)))
 #endif
 value dae_reader_wrong(reader *r, dae_place place, const char *format, ...);
+value dae_reader_starved(reader *r);             /* out of memory: reading ends */
 int dae_reader_step(reader *r, dae_place place); /* 0: the text takes too long */
 /* Is there room for a loop from lo to hi? 0: it is told that there is none. */
 int dae_reader_room(reader *r, dae_place place, int lo, int hi);

@@ -316,7 +316,7 @@ static int combine(dae_analysis *a, const part *b, double *u, dae_arena *arena, 
     }
     int node = dae_graph_expand(g, 0, count, term);
     if (!term || dae_graph_failed(g)) {
-        dae_messages_error(messages, a->place_of[l], "no memory for the analysis");
+        dae_messages_starved(messages);
         return -1;
     }
     name_others(a, b, u, l, others, sizeof others);
@@ -527,6 +527,6 @@ int dae_analysis_repair(dae_analysis *a, dae_arena *arena, dae_messages *message
         return -1;
     }
 memory:
-    dae_messages_error(messages, (dae_place){0, 0}, "no memory for the analysis of %d equations", a->n);
+    dae_messages_starved(messages);
     return -1;
 }

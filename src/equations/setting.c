@@ -28,6 +28,7 @@ static int set_number(reader *r, const char *name, const dae_model_parameter *p,
     dae_expression *e = dae_expression_create(text, NULL, NULL, &err);
     if (!e || !dae_expression_constant(e, &x)) {
         dae_expression_destroy(e);
+        if (!e && !strcmp(err.text, DAE_EXPRESSION_STARVED)) return dae_reader_starved(r), 0;
         dae_reader_wrong(r, nowhere, "--set %s=%.60s: %s", name, text, e ? "expected a number" : err.text);
         return 0;
     }

@@ -14,6 +14,7 @@ typedef struct block {
 
 struct dae_store {
     block *last;
+    int failed;
 };
 
 dae_store *dae_store_create(void)
@@ -36,13 +37,18 @@ void *dae_store_take(dae_store *p, size_t size)
     if (!p->last || p->last->used + size > p->last->size) {
         size_t room = size > block_size ? size : block_size;
         block *b = malloc(sizeof *b + room);
-        if (!b) return NULL;
+        if (!b) return p->failed = 1, NULL;
         *b = (block){.next = p->last, .size = room};
         p->last = b;
     }
     void *out = (char *)p->last->data + p->last->used;
     p->last->used += size;
     return memset(out, 0, size);
+}
+
+int dae_store_failed(const dae_store *p)
+{
+    return p->failed;
 }
 
 const char *dae_store_text(dae_store *p, const char *text, size_t length)

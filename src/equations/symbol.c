@@ -32,8 +32,7 @@ int dae_reader_step(reader *r, dae_place place)
 {
     if (r->fatal) return 0;
     if (dae_graph_failed(r->g)) {
-        dae_reader_wrong(r, place, "the equations are too large (limit %d operations) or there is no memory",
-                         DAE_GRAPH_MAX_NODES);
+        dae_reader_wrong(r, place, "the equations are too large (limit %d operations)", DAE_GRAPH_MAX_NODES);
         r->failed = r->fatal = 1;
         return 0;
     }
@@ -52,13 +51,17 @@ int dae_reader_room(reader *r, dae_place place, int lo, int hi)
     return dae_reader_step(r, place);
 }
 
+value dae_reader_starved(reader *r)
+{
+    dae_messages_starved(r->messages);
+    r->failed = r->fatal = 1;
+    return (value){.dimension.soft = 1};
+}
+
 void *dae_reader_take(reader *r, size_t size)
 {
     void *p = dae_store_take(r->store, size);
-    if (!p) {
-        dae_reader_wrong(r, (dae_place){0, 0}, "out of memory");
-        r->failed = r->fatal = 1;
-    }
+    if (!p) dae_reader_starved(r);
     return p;
 }
 
@@ -68,11 +71,7 @@ int dae_reader_grow(reader *r, void **array, int *capacity, int needed, size_t s
     size_t next = *capacity ? 2 * (size_t)*capacity : 16;
     while (next < (size_t)needed) next *= 2;
     void *p = realloc(*array, next * size);
-    if (!p) {
-        dae_reader_wrong(r, (dae_place){0, 0}, "out of memory");
-        r->failed = r->fatal = 1;
-        return 0;
-    }
+    if (!p) return dae_reader_starved(r), 0;
     memset((char *)p + (size_t)*capacity * size, 0, (next - (size_t)*capacity) * size);
     *array = p;
     *capacity = (int)next;

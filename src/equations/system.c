@@ -19,9 +19,10 @@ static int has_states(const dae_equation_system *s)
 {
     int bad;
     dae_reduced *d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
-    int good = d && dae_reduced_start(d, s->model->t0, s->initial.X, &bad) == 0;
+    int r = d ? dae_reduced_start(d, s->model->t0, s->initial.X, &bad) : -1;
+    if (r < 0) dae_graph_starve(s->model->graph);
     dae_reduced_destroy(d);
-    return good;
+    return r == 0;
 }
 
 dae_equation_system *dae_equation_system_create(dae_model *m, int n, int ncontinuous, const int *variable,
@@ -52,7 +53,7 @@ dae_equation_system *dae_equation_system_create(dae_model *m, int n, int ncontin
         goto fail;
     s->reduction = dae_reduction_create(&s->analysis);
     if (s->reduction && s->analysis.sigma.index == 3 && has_states(s)) s->mechanical = dae_mechanical_find(s);
-    if (s->reduction) return s;
+    if (s->reduction && dae_graph_failed(m->graph) != DAE_GRAPH_STARVED) return s;
 fail:
     dae_equation_system_destroy(s);
     return NULL;

@@ -165,6 +165,7 @@ static void read_rows(reader *r, symbol *s, FILE *in, points *p)
             dae_reader_wrong(r, s->place, "table %s: expected two numbers in %s line %d", s->name, file, row);
         }
     }
+    if (!line || !f) dae_reader_starved(r);
     free(line);
     free(f);
 }
@@ -195,6 +196,8 @@ static void from_file(reader *r, symbol *s, points *p)
     if (in) {
         read_rows(r, s, in, p);
         fclose(in);
+    } else if (!path || errno == ENOMEM) {
+        dae_reader_starved(r);
     } else {
         dae_reader_wrong(r, s->place, "table %s: %s cannot be read (%s)", s->name, name, strerror(errno));
     }

@@ -10,6 +10,7 @@ typedef struct dae_store dae_store;
 dae_store *dae_store_create(void);
 void dae_store_destroy(dae_store *p);
 void *dae_store_take(dae_store *p, size_t size); /* zero; NULL: no memory */
+int dae_store_failed(const dae_store *p);        /* 1: there was no memory once */
 const char *dae_store_text(dae_store *p, const char *text, size_t length);
 
 /* ---- Tokens --------------------------------------------------------------------------------------- */

@@ -110,7 +110,8 @@ static int rate_of(dae_graph *g, int node, dae_term **room, int *capacity)
     for (int k = 0; (m = dae_graph_operand(g, node, k)) >= 0; k++) {
         int r = g->rate[m] - 1;
         if (r == 0) continue;
-        if (!dae_graph_grow((void **)room, capacity, count + 1, sizeof **room)) return g->failed = 1, 0;
+        if (!dae_graph_grow((void **)room, capacity, count + 1, sizeof **room))
+            return g->failed = DAE_GRAPH_STARVED, 0;
         double f = n.op == OP_ADD ? g->term[n.a + k].factor : 1;
         if (n.op != OP_ADD) r = dae_graph_multiply(g, partial(g, node, k), r);
         (*room)[count++] = (dae_term){r, f};
@@ -126,12 +127,12 @@ int dae_graph_derivative(dae_graph *g, int node)
     if (g->failed) return 0;
     if (node < g->nrate && g->rate[node]) return g->rate[node] - 1;
     count = dae_graph_reach(g, 1, &node, &list);
-    if (count < 0) return g->failed = 1, 0;
+    if (count < 0) return g->failed = DAE_GRAPH_STARVED, 0;
     if (node >= g->nrate) {
         int have = g->nrate;
         if (!dae_graph_grow((void **)&g->rate, &have, node + 1, sizeof *g->rate)) {
             free(list);
-            return g->failed = 1, 0;
+            return g->failed = DAE_GRAPH_STARVED, 0;
         }
         memset(g->rate + g->nrate, 0, (size_t)(have - g->nrate) * sizeof *g->rate);
         g->nrate = have;
@@ -162,7 +163,7 @@ static int contribute(dae_graph *g, adjoint *a, int place, int node, double fact
 {
     if (node == 0 || factor == 0) return 1;
     if (!dae_graph_grow((void **)&a->link, &a->capacity, a->count + 1, sizeof *a->link))
-        return g->failed = 1, 0;
+        return g->failed = DAE_GRAPH_STARVED, 0;
     a->link[a->count].term = (dae_term){node, factor};
     a->link[a->count].next = a->head[place];
     a->head[place] = a->count++;
@@ -174,7 +175,7 @@ static int adjoint_of(dae_graph *g, adjoint *a, int place)
     int n = 0;
     for (int k = a->head[place]; k >= 0; k = a->link[k].next) {
         if (!dae_graph_grow((void **)&a->room, &a->room_capacity, n + 1, sizeof *a->room))
-            return g->failed = 1, 0;
+            return g->failed = DAE_GRAPH_STARVED, 0;
         a->room[n++] = a->link[k].term;
     }
     return dae_graph_sum(g, 0, n, a->room);
@@ -254,7 +255,7 @@ static int remembered(dae_graph *g, int node, gradients *all)
     if (n < 0) return -1;
     if (!dae_graph_grow((void **)&all->branch, &all->capacity, all->count + 1, sizeof *all->branch)) {
         free(p);
-        return g->failed = 1, -1;
+        return g->failed = DAE_GRAPH_STARVED, -1;
     }
     all->branch[all->count] = (branch_gradient){node, n, p};
     return all->count++;
@@ -328,7 +329,7 @@ static int gradient_of(dae_graph *g, int node, gradients *all, dae_partial **out
     free(a.room);
     free(list);
     if (good) return found;
-    g->failed = 1;
+    g->failed = DAE_GRAPH_STARVED;
     free(*out);
     *out = NULL;
     return -1;

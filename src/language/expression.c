@@ -632,7 +632,7 @@ dae_expression *dae_expression_create(const char *text, dae_lookup_fn *lookup, v
 {
     dae_expression *e = NULL;
     reader *x = calloc(1, sizeof *x);
-    if (err) *err = (dae_expression_error){0, "out of memory", ""};
+    if (err) *err = (dae_expression_error){0, DAE_EXPRESSION_STARVED, ""};
     if (!x) return NULL;
     *x = (reader){.text = text, .at = text, .lookup = lookup, .user = user, .err = err};
     x->constant = malloc(max_constants * sizeof *x->constant);

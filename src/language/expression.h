@@ -55,6 +55,8 @@ typedef struct dae_expression_error {
     char name[64]; /* the unknown name, or "" (for spelling hints) */
 } dae_expression_error;
 
+#define DAE_EXPRESSION_STARVED "out of memory" /* the text of an error that is none of the text's */
+
 /* NULL: see *err (NULL allowed). lookup may be NULL: no names but pi and e. */
 dae_expression *dae_expression_create(const char *text, dae_lookup_fn *lookup, void *user,
                                       dae_expression_error *err);

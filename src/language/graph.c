@@ -37,6 +37,11 @@ int dae_graph_failed(const dae_graph *g)
     return g->failed;
 }
 
+void dae_graph_starve(dae_graph *g)
+{
+    g->failed = DAE_GRAPH_STARVED;
+}
+
 int dae_graph_count(const dae_graph *g)
 {
     return g->nnode;
@@ -164,18 +169,19 @@ static int intern(dae_graph *g, dae_node n, const dae_term *term)
 {
     if (g->failed) return 0;
     if (n.value == 0) n.value = 0; /* no -0 */
-    if (2 * (unsigned)g->nnode >= g->mask && !rehash(g)) return g->failed = 1, 0;
+    if (2 * (unsigned)g->nnode >= g->mask && !rehash(g)) return g->failed = DAE_GRAPH_STARVED, 0;
     unsigned h = hash(&n, term), k = h & g->mask;
     for (; g->table[k] >= 0; k = (k + 1) & g->mask) {
         int i = g->table[k];
         if (g->hash[i] == h && same_node(g, &g->node[i], &n, term)) return i;
     }
     int terms = n.op == OP_ADD ? n.b : 0, room = g->node_capacity;
-    if (g->nnode >= DAE_GRAPH_MAX_NODES || g->nterm > 3 * DAE_GRAPH_MAX_NODES - terms ||
-        !dae_graph_grow((void **)&g->node, &g->node_capacity, g->nnode + 1, sizeof *g->node) ||
+    if (g->nnode >= DAE_GRAPH_MAX_NODES || g->nterm > 3 * DAE_GRAPH_MAX_NODES - terms)
+        return g->failed = DAE_GRAPH_FULL, 0;
+    if (!dae_graph_grow((void **)&g->node, &g->node_capacity, g->nnode + 1, sizeof *g->node) ||
         !dae_graph_grow((void **)&g->hash, &room, g->nnode + 1, sizeof *g->hash) ||
         !dae_graph_grow((void **)&g->term, &g->term_capacity, g->nterm + terms, sizeof *g->term))
-        return g->failed = 1, 0;
+        return g->failed = DAE_GRAPH_STARVED, 0;
     if (n.op == OP_ADD) {
         memcpy(g->term + g->nterm, term, (size_t)terms * sizeof *term);
         n.a = g->nterm;
@@ -253,7 +259,7 @@ static void append(dae_graph *g, int *n, double *constant, int node, double fact
     } else if (dae_graph_grow((void **)&g->scratch, &g->scratch_capacity, *n + 1, sizeof *g->scratch)) {
         g->scratch[(*n)++] = (dae_term){node, factor};
     } else {
-        g->failed = 1;
+        g->failed = DAE_GRAPH_STARVED;
     }
 }
 
@@ -335,7 +341,7 @@ static int take_factor(dae_graph *g, int node, double *factor)
     if (!exact) lead = -1;
     *factor = lead;
     if (!dae_graph_grow((void **)&g->scratch, &g->scratch_capacity, n.b, sizeof *g->scratch)) {
-        g->failed = 1;
+        g->failed = DAE_GRAPH_STARVED;
         return 0;
     }
     for (int i = 0; i < n.b; i++)
@@ -491,7 +497,7 @@ int dae_graph_add_curve(dae_graph *g, dae_curve *curve)
     if (!curve || g->failed ||
         !dae_graph_grow((void **)&g->curve, &g->curve_capacity, g->ncurve + 1, sizeof *g->curve)) {
         dae_curve_destroy(curve);
-        g->failed = 1;
+        g->failed = DAE_GRAPH_STARVED;
         return 0;
     }
     g->curve[g->ncurve] = curve;

@@ -49,7 +49,10 @@ typedef struct dae_graph dae_graph;
 
 dae_graph *dae_graph_create(void); /* NULL: no memory */
 void dae_graph_destroy(dae_graph *g);
+/* Why a builder failed, 0: none did. */
+enum { DAE_GRAPH_STARVED = 1, DAE_GRAPH_FULL };
 int dae_graph_failed(const dae_graph *g);
+void dae_graph_starve(dae_graph *g); /* somebody had no memory for work with it: as if a builder had failed */
 int dae_graph_count(const dae_graph *g);               /* nodes are 0 .. count-1 */
 dae_node dae_graph_node(const dae_graph *g, int node); /* a copy: building moves nodes */
 const dae_term *dae_graph_terms(const dae_graph *g,
@@ -101,7 +104,7 @@ int dae_graph_substitute(dae_graph *g, int node, int n, const int *from, const i
 
 /* Its value with leaf values from `leaf` (called once per leaf of the node). For tests and constants; programs are faster. */
 typedef double dae_leaf_fn(const dae_node *leaf, void *user);
-double dae_graph_value(const dae_graph *g, int node, dae_leaf_fn *leaf, void *user);
+double dae_graph_value(dae_graph *g, int node, dae_leaf_fn *leaf, void *user);
 
 /* A text like "x^2 + y^2 - L^2" for messages; names from `name` (NULL: x1', p1, d1). Cut with "..." at size. */
 typedef const char *dae_leaf_name_fn(const dae_node *leaf, void *user); /* without primes */

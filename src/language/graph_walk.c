@@ -88,7 +88,7 @@ static int rebuild(dae_graph *g, int node, const int *in)
     if (x.op == OP_PIECE) return dae_graph_piece(g, x.c / 4, in[0], in[1], x.c % 4);
     if (x.op != OP_ADD) return dae_graph_apply(g, x.op, in[0], in[1], in[2]);
     dae_term *t = malloc((size_t)x.b * sizeof *t);
-    if (!t) return g->failed = 1, 0;
+    if (!t) return g->failed = DAE_GRAPH_STARVED, 0;
     for (int i = 0; i < x.b; i++) t[i] = (dae_term){in[i], g->term[x.a + i].factor};
     int sum = dae_graph_sum(g, x.value, x.b, t);
     free(t);
@@ -98,14 +98,14 @@ static int rebuild(dae_graph *g, int node, const int *in)
 int dae_graph_rewrite(dae_graph *g, int n, int *root, dae_rewrite_fn *change, void *user)
 {
     int *list, count = dae_graph_reach(g, n, root, &list), *map, *in, widest = 3;
-    if (count < 0) return g->failed = 1, 0;
+    if (count < 0) return g->failed = DAE_GRAPH_STARVED, 0;
     for (int i = 0; i < count; i++) {
         if (g->node[list[i]].op == OP_ADD && g->node[list[i]].b > widest) widest = g->node[list[i]].b;
     }
     map = malloc(((size_t)count + (size_t)widest) * sizeof *map);
     if (!map) {
         free(list);
-        return g->failed = 1, 0;
+        return g->failed = DAE_GRAPH_STARVED, 0;
     }
     in = map + count;
     for (int i = 0; i < count && !g->failed; i++) {
@@ -145,7 +145,7 @@ int dae_graph_substitute(dae_graph *g, int node, int n, const int *from, const i
     return dae_graph_rewrite(g, 1, &node, exchange_leaf, &x) ? node : 0;
 }
 
-double dae_graph_value(const dae_graph *g, int node, dae_leaf_fn *leaf, void *user)
+double dae_graph_value(dae_graph *g, int node, dae_leaf_fn *leaf, void *user)
 {
     int *list, count = dae_graph_reach(g, 1, &node, &list);
     double *v = count > 0 ? malloc((size_t)count * sizeof *v) : NULL, result = NAN;
@@ -171,6 +171,7 @@ double dae_graph_value(const dae_graph *g, int node, dae_leaf_fn *leaf, void *us
         }
         result = v[i];
     }
+    if (!v) g->failed = DAE_GRAPH_STARVED;
     free(v);
     free(list);
     return result;

@@ -158,12 +158,17 @@ static dae_status take_checkpoint(dae_integrator *it, const void *buffer, const 
     it->ivp.t_end = s->t_end;
     it->ivp.direction = s->t_end >= s->t0 ? 1 : -1;
     dae_driver_switches_loaded(it);
-    if (it->method->load && it->method->load(it->self, in + records + h->arena, h->outside)) {
+    int bad = it->method->load ? it->method->load(it->self, in + records + h->arena, h->outside) : 0;
+    if (bad) {
         it->started = 0;
+        if (bad < 0) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the factors in the checkpoint");
         return dae_fail(err, DAE_ERR_INPUT, NAN, "the factors in the checkpoint could not be restored");
     }
-    if (h->memory && it->memory.load(it->memory.user, in + records + h->arena + h->outside, h->memory)) {
+    if (h->memory) bad = it->memory.load(it->memory.user, in + records + h->arena + h->outside, h->memory);
+    if (bad) {
         it->started = 0;
+        if (bad < 0)
+            return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the coordinates in the checkpoint");
         return dae_fail(err, DAE_ERR_INPUT, NAN,
                         "the coordinates in the checkpoint are those of another system or of other options");
     }

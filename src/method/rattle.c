@@ -362,7 +362,7 @@ static int load(void *self, const void *buffer, size_t size)
     rattle *s = self;
     (void)buffer;
     s->factored = 0;
-    return size != 0 || dae_saddle_load(s->saddle, NULL, 0);
+    return size != 0 ? 1 : dae_saddle_load(s->saddle, NULL, 0);
 }
 
 /* ---- Descriptor ------------------------------------------------------------------------------------ */

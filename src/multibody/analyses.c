@@ -335,7 +335,8 @@ dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, co
     memcpy(x.y, y, (size_t)(m->np + m->nv + m->nu) * sizeof *y);
     memset(x.y + m->np, 0, (size_t)m->nv * sizeof *y);
     double off = imbalance(&x);
-    if (!(off <= 1e3 * BALANCED))
+    if (x.starved) s = dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+    else if (!(off <= 1e3 * BALANCED))
         s = dae_fail(err, DAE_ERR_INPUT, t, "no equilibrium: forces are out of balance by %.2g of their size",
                      off);
     memcpy(lambda, x.lambda, (size_t)m->nlambda * sizeof *lambda);

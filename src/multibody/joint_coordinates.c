@@ -639,7 +639,7 @@ static int lacks_inertia(const mbs_tree *t)
 {
     double *q = calloc((size_t)(t->nq + t->ns) + 1, sizeof *q);
     void *work = calloc(1, t->form.work_size);
-    int bad = !q || !work;
+    int bad = q && work ? 0 : -1;
     if (!bad) {
         workspace w = open_work(t, work);
         from_absolute(0, t->m->p0, t->m->p0 + t->m->np, q, q + t->nq, work, (void *)t);
@@ -651,12 +651,12 @@ static int lacks_inertia(const mbs_tree *t)
     return bad;
 }
 
-void mbs_build_joint_form(mbs_mechanism *m)
+int mbs_build_joint_form(mbs_mechanism *m)
 {
     size_t nb = (size_t)m->nbody + 1;
     mbs_tree *t = dae_arena_take(m->arena, 1, sizeof *t);
     int *joint = dae_arena_ints(m->arena, 3 * nb);
-    if (m->friction || !t || !joint) return; /* friction needs the forces in the joints */
+    if (m->friction || !t || !joint) return 0; /* friction needs the forces in the joints */
     t->m = m;
     t->recursion = m->planar ? &mbs_recursion_plane : &mbs_recursion_space;
     t->link = dae_arena_take(m->arena, nb, sizeof *t->link);
@@ -664,7 +664,7 @@ void mbs_build_joint_form(mbs_mechanism *m)
     t->loop_group = dae_arena_ints(m->arena, (size_t)m->nrows + 1);
     t->first_loop_row = dae_arena_ints(m->arena, (size_t)m->nrows + 2);
     t->source = dae_arena_ints(m->arena, 13 * nb);
-    if (dae_arena_failed(m->arena)) return;
+    if (dae_arena_failed(m->arena)) return -1;
     choose_joints(m, joint);
     number_links(t, joint, joint + nb, joint + 2 * nb);
     set_links(t, joint);
@@ -683,9 +683,11 @@ void mbs_build_joint_form(mbs_mechanism *m)
                                .torques = torques,
                                .project = t->nloop || t->nq > t->ns ? project : NULL,
                                .user = t};
-    if (lacks_inertia(t)) return;
+    int lacks = lacks_inertia(t);
+    if (lacks) return lacks < 0 ? -1 : 0;
     m->tree = t;
     m->system.mech.joint = &t->form;
+    return 0;
 }
 
 mbs_tree *mbs_tree_copy(const mbs_tree *t, mbs_mechanism *m, dae_arena *arena)

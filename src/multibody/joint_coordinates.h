@@ -27,7 +27,7 @@ typedef struct mbs_tree {
 
 /* Sets m->tree, and tells the system of it; it stays NULL where joint coordinates do not suit the mechanism (or there
  * is no memory: the arena knows). */
-void mbs_build_joint_form(mbs_mechanism *m);
+int mbs_build_joint_form(mbs_mechanism *m);
 
 /* ---- articulated.c (space), articulated_plane.c ------------------------------------------------------------- */
 

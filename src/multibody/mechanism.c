@@ -157,9 +157,9 @@ static dae_status finish(mbs_builder *b)
     s->parent = m->parent;
     s->row_joint = row_joint;
     mbs_set_callbacks(m);
-    mbs_build_joint_form(m);
+    int starved = mbs_build_joint_form(m);
     mbs_set_switches(m);
-    if (dae_arena_failed(m->arena)) return mbs_no_memory(b);
+    if (starved || dae_arena_failed(m->arena)) return mbs_no_memory(b);
     return dae_system_check(&m->system, b->err);
 }
 

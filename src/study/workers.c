@@ -34,7 +34,10 @@ typedef struct head {
 typedef struct text {
     char *data;
     size_t used, room;
+    int starved; /* something was left out */
 } text;
+
+enum { no_memory = 117 }; /* exit status of a worker; ours, beside those of callers */
 
 typedef struct worker {
     pid_t pid; /* 0: none */
@@ -60,7 +63,10 @@ static int append(const char *data, size_t length, void *user)
     if (x->used + length > x->room) {
         size_t room = 2 * (x->used + length) + 256;
         char *longer = realloc(x->data, room);
-        if (!longer) return -1;
+        if (!longer) {
+            x->starved = 1;
+            return -1;
+        }
         x->data = longer;
         x->room = room;
     }
@@ -122,6 +128,7 @@ static int serve(const pool *p, int slot, long first, int fd, pid_t parent)
         message.used = 0;
         if (append((const char *)&h, sizeof h, &message) < 0) status = 1;
         if (!status) status = w->work(task, slot, append, &message, w->user);
+        if (message.starved) status = no_memory;
         if (status) break;
         h.length = message.used - sizeof h;
         memcpy(message.data, &h, sizeof h);
@@ -224,6 +231,8 @@ static void bury(pool *p, int slot)
         int verdict = p->w->died ? p->w->died(at, WTERMSIG(how), p->w->user) : 0;
         if (verdict < 0) p->stop = 1;
         else if (verdict > 0) task = at;
+    } else if (WEXITSTATUS(how) == no_memory) {
+        p->trouble = ENOMEM;
     } else if (WEXITSTATUS(how)) {
         p->stop = 2;
         p->status = WEXITSTATUS(how);

@@ -125,7 +125,7 @@ static void put_data(dae_text *x, const plot *g)
     int n = g->c->npoint, first = g->c->first;
     unsigned char *keep = calloc((size_t)n + 1, 1);
     if (!keep) {
-        x->failed = 1;
+        x->failed = DAE_TEXT_STARVED;
         return;
     }
     int many = n - first > 8 * buckets;

@@ -336,12 +336,13 @@ static int load(dae_saddle *s, const void *buffer, size_t size)
     (void)buffer;
     if (size) return 1;
     if (!s->state->anchored) return 0;
-    if (make_anchor(s)) return 1;
+    int bad = make_anchor(s);
+    if (bad) return bad < 0 ? -1 : 1;
     if (d->small) {
         double *a = dae_lu_program_clear(d->small);
         for (int k = 0; k < d->nz; k++) a[d->place[k]] = d->last[k];
     }
-    return refactor(s) ? factor_alone(s) < 0 : 0;
+    return refactor(s) && factor_alone(s) < 0 ? -1 : 0;
 }
 
 const mode dae_saddle_sparse_lu = {.name = "sparse_lu",

@@ -808,7 +808,7 @@ static int load(void *self, const void *buffer, size_t size)
 {
     alpha *s = self;
     (void)buffer;
-    int bad = size != 0 || dae_saddle_load(s->saddle, NULL, 0);
+    int bad = size != 0 ? 1 : dae_saddle_load(s->saddle, NULL, 0);
     if (s->position != s->saddle) bad |= dae_saddle_load(s->position, NULL, 0);
     if (s->iteration) bad |= dae_saddle_load(s->iteration, NULL, 0);
     return bad;

@@ -113,11 +113,20 @@ static void turn(const double axis[3], double angle, double R[9])
     mbs_quaternion_matrix(q, R);
 }
 
+/* o, or NULL if a part of it is missing: what is put in is then missing, too, and who asks for all of it sees that. */
+static json_t *whole(json_t *o, int bad)
+{
+    if (!bad) return o;
+    json_decref(o);
+    return NULL;
+}
+
 static json_t *vector(const double *x, int n)
 {
     json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, json_real(x[i] == 0 ? 0 : x[i]));
-    return list;
+    int bad = 0;
+    for (int i = 0; i < n; i++) bad |= json_array_append_new(list, json_real(x[i] == 0 ? 0 : x[i]));
+    return whole(list, bad);
 }
 
 json_t *robot_shape(const char *kind, const double *size, int nsize, const double R[9], const double p[3])
@@ -125,17 +134,17 @@ json_t *robot_shape(const char *kind, const double *size, int nsize, const doubl
     json_t *o = json_object();
     double q[4];
     robot_quaternion(R, q);
-    json_object_set_new(o, "kind", json_string(kind));
-    if (nsize) json_object_set_new(o, "size", vector(size, nsize));
-    json_object_set_new(o, "r", vector(p, 3));
-    json_object_set_new(o, "q", vector(q, 4));
-    return o;
+    int bad = json_object_set_new(o, "kind", json_string(kind));
+    if (nsize) bad |= json_object_set_new(o, "size", vector(size, nsize));
+    bad |= json_object_set_new(o, "r", vector(p, 3));
+    bad |= json_object_set_new(o, "q", vector(q, 4));
+    return whole(o, bad);
 }
 
 void robot_show(robot_link *l, json_t *shape)
 {
     if (!l->shapes) l->shapes = json_array();
-    json_array_append_new(l->shapes, shape);
+    l->starved |= json_array_append_new(l->shapes, shape) != 0;
 }
 
 /* ---- Bodies ---------------------------------------------------------------------------------------------- */
@@ -211,8 +220,7 @@ static const char *word(robot *r, const char *text, json_t *taken)
     if (n > 55) out[n = 55] = 0;
     for (int k = 2; json_object_get(taken, out) || !strcmp(out, "ground") || !strcmp(out, "t"); k++)
         snprintf(out + n, 16, "_%d", k);
-    json_object_set_new(taken, out, json_true());
-    return out;
+    return json_object_set_new(taken, out, json_true()) ? NULL : out;
 }
 
 typedef struct model {
@@ -220,6 +228,7 @@ typedef struct model {
     placed *at;
     mbs_mass *mass;    /* of groups, in their axes */
     const char **name; /* of bodies, then of joints */
+    int bad;           /* there was no memory for a part */
 } model;
 
 static const double still[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -249,15 +258,15 @@ static void put_body(const robot *r, int k, model *m)
     mbs_cross(w->omega, arm, turned);
     for (int i = 0; i < 3; i++) v[i] = w->v[i] + turned[i];
     mbs_rotate_back(w->WR, w->omega, omega);
-    json_object_set_new(o, "name", json_string(m->name[k]));
-    json_object_set_new(o, "mass", json_real(mass->mass));
-    json_object_set_new(o, "inertia", vector(mass->inertia, 6));
-    json_object_set_new(o, "r", vector(center, 3));
-    json_object_set_new(o, "q", vector(q, 4));
-    json_object_set_new(o, "v", vector(v, 3));
-    json_object_set_new(o, "omega", vector(omega, 3));
-    json_object_set_new(o, "shapes", json_array());
-    json_array_append_new(m->bodies, o);
+    m->bad |= json_object_set_new(o, "name", json_string(m->name[k]));
+    m->bad |= json_object_set_new(o, "mass", json_real(mass->mass));
+    m->bad |= json_object_set_new(o, "inertia", vector(mass->inertia, 6));
+    m->bad |= json_object_set_new(o, "r", vector(center, 3));
+    m->bad |= json_object_set_new(o, "q", vector(q, 4));
+    m->bad |= json_object_set_new(o, "v", vector(v, 3));
+    m->bad |= json_object_set_new(o, "omega", vector(omega, 3));
+    m->bad |= json_object_set_new(o, "shapes", json_array());
+    m->bad |= json_array_append_new(m->bodies, o);
 }
 
 static json_t *body_of(const model *m, int group)
@@ -266,7 +275,8 @@ static json_t *body_of(const model *m, int group)
     size_t i;
     json_array_foreach(m->bodies, i, o)
     {
-        if (!strcmp(json_string_value(json_object_get(o, "name")), m->name[group])) return o;
+        const char *name = json_string_value(json_object_get(o, "name"));
+        if (name && !strcmp(name, m->name[group])) return o;
     }
     return NULL;
 }
@@ -290,9 +300,9 @@ static void put_shapes(const robot *r, int k, model *m)
         along(ground ? w->WR : w->R, ground ? w->Wp : w->p, p, at);
         for (int c = 0; c < 3 && !ground; c++) at[c] -= m->mass[w->body].center[c];
         robot_quaternion(R, q);
-        json_object_set_new(s, "r", vector(at, 3));
-        json_object_set_new(s, "q", vector(q, 4));
-        json_array_append(to, s);
+        m->bad |= json_object_set_new(s, "r", vector(at, 3));
+        m->bad |= json_object_set_new(s, "q", vector(q, 4));
+        m->bad |= json_array_append(to, s);
     }
 }
 
@@ -310,11 +320,11 @@ static const char *put_point(robot *r, model *m, int k, const char *stem, const 
     along(TR, Tp, p, at);
     for (int i = 0; i < 3 && group >= 0; i++) at[i] -= m->mass[group].center[i];
     robot_quaternion(A, q);
-    json_object_set_new(o, "name", json_string(name ? name : ""));
-    json_object_set_new(o, "body", json_string(group < 0 ? "ground" : m->name[group]));
-    json_object_set_new(o, "r", vector(at, 3));
-    json_object_set_new(o, "q", vector(q, 4));
-    json_array_append_new(m->points, o);
+    m->bad |= json_object_set_new(o, "name", json_string(name ? name : ""));
+    m->bad |= json_object_set_new(o, "body", json_string(group < 0 ? "ground" : m->name[group]));
+    m->bad |= json_object_set_new(o, "r", vector(at, 3));
+    m->bad |= json_object_set_new(o, "q", vector(q, 4));
+    m->bad |= json_array_append_new(m->points, o);
     return name ? name : "";
 }
 
@@ -322,12 +332,12 @@ static json_t *put_joint(model *m, const char *name, const char *type, const cha
                          const double *axis)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "name", json_string(name));
-    json_object_set_new(o, "type", json_string(type));
-    json_object_set_new(o, "a", json_string(a));
-    json_object_set_new(o, "b", json_string(b));
-    if (axis) json_object_set_new(o, "axis", vector(axis, 3));
-    json_array_append_new(m->joints, o);
+    m->bad |= json_object_set_new(o, "name", json_string(name));
+    m->bad |= json_object_set_new(o, "type", json_string(type));
+    m->bad |= json_object_set_new(o, "a", json_string(a));
+    m->bad |= json_object_set_new(o, "b", json_string(b));
+    if (axis) m->bad |= json_object_set_new(o, "axis", vector(axis, 3));
+    m->bad |= json_array_append_new(m->joints, o);
     return o;
 }
 
@@ -335,10 +345,10 @@ static json_t *put_force(robot *r, model *m, const char *stem, const char *type,
 {
     json_t *o = json_object();
     const char *name = word(r, stem, m->taken);
-    json_object_set_new(o, "name", json_string(name ? name : ""));
-    json_object_set_new(o, "type", json_string(type));
-    json_object_set_new(o, "joint", json_string(joint));
-    json_array_append_new(m->forces, o);
+    m->bad |= json_object_set_new(o, "name", json_string(name ? name : ""));
+    m->bad |= json_object_set_new(o, "type", json_string(type));
+    m->bad |= json_object_set_new(o, "joint", json_string(joint));
+    m->bad |= json_array_append_new(m->forces, o);
     return o;
 }
 
@@ -352,10 +362,10 @@ static void put_laws(robot *r, model *m, const robot_joint *j, const char *name)
     if (j->limited && !wide && j->lower < j->upper) {
         snprintf(stem, sizeof stem, "%.55s_stop", name);
         json_t *o = put_force(r, m, stem, "stop", name);
-        json_object_set_new(o, "k", json_real(STOP_STIFFNESS));
-        json_object_set_new(o, "c", json_real(STOP_DAMPING));
-        json_object_set_new(o, "min", json_real(j->lower));
-        json_object_set_new(o, "max", json_real(j->upper));
+        m->bad |= json_object_set_new(o, "k", json_real(STOP_STIFFNESS));
+        m->bad |= json_object_set_new(o, "c", json_real(STOP_DAMPING));
+        m->bad |= json_object_set_new(o, "min", json_real(j->lower));
+        m->bad |= json_object_set_new(o, "max", json_real(j->upper));
     }
     if (j->damping == 0 && j->friction == 0 && j->stiffness == 0) return;
     snprintf(stem, sizeof stem, "%.55s_law", name);
@@ -367,7 +377,7 @@ static void put_laws(robot *r, model *m, const robot_joint *j, const char *name)
     if (j->stiffness != 0)
         dae_snprintf(law + strlen(law), sizeof law - strlen(law), " - (%.17g)*(%s.value - (%.17g))",
                      j->stiffness, name, j->rest);
-    json_object_set_new(o, "value", json_string(law));
+    m->bad |= json_object_set_new(o, "value", json_string(law));
 }
 
 static void put_link(robot *r, int k, model *m)
@@ -397,14 +407,14 @@ static void put_mimic(robot *r, int k, model *m)
         snprintf(stem, sizeof stem, "%.50s_mimic", j->name);
         json_t *o = json_object(), *two = json_array();
         const char *name = word(r, stem, m->taken);
-        json_object_set_new(o, "name", json_string(name ? name : ""));
-        json_object_set_new(o, "type", json_string("gear"));
-        json_array_append_new(two, json_string(m->name[r->nlink + k]));
-        json_array_append_new(two, json_string(m->name[r->nlink + i]));
-        json_object_set_new(o, "joints", two);
-        json_object_set_new(o, "ratio",
-                            json_real(-j->factor)); /* q1 - factor q2 stays what it is at the start */
-        json_array_append_new(m->joints, o);
+        m->bad |= json_object_set_new(o, "name", json_string(name ? name : ""));
+        m->bad |= json_object_set_new(o, "type", json_string("gear"));
+        m->bad |= json_array_append_new(two, json_string(m->name[r->nlink + k]));
+        m->bad |= json_array_append_new(two, json_string(m->name[r->nlink + i]));
+        m->bad |= json_object_set_new(o, "joints", two);
+        m->bad |= json_object_set_new(
+            o, "ratio", json_real(-j->factor)); /* q1 - factor q2 stays what it is at the start */
+        m->bad |= json_array_append_new(m->joints, o);
         return;
     }
     robot_note(r, "joint %s: there is no movable joint \"%s\" to mimic: it moves freely", j->name, j->mimic);
@@ -493,9 +503,11 @@ json_t *robot_model(robot *r, const dae_setting *start, int nstart)
                json_object(),
                calloc(n + 1, sizeof *m.at),
                calloc(n + 1, sizeof *m.mass),
-               calloc(2 * n + 1, sizeof *m.name)};
+               calloc(2 * n + 1, sizeof *m.name),
+               0};
     json_t *out = json_object();
     weld_ends(r);
+    for (int k = 0; k < r->nlink; k++) m.bad |= r->link[k].starved;
     int good = m.at && m.mass && m.name && set_start(r, start, nstart);
     for (int k = 0; good && k < r->nlink; k++) {
         place(r, k, m.at);
@@ -509,18 +521,18 @@ json_t *robot_model(robot *r, const dae_setting *start, int nstart)
     for (int k = 0; good && k < r->nlink; k++) put_link(r, k, &m);
     for (int k = 0; good && k < r->nlink; k++) put_mimic(r, k, &m);
     for (int k = 0; good && k < r->ntie; k++) put_tie(r, &r->tie[k], &m);
-    json_object_set_new(out, "daedalus", json_integer(1));
-    json_object_set_new(out, "kind", json_string("mechanism"));
-    json_object_set_new(out, "name", json_string(r->name));
-    json_object_set_new(out, "dimension", json_integer(3));
-    json_object_set_new(out, "gravity", vector(r->gravity, 3));
-    if (json_array_size(m.shapes)) json_object_set(out, "shapes", m.shapes);
-    json_object_set(out, "bodies", m.bodies);
-    json_object_set(out, "points", m.points);
-    json_object_set(out, "joints", m.joints);
-    json_object_set(out, "forces", m.forces);
-    json_object_set_new(out, "simulation",
-                        json_pack("{s:f, s:f, s:f}", "t1", 2.0, "rtol", 1e-6, "atol", 1e-8));
+    m.bad |= json_object_set_new(out, "daedalus", json_integer(1));
+    m.bad |= json_object_set_new(out, "kind", json_string("mechanism"));
+    m.bad |= json_object_set_new(out, "name", json_string(r->name));
+    m.bad |= json_object_set_new(out, "dimension", json_integer(3));
+    m.bad |= json_object_set_new(out, "gravity", vector(r->gravity, 3));
+    if (json_array_size(m.shapes)) m.bad |= json_object_set(out, "shapes", m.shapes);
+    m.bad |= json_object_set(out, "bodies", m.bodies);
+    m.bad |= json_object_set(out, "points", m.points);
+    m.bad |= json_object_set(out, "joints", m.joints);
+    m.bad |= json_object_set(out, "forces", m.forces);
+    m.bad |= json_object_set_new(out, "simulation",
+                                 json_pack("{s:f, s:f, s:f}", "t1", 2.0, "rtol", 1e-6, "atol", 1e-8));
     json_decref(m.bodies);
     json_decref(m.shapes);
     json_decref(m.points);
@@ -530,7 +542,7 @@ json_t *robot_model(robot *r, const dae_setting *start, int nstart)
     free(m.at);
     free(m.mass);
     free(m.name);
-    if (good && !dae_arena_failed(r->arena)) return out;
+    if (good && !m.bad && !dae_arena_failed(r->arena)) return out;
     json_decref(out);
     return NULL;
 }

@@ -26,6 +26,7 @@ typedef struct robot_link {
     robot_joint joint;
     mbs_mass mass;  /* center in the axes of the link */
     json_t *shapes; /* as model files have them, in the axes of the link; or NULL */
+    int starved;    /* there was no memory for one of them */
 } robot_link;
 
 /* Two points, one on each of two links, that coincide (connect), or two links that do not move (weld). */

@@ -112,9 +112,9 @@ static void mesh(robot *r, const mbs_xml *e, robot_link *l, const double R[9], c
     robot_numbers(r, e, "scale", 3, scale);
     if (known && mesh_path(r, name, path, sizeof path)) {
         json_t *s = robot_shape("mesh", NULL, 0, R, p), *factor = json_array();
-        for (int i = 0; i < 3; i++) json_array_append_new(factor, json_real(scale[i]));
-        json_object_set_new(s, "file", json_string(path));
-        json_object_set_new(s, "scale", factor);
+        for (int i = 0; i < 3; i++) l->starved |= json_array_append_new(factor, json_real(scale[i])) != 0;
+        l->starved |= json_object_set_new(s, "file", json_string(path)) != 0;
+        l->starved |= json_object_set_new(s, "scale", factor) != 0;
         robot_show(l, s);
         return;
     }

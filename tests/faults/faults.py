@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""usage: faults.py DAEDALUS STARVE_LIBRARY SOURCE_DIR [--stride N] [--all] [--from K] [--only RE] [--seconds S]
+
+Every command with allocation k failing, for k = 1, 1 + N, ..., once and from k on, until it is not reached any more. Each must end in
+the answer that it has with enough memory, or in exit status 1 with one message about memory; no signal, no hang, no leak that a
+sanitizer tells, no file that is half. tests/faults/starve.c says how the program is run; STARVE_LIBRARY is "-" for a program that has it
+in it. --all: also the studies, and every solver. --seconds: no further command is begun after so many."""
+import argparse
+import filecmp
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+NUMBER = re.compile(rb"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+FILES = ["models/pendulum.json", "models/four_bar.json", "models/heater.deq", "models/ambient.csv", "models/pendulum.deq", "models/ball.deq",
+         "examples/fitting/enzyme.deq", "examples/fitting/enzyme.csv", "examples/design/suspension.deq", "tests/multibody/robots/kr5.urdf"]
+SHORT = """run hires --quiet --out new.csv
+run hires --quiet --json
+run pendulum.json --quiet --out new.csv --animate new.html
+run four_bar.json --json --quiet
+run pendulum.json --resume first.check --quiet --out new.csv
+run rober --quiet --dump new.sol --checkpoint new.check
+check four_bar.json
+check pendulum.json --json
+analyze four_bar.json
+analyze four_bar.json --json
+sample first.sol --points 5
+sample first.sol --points 3 --json
+eval hires --state state.json
+list solvers
+list problems --json
+info radau5
+info hires --json
+workprec hires --solvers radau5 --range 4:5:1 --reps 1 --quiet --out new.jsonl
+sweep cable-drum --vary mu=0:0.5:3 --jobs 1 --out new --quiet
+help run
+completion bash
+new newly
+check heater.deq
+check pendulum.deq --json
+run heater.deq --quiet --json
+run pendulum.deq --tend 1 --quiet
+run ball.deq --quiet --tend 0.3
+export heater.deq --to c --out new.c
+import kr5.urdf --out new.json
+plot table.csv --out new.svg"""
+LONG = """run four_bar.json --tend 0.2 --quiet --plot new.svg
+run enzyme.deq --sens Vm --quiet --json
+run hires --sens k1 --quiet --json
+fit enzyme.deq --data enzyme.csv --free Vm,Km --quiet
+optimize suspension.deq --minimize rms(acc) --free k[5e3..1e5] --max-evaluations 3 --quiet
+report hires --solvers radau5 --range 4:5:1 --repeat 1 --out new --quiet
+table hires --solvers radau5 --format csv --quiet
+reference rober --quiet
+compare pendulum.json --solvers phem56,radau5/index2 --tend 0.5 --quiet
+scale insulator-chain --set N=4,8 --solvers mexx --reps 1 --quiet
+matrix --problems rober --solvers radau5 --quiet --file new.jsonl --csv new.csv"""
+TAILS = {"mexx": "pendulum.json --tend 0.2", "phem56": "pendulum.json --tend 0.2", "genalpha": "pendulum.json --tend 0.2",
+         "hht": "pendulum.json --tend 0.2", "rattle": "pendulum.deq --tend 0.1", "rkn8": "plei --tend 0.1", "rkn12": "plei --tend 0.1"}
+
+
+def steady(text):
+    """What is the same from run to run: without times."""
+    text = re.sub(rb'"(cpu_seconds|user_seconds|linalg_seconds|wall_seconds)":[^,}]*', rb'"\1":0', text)
+    text = re.sub(rb'"(h_last|h_smallest|h_largest|position|velocity|acceleration|work|imbalance|allowed|relative)":[^,}]*', rb'"\1":0', text)  # what rounding decides
+    text = re.sub(rb"[0-9.]+(e-[0-9]+)? ?(s|ms|us|\xc2\xb5s|seconds)( |$)", b"T ", text, flags=re.M)
+    return re.sub(rb"CPU.*", b"", text)
+
+
+def same(a, b):
+    """The same words, and numbers that agree to 6 digits: another factorization that needed less memory may round otherwise."""
+    if a == b:
+        return True
+    if NUMBER.sub(b"#", a) != NUMBER.sub(b"#", b):
+        return False
+    return all(abs(float(x) - float(y)) <= 1e-6 * abs(float(x)) + 1e-9 for x, y in zip(NUMBER.findall(a), NUMBER.findall(b)))
+
+
+def content(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+class Starved:
+    """One command, loaded once."""
+
+    def __init__(self, program, library, words, slow):
+        self.orders, self.answers = os.pipe(), os.pipe()
+        env = dict(os.environ, STARVE_IN=str(self.orders[0]), STARVE_OUT=str(self.answers[1]), STARVE_SECONDS=str(60 * slow))
+        if library != "-":
+            env["LD_PRELOAD"] = library
+        self.process = subprocess.Popen([program] + words, env=env, pass_fds=[self.orders[0], self.answers[1]], stdin=subprocess.DEVNULL)
+        os.close(self.orders[0])
+        os.close(self.answers[1])
+        self.reader = os.fdopen(self.answers[0], "r")
+
+    def run(self, k, on):
+        for f in glob.glob("new*"):
+            shutil.rmtree(f) if os.path.isdir(f) else os.remove(f)
+        os.write(self.orders[1], b"%d %d\n" % (k, on))
+        status, count, failed = (int(x) for x in self.reader.readline().split())
+        return status, count, failed
+
+    def end(self):
+        os.close(self.orders[1])
+        self.reader.close()
+        self.process.wait()
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("program")
+    a.add_argument("library")
+    a.add_argument("source")
+    a.add_argument("--stride", type=int, default=1)
+    a.add_argument("--all", action="store_true")
+    a.add_argument("--from", type=int, default=1, dest="begin")
+    a.add_argument("--only", default="")
+    a.add_argument("--seconds", type=float, default=0)
+    o = a.parse_args()
+    program, library, source = os.path.abspath(o.program), o.library, os.path.abspath(o.source)
+    library = library if library == "-" else os.path.abspath(library)
+    work = tempfile.mkdtemp()
+    os.chdir(work)
+    os.environ.update(XDG_CACHE_HOME=work + "/cache", OPENBLAS_NUM_THREADS="1", MALLOC_PERTURB_="165", LC_ALL="C.UTF-8")
+    for f in FILES:
+        shutil.copy(os.path.join(source, f), ".")
+    with open("table.csv", "w", encoding="utf-8") as f:
+        f.write("a,b\n1,2\n3,4\n5,7\n")
+    with open("state.json", "w", encoding="utf-8") as f:
+        f.write('{"t":0,"y":[1,0,0,0,0,0,0,0.0057]}')
+    subprocess.run([program, "run", "pendulum.json", "--quiet", "--out", "first.csv", "--dump", "first.sol", "--checkpoint", "first.check",
+                    "--max-steps", "8"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    commands = SHORT.split("\n")
+    if o.all:
+        commands += LONG.split("\n")
+        names = subprocess.run([program, "list", "solvers"], stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")[1:]
+        for s in (x.split()[0] for x in names if x.strip()):
+            if s in ("ida",) or s.startswith("cvode"):
+                continue  # SUNDIALS does not survive a failing allocation, and allocates as it likes
+            line = "run %s --solver %s --quiet" % (TAILS.get(s, "rober --tend 0.01"), s)
+            if subprocess.run([program] + line.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0:
+                commands.append(line + " --json --checkpoint new.check")
+    runs, bad, begin = 0, 0, time.time()
+    for line in commands:
+        if not re.search(o.only, line):
+            continue
+        if o.seconds and time.time() - begin > o.seconds:
+            print("not begun: daedalus " + line)
+            continue
+        r, b = starve(program, library, line, o)
+        runs, bad = runs + r, bad + b
+    print("%d runs, %d wrong" % (runs, bad))
+    shutil.rmtree(work, ignore_errors=True)
+    return bad > 0
+
+
+def starve(program, library, line, o):
+    served = Starved(program, library, line.split(), 10 if library == "-" else 1)
+    whole, total, _ = served.run(0, 0)
+    right, runs, bad = steady(content("out")), 0, 0
+
+    def wrong(k, on, text):
+        nonlocal bad
+        bad += 1
+        if bad <= 12:
+            print("FAILED: daedalus %s (allocation %d, %s): %s\n%s" %
+                  (line, k, "all from it on" if on else "once", text, (content("out")[:200] + content("err")[:300 if library != "-" else 3000]).decode(errors="replace")), flush=True)
+    if whole:
+        wrong(0, 0, "exit status %d with all memory" % whole)
+    for f in glob.glob("new*"):
+        if os.path.isfile(f):
+            shutil.copy(f, "keep_" + f)
+    for on in (0, 1):
+        k = o.begin
+        while k <= total + 50 and not whole:
+            status, _, reached = served.run(k, on)
+            runs += 1
+            told = content("err")
+            if status == 0:
+                if not same(right, steady(content("out"))):
+                    wrong(k, on, "exit status 0 and another answer")
+                for f in glob.glob("keep_new*"):
+                    new = f[5:]
+                    if not os.path.exists(new) or not os.path.getsize(new):
+                        wrong(k, on, "exit status 0 and no " + new)
+                    elif not new.endswith((".jsonl", ".check")) and not filecmp.cmp(f, new, False) and not same(steady(content(f)), steady(content(new))):
+                        wrong(k, on, "exit status 0 and another " + new)
+            elif status != 1:
+                wrong(k, on, "exit status %d" % status)
+            elif b"memory" not in (content("out") + told).lower():
+                wrong(k, on, "no message about memory")
+            if b"Sanitizer" in told or b"runtime error" in told:
+                wrong(k, on, "the sanitizer has something to say")
+            if not reached and status == 0:
+                break
+            k += o.stride
+    for f in glob.glob("keep_new*"):
+        os.remove(f)
+    served.end()
+    print("daedalus %s: %d allocations, %d runs, %d wrong" % (line, total, runs, bad), flush=True)
+    return runs, bad
+
+
+sys.exit(main())
