@@ -1,28 +1,39 @@
 #!/usr/bin/env python3
 """How strong the tests are: one-line bugs, one at a time, each built and tested.
 
-    tools/mutants.py [--build DIR] [--count 110] [--seed 20] [--only RE] [--max-seconds S] [--list]
+    tools/mutants.py [--build DIR] [--count 110] [--seed 20] [--only RE] [--max-seconds S] [--list] [--again]
 
 Bugs are drawn by a seeded generator from the lines of src/ and apps/cli/ (half of them in multibody, driver and young code), and the
 list tools/mutants.txt is added: bugs that once survived. A bug is an operator, a constant, an index or a sign that is another one.
-All sources and tests are compiled once into DIR (build-mutants) with one shared library in place of the static one, so that a
-bug costs one compilation and one link. The tests that concern a file come first, those of its layer next, then all other fast ones;
-the first that fails, crashes or does not end kills the bug. What survives is listed with its line: each is a test that is missing, or
-a bug that changes nothing."""
+The objects of a build that is there (--reference build) are used: a bug costs one compilation, and one link of each test that is run.
+The tests that concern a file come first, those of its layer next, then others and the scripts of the program, until so many seconds of
+CPU are used up (--near, --others); the first that fails, crashes or does not end kills the bug, if it passes without it. What
+survives is listed with its line: each is a test that is missing, or a bug that changes nothing (tools/mutants.txt names those:
+"equivalent", with the reason). Results are kept in DIR (--build, build-mutants) by the text of the changed file: the next run goes on.
+--again tries the survivors once more, after a test was written (build it first)."""
 import argparse
 import hashlib
 import json
 import os
 import random
 import re
+import resource
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import time
 
 YOUNG = ("src/multibody/", "src/method/driver.c", "src/method/events.c", "src/method/switches.c", "src/method/checkpoint.c",
          "src/method/nonnegative.c", "src/method/moving_mass.c", "src/equations/", "src/simulation/", "src/catalog/", "src/sensitivity/",
-         "src/language/")
+         "src/language/", "src/fit/", "src/table/")
+# layers whose tests tell about another one, and scripts of the command line that do
+NEAR = {"language": ("equations", "multibody"), "mechanics": ("method", "formulation", "multibody"), "core": ("method",), "cli": ("table", "study"),
+        "experiment": ("simulation", "study"), "study": ("experiment",), "problem": ("experiment", "simulation"), "catalog": ("simulation",)}
+SCRIPTS = {"cli": ("",), "equations": ("equations",), "language": ("equations",), "multibody": ("model",), "fit": ("fit",), "study": ("workprec", "sweep"),
+           "table": ("cli", "report"), "sensitivity": ("sensitivity",), "catalog": ("cli", "model"), "experiment": ("cli", "model"),
+           "simulation": ("cli", "model"), "problem": ("cli", "own")}
 # what is wrong with a line: pattern, replacement
 RULES = [(r"(?<=[\w\])]) \+ (?=[\w(*])", " - "), (r"(?<=[\w\])]) - (?=[\w(*])", " + "), (r"(?<=[\w\])]) \* (?=[\w(])", " / "),
          (r"(?<=[\w\])]) / (?=[\w(])", " * "), (r" < (?=[\w(-])", " >= "), (r" > (?=[\w(-])", " <= "), (r" >= (?=[\w(-])", " < "),
@@ -39,106 +50,131 @@ def shell(words, **more):
 
 
 class Tree:
-    """The compile commands of a build, replayed with everything visible and one shared library."""
+    """A build that is there: each bug is one compilation, and one link of each test that is run. The object with the bug stands before
+    the archive, so that the linker takes it in place of the archive's own."""
 
     def __init__(self, source, reference, build):
-        self.source, self.build = source, build
+        self.source, self.reference, self.build = source, reference, build
         with open(os.path.join(reference, "compile_commands.json"), encoding="utf-8") as f:
             commands = json.load(f)
-        self.objects, self.tests, seen = {}, {}, set()
+        self.objects, self.tests, self.program = {}, {}, []
         for c in commands:
             path = os.path.relpath(os.path.join(c["directory"], c["file"]), source)
-            words = [w for w in shlex.split(c["command"]) if w != "-fvisibility=hidden" and w != "-Werror" and w != "-fPIE"]
-            words = ["-O1" if w in ("-O3", "-O2") else w for w in words]
-            out = os.path.join(build, re.sub(r"[/.]", "_", path) + ".o")
-            place = words.index("-o")
-            words[place + 1] = out
-            words = [w for i, w in enumerate(words) if w not in ("-MD",) and not (w in ("-MT", "-MF") or words[i - 1] in ("-MT", "-MF"))]
-            entry = (words + ["-fPIC", "-w"], c["directory"], out)
-            if path.startswith("src/") and path not in seen:
-                self.objects[path] = entry
-                seen.add(path)
-            elif re.match(r"tests/\w+/test_\w+\.c$", path):
-                self.tests[path] = entry
+            words = shlex.split(c["command"])
+            out = os.path.join(c["directory"], words[words.index("-o") + 1])
+            if re.search(r"/(daedalus_objects|cli_objects)\.dir/", out):
+                self.objects[path] = words
+                if path.startswith("apps/"):
+                    self.program.append((path, out))
+            elif re.match(r"tests/\w+/test_\w+\.c$", path) and os.path.exists(out):
+                self.tests[path] = out
         with open(os.path.join(reference, "build.ninja"), encoding="utf-8") as f:
             text = f.read()
-        line = re.search(r"LINK_LIBRARIES = .*?libdaedalus\.a *(.*cmocka.*)", text)
-        self.libraries = shlex.split(line.group(1)) if line else ["-lcmocka", "-lm"]
-        self.directory = next(iter(self.objects.values()))[1]
-        self.where = self.working_directories(reference)
+        line = re.search(r"LINK_LIBRARIES = (.*?libdaedalus\.a *.*cmocka.*)", text)
+        self.libraries = shlex.split(line.group(1))
+        self.know_tests()
+        self.record = os.path.join(build, "seconds.json")
+        self.seconds = {}
+        if os.path.exists(self.record):
+            with open(self.record, encoding="utf-8") as f:
+                self.seconds = json.load(f)
 
-    @staticmethod
-    def working_directories(reference):
-        """Where ctest runs each test, and what it may take."""
-        out = shell(["ctest", "--test-dir", reference, "--show-only=json-v1"]).stdout.decode()
-        where = {}
+    def know_tests(self):
+        """Where ctest runs each test; the scripts that are given the program are tests, too."""
+        out = shell(["ctest", "--test-dir", self.reference, "--show-only=json-v1"]).stdout.decode()
+        self.where, self.scripts = {}, {}
+        program = os.path.join(self.reference, "daedalus")
         for t in json.loads(out[out.index("{"):])["tests"]:
             p = {x["name"]: x["value"] for x in t.get("properties", [])}
-            labels = p.get("LABELS", [])
-            where["tests/" + t["name"] + ".c"] = None if "slow" in labels else p.get("WORKING_DIRECTORY", reference)
-        return where
-
-    def compile(self, entry):
-        words, directory, _ = entry
-        return shell(words, cwd=directory).returncode == 0
-
-    def library(self):
-        return os.path.join(self.build, "libmutant.so")
-
-    def link_library(self):
-        words = ["cc", "-shared", "-o", self.library()] + [e[2] for e in self.objects.values()]
-        return shell(words + [x for x in self.libraries if "cmocka" not in x] + ["-lm"], cwd=self.directory)
-
-    def prepare(self, jobs):
-        os.makedirs(self.build, exist_ok=True)
-        todo = [e for e in list(self.objects.values()) + list(self.tests.values()) if not os.path.exists(e[2])]
-        running = []
-        for k, e in enumerate(todo):
-            running.append(subprocess.Popen(e[0], cwd=e[1], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-            if len(running) >= jobs or k == len(todo) - 1:
-                for p in running:
-                    p.wait()
-                running = []
-        r = self.link_library()
-        if r.returncode:
-            sys.exit("the library does not link: " + r.stdout.decode()[-2000:])
-        for path, e in list(self.tests.items()):
-            program = e[2][:-2]
-            if not os.path.exists(program):
-                r = shell(["cc", "-o", program, e[2], self.library(), "-Wl,-rpath," + self.build] + self.libraries + ["-lm"],
-                          cwd=self.directory)
-                if r.returncode:
+            path = "tests/" + t["name"] + ".c"
+            if path in self.tests:
+                self.where[path] = p.get("WORKING_DIRECTORY", self.reference)
+                if "slow" in p.get("LABELS", []):
                     del self.tests[path]
-        # tests that pass here, with their seconds
-        record = os.path.join(self.build, "seconds.json")
-        self.seconds = json.load(open(record, encoding="utf-8")) if os.path.exists(record) else {}
-        for path in self.tests:
-            if path in self.seconds or self.where.get(path, "") is None:
-                continue
-            t = time.time()
-            self.seconds[path] = time.time() - t if self.run_test(path, 60) else -1
-            with open(record, "w", encoding="utf-8") as f:
-                json.dump(self.seconds, f)
+            elif t["name"].startswith("cli/") and program in t.get("command", []):
+                self.scripts["tests/" + t["name"]] = t["command"]
+        # these count time or allocations, or wrap functions at link time
+        for path in list(self.tests):
+            if "fuzz" in path or os.path.basename(path) in ("test_faults.c",):
+                del self.tests[path]
+        for name in ("signals_test", "sweep_mpi_test"):
+            self.scripts.pop("tests/cli/" + name, None)
 
-    def run_test(self, path, limit):
-        program = self.tests[path][2][:-2]
-        env = dict(os.environ, OPENBLAS_NUM_THREADS="1", FUZZ_INPUTS="2000", LC_ALL="C.UTF-8")
+    def run(self, path, bug):
+        """True if the test passes. Limits are seconds of CPU: the machine may be busy."""
+        limit = int(10 + 10 * self.seconds.get(path, 10))
+        place = os.path.join(self.build, "work")
+        os.makedirs(place, exist_ok=True)
+        command, where = [os.path.join(place, "program")], place
+        if path in self.scripts:
+            command = [os.path.join(place, "program") if w == os.path.join(self.reference, "daedalus") else w for w in self.scripts[path]]
+            objects = [bug[1] if bug and bug[0] == p else o for p, o in self.program] + ["-rdynamic"]
+        else:
+            objects, where = [self.tests[path]], self.where.get(path) or self.source
+        if bug and not bug[0].startswith("apps/"):
+            objects.append(bug[1])
+        r = shell(["cc", "-fuse-ld=gold", "-o", os.path.join(place, "program")] + objects +
+                  [x for x in self.libraries if path not in self.scripts or "cmocka" not in x] + ["-lm", "-ldl", "-lpthread"],
+                  cwd=self.reference)
+        if r.returncode:
+            return None
+        env = dict(os.environ, OPENBLAS_NUM_THREADS="1", FUZZ_INPUTS="2000", LC_ALL="C.UTF-8", TMPDIR=place)
+
+        def bounds():
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+            resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            r = subprocess.run([program], cwd=self.where.get(path) or self.source, env=env, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, timeout=limit, check=False)
+            with subprocess.Popen(command, cwd=where, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=bounds) as p:
+                try:
+                    status = p.wait(timeout=60 + 30 * limit)
+                finally:
+                    try:
+                        os.killpg(p.pid, signal.SIGKILL)  # what it left behind
+                    except OSError:
+                        pass
         except subprocess.TimeoutExpired:
-            return False
-        return r.returncode == 0
+            status = 124
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        shutil.rmtree(place, ignore_errors=True)
+        if status == 0:
+            self.seconds[path] = max(used, 0.01)
+        return status == 0
+
+    def passes_without(self, path):
+        """A test that fails without the bug, too, tells nothing: it is left out from then on."""
+        key = "sound " + path
+        if key not in self.seconds:
+            self.seconds[key] = 1 if self.run(path, None) else 0
+        return self.seconds[key] == 1
 
     def order(self, path):
-        """Tests by relevance: the same name, the same layer, the rest by their time."""
-        layer, stem = path.split("/")[1], os.path.splitext(os.path.basename(path))[0]
-        method = path.split("/")[2] if path.count("/") > 2 else stem
+        """Tests by relevance: the same name, the same layer, the rest by their time. Tests of one method say nothing about another."""
+        parts = path.split("/")
+        layer, stem = parts[1], os.path.splitext(parts[-1])[0]
+        own = {stem, parts[2]} if len(parts) > 3 else {stem}
+        methods = {os.path.splitext(p.split("/")[2])[0] for p in self.objects if p.startswith("src/method/")
+                   and (p.count("/") > 2 or "_method_" in open(os.path.join(self.source, p), encoding="utf-8").read())} - {"method", "driver"}
+
+        def foreign(name):
+            return layer == "method" and any(m in name for m in methods - own) and not any(m in name for m in own)
 
         def rank(t):
             name = os.path.basename(t)
-            return (0 if stem in name or method in name else 1 if t.split("/")[1] == layer else 2, self.seconds[t])
-        return sorted((t for t in self.tests if self.seconds.get(t, -1) >= 0), key=rank)
+            if any(m in name for m in own):
+                return 0
+            if t in self.scripts:
+                return 1 if any(name.startswith(w) for w in SCRIPTS.get(layer, ())) else 3
+            return 1 if t.split("/")[1] in NEAR.get(layer, ()) + (layer,) else 2
+        every = [t for t in list(self.tests) + list(self.scripts) if self.seconds.get("sound " + t, 1) and not foreign(os.path.basename(t))]
+        return [(rank(t), t) for t in sorted(every, key=lambda t: (rank(t), self.seconds.get(t, 1)))]
+
+    def remember(self):
+        with open(self.record, "w", encoding="utf-8") as f:
+            json.dump(self.seconds, f, indent=0)
 
 
 def candidates(source, path):
@@ -157,7 +193,7 @@ def candidates(source, path):
 
 def draw(tree, count, seed):
     dice = random.Random(seed)
-    every = [c for p in sorted(tree.objects) if "data" not in p and "coefficients" not in p for c in candidates(tree.source, p)]
+    every = [c for p in sorted(tree.objects) if not re.search(r"data|coefficients|/serve|/extended", p) for c in candidates(tree.source, p)]
     young = [c for c in every if c[0].startswith(YOUNG)]
     old = [c for c in every if not c[0].startswith(YOUNG) and not c[0].startswith("src/testset/")]
     picked, files = [], {}
@@ -197,6 +233,17 @@ def listed(source):
     return bugs
 
 
+def equivalent(source):
+    """Blocks of four lines in tools/mutants.txt: "equivalent: REASON", FILE, old line, new line."""
+    place = os.path.join(source, "tools", "mutants.txt")
+    found = {}
+    for block in re.split(r"\n\s*\n", open(place, encoding="utf-8").read()):
+        lines = [x for x in block.split("\n") if x and not x.startswith("#")]
+        if len(lines) == 4 and lines[0].startswith("equivalent: "):
+            found[(lines[1], lines[2].strip(), lines[3].strip())] = lines[0][12:]
+    return found
+
+
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("--reference", default="build")
@@ -204,9 +251,10 @@ def main():
     a.add_argument("--count", type=int, default=110)
     a.add_argument("--seed", type=int, default=20)
     a.add_argument("--only", default="")
-    a.add_argument("--jobs", type=int, default=os.cpu_count())
     a.add_argument("--max-seconds", type=float, default=0, help="begin no further bug after this; 0: all")
-    a.add_argument("--others", type=float, default=60, help="seconds of tests outside of the bug's layer, at most")
+    a.add_argument("--near", type=float, default=120, help="seconds of tests of the bug's layer, at most")
+    a.add_argument("--others", type=float, default=40, help="seconds of other tests, at most")
+    a.add_argument("--again", action="store_true", help="try the survivors once more")
     a.add_argument("--list", action="store_true")
     o = a.parse_args()
     source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -228,22 +276,29 @@ def main():
         for path, line, _, old, new in work:
             print("%s:%d: %s  ->  %s" % (path, line, old, new))
         return 0
-    tree.prepare(o.jobs)
+    os.makedirs(tree.build, exist_ok=True)
     record = os.path.join(tree.build, "record.jsonl")
     done = {}
     if os.path.exists(record):
         for x in open(record, encoding="utf-8"):
             d = json.loads(x)
             done[d["key"]] = d
-    begin, killed, survived, invalid = time.time(), 0, [], 0
+    begin, killed, survived, invalid, same = time.time(), 0, [], 0, 0
+    excuses = equivalent(source)
     for path, line, text, old, new in work:
         key = hashlib.sha1((path + text).encode()).hexdigest()
-        if key not in done:
+        excuse = excuses.get((path, old.strip(), new.strip()))
+        if excuse:
+            same += 1
+            print("%-8s %s:%d  %s  ->  %s  (%s)" % ("same", path, line, old[:70], new[:70], excuse), flush=True)
+            continue
+        if key not in done or (o.again and done[key]["result"] == "survived"):
             if o.max_seconds and time.time() - begin > o.max_seconds:
                 break
-            done[key] = dict(judge(tree, path, text, o.others), key=key, path=path, line=line, old=old, new=new)
+            done[key] = dict(judge(tree, path, text, o.near, o.others), key=key, path=path, line=line, old=old, new=new)
             with open(record, "a", encoding="utf-8") as f:
                 f.write(json.dumps(done[key]) + "\n")
+            tree.remember()
         d = done[key]
         killed += d["result"] == "killed"
         invalid += d["result"] == "invalid"
@@ -252,37 +307,38 @@ def main():
         print("%-8s %s:%d  %s  ->  %s%s" % (d["result"], path, line, old[:70], new[:70], "  (" + d["by"] + ")" if d.get("by") else ""),
               flush=True)
     total = killed + len(survived)
-    print("\n%d bugs: %d killed, %d survived (%.1f %% killed), %d do not compile" %
-          (total, killed, len(survived), 100 * killed / max(1, total), invalid))
+    print("\n%d bugs: %d killed, %d survived (%.1f %% killed), %d change nothing, %d do not compile, %d not tried" %
+          (total, killed, len(survived), 100 * killed / max(1, total), same, invalid, len(work) - total - same - invalid))
     return 0 if total and killed >= 0.95 * total else 1
 
 
-def judge(tree, path, text, others):
-    words, directory, out = tree.objects[path]
+def judge(tree, path, text, near, others):
     twin = os.path.join(tree.build, "mutant_" + os.path.basename(path))
     try:
         with open(twin, "w", encoding="utf-8") as f:
             f.write(text)
-        place = [i for i, w in enumerate(words) if os.path.abspath(os.path.join(directory, w)) == os.path.join(tree.source, path)]
-        changed = list(words)
-        changed[place[-1]] = twin
-        if shell(changed, cwd=directory).returncode:
+        words = ["-O1" if w in ("-O3", "-O2") else w for w in tree.objects[path] if w != "-Werror"]
+        place = [i for i, w in enumerate(words) if os.path.abspath(os.path.join(tree.reference, w)) == os.path.join(tree.source, path)]
+        words[place[-1]] = twin
+        words[words.index("-o") + 1] = twin + ".o"
+        if shell(words + ["-w", "-I" + os.path.dirname(os.path.join(tree.source, path))], cwd=tree.reference).returncode:
             return {"result": "invalid"}
-        if tree.link_library().returncode:
-            return {"result": "invalid"}
-        used, layer = 0.0, path.split("/")[1]
-        for t in tree.order(path):
-            near = t.split("/")[1] == layer
-            if not near and used > others:
-                break
-            if not tree.run_test(t, 30 + 20 * tree.seconds[t]):
+        used = [0.0, 0.0]
+        for rank, t in tree.order(path):
+            far = rank > 1
+            if used[far] > (others if far else near) and rank > 0:
+                continue
+            passed = tree.run(t, (path, twin + ".o"))
+            if passed is None:
+                continue  # this test includes the file itself
+            if not passed and tree.passes_without(t):
                 return {"result": "killed", "by": t}
-            used += 0 if near else tree.seconds[t]
+            used[far] += tree.seconds.get(t, 1)
         return {"result": "survived"}
     finally:
-        if os.path.exists(twin):
-            os.remove(twin)
-        tree.compile(tree.objects[path])
+        for name in (twin, twin + ".o"):
+            if os.path.exists(name):
+                os.remove(name)
 
 
 sys.exit(main())
