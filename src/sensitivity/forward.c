@@ -4,6 +4,7 @@
 #include "sensitivity/jump.h"
 
 #include "core/vector.h"
+#include "method/driver.h"
 
 #include <float.h>
 #include <math.h>
@@ -213,6 +214,8 @@ static dae_status build(dae_sensitivity *s, dae_error *err)
     s->it = dae_integrator_create(&e->sys, &s->options, err);
     if (!s->it) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     s->jumps.it = s->it;
+    const char *asked = s->opt.simulation.options.method;
+    if (!asked || !strcmp(asked, "auto")) dae_driver_may_switch(s->it);
     return attach(s, err);
 }
 
@@ -433,7 +436,12 @@ dae_stats dae_sensitivity_stats(const dae_sensitivity *s)
 dae_choice dae_sensitivity_choice(const dae_sensitivity *s, const char **mode)
 {
     if (mode) *mode = !s ? "" : s->engine.columns ? "columns" : "abreast";
-    return dae_simulation_choice(s ? s->f->sim : NULL);
+    dae_choice c = dae_simulation_choice(s ? s->f->sim : NULL);
+    const dae_method_info *m = s ? dae_integrator_method(s->it) : NULL;
+    const char *why = s ? dae_integrator_reason(s->it) : NULL;
+    if (m) c.method = m->name; /* another one may have gone on */
+    if (why && why[0]) c.reason = why;
+    return c;
 }
 
 double dae_sensitivity_parameter(const dae_sensitivity *s, int j)

@@ -246,7 +246,7 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const rad
     if (!ivp->index) r->weight = r->base;
     int second_order = o->second_order ? ivp->sys->structure.second_order : 0;
     int special = strcmp(o->kernels, "general") != 0 && !second_order;
-    int fixed = special && !ivp->opt->linear_solver ? n : 0;
+    int fixed = special && !ivp->opt->linear_solver && !ivp->jacobian.columns ? n : 0;
     for (int level = level_min; level <= level_max; level++) {
         r->rtol[level] = tolerances + ld * (size_t)(2 * level);
         r->atol[level] = r->rtol[level] + ld;
