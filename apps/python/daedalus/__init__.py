@@ -7,7 +7,8 @@ True
 
 `solve_ivp` takes the arguments of SciPy's and gives the same result, and more. `solve_dae`, `solve_ide` and `solve_mechanical` take
 what SciPy does not; `Integrator` steps by hand. `open` takes a model file, a problem of the test set or a text, `Mechanism` builds
-one in Python. `methods()`, `options()` and `help_page(name)` tell what there is.
+one in Python. `Model.sensitivity`, `.objective`, `.fit`, `.optimize` and `solve_sensitivity` differentiate solutions. `methods()`,
+`options()` and `help_page(name)` tell what there is.
 """
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from ._core import Error, InputError
 from ._events import Event
 from ._integrator import Integrator
 from ._ivp import solve_dae, solve_ide, solve_ivp, solve_mechanical
+from ._derivatives import Fit, Objective, Optimum, Sensitivity, solve_sensitivity
 from ._mechanism import Mechanism
 from ._model import Model, open
 from ._result import ConstantSolution, EventRecord, OdeResult, Solution

@@ -234,12 +234,16 @@ class Model:
     @property
     def reference_solution(self) -> Array | None: ...
     def text(self) -> str | None: ...
+    def start(self, values: Mapping[str, float] | None = ..., t0: float | None = ..., **more: float) -> Model: ...
+    def with_values(self, values: Mapping[str, float]) -> Model: ...
+    def value_of(self, name: str) -> float: ...
     def __getitem__(self, name: str) -> Any: ...
     def __setitem__(self, name: str, value: Any) -> None: ...
     def run(self, t_end: float | None = ..., *, method: str | None = ..., formulation: str | None = ..., rtol: ArrayLike | None = ...,
             atol: ArrayLike | None = ..., t_eval: ArrayLike | None = ..., every: float | None = ..., points: int | None = ...,
             max_gap: float | None = ..., dense_output: bool = ..., progress: Progress = ..., checkpoint: bool = ...,
-            resume: bytes | None = ..., events: bool | str | Sequence[str] = ..., **options: Any) -> ModelRun: ...
+            resume: bytes | None = ..., events: bool | str | Sequence[str] = ..., sensitivity: str | Sequence[str] | None = ...,
+            **options: Any) -> ModelRun: ...
     def check(self) -> dict[str, Any]: ...
     def evaluate(self, t: float | None = ..., y: ArrayLike | None = ..., *, yprime: ArrayLike | None = ...,
                  jacobian: bool = ...) -> dict[str, Any]: ...
@@ -247,6 +251,23 @@ class Model:
                 y: ArrayLike | None = ...) -> dict[str, Any]: ...
     def simulate(self, t_end: float | None = ..., *, method: str | None = ..., formulation: str | None = ...,
                  rtol: ArrayLike | None = ..., atol: ArrayLike | None = ..., **options: Any) -> Simulation: ...
+    def sensitivity(self, names: str | Sequence[str], *, t_eval: ArrayLike | None = ..., t_end: float | None = ...,
+                    method: str | None = ..., formulation: str | None = ..., rtol: ArrayLike | None = ..., atol: ArrayLike | None = ...,
+                    mode: Literal["auto", "columns", "abreast"] = ..., error_control: bool = ..., events: bool = ...,
+                    **options: Any) -> OdeResult: ...
+    def objective(self, loss: Callable[[Array], Any], names: str | Sequence[str], *, t_eval: ArrayLike | None = ...,
+                  mode: Literal["auto", "forward", "adjoint"] = ..., **options: Any) -> Objective: ...
+    def gradient(self, loss: Callable[[Array], Any], names: str | Sequence[str], *, t_eval: ArrayLike | None = ...,
+                 mode: Literal["auto", "forward", "adjoint"] = ..., **options: Any) -> tuple[float, dict[str, float]]: ...
+    def fit(self, data: Any, free: str | Sequence[str] | Mapping[str, Any], *, loss: Literal["square", "huber"] = ...,
+            starts: int = ..., seed: int = ..., jobs: int | None = ..., max_iterations: int = ..., tolerance: float = ...,
+            intervals: int = ..., profile: bool = ..., level: float = ..., progress: Callable[[dict[str, Any]], Any] | None = ...,
+            method: str | None = ..., formulation: str | None = ..., rtol: float | None = ..., atol: float | None = ...,
+            **options: Any) -> Fit: ...
+    def optimize(self, minimize: str, free: str | Sequence[str] | Mapping[str, Any], *, subject_to: str | Sequence[str] = ...,
+                 everywhere: bool = ..., seed: int = ..., points: int = ..., max_evaluations: int = ..., tolerance: float = ...,
+                 progress: Callable[[dict[str, Any]], Any] | None = ..., method: str | None = ..., formulation: str | None = ...,
+                 rtol: float | None = ..., atol: float | None = ..., **options: Any) -> Optimum: ...
     def compare(self, solvers: Sequence[str], *, t_end: float | None = ..., rtol: float | None = ..., atol: float | None = ...,
                 repeat: int = ..., progress: Callable[[int, int], Any] | None = ..., max_seconds: float = ...) -> Comparison: ...
     def workprec(self, solvers: Sequence[str], *, digits: Sequence[float] | None = ..., repeat: int = ..., max_seconds: float = ...,
@@ -258,6 +279,59 @@ class Model:
               points: int = ..., jobs: int | None = ..., seed: int = ..., out: str | os.PathLike[str] | None = ...,
               progress: Progress = ..., method: str | None = ..., formulation: str | None = ..., rtol: float | None = ...,
               atol: float | None = ..., **options: Any) -> Sweep: ...
+
+class Sensitivity(dict[str, Array]):
+    names: list[str]
+    components: list[str]
+    end: Array
+
+class Objective:
+    names: list[str]
+    t_eval: Array
+    about: dict[str, Any] | None
+    @property
+    def x0(self) -> Array: ...
+    def __call__(self, x: ArrayLike | None = ...) -> tuple[float, Array]: ...
+    def value(self, x: ArrayLike | None = ...) -> float: ...
+    def gradient(self, x: ArrayLike | None = ...) -> Array: ...
+
+class Fit:
+    names: list[str]
+    value: dict[str, float]
+    sd: dict[str, float]
+    interval: dict[str, tuple[float, float]]
+    profile: dict[str, tuple[float, float]]
+    at_bound: dict[str, int]
+    correlation: Array
+    singular_values: Array
+    directions: Array
+    rank: int
+    unidentifiable: str
+    cost: float
+    rms: float
+    noise: float
+    message: str
+    status: str
+    success: bool
+    experiments: list[dict[str, Any]]
+    model: Model
+    def report(self) -> str: ...
+    def to_json(self) -> str: ...
+    def gnuplot(self) -> str: ...
+    def plot(self, column: str | None = ..., ax: Any = ...) -> Any: ...
+
+class Optimum(OdeResult):
+    value: dict[str, float]
+    start: dict[str, float]
+    objective: float
+    violation: float
+    model: Model
+
+def solve_sensitivity(fun: Callable[..., Any], t_span: Sequence[float], y0: ArrayLike, p: ArrayLike, *,
+                      dfdp: Callable[..., Any] | None = ..., dy0dp: ArrayLike | None = ..., M: Any = ...,
+                      jac: Callable[..., Any] | None = ..., method: str = ..., t_eval: ArrayLike | None = ..., events: Events = ...,
+                      error_control: bool = ..., names: Sequence[str] | None = ..., rtol: ArrayLike | None = ...,
+                      atol: ArrayLike | None = ..., **options: Any) -> OdeResult: ...
 
 class Mechanism:
     data: dict[str, Any]

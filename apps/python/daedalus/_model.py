@@ -8,7 +8,8 @@ import pathlib
 import numpy as np
 
 from . import _core
-from ._result import ConstantSolution, MESSAGES, Solution
+from . import _derivatives
+from ._result import ConstantSolution, MESSAGES, OdeResult, Solution
 from ._run import ModelRun
 from ._studies import Comparison, Sweep, WorkPrecision, sweep_lines
 from ._system import further_options, method_name, tolerances
@@ -66,20 +67,34 @@ class Model:
 
     `names`, `units`, `parameters` (live: model.parameters["L2"] = 0.3, or model["L2"] = 0.3), `t0`, `t_end`, `rtol`, `atol`, `y0`,
     `doc`, `warnings` tell what it is. `check()` looks at it, `run()` runs it, `simulate()` steps by hand, `analyze()` finds
-    equilibrium and frequencies; `compare()`, `workprec()`, `sweep()`, `reference()` are studies of many runs.
+    equilibrium and frequencies; `sensitivity()`, `gradient()`, `objective()` differentiate the solution, `fit()` and `optimize()` use
+    that; `compare()`, `workprec()`, `sweep()`, `reference()` are studies of many runs.
     """
 
-    def __init__(self, what, settings):
+    def __init__(self, what, settings, start=None):
         self._what = what
-        self._settings = {}
+        self._settings, self._start = {}, start or (None, {})
         self._set(settings)
 
-    def _set(self, changes):
-        settings = {**self._settings, **{k: _text(v) for k, v in changes.items()}}
+    def _set(self, changes, start=None):
+        settings = {**self._settings, **self._texts(changes)}
+        t0, values = start or self._start
         core = _core.Problem.open(self._what, settings)  # first: what is wrong leaves the model as it was
-        self._settings, self._core = settings, core
+        if t0 is not None or values:
+            core.start(float("nan") if t0 is None else float(t0), {k: _text(v) for k, v in values.items()})
+        self._settings, self._core, self._start = settings, core, (t0, values)
         self._about = core.about()
         self.parameters = Parameters(self, {p["name"]: self._value(p) for p in self._about["parameters"]})
+
+    def _texts(self, values):
+        """Values of parameters as the library reads them: plain numbers are SI, also where an equation file asks for a unit."""
+        if all(isinstance(v, str) for v in values.values()):
+            return dict(values)
+        about = self.__dict__.get("_about") or _core.Problem.open(
+            self._what, {**self._settings, **{k: v for k, v in values.items() if isinstance(v, str)}}).about()
+        units = {p["name"]: p["unit"] for p in about["parameters"]} if about["source"] == "equations" else {}
+        return {k: v if isinstance(v, str) else f"{_text(v)}[{units[k]}]" if units.get(k) else _text(v)
+                for k, v in values.items()}
 
     @staticmethod
     def _value(p):
@@ -104,7 +119,7 @@ class Model:
         return f"<Model {self.name}: {self.kind}, n = {self.n}, t = {self.t0:g} .. {self.t_end:g}>"
 
     def __reduce__(self):
-        return (Model, (self._what, self._settings))
+        return (Model, (self._what, self._settings, self._start))
 
     def _repr_html_(self):
         from ._html import model_html
@@ -120,6 +135,35 @@ class Model:
         """The solution at t_end that runs are scored against, or None."""
         r = self._about["reference"]
         return None if r is None else np.array(r)
+
+    def start(self, values=None, t0=None, **more):
+        """Another start: values of components by name, and the time. Returns the model.
+
+        >>> import daedalus
+        >>> daedalus.open("vdpol-mu").start(y1=1.5, t0=1).y0.tolist()
+        [1.5, 0.0]
+        """
+        now, old = self._start
+        self._set({}, (now if t0 is None else t0, {**old, **(values or {}), **more}))
+        return self
+
+    def with_values(self, values):
+        """Another model with these values of parameters ("k1") and initial values ("x(0)")."""
+        names = self.parameters
+        base = {k: k[:-3] if k.endswith("(0)") else k for k in values}
+        first = {base[k]: v for k, v in values.items() if k not in names}
+        t0, old = self._start
+        return Model(self._what, {**self._settings, **self._texts({k: v for k, v in values.items() if k in names})},
+                     (t0, {**old, **first}))
+
+    def value_of(self, name):
+        """The value of a parameter ("k1") or of a component at the start ("x(0)")."""
+        if name in self.parameters:
+            return self.parameters[name]
+        base = name[:-3] if name.endswith("(0)") else name
+        if base not in self.names:
+            raise KeyError(f"there is no parameter and no component {name}")
+        return float(self.y0[self.names.index(base)])
 
     def text(self):
         """The text it was made of; None for a problem of the test set."""
@@ -144,13 +188,15 @@ class Model:
         return out
 
     def run(self, t_end=None, *, method=None, formulation=None, rtol=None, atol=None, t_eval=None, every=None, points=None,
-            max_gap=None, dense_output=False, progress=None, checkpoint=False, resume=None, events=True, **options):
+            max_gap=None, dense_output=False, progress=None, checkpoint=False, resume=None, events=True, sensitivity=None,
+            **options):
         """Runs the model; what is not given is as the model says.
 
         t_eval: times at which the solution is wanted; every: an interval of output; points: so many equidistant points; max_gap:
         every step, and points between that are no further apart; else what the model says, or every step. events: more events in
         words, "slider.x=0.3:stop" (NAME or NAME=VALUE, with :stop, :rising, :falling); False: none, not even the model's. The result
-        has the columns by name: r["slider.x"], r.slider.x.
+        has the columns by name: r["slider.x"], r.slider.x. sensitivity: names of parameters and initial values by which the
+        solution is differentiated; then r.sensitivity["k1"] is dy/dk1 at the times of r.t.
 
         >>> import daedalus
         >>> r = daedalus.open("hires").run(rtol=1e-6, method="radau5")
@@ -173,7 +219,11 @@ class Model:
             t_eval = np.ascontiguousarray(t_eval, dtype=float)
             if len(t_eval) == 0:
                 t_eval = None
-        more = {}
+        more, by = {}, None
+        if sensitivity is not None:
+            by = _derivatives.names_of(sensitivity)
+            if t_eval is None:
+                more["sensitivity"] = by
         if events is not True:
             more["events"] = [events] if isinstance(events, str) else list(events) if events else False
         try:
@@ -183,7 +233,14 @@ class Model:
         finally:
             if hasattr(call, "close"):
                 call.close()
-        return self._result(raw, t_eval, dense_output)
+        r = self._result(raw, t_eval, dense_output)
+        if by and "point_s" in raw:
+            table = np.asarray(raw["point_s"]).reshape(len(r.t), len(by), self.n)
+            r["sensitivity"] = _derivatives.Sensitivity(by, self.names, table, np.array(raw["sensitivity_end"]).T)
+        elif by and r.success:
+            r["sensitivity"] = self.sensitivity(by, t_eval=t_eval, t_end=end, method=method, formulation=formulation, rtol=rtol,
+                                                atol=atol, events=events, **options).sensitivity
+        return r
 
     def _result(self, raw, t_eval, dense_output):
         status = raw["status"]
@@ -267,6 +324,112 @@ class Model:
         """Steps by hand: a `Simulation` in the coordinates of the model."""
         from ._simulation import Simulation
         return Simulation(self, t_end, self._options(method, formulation, rtol, atol, options))
+
+    # ---- Derivatives of the solution
+
+    def sensitivity(self, names, *, t_eval=None, t_end=None, method=None, formulation=None, rtol=None, atol=None, mode="auto",
+                    error_control=True, events=True, **options):
+        """The solution and its derivatives by parameters ("k1") and initial values ("x(0)").
+
+        t_eval: times; None: every step. mode: "columns" (the equations of the derivatives beside the system), "abreast" (runs side
+        by side with the same steps), "auto". error_control: whether the errors of the derivatives control the steps too. The result
+        has `t`, `y`, `sensitivity` (s["k1"] of the shape of y), `sensors` (values and derivatives of sensors and reactions at
+        t), `events` (time, name, derivatives of the time by name), `a` and `lam` (derivatives of accelerations and multipliers at
+        the end), `value` of each name, `mode`, `solver`, `stats`.
+
+        >>> import daedalus
+        >>> r = daedalus.open("vdpol-mu", mu=2).sensitivity(["mu", "y1(0)"], t_eval=[1.0, 2.0], rtol=1e-8)
+        >>> r.sensitivity["mu"].shape, r.success
+        ((2, 2), True)
+        """
+        names = _derivatives.names_of(names)
+        t_eval = None if t_eval is None else np.atleast_1d(np.asarray(t_eval, dtype=float))
+        end = float(self.t_end if t_end is None else t_end)
+        if t_end is None and t_eval is not None and len(t_eval):
+            end = float(t_eval[-1])
+        if events not in (True, False):
+            raise ValueError("events: True (those of the model) or False (none)")
+        core = _core.Sensitivity(self._core, names, self._options(method, formulation, rtol, atol, options), end, mode, 0.0,
+                                 not error_control, None if events else False, None, None)
+        t, y, s, sensors, status, message = _derivatives.run_sensitivity(core, t_eval, 1 if end >= self.t0 else -1, end)
+        about = core.about()
+        r = OdeResult(t=np.array(t), y=np.array(y).reshape(len(t), self.n).T,
+                      sensitivity=_derivatives.Sensitivity(names, self.names, np.array(s).reshape(len(t), len(names), self.n),
+                                                           np.array(core.point()[2]).T),
+                      value=dict(zip(names, about["value"])), mode=about["mode"], solver=about["solver"],
+                      formulation=about["formulation"], reason=about["reason"], stats=about["stats"],
+                      events=[(te, name, dict(zip(names, np.asarray(d).tolist()))) for te, name, d in about["events"]],
+                      status=status if status in (0, 1, 2) else -1, success=status in (0, 1),
+                      message=MESSAGES.get(status, message))
+        if sensors and sensors[0] is not None:
+            value = np.array([np.asarray(v) for v, _ in sensors])
+            slope = np.array([np.asarray(d) for _, d in sensors])
+            r["sensors"] = {name: (value[:, k], dict(zip(names, slope[:, :, k].T)))
+                            for k, name in enumerate(self._about["columns"])}
+        if self._about["nv"] and status >= 0:
+            a, lam = core.multipliers()
+            r.update(a=np.array(a).T, lam=np.array(lam).T)
+        return r
+
+    def objective(self, loss, names, *, t_eval=None, mode="auto", **options):
+        r"""A loss of the solution as a function of parameters with its gradient: an `Objective` f, f(x) = (value, gradient).
+
+        loss(y) gets the solution at the times t_eval, an array (n, len(t_eval)) (None: at the end), and gives a number, or the
+        pair of it and its derivatives by y, of the same shape. mode: "forward" costs with every name, "adjoint" goes back once,
+        "auto". options: method, rtol, ... as in `run`.
+
+        >>> import daedalus, numpy as np
+        >>> m = daedalus.open("model d\nparam k = 2 [1/s]\nvar y = 1\ny' = -k*y\nsolve t = 0 .. 1 [s], rtol = 1e-9\n")
+        >>> f = m.objective(lambda y: float(y[0, -1]) ** 2, ["k"])
+        >>> value, gradient = f([1.0])                            # (exp(-k))^2 at k = 1
+        >>> bool(abs(gradient[0] + 2 * np.exp(-2)) < 1e-6)
+        True
+        """
+        return _derivatives.Objective(self, loss, names, t_eval, mode, options)
+
+    def gradient(self, loss, names, *, t_eval=None, mode="auto", **options):
+        """The value of a loss and its gradient by name, at the values that the model has: see `objective`."""
+        f = self.objective(loss, names, t_eval=t_eval, mode=mode, **options)
+        value, slope = f()
+        return value, dict(zip(f.names, slope.tolist()))
+
+    def fit(self, data, free, *, loss="square", starts=1, seed=1, jobs=None, max_iterations=0, tolerance=0.0, intervals=1,
+            profile=False, level=0.95, progress=None, method=None, formulation=None, rtol=None, atol=None, **options):
+        r"""Parameters and initial values from measured data: a `Fit`.
+
+        data: a CSV file, a mapping or DataFrame of columns (`t`, components or sensors, "sd(x)" for standard deviations, NaN where
+        nothing was measured), or a list of them, each alone or as a pair (data, {"T": 300}) with its own settings. free: names, or
+        {"k1": (min, max), "k2": start, "k3": (start, min, max)}. loss: "square" or "huber". starts: from so many points, on `jobs`
+        threads. intervals: multiple shooting. profile: intervals of confidence from profiles too. progress(dict) can end it by
+        returning True.
+
+        >>> import daedalus, numpy as np
+        >>> t = np.linspace(0, 2, 9)
+        >>> m = daedalus.open("model d\nparam k = 1 [1/s]\nvar y = 1\ny' = -k*y\nsolve t = 0 .. 2 [s], rtol = 1e-9\n")
+        >>> r = m.fit({"t": t, "y": np.exp(-0.7 * t)}, {"k": (0, 5)})
+        >>> bool(abs(r.value["k"] - 0.7) < 1e-6)
+        True
+        """
+        return _derivatives.fit(self, data, free, loss=loss, starts=starts, seed=seed, jobs=jobs, max_iterations=max_iterations,
+                                tolerance=tolerance, intervals=intervals, profile=profile, level=level, progress=progress,
+                                options=self._options(method, formulation, rtol, atol, options))
+
+    def optimize(self, minimize, free, *, subject_to=(), everywhere=False, seed=1, points=0, max_evaluations=0, tolerance=0.0,
+                 progress=None, method=None, formulation=None, rtol=None, atol=None, **options):
+        r"""The parameters for which something of a run is least: an `Optimum`.
+
+        minimize, subject_to: texts as "rms(body.ay)", "maximum(travel) <= 0.1", of final, integral, mean, rms, maximum, minimum
+        (docs/design.md). free as in `fit`, with bounds. everywhere: a search all over the bounds first.
+
+        >>> import daedalus
+        >>> m = daedalus.open("model d\nparam k = 1\nvar y = 1\ny' = -k*y\nsolve t = 0 .. 1, rtol = 1e-9\n")
+        >>> r = m.optimize("(final(y) - 0.5)^2", {"k": (0.1, 3)})
+        >>> round(r.value["k"], 4)                                # log 2
+        0.6931
+        """
+        return _derivatives.optimize(self, minimize, free, subject_to=subject_to, everywhere=everywhere, seed=seed, points=points,
+                                     max_evaluations=max_evaluations, tolerance=tolerance, progress=progress,
+                                     options=self._options(method, formulation, rtol, atol, options))
 
     # ---- Studies
 

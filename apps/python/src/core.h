@@ -62,6 +62,8 @@ extern PyTypeObject memory_type;
 PyObject *memory_new(double *data, Py_ssize_t rows, Py_ssize_t cols, PyObject *owner);
 /* A contiguous buffer of doubles or ints that the object has; -1: exception. */
 int buffer_reals(PyObject *object, Py_buffer *view, const char *what);
+/* The texts of a list; they live as long as the list, free() the array. NULL: exception. */
+const char **words_of(PyObject *list, int *count);
 int buffer_ints(PyObject *object, Py_buffer *view, const char *what);
 
 /* ---- Problems (problem.c, system.c) ---------------------------------------------------------------- */
@@ -119,7 +121,7 @@ typedef struct option_set {
     Py_buffer held[3];
     int nheld;
     int *nonnegative; /* components, or NULL */
-    PyObject *log; /* callable, or NULL */
+    PyObject *log;    /* callable, or NULL */
     shared *all;
 } option_set;
 /* names of dae_options_table, "discontinuity", "nonnegative", "log", "log_level", and settings of the method. -1: exception. */
@@ -173,6 +175,13 @@ PyObject *study_columns(PyObject *self, PyObject *args);
 PyObject *study_ladder(PyObject *module, PyObject *args);
 PyObject *study_compare(PyObject *module, PyObject *args);
 PyObject *study_reference(PyObject *module, PyObject *args);
+
+/* ---- Derivatives of solutions (derivative.c) ------------------------------------------------------------ */
+
+extern PyTypeObject sensitivity_type, experiment_type;
+PyObject *derivative_gradient(PyObject *module, PyObject *args);
+PyObject *derivative_fit(PyObject *module, PyObject *args);
+PyObject *derivative_optimize(PyObject *module, PyObject *args);
 
 /* ---- Errors ------------------------------------------------------------------------------------------- */
 

@@ -101,3 +101,16 @@ int text_write(const char *piece, size_t length, void *user)
     x->data[x->size] = 0;
     return 0;
 }
+
+const char **words_of(PyObject *list, int *count)
+{
+    *count = (int)PyList_GET_SIZE(list);
+    const char **word = calloc((size_t)*count + 1, sizeof *word);
+    if (!word) PyErr_NoMemory();
+    for (int i = 0; word && i < *count; i++) {
+        if ((word[i] = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i)))) continue;
+        free(word);
+        return NULL;
+    }
+    return word;
+}

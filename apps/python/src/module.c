@@ -142,6 +142,9 @@ static PyMethodDef functions[] = {
     {"ladder", study_ladder, METH_VARARGS, "tolerances of a work-precision study"},
     {"compare", study_compare, METH_VARARGS, "one way to integrate a problem"},
     {"reference", study_reference, METH_VARARGS, "a reference solution"},
+    {"gradient", derivative_gradient, METH_VARARGS, "a functional of a solution and its gradient"},
+    {"fit", derivative_fit, METH_VARARGS, "parameters from measured data"},
+    {"optimize", derivative_optimize, METH_VARARGS, "the best parameters"},
     {"methods", methods, METH_NOARGS, "the methods of the library"},
     {"formulations", formulations, METH_NOARGS, "the forms of mechanical systems"},
     {"problems", problems, METH_NOARGS, "the problems of the test set"},
@@ -156,8 +159,9 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
-    PyTypeObject *types[] = {&problem_type,   &integrator_type, &solution_type,   &memory_type,
-                             &event_set_type, &sweep_type,      &simulation_type, &result_type};
+    PyTypeObject *types[] = {&problem_type,     &integrator_type, &solution_type,   &memory_type,
+                             &event_set_type,   &sweep_type,      &simulation_type, &result_type,
+                             &sensitivity_type, &experiment_type};
     PyObject *m = PyModule_Create(&definition);
     if (!m) return NULL;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

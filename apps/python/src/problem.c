@@ -1,6 +1,7 @@
 /* Problems: of the test set, of a model file or text, or a system of functions. */
 #include "core.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,26 @@ static PyObject *problem_open(PyObject *type, PyObject *args)
     Py_XDECREF(keep);
     if (p && !p->opened) Py_CLEAR(p);
     return (PyObject *)p;
+}
+
+/* start(t0, values): another start; NaN: the time stays. */
+static PyObject *problem_start(PyObject *self, PyObject *args)
+{
+    problem_object *o = (problem_object *)self;
+    double t0;
+    PyObject *dict, *keep = NULL, *out = NULL;
+    dae_setting *setting = NULL;
+    dae_error err = {0};
+    int count;
+    if (!PyArg_ParseTuple(args, "dO!", &t0, &PyDict_Type, &dict)) return NULL;
+    if (!o->opened) PyErr_SetString(core_input, "a system of functions starts where it says");
+    else if (settings_from(dict, &setting, &count, &keep) == 0) {
+        dae_status s = dae_problem_start(o->opened, isnan(t0) ? o->opened->t0 : t0, setting, count, &err);
+        out = s < 0 ? raise_status(s, &err) : Py_BuildValue("");
+    }
+    free(setting);
+    Py_XDECREF(keep);
+    return out;
 }
 
 static int problem_traverse(PyObject *self, visitproc visit, void *arg)
@@ -177,6 +198,7 @@ static PyObject *problem_evaluate(PyObject *self, PyObject *args)
 
 static PyMethodDef problem_methods[] = {
     {"open", problem_open, METH_CLASS | METH_VARARGS, "open(what, settings): a name, a file, or its text"},
+    {"start", problem_start, METH_VARARGS, "start(t0, values): another start"},
     {"about", problem_about, METH_NOARGS, "what is known of it: names, units, interval, parameters"},
     {"topology", study_topology, METH_NOARGS, "bodies, joints, loops, freedom, redundant rows"},
     {"pose", study_pose, METH_VARARGS, "pose(what, t, y): equilibrium or kinematics"},

@@ -11,7 +11,8 @@ typedef struct result {
     PyObject ob_base;
     dae_run_result *r;
     dae_switching *switching; /* events in words, or NULL: the result has their names */
-    PyObject *problem;
+    const char **by;          /* names of derivatives, or NULL: the same */
+    PyObject *problem, *names;
 } result;
 
 static void result_dealloc(PyObject *self)
@@ -19,7 +20,9 @@ static void result_dealloc(PyObject *self)
     result *x = (result *)self;
     dae_run_destroy(x->r);
     dae_switching_destroy(x->switching);
+    free(x->by);
     Py_XDECREF(x->problem);
+    Py_XDECREF(x->names);
     PyObject_Free(self);
 }
 
@@ -203,6 +206,12 @@ static PyObject *answer(result *owner)
         stats_dict(&r->stats), "record", model_events(r), "result", owner);
     if (!d) return NULL;
     int bad = put_numbers(d, r, (PyObject *)owner, m ? m->nv : 0, m ? m->nlambda : 0) < 0;
+    if (!bad && r->sensitivity_end)
+        bad = put(d, "sensitivity_end",
+                  memory_new((double *)r->sensitivity_end, r->nsensitivity, r->n, (PyObject *)owner)) < 0 ||
+              put(d, "point_s",
+                  memory_new((double *)r->point_s, r->npoint ? r->npoint : -1,
+                             (Py_ssize_t)r->nsensitivity * r->n, (PyObject *)owner)) < 0;
     if (!bad && r->checkpoint)
         bad = put(d, "checkpoint", PyBytes_FromStringAndSize(r->checkpoint, (Py_ssize_t)r->checkpoint_size)) <
               0;
@@ -246,6 +255,8 @@ typedef struct run_call {
     Py_buffer times, state;
     watch w;
     dae_switching *switching;
+    const char **by;
+    PyObject *names;
 } run_call;
 
 static int read_times(run_call *c, PyObject *at, PyObject *resume)
@@ -291,6 +302,16 @@ static int read_events(run_call *c, const problem_object *p, PyObject *events)
     return c->switching ? 0 : -1;
 }
 
+/* A list of names by which the solution is differentiated, or None. */
+static int read_names(run_call *c, PyObject *list)
+{
+    if (list == Py_None) return 0;
+    c->names = list;
+    c->by = words_of(list, &c->o.nsensitivity);
+    c->o.sensitivity = c->by;
+    return c->by ? 0 : -1;
+}
+
 /* Runs, without the lock of Python; what belongs to the result goes over to it. */
 static PyObject *run_now(run_call *c, problem_object *p)
 {
@@ -309,7 +330,11 @@ static PyObject *run_now(run_call *c, problem_object *p)
     owner->r = r;
     owner->problem = (PyObject *)p;
     owner->switching = c->switching;
+    owner->by = c->by;
+    owner->names = c->names;
+    Py_XINCREF(c->names);
     c->switching = NULL;
+    c->by = NULL;
     if (shared_raise(&p->all)) {
         /* an exception of a function ended it */
     } else if (r->status == DAE_ERR_INPUT || r->status == DAE_ERR_UNSUPPORTED ||
@@ -325,17 +350,18 @@ static PyObject *run_now(run_call *c, problem_object *p)
 
 PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"problem",    "options",  "t_end",  "at",       "trajectory",
-                            "points",     "interval", "dense",  "progress", "every",
-                            "checkpoint", "resume",   "events", "repeat",   NULL};
+    static char *names[] = {"problem",  "options", "t_end",       "at",    "trajectory", "points",
+                            "interval", "dense",   "progress",    "every", "checkpoint", "resume",
+                            "events",   "repeat",  "sensitivity", NULL};
     problem_object *p;
-    PyObject *dict, *at = Py_None, *progress = Py_None, *resume = Py_None, *events = Py_None, *out = NULL;
+    PyObject *dict, *at = Py_None, *progress = Py_None, *resume = Py_None, *events = Py_None, *by = Py_None,
+                    *out = NULL;
     int trajectory = 0, points = 1, dense = 0, checkpoint = 0, repeat = 1;
     double t_end = NAN, interval = 0, every = 0;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O!|dOiidpOdpOOi", names, &problem_type, &p, &PyDict_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O!|dOiidpOdpOOiO", names, &problem_type, &p, &PyDict_Type,
                                      &dict, &t_end, &at, &trajectory, &points, &interval, &dense, &progress,
-                                     &every, &checkpoint, &resume, &events, &repeat))
+                                     &every, &checkpoint, &resume, &events, &repeat, &by))
         return NULL;
     run_call c = {.o = dae_run_options_default(p->problem), .w = {.all = &p->all, .every = every}};
     if (progress != Py_None) c.w.progress = progress;
@@ -353,10 +379,11 @@ PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
         c.o.solution_user = &c.solution;
     }
     if (options_fill(&c.set, &c.o.options, dict, &p->all) == 0 && read_times(&c, at, resume) == 0 &&
-        read_events(&c, p, events) == 0)
+        read_events(&c, p, events) == 0 && read_names(&c, by) == 0)
         out = run_now(&c, p);
     free(c.solution.data);
     dae_switching_destroy(c.switching);
+    free(c.by);
     if (c.times.obj) PyBuffer_Release(&c.times);
     if (c.state.obj) PyBuffer_Release(&c.state);
     options_clear(&c.set);
