@@ -162,6 +162,7 @@ int cli_svg_shorten(const char *path);
 
 /* interrupt.c */
 void cli_catch_signals(void);
+void cli_catch_time_limit(void); /* SIGXCPU is an interruption too: what was finished is kept */
 void cli_running(dae_integrator *it, void *user); /* for dae_run_options.running */
 int cli_interrupted(void);
 void cli_note_signal(int number); /* for handlers of others */
@@ -251,6 +252,17 @@ typedef struct cli_progress {
 void cli_progress_start(cli_progress *p, const char *mode, double t0); /* auto, json, none */
 int cli_progress_step(const dae_integrator *it, double t, double t_end, void *progress);
 void cli_progress_end(cli_progress *p);
+const char *cli_progress_mode(
+    const cli_args *args); /* --progress, --quiet: auto, json, none; NULL after a message */
+/* Of many runs: a line of JSON on standard error where --progress json asks for it, at most ten times a second. at: what
+ * runs now. */
+void cli_progress_runs(const cli_args *args, long done, long of, long failed, const char *at);
+#define CLI_PROGRESS                                                 \
+    {                                                                \
+        "progress", "MODE", "auto|json|none",                        \
+            "auto: a line on a terminal; json: objects on standard " \
+            "error; none"                                            \
+    }
 
 /* jobs.c: runs of tables, each in a process of its own, so that a crash is one failed run. */
 typedef struct cli_jobs {

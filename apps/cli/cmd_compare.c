@@ -138,7 +138,8 @@ static int run_all(comparison *c)
         dae_run_options o = c->options;
         dae_error err = {0};
         cli_solver_apply(&c->solver[k], &o.options);
-        if (!cli_has(c->args, "quiet"))
+        cli_progress_runs(c->args, k, c->nsolver, 0, c->solver[k].label);
+        if (!strcmp(cli_progress_mode(c->args), "auto"))
             fprintf(stderr, "compare: %s (%d of %d)\n", c->solver[k].label, k + 1, c->nsolver);
         dae_compared *row = &c->row[c->count];
         if (dae_compare_run(&c->view, &o, c->solver[k].label, row, &err) < 0)
@@ -191,7 +192,7 @@ static int compare(comparison *c)
     if (format && strcmp(format, "text") != 0 && strcmp(format, "md") != 0 && strcmp(format, "csv") != 0 &&
         strcmp(format, "json") != 0)
         return cli_wrong(c->args, "--format %s: expected text, md, csv or json", format);
-    if (cli_tables_check(c->args, 0)) return EXIT_USAGE;
+    if (!cli_progress_mode(c->args) || cli_tables_check(c->args, 0)) return EXIT_USAGE;
     c->problem = cli_open_problem(c->args);
     if (!c->problem) return c->args->status;
     int mechanical = dae_compare_mechanism(c->problem, &c->view);
@@ -240,6 +241,7 @@ static const cli_option options[] = {
     {"json", NULL, NULL, "the same as --format json"},
     {"plot", "FILE", "file", "the drift over time, drawn with gnuplot: .svg, .png or .pdf"},
     {"quiet", NULL, NULL, "no progress on standard error"},
+    CLI_PROGRESS,
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] = "|g| and |Gv+g_t| are the largest residuals of the position and velocity "

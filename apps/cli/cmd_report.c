@@ -13,7 +13,7 @@ enum { most_values = 300000, table_seconds = 20 };
 typedef struct report {
     cli_args *args;
     const char *folder;
-    int render_only;
+    int render_only, json;
 } report;
 
 void cli_page_path(const cli_page *p, const char *ending, char *path, size_t size)
@@ -279,6 +279,18 @@ static void page_free(cli_page *p)
     free(p->row);
 }
 
+/* --json: one line per page. */
+static void tell_page(const cli_page *p)
+{
+    char path[1100];
+    snprintf(path, sizeof path, "%s/%s.html", p->folder, p->name);
+    json_t *o =
+        json_pack("{s:s, s:s, s:O?}", "name", p->name, "page", path, "run", json_object_get(p->about, "run"));
+    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    putchar('\n');
+    json_decref(o);
+}
+
 static int make_page(const char *argument, void *user)
 {
     const report *r = user;
@@ -291,6 +303,7 @@ static int make_page(const char *argument, void *user)
     if (!status) status = get_rows(&p, r->render_only);
     if (!status) status = cli_page_write(&p);
     if (!status) status = write_about(&p);
+    if (!status && r->json) tell_page(&p);
     page_free(&p);
     return status;
 }
@@ -350,7 +363,8 @@ static int make_pages(report *r)
 
 static int run(cli_args *args)
 {
-    report r = {args, cli_value(args, "out"), cli_has(args, "render-only")};
+    report r = {args, cli_value(args, "out"), cli_has(args, "render-only"), args->json};
+    if (!cli_progress_mode(args)) return EXIT_USAGE;
     if (!r.folder) r.folder = "report";
     cli_catch_signals();
     if (!args->count && !cli_has(args, "all"))
@@ -378,7 +392,9 @@ static const cli_option options[] = {
     {"records", "DIR", "file",
      "take the runs of the diagram from (and add to) DIR/NAME.jsonl, as workprec --all --out DIR"},
     {"jobs", "N", NULL, "pages at a time (1)"},
+    {"json", NULL, NULL, "one JSON object per page on standard output: name, page, run (as run --json)"},
     {"quiet", NULL, NULL, "no progress"},
+    CLI_PROGRESS,
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] = "A page has the description with equations, the solution, the run "

@@ -205,12 +205,8 @@ static int set_steps(job *j)
 
 static int set_progress(job *j)
 {
-    const char *mode = cli_value(j->args, "progress");
-    if (!mode) mode = "auto";
-    if (strcmp(mode, "auto") != 0 && strcmp(mode, "json") != 0 && strcmp(mode, "none") != 0) {
-        return cli_wrong(j->args, "--progress %s: expected auto, json or none", mode);
-    }
-    if (cli_has(j->args, "quiet")) mode = "none";
+    const char *mode = cli_progress_mode(j->args);
+    if (!mode) return EXIT_USAGE;
     cli_progress_start(&j->progress, mode, j->problem->t0);
     if (j->progress.enabled) {
         j->options.progress = cli_progress_step;
@@ -665,8 +661,7 @@ static const cli_option options[] = {
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"full", NULL, NULL, "all components in the report, however many"},
     {"quiet", NULL, NULL, "no report, no progress; failures are still told"},
-    {"progress", "MODE", "auto|json|none",
-     "auto: a line on a terminal; json: objects on standard error; none"},
+    CLI_PROGRESS,
     {"animate", "FILE", "file",
      "model files: a page that shows the motion (HTML, nothing else needed); FILE.json: its data only"},
     {"viewer", "MODE", "auto|small",

@@ -183,10 +183,10 @@ static int prepare(sweep_job *s)
     const char *v, *name = NULL;
     s->seed = 1;
     s->quiet = cli_has(s->args, "quiet");
-    int status = set_folder(s);
+    int status = cli_progress_mode(s->args) ? set_folder(s) : EXIT_USAGE;
     if (status) return status;
     if (jobs < 1) jobs = 1;
-    if (cli_whole(s->args, "jobs", 1, max_jobs, &jobs) ||
+    if (cli_whole(s->args, "jobs", 0, max_jobs, &jobs) ||
         cli_whole(s->args, "seed", 0, 2000000000, &s->seed) ||
         cli_whole(s->args, "points", 2, 100000, &points) ||
         cli_real(s->args, "tend", -1e300, 1e300, &o.t_end) || set_shard(s))
@@ -468,7 +468,7 @@ static const cli_option options[] = {
     {"sobol", "NAME=A:B:N", NULL, "N points of a Sobol sequence; several: its coordinates"},
     {"list", "FILE.csv", "file", "a line of names, then one line of values per run"},
     {"seed", "S", NULL, "of the random numbers (1)"},
-    {"jobs", "N", NULL, "worker processes; default: as many as cores"},
+    {"jobs", "N", NULL, "worker processes; default: as many as cores; 0: none, this process computes"},
     {"out", "DIR", "file",
      "folder for logs, runs.csv, runs.h5, summary.json and plots; or FILE.csv, .h5, .json, .gp, .svg "
      "(folder FILE.sweep)"},
@@ -490,6 +490,7 @@ static const cli_option options[] = {
     {"max-seconds", "S", NULL, "limit on the CPU time of a run; 0: none"},
     {"json", NULL, NULL, "the summary as one JSON object on standard output"},
     {"quiet", NULL, NULL, "no summary, no progress"},
+    CLI_PROGRESS,
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] =

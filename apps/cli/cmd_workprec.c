@@ -203,6 +203,7 @@ static int run(cli_args *args)
 {
     int all = cli_has(args, "all");
     cli_catch_signals();
+    if (!cli_progress_mode(args)) return EXIT_USAGE;
     if (all && args->count) return cli_wrong(args, "--all and %s: give one of them", args->argument[0]);
     if (!all && !args->count)
         return cli_wrong(args, "PROBLEM is missing; usage: daedalus workprec PROBLEM|MODEL.json|--all");
@@ -231,6 +232,7 @@ static const cli_option options[] = {
     {"full", NULL, NULL, "also a table of all runs"},
     {"json", NULL, NULL, "one JSON object per run on standard output"},
     {"quiet", NULL, NULL, "no table, no progress"},
+    CLI_PROGRESS,
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},

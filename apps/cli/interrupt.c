@@ -20,6 +20,13 @@ void cli_catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+void cli_catch_time_limit(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGXCPU, &action, NULL);
+}
+
 void cli_running(dae_integrator *it, void *user)
 {
     (void)user;

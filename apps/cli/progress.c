@@ -1,6 +1,7 @@
 /* The progress line: on a terminal, after a third of a second, at most ten times a second. */
 #include "cli.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -54,6 +55,31 @@ int cli_progress_step(const dae_integrator *it, double t, double t_end, void *pr
     p->last = time;
     p->shown = 1;
     return 0;
+}
+
+const char *cli_progress_mode(const cli_args *args)
+{
+    const char *mode = cli_value(args, "progress");
+    if (!mode) mode = "auto";
+    if (strcmp(mode, "auto") != 0 && strcmp(mode, "json") != 0 && strcmp(mode, "none") != 0) {
+        cli_wrong(args, "--progress %s: expected auto, json or none", mode);
+        return NULL;
+    }
+    return cli_has(args, "quiet") ? "none" : mode;
+}
+
+void cli_progress_runs(const cli_args *args, long done, long of, long failed, const char *at)
+{
+    static double last;
+    const char *mode = cli_value(args, "progress");
+    double time = now();
+    if (!mode || strcmp(mode, "json") != 0 || (done < of && time - last < interval)) return;
+    last = time;
+    json_t *o = json_pack("{s:I, s:I, s:I, s:s}", "done", (json_int_t)done, "of", (json_int_t)of, "failed",
+                          (json_int_t)failed, "at", at);
+    if (o && json_dumpf(o, stderr, JSON_COMPACT) == 0) fputc('\n', stderr);
+    fflush(stderr);
+    json_decref(o);
 }
 
 void cli_progress_end(cli_progress *p)

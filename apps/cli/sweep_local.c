@@ -126,7 +126,9 @@ int cli_sweep_local(sweep_job *s)
     m->s = s;
     m->log.fd = -1;
     m->begin = m->drawn = cli_sweep_clock();
+    int json = s->args->json;
     dae_workers w = {.jobs = s->jobs,
+                     .here = s->jobs == 0,
                      .begin = begin,
                      .work = work,
                      .end = end,
@@ -135,6 +137,9 @@ int cli_sweep_local(sweep_job *s)
                      .look = look,
                      .user = m};
     dae_status got = dae_workers_run(&w, s->npending, &told, &err);
+    s->args->json = json; /* workers tell nothing there */
+    cli_progress_runs(s->args, s->before + m->done, s->before + s->npending, s->failed + m->failed,
+                      s->args->argument[0]);
     cli_sweep_progress(s, 0, 0, 0, 1);
     if (got == DAE_ERR_MEMORY || got == DAE_ERR_UNSUPPORTED) status = cli_wrong(s->args, "%s", err.text);
     else if (m->status) status = m->status;

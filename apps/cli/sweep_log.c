@@ -142,6 +142,8 @@ int cli_sweep_read_logs(sweep_job *s)
 
 void cli_sweep_progress(const sweep_job *s, long done, long failed, double seconds, int last)
 {
+    if (!last)
+        cli_progress_runs(s->args, s->before + done, s->before + s->npending, failed, s->args->argument[0]);
     if (s->quiet || !isatty(STDERR_FILENO)) return;
     if (last) {
         fputs("\r\033[K", stderr);

@@ -221,6 +221,7 @@ static int record(cli_study *s, const dae_measurement *m)
 static void progress(const cli_study *s, const cli_solver *solver, double rtol, int done)
 {
     double part = (double)done / s->capacity, elapsed = cli_wall() - s->begin;
+    cli_progress_runs(s->args, done, s->capacity, s->failed, solver->label);
     if (s->quiet || !isatty(STDERR_FILENO)) return;
     fprintf(stderr, "\r%s  %s  rtol %.1e  %d of %d runs  failed %d  %.0f s", s->name, solver->label, rtol,
             done, s->capacity, s->failed, elapsed);

@@ -9,6 +9,7 @@ DAE_BEGIN_DECLS
 
 typedef struct dae_workers {
     int jobs;             /* worker processes; less than 1: one */
+    int here;             /* 1: no process is started, the caller does task after task (where none may be, or can) */
     int fresh;            /* 1: a new process for every task */
     double cpu_seconds;   /* CPU time after which a task's process is ended by the system; 0: no limit */
     int ended_by_signals; /* 1: SIGINT and SIGTERM end a worker at once, whatever the caller does at them */

@@ -271,12 +271,34 @@ static void watch(pool *p)
     free(fd);
 }
 
+/* One worker after another, each with slot 0, in the process of the caller. */
+static dae_status run_here(const dae_workers *w, long count, int *status)
+{
+    text message = {0};
+    int bad = 0, stop = 0;
+    for (long task = 0; task < count && !bad && !stop;) {
+        bad = w->begin ? w->begin(0, w->user) : 0;
+        for (int first = 1; task < count && !bad && !stop && (first || !w->fresh); first = 0, task++) {
+            message.used = 0;
+            bad = w->work(task, 0, append, &message, w->user);
+            stop = !bad && w->done && w->done(task, message.data, message.used, w->user) < 0;
+            stop = stop || (w->look && w->look(w->user));
+        }
+        int ended = w->end ? w->end(0, w->user) : 0;
+        bad = bad ? bad : ended;
+    }
+    free(message.data);
+    if (status) *status = bad;
+    return bad ? DAE_ERR_CALLBACK : stop ? DAE_CANCELLED : DAE_OK;
+}
+
 dae_status dae_workers_run(const dae_workers *w, long count, int *status, dae_error *err)
 {
     pool p = {.w = w, .count = count, .jobs = w->jobs < 1 ? 1 : w->jobs > most ? most : w->jobs};
     if (p.jobs > count) p.jobs = (int)count;
     if (status) *status = 0;
     if (count < 1) return DAE_OK;
+    if (w->here) return run_here(w, count, status);
     p.size = sizeof *p.common + (size_t)p.jobs * sizeof p.common->task[0];
     p.common = share(p.size);
     p.worker = calloc((size_t)p.jobs, sizeof *p.worker);

@@ -15,7 +15,8 @@ expect 2 sweep cable-drum --vary mu=0:1:3 --set mu=1 --out d; says 'fixed and va
 expect 2 sweep cable-drum --vary mu=0:1:3 --record y1,zz --out d; says 'no component "zz"' err
 expect 2 sweep cable-drum --vary mu=0:1:3 --solver mex --out d; says 'did you mean mexx' err
 expect 2 sweep cable-drum --vary mu=0:1:3 --shard 4/3 --out d; says 'I/N' err
-expect 2 sweep cable-drum --vary mu=0:1:3 --jobs 0 --out d; says 'whole number' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --jobs -1 --out d; says 'whole number' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --progress yes --out d; says 'auto, json or none' err
 expect 2 sweep cable-drum --vary mu=0:1:3 --plot gif --out d; says 'svg, png or pdf' err
 expect 2 sweep cable-drum --list none.csv --out d; says 'No such file' err
 printf 'mu,zz\n1,2\n' >bad.csv; expect 2 sweep cable-drum --list bad.csv --out d; says 'no parameter "zz"' err
@@ -39,6 +40,10 @@ expect 0 sweep cable-drum --sample 'mu~uniform(0,0.5):8' --out seed2 --seed 2
 for i in 1 2 3; do expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out shards --jobs 2 --shard $i/3; done
 same_runs grid shards
 expect 0 sweep cable-drum --vary mu=0:1:3 --out j --json; says '"columns":{"mu":{"count":3,"mean":0.5' out; silent err
+
+# no worker: this process computes, the same numbers; progress as JSON
+expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --jobs 0 --out alone --progress json; same_runs grid alone; says '^{"done":18,"of":18,"failed":0,"at":"cable-drum"}$' err
+expect 0 sweep cable-drum --vary mu=0:1:3 --jobs 0 --out j0 --json; cmp -s j/summary.json j0/summary.json || same_runs j j0
 
 # ---- failed runs are recorded with their reason
 expect 0 sweep cable-drum --vary mu=0.1,99 --out fail; says '1 failed' out; says '^1,99,input,"*.*mu' fail/runs.csv; says 'failed, for example' out

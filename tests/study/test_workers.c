@@ -59,6 +59,41 @@ static void every_task_once_and_a_crash_is_one_task(void **state)
     }
 }
 
+/* No process: the tasks come in their order, the exit status of one and the word of the caller end all. */
+static int in_order(long task, const void *result, size_t length, void *user)
+{
+    record *r = user;
+    assert_int_equal(task, r->total);
+    return r->total++, on_done(task, result, length, &(record){0}), r->stop_after == r->total ? -1 : 0;
+}
+
+static int count_begin(int worker, void *user)
+{
+    assert_int_equal(worker, 0);
+    ((record *)user)->died[0]++;
+    return 0;
+}
+
+static void the_caller_does_them_itself(void **state)
+{
+    (void)state;
+    int status = 0;
+    for (int fresh = 0; fresh < 2; fresh++) {
+        record r = {.count = 12, .again = 1};
+        dae_workers w = {
+            .here = 1, .fresh = fresh, .begin = count_begin, .work = twice, .done = in_order, .user = &r};
+        assert_int_equal(dae_workers_run(&w, 11, &status, NULL), DAE_OK);
+        assert_int_equal(r.total, 11);
+        assert_int_equal(r.died[0], fresh ? 11 : 1);
+        r.total = 0;
+        assert_int_equal(dae_workers_run(&w, 12, &status, NULL), DAE_ERR_CALLBACK);
+        assert_int_equal(status, 5);
+        r = (record){.count = 12, .again = 1, .stop_after = 4};
+        assert_int_equal(dae_workers_run(&w, 12, NULL, NULL), DAE_CANCELLED);
+        assert_int_equal(r.total, 4);
+    }
+}
+
 static void a_worker_can_end_all(void **state)
 {
     (void)state;
@@ -106,7 +141,8 @@ static void workers_that_do_not_end_are_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_task_once_and_a_crash_is_one_task), cmocka_unit_test(a_worker_can_end_all),
+        cmocka_unit_test(every_task_once_and_a_crash_is_one_task),
+        cmocka_unit_test(the_caller_does_them_itself), cmocka_unit_test(a_worker_can_end_all),
         cmocka_unit_test(the_caller_can_end_all), cmocka_unit_test(workers_that_do_not_end_are_ended)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,14 +36,14 @@ export function ask(server, method, where, body, headers = {}) {
       const parts = [];
       answer.on('data', (d) => parts.push(d));
       answer.on('end', () => {
-        const said = Buffer.concat(parts).toString();
+        const bytes = Buffer.concat(parts), said = bytes.toString();
         let json = null;
         try {
           json = JSON.parse(said);
         } catch {
           // not every answer is JSON
         }
-        resolve({ status: answer.statusCode, headers: answer.headers, text: said, json });
+        resolve({ status: answer.statusCode, headers: answer.headers, text: said, bytes, json });
       });
       answer.on('error', reject);
     });

@@ -39,6 +39,62 @@ async function answers(server) {
   check(checked.status === 2 && /bb/.test(JSON.stringify(checked.json)), 'check tells the mistake');
 }
 
+// Studies: the answers are what the program prints, but for times and dates; tables and pages can be had as files.
+async function studies(server) {
+  const lines = (...args) => execFileSync(program, [...args, '--json', '--quiet'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim().split('\n').map((l) => JSON.parse(l));
+  const timeless = (x) => JSON.stringify(x, (key, value) => (/seconds$|^provenance$/.test(key) ? undefined : value));
+  const { hdf5, reports } = (await ask(server, 'GET', '/api/v1')).json;
+  const part = (r, ending) => ask(server, 'GET', `/api/v1/runs/${r.id}/result.${ending}`);
+  const holds = (file, x) => file.bytes.includes(Buffer.from(new Float64Array([x]).buffer));
+  const drawn = (file, name) => {
+    const at = path.join(folder, `${name}.h5`);
+    fs.writeFileSync(at, file.bytes);
+    execFileSync(program, ['plot', at, '--out', path.join(folder, `${name}.svg`)], { stdio: 'ignore' });
+    return fs.readFileSync(path.join(folder, `${name}.svg`), 'utf8').includes('<path');
+  };
+
+  const one = await run(server, { problem: 'hires', csv: true, h5: hdf5 });
+  if (hdf5) {
+    const file = await part(one, 'h5');
+    check(file.status === 200 && file.headers['content-type'] === 'application/x-hdf5' && holds(file, one.json.y[7]) && drawn(file, 'run'), 'HDF5 of a run is read back');
+    check((await part(await run(server, { problem: 'hires' }), 'h5')).status === 404, 'no HDF5 where none was wanted');
+  }
+
+  const vary = ['mu=1:100:5:log'];
+  const bad = await run(server, { command: 'sweep', problem: 'vdpol-mu', options: { vary, sample: ['nu~uniform(0,1):2'] } });
+  check(bad.status === 2 && /nu/.test(bad.json.message), `a mistake in a sweep is told: ${JSON.stringify(bad.json)}`);
+  const sweep = await run(server, { command: 'sweep', problem: 'vdpol-mu', options: { vary, tend: 20, points: 4, rtol: 1e-8 }, csv: true, h5: hdf5 });
+  const out = path.join(folder, 'sweep');
+  const there = native('sweep', 'vdpol-mu', '--vary', 'mu=1:100:5:log', '--tend', '20', '--points', '4', '--rtol', '1e-8', '--out', out, '--quiet');
+  check(timeless(sweep.json) === timeless(there) && sweep.json.runs === 5, `sweep: ${timeless(sweep.json).slice(0, 200)}`);
+  const kept = fs.readFileSync(path.join(out, 'runs.csv'), 'utf8').split('\n'), got = sweep.csv.split('\n');
+  const cells = (line) => line.split(',').filter((_, i) => !/seconds/.test(kept[0].split(',')[i])).join();
+  check(got.length === kept.length && got.every((line, i) => line[0] === '#' || cells(line) === cells(kept[i])), 'runs of the sweep as the program writes them');
+  if (hdf5) check(drawn(await part(sweep, 'h5'), 'sweep'), 'HDF5 of a sweep');
+
+  const ladder = { solvers: 'radau5,vode', range: '4:6:1', repeat: 1 };
+  const diagram = await run(server, { command: 'workprec', problem: 'orego', options: ladder, csv: true });
+  const asked = ['--solvers', 'radau5,vode', '--range', '4:6:1', '--repeat', '1'];
+  check(timeless(diagram.json) === timeless(lines('workprec', 'orego', ...asked)) && diagram.json.length === 6, 'workprec');
+  check(diagram.progress > 0 && diagram.csv.split('\n').length >= 7, 'its progress and table');
+  const own = await run(server, { command: 'workprec', name: 'p.json', text: model('pendulum'), options: { solvers: 'radau5', range: '4:5:1', repeat: 1 } });
+  check(own.json.length === 2 && own.json[1].scd > 3, 'workprec of a text: its reference is computed');
+  const compared = await run(server, { command: 'compare', problem: 'andrews', options: { solvers: 'phem56,radau5/index2', repeat: 1 } });
+  check(timeless(compared.json) === timeless(native('compare', 'andrews', '--solvers', 'phem56,radau5/index2', '--repeat', '1', '--quiet')), 'compare');
+  const modes = await run(server, { command: 'analyze', name: 'p.json', text: model('pendulum') });
+  check(timeless(modes.json) === timeless(native('analyze', path.join(source, 'models/pendulum.json'))), 'analyze');
+
+  if (!reports) return;
+  const page = await run(server, { command: 'report', problem: 'hires', options: ladder });
+  check(page.state === 'done' && page.json[0].name === 'hires' && page.json[0].run.steps === native('run', 'hires').steps, `report: ${page.message} ${page.log}`);
+  const html = await part(page, 'html');
+  check(/<!doctype html>/i.test(html.text) && (html.text.match(/data:image.svg/g) ?? []).length >= 2, 'the page has its pictures');
+  check(/^sandbox /.test(html.headers['content-security-policy']) && !/allow-same-origin/.test(html.headers['content-security-policy']), 'it is nobody\'s page');
+  const named = model('pendulum').replace(/"name": *"[^"]*"/, '"name": "</script><img src=x onerror=alert(1)>"');
+  const evil = await run(server, { command: 'report', name: 'e.json', text: named, options: { solvers: 'radau5', range: '4:4:1', repeat: 1 } });
+  check(evil.state === 'done' && !(await part(evil, 'html')).text.includes('<img src=x'), `script in a name: ${evil.message} ${evil.log}`);
+}
+
 async function control(server) {
   const posted = await ask(server, 'POST', '/api/v1/runs', LONG);
   await pause(900);
@@ -47,6 +103,14 @@ async function control(server) {
   check((await ask(server, 'GET', `/api/v1/runs/${posted.json.id}/result`)).status === 409, 'no result before the end');
   const stopped = await ask(server, 'DELETE', `/api/v1/runs/${posted.json.id}`);
   check(stopped.json.state === 'cancelled', 'cancelled');
+  for (const command of ['sweep', 'report']) {
+    const many = command === 'sweep' ? { vary: ['mu=1e4:1e5:50'], solver: 'bs23', 'max-steps': 0 } : {};
+    const study = await ask(server, 'POST', '/api/v1/runs', { command, problem: 'vdpol-mu', options: many });
+    if (study.status !== 202) continue; // no bubblewrap here
+    await pause(500);
+    const began = performance.now(), ended = await ask(server, 'DELETE', `/api/v1/runs/${study.json.id}`);
+    check(ended.json.state === 'cancelled', `${command}: cancelled after ${Math.round(performance.now() - began)} ms`);
+  }
   // kill -9 of a worker is one failed run with a reason.
   const victim = await ask(server, 'POST', '/api/v1/runs', LONG);
   await pause(300);
@@ -76,6 +140,8 @@ async function limits() {
   const big = await run(server, { problem: 'insulator-chain', options: { set: { N: 4096 }, solver: 'radau5', formulation: 'index2', 'linear-algebra': 'dense' } });
   check(big.state !== 'done' || big.json.status !== 'ok', `wants 10 GiB: ${big.state}`);
   check(/memory/i.test(`${big.message} ${JSON.stringify(big.json)}`), `told why: ${big.message} ${JSON.stringify(big.json).slice(0, 200)}`);
+  const study = await run(server, { command: 'sweep', problem: 'vdpol-mu', options: { vary: ['mu=1,2,100000'], solver: 'bs23', 'max-steps': 0 }, csv: true });
+  check(study.state === 'failed' && /what was finished is kept/.test(study.message) && study.json?.status.ok === 2, `sweep that is too long: ${study.message} ${JSON.stringify(study.json).slice(0, 200)}`);
   server.child.kill('SIGTERM');
   check((await server.ended).code === 0, 'the server ends by SIGTERM');
 }
@@ -99,8 +165,10 @@ const tricks = [
   ['POST', '/api/v1/runs', '{'], ['POST', '/api/v1/runs', '[]'], ['POST', '/api/v1/runs', '"x"'], ['POST', '/api/v1/runs', ''], ['POST', '/api/v1/runs', '['.repeat(100000)],
   ['POST', '/api/v1/runs', { problem: '../etc/passwd' }], ['POST', '/api/v1/runs', { problem: SCRIPT }], ['POST', '/api/v1/runs', { problem: 'hires', options: { out: '/tmp/x' } }],
   ['POST', '/api/v1/runs', { problem: 'hires', options: { solver: { a: 1 } } }], ['POST', '/api/v1/runs', { problem: 'hires', options: { [SCRIPT]: 1 } }],
-  ['POST', '/api/v1/runs', { command: 'sweep', problem: 'hires' }], ['POST', '/api/v1/runs', { text: '{}', name: '../x.json' }], ['POST', '/api/v1/runs', { text: 5 }],
-  ['POST', '/api/v1/runs', { problem: 'hires', options: { rtol: 'x'.repeat(1000) } }], ['POST', '/api/v1/runs', Buffer.from([0xff, 0xfe, 0, 1, 2])],
+  ['POST', '/api/v1/runs', { command: 'serve', problem: 'hires' }], ['POST', '/api/v1/runs', { command: ['run'], problem: 'hires' }],
+  ['POST', '/api/v1/runs', { command: 'sweep', problem: 'hires', options: { list: '/etc/passwd' } }], ['POST', '/api/v1/runs', { command: 'report', problem: 'hires', options: { records: '/etc' } }],
+  ['POST', '/api/v1/runs', { command: 'sweep', problem: 'hires', options: { vary: Array(1000).fill('k1=1:2:2') } }], ['GET', `/api/v1/runs/${'a'.repeat(32)}/result.h5`], ['GET', '/api/v1/runs/%2e%2e%2f/result.html'], ['POST', '/api/v1/runs', { text: '{}', name: '../x.json' }], ['POST', '/api/v1/runs', { text: 5 }],
+  ['POST', '/api/v1/runs', { problem: 'hires', options: { rtol: 'x'.repeat(5000) } }], ['POST', '/api/v1/runs', Buffer.from([0xff, 0xfe, 0, 1, 2])],
 ];
 
 async function hostile(server, count) {
@@ -214,7 +282,7 @@ async function load(server, seconds, clients = 200, longest = 10) {
 
 const server = await startServer(program, what ? ['--rate', '5000'] : []);
 const steps = what === 'load' ? [(s) => load(s, Number(amount))] : what === 'hostile' ? [(s) => hostile(s, Number(amount))]
-  : [answers, control, manners, page, (s) => hostile(s, 600), (s) => load(s, 4, 20, 1), limits, tokens];
+  : [answers, studies, control, manners, page, (s) => hostile(s, 600), (s) => load(s, 4, 20, 1), limits, tokens];
 for (const step of steps) {
   const began = Date.now();
   try {

@@ -152,11 +152,9 @@ static void compile(const server *s, const job *j)
     if (status) _exit(status == CODE_TOO_LONG ? status : CODE_NOT_COMPILED);
 }
 
-void code_run(const server *s, const job *j)
+static void confine(const server *s)
 {
-    words w = {.n = 0};
     place(open("/proc/self/exe", O_RDONLY), PROGRAM, "the program");
-    place(filter_file(1), FILTER, "the filter of system calls");
     worker_limit(RLIMIT_AS, ((rlim_t)s->o->max_memory << 20) + HEADROOM);
     worker_limit(RLIMIT_CPU, (rlim_t)s->o->max_seconds + 2);
     worker_limit(RLIMIT_FSIZE, LARGEST_FILE);
@@ -164,6 +162,52 @@ void code_run(const server *s, const job *j)
     worker_limit(RLIMIT_CORE, 0);
     signal(SIGXFSZ, SIG_IGN);
     if (worker_become_nobody() != 0) leave(71, "the run could not be confined");
+}
+
+/* Ends as the program did. */
+static void __attribute__((noreturn)) end_as(int status)
+{
+    if (status > 128 && status < 160) {
+        signal(status - 128, SIG_DFL);
+        raise(status - 128);
+    }
+    _exit(status);
+}
+
+/* The page goes out through the pipe; pictures are drawn by gnuplot, which finds its letters in /etc/fonts. Nothing that was
+ * uploaded is executed: there is no filter of system calls, only the walls. */
+void code_report(const server *s, const job *j)
+{
+    static const char script[] = "/daedalus \"$@\" --out /tmp/report || exit\n"
+                                 "for page in /tmp/report/*.html; do\n"
+                                 "    [ \"$page\" = /tmp/report/index.html ] || cat \"$page\" >&5\n"
+                                 "done";
+    words w = {.n = 0};
+    char inside[160];
+    confine(s);
+    snprintf(inside, sizeof inside, "/job/%s", j->name);
+    add_system(&w);
+    add(&w, (const char *[]){"--ro-bind-try", "/etc/fonts", "/etc/fonts", "--setenv", "XDG_CACHE_HOME",
+                             "/tmp", "--setenv", "HOME", "/tmp", NULL});
+    if (j->text) {
+        place(open(j->name, O_RDONLY), MATERIAL, j->name);
+        add(&w, (const char *[]){"--ro-bind-data", "6", inside, NULL});
+    }
+    int table = open_table(), file = open("out.html", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    add(&w, (const char *[]){"--perms", "0555", "--ro-bind-data", "3", "/daedalus", "--dir", "/job",
+                             "--chdir", "/job", "--remount-ro", "/dev", "--remount-ro", "/", "--", "sh", "-c",
+                             script, "sh", NULL});
+    add(&w, (const char *const *)(j->argv + 1));
+    pid_t pid = start(&w);
+    close(TABLE);
+    end_as(keep(s, pid, table, file));
+}
+
+void code_run(const server *s, const job *j)
+{
+    words w = {.n = 0};
+    place(filter_file(1), FILTER, "the filter of system calls");
+    confine(s);
     char inside[160] = "";
     if (j->text) {
         compile(s, j);
@@ -180,10 +224,5 @@ void code_run(const server *s, const job *j)
     add(&w, (const char *const *)(j->argv + 1));
     pid_t pid = start(&w);
     close(TABLE);
-    int status = keep(s, pid, table, file);
-    if (status > 128 && status < 160) { /* as if this process had been the program */
-        signal(status - 128, SIG_DFL);
-        raise(status - 128);
-    }
-    _exit(status);
+    end_as(keep(s, pid, table, file));
 }

@@ -39,12 +39,17 @@ struct listener {
 
 /* ---- Answers ------------------------------------------------------------------------------------- */
 
-static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
-                              const char *type)
+/* Of a report: a page that nobody's name is on, whatever stands in it; it shows itself and asks nobody anything. */
+static const char report_policy[] =
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; style-src "
+    "'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+static enum MHD_Result answer_under(const char *rules, struct MHD_Connection *c, unsigned status,
+                                    struct MHD_Response *r, const char *type)
 {
     if (!r) return MHD_NO;
     MHD_add_response_header(r, "Content-Type", type);
-    MHD_add_response_header(r, "Content-Security-Policy", policy);
+    MHD_add_response_header(r, "Content-Security-Policy", rules);
     MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
@@ -53,6 +58,12 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, struct 
     enum MHD_Result done = MHD_queue_response(c, status, r);
     MHD_destroy_response(r);
     return done;
+}
+
+static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
+                              const char *type)
+{
+    return answer_under(policy, c, status, r, type);
 }
 
 /* text was allocated and is handed over. */
@@ -308,12 +319,14 @@ static enum MHD_Result answer_ended(struct MHD_Connection *c, json_t *stored)
 
 /* ---- The API ---------------------------------------------------------------------------------------- */
 
+static const char run_has[] = "a run has /result, /result.csv, /result.h5, /result.html and /events";
+
 static enum MHD_Result answer_facts(const server *s, struct MHD_Connection *c)
 {
-    json_t *o = json_pack("{s:i,s:s,s:b,s:b,s:{s:i,s:i,s:i,s:i}}", "api", 1, "version", dae_version(), "hdf5",
-                          0, "allow_code", s->o->allow_code, "limits", "jobs", (int)s->o->jobs, "max_seconds",
-                          (int)s->o->max_seconds, "max_memory_mib", (int)s->o->max_memory, "max_body",
-                          (int)s->o->max_body);
+    json_t *o = json_pack("{s:i,s:s,s:b,s:b,s:b,s:{s:i,s:i,s:i,s:i}}", "api", 1, "version", dae_version(),
+                          "hdf5", s->hdf5, "reports", s->reports, "allow_code", s->o->allow_code, "limits",
+                          "jobs", (int)s->o->jobs, "max_seconds", (int)s->o->max_seconds, "max_memory_mib",
+                          (int)s->o->max_memory, "max_body", (int)s->o->max_body);
     char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
     json_decref(o);
     return answer_json(c, 200, text);
@@ -340,12 +353,31 @@ static enum MHD_Result answer_new(server *s, struct MHD_Connection *c, const req
     return now ? answer_json(c, 202, job_state_json(s, now)) : refuse(c, 503, "the run was lost");
 }
 
-/* A job that only the store knows: its state, its result, or its CSV. */
+/* /result.h5 and /result.html: files as they were written. */
+static enum MHD_Result answer_part(const server *s, struct MHD_Connection *c, const char *id, int html)
+{
+    size_t length = 0;
+    int file = store_part(s, id, html ? ".html" : ".h5", &length);
+    if (file < 0) return refuse(c, 404, html ? "this run has no page" : "this run has no HDF5 file");
+    struct MHD_Response *r = MHD_create_response_from_fd(length, file);
+    if (!r) {
+        close(file);
+        return MHD_NO;
+    }
+    return html ? answer_under(report_policy, c, 200, r, "text/html; charset=utf-8")
+                : answer(c, 200, r, "application/x-hdf5");
+}
+
+/* A job that only the store knows: its state, its result, or a part of it. */
 static enum MHD_Result answer_stored(server *s, struct MHD_Connection *c, const char *id, const char *rest)
 {
     size_t length = 0;
     char *text = store_read(s, id, &length);
     if (!text) return refuse(c, 404, "there is no run of this number (results are kept for a while)");
+    if (!strcmp(rest, "/result.h5") || !strcmp(rest, "/result.html")) {
+        free(text);
+        return answer_part(s, c, id, !strcmp(rest, "/result.html"));
+    }
     if (!strcmp(rest, "/result"))
         return answer(c, 200, MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE),
                       "application/json");
@@ -366,7 +398,7 @@ static enum MHD_Result answer_stored(server *s, struct MHD_Connection *c, const 
         for (size_t i = 0; i < 4; i++) json_object_del(stored, large[i]);
         if (!strcmp(rest, "/events")) done = answer_ended(c, stored);
         else if (!rest[0]) done = answer_json(c, 200, json_dumps(stored, JSON_COMPACT));
-        else done = refuse(c, 404, "a run has /result, /result.csv and /events");
+        else done = refuse(c, 404, run_has);
     }
     json_decref(stored);
     return done;
@@ -388,9 +420,8 @@ static enum MHD_Result answer_run(server *s, struct MHD_Connection *c, const cha
     if (strcmp(method, "GET") != 0) return refuse(c, 405, "GET and DELETE");
     if (!j || j->state >= JOB_DONE) return answer_stored(s, c, id, rest);
     if (!strcmp(rest, "/events")) return answer_events(s, c, j);
-    if (!strcmp(rest, "/result") || !strcmp(rest, "/result.csv"))
-        return refuse(c, 409, "the run has not ended yet");
-    if (rest[0]) return refuse(c, 404, "a run has /result, /result.csv and /events");
+    if (!strncmp(rest, "/result", 7)) return refuse(c, 409, "the run has not ended yet");
+    if (rest[0]) return refuse(c, 404, run_has);
     return answer_json(c, 200, job_state_json(s, j));
 }
 

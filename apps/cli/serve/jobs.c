@@ -201,6 +201,12 @@ static void explain(server *s, job *j, int status)
         if (j->code && j->exit_status == CODE_TOO_LONG)
             snprintf(why, sizeof why, "stopped: it took far longer than the %ld seconds that a run may have",
                      s->o->max_seconds);
+        if (j->study && j->exit_status == EXIT_INTERRUPTED)
+            snprintf(
+                why, sizeof why,
+                "stopped: it needed more than the %ld seconds of processor time that a run may have; what "
+                "was finished is kept",
+                s->o->max_seconds);
         finish(s, j, why[0] ? JOB_FAILED : JOB_DONE, why[0] ? why : NULL);
         return;
     }

@@ -6,21 +6,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGUMENTS = 400, LONGEST_WORD = 400 };
+enum { MOST_ARGUMENTS = 400, LONGEST_WORD = 4000 };
 
 typedef enum option_kind { WORD, FLAG, PAIRS, LIST } option_kind;
 
+/* None of them names a file in the commands that take it; only: those commands, where others have one of this name that does. */
 static const struct {
     const char *name;
     option_kind kind;
-} allowed[] = {{"solver", WORD},   {"formulation", WORD}, {"project", FLAG},     {"rtol", WORD},
-               {"atol", WORD},     {"h0", WORD},          {"hmax", WORD},        {"tend", WORD},
-               {"index", WORD},    {"set", PAIRS},        {"init", PAIRS},       {"opt", PAIRS},
-               {"at", LIST},       {"event", LIST},       {"points", WORD},      {"per-step", WORD},
-               {"max-gap", WORD},  {"max-steps", WORD},   {"max-seconds", WORD}, {"linear-algebra", WORD},
-               {"jacobian", WORD}, {"end", WORD},         {"sens", WORD}};
+    const char *only;
+} allowed[] = {{"solver", WORD, NULL},       {"formulation", WORD, NULL}, {"project", FLAG, NULL},
+               {"rtol", WORD, NULL},         {"atol", WORD, NULL},        {"h0", WORD, NULL},
+               {"hmax", WORD, NULL},         {"t0", WORD, NULL},          {"tend", WORD, NULL},
+               {"index", WORD, NULL},        {"set", PAIRS, NULL},        {"init", PAIRS, NULL},
+               {"opt", PAIRS, NULL},         {"at", LIST, NULL},          {"event", LIST, NULL},
+               {"points", WORD, NULL},       {"per-step", WORD, NULL},    {"max-gap", WORD, NULL},
+               {"max-steps", WORD, NULL},    {"max-seconds", WORD, NULL}, {"linear-algebra", WORD, NULL},
+               {"jacobian", WORD, NULL},     {"end", WORD, NULL},         {"sens", WORD, NULL},
+               {"drift", FLAG, NULL},        {"vary", LIST, NULL},        {"sample", LIST, NULL},
+               {"sobol", LIST, NULL},        {"seed", WORD, NULL},        {"record", WORD, NULL},
+               {"solvers", WORD, NULL},      {"range", WORD, NULL},       {"repeat", WORD, NULL},
+               {"formulations", WORD, NULL}, {"budget", WORD, NULL},      {"mescd", FLAG, NULL},
+               {"along", FLAG, "workprec"},  {"measure", WORD, NULL},     {"lines", WORD, NULL},
+               {"reference", WORD, NULL},    {"what", WORD, NULL},        {"about", WORD, NULL},
+               {"floating", FLAG, NULL}};
 
-static const char *const commands[] = {"run", "check", "list", "info"};
+/* What a command of the program is here. */
+typedef struct command {
+    const char *name;
+    int problem;              /* 1: it wants a problem or a text */
+    int progress;             /* 1: it tells its progress, and can be long */
+    int table;                /* 1: it writes tables: csv, h5 */
+    int study, lines, report; /* as in job */
+    int run; /* 1: scene and steps can be had, and the time of a run is limited by an option */
+} command;
+
+static const command commands[] = {
+    {.name = "run", .problem = 1, .progress = 1, .table = 1, .run = 1},
+    {.name = "check", .problem = 1},
+    {.name = "list"},
+    {.name = "info", .problem = 1},
+    {.name = "analyze", .problem = 1},
+    {.name = "import", .problem = 1},
+    {.name = "sweep", .problem = 1, .progress = 1, .table = 1, .study = 1},
+    {.name = "workprec", .problem = 1, .progress = 1, .table = 1, .study = 1, .lines = 1},
+    {.name = "compare", .problem = 1, .progress = 1, .table = 1, .study = 1},
+    {.name = "report", .problem = 1, .progress = 1, .study = 1, .lines = 1, .report = 1},
+};
 
 typedef struct reading {
     job *j;
@@ -107,7 +139,7 @@ static int read_options(reading *r, json_t *options)
     {
         size_t i = 0, n = sizeof allowed / sizeof *allowed;
         while (i < n && strcmp(key, allowed[i].name) != 0) i++;
-        if (i == n) {
+        if (i == n || (allowed[i].only && strcmp(allowed[i].only, r->j->argv[1]) != 0)) {
             char shown[64];
             snprintf(shown, sizeof shown, "%.40s", key);
             return wrong(r, "there is no option \"%s\" here", shown);
@@ -124,8 +156,9 @@ static int plain(const char *name, int ending, int code)
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
     if (n < 1 || n > 64) return 0;
     if (!name[n]) return 1;
-    return ending && (!strcmp(name + n, ".json") || !strcmp(name + n, ".deq") ||
-                      (code && !strchr(name + n + 1, '.') && cli_is_source(name)));
+    return ending &&
+           (!strcmp(name + n, ".json") || !strcmp(name + n, ".deq") || !strcmp(name + n, ".urdf") ||
+            !strcmp(name + n, ".xml") || (code && !strchr(name + n + 1, '.') && cli_is_source(name)));
 }
 
 /* What the program is to take: the text itself, or what is compiled of it. */
@@ -139,7 +172,7 @@ static int push_text(reading *r, const char *name)
     return push_word(r, object);
 }
 
-static int read_subject(const server *s, reading *r, const json_t *root)
+static int read_subject(const server *s, reading *r, const json_t *root, const command *c)
 {
     const json_t *text = json_object_get(root, "text");
     const char *name = json_string_value(json_object_get(root, "name")),
@@ -148,7 +181,7 @@ static int read_subject(const server *s, reading *r, const json_t *root)
         if (!json_is_string(text)) return wrong(r, "\"text\" is the text of a model%s", "");
         if (!name) name = "model.json";
         if (!plain(name, 1, s->o->allow_code))
-            return wrong(r, "\"name\" is a plain file name that ends in .json or .deq%s",
+            return wrong(r, "\"name\" is a plain file name that ends in .json, .deq, .urdf or .xml%s",
                          s->o->allow_code ? ", or in .c, .f, .for, .f90" : "");
         snprintf(r->j->name, sizeof r->j->name, "%s", name);
         r->j->text_length = json_string_length(text);
@@ -157,8 +190,7 @@ static int read_subject(const server *s, reading *r, const json_t *root)
         memcpy(r->j->text, json_string_value(text), r->j->text_length + 1);
         return push_text(r, name);
     }
-    if (!problem)
-        return strcmp(r->j->argv[1], "list") ? wrong(r, "\"problem\" or \"text\" is missing%s", "") : 0;
+    if (!problem) return c->problem ? wrong(r, "\"problem\" or \"text\" is missing%s", "") : 0;
     if (!plain(problem, 0, 0)) return wrong(r, "\"problem\" is the name of a problem%s", "");
     return push_word(r, problem);
 }
@@ -166,8 +198,8 @@ static int read_subject(const server *s, reading *r, const json_t *root)
 /* Nothing else is taken: what would be ignored may have been meant. */
 static int known_keys(reading *r, json_t *root)
 {
-    static const char *const known[] = {"command", "problem", "text",  "name",
-                                        "options", "csv",     "scene", "steps"};
+    static const char *const known[] = {"command", "problem", "text",  "name", "options",
+                                        "csv",     "scene",   "steps", "h5"};
     const char *key;
     json_t *v;
     json_object_foreach(root, key, v)
@@ -181,43 +213,69 @@ static int known_keys(reading *r, json_t *root)
     return 0;
 }
 
+static const command *find_command(const json_t *root)
+{
+    const json_t *given = json_object_get(root, "command");
+    const char *name = given ? json_string_value(given) : "run";
+    for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {
+        if (!strcmp(name, commands[i].name)) return &commands[i];
+    }
+    return NULL;
+}
+
+static int push_words(reading *r, const char *const *word)
+{
+    int bad = 0;
+    for (; *word && !bad; word++) bad = push_word(r, *word);
+    return bad;
+}
+
+/* The files that the program is to write, in its folder. */
+static int push_files(const server *s, reading *r, const json_t *root, const command *c)
+{
+    job *j = r->j;
+    int h5 = c->table && json_is_true(json_object_get(root, "h5")), bad = 0,
+        sweep = !strcmp(c->name, "sweep");
+    j->csv = c->table && json_is_true(json_object_get(root, "csv"));
+    j->scene = c->run && j->text && !j->code && json_is_true(json_object_get(root, "scene"));
+    int steps = c->run && json_is_true(json_object_get(root, "steps"));
+    j->log = steps || !strcmp(c->name, "import"); /* what it guessed */
+    if (h5 && !s->hdf5) return wrong(r, "\"h5\": this server has no HDF5 library%s", "");
+    if (h5 && j->code) return wrong(r, "\"h5\": tables of uploaded programs come as CSV%s", "");
+    j->h5 = !h5 ? NULL : sweep ? "out.sweep/runs.h5" : "out.h5";
+    if (j->csv || sweep) bad = push_words(r, (const char *[]){"--out", j->code ? CODE_CSV : "out.csv", NULL});
+    if (!bad && h5 && !sweep) bad = push_words(r, (const char *[]){"--out", "out.h5", NULL});
+    if (!bad && sweep) bad = push_words(r, (const char *[]){"--jobs", "0", NULL});
+    if (!bad && j->scene) bad = push_words(r, (const char *[]){"--animate", "scene.json", NULL});
+    if (!bad && steps) bad = push_words(r, (const char *[]){"--log", "step", NULL});
+    return bad;
+}
+
 static int read_root(const server *s, reading *r, json_t *root)
 {
-    const char *command = json_string_value(json_object_get(root, "command"));
-    size_t i = 0, n = sizeof commands / sizeof *commands;
     if (!json_is_object(root)) return wrong(r, "the body is one JSON object%s", "");
     if (known_keys(r, root)) return 400;
-    if (!command) command = "run";
-    while (i < n && strcmp(command, commands[i]) != 0) i++;
-    if (i == n) return wrong(r, "\"command\" is run, check, list or info%s", "");
-    int run = !strcmp(command, "run"), bad = push_word(r, "daedalus");
+    const command *c = find_command(root);
+    if (!c)
+        return wrong(
+            r, "\"command\" is run, check, list, info, analyze, import, sweep, workprec, compare or report%s",
+            "");
     job *j = r->j;
-    bad = bad ? bad : push_word(r, commands[i]);
-    bad = bad ? bad : read_subject(s, r, root);
+    j->study = c->study;
+    j->lines = c->lines;
+    j->report = c->report;
+    if (j->report && !s->reports)
+        return wrong(r, "reports need bubblewrap, which this server cannot use%s", "");
+    int bad = push_words(r, (const char *[]){"daedalus", c->name, NULL});
+    bad = bad ? bad : read_subject(s, r, root, c);
     bad = bad ? bad : read_options(r, json_object_get(root, "options"));
-    bad = bad ? bad : push_word(r, "--json");
-    if (bad || !run) return bad;
-    j->csv = json_is_true(json_object_get(root, "csv"));
-    j->scene = j->text && !j->code && json_is_true(json_object_get(root, "scene"));
-    j->log = json_is_true(json_object_get(root, "steps"));
-    char limit[32];
-    snprintf(limit, sizeof limit, "%ld", s->o->max_seconds);
-    const char *const more[] = {"--progress",
-                                "json",
-                                j->csv ? "--out" : NULL,
-                                !j->csv   ? NULL
-                                : j->code ? CODE_CSV
-                                          : "out.csv",
-                                j->scene ? "--animate" : NULL,
-                                j->scene ? "scene.json" : NULL,
-                                j->log ? "--log" : NULL,
-                                j->log ? "step" : NULL};
-    for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
-        if (more[k] && !bad) bad = push_word(r, more[k]);
-    }
-    if (!bad && !json_object_get(json_object_get(root, "options"), "max-seconds")) {
-        bad = push_word(r, "--max-seconds");
-        bad = bad ? bad : push_word(r, limit);
+    if (!bad && strcmp(c->name, "import") != 0) bad = push_word(r, "--json");
+    if (!bad && c->progress) bad = push_words(r, (const char *[]){"--progress", "json", NULL});
+    bad = bad ? bad : push_files(s, r, root, c);
+    if (!bad && c->run && !json_object_get(json_object_get(root, "options"), "max-seconds")) {
+        char limit[32];
+        snprintf(limit, sizeof limit, "%ld", s->o->max_seconds);
+        bad = push_words(r, (const char *[]){"--max-seconds", limit, NULL});
     }
     return bad;
 }

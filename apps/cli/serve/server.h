@@ -30,7 +30,11 @@ struct job {
     char *text, name[128]; /* the model and its file name, or NULL */
     size_t text_length;
     int code;                      /* the text is C or Fortran: compiled and run inside bubblewrap */
+    int report;                    /* a page with pictures: other programs draw them, inside bubblewrap */
+    int study;                     /* many runs: those that ended are kept when the time is over */
+    int lines;                     /* the program prints one line of JSON per run */
     int csv, scene, log;           /* what the answer shall have besides the JSON */
+    const char *h5;                /* the file of it that holds HDF5, or NULL */
     pid_t pid;                     /* while it runs */
     int errors;                    /* its standard error */
     int slow, stopped;             /* 1: no longer in the fast lane; 1: waits for its slice */
@@ -72,6 +76,7 @@ typedef struct server {
         double tokens, time;
     } bucket[BUCKETS]; /* rate of an address, by a hash of it */
     struct sock_fprog *filter;
+    int hdf5, reports; /* 1: such results can be had here */
 } server;
 
 double server_now(void);
@@ -105,6 +110,8 @@ int filter_file(int starts_program);     /* -1: failed */
 
 /* code.c: goes on as the keeper of an uploaded program; standard files and folder are set */
 void code_run(const server *s, const job *j) __attribute__((noreturn));
+/* The same for a report: the program with gnuplot; its page comes out. */
+void code_report(const server *s, const job *j) __attribute__((noreturn));
 #define CODE_CSV "/dev/fd/5" /* where the program is to write its table: the keeper reads it */
 enum { CODE_NOT_COMPILED = 72, CODE_TOO_LONG = 75 }; /* its exit status besides that of the program */
 
@@ -114,6 +121,8 @@ int store_job_folder(const server *s, const job *j, char *path, size_t size);
 void store_remove_folder(const char *path);
 int store_finish(server *s, job *j);                               /* writes the result of an ended job */
 char *store_read(const server *s, const char *id, size_t *length); /* to be freed, or NULL */
+int store_part(const server *s, const char *id, const char *ending,
+               size_t *length); /* a file to read, or -1 */
 char *store_file(const char *folder, const char *name, size_t most, size_t *length);
 
 /* http.c */

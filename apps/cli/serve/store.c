@@ -3,6 +3,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,18 +34,16 @@ static int default_folder(char *path, size_t size)
     return snprintf(path, size, "%.3900s/daedalus-serve", up) < (int)size ? 0 : -1;
 }
 
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info, (void)kind, (void)place;
+    remove(path);
+    return 0;
+}
+
 void store_remove_folder(const char *path)
 {
-    DIR *d = opendir(path);
-    struct dirent *e;
-    char name[4500];
-    while (d && (e = readdir(d))) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        snprintf(name, sizeof name, "%.4200s/%s", path, e->d_name);
-        unlink(name);
-    }
-    if (d) closedir(d);
-    rmdir(path);
+    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Folders of jobs that a server before this one left. */
@@ -125,6 +125,17 @@ static int older(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
+/* What a result has beside its JSON, in files of their own. */
+static const char *const parts[] = {".h5", ".html"};
+
+static int is_result(const char *name)
+{
+    if (strspn(name, "0123456789abcdef") != ID_LENGTH) return 0;
+    int found = !strcmp(name + ID_LENGTH, ".json");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) found |= !strcmp(name + ID_LENGTH, parts[i]);
+    return found;
+}
+
 /* Removes the oldest results while all together are above the limit. */
 static void make_room(const server *s)
 {
@@ -136,8 +147,7 @@ static void make_room(const server *s)
     for (int i = 0; i < n; i++) {
         struct stat info;
         snprintf(path, sizeof path, "%s/%.250s", s->store, list[i]->d_name);
-        if (k && strlen(list[i]->d_name) == ID_LENGTH + 5 && stat(path, &info) == 0 &&
-            S_ISREG(info.st_mode)) {
+        if (k && is_result(list[i]->d_name) && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
             k[count].time = info.st_mtime;
             k[count].size = info.st_size;
             strcpy(k[count++].name, list[i]->d_name);
@@ -162,12 +172,62 @@ static void put_file(json_t *o, const char *key, const char *folder, const char 
     free(text);
 }
 
+/* What the program printed: one text of JSON, or one on every line as a list. */
+static json_t *printed(const char *answer, size_t length, int lines)
+{
+    if (!lines) return json_loadb(answer, length, 0, NULL);
+    json_t *list = json_array();
+    for (const char *c = answer, *end = answer + length; c < end;) {
+        const char *stop = memchr(c, '\n', (size_t)(end - c));
+        size_t n = stop ? (size_t)(stop - c) : (size_t)(end - c);
+        json_t *one = json_loadb(c, n, 0, NULL);
+        if (one) json_array_append_new(list, one);
+        c += n + 1;
+    }
+    return list;
+}
+
+/* Files of the job that are kept as they are: 0, or -1. */
+static int keep_parts(const server *s, const job *j, const char *folder)
+{
+    const struct {
+        int wanted;
+        const char *name, *ending;
+    } file[] = {{j->h5 != NULL, j->h5, parts[0]}, {j->report, "out.html", parts[1]}};
+    char from[4300], to[4300];
+    struct stat info;
+    int bad = 0;
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        if (!file[i].wanted) continue;
+        snprintf(from, sizeof from, "%.4200s/%s", folder, file[i].name);
+        snprintf(to, sizeof to, "%s/%s%s", s->store, j->id, file[i].ending);
+        if (lstat(from, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+            bad |= rename(from, to) != 0;
+    }
+    return bad ? -1 : 0;
+}
+
+int store_part(const server *s, const char *id, const char *ending, size_t *length)
+{
+    char path[4300];
+    struct stat info;
+    if (strlen(id) != ID_LENGTH || strspn(id, "0123456789abcdef") != ID_LENGTH) return -1;
+    snprintf(path, sizeof path, "%s/%s%s", s->store, id, ending);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file >= 0 && (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))) {
+        close(file);
+        return -1;
+    }
+    if (file >= 0) *length = (size_t)info.st_size;
+    return file;
+}
+
 /* {"state", "message", "status", "json", "csv", "scene", "log"}; json is what the program printed. */
 static json_t *compose(const server *s, const job *j, const char *folder)
 {
     size_t length = 0;
     char *answer = store_file(folder, "answer", LARGEST_PART, &length);
-    json_t *o = json_object(), *json = answer ? json_loadb(answer, length, 0, NULL) : NULL;
+    json_t *o = json_object(), *json = answer ? printed(answer, length, j->lines) : NULL;
     (void)s;
     json_object_set_new(o, "id", json_string(j->id));
     json_object_set_new(o, "state", json_string(job_state_word(j->state)));
@@ -176,8 +236,9 @@ static json_t *compose(const server *s, const job *j, const char *folder)
     json_object_set_new(o, "json", json ? json : json_null());
     put_file(o, "csv", folder, "out.csv", j->csv);
     put_file(o, "scene", folder, "scene.json", j->scene);
-    json_object_set_new(
-        o, "log", (j->log || j->code) && j->said ? json_stringn_nocheck(j->said, j->nsaid) : json_null());
+    json_object_set_new(o, "log",
+                        (j->log || j->code || j->study) && j->said ? json_stringn_nocheck(j->said, j->nsaid)
+                                                                   : json_null());
     free(answer);
     return o;
 }
@@ -208,7 +269,7 @@ int store_finish(server *s, job *j)
         json_object_set_new(o, "message", json_string(j->message));
         length = write_result(o, part);
     }
-    int bad = length < 0 || rename(part, path) != 0;
+    int bad = keep_parts(s, j, folder) || length < 0 || rename(part, path) != 0;
     if (bad) unlink(part);
     json_decref(o);
     store_remove_folder(folder);

@@ -16,10 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One second lies between the signal that can be told apart and the end. */
+/* Between the signal that can be told apart (a study ends with what it has, the next one a second later ends it) and the end
+ * lie two seconds. */
 void worker_limit(int what, rlim_t value)
 {
-    struct rlimit r = {value, what == RLIMIT_CPU ? value + 1 : value};
+    struct rlimit r = {value, what == RLIMIT_CPU ? value + 2 : value};
     setrlimit(what, &r);
 }
 
@@ -83,12 +84,15 @@ static void __attribute__((noreturn)) child(const server *s, const job *j, const
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid(); /* a group of its own, which gets all signals, and no terminal */
     if (chdir(folder) != 0 || redirect(errors) != 0) _exit(70);
+    if (j->report) code_report(s, j);
     if (j->code) code_run(s, j);
     if (confine(s) != 0) {
         dprintf(2, "the run could not be confined: %s\n", strerror(errno));
         _exit(71);
     }
     signal(SIGPIPE, SIG_IGN);
+    setenv("XDG_CACHE_HOME", "/", 1); /* references that a study computes */
+    if (j->study) cli_catch_time_limit();
     int status = cli_dispatch(j->argc, j->argv);
     if (fflush(stdout) != 0) status = status ? status : 74;
     fflush(stderr);
@@ -159,7 +163,9 @@ int worker_prepare(server *s, char *message, size_t size)
     }
     if (try_out(s, 0, "user namespaces must be allowed, or the server be started as root", message, size))
         return -1;
-    if (!s->o->allow_code) return 0;
-    return try_out(s, 1, "--allow-code needs bubblewrap (Debian: bubblewrap) and user namespaces", message,
-                   size);
+    dae_error none = {0};
+    s->hdf5 = cli_hdf5_check(&none) >= 0; /* loads the library, which runs could not */
+    s->reports = !try_out(s, 1, "--allow-code needs bubblewrap (Debian: bubblewrap) and user namespaces",
+                          message, size);
+    return s->o->allow_code && !s->reports ? -1 : 0;
 }
