@@ -373,7 +373,9 @@ static void note_kept(job *j, const char *path)
 static dae_table *result_table(const job *j, dae_error *err)
 {
     const char *wanted = cli_value(j->args, "components");
-    dae_table *all = dae_run_table(j->result, err), *some;
+    dae_table *all = cli_has(j->args, "drift") ? dae_run_table_drift(j->result, err)
+                                               : dae_run_table(j->result, err),
+              *some;
     if (!all) return NULL;
     dae_table_note(all, "problem", j->args->argument[0], 0);
     if (!wanted) return all;
@@ -653,6 +655,9 @@ static const cli_option options[] = {
     {"per-step", "N", NULL, "every step and N - 1 points between instead (4)"},
     {"max-gap", "DT", NULL, "every step, and points between so that they are DT apart at most"},
     {"components", "A,B,...", NULL, "only these columns in --out FILE"},
+    {"drift", NULL, NULL,
+     "also columns of the energies and of the residuals of the constraints in --out FILE, where there are "
+     "any"},
     {"steps", "FILE", "file", "write time, size and order of every accepted step (CSV)"},
     {"along", "FILE", "file",
      "errors along the trajectory against a tight run, for each component: largest, where, relative, mean "

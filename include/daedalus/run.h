@@ -147,6 +147,9 @@ DAE_API dae_status dae_run_failure(const dae_run_result *r, const char *kept, da
 /* The trajectory with what the problem derives of it (sensors, reactions) and what the run says about itself as attributes.
  * NULL: see *err. */
 DAE_API dae_table *dae_run_table(const dae_run_result *r, dae_error *err);
+/* The same and behind it, where the problem knows them, at every point: energy.kinetic, energy.potential, energy.total, and the
+ * largest residuals of the constraints drift.position, drift.velocity. */
+DAE_API dae_table *dae_run_table_drift(const dae_run_result *r, dae_error *err);
 /* That table as comma-separated values without the attributes: names, a line "# " with units, values that read back exactly. */
 DAE_API dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user);
 /* A gnuplot script with its data that draws the trajectory on standard output; terminal: "svg", "png", "pdf".

@@ -1,6 +1,7 @@
 /* The trajectory of a run as a table, with what the problem derives of it and what the run says about itself. */
 #include "core/error.h"
 
+#include <daedalus/formulation.h>
 #include <daedalus/run.h>
 
 #include <math.h>
@@ -105,19 +106,79 @@ static void describe(dae_table *t, const dae_run_result *r)
     }
 }
 
-dae_table *dae_run_table(const dae_run_result *r, dae_error *err)
+/* ---- Energy and drift --------------------------------------------------------------------------------- */
+
+static const char *const energy_name[] = {"energy.kinetic", "energy.potential", "energy.total"},
+                         *const drift_name[] = {"drift.position", "drift.velocity"};
+
+static int energies(const dae_run_result *r)
 {
-    dae_table *t = dae_table_create(columns_of(r), r->npoint);
+    return r->problem->derived.energy ? 3 : 0;
+}
+
+static int drifts(const dae_run_result *r)
+{
+    return r->problem->system.kind == DAE_KIND_MECH && r->problem->system.mech.nlambda > 0 ? 2 : 0;
+}
+
+/* From column `at` on; 0 or -1. What cannot be evaluated is NAN. */
+static int fill_drift(dae_table *t, const dae_run_result *r, int at)
+{
+    const dae_problem *p = r->problem;
+    int ne = energies(r), nd = drifts(r);
+    for (int i = 0; i < ne; i++) dae_table_column(t, at + i, energy_name[i], "J");
+    for (int i = 0; i < nd; i++) dae_table_column(t, at + ne + i, drift_name[i], "");
+    dae_energy *e = ne ? calloc((size_t)r->npoint + 1, sizeof *e) : NULL;
+    dae_formulation *form = nd ? dae_formulation_create(&p->system, "index1", NULL, 0, NULL) : NULL;
+    if ((ne && !e) || (nd && !form)) {
+        free(e);
+        dae_formulation_destroy(form);
+        return -1;
+    }
+    int known = ne && p->derived.energy(p, r->npoint, r->point_t, r->point_y, e) >= 0;
+    for (int k = 0; k < r->npoint; k++) {
+        double residual[3] = {NAN, NAN, NAN};
+        if (ne) {
+            dae_table_set(t, k, at, known ? e[k].kinetic : NAN);
+            dae_table_set(t, k, at + 1, known ? e[k].potential : NAN);
+            dae_table_set(t, k, at + 2, known ? e[k].kinetic + e[k].potential : NAN);
+        }
+        if (nd && dae_formulation_residuals(form, r->point_t[k], r->point_y + (size_t)k * (size_t)r->n, NULL,
+                                            residual, NULL) < 0)
+            residual[0] = residual[1] = NAN;
+        for (int i = 0; i < nd; i++) dae_table_set(t, k, at + ne + i, residual[i]);
+    }
+    free(e);
+    dae_formulation_destroy(form);
+    return 0;
+}
+
+/* ---- The table ---------------------------------------------------------------------------------------- */
+
+static dae_table *table_of(const dae_run_result *r, int drift, dae_error *err)
+{
+    int width = columns_of(r);
+    dae_table *t = dae_table_create(width + (drift ? energies(r) + drifts(r) : 0), r->npoint);
     if (t) {
         fill_names(t, r);
         describe(t, r);
     }
-    if (!t || fill_values(t, r) < 0 || t->failed) {
+    if (!t || fill_values(t, r) < 0 || (drift && fill_drift(t, r, width) < 0) || t->failed) {
         dae_table_destroy(t);
         dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
         return NULL;
     }
     return t;
+}
+
+dae_table *dae_run_table(const dae_run_result *r, dae_error *err)
+{
+    return table_of(r, 0, err);
+}
+
+dae_table *dae_run_table_drift(const dae_run_result *r, dae_error *err)
+{
+    return table_of(r, 1, err);
 }
 
 dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user)

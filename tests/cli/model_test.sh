@@ -61,6 +61,17 @@ sed 's/.*"energy":{\([^}]*\)}.*/\1/; s/"[a-z]*"://g; s/,/ /g' "$work/out" >"$wor
 # The work is an integral over the steps, with rtol 1e-8 of an energy of 5 J.
 awk 'NF == 5 && $1 == 0 && $2^2 < 1e-12 && $3^2 < 1e-15 && $4 < 1e-6 && $4 < $5 { ok = 1 } END { exit !ok }' "$work/energy" ||
     { fail "energy of the pendulum"; cat "$work/energy"; }
+# --drift: kinetic energy -m g y from rest at y = 0, and how far the end of the rod is from the pivot
+"$daedalus" run "$source/models/pendulum.json" --solver dopri5 --formulation index1 --rtol 1e-5 --drift --points 200 --quiet --out "$work/drift.csv"
+awk -F, 'function abs(x) { return x < 0 ? -x : x }
+    NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+    /^#/ { next }
+    { x = $c["rod.x"]; y = $c["rod.y"]; a = $c["rod.angle"]; gx = abs(x - cos(a) / 2); gy = abs(y - sin(a) / 2); g = gx > gy ? gx : gy
+      d = $c["drift.position"]; if (d > most) most = d
+      if (abs($c["energy.potential"] - 9.81 * y) > 1e-12 || abs($c["energy.kinetic"] + 9.81 * y) > 1e-2 || abs($c["energy.total"]) > 1e-2) bad = 1
+      if (abs(d - g) > 1e-9 + 1e-6 * g || !($c["drift.velocity"] >= 0)) bad = 1; n++ }
+    END { exit !(n == 200 && most > 1e-7 && !bad) }' "$work/drift.csv" || { fail "columns of --drift"; head -4 "$work/drift.csv"; }
+"$daedalus" run hires --drift --quiet --out "$work/plain.csv" && head -1 "$work/plain.csv" | grep -q drift && fail "--drift of a problem without constraints"
 sed 's/"t1": 2/"t1": 2, "hmax": 0/' "$source/models/pendulum.json" >"$work/bad4.json"
 expect 2 'simulation.hmax: must be positive' "$work/bad4.json"
 
