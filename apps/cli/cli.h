@@ -102,8 +102,12 @@ int cli_whole(const cli_args *args, const char *option, long least, long most, l
 int cli_real(const cli_args *args, const char *option, double least, double most, double *out);
 /* A finite number, with a message naming the option. */
 int cli_number(const cli_args *args, const char *option, const char *text, double *out);
-/* --rtol and --atol, each a number, a list or NAME=VALUE; *block holds what the options point to: free it. */
-int cli_tolerances(cli_args *args, const dae_problem *p, dae_options *o, double **block);
+/* --rtol and --atol, each a number, a list or NAME=VALUE, become those of the problem; cli_open does it. */
+int cli_tolerate(const cli_args *args, dae_problem *p);
+/* Where they are given they count, instead of the defaults of a study. */
+void cli_tolerances_given(const cli_args *args, const dae_problem *p, dae_options *o);
+/* 0, or EXIT_USAGE after a message where one tolerance for all was given: for commands that try many. */
+int cli_ratios_only(const cli_args *args);
 
 /* Names near to a word, "a, b, c", or "" */
 typedef const char *cli_name_fn(int i); /* NULL past the end */
@@ -123,6 +127,31 @@ const dae_method_info *cli_method(const char *name); /* NULL: none of both */
     {                                                                                            \
         "plugin", "FILE.so", "file",                                                             \
             "own methods from a shared object (docs/own-solver.md); may be given more than once" \
+    }
+
+/* Options of commands that take a problem; cli_open reads them. */
+#define CLI_START                                                                                            \
+    {"init", "NAME=VALUE", NULL,                                                                             \
+     "an initial value of a component; equation files: NAME~VALUE is a guess; can be given more than once"}, \
+    {                                                                                                        \
+        "t0", "T", NULL, "another start of the interval, with the same values (there is no score then)"      \
+    }
+#define CLI_TOLERANCES                                                                                  \
+    {"rtol", "R", NULL,                                                                                 \
+     "relative tolerance, one for all, R1,R2,... or NAME=R; atol keeps its ratio to it unless given"},  \
+    {                                                                                                   \
+        "atol", "A", NULL,                                                                              \
+            "absolute tolerance: one for all, A1,A2,... for each component, or NAME=A for one; can be " \
+            "repeated"                                                                                  \
+    }
+#define CLI_RATIOS                                                                                           \
+    {"rtol", "NAME=R", NULL,                                                                                 \
+     "a component's relative tolerance beside that of the problem; or R1,R2,... for all; the "               \
+     "ratios are kept"},                                                                                     \
+    {                                                                                                        \
+        "atol", "NAME=A", NULL,                                                                              \
+            "a component's absolute tolerance beside that of the problem; or A1,A2,... for all; the ratios " \
+            "are kept"                                                                                       \
     }
 
 /* ---- Shared by commands -------------------------------------------------------------------------- */

@@ -134,8 +134,8 @@ static int run(cli_args *args)
 
 static const cli_option options[] = {
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
-    {"init", "NAME=VALUE", NULL,
-     "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
+    CLI_START,
+    CLI_TOLERANCES,
     {"json", NULL, NULL, "one JSON object on standard output"},
     {NULL, NULL, NULL, NULL},
 };

@@ -105,12 +105,9 @@ static int find_reference(comparison *c)
 static int set_tolerances(comparison *c)
 {
     dae_options *o = &c->options.options;
-    double ratio = o->rtol > 0 ? o->atol / o->rtol : 1, seconds = 60;
+    double seconds = 60;
     long reps = 3;
-    if (cli_real(c->args, "rtol", 1e-16, 1, &o->rtol)) return EXIT_USAGE;
-    o->atol = ratio * o->rtol;
-    if (cli_real(c->args, "atol", 0, 1e300, &o->atol) ||
-        cli_real(c->args, "max-seconds", 1e-3, 1e9, &seconds) ||
+    if (cli_real(c->args, "max-seconds", 1e-3, 1e9, &seconds) ||
         cli_whole(c->args, "repeat", 1, 100000, &reps))
         return EXIT_USAGE;
     const char *tend = cli_value(c->args, "tend");
@@ -225,12 +222,10 @@ static const cli_option options[] = {
     {"solvers", "A,B,...", NULL,
      "solvers, each alone or as SOLVER/FORMULATION or SOLVER/FORMULATION+project"},
     {"formulations", "F,G,...", NULL, "every solver in each of these that it can take; +project as above"},
-    {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
-    {"atol", "A", NULL, "absolute tolerance"},
+    CLI_TOLERANCES,
     {"tend", "T", NULL, "another end of the interval"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
-    {"init", "NAME=VALUE", NULL,
-     "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
+    CLI_START,
     {"reference", "MODE", "auto|none",
      "auto: the problem's or the cached reference, else one is computed; none: no digits"},
     {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, median; default 3"},

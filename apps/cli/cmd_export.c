@@ -50,7 +50,7 @@ static const cli_option options[] = {
     {"to", "c", "c", "the language"},
     {"out", "FILE.c", "file", "where to put it; default: standard output"},
     {"set", "NAME=VALUE", NULL, "a parameter of the file; can be repeated"},
-    {"init", "NAME=VALUE", NULL, "an initial value, or NAME~VALUE, a guess; can be repeated"},
+    CLI_START,
     {NULL, NULL, NULL, NULL},
 };
 static const char notes[] =

@@ -67,17 +67,13 @@ static int read_options(fitting *f)
     dae_options *a = &o->sensitivity.simulation.options;
     long starts = 1, seed = 1, jobs = sysconf(_SC_NPROCESSORS_ONLN), iterations = o->max_iterations,
          intervals = 1;
-    double rtol = a->rtol, atol = a->atol, ratio = a->atol / a->rtol;
     if (cli_whole(args, "starts", 1, 128, &starts) || cli_whole(args, "seed", 0, 1l << 30, &seed) ||
         cli_whole(args, "jobs", 1, 256, &jobs) || cli_whole(args, "max-iterations", 1, 100000, &iterations) ||
         cli_whole(args, "intervals", 1, 1000, &intervals) ||
         cli_real(args, "tolerance", 1e-15, 1, &o->tolerance) ||
-        cli_real(args, "level", 0.01, 0.9999, &o->level) || cli_real(args, "rtol", 1e-15, 1, &rtol))
+        cli_real(args, "level", 0.01, 0.9999, &o->level))
         return EXIT_USAGE;
-    atol = ratio * rtol;
-    if (cli_real(args, "atol", 0, 1e300, &atol)) return EXIT_USAGE;
-    a->rtol = rtol;
-    a->atol = atol;
+    cli_tolerances_given(args, f->p, a);
     o->starts = (int)starts;
     o->seed = (unsigned long)seed;
     o->threads = (int)jobs;
@@ -328,7 +324,7 @@ static const cli_option options[] = {
      "deviations; several files are several experiments, each with its own settings"},
     {"free", "NAME[=START][[MIN..MAX]],...", NULL, "what may vary: parameters, or initial values as x(0)"},
     {"set", "NAME=VALUE", NULL, "a parameter that stays; can be given more than once"},
-    {"init", "NAME=VALUE", NULL, "an initial value that stays; can be given more than once"},
+    CLI_START,
     {"loss", "L", "square|huber", "huber: outliers count linearly"},
     {"starts", "N", NULL, "starting points: the given one, others within the bounds (1)"},
     {"seed", "N", NULL, "of the other starting points (1)"},
@@ -340,8 +336,7 @@ static const cli_option options[] = {
     {"tolerance", "X", NULL, "relative change of parameters at which it ends (1e-8)"},
     {"solver", "S", "solvers", "integrator; default: auto"},
     {"formulation", "F", "formulations", "of a mechanism; default: auto"},
-    {"rtol", "R", NULL, "relative tolerance of the runs (1e-7, or that of the problem)"},
-    {"atol", "A", NULL, "absolute tolerance of the runs"},
+    CLI_TOLERANCES,
     {"log", "FILE", "file", "record of the iterations; a fit that was ended goes on from it"},
     {"out", "FILE.csv", "file", "data, model and residuals"},
     {"plot", "FILE", "file", "picture of data, fit and residuals: .svg, .png, .pdf"},

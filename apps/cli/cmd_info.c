@@ -52,17 +52,17 @@ static void print_components(const dae_problem *p, int n)
 /* A problem of the test set by its name, or of a file. */
 static int info_problem(cli_args *args, const char *name)
 {
-    dae_error err = {0};
-    dae_problem *p = dae_problem_open(name, NULL, 0, &err);
-    if (!p) return cli_wrong(args, "%s", err.text);
+    dae_problem *p = cli_open(args, name);
+    if (!p) return args->status;
     const dae_problem_info *info = p->info;
     if (args->json) {
         info_problem_json(info, p);
         dae_problem_destroy(p);
         return EXIT_DONE;
     }
+    int n = dae_system_size(&p->system);
     printf("%s: %s\n\n", info->name, info->title);
-    printf("  kind           %s, n = %d, index %d, %s\n", dae_kind_name(info->kind), info->n, info->index,
+    printf("  kind           %s, n = %d, index %d, %s\n", dae_kind_name(info->kind), n, info->index,
            info->stiff ? "stiff" : "not stiff");
     if (info->aliases) printf("  also called    %s\n", info->aliases);
     if (info->origin) printf("  origin         %s\n", info->origin);
@@ -77,7 +77,7 @@ static int info_problem(cli_args *args, const char *name)
     if (p->ndiscontinuity)
         printf("  discontinuous  at %d times, the first at t = %g\n", p->ndiscontinuity, p->discontinuity[0]);
     print_parameters(info->parameter);
-    print_components(p, info->n);
+    print_components(p, n);
     const char *doc = p->doc ? p->doc : dae_problem_doc(info->name);
     if (doc) printf("\n%s\n", doc);
     dae_problem_destroy(p);
@@ -173,16 +173,22 @@ static int run(cli_args *args)
 
 static const cli_option options[] = {
     {"json", NULL, NULL, "one JSON object on standard output, the page as Markdown and as HTML in it"},
+    {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    CLI_START,
+    CLI_TOLERANCES,
     CLI_PLUGIN,
     {NULL, NULL, NULL, NULL},
 };
-static const char *const examples[] = {"info andrews",
-                                       "equations, origin, parameters, reference",
-                                       "info radau5",
-                                       "a solver and its options",
-                                       "info joints",
-                                       "types of joints and their fields (--json: JSON Schema); also forces",
-                                       NULL};
+static const char *const examples[] = {
+    "info andrews",
+    "equations, origin, parameters, reference",
+    "info pump --json",
+    "sizes, index, interval, discontinuities, initial values, tolerances, reference",
+    "info radau5",
+    "a solver and its options",
+    "info joints",
+    "types of joints and their fields (--json: JSON Schema); also forces",
+    NULL};
 const cli_command cli_info = {
     "info", "all about a problem, solver or formulation", "NAME", "names", 1, 1, options, examples, NULL,
     run};

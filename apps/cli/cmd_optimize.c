@@ -70,7 +70,6 @@ static int work(cli_args *args, dae_problem *p, cli_free *f)
     dae_options *a = &o.sensitivity.simulation.options;
     optimizing state = {.args = args};
     long evaluations = o.max_evaluations, points = o.points, seed = 1;
-    double ratio = a->atol / a->rtol;
     dae_error err = {0};
     if (!minimize)
         return cli_wrong(args, "--minimize is missing: what shall be least, as in --minimize 'rms(x)'");
@@ -81,10 +80,9 @@ static int work(cli_args *args, dae_problem *p, cli_free *f)
     o.subject = subject;
     if (cli_whole(args, "max-evaluations", 1, 1000000, &evaluations) ||
         cli_whole(args, "points", 3, 1000001, &points) || cli_whole(args, "seed", 0, 1l << 30, &seed) ||
-        cli_real(args, "tolerance", 1e-15, 1, &o.tolerance) || cli_real(args, "rtol", 1e-15, 1, &a->rtol))
+        cli_real(args, "tolerance", 1e-15, 1, &o.tolerance))
         return EXIT_USAGE;
-    a->atol = ratio * a->rtol;
-    if (cli_real(args, "atol", 0, 1e300, &a->atol)) return EXIT_USAGE;
+    cli_tolerances_given(args, p, a);
     o.max_evaluations = (int)evaluations;
     o.points = (int)points;
     o.seed = (unsigned long)seed;
@@ -134,15 +132,14 @@ static const cli_option options[] = {
     {"global", NULL, NULL, "search the whole box first: for rough problems; all free ones need bounds"},
     {"seed", "N", NULL, "of that search (1)"},
     {"set", "NAME=VALUE", NULL, "a parameter that stays; can be given more than once"},
-    {"init", "NAME=VALUE", NULL, "an initial value that stays; can be given more than once"},
+    CLI_START,
     {"points", "N", NULL, "at which integrals and extremes look at the run (401)"},
     {"max-evaluations", "N", NULL,
      "runs with derivatives (200); a global search takes 20 times as many without"},
     {"tolerance", "X", NULL, "relative change of parameters at which it ends (1e-6)"},
     {"solver", "S", "solvers", "integrator; default: auto"},
     {"formulation", "F", "formulations", "of a mechanism; default: auto"},
-    {"rtol", "R", NULL, "relative tolerance of the runs (1e-7, or that of the problem)"},
-    {"atol", "A", NULL, "absolute tolerance of the runs"},
+    CLI_TOLERANCES,
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"quiet", NULL, NULL, "no progress"},
     {NULL, NULL, NULL, NULL},

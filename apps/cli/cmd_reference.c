@@ -89,6 +89,8 @@ static int run(cli_args *args)
 
 static const cli_option options[] = {
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    CLI_START,
+    CLI_RATIOS,
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"formulation", "F", "formulations", "of problems that have such a parameter"},
     {"digits", "D", NULL, "stop when all components agree in so many digits; default 11"},

@@ -17,7 +17,7 @@ typedef struct job {
     dae_problem *problem;
     dae_run_options options;
     dae_setting *setting, *extended; /* --opt; and --project */
-    double *at, *tolerance;          /* --at; --rtol and --atol by components */
+    double *at;                      /* --at */
     dae_switching *switching;        /* --event */
     dae_events watched;              /* with --event-points or --event-residual */
     dae_event *event;
@@ -56,7 +56,6 @@ static int set_options(job *j)
         if (value && dae_options_set(o, same[i][1], value, &err) < 0)
             return cli_wrong(j->args, "--%s %s: %s", same[i][0], value, err.text);
     }
-    if (cli_tolerances(j->args, j->problem, o, &j->tolerance)) return EXIT_USAGE;
     if (cli_has(j->args, "profile")) o->profile = 1;
     const char *end = cli_value(j->args, "end");
     if (end && strcmp(end, "stop") != 0 && strcmp(end, "pass") != 0)
@@ -292,22 +291,6 @@ static int set_integrals(job *j)
     return 0;
 }
 
-/* --t0: what a file makes consistent at its own start stays there. */
-static int set_start_time(job *j)
-{
-    const char *text = cli_value(j->args, "t0");
-    const dae_problem *p = j->problem;
-    double t0;
-    dae_error err = {0};
-    if (!text) return 0;
-    if (cli_number(j->args, "t0", text, &t0)) return EXIT_USAGE;
-    if (!strcmp(p->source, "model") || !strcmp(p->source, "equations"))
-        return cli_wrong(j->args, "--t0 %s: the start of a file is written in it", text);
-    if (dae_problem_start(j->problem, t0, NULL, 0, &err) < 0)
-        return cli_wrong(j->args, "--t0 %s: %s", text, err.text);
-    return 0;
-}
-
 static int prepare(job *j)
 {
     const char *resume = cli_value(j->args, "resume"), *tend = cli_value(j->args, "tend");
@@ -316,10 +299,7 @@ static int prepare(job *j)
     if (resume && cli_checkpoint_read(j->args, resume, &j->resume, &bytes, &size)) return EXIT_USAGE;
     j->problem = cli_open_problem(j->args);
     if (!j->problem) return j->args->status;
-    if (set_start_time(j)) return EXIT_USAGE;
-    if (!cli_has(j->args, "t0") && !cli_has(j->args, "init") &&
-        cli_reference_use(j->args, j->problem, &j->reference))
-        return EXIT_USAGE;
+    if (cli_reference_use(j->args, j->problem, &j->reference)) return EXIT_USAGE;
     j->options = dae_run_options_default(j->problem);
     j->options.resume = bytes;
     j->options.resume_size = size;
@@ -601,7 +581,6 @@ static int run(cli_args *args)
     free(j.event);
     free(j.at);
     free(j.by_text);
-    free(j.tolerance);
     free(j.resume);
     dae_switching_destroy(j.switching);
     return status;
@@ -611,20 +590,15 @@ static const cli_option options[] = {
     {"solver", "S", "solvers", "the integrator; auto (default) picks one and says why"},
     {"formulation", "F", "formulations", "form in which a mechanical system is integrated"},
     {"project", NULL, NULL, "project every accepted point onto the position and velocity constraints"},
-    {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
-    {"atol", "A", NULL,
-     "absolute tolerance; like --rtol a number, a list A1,A2,... or NAME=A for a component; can be given "
-     "more than once"},
+    CLI_TOLERANCES,
     {"h0", "H", NULL, "first step; 0: the method chooses"},
     {"hmax", "H", NULL, "largest step"},
     {"end", "MODE", "pass|stop",
      "multistep methods may pass the end and interpolate (default), or must stop at it"},
-    {"t0", "T", NULL, "another start of the interval, with the same values (there is no score then)"},
     {"tend", "T", NULL, "another end of the interval (there is no score then)"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     {"compile", "FILE.c", "file", "equation files: write them as C, compile that with cc and run it"},
-    {"init", "NAME=VALUE", NULL,
-     "an initial value (equation files: or a guess, NAME~VALUE); can be given more than once"},
+    CLI_START,
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"opt", "NAME=VALUE", NULL,
      "an option of the solver or the formulation (`daedalus info NAME` lists them)"},

@@ -106,10 +106,7 @@ static int run_sizes(scale *s)
 {
     cli_args *args = s->args;
     const char *given = args->given[s->given].value, *out = cli_records_path(args), *v;
-    double rtol = 0, atol = 0;
     int status = 0, mode_at = -1;
-    if (cli_real(args, "rtol", 1e-16, 1, &rtol) || cli_real(args, "atol", 1e-300, 1e300, &atol))
-        return EXIT_USAGE;
     if (cli_add(args, "linear-algebra", "auto")) return EXIT_USAGE;
     mode_at = args->ngiven - 1;
     for (v = s->values; !status;) {
@@ -130,14 +127,14 @@ static int run_sizes(scale *s)
                                .reps = 3,
                                .max_seconds = 30,
                                .quiet = args->json};
-            dae_problem *p = rtol > 0 ? NULL : cli_open(args, study.name);
-            if (!(rtol > 0) && !p) {
+            dae_problem *p = cli_open(args, study.name);
+            if (!p) {
                 status = args->status;
                 break;
             }
-            study.rtol = rtol > 0 ? rtol : p->rtol;
-            study.atol = atol;
-            if (p) dae_problem_destroy(p);
+            study.rtol = p->rtol;
+            study.atol = p->atol;
+            dae_problem_destroy(p);
             int json = args->json;
             args->json = 0;
             status = cli_study_run(&study, out, NULL);
@@ -270,8 +267,8 @@ static const cli_option options[] = {
     {"solvers", "A,B,...", "solvers", "as in workprec; all (default)"},
     {"linear-algebra", "MODE,...", NULL,
      "storage of Jacobians and factors: some of auto (default), dense, banded, sparse"},
-    {"rtol", "R", NULL, "tolerance of all runs; default: the problem's"},
-    {"atol", "A", NULL, "absolute tolerance; default: in the problem's ratio to rtol"},
+    CLI_START,
+    CLI_TOLERANCES,
     {"repeat", "N", NULL, "measurements of CPU time per run (3)"},
     {"max-seconds", "S", NULL, "limit on the CPU time of a run, and of its repetitions (30)"},
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},

@@ -15,8 +15,6 @@ enum { max_options = 16, max_jobs = 1024 };
 
 /* Options of the command line that are lines of the library's own table. */
 static const char *const same[][2] = {{"solver", "method"},
-                                      {"rtol", "rtol"},
-                                      {"atol", "atol"},
                                       {"h0", "h0"},
                                       {"hmax", "h_max"},
                                       {"max-steps", "max_steps"},
@@ -63,8 +61,8 @@ static int set_shard(sweep_job *s)
 /* Everything that decides the numbers; a sweep goes on only with the same. */
 static char *describe(const sweep_job *s, const char *problem, const char *list)
 {
-    static const char *const names[] = {"vary",   "sample", "sobol", "set",  "seed",
-                                        "record", "points", "tend",  "index"};
+    static const char *const names[] = {"vary", "sample", "sobol", "set", "seed", "record", "points",
+                                        "tend", "index",  "init",  "t0",  "rtol", "atol"};
     json_t *o = json_pack("{s:s, s:s}", "problem", problem, "version", dae_version());
     const char *v;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -197,6 +195,7 @@ static int prepare(sweep_job *s)
     if (status) return status;
     o.problem = name;
     o.model = s->model;
+    o.like = s->problem;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         if ((v = cli_value(s->args, same[i][0]))) option[o.noption++] = (dae_setting){same[i][1], v};
     }
@@ -206,7 +205,9 @@ static int prepare(sweep_job *s)
         cli_check_formulation(s->args, v))
         return EXIT_USAGE;
     status = add_list(s, &list);
-    if (!status) status = cli_settings(s->args, "set", &setting, &o.nsetting);
+    if (!status)
+        status = s->model ? cli_all_settings(s->args, &setting, &o.nsetting)
+                          : cli_settings(s->args, "set", &setting, &o.nsetting);
     all = calloc((size_t)o.nsetting + 1, sizeof *all);
     if (!status && !all) status = cli_wrong(s->args, "out of memory");
     if (!status) {
@@ -481,8 +482,8 @@ static const cli_option options[] = {
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"solver", "S", "solvers", "the integrator; auto (default)"},
     {"formulation", "F", "formulations", "form in which a mechanical system is integrated"},
-    {"rtol", "R", NULL, "relative tolerance; atol keeps its ratio to it unless given"},
-    {"atol", "A", NULL, "absolute tolerance"},
+    CLI_START,
+    CLI_TOLERANCES,
     {"h0", "H", NULL, "first step; 0: the method chooses"},
     {"hmax", "H", NULL, "largest step"},
     {"tend", "T", NULL, "another end of the interval"},

@@ -38,11 +38,22 @@ static int append(table *t, const char *problem, dae_results_rows what)
 static int plan_file(table *t, dae_results_rows what)
 {
     cli_args *args = t->args;
+    if (cli_ratios_only(args)) return EXIT_USAGE;
     t->given = cli_open_problem(args);
     if (!t->given) return args->status;
     if (cli_reference_use(args, t->given, &t->reference)) return EXIT_USAGE;
     if (append(t, NULL, what)) return EXIT_USAGE;
     return t->count ? 0 : cli_wrong(args, "%s: none of these solvers takes it", args->argument[0]);
+}
+
+/* 1: not the problem as it stands in the report. */
+static int is_other(const cli_args *args)
+{
+    static const char *const option[] = {"set", "init", "t0", "rtol", "atol"};
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+        if (cli_has(args, option[i])) return 1;
+    }
+    return 0;
 }
 
 static int plan(table *t, dae_results_rows what)
@@ -55,7 +66,7 @@ static int plan(table *t, dae_results_rows what)
         for (int i = 0; i < dae_problem_count(); i++) {
             if (append(t, dae_problem_get(i)->name, what)) return EXIT_USAGE;
         }
-    } else if (dae_problem_is_file(args->argument[0])) {
+    } else if (dae_problem_is_file(args->argument[0]) || is_other(args)) {
         return plan_file(t, what);
     } else {
         const dae_problem_info *info = dae_problem_find(args->argument[0]);
@@ -228,6 +239,9 @@ static const cli_option options[] = {
      "the table in this file: .csv, .json, .h5, .gp, .svg, .png or .pdf; can be given more than once"},
     {"json", NULL, NULL, "the same as --format json"},
     {"notes", "FILE", "file", "text that is put at the end of the Markdown"},
+    {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    CLI_START,
+    CLI_RATIOS,
     {"along", NULL, NULL, "digits of the largest error along the trajectory instead of at its end"},
     {"jobs", "N", NULL, "N runs at a time, each in a process of its own"},
     {"repeat", "N", NULL, "CPU time of N runs, largest and smallest dropped, averaged"},

@@ -234,6 +234,8 @@ static const cli_option options[] = {
     {"quiet", NULL, NULL, "no table, no progress"},
     CLI_PROGRESS,
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
+    CLI_START,
+    CLI_RATIOS,
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
     {"linear-algebra", "MODE", "auto|dense|banded|sparse", "storage of Jacobians and factors"},

@@ -56,17 +56,53 @@ static json_t *parameters(const dae_parameter *q)
     return list;
 }
 
+/* What PROB, INIT, SETTOLERANCES and SOLUT of the test set say of each variable. */
 static json_t *components(const dae_problem *p, int n)
 {
     json_t *list = json_array();
+    const int *label = p->system.structure.index; /* as codes want it: 1, 2, 3 */
     for (int i = 0; i < n; i++) {
         char buffer[24];
         json_t *o = json_object();
         set(o, "name", text(dae_component_name(p, i, buffer, sizeof buffer)));
         set(o, "unit", text(dae_component_unit(p, i)));
+        set(o, "index", json_integer(label ? label[i] : 1));
+        set(o, "start", number(p->y0[i]));
+        set(o, "start_rate", p->yp0 ? number(p->yp0[i]) : json_null());
+        set(o, "rtol", number(p->rtol * (p->rtol_factor ? p->rtol_factor[i] : 1)));
+        set(o, "atol", number(p->atol * (p->atol_factor ? p->atol_factor[i] : 1)));
+        set(o, "reference", p->reference ? number(p->reference[i]) : json_null());
+        set(o, "scored", json_boolean(!p->scored || p->scored[i]));
         json_array_append_new(list, o);
     }
     return list;
+}
+
+static json_t *numbers(const double *x, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, number(x[i]));
+    return list;
+}
+
+static int has_jacobian(const dae_system *s)
+{
+    return s->kind == DAE_KIND_ODE   ? s->ode.jac != NULL
+           : s->kind == DAE_KIND_DAE ? s->dae.jac != NULL
+           : s->kind == DAE_KIND_IDE ? s->ide.dfdy != NULL
+                                     : s->mech.dfdp != NULL;
+}
+
+static json_t *pattern(const dae_pattern *s)
+{
+    static const char *const name[] = {"dense", "banded", "sparse", "diagonal"};
+    json_t *o = json_object();
+    set(o, "storage", text(name[s->storage]));
+    if (s->storage == DAE_BANDED) {
+        set(o, "lower", json_integer(s->lower));
+        set(o, "upper", json_integer(s->upper));
+    }
+    return o;
 }
 
 static json_t *options(const dae_option *o)
@@ -125,11 +161,12 @@ static void print(json_t *o)
 void info_problem_json(const dae_problem_info *info, const dae_problem *p)
 {
     json_t *o = json_object();
+    int n = dae_system_size(&p->system);
     set(o, "what", text("problem"));
     set(o, "name", text(info->name));
     set(o, "title", text(info->title));
     set(o, "kind", text(dae_kind_name(info->kind)));
-    set(o, "n", json_integer(info->n));
+    set(o, "n", json_integer(n));
     set(o, "index", json_integer(info->index));
     set(o, "stiff", json_boolean(info->stiff));
     set(o, "aliases", text(info->aliases));
@@ -140,10 +177,15 @@ void info_problem_json(const dae_problem_info *info, const dae_problem *p)
     set(o, "rtol", number(p->rtol));
     set(o, "atol", number(p->atol));
     set(o, "h0", p->h0 > 0 ? number(p->h0) : json_null());
+    set(o, "discontinuities", numbers(p->discontinuity, p->ndiscontinuity));
+    set(o, "jacobian", pattern(&p->system.structure.jacobian));
+    set(o, "jacobian_given", json_boolean(has_jacobian(&p->system)));
+    set(o, "mass", p->system.kind == DAE_KIND_DAE ? pattern(&p->system.dae.mass.pattern) : json_null());
     set(o, "reference_digits", p->reference ? number(p->reference_digits) : json_null());
+    set(o, "reference_source", text(p->reference ? p->reference_source : NULL));
     set(o, "parameters", parameters(info->parameter));
-    set(o, "components", components(p, info->n));
-    set_page(o, dae_problem_doc(info->name));
+    set(o, "components", components(p, n));
+    set_page(o, p->doc ? p->doc : dae_problem_doc(info->name));
     print(o);
 }
 

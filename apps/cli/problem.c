@@ -81,6 +81,13 @@ static char *split_setting(const char *v, const char *signs, int keep, char *tex
     return text + n + 2 + strlen(v + n);
 }
 
+/* --t0; nothing changes where it was not given. */
+static int start_time(const cli_args *args, double *t0)
+{
+    const char *text = cli_value(args, "t0");
+    return text ? cli_number(args, "t0", text, t0) : 0;
+}
+
 int cli_all_settings(cli_args *args, dae_setting **list, int *count)
 {
     static const struct {
@@ -100,6 +107,10 @@ int cli_all_settings(cli_args *args, dae_setting **list, int *count)
             bytes += strlen(v) + 3;
         }
     }
+    const char *t0 = cli_value(args, "t0"); /* --t0 5 is the setting t of value "=5" */
+    double ignored;
+    if (start_time(args, &ignored)) return EXIT_USAGE;
+    if (t0) n++, bytes += strlen(t0) + 2;
     if (!n) return 0;
     *list = malloc((size_t)n * sizeof **list + bytes);
     if (!*list) return cli_wrong(args, "out of memory");
@@ -108,6 +119,11 @@ int cli_all_settings(cli_args *args, dae_setting **list, int *count)
         const char *v;
         for (int i = 0; (v = cli_value_at(args, kind[k].option, i)); i++)
             text = split_setting(v, kind[k].signs, kind[k].keep, text, &(*list)[(*count)++]);
+    }
+    if (t0) {
+        text[0] = '=';
+        strcpy(text + 1, t0);
+        (*list)[(*count)++] = (dae_setting){"t", text};
     }
     return 0;
 }
@@ -136,19 +152,26 @@ static dae_problem *open_compiled(cli_args *args, const char *source)
     if (args->status) return NULL;
     dae_problem *p = dae_problem_open(object, NULL, 0, &err);
     if (!p) args->status = cli_wrong(args, "%s", err.text);
+    if (p && cli_tolerate(args, p)) {
+        args->status = EXIT_USAGE;
+        dae_problem_destroy(p);
+        p = NULL;
+    }
     return p;
 }
 
-/* --init of a problem of the test set, and of one in compiled code. */
+/* --init and --t0 of a problem of the test set, and of one in compiled code. */
 static int set_initial(cli_args *args, dae_problem *p)
 {
-    dae_setting *init;
-    int count;
+    dae_setting *init = NULL;
+    int count = 0;
+    double t0 = p->t0;
     dae_error err = {0};
-    if (!cli_has(args, "init")) return 0;
-    if (cli_settings(args, "init", &init, &count)) return EXIT_USAGE;
+    if (!cli_has(args, "init") && !cli_has(args, "t0")) return 0;
+    if (start_time(args, &t0) || cli_settings(args, "init", &init, &count)) return EXIT_USAGE;
     int status = 0;
-    if (dae_problem_start(p, p->t0, init, count, &err) < 0) status = cli_wrong(args, "--init: %s", err.text);
+    if (dae_problem_start(p, t0, init, count, &err) < 0)
+        status = cli_wrong(args, "--%s: %s", count ? "init" : "t0", err.text);
     free(init);
     return status;
 }
@@ -169,7 +192,7 @@ static dae_problem *open_file(cli_args *args, const char *name)
                           : dae_problem_open(name, setting, count, &err);
     free(setting);
     if (!p) cli_wrong(args, "%s", err.text);
-    if (p && code && set_initial(args, p)) {
+    if (p && ((code && set_initial(args, p)) || cli_tolerate(args, p))) {
         dae_problem_destroy(p);
         p = NULL;
     }
@@ -234,7 +257,7 @@ dae_problem *cli_open_named(cli_args *args, const char *name)
         add_formulation(args, info, all, &count);
         p = dae_problem_create(name, all, count, &err);
         if (!p) cli_wrong(args, "%s", err.text);
-        if (p && (check_index(args, p) || set_initial(args, p))) {
+        if (p && (check_index(args, p) || set_initial(args, p) || cli_tolerate(args, p))) {
             dae_problem_destroy(p);
             p = NULL;
         }

@@ -76,6 +76,14 @@ static void note_settings(cli_study *s)
         note_setting(s, "%smodel=%s%s", hash, "");
     }
     for (int k = 0; (v = cli_value_at(s->args, "set", k)); k++) note_setting(s, "%s%s%s", v, "");
+    for (int k = 0; (v = cli_value_at(s->args, "init", k)); k++) note_setting(s, "%sinit:%s%s", v, "");
+    if ((v = cli_value(s->args, "t0"))) note_setting(s, "%st0=%s%s", v, "");
+    for (int k = 0; (v = cli_value_at(s->args, "rtol", k)); k++) {
+        if (strpbrk(v, ",=")) note_setting(s, "%srtol:%s%s", v, "");
+    }
+    for (int k = 0; (v = cli_value_at(s->args, "atol", k)); k++) {
+        if (strpbrk(v, ",=")) note_setting(s, "%satol:%s%s", v, "");
+    }
     if ((v = cli_value(s->args, "index"))) note_setting(s, "%sindex=%s%s", v, "");
     if ((v = cli_value(s->args, "jacobian"))) note_setting(s, "%sjacobian=%s%s", v, "");
     if (cli_has(s->args, "along")) note_setting(s, "%salong%s%s", "", "");
@@ -146,6 +154,7 @@ static int prepare(cli_study *s)
     else if (work && !strcmp(work, "f")) s->work = DAE_WORK_F;
     else if (work && strcmp(work, "both") != 0)
         return cli_wrong(s->args, "--measure %s: expected time, f or both", work);
+    if (!(s->rtol > 0) && cli_ratios_only(s->args)) return EXIT_USAGE;
     s->problem = cli_open(s->args, s->name);
     if (!s->problem) return s->args->status;
     s->name = s->problem->info->name;

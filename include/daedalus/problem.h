@@ -105,7 +105,8 @@ struct dae_problem {
     /* DAEs that are a mechanism, y = (p, v, ...) with accelerations, multipliers and variables that are 0 behind: the same as
      * a mechanical system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
     const dae_system *mechanism;
-    int acceleration_at, multiplier_at; /* the first component of a and of lambda in y; 0: they are not in y */
+    int acceleration_at,
+        multiplier_at; /* the first component of a and of lambda in y; 0: they are not in y */
     /* Mechanisms: the independent coordinates that minimal coordinates start with unless others are named, "3,6"; NULL:
      * chosen by pivoting. */
     const char *independent;
@@ -138,6 +139,11 @@ DAE_API dae_problem *dae_problem_create(const char *name, const dae_setting *set
  * Nothing is made to fit to them, and the reference no longer holds; y' is forgotten unless the problem is implicit. */
 DAE_API dae_status dae_problem_start(dae_problem *p, double t0, const dae_setting *init, int ninit,
                                      dae_error *err);
+/* Other tolerances, by the names "rtol" and "atol": a number for all components ({"rtol", "1e-8"}; atol keeps its ratio to rtol
+ * unless it is given too), one for each ({"atol", "1e-8,1e-12,1e-8"}), or one of a component ({"atol", "y2=1e-12"}), in this order. Runs
+ * with other tolerances keep the ratios between the components. */
+DAE_API dae_status dae_problem_tolerate(dae_problem *p, const dae_setting *tolerance, int count,
+                                        dae_error *err);
 /* The same problem opened again from what it was opened from, with these parameters set besides, and started where p was told
  * to start. NULL: see *err; problems that are given by functions have no variants. */
 DAE_API dae_problem *dae_problem_variant(const dae_problem *p, const dae_setting *setting, int nsetting,

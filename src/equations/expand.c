@@ -296,17 +296,19 @@ static void add_tolerance(reader *r, const context *c, const item *i)
     value v = dae_evaluate(r, c, i->ref);
     double x = dae_evaluate_known(r, c, i->value);
     if (r->failed) return;
-    if (strcmp(i->name, "atol") != 0 || !(x > 0)) {
-        dae_reader_wrong(r, i->place, "only atol(x) = ... > 0 can be set for a variable");
+    int relative = !strcmp(i->name, "rtol");
+    if ((!relative && strcmp(i->name, "atol") != 0) || !(x > 0)) {
+        dae_reader_wrong(r, i->place, "only rtol(x) and atol(x) = ... > 0 can be set for a variable");
         return;
     }
     for (int k = 0; k < (v.ndim ? v.count : 1); k++) {
         dae_node n = dae_graph_node(r->g, v.ndim ? v.list[k] : v.node);
-        if (n.op == OP_VARIABLE) r->m->variable[n.a].atol = x;
-        else {
-            dae_reader_wrong(r, i->place, "atol(...) names a variable");
+        if (n.op != OP_VARIABLE) {
+            dae_reader_wrong(r, i->place, "%s(...) names a variable", i->name);
             return;
         }
+        if (relative) r->m->variable[n.a].rtol = x;
+        else r->m->variable[n.a].atol = x;
     }
 }
 
@@ -315,7 +317,7 @@ static void add_solve(reader *r, const context *c, const statement *s)
     char text[40];
     for (const item *i = s->items; i && !r->failed; i = i->next) {
         if (i->ref) {
-            if (!i->value) dae_reader_wrong(r, i->place, "expected a number after atol(...) =");
+            if (!i->value) dae_reader_wrong(r, i->place, "expected a number after %s(...) =", i->name);
             else add_tolerance(r, c, i);
             continue;
         }

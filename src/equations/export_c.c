@@ -401,6 +401,7 @@ static void put_problem(writer *x)
     if (p->yp0) put_reals(x, "start_rates", n, p->yp0);
     if (p->ndiscontinuity) put_reals(x, "instants", p->ndiscontinuity, p->discontinuity);
     if (p->reference) put_reals(x, "reference", n, p->reference);
+    if (p->rtol_factor) put_reals(x, "rtol_factor", n, p->rtol_factor);
     if (p->atol_factor) put_reals(x, "atol_factor", n, p->atol_factor);
     put_strings(x, "component", n, p->component);
     put_strings(x, "unit", n, p->unit);
@@ -431,6 +432,7 @@ static void put_problem(writer *x)
     put_member(x, "h0", p->h0);
     put_member(x, "h_max", p->h_max);
     put_member(x, "every", p->every);
+    if (p->rtol_factor) PUT(x, "    .rtol_factor = rtol_factor,\n");
     if (p->atol_factor) PUT(x, "    .atol_factor = atol_factor,\n");
     if (p->reference) {
         PUT(x, "    .reference = reference,\n%s", p->scored ? "    .scored = scored,\n" : "");

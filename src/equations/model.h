@@ -61,8 +61,8 @@ typedef struct dae_model_variable {
     const char *name; /* "x", "u[3]", "s1.b" */
     dae_place place;
     dae_dimension dimension;
-    int preference; /* 1: prefer, -1: avoid as a state */
-    double atol;    /* of `solve atol(x) = ...`, 0: that of all */
+    int preference;    /* 1: prefer, -1: avoid as a state */
+    double rtol, atol; /* of `solve rtol(x) = ..., atol(x) = ...`, 0: that of all */
 } dae_model_variable;
 
 /* A value given at the start for x_variable^(order): `=` binds, `~` guesses. Variables without any have the guess 0. */

@@ -122,33 +122,42 @@ static int set_option(dae_problem *p, const dae_model_setting *x, double *rtol, 
     if (!strcmp(x->name, "method")) p->method = dae_problem_copy(p, x->value);
     else if (!strcmp(x->name, "formulation")) p->formulation = dae_problem_copy(p, x->value);
     else {
-        dae_messages_error(
-            messages, x->place,
-            "solve has no option \"%s\" (it has rtol, atol, atol(x), h0, h_max, every, method, formulation)",
-            x->name);
+        dae_messages_error(messages, x->place,
+                           "solve has no option \"%s\" (it has rtol, rtol(x), atol, atol(x), h0, h_max, "
+                           "every, method, formulation)",
+                           x->name);
         return 0;
     }
     return 1;
 }
 
-static void set_options(dae_problem *p, const dae_equation_object *o, dae_messages *messages)
+/* Tolerances of single variables as factors of that of all; NULL: there are none. */
+static const double *own_factors(dae_problem *p, const dae_equation_object *o, int relative, double all)
 {
-    const dae_model *m = o->m;
-    double rtol = 0, atol = 0, *factor = NULL;
-    for (int k = 0; k < m->nsetting; k++) set_option(p, &m->setting[k], &rtol, &atol, messages);
-    p->rtol = rtol > 0 ? rtol : atol > 0 ? atol : DEFAULT_RTOL;
-    p->atol = atol > 0 ? atol : p->rtol;
+    double *factor = NULL;
     for (int i = 0; i < o->s->ncontinuous; i++) {
-        double own = m->variable[o->s->variable[i]].atol;
+        const dae_model_variable *x = &o->m->variable[o->s->variable[i]];
+        double own = relative ? x->rtol : x->atol;
         if (!(own > 0)) continue;
         if (!factor) {
             factor = dae_problem_reals(p, o->s->n);
-            if (!factor) return;
+            if (!factor) return NULL;
             for (int k = 0; k < o->s->n; k++) factor[k] = 1;
         }
-        factor[i] = own / p->atol;
+        factor[i] = own / all;
     }
-    p->atol_factor = factor;
+    return factor;
+}
+
+static void set_options(dae_problem *p, const dae_equation_object *o, dae_messages *messages)
+{
+    const dae_model *m = o->m;
+    double rtol = 0, atol = 0;
+    for (int k = 0; k < m->nsetting; k++) set_option(p, &m->setting[k], &rtol, &atol, messages);
+    p->rtol = rtol > 0 ? rtol : atol > 0 ? atol : DEFAULT_RTOL;
+    p->atol = atol > 0 ? atol : p->rtol;
+    p->rtol_factor = own_factors(p, o, 1, p->rtol);
+    p->atol_factor = own_factors(p, o, 0, p->atol);
     p->t0 = m->t0;
     p->t_end = m->t1;
 }

@@ -38,7 +38,8 @@ static void apply_init_settings(reader *r)
         if (text[0] != '=' && text[0] != '~') continue;
         r->failed = 0;
         r->setting_used[k] = 1;
-        int j = dae_model_find_variable(m, r->setting[k].name), at = 0;
+        int begin = !strcmp(r->setting[k].name, "t"); /* --t0 */
+        int j = begin ? 0 : dae_model_find_variable(m, r->setting[k].name), at = 0;
         if (j < 0) {
             dae_reader_wrong(r, (dae_place){0, 0}, "--init %.60s: there is no such variable",
                              r->setting[k].name);
@@ -48,6 +49,11 @@ static void apply_init_settings(reader *r)
             if (!strcmp(err.text, DAE_EXPRESSION_STARVED)) dae_reader_starved(r);
             dae_reader_wrong(r, (dae_place){0, 0}, "--init %.60s%.60s: %s", r->setting[k].name, text,
                              err.text);
+            continue;
+        }
+        if (begin) {
+            m->t0 = x;
+            if (m->t0 == m->t1) dae_reader_wrong(r, (dae_place){0, 0}, "--t0 %g: the interval is empty", x);
             continue;
         }
         while (at < m->nstart && (m->start[at].variable != j || m->start[at].order != 0)) at++;

@@ -250,6 +250,12 @@ static const dae_setting *setting_of(const loader *l, const char *name)
     return NULL;
 }
 
+/* --t0: a setting of the time whose value begins with "=". */
+static int is_begin(const dae_setting *s)
+{
+    return !strcmp(s->name, "t") && s->value[0] == '=';
+}
+
 static void read_parameters(loader *l, json_t *root)
 {
     const char *key;
@@ -280,7 +286,7 @@ static void read_parameters(loader *l, json_t *root)
     }
     for (int i = 0; i < l->nsetting && !l->failed; i++) {
         char hint[64];
-        if (mbs_find_parameter(l->m, l->setting[i].name) >= 0) continue;
+        if (mbs_find_parameter(l->m, l->setting[i].name) >= 0 || is_begin(&l->setting[i])) continue;
         parameter_hint(l->m, l->setting[i].name, hint, sizeof hint);
         wrong(l, l->setting[i].name, "the model has no such parameter%s%s%s",
               hint[0] && strcmp(hint, "pi") ? "; did you mean \"" : "", strcmp(hint, "pi") ? hint : "",
@@ -773,6 +779,41 @@ static void read_initial(loader *l, json_t *root)
     l->path[0] = 0;
 }
 
+/* "atol": a number, or one for all and others for single components: {"all": 1e-8, "rod.angle": 1e-12}. 0: not given. */
+static double read_tolerance(loader *l, json_t *simulation, const char *key, const dae_dimension *unit)
+{
+    json_t *list = json_object_get(simulation, key), *value;
+    mbs_simulation *s = &l->m->simulation;
+    const char *name;
+    double all = 0, x;
+    char word[200];
+    if (!json_is_object(list)) {
+        all = number(l, simulation, key, 0, unit);
+        if (list && !(all > 0)) wrong(l, key, "must be positive");
+        return all;
+    }
+    dae_setting *more =
+        dae_arena_take(l->m->arena, (size_t)s->ntolerance + json_object_size(list) + 1, sizeof *more);
+    if (more && s->ntolerance) memcpy(more, s->tolerance, (size_t)s->ntolerance * sizeof *more);
+    if (more) s->tolerance = more;
+    snprintf(l->path, sizeof l->path, "simulation.%s", key);
+    json_object_foreach(list, name, value)
+    {
+        x = number_of(l, name, value, unit);
+        if (!(x > 0)) wrong(l, name, "must be positive");
+        if (strlen(name) > 120 || strpbrk(name, "=,")) wrong(l, name, "is no component");
+        if (l->failed || !more) return 0;
+        if (!strcmp(name, "all")) {
+            all = x;
+            continue;
+        }
+        dae_snprintf(word, sizeof word, "%s=%.17g", name, x);
+        more[s->ntolerance++] = (dae_setting){key, mbs_copy_text(l->m, word)};
+    }
+    snprintf(l->path, sizeof l->path, "simulation");
+    return all;
+}
+
 static void read_simulation(loader *l, json_t *root)
 {
     json_t *o = child(l, root, "simulation", 0);
@@ -783,11 +824,12 @@ static void read_simulation(loader *l, json_t *root)
     check_keys(l, o, "t0|t1|solver|formulation|rtol|atol|h0|hmax|output");
     s->t0 = number(l, o, "t0", 0, &time_unit);
     s->t1 = needed(l, o, "t1", &time_unit);
+    for (int i = 0; i < l->nsetting && !l->failed; i++) {
+        if (is_begin(&l->setting[i])) s->t0 = constant(l, "t0", l->setting[i].value + 1, &time_unit, NULL);
+    }
     if (!l->failed && !(s->t1 > s->t0)) wrong(l, "t1", "%g must be after t0 = %g", s->t1, s->t0);
-    s->rtol = number(l, o, "rtol", 0, &one);
-    s->atol = number(l, o, "atol", 0, &any);
-    if (json_object_get(o, "rtol") && !(s->rtol > 0)) wrong(l, "rtol", "must be positive");
-    if (json_object_get(o, "atol") && !(s->atol > 0)) wrong(l, "atol", "must be positive");
+    s->rtol = read_tolerance(l, o, "rtol", &one);
+    s->atol = read_tolerance(l, o, "atol", &any);
     s->h0 = number(l, o, "h0", 0, &time_unit);
     s->h_max = number(l, o, "hmax", 0, &time_unit);
     if (json_object_get(o, "h0") && !(s->h0 > 0)) wrong(l, "h0", "must be positive");

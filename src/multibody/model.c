@@ -208,6 +208,13 @@ mbs_model *mbs_model_copy(const mbs_model *m)
     c->simulation = m->simulation;
     c->simulation.solver = mbs_copy_text(c, m->simulation.solver);
     c->simulation.formulation = mbs_copy_text(c, m->simulation.formulation);
+    dae_setting *tolerance =
+        dae_arena_take(c->arena, (size_t)m->simulation.ntolerance + 1, sizeof *tolerance);
+    for (int i = 0; tolerance && i < m->simulation.ntolerance; i++) {
+        tolerance[i].name = mbs_copy_text(c, m->simulation.tolerance[i].name);
+        tolerance[i].value = mbs_copy_text(c, m->simulation.tolerance[i].value);
+    }
+    c->simulation.tolerance = tolerance;
     if (m->first.status) c->first = m->first;
     if (dae_arena_failed(c->arena) || c->first.status == DAE_ERR_MEMORY) {
         mbs_model_destroy(c);

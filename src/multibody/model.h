@@ -18,6 +18,9 @@ typedef struct mbs_parameter {
 typedef struct mbs_simulation {
     double t0, t1, rtol, atol, h0, h_max, every;
     const char *solver, *formulation;
+    const dae_setting
+        *tolerance; /* of single components, for dae_problem_tolerate: {"atol", "rod.angle=1e-12"} */
+    int ntolerance;
 } mbs_simulation;
 
 struct mbs_model {

@@ -230,6 +230,13 @@ static double fastest_contact(const mbs_mechanism *m, double interval)
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
 
+static dae_status tolerate(dae_problem *p, const mbs_simulation *s, dae_error *err)
+{
+    dae_error own = {0};
+    dae_status status = dae_problem_set_tolerances(p, s->tolerance, s->ntolerance, &own);
+    return status < 0 ? dae_fail(err, status, NAN, "simulation: %s", own.text) : DAE_OK;
+}
+
 static dae_status fill(dae_problem *p, mbs_mechanism *m, dae_error *err)
 {
     const mbs_simulation *s = &m->model->simulation;
@@ -264,7 +271,7 @@ static dae_status fill(dae_problem *p, mbs_mechanism *m, dae_error *err)
     p->every = s->every;
     p->method = s->solver;
     p->formulation = s->formulation;
-    return DAE_OK;
+    return s->ntolerance ? tolerate(p, s, err) : DAE_OK;
 }
 
 dae_problem *mbs_problem_create(const mbs_model *model, dae_error *err)

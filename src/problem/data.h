@@ -16,6 +16,8 @@ struct dae_problem_origin {
     double t0;
     const dae_setting *init;
     int ninit;
+    const dae_setting *tolerance; /* of dae_problem_tolerate */
+    int ntolerance;
 };
 
 struct dae_problem_data {
@@ -29,5 +31,6 @@ struct dae_problem_data {
 };
 
 dae_status dae_problem_remember_start(dae_problem *p, double t0, const dae_setting *init, int ninit);
+dae_status dae_problem_remember_tolerances(dae_problem *p, const dae_setting *tolerance, int count);
 
 #endif

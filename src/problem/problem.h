@@ -36,4 +36,13 @@ dae_status dae_problem_remember(dae_problem *p, dae_problem_open_fn *open, const
 void dae_problem_watch(dae_problem *p, const char *const *text);
 dae_status dae_problem_watched(dae_problem *p, dae_error *err);
 
+/* dae_problem_tolerate, as part of what the problem itself says: variants are told by their own text. */
+dae_status dae_problem_set_tolerances(dae_problem *p, const dae_setting *tolerance, int count,
+                                      dae_error *err);
+
+/* Starts and tolerates p as dae_problem_start and dae_problem_tolerate told `like` to. */
+dae_status dae_problem_follow(dae_problem *p, const dae_problem *like, dae_error *err);
+/* 1: dae_problem_start gave it another start. */
+int dae_problem_restarted(const dae_problem *p);
+
 #endif

@@ -35,19 +35,34 @@ dae_status dae_problem_remember(dae_problem *p, dae_problem_open_fn *open, const
     return DAE_OK;
 }
 
+/* A list of settings that grows. */
+static dae_status append(dae_problem *p, const dae_setting **list, int *count, const dae_setting *setting,
+                         int nsetting)
+{
+    dae_setting *all = dae_problem_take(p, (size_t)(*count + nsetting) + 1, sizeof *all),
+                *more = copy_settings(p, setting, nsetting);
+    if (!all || !more) return DAE_ERR_MEMORY;
+    for (int k = 0; k < *count; k++) all[k] = (*list)[k];
+    for (int k = 0; k < nsetting; k++) all[*count + k] = more[k];
+    *list = all;
+    *count += nsetting;
+    return DAE_OK;
+}
+
 dae_status dae_problem_remember_start(dae_problem *p, double t0, const dae_setting *init, int ninit)
 {
     struct dae_problem_origin *o = &p->data->origin;
-    dae_setting *all = dae_problem_take(p, (size_t)(o->ninit + ninit) + 1, sizeof *all),
-                *more = copy_settings(p, init, ninit);
-    if (!all || !more) return DAE_ERR_MEMORY;
-    for (int k = 0; k < o->ninit; k++) all[k] = o->init[k];
-    for (int k = 0; k < ninit; k++) all[o->ninit + k] = more[k];
-    o->init = all;
-    o->ninit += ninit;
+    dae_status s = append(p, &o->init, &o->ninit, init, ninit);
+    if (s < 0) return s;
     o->started = 1;
     o->t0 = t0;
     return DAE_OK;
+}
+
+dae_status dae_problem_remember_tolerances(dae_problem *p, const dae_setting *tolerance, int count)
+{
+    struct dae_problem_origin *o = &p->data->origin;
+    return append(p, &o->tolerance, &o->ntolerance, tolerance, count);
 }
 
 /* What was set at first, then what differs. */
@@ -65,6 +80,20 @@ static dae_setting *merged(const struct dae_problem_origin *o, const dae_setting
     return all;
 }
 
+int dae_problem_restarted(const dae_problem *p)
+{
+    return p->data && p->data->origin.started;
+}
+
+dae_status dae_problem_follow(dae_problem *p, const dae_problem *like, dae_error *err)
+{
+    const struct dae_problem_origin *o = like->data ? &like->data->origin : NULL;
+    dae_status s = DAE_OK;
+    if (o && o->started) s = dae_problem_start(p, o->t0, o->init, o->ninit, err);
+    if (o && o->ntolerance && s >= 0) s = dae_problem_tolerate(p, o->tolerance, o->ntolerance, err);
+    return s;
+}
+
 dae_problem *dae_problem_variant(const dae_problem *p, const dae_setting *setting, int nsetting,
                                  dae_error *err)
 {
@@ -80,7 +109,7 @@ dae_problem *dae_problem_variant(const dae_problem *p, const dae_setting *settin
     dae_problem *v = all ? o->open(o->text, o->length, o->file, all, count, err) : NULL;
     if (!all) dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     free(all);
-    if (v && o->started && dae_problem_start(v, o->t0, o->init, o->ninit, err) < 0) {
+    if (v && dae_problem_follow(v, p, err) < 0) {
         dae_problem_destroy(v);
         v = NULL;
     }

@@ -6,6 +6,7 @@
  * a', b' from the tolerance before, which was 30 times larger: a chance agreement of a and b is no proof, and a method
  * that still moves has not arrived. Of all tolerances the one counts at which the worst component has most digits. */
 #include "core/text.h"
+#include "problem/problem.h"
 
 #include "core/number.h"
 
@@ -305,19 +306,44 @@ void dae_reference_use(const dae_reference *r, dae_problem *p)
 
 /* ---- Keeping it ------------------------------------------------------------------------------------ */
 
+/* FNV-1a of the bytes of count values */
+static unsigned long long hash_values(const double *x, int count, unsigned long long h)
+{
+    for (int i = 0; i < count; i++) {
+        unsigned char byte[sizeof *x];
+        memcpy(byte, &x[i], sizeof byte);
+        for (size_t k = 0; k < sizeof byte; k++) h = (h ^ byte[k]) * 1099511628211u;
+    }
+    return h;
+}
+
 void dae_reference_key(const dae_problem *p, char *key, size_t size)
 {
+    enum { tail = 300 };
+    const unsigned long long seed = 14695981039346656037u;
+    int n = dae_system_size(&p->system);
     size_t used = 0;
     int k = snprintf(key, size, "%s", p->info && p->info->name ? p->info->name : "system");
     used = k > 0 ? (size_t)k : 0;
     const dae_parameter *q = p->info ? p->info->parameter : NULL;
-    for (int i = 0; q && q[i].name && used < size; i++) {
+    int i = 0, count = 0;
+    while (q && q[count].name) count++;
+    for (; i < count && used + tail < size; i++) {
         k = dae_snprintf(key + used, size - used, " %s=%.17g", q[i].name, p->parameter[i]);
         used += k > 0 ? (size_t)k : 0;
     }
+    if (i < count && used < size) { /* more than there is room for */
+        k = dae_snprintf(key + used, size - used, " others=%016llx",
+                         hash_values(p->parameter + i, count - i, seed));
+        used += k > 0 ? (size_t)k : 0;
+    }
+    if (dae_problem_restarted(p) && used < size) {
+        k = dae_snprintf(key + used, size - used, " start=%016llx", hash_values(p->y0, n, seed));
+        used += k > 0 ? (size_t)k : 0;
+    }
     if (used < size) {
-        dae_snprintf(key + used, size - used, " n=%d t=%.17g..%.17g version=%s", dae_system_size(&p->system),
-                     p->t0, p->t_end, dae_version());
+        dae_snprintf(key + used, size - used, " n=%d t=%.17g..%.17g version=%s", n, p->t0, p->t_end,
+                     dae_version());
     }
 }
 

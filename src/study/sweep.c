@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/number.h"
 #include "core/text.h"
+#include "problem/problem.h"
 
 #include <daedalus/study.h>
 
@@ -101,8 +102,14 @@ static dae_problem *open_run(const dae_sweep *s, long run, dae_error *err)
         }
         all[n++] = (dae_setting){dae_design_name(s->design, k), value[k]};
     }
-    if (s->opt.model) return dae_problem_open_text(s->opt.model, strlen(s->opt.model), NULL, all, n, err);
-    return dae_problem_create(s->opt.problem, all, n, err);
+    dae_problem *p = s->opt.model
+                         ? dae_problem_open_text(s->opt.model, strlen(s->opt.model), NULL, all, n, err)
+                         : dae_problem_create(s->opt.problem, all, n, err);
+    if (p && s->opt.like && dae_problem_follow(p, s->opt.like, err) < 0) {
+        dae_problem_destroy(p);
+        p = NULL;
+    }
+    return p;
 }
 
 /* The first run that can be opened: single ones that cannot are failed runs. *err is that of run 0. */

@@ -108,6 +108,27 @@ expect 2 run hires --init zz=1; says 'has no component "zz"' err
 expect 2 run hires --init Pr=1x; says 'is not a number' err
 expect 2 run vdpol --t0 2000; says '--t0 2000: the interval would be empty' err
 
+# ---- the same in every other command that takes a problem
+expect 0 info rober --init A=0.5 --t0 1 --atol B=1e-12 --json
+says '"t0":1.0,' out; says '"name":"A","unit":"[^"]*","index":1,"start":0.5,' out; says '"atol":\(9.9999999\|1.0000000\)[0-9]*e-1[23]' out
+expect 0 info pump --json; says '"discontinuities":\[4.9999999999999998e-8,5.9999999999999995e-8,' out; says '"mass":{"storage":"banded","lower":0,"upper":2}' out
+says '"reference":1.262800429876759[0-9]*e-13' out
+expect 0 check vdpol --init y1=1 --t0 1 --rtol 1e-9
+expect 0 compare rober --solvers radau5 --init A=0.5 --init C=0.5 --tend 1 --rtol 1e-6 --atol B=1e-12 --reference none --quiet
+expect 0 compare rober --solvers radau5 --init A=0.5 --init C=0.5 --tend 1 --rtol 1e-6 --reference none --quiet --json; says '"steps"' out
+expect 0 table rober --solvers radau5 --init A=0.5 --init C=0.5 --atol B=1e-16 --format csv --quiet
+three=$(sed -n 's/^rober,radau5,\([^,]*,\)\{0,6\}//p' out | head -1)
+expect 0 table rober --solvers radau5 --init A=0.5 --init C=0.5 --format csv --quiet
+checks=$((checks + 1)); [ "$(sed -n 's/^rober,radau5,\([^,]*,\)\{0,6\}//p' out | head -1)" != "$three" ] || wrong "table: --atol B=1e-16 changes nothing"
+expect 2 table rober --atol 1e-3; says 'give NAME=VALUE or a list' err
+expect 2 workprec rober --rtol 1e-3; says 'give NAME=VALUE or a list' err
+expect 0 workprec vdpol --set mu=1 --init y1=0.5 --init y2=0 --t0 1900 --atol y2=1e-9 --solvers dopri5 --range 4:5:1 --repeat 1 --full
+says '^dopri5 .*ok' out; rm -r cache/daedalus
+expect 0 sweep vdpol --vary mu=1,2 --init y1=0.5 --init y2=0 --t0 1999 --rtol 1e-8 --atol y2=1e-12 --solver dopri5 --out sweepinit.csv --quiet
+expect 0 run vdpol --set mu=2 --init y1=0.5 --init y2=0 --t0 1999 --rtol 1e-8 --atol y2=1e-12 --solver dopri5 --json
+says "$(end_values | cut -d, -f1)" sweepinit.csv
+expect 0 scale medakzo --set N=5,10 --solvers radau5 --repeat 1 --rtol 1e-4 --atol y1=1e-9 --init y1=0
+
 # ---- run: checkpoint and resume give the same numbers
 expect 0 run rober --json --solver radau5; whole=$(sed 's/"reason".*"rtol"/"rtol"/; s/"cpu_seconds":[^,]*,//' out)
 expect 4 run rober --solver radau5 --max-steps 30 --checkpoint r.ckpt --quiet
