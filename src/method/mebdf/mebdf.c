@@ -68,7 +68,7 @@
 /* ours: error failures without a decision between them that act like 3 in a row (kinks) */
 #define TROUBLE 4
 #define STUCK 3          /* ours: so many rejections in a row that do not lower the error of a DAE ... */
-#define STUCK_ERR 1e6    /* ... of at most this square are a correction of y_n */
+#define STUCK_ERR 1e6    /* ... of at most this square (the first step: any) are a correction of y_n */
 #define FAILURES_MAX 100 /* ours: failures in a row of any kind that end a run */
 #define SHORTER 10       /* [MEBDFDAE] times that the classic smallest step may be divided by 10 */
 #define WALL_STEPS 4     /* ours: from so many steps before a wall on, h divides the rest evenly */
@@ -739,7 +739,9 @@ static int is_correction(mebdf *m, double s)
     mebdf_state *st = m->st;
     st->stuck = st->k == 1 && st->error_failures > 0 && s > 0.8 * st->error_last ? st->stuck + 1 : 0;
     st->error_last = s;
-    if (m->classic || !(m->ide || m->mass.n) || st->stuck < STUCK || s > STUCK_ERR * limit(m, 1)) return 0;
+    int first = st->accepted == 0; /* initial values may be far off, as Robertson's y3(0) = 0.5 */
+    if (m->classic || !(m->ide || m->mass.n) || st->stuck < STUCK || (!first && s > STUCK_ERR * limit(m, 1)))
+        return 0;
     dae_log(m->ivp->opt, DAE_LOG_WARN,
             "t=%.10g warning=\"the error %.3g does not fall with h: taken as a correction of y\"", m->ivp->t,
             sqrt(s / limit(m, 1)));
