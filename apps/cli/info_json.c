@@ -122,31 +122,11 @@ static json_t *options(const dae_option *o)
 }
 
 /* Collects what dae_markdown_html writes. */
-typedef struct buffer {
-    char *text;
-    size_t length, size;
-} buffer;
-
-static int collect(const char *data, size_t length, void *user)
-{
-    buffer *b = user;
-    if (b->length + length > b->size) {
-        size_t size = 2 * (b->length + length);
-        char *more = realloc(b->text, size);
-        if (!more) return -1;
-        b->text = more;
-        b->size = size;
-    }
-    memcpy(b->text + b->length, data, length);
-    b->length += length;
-    return 0;
-}
-
 static void set_page(json_t *o, const char *doc)
 {
-    buffer b = {0};
+    cli_text b = {0};
     set(o, "doc", text(doc));
-    dae_status s = doc ? dae_markdown_html(doc, strlen(doc), 0, collect, &b) : DAE_OK;
+    dae_status s = doc ? dae_markdown_html(doc, strlen(doc), 0, cli_write_text, &b) : DAE_OK;
     set(o, "html", doc && s == DAE_OK ? json_stringn(b.text ? b.text : "", b.length) : json_null());
     free(b.text);
 }

@@ -184,7 +184,8 @@ dae_status dae_fitting_certainty(const dae_fitting *f, const double *x, const da
            *size = calloc(np + 1, sizeof *size);
     int *which = calloc(np + 1, sizeof *which), n = -1;
     char *words = calloc(text, 1);
-    if (A && V && size && which && words) n = scaled(f, x, d, A, size, which);
+    double *factor = malloc(((size_t)f->m + 1) * sizeof *factor), robust = 0;
+    if (A && V && size && which && words && factor) n = scaled(f, x, d, A, size, which);
     if (n >= 0) {
         line l = {words, text, 0};
         double sum = 0;
@@ -193,10 +194,8 @@ dae_status dae_fitting_certainty(const dae_fitting *f, const double *x, const da
         while (out->rank < n && out->singular[out->rank] > UNDETERMINED * out->singular[0]) out->rank++;
         for (long i = 0; i < f->m; i++) sum += d->r[i] * d->r[i];
         out->rms = sqrt(sum / (double)f->m);
-        double *factor = malloc(((size_t)f->m + 1) * sizeof *factor), robust = 0;
-        if (factor) dae_fitting_cost(f, d->r, factor);
-        for (long i = 0; factor && i < f->m; i++) robust += d->r[i] * d->r[i] * factor[i] * factor[i];
-        free(factor);
+        dae_fitting_cost(f, d->r, factor);
+        for (long i = 0; i < f->m; i++) robust += d->r[i] * d->r[i] * factor[i] * factor[i];
         out->noise = f->m > n ? sqrt(robust / (double)(f->m - n)) : NAN;
         estimates(f, x, n, which, size, out->singular, V, out->rank, out);
         for (int k = 0; k < n; k++) {
@@ -213,6 +212,7 @@ dae_status dae_fitting_certainty(const dae_fitting *f, const double *x, const da
     free(size);
     free(which);
     free(words);
+    free(factor);
     return n >= 0 ? DAE_OK : dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
 }
 

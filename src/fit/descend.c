@@ -86,7 +86,7 @@ static double choose(descent *s, double cost)
     return largest;
 }
 
-/* The step for the damping mu, cut back to the bounds; the decrease that the linear model predicts, < 0: none. */
+/* The step for the damping mu, cut back to the bounds; the decrease that the linear model predicts, < 0: none, NAN: no memory. */
 static double propose(descent *s, double mu)
 {
     const dae_fitting *f = s->f;
@@ -100,7 +100,8 @@ static double propose(descent *s, double mu)
     }
     for (long i = 0; i < f->m; i++) s->b[i] = -s->r[i] * s->factor[i];
     for (int l = 0; l < n; l++) s->b[f->m + l] = 0;
-    if (dae_least_squares((int)rows, n, s->A, s->b, 1e-15) < 0) return -1;
+    int rank = dae_least_squares((int)rows, n, s->A, s->b, 1e-15);
+    if (rank < 0) return rank == -1 ? NAN : -1;
     memset(s->step, 0, (size_t)f->np * sizeof *s->step);
     for (int k = 0; k < n; k++) {
         int j = s->vary[k];
@@ -152,6 +153,7 @@ static dae_status iterate(descent *s, dae_descent *d, double *nu, int *over, dae
     for (;;) {
         memcpy(s->trial, s->x, (size_t)f->np * sizeof *s->trial);
         double predicted = propose(s, d->damping), change = relative_step(s);
+        if (isnan(predicted)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
         if (predicted <= FLAT * d->cost || change < f->opt->tolerance * 1e-3) {
             end(d, DAE_OK, "converged: no step lowers the cost any more");
             *over = 1;

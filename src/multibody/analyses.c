@@ -577,8 +577,9 @@ dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *m, double t, const dou
     directions(&s, G, basis);
     *size = s.np + s.nv + m->nu;
     dae_status status = steady_frame(&s, A, B, up, down, err);
-    if (!status && dae_eigenvalues(*size, A, re, im))
-        status = dae_fail(err, DAE_ERR_CONVERGENCE, t, "the eigenvalues did not converge");
+    int bad = status ? 0 : dae_eigenvalues(*size, A, re, im);
+    if (bad <= DAE_EIGENVALUES_NO_MEMORY) status = dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+    else if (bad) status = dae_fail(err, DAE_ERR_CONVERGENCE, t, "the eigenvalues did not converge");
     free(work);
     return status;
 }

@@ -31,6 +31,27 @@ static json_t *check(const char *text, const char *file, dae_status expected)
     return o;
 }
 
+/* What `export` says of the Jacobian: from 12 components on its pattern, below none; what it cannot say would be read wrongly. */
+static void exported_jacobians_have_their_storage(void **state)
+{
+    static buffer b;
+    static const char small[] = "var x = 1, y = 0\nx' = y\ny' = -x\nsolve t = 0 .. 1\n";
+    static const char large[] = "param N = 30\nvar u[N] = 1\nfor i in 2..N\nu[i]' = u[i-1] - "
+                                "u[i]\nend\nu[1]' = -u[1]\nsolve t = 0 .. 1\n";
+    static const char dense[] = "s->structure.jacobian = (dae_pattern){.storage = DAE_DENSE}";
+    dae_error err = {0};
+    (void)state;
+    b.used = 0;
+    assert_int_equal(dae_equations_write_c(small, strlen(small), NULL, NULL, 0, collect, &b, &err), DAE_OK);
+    assert_non_null(strstr(b.text, dense));
+    assert_null(strstr(b.text, "jacobian_column"));
+    b.used = 0;
+    if (dae_equations_write_c(large, strlen(large), NULL, NULL, 0, collect, &b, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_null(strstr(b.text, dense));
+    assert_non_null(strstr(b.text, "DAE_SPARSE, .colptr = jacobian_column"));
+}
+
 static json_t *check_model(const char *name, dae_status expected)
 {
     char path[200];
@@ -110,6 +131,7 @@ static void errors_have_their_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exported_jacobians_have_their_storage),
         cmocka_unit_test(pendulum_is_described),
         cmocka_unit_test(repairs_are_warnings),
         cmocka_unit_test(errors_have_their_place),

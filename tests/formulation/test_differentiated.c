@@ -28,6 +28,8 @@ static void forms_have_the_documented_layout(void **state)
             assert_int_equal(s->structure.index[0], 1);
             assert_int_equal(s->structure.index[d->np], k == 0 && d->ng ? 2 : 1);
             assert_int_equal(s->structure.index[n - 1], k == 0 && d->ng ? 3 : 2);
+            for (int i = 0; i < d->nu && k == 0; i++) /* u' may depend on lambda */
+                assert_int_equal(s->structure.index[d->np + d->nv + i], 2);
             dae_formulation_destroy(f);
         }
     }

@@ -242,6 +242,30 @@ static void program_dense_runs_match(void **state)
     dae_graph_destroy(g);
 }
 
+/* Programs that are too long for machine code run all the same: x_j x_(j+1) + j, and its own number twice. */
+static void long_programs_run_without_machine_code(void **state)
+{
+    (void)state;
+    enum { n = 70000 };
+    dae_graph *g = dae_graph_create();
+    int *in = malloc(n * sizeof *in), *out = malloc(n * sizeof *out);
+    double *got = malloc(n * sizeof *got);
+    for (int j = 0; j < n; j++) in[j] = dae_graph_variable(g, j, 0);
+    for (int j = 0; j < n; j++)
+        out[j] = dae_graph_add(g, dae_graph_multiply(g, in[j], in[(j + 1) % n]), dae_graph_number(g, j));
+    dae_program *p = dae_program_create(g, n, in, n, out, NULL);
+    assert_non_null(p);
+    assert_false(dae_program_is_native(p));
+    double *work = malloc(dae_program_work(p) * sizeof *work);
+    dae_program_start(p, work);
+    for (int j = 0; j < n; j++) work[j] = 1 + j % 100, got[j] = NAN;
+    dae_program_run(p, work, got);
+    for (int j = 0; j < n; j++) assert_near(got[j], (1 + j % 100) * (1 + (j + 1) % n % 100) + j, 0);
+    free(in), free(out), free(got), free(work);
+    dae_program_destroy(p);
+    dae_graph_destroy(g);
+}
+
 static void curve_kinds(void **state)
 {
     (void)state;
@@ -276,6 +300,7 @@ int main(void)
                                        cmocka_unit_test(graph_gradient_matches_differences),
                                        cmocka_unit_test(program_matches_graph),
                                        cmocka_unit_test(program_dense_runs_match),
+                                       cmocka_unit_test(long_programs_run_without_machine_code),
                                        cmocka_unit_test(curve_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

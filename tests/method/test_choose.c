@@ -48,6 +48,9 @@ static void nonstiff_problems_get_an_explicit_method_by_tolerance(void **state)
     opt.rtol_vec = (double[]){0.05, 1e-10}; /* the sharpest component decides */
     assert_string_equal(dae_method_choose(&sys, &opt, 0, 10, oscillator_y0, reason, sizeof reason)->name,
                         "vern9");
+    opt.rtol_vec = (double[]){1e-10, 0.05};
+    assert_string_equal(dae_method_choose(&sys, &opt, 0, 10, oscillator_y0, reason, sizeof reason)->name,
+                        "vern9");
 }
 
 /* Small stiff systems: Rosenbrock methods where J is exact, radau at tight tolerances, radau5 where J is a difference or

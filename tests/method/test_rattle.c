@@ -33,6 +33,50 @@ static void advance(dae_integrator *it, double t)
 
 /* ---- Order ----------------------------------------------------------------------------------------- */
 
+/* Without a given step: sqrt(tol) times the smaller of |p| / |v| and sqrt(|p| / |a|). A mass of 1 on a spring: p'' = -4 p. */
+static int spring(const dae_mech_point *x, double *f, void *user)
+{
+    (void)user;
+    f[0] = -4 * x->p[0];
+    f[1] = 0;
+    return 0;
+}
+
+static int on_the_line(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    (void)user;
+    if (g) g[0] = x->p[1];
+    if (G) G[0] = 0, G[1] = 1;
+    return 0;
+}
+
+static void own_step_follows_speed_and_acceleration(void **state)
+{
+    (void)state;
+    static const dae_system sys = {
+        .kind = DAE_KIND_MECH,
+        .mech = {.np = 2, .nv = 2, .ng = 1, .nlambda = 1, .force = spring, .constraint = on_the_line}};
+    static const struct {
+        double y0[4];
+        long steps;
+    } known[] = {{{2, 0, 0, 0}, 200}, /* |a| = 8: 0.01 sqrt(2 / 8) */
+                 {{2, 0, 8, 0}, 400}, /* 0.01 (2 / 8) */
+                 {{2, 0, 1, 0}, 200}};
+    for (int k = 0; k < 3; k++) {
+        dae_options opt = dae_options_default();
+        dae_error err = {0};
+        dae_stats st;
+        double y[4];
+        memcpy(y, known[k].y0, sizeof y);
+        opt.method = "rattle";
+        opt.rtol = 1e-4;
+        opt.atol = 1e-300;
+        if (dae_solve(&sys, &opt, 0, 1, y, &st, &err) < 0) fail_msg("%s", err.text);
+        assert_int_equal(st.accepted, known[k].steps);
+        assert_near(y[0], 2 * cos(2) + known[k].y0[2] / 2 * sin(2), 1e-3);
+    }
+}
+
 static void pendulum_shows_order_2(void **state)
 {
     (void)state;
@@ -162,7 +206,8 @@ static void refuses_by_name_what_it_does_not_take(void **state)
 int main(void)
 {
     (void)top_energy;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pendulum_shows_order_2),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(own_step_follows_speed_and_acceleration),
+                                       cmocka_unit_test(pendulum_shows_order_2),
                                        cmocka_unit_test(energy_of_a_double_pendulum_stays_bounded),
                                        cmocka_unit_test(refuses_by_name_what_it_does_not_take)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,26 @@ static void check_accelerations(const mbs_mechanism *c, const states *x, const c
     free(zp), free(z), free(up), free(down), free(a);
 }
 
+/* Bodies that are not where their joints hold them have no joint coordinates: moved, and (in the plane) turned once around. */
+static void open_joints_are_refused(void **state)
+{
+    (void)state;
+    for (int space = MBS_PLANAR; space <= MBS_SPATIAL; space++) {
+        mbs_mechanism *c = tree_with("revolute", space, 0, 0);
+        states x = states_of(c);
+        for (int i = 0; i < 2; i++) {
+            int at = x.mech->np - (space == MBS_PLANAR ? 3 : 7) + i;
+            double keep = x.y[at];
+            x.y[at] += 0.01;
+            assert_int_equal(
+                x.j->from_absolute(0, x.y, x.y + x.mech->np, x.z, x.z + x.j->nq, x.work, x.j->user), 1);
+            x.y[at] = keep;
+        }
+        free_states(&x);
+        mbs_mechanism_destroy(c);
+    }
+}
+
 static void check_tree(const char *type, int space, int turned, int loads)
 {
     char what[80];
@@ -316,6 +336,7 @@ static void joint_coordinates_need_a_system_that_has_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open_joints_are_refused),
         cmocka_unit_test(joint_coordinates_agree_with_bodies_for_every_joint_of_trees),
         cmocka_unit_test(joint_coordinates_take_other_joints_as_loops),
         cmocka_unit_test(joint_coordinates_give_the_same_trajectories),

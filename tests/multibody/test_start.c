@@ -21,6 +21,29 @@ static dae_problem *open_rods(double omega, const char *more, dae_error *err)
     return dae_problem_open_text(text, strlen(text), "rods.json", NULL, 0, err);
 }
 
+/* A bar that turns about its end: v = omega x r fits, and nothing is told. */
+static void velocities_that_fit_are_not_told(void **state)
+{
+    static const char text[] =
+        "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"bar\", \"dimension\": 2, \"gravity\": [0, "
+        "0],"
+        "  \"bodies\": [ { \"name\": \"bar\", \"mass\": 1, \"inertia\": 1, \"r\": [0.5, 0], \"v\": [0, 2], "
+        "\"omega\": 4 } ],"
+        "  \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] }, { \"name\": \"A\", "
+        "\"body\": "
+        "\"bar\", \"r\": [-0.5, 0] } ],"
+        "  \"joints\": [ { \"name\": \"J\", \"type\": \"revolute\", \"a\": \"O\", \"b\": \"A\" } ],"
+        "  \"simulation\": { \"t1\": 1 } }";
+    dae_error err = {0};
+    (void)state;
+    dae_problem *p = dae_problem_open_text(text, strlen(text), "bar.json", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    assert_near(p->y0[3 + 1], 2, 1e-12);
+    assert_near(p->y0[3 + 2], 4, 1e-12);
+    assert_true(!p->warning || !p->warning[0]);
+    dae_problem_destroy(p);
+}
+
 static void changed_velocity_is_told_with_both_values(void **state)
 {
     (void)state;
@@ -101,6 +124,7 @@ static void driver_that_jumps_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(velocities_that_fit_are_not_told),
         cmocka_unit_test(changed_velocity_is_told_with_both_values),
         cmocka_unit_test(speeds_of_joints_hold),
         cmocka_unit_test(contradiction_is_named),

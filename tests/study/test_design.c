@@ -240,6 +240,14 @@ static void statistics_of_known_numbers(void **state)
     assert_near(s.percentile[2], 3, 0);
     assert_near(s.percentile[3], 4, 0);
     assert_near(s.max, 5, 0);
+    double down[50]; /* in the other order: 50, 49, ..., 1 */
+    for (int i = 0; i < 50; i++) down[i] = 50 - i;
+    assert_int_equal(dae_statistics_of(down, 50, &s), DAE_OK);
+    assert_near(s.min, 1, 0);
+    assert_near(s.max, 50, 0);
+    assert_near(s.percentile[1], 13.25, 1e-13);
+    assert_near(s.percentile[2], 25.5, 1e-13);
+    assert_near(s.sd, sqrt(212.5), 1e-12); /* (n^2 - 1)/12 n/(n - 1) */
     assert_int_equal(dae_statistics_of(x + 1, 1, &s), DAE_OK);
     assert_true(s.count == 0 && isnan(s.mean) && isnan(s.percentile[2]));
 }

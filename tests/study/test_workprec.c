@@ -225,6 +225,11 @@ static void measurement_of_a_run_has_its_numbers(void **state)
     assert_int_equal(m.f, r->stats.f);
     assert_int_equal(m.repeat, 3);
     assert_true(m.cpu_seconds > 0);
+    r->stats.steps = 11, r->stats.accepted = 12, r->stats.f = 13, r->stats.f_jac = 14; /* each its own */
+    r->stats.jac = 15, r->stats.lu = 16, r->stats.solves = 17;
+    m = dae_measurement_of(r);
+    assert_true(m.steps == 11 && m.accepted == 12 && m.f == 13 && m.f_jac == 14 && m.jac == 15 &&
+                m.lu == 16 && m.solves == 17);
     dae_run_destroy(r);
     o.repeat_seconds = 1e-12; /* no repetition fits in */
     r = dae_run(p, &o, NULL);
