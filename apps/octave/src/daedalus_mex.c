@@ -7,11 +7,13 @@
  *     info  = daedalus_mex('problem', what, parameters)
  *     [v, ierr] = daedalus_mex('feval' | 'jeval' | 'meval', what, parameters, t, y, yp)
  *     [mescd, scd] = daedalus_mex('score', what, parameters, y, yref, atol, rtol)
+ *     r     = daedalus_mex('gradient' | 'fit' | 'optimize', what, parameters, options, o)
  *
  * parameters, options and settings are cells {name, value, ...} of strings. An error in a function of the interpreter is
  * trapped, ends the run like any other failure, and r.failure is the call that raised it: nothing jumps over the library. */
 #include <daedalus/experiment.h>
 #include <daedalus/integrator.h>
+#include <daedalus/optimize.h>
 #include <daedalus/problem.h>
 #include <math.h>
 #include <mex.h>
@@ -874,7 +876,24 @@ static mxArray *run_answer(const dae_run_result *r)
     set(m, "units", names_cell(r->problem, 1));
     put_samples(m, r);
     put_events(m, r);
+    if (r->sensitivity_end) {
+        size_t by = (size_t)r->nsensitivity, points = (size_t)r->npoint;
+        mwSize size[] = {(mwSize)n, (mwSize)by, (mwSize)points};
+        mxArray *s = mxCreateNumericArray(3, size, mxDOUBLE_CLASS, mxREAL);
+        if (points) memcpy(mxGetPr(s), r->point_s, n * by * points * sizeof(double));
+        set(m, "sensitivity", s);
+        set(m, "sensitivity_last", matrix(r->sensitivity_end, n, by));
+    }
     return m;
+}
+
+/* The texts of a cell; at most max_pairs. */
+static int read_texts(const mxArray *cell, const char *what, const char **out)
+{
+    size_t n = cell ? mxGetNumberOfElements(cell) : 0;
+    if (n > max_pairs) mexErrMsgIdAndTxt("daedalus:input", "daedalus: more than %d %s", max_pairs, what);
+    for (size_t i = 0; i < n; i++) out[i] = text(mxGetCell(cell, (mwIndex)i), what);
+    return (int)n;
 }
 
 /* Lets the interpreter look for Ctrl-C now and then: evaluating a statement is where it does. */
@@ -914,10 +933,237 @@ static void command_run(mxArray **out, int nin, const mxArray *in[])
     clock_t last = clock();
     o.progress = on_progress;
     o.progress_user = &last;
+    const char *by[max_pairs];
+    o.nsensitivity = read_texts(field(in[3], "sensitivity"), "names", by);
+    o.sensitivity = by;
     dae_run_result *r = dae_run(p, &o, &err);
     if (!r) mexErrMsgIdAndTxt("daedalus:memory", "daedalus: %s", err.text);
     out[0] = run_answer(r);
     dae_run_destroy(r);
+}
+
+/* ---- Derivatives: gradients, fits, designs ------------------------------------------------------------------------- */
+
+static void must(dae_status s, const dae_error *err) /* what was taken is given back before */
+{
+    if (s == DAE_ERR_INPUT || s == DAE_ERR_UNSUPPORTED)
+        mexErrMsgIdAndTxt(s == DAE_ERR_INPUT ? "daedalus:input" : "daedalus:unsupported", "daedalus: %s",
+                          err->text);
+    if (s < 0)
+        mexErrMsgIdAndTxt("daedalus:failed", "daedalus: %s", err->text[0] ? err->text : dae_status_text(s));
+}
+
+/* G = sum over k of w_k . y(t_k), with the weights of a loss that was evaluated along the solution. */
+typedef struct weighted {
+    const double *w;
+    int n;
+} weighted;
+
+static int weighted_sum(int k, double t, const double *y, double *value, double *dy, void *user)
+{
+    const weighted *x = user;
+    (void)t;
+    *value = 0;
+    for (int i = 0; i < x->n; i++) {
+        dy[i] = x->w[(size_t)k * (size_t)x->n + (size_t)i];
+        *value += dy[i] * y[i];
+    }
+    return 0;
+}
+
+/* o: names, times, weights (n x times), mode. */
+static void command_gradient(mxArray **out, int nin, const mxArray *in[])
+{
+    if (nin != 4 || !mxIsStruct(in[3]))
+        mexErrMsgIdAndTxt("daedalus:input", "daedalus_mex gradient: expected four arguments");
+    const dae_problem *p = open_problem(in[0], in[1]);
+    dae_gradient_options o = dae_gradient_options_default(p);
+    const char *name[max_pairs];
+    dae_error err = {0};
+    set_options(&o.simulation.options, in[2]);
+    int count = read_texts(field(in[3], "names"), "names", name), n = dae_system_size(&p->system);
+    const mxArray *times = field(in[3], "times"), *w = field(in[3], "weights"), *mode = field(in[3], "mode");
+    if (!times || !w || mxGetNumberOfElements(w) != (size_t)n * mxGetNumberOfElements(times))
+        mexErrMsgIdAndTxt("daedalus:input", "daedalus: weights must be %d numbers per time", n);
+    weighted x = {mxGetPr(w), n};
+    dae_functional G = {
+        .at = weighted_sum, .times = mxGetPr(times), .ntimes = (int)mxGetNumberOfElements(times), .user = &x};
+    o.simulation.t_end = G.times[G.ntimes - 1];
+    if (mode) o.mode = text(mode, "the mode");
+    double value;
+    mxArray *slope = mxCreateDoubleMatrix(1, (mwSize)count, mxREAL);
+    must(dae_gradient(p, &o, &G, name, count, &value, mxGetPr(slope), NULL, &err), &err);
+    out[0] = slope;
+}
+
+/* o.names, o.free (start, min, max in a row for each). */
+static int read_free(const mxArray *o, dae_fit_free *list)
+{
+    const char *name[max_pairs];
+    int count = read_texts(field(o, "names"), "names", name);
+    const double *x = vector(o, "free", 3 * (size_t)count);
+    for (int j = 0; j < count; j++) list[j] = (dae_fit_free){name[j], x[j], x[count + j], x[2 * count + j]};
+    return count;
+}
+
+/* One experiment of o.data: a struct with name, settings, and text, or t, columns, value and sd. */
+typedef struct measured {
+    dae_fit_experiment *read, made;
+    const char *column[max_pairs];
+    pairs settings;
+} measured;
+
+static dae_status read_experiment(const dae_problem *p, const mxArray *d, measured *e, dae_error *err)
+{
+    const mxArray *csv = field(d, "text"), *t = field(d, "t"), *value = field(d, "value"),
+                  *sd = field(d, "sd");
+    const char *name = text(field(d, "name"), "the name of an experiment");
+    read_pairs(field(d, "settings"), &e->settings);
+    if (csv) {
+        const char *all = text(csv, "the data");
+        e->read = dae_fit_read(p, all, strlen(all), name, e->settings.a, e->settings.count, err);
+        return e->read ? DAE_OK : err->status;
+    }
+    int columns = read_texts(field(d, "columns"), "columns", e->column);
+    size_t times = t ? mxGetNumberOfElements(t) : 0, size = times * (size_t)columns;
+    if (!value || mxGetNumberOfElements(value) != size || (sd && mxGetNumberOfElements(sd) != size))
+        mexErrMsgIdAndTxt("daedalus:input", "daedalus: %s: expected %d columns of %d values", name, columns,
+                          (int)times);
+    e->made = (dae_fit_experiment){.name = name,
+                                   .setting = e->settings.a,
+                                   .nsetting = e->settings.count,
+                                   .ntime = (int)times,
+                                   .ncolumn = columns,
+                                   .t = mxGetPr(t),
+                                   .column = e->column,
+                                   .value = mxGetPr(value),
+                                   .sd = sd ? mxGetPr(sd) : NULL};
+    return DAE_OK;
+}
+
+static int on_fit(const dae_fit_progress *at, void *user)
+{
+    (void)at;
+    return on_progress(NULL, 0, 0, user);
+}
+
+static mxArray *fit_answer(const dae_fit_result *r, const dae_fit_free *list, const dae_problem *p,
+                           const dae_fit_experiment *const *e)
+{
+    const char *names[] = {"value", "sd", "lower", "upper", "at_bound"};
+    mxArray *m = mxCreateStructMatrix(1, 1, 0, NULL), *column[5];
+    size_t n = (size_t)r->count;
+    put_status(m, r->status, r->message);
+    for (int k = 0; k < 5; k++) column[k] = mxCreateDoubleMatrix(1, (mwSize)n, mxREAL);
+    for (size_t j = 0; j < n; j++) {
+        const dae_fit_estimate *x = &r->estimate[j];
+        const double v[] = {x->value, x->sd, x->lower, x->upper, x->at_bound};
+        for (int k = 0; k < 5; k++) mxGetPr(column[k])[j] = v[k];
+    }
+    for (int k = 0; k < 5; k++) set(m, names[k], column[k]);
+    set(m, "correlation", matrix(r->correlation, n, n));
+    set(m, "singular_values", matrix(r->singular, 1, n));
+    set(m, "rank", mxCreateDoubleScalar(r->rank));
+    set(m, "unidentifiable", mxCreateString(r->unidentifiable));
+    set(m, "cost", mxCreateDoubleScalar(r->cost));
+    set(m, "rms", mxCreateDoubleScalar(r->rms));
+    set(m, "noise", mxCreateDoubleScalar(r->noise));
+    set(m, "iterations", mxCreateDoubleScalar(r->iterations));
+    mxArray *curve = mxCreateCellMatrix(1, (mwSize)r->nexperiment),
+            *rest = mxCreateCellMatrix(1, (mwSize)r->nexperiment);
+    for (int k = 0; k < r->nexperiment; k++) {
+        mxSetCell(curve, (mwIndex)k, matrix(r->model[k], (size_t)e[k]->ntime, (size_t)e[k]->ncolumn));
+        mxSetCell(rest, (mwIndex)k, matrix(r->residual[k], (size_t)e[k]->ntime, (size_t)e[k]->ncolumn));
+    }
+    set(m, "model", curve);
+    set(m, "residual", rest);
+    char *json = dae_fit_json(r, list, p, e);
+    set(m, "json", mxCreateString(json ? json : ""));
+    free(json);
+    return m;
+}
+
+static void command_fit(mxArray **out, int nin, const mxArray *in[])
+{
+    if (nin != 4 || !mxIsStruct(in[3]))
+        mexErrMsgIdAndTxt("daedalus:input", "daedalus_mex fit: expected four arguments");
+    const dae_problem *p = open_problem(in[0], in[1]);
+    const mxArray *data = field(in[3], "data"), *loss = field(in[3], "loss");
+    static measured e[16]; /* nothing runs twice at a time here */
+    const dae_fit_experiment *list[16];
+    dae_fit_free vary[max_pairs];
+    dae_fit_options o = dae_fit_options_default(p);
+    dae_error err = {0};
+    dae_status s = DAE_OK;
+    clock_t last = clock();
+    int n = data ? (int)mxGetNumberOfElements(data) : 0, k = 0;
+    if (n < 1 || n > 16) mexErrMsgIdAndTxt("daedalus:input", "daedalus: 1 to 16 experiments, not %d", n);
+    set_options(&o.sensitivity.simulation.options, in[2]);
+    int count = read_free(in[3], vary);
+    if (loss) o.loss = text(loss, "the loss");
+    o.starts = (int)number(in[3], "starts", 1);
+    o.seed = (unsigned long)number(in[3], "seed", 1);
+    o.threads = (int)number(in[3], "threads", 1);
+    o.max_iterations = (int)number(in[3], "iterations", o.max_iterations);
+    o.tolerance = number(in[3], "tolerance", o.tolerance);
+    o.intervals = (int)number(in[3], "intervals", 1);
+    o.level = number(in[3], "level", o.level);
+    if (o.starts == 1) o.progress = on_fit, o.user = &last; /* else threads would ask the interpreter */
+    for (; k < n && s >= 0; k++) {
+        e[k].read = NULL;
+        s = read_experiment(p, mxGetCell(data, (mwIndex)k), &e[k], &err);
+        list[k] = e[k].read ? e[k].read : &e[k].made;
+    }
+    dae_fit_result *r = s >= 0 ? dae_fit(p, vary, count, list, n, &o, &err) : NULL;
+    if (r) out[0] = fit_answer(r, vary, p, list);
+    else s = err.status < 0 ? err.status : DAE_ERR_INTERNAL;
+    dae_fit_destroy(r);
+    while (k > 0) dae_fit_experiment_destroy(e[--k].read);
+    must(s, &err);
+}
+
+static int on_optimize(const dae_optimize_progress *at, void *user)
+{
+    (void)at;
+    return on_progress(NULL, 0, 0, user);
+}
+
+static void command_optimize(mxArray **out, int nin, const mxArray *in[])
+{
+    if (nin != 4 || !mxIsStruct(in[3]))
+        mexErrMsgIdAndTxt("daedalus:input", "daedalus_mex optimize: expected four arguments");
+    const dae_problem *p = open_problem(in[0], in[1]);
+    dae_optimize_options o = dae_optimize_options_default(p);
+    dae_fit_free vary[max_pairs];
+    const char *subject[max_pairs];
+    dae_error err = {0};
+    clock_t last = clock();
+    set_options(&o.sensitivity.simulation.options, in[2]);
+    int count = read_free(in[3], vary);
+    o.nsubject = read_texts(field(in[3], "subject"), "conditions", subject);
+    o.subject = subject;
+    o.global = number(in[3], "global", 0) != 0;
+    o.seed = (unsigned long)number(in[3], "seed", 1);
+    o.points = (int)number(in[3], "points", o.points);
+    o.max_evaluations = (int)number(in[3], "evaluations", o.max_evaluations);
+    o.tolerance = number(in[3], "tolerance", o.tolerance);
+    o.progress = on_optimize;
+    o.user = &last;
+    dae_optimize_result *r =
+        dae_optimize(p, vary, count, text(field(in[3], "minimize"), "what is minimized"), &o, &err);
+    if (!r) must(err.status < 0 ? err.status : DAE_ERR_INTERNAL, &err);
+    size_t n = (size_t)r->count;
+    mxArray *m = mxCreateStructMatrix(1, 1, 0, NULL);
+    put_status(m, r->status, r->message);
+    set(m, "value", matrix(r->value, 1, n));
+    set(m, "start", matrix(r->start, 1, n));
+    set(m, "gradient", matrix(r->gradient, 1, n));
+    set(m, "objective", mxCreateDoubleScalar(r->objective));
+    set(m, "objective_start", mxCreateDoubleScalar(r->objective_start));
+    set(m, "violation", mxCreateDoubleScalar(r->violation));
+    set(m, "evaluations", mxCreateDoubleScalar(r->evaluations));
+    dae_optimize_destroy(r);
+    out[0] = m;
 }
 
 static void command_methods(mxArray **out)
@@ -954,6 +1200,9 @@ void mexFunction(int nout, mxArray *out[], int nin, const mxArray *in[])
     else if (!strcmp(command, "problem") && nin > 1) command_problem(out, nin - 1, in + 1);
     else if (!strcmp(command, "feval") || !strcmp(command, "jeval") || !strcmp(command, "meval"))
         command_eval(command[0], out, nout, nin - 1, in + 1);
+    else if (!strcmp(command, "gradient")) command_gradient(out, nin - 1, in + 1);
+    else if (!strcmp(command, "fit")) command_fit(out, nin - 1, in + 1);
+    else if (!strcmp(command, "optimize")) command_optimize(out, nin - 1, in + 1);
     else if (!strcmp(command, "score")) command_score(out, nout, nin - 1, in + 1);
     else mexErrMsgIdAndTxt("daedalus:input", "daedalus_mex: expected a command; see help daedalus_ode");
 }
