@@ -21,6 +21,7 @@
 #include <daedalus/sensitivity.h>
 #include <daedalus/simulation.h>
 #include <daedalus/status.h>
+#include <daedalus/steady.h>
 #include <daedalus/study.h>
 #include <daedalus/system.h>
 #include <daedalus/version.h>

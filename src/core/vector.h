@@ -15,6 +15,13 @@ static inline void dae_zero(int n, double *y)
     if (n > 0) memset(y, 0, (size_t)n * sizeof *y);
 }
 
+static inline double dae_dot(int n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
 /* y += a x */
 static inline void dae_axpy(int n, double a, const double *restrict x, double *restrict y)
 {

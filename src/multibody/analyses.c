@@ -3,6 +3,7 @@
 
 #include "linalg/eigenvalues.h"
 #include "linalg/least_squares.h"
+#include "linalg/null_space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,35 +18,6 @@ dae_status mbs_mechanism_kinematics(const mbs_mechanism *m, double t, double *y,
             "the mechanism has %d degree%s of freedom that no driver moves: kinematics needs none",
             m->nv - m->nlambda, m->nv - m->nlambda == 1 ? "" : "s");
     return mbs_assemble(m, t, y, NULL, err);
-}
-
-/* ---- Motions that constraints allow ---------------------------------------------------------------------- */
-
-/* Orthonormal vectors (columns of N, nv each) that no row of the first `rows` of G sees; their number. */
-static int null_space(int nv, int nl, int rows, const double *G, double *basis, double *N)
-{
-    int n = 0, count = 0;
-    for (int k = 0; k < rows + nv; k++) {
-        double *x = basis + (size_t)n * (size_t)nv, norm = 0, left = 0;
-        for (int c = 0; c < nv; c++) {
-            x[c] = k < rows ? G[(size_t)c * (size_t)nl + (size_t)k] : k - rows == c;
-            norm += x[c] * x[c];
-        }
-        for (int pass = 0; pass < 2; pass++) {
-            for (int i = 0; i < n; i++) {
-                double dot = 0;
-                for (int c = 0; c < nv; c++) dot += basis[i * nv + c] * x[c];
-                for (int c = 0; c < nv; c++) x[c] -= dot * basis[i * nv + c];
-            }
-        }
-        for (int c = 0; c < nv; c++) left += x[c] * x[c];
-        if (n == nv || !(left > (k < rows ? 1e-18 : 1e-8) * norm)) continue;
-        left = 1 / sqrt(left);
-        for (int c = 0; c < nv; c++) x[c] *= left;
-        if (k >= rows) memcpy(N + (size_t)count++ * (size_t)nv, x, (size_t)nv * sizeof *x);
-        n++;
-    }
-    return count;
 }
 
 /* ---- Equilibrium --------------------------------------------------------------------------------------- */
@@ -184,7 +156,7 @@ static int newton_step(rest *x)
     size_t nv = (size_t)m->nv;
     mbs_force_stiffness(m, x->t, x->y, x->lambda, x->J);
     add_stiffness_of_motors(x);
-    int nf = null_space(m->nv, m->nlambda, m->nlambda, x->G, x->basis, x->N);
+    int nf = dae_null_space(m->nv, m->nlambda, m->nlambda, x->G, x->basis, x->N);
     size_t n = (size_t)nf;
     double length = 0, largest;
     memset(x->d, 0, nv * sizeof *x->d);
@@ -472,8 +444,8 @@ static void directions(small *s, double *G, double *basis)
         turn(m, s->y, 1, s->d);
         for (int c = 0; c < m->nv; c++) G[(size_t)c * (size_t)nl + (size_t)i] = s->d[c];
     }
-    s->np = null_space(m->nv, nl, m->ng, G, basis, s->P);
-    s->nv = null_space(m->nv, nl, nl, G, basis, s->V);
+    s->np = dae_null_space(m->nv, nl, m->ng, G, basis, s->P);
+    s->nv = dae_null_space(m->nv, nl, nl, G, basis, s->V);
 }
 
 /* The angular velocity of the body that turns fastest. */

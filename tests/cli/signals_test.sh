@@ -58,7 +58,7 @@ both '[ "$(lines_of fit.jsonl)" -gt 3 ]' fit "$fitting.deq" --data "$fitting.csv
 
 # What is always short has no handler of its own: the signal ends it. This list and the one above are all commands.
 tried='run reference compare workprec scale sweep matrix table report fit'
-short='check new import optimize analyze sample list info build export eval plot serve completion help'
+short='check new import optimize steady continue periodic analyze sample list info build export eval plot serve completion help'
 for command in $(daedalus help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sort -u); do
     checks=$((checks + 1))
     case " $tried $short " in *" $command "*) ;; *) wrong "signals_test.sh does not know the command $command" ;; esac

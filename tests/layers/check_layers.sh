@@ -20,7 +20,7 @@ awk '/^[ \t]*#[ \t]*include/ {
 function fault(text) { print $1 ":" $2 ": includes " $3 ": " text; bad = 1 }
 function exists(path,   line, r) { r = (getline line < path); close(path); return r >= 0 }
 BEGIN {
-    n = split("core table linalg mechanics method formulation problem simulation language sensitivity multibody equations testset catalog fit experiment study", order, " ")
+    n = split("core table linalg mechanics method formulation problem simulation language sensitivity steady multibody equations testset catalog fit experiment study", order, " ")
     for (i = 1; i <= n; i++) rank[order[i]] = i
 }
 {
