@@ -34,6 +34,15 @@ def test_run_gives_derivatives_along_the_run_and_at_given_times():
     assert (again["k"] == at.sensitivity["k"]).all() and again.names == ["k"]
 
 
+def test_integrals_along_a_run():
+    r = daedalus.open(DECAY).run(integral=["y", "k*y^2"], sensitivity=["k"])
+    assert r.integral["y"] == pytest.approx(1.5 * (1 - math.exp(-2)), rel=1e-8)
+    assert r.integral["k*y^2"] == pytest.approx(4.5 * (1 - math.exp(-4)), rel=1e-8)
+    assert np.abs(r.integral_along["y"] - 1.5 * (1 - np.exp(-2 * r.t))).max() < 1e-8
+    # d/dk of (3/k)(1 - exp(-k)) at k = 2
+    assert r.integral_sensitivity["y"]["k"] == pytest.approx(-0.75 * (1 - math.exp(-2)) + 1.5 * math.exp(-2), rel=1e-6)
+
+
 def test_sensitivity_of_robertson():
     r = daedalus.open("rober").sensitivity(["k1"], t_eval=[0.4], rtol=1e-9, method="radau5")
     assert r.sensitivity["k1"][:, 0] == pytest.approx(ROBERTSON[0.4], rel=1e-6)

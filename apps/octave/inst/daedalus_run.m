@@ -9,7 +9,8 @@
 % MaxSteps, MaxSeconds, LinearAlgebra, Jacobian ('auto', 'difference'), Threads; Parameters: a struct or a cell {name, value}
 % of parameters of the problem; Settings: the same for options of the method; TEnd: another end; At: times at which the
 % solution is wanted; Points: so many equidistant points, or Refine: so many per step (1); Sensitivity: a cell of names of parameters
-% ('k1') and initial values ('x(0)') by which the solution is differentiated.
+% ('k1') and initial values ('x(0)') by which the solution is differentiated; Integral: a cell of expressions that are integrated along
+% the run (R.integral).
 %
 % R has the fields t (row), y (a column per time), t_last, y_last, at_t, at_y, names, units, te, ie, event, scd, mescd, stats,
 % solver, formulation, reason, status, message; with Sensitivity also sensitivity (components x names x times) and sensitivity_last. A run that ends early gives a warning and what was computed until then.
@@ -19,8 +20,9 @@ function r = daedalus_run (what, varargin)
   if (nargin < 1 || ~ischar (what))
     error ('daedalus:input', 'Invalid call to daedalus_run.  Correct usage is: R = daedalus_run (PROBLEM, NAME, VALUE, ...)');
   end
-  [parameters, options, o] = daedalus_read ('daedalus_run', varargin, {'at', 'points', 'refine', 'sensitivity'});
+  [parameters, options, o] = daedalus_read ('daedalus_run', varargin, {'at', 'points', 'refine', 'sensitivity', 'integral'});
   if (~isfield (o, 'refine')), o.refine = 1; end
+  if (isfield (o, 'integral')), o.integral = cellstr (o.integral); end
   if (isfield (o, 'sensitivity')), o.sensitivity = cellstr (o.sensitivity); end
   r = daedalus_mex ('run', what, parameters, options, o);
   if (r.status >= 0), return, end
@@ -43,9 +45,11 @@ end
 %! assert (r.names, {'x'});
 %!test # derivatives by a parameter and an initial value
 %! r = daedalus_run (sprintf ("model decay\nparam k = 2\nvar x = 1\nx' = -k*x\nsolve t = 0 .. 1, rtol = 1e-9\n"), ...
-%!                   'Sensitivity', {'k', 'x(0)'});
+%!                   'Sensitivity', {'k', 'x(0)'}, 'Integral', 'x');
 %! assert (size (r.sensitivity), [1, 2, numel(r.t)]);
 %! assert (squeeze (r.sensitivity(1,1,:)).', -r.t .* exp (-2 * r.t), 1e-7);
 %! assert (r.sensitivity_last, [-exp(-2), exp(-2)], 1e-7);
+%! assert (r.integral, (1 - exp (-2)) / 2, 1e-8);
+%! assert (r.integral_sensitivity, [exp(-2) / 2 - (1 - exp (-2)) / 4, (1 - exp (-2)) / 2], 1e-6);
 %!error <there is no option> daedalus_run ('hires', 'Colour', 3)
 %!error daedalus_run ('no-such-problem')

@@ -884,6 +884,12 @@ static mxArray *run_answer(const dae_run_result *r)
         set(m, "sensitivity", s);
         set(m, "sensitivity_last", matrix(r->sensitivity_end, n, by));
     }
+    if (r->integral_end) {
+        size_t q = (size_t)r->nintegral;
+        set(m, "integral", matrix(r->integral_end, 1, q));
+        set(m, "integral_error", matrix(r->integral_error, 1, q));
+        if (r->integral_s) set(m, "integral_sensitivity", matrix(r->integral_s, q, (size_t)r->nsensitivity));
+    }
     return m;
 }
 
@@ -933,7 +939,9 @@ static void command_run(mxArray **out, int nin, const mxArray *in[])
     clock_t last = clock();
     o.progress = on_progress;
     o.progress_user = &last;
-    const char *by[max_pairs];
+    const char *by[max_pairs], *integral[max_pairs];
+    o.nintegral = read_texts(field(in[3], "integral"), "integrals", integral);
+    o.integral = integral;
     o.nsensitivity = read_texts(field(in[3], "sensitivity"), "names", by);
     o.sensitivity = by;
     dae_run_result *r = dae_run(p, &o, &err);

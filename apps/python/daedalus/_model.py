@@ -189,14 +189,16 @@ class Model:
 
     def run(self, t_end=None, *, method=None, formulation=None, rtol=None, atol=None, t_eval=None, every=None, points=None,
             max_gap=None, dense_output=False, progress=None, checkpoint=False, resume=None, events=True, sensitivity=None,
-            **options):
+            integral=None, **options):
         """Runs the model; what is not given is as the model says.
 
         t_eval: times at which the solution is wanted; every: an interval of output; points: so many equidistant points; max_gap:
         every step, and points between that are no further apart; else what the model says, or every step. events: more events in
         words, "slider.x=0.3:stop" (NAME or NAME=VALUE, with :stop, :rising, :falling); False: none, not even the model's. The result
         has the columns by name: r["slider.x"], r.slider.x. sensitivity: names of parameters and initial values by which the
-        solution is differentiated; then r.sensitivity["k1"] is dy/dk1 at the times of r.t.
+        solution is differentiated; then r.sensitivity["k1"] is dy/dk1 at the times of r.t. integral: texts, as "F*v", of which
+        integrals along the run are wanted: r.integral["F*v"] at the end, r.integral_along over r.t, and with sensitivity also
+        r.integral_sensitivity["F*v"]["k1"].
 
         >>> import daedalus
         >>> r = daedalus.open("hires").run(rtol=1e-6, method="radau5")
@@ -224,6 +226,11 @@ class Model:
             by = _derivatives.names_of(sensitivity)
             if t_eval is None:
                 more["sensitivity"] = by
+        texts = [integral] if isinstance(integral, str) else list(integral or [])
+        if texts:
+            more["integral"] = texts
+            if by and t_eval is not None:
+                raise ValueError("integrals and sensitivities together need the trajectory: leave t_eval out")
         if events is not True:
             more["events"] = [events] if isinstance(events, str) else list(events) if events else False
         try:
@@ -234,6 +241,14 @@ class Model:
             if hasattr(call, "close"):
                 call.close()
         r = self._result(raw, t_eval, dense_output)
+        if "integral" in raw:
+            r["integral"] = dict(zip(texts, np.asarray(raw["integral"]).tolist()))
+            r["integral_error"] = dict(zip(texts, np.asarray(raw["integral_error"]).tolist()))
+            if raw["point_q"] is not None:
+                r["integral_along"] = dict(zip(texts, np.asarray(raw["point_q"]).T))
+            if "integral_s" in raw:
+                slope = np.asarray(raw["integral_s"])
+                r["integral_sensitivity"] = {x: dict(zip(by, slope[:, k].tolist())) for k, x in enumerate(texts)}
         if by and "point_s" in raw:
             table = np.asarray(raw["point_s"]).reshape(len(r.t), len(by), self.n)
             r["sensitivity"] = _derivatives.Sensitivity(by, self.names, table, np.array(raw["sensitivity_end"]).T)

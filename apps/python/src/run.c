@@ -11,8 +11,8 @@ typedef struct result {
     PyObject ob_base;
     dae_run_result *r;
     dae_switching *switching; /* events in words, or NULL: the result has their names */
-    const char **by;          /* names of derivatives, or NULL: the same */
-    PyObject *problem, *names;
+    const char **by, **of;    /* names of derivatives, texts of integrals, or NULL: the same */
+    PyObject *problem, *names, *texts;
 } result;
 
 static void result_dealloc(PyObject *self)
@@ -21,8 +21,10 @@ static void result_dealloc(PyObject *self)
     dae_run_destroy(x->r);
     dae_switching_destroy(x->switching);
     free(x->by);
+    free(x->of);
     Py_XDECREF(x->problem);
     Py_XDECREF(x->names);
+    Py_XDECREF(x->texts);
     PyObject_Free(self);
 }
 
@@ -212,6 +214,18 @@ static PyObject *answer(result *owner)
               put(d, "point_s",
                   memory_new((double *)r->point_s, r->npoint ? r->npoint : -1,
                              (Py_ssize_t)r->nsensitivity * r->n, (PyObject *)owner)) < 0;
+    if (!bad && r->integral_end)
+        bad = put(d, "integral", memory_new((double *)r->integral_end, 0, r->nintegral, (PyObject *)owner)) <
+                  0 ||
+              put(d, "integral_error",
+                  memory_new((double *)r->integral_error, 0, r->nintegral, (PyObject *)owner)) < 0 ||
+              put(d, "point_q",
+                  r->point_q ? memory_new((double *)r->point_q, r->npoint ? r->npoint : -1, r->nintegral,
+                                          (PyObject *)owner)
+                             : Py_BuildValue("")) < 0;
+    if (!bad && r->integral_s)
+        bad = put(d, "integral_s",
+                  memory_new((double *)r->integral_s, r->nsensitivity, r->nintegral, (PyObject *)owner)) < 0;
     if (!bad && r->checkpoint)
         bad = put(d, "checkpoint", PyBytes_FromStringAndSize(r->checkpoint, (Py_ssize_t)r->checkpoint_size)) <
               0;
@@ -255,8 +269,8 @@ typedef struct run_call {
     Py_buffer times, state;
     watch w;
     dae_switching *switching;
-    const char **by;
-    PyObject *names;
+    const char **by, **of;
+    PyObject *names, *texts;
 } run_call;
 
 static int read_times(run_call *c, PyObject *at, PyObject *resume)
@@ -302,14 +316,20 @@ static int read_events(run_call *c, const problem_object *p, PyObject *events)
     return c->switching ? 0 : -1;
 }
 
-/* A list of names by which the solution is differentiated, or None. */
-static int read_names(run_call *c, PyObject *list)
+/* Lists of names by which the solution is differentiated, and of integrals, or None. */
+static int read_names(run_call *c, PyObject *names, PyObject *texts)
 {
-    if (list == Py_None) return 0;
-    c->names = list;
-    c->by = words_of(list, &c->o.nsensitivity);
-    c->o.sensitivity = c->by;
-    return c->by ? 0 : -1;
+    if (names != Py_None) {
+        c->names = names;
+        if (!(c->by = words_of(names, &c->o.nsensitivity))) return -1;
+        c->o.sensitivity = c->by;
+    }
+    if (texts != Py_None) {
+        c->texts = texts;
+        if (!(c->of = words_of(texts, &c->o.nintegral))) return -1;
+        c->o.integral = c->of;
+    }
+    return 0;
 }
 
 /* Runs, without the lock of Python; what belongs to the result goes over to it. */
@@ -331,10 +351,13 @@ static PyObject *run_now(run_call *c, problem_object *p)
     owner->problem = (PyObject *)p;
     owner->switching = c->switching;
     owner->by = c->by;
+    owner->of = c->of;
     owner->names = c->names;
+    owner->texts = c->texts;
     Py_XINCREF(c->names);
+    Py_XINCREF(c->texts);
     c->switching = NULL;
-    c->by = NULL;
+    c->by = c->of = NULL;
     if (shared_raise(&p->all)) {
         /* an exception of a function ended it */
     } else if (r->status == DAE_ERR_INPUT || r->status == DAE_ERR_UNSUPPORTED ||
@@ -350,18 +373,18 @@ static PyObject *run_now(run_call *c, problem_object *p)
 
 PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"problem",  "options", "t_end",       "at",    "trajectory", "points",
-                            "interval", "dense",   "progress",    "every", "checkpoint", "resume",
-                            "events",   "repeat",  "sensitivity", NULL};
+    static char *names[] = {"problem",  "options", "t_end",       "at",       "trajectory", "points",
+                            "interval", "dense",   "progress",    "every",    "checkpoint", "resume",
+                            "events",   "repeat",  "sensitivity", "integral", NULL};
     problem_object *p;
     PyObject *dict, *at = Py_None, *progress = Py_None, *resume = Py_None, *events = Py_None, *by = Py_None,
-                    *out = NULL;
+                    *of = Py_None, *out = NULL;
     int trajectory = 0, points = 1, dense = 0, checkpoint = 0, repeat = 1;
     double t_end = NAN, interval = 0, every = 0;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O!|dOiidpOdpOOiO", names, &problem_type, &p, &PyDict_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O!|dOiidpOdpOOiOO", names, &problem_type, &p, &PyDict_Type,
                                      &dict, &t_end, &at, &trajectory, &points, &interval, &dense, &progress,
-                                     &every, &checkpoint, &resume, &events, &repeat, &by))
+                                     &every, &checkpoint, &resume, &events, &repeat, &by, &of))
         return NULL;
     run_call c = {.o = dae_run_options_default(p->problem), .w = {.all = &p->all, .every = every}};
     if (progress != Py_None) c.w.progress = progress;
@@ -379,11 +402,12 @@ PyObject *run_problem(PyObject *module, PyObject *args, PyObject *kw)
         c.o.solution_user = &c.solution;
     }
     if (options_fill(&c.set, &c.o.options, dict, &p->all) == 0 && read_times(&c, at, resume) == 0 &&
-        read_events(&c, p, events) == 0 && read_names(&c, by) == 0)
+        read_events(&c, p, events) == 0 && read_names(&c, by, of) == 0)
         out = run_now(&c, p);
     free(c.solution.data);
     dae_switching_destroy(c.switching);
     free(c.by);
+    free(c.of);
     if (c.times.obj) PyBuffer_Release(&c.times);
     if (c.state.obj) PyBuffer_Release(&c.state);
     options_clear(&c.set);
