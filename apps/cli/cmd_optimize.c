@@ -156,5 +156,5 @@ const cli_command cli_optimize = {"optimize",
                                   1,
                                   options,
                                   examples,
-                                  "docs/design.md has a suspension and a crane.\n",
+                                  "docs/design.md has a suspension, a crane and a four-bar.\n",
                                   run};

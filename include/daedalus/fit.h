@@ -100,8 +100,11 @@ typedef struct dae_fit_result {
     double noise;     /* standard deviation of r; 1 expected where all sd are known */
     long nresidual;
     int nexperiment;
-    double **model;                     /* per experiment: ntime * ncolumn, what the problem says */
-    double **residual;                  /* the same: r, NAN where nothing was measured */
+    double **model;    /* per experiment: ntime * ncolumn, what the problem says */
+    double **residual; /* the same: r, NAN where nothing was measured */
+    /* The curves between the data, for pictures: ncurve times of each experiment and ncurve * ncolumn values; 0: none. */
+    int ncurve;
+    double **curve_t, **curve;
     int iterations, start, evaluations; /* of the best start; runs of the problem in all */
     int starts_ended;
     double *start_cost; /* starts_ended of them */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CURVE = 301 }; /* points of a curve in a picture */
+
 #define HUBER 1.345 /* efficiency of 95 % for normal errors, [Huber 1981] */
 
 dae_fit_options dae_fit_options_default(const dae_problem *p)
@@ -147,9 +149,12 @@ void dae_fit_destroy(dae_fit_result *r)
     if (!r) return;
     for (int k = 0; k < r->nexperiment; k++) {
         if (r->model) free(r->model[k]);
+        if (r->curve_t) free(r->curve_t[k]);
         if (r->residual) free(r->residual[k]);
     }
     free(r->model);
+    free(r->curve_t);
+    free(r->curve);
     free(r->residual);
     free(r->estimate);
     free(r->correlation);
@@ -190,6 +195,40 @@ static dae_fit_result *new_result(const dae_fitting *f)
     return NULL;
 }
 
+/* The solution at CURVE times of each experiment, from the start of the problem or the first time to the last, and at the data's. Where
+ * that fails there are no curves. */
+static void draw(const dae_fitting *f, const double *x, dae_fit_result *r)
+{
+    int count = CURVE;
+    r->curve_t = calloc((size_t)f->nexperiment + 1, sizeof *r->curve_t);
+    r->curve = calloc((size_t)f->nexperiment + 1, sizeof *r->curve);
+    dae_fit_experiment *dense = calloc((size_t)f->nexperiment + 1, sizeof *dense);
+    const dae_fit_experiment **list = calloc((size_t)f->nexperiment + 1, sizeof *list);
+    dae_fitting g = *f;
+    int bad = !r->curve_t || !r->curve || !dense || !list;
+    for (int k = 0; k < f->nexperiment && !bad; k++) {
+        const dae_fit_experiment *e = f->experiment[k];
+        double first = fmin(e->t[0], f->p->t0), last = e->t[e->ntime - 1];
+        r->curve_t[k] = malloc((size_t)count * (size_t)(1 + e->ncolumn) * sizeof **r->curve_t);
+        if ((bad = !r->curve_t[k])) break;
+        r->curve[k] = r->curve_t[k] + count;
+        for (int i = 0; i < count; i++) r->curve_t[k][i] = first + (last - first) * i / (count - 1);
+        dense[k] = *e;
+        dense[k].t = r->curve_t[k];
+        dense[k].ntime = count;
+        list[k] = &dense[k];
+    }
+    g.experiment = list;
+    for (int k = 0; k < f->nexperiment && !bad; k++) {
+        dae_error ignored = {0};
+        dae_stretch all = {.experiment = k, .last = count, .t = NAN, .t_next = NAN};
+        bad = dae_fitting_stretch(&g, x, &all, r->curve[k], NULL, NULL, NULL, &ignored) < 0;
+    }
+    free(dense);
+    free(list);
+    if (!bad) r->ncurve = count;
+}
+
 static dae_status conclude(dae_fitting *f, const attempt *list, int best, dae_fit_result *r, dae_error *err)
 {
     const attempt *a = &list[best];
@@ -199,6 +238,7 @@ static dae_status conclude(dae_fitting *f, const attempt *list, int best, dae_fi
     dae_status s = dae_fitting_evaluate(f, a->x, again, NULL, r->model, err);
     free(again);
     if (s < 0) return s;
+    draw(f, a->x, r);
     for (int k = 0; k < f->nexperiment; k++) {
         const dae_fit_experiment *e = f->experiment[k];
         for (int i = 0; i < e->ntime * e->ncolumn; i++) {

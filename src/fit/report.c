@@ -173,6 +173,13 @@ static void block(sink *s, const dae_fit_experiment *e, const double *a, const d
     say(s, "e\n");
 }
 
+static void curve(sink *s, const dae_fit_result *r, int k, int c)
+{
+    for (int i = 0; i < r->ncurve; i++)
+        say(s, "%.10g %.10g\n", r->curve_t[k][i], r->curve[k][c * r->ncurve + i]);
+    say(s, "e\n");
+}
+
 dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
                         const dae_fit_experiment *const *experiment, const char *terminal,
                         dae_write_fn *write, void *user)
@@ -209,7 +216,8 @@ dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
                         "1:2 with lines lw 2 lc %d title 'fit'\n",
                         color);
                     block(&s, e, e->value, NULL, c);
-                    block(&s, e, r->model[k], NULL, c);
+                    if (r->ncurve) curve(&s, r, k, c);
+                    else block(&s, e, r->model[k], NULL, c);
                 } else {
                     say(&s, "plot '-' using 1:2 with impulses lc %d notitle, 0 lc rgb '#888888' notitle\n",
                         color);

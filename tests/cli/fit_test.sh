@@ -25,6 +25,31 @@ check "picture" says '<svg' "$dir/r.svg"
 check "several starts" says 'of 3 starts reached it' "$dir/text"
 check "correlations" says 'correlations' "$dir/text"
 
+# The four-bar that traces an ellipse: what it says of the best design is checked by the geometry of the linkage alone.
+"$program" optimize "$source/examples/design/four_bar_tracer.json" --minimize 'sqrt(mean(miss))' --max-evaluations 400 \
+    --free 'a[0.4..1.2],b[1.5..4],c[1.5..4],d[1.5..4],u[-2..2],v[-2..2],phase[0..3],x0[-2..2],y0[-2..2],tilt[-1..1]' \
+    --subject-to 'a + d <= b + c - 0.3' --subject-to 'a + c <= b + d - 0.1' --subject-to 'a + b <= c + d - 0.1' \
+    --json > "$dir/bar.json" 2> "$dir/e"
+python3 - "$dir/bar.json" <<'END' || { echo "FAILED: four-bar"; cat "$dir/e"; failed=1; }
+import cmath, json, math, sys
+r = json.load(open(sys.argv[1]))
+def miss(p, n=400):
+    total = 0
+    for k in range(n): # a periodic function: the mean of its values is its integral
+        w = 2*math.pi*k/n
+        crank = complex(p["x0"], p["y0"]) + p["a"]*cmath.exp(1j*(p["phase"] + w))
+        far = complex(p["x0"], p["y0"]) + p["d"]*cmath.exp(1j*p["tilt"]) - crank
+        l = abs(far) # triangle b, c, l: the coupler lies to its left
+        angle = cmath.phase(far) + math.acos((p["b"]**2 + l*l - p["c"]**2)/(2*p["b"]*l))
+        point = crank + cmath.exp(1j*angle)*complex(p["b"]/2 + p["u"], p["v"])
+        total += abs(point - complex(0.6 + 0.8*math.cos(w + 1), 1.7 + 0.5*math.sin(w + 1)))**2
+    return math.sqrt(total/n)
+assert r["status"] == "DAE_OK", r
+assert abs(miss(r["start"]) - r["objective_start"]) < 1e-5, (miss(r["start"]), r)
+assert abs(miss(r["parameters"]) - r["objective"]) < 1e-5, (miss(r["parameters"]), r)
+assert r["objective"] < 0.02
+END
+
 # A record that was cut off in the middle of a line, as a kill leaves it: the fit goes on and ends at the same place.
 free='a=0.3,b=0.03,c=0.6,d=0.02,hare(0)'
 "$program" fit "$model/lynx_hare.deq" --data "$model/lynx_hare.csv" --free "$free" --log "$dir/log" --json > "$dir/whole.json" 2> "$dir/e"
