@@ -61,8 +61,8 @@ static int set_shard(sweep_job *s)
 /* Everything that decides the numbers; a sweep goes on only with the same. */
 static char *describe(const sweep_job *s, const char *problem, const char *list)
 {
-    static const char *const names[] = {"vary", "sample", "sobol", "set", "seed", "record", "points",
-                                        "tend", "index",  "init",  "t0",  "rtol", "atol"};
+    static const char *const names[] = {"vary",   "sample", "sobol", "saltelli", "set", "seed", "record",
+                                        "points", "tend",   "index", "init",     "t0",  "rtol", "atol"};
     json_t *o = json_pack("{s:s, s:s}", "problem", problem, "version", dae_version());
     const char *v;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -167,7 +167,7 @@ static int open_design(sweep_job *s, const char **name)
     s->design = dae_design_create(p->info, (unsigned long long)s->seed);
     if (!s->design) return cli_wrong(s->args, "out of memory");
     return add_specs(s, "vary", dae_design_vary) || add_specs(s, "sample", dae_design_sample) ||
-                   add_specs(s, "sobol", dae_design_sobol)
+                   add_specs(s, "sobol", dae_design_sobol) || add_specs(s, "saltelli", dae_design_saltelli)
                ? EXIT_USAGE
                : 0;
 }
@@ -331,6 +331,30 @@ static int summarize(sweep_job *s, const dae_table *t)
     return cli_draft_end(s->args, &d, dae_sweep_summary_json(t, width, cli_write_file, d.file) < 0);
 }
 
+/* --saltelli: the indices, printed and in indices.csv. */
+static int tell_indices(sweep_job *s, const dae_table *runs)
+{
+    dae_error err = {0};
+    double a, b, t_end = 0;
+    char path[1024];
+    if (!dae_design_interval(s->design, 0, &a, &b)) return 0;
+    if (cli_value(s->args, "tend") && cli_real(s->args, "tend", -1e300, 1e300, &t_end)) return EXIT_USAGE;
+    dae_table *t = dae_sweep_indices(runs, s->design, s->problem, t_end, &err);
+    if (!t) return cli_wrong(s->args, "%s", err.text);
+    if (!s->quiet && !s->args->json) {
+        printf("\npart of the variance   %-12s %10s %10s %10s\n", "parameter", "first", "total", "local");
+        for (long i = 0; i < t->nrow; i++) {
+            if (isnan(t->value[2 * t->nrow + i])) continue; /* it does not vary */
+            printf("  %-20s %-12s %10.4f %10.4f %10.4f\n", t->text[i], t->text[t->nrow + i],
+                   t->value[2 * t->nrow + i], t->value[3 * t->nrow + i], t->value[4 * t->nrow + i]);
+        }
+    }
+    snprintf(path, sizeof path, "%s/indices.csv", s->folder);
+    int status = cli_table_write(s->args, path, t);
+    dae_table_destroy(t);
+    return status;
+}
+
 typedef struct picture {
     const dae_table *table;
     dae_sweep_plot_options options;
@@ -388,6 +412,7 @@ static int finish(sweep_job *s)
             printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->done,
                    s->done + s->npending, s->failed);
         status = summarize(s, t);
+        if (!status) status = tell_indices(s, t);
         if (!status) status = draw(s, t);
         if (!quiet && s->file) fprintf(stderr, "wrote %s\n", s->file);
         else if (!quiet) fprintf(stderr, "wrote %s%s\n", path, access(hdf5, F_OK) == 0 ? " and runs.h5" : "");
@@ -467,6 +492,9 @@ static const cli_option options[] = {
     {"sample", "NAME~DIST:N", NULL,
      "N random values: uniform(a,b), loguniform(a,b), normal(m,s), lognormal(m,s)"},
     {"sobol", "NAME=A:B:N", NULL, "N points of a Sobol sequence; several: its coordinates"},
+    {"saltelli", "NAME=A:B:N", NULL,
+     "N (d + 2) runs for d such parameters: how much of the variance each makes, alone and with others "
+     "(indices.csv)"},
     {"list", "FILE.csv", "file", "a line of names, then one line of values per run"},
     {"seed", "S", NULL, "of the random numbers (1)"},
     {"jobs", "N", NULL, "worker processes; default: as many as cores; 0: none, this process computes"},

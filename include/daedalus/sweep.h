@@ -21,6 +21,11 @@ DAE_API dae_status dae_design_vary(dae_design *d, const char *text, dae_error *e
 DAE_API dae_status dae_design_sample(dae_design *d, const char *text, dae_error *err);
 /* "mu=0:1:256": a coordinate of a Sobol sequence with a random shift, uniform on the interval. */
 DAE_API dae_status dae_design_sobol(dae_design *d, const char *text, dae_error *err);
+/* "mu=0:1:256": for variance-based indices; with d such parameters (8 at most, and no grid) 256 (d + 2) runs: for each of 256 points those of
+ * two independent rows A and B of a Sobol sequence, and A with one column of B for each parameter. */
+DAE_API dae_status dae_design_saltelli(dae_design *d, const char *text, dae_error *err);
+/* 1 and the interval, where parameter k was given to dae_design_saltelli. */
+DAE_API int dae_design_interval(const dae_design *d, int k, double *a, double *b);
 /* Comma-separated values: a line of names, then one line per run. */
 DAE_API dae_status dae_design_list(dae_design *d, const char *text, size_t length, dae_error *err);
 DAE_API long dae_design_count(const dae_design *d);              /* runs */
@@ -79,6 +84,13 @@ DAE_API dae_table *dae_sweep_table(const dae_sweep *s, const dae_sweep_all *opt,
 /* What the runs of such a table (its first `width` columns behind the number of the run are parameters) say together: how many ended
  * how, and for every column count, mean, sd, min, percentiles, max. One JSON object. */
 DAE_API dae_status dae_sweep_summary_json(const dae_table *t, int width, dae_write_fn *write, void *user);
+
+/* How much of the variance of each recorded component at the end each parameter of a design by dae_design_saltelli makes, from the table of
+ * its runs: columns quantity, parameter, first (alone), total (with all interactions), and local, the part that the derivatives in the middle
+ * of the intervals say (NAN where p is NULL or they fail; t_end as in the sweep). Runs that failed are left out with their point. NULL: see
+ * *err. */
+DAE_API dae_table *dae_sweep_indices(const dae_table *runs, const dae_design *d, const dae_problem *p,
+                                     double t_end, dae_error *err);
 
 /* ---- Pictures of sweeps ------------------------------------------------------------------------ */
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_width = 64 };
+enum { max_width = 64, SALTELLI_MOST = 8 }; /* two coordinates of the Sobol sequence for each */
 static const long max_runs = 100000000;
 
-typedef enum source { GRID, VALUES, UNIFORM, LOGUNIFORM, NORMAL, LOGNORMAL, SOBOL, LIST } source;
+typedef enum source { GRID, VALUES, UNIFORM, LOGUNIFORM, NORMAL, LOGNORMAL, SOBOL, SALTELLI, LIST } source;
 
 typedef struct column {
     char name[64];
@@ -23,7 +23,7 @@ typedef struct column {
     double a, b;   /* interval, or mean and standard deviation */
     long n;        /* values */
     int log;       /* grid: equal ratios */
-    int dimension; /* SOBOL */
+    int dimension; /* SOBOL, SALTELLI */
     char *text;    /* VALUES, LIST: n words, each ended by 0 */
     const char **word;
 } column;
@@ -200,18 +200,20 @@ static dae_status add_points(dae_design *d, const column *c, dae_error *err)
     if (d->width > d->axes) {
         const column *first = &d->column[d->axes];
         if ((first->source == LIST) != (c->source == LIST) ||
-            (first->source == SOBOL) != (c->source == SOBOL)) {
-            return dae_fail(err, DAE_ERR_INPUT, NAN,
-                            "random numbers, Sobol points and a list exclude each other (%s, %s)",
-                            first->name, c->name);
+            (first->source == SOBOL) != (c->source == SOBOL) ||
+            (first->source == SALTELLI) != (c->source == SALTELLI)) {
+            return dae_fail(
+                err, DAE_ERR_INPUT, NAN,
+                "random numbers, Sobol points, Saltelli points and a list exclude each other (%s, %s)",
+                first->name, c->name);
         }
-        if (c->n != d->points) {
+        if (c->n != first->n) {
             return dae_fail(err, DAE_ERR_INPUT, NAN, "%s has %ld points and %s has %ld; give both the same",
-                            first->name, d->points, c->name, c->n);
+                            first->name, first->n, c->name, c->n);
         }
     }
-    d->points = c->n;
     d->column[d->width++] = *c;
+    d->points = c->source == SALTELLI ? c->n * (d->width - d->axes + 2) : c->n;
     return too_many(d, err);
 }
 
@@ -254,9 +256,9 @@ dae_status dae_design_sample(dae_design *d, const char *text, dae_error *err)
     return add_points(d, &c, err);
 }
 
-dae_status dae_design_sobol(dae_design *d, const char *text, dae_error *err)
+static dae_status add_sequence(dae_design *d, source what, const char *text, dae_error *err)
 {
-    column c = {.source = SOBOL, .dimension = d->width - d->axes};
+    column c = {.source = what, .dimension = d->width - d->axes};
     size_t n = strcspn(text, "=");
     dae_status s = find_parameter(d, text, n, &c, err);
     if (s < 0) return s;
@@ -266,7 +268,30 @@ dae_status dae_design_sobol(dae_design *d, const char *text, dae_error *err)
     if (c.parameter->choices)
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s takes words (%s), not numbers", c.name,
                         c.parameter->choices);
+    if (what == SALTELLI && c.dimension >= SALTELLI_MOST)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "Saltelli points are for %d parameters at most",
+                        SALTELLI_MOST);
+    if (what == SALTELLI && d->axes)
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "Saltelli points and grids exclude each other");
     return add_points(d, &c, err);
+}
+
+dae_status dae_design_sobol(dae_design *d, const char *text, dae_error *err)
+{
+    return add_sequence(d, SOBOL, text, err);
+}
+
+dae_status dae_design_saltelli(dae_design *d, const char *text, dae_error *err)
+{
+    return add_sequence(d, SALTELLI, text, err);
+}
+
+int dae_design_interval(const dae_design *d, int k, double *a, double *b)
+{
+    if (k < 0 || k >= d->width || d->column[k].source != SALTELLI) return 0;
+    *a = d->column[k].a;
+    *b = d->column[k].b;
+    return 1;
 }
 
 dae_status dae_design_list(dae_design *d, const char *text, size_t length, dae_error *err)
@@ -364,6 +389,14 @@ static double drawn(const dae_design *d, const column *c, uint64_t j)
         u = dae_sobol(c->dimension, (unsigned long)j) + uniform(d->seed, c->name, 1, 0);
         x = c->a + (u - floor(u)) * (c->b - c->a);
         break;
+    case SALTELLI: {
+        int width = d->width - d->axes, kind = (int)(j % (uint64_t)(width + 2));
+        int other = kind == 1 || kind == 2 + c->dimension; /* the column of B */
+        u = dae_sobol(c->dimension + (other ? width : 0), (unsigned long)(j / (uint64_t)(width + 2))) +
+            uniform(d->seed, c->name, 1 + (unsigned)other, 0);
+        x = c->a + (u - floor(u)) * (c->b - c->a);
+        break;
+    }
     default: /* Box and Muller */
         x = c->a + c->b * sqrt(-2 * log(u)) * cos(2 * acos(-1) * uniform(d->seed, c->name, 1, j));
         if (c->source == LOGNORMAL) x = exp(x);

@@ -34,6 +34,9 @@ expect 0 sweep cable-drum --vary mu=0:0.5:6 --vary m1=1:100:3:log --out grid3 --
 same_runs grid grid3
 printf 'c,mu\n1,0.1\n2,0.2\n' >list.csv; expect 0 sweep cable-drum --list list.csv --out list; lines 4 list/runs.csv; says '^1,2,0.2,ok,' list/runs.csv
 expect 0 sweep cable-drum --sobol mu=0:0.5:16 --sobol c=0:2:16 --out sobol; lines 18 sobol/runs.csv
+expect 0 sweep cable-drum --saltelli mu=0:0.5:8 --saltelli c=0:2:8 --out salt; lines 34 salt/runs.csv
+says '^quantity,parameter,first,total,local$' salt/indices.csv
+says 'part of the variance' out
 expect 0 sweep cable-drum --sample 'mu~uniform(0,0.5):8' --out seed1 --seed 1
 expect 0 sweep cable-drum --sample 'mu~uniform(0,0.5):8' --out seed2 --seed 2
 ! cmp -s seed1/runs.csv seed2/runs.csv || wrong 'the seed changes nothing'
