@@ -68,7 +68,7 @@ class Model:
     `names`, `units`, `parameters` (live: model.parameters["L2"] = 0.3, or model["L2"] = 0.3), `t0`, `t_end`, `rtol`, `atol`, `y0`,
     `doc`, `warnings` tell what it is. `check()` looks at it, `run()` runs it, `simulate()` steps by hand, `analyze()` finds
     equilibrium and frequencies; `sensitivity()`, `gradient()`, `objective()` differentiate the solution, `fit()` and `optimize()` use
-    that; `compare()`, `workprec()`, `sweep()`, `reference()` are studies of many runs.
+    that; `steady()`, `branch()`, `periodic()` find where it stays; `compare()`, `workprec()`, `sweep()`, `reference()` are studies of many runs.
     """
 
     def __init__(self, what, settings, start=None):
@@ -445,6 +445,48 @@ class Model:
         return _derivatives.optimize(self, minimize, free, subject_to=subject_to, everywhere=everywhere, seed=seed, points=points,
                                      max_evaluations=max_evaluations, tolerance=tolerance, progress=progress,
                                      options=self._options(method, formulation, rtol, atol, options))
+
+    # ---- Steady states and cycles
+
+    def steady(self, guess=None, *, t=None, settle=0.0, method=None, formulation=None, rtol=None, atol=None, **options):
+        """A steady state near the start or a guess: `y`, `eigenvalues` of the linearized system, `unstable` (how many grow).
+
+        settle: the problem is integrated this long first; 0: only where Newton's method alone fails; negative: never.
+
+        >>> import daedalus
+        >>> m = daedalus.open("model d\\nvar y = 1\\ny' = 2*y*(1 - y/3)\\nsolve t = 0 .. 10\\n")
+        >>> r = m.steady([2.5])
+        >>> round(float(r.y[0]), 6), complex(r.eigenvalues[0]).real < 0, r.unstable
+        (3.0, True, 0)
+        """
+        raw = _core.steady(self._core, self._options(method, formulation, rtol, atol, options),
+                           float("nan") if t is None else float(t), self._guess(guess), float(settle))
+        return OdeResult({**raw, "y": np.array(raw["y"]), "eigenvalues": np.array(raw["eigenvalues"])})
+
+    def branch(self, parameter, low=None, high=None, *, guess=None, settle=0.0, step_max=0.0, points=0, one_way=0, progress=None):
+        """Steady states along a parameter, through folds: `value`, `y` (n, points), `leading` (the eigenvalue with the largest real
+        part), `unstable`, `kind` ("fold", "hopf", "cross", "end" or ""), `frequency` at Hopf points; `special` lists the points
+        that have a kind. progress(points, value) can end it by returning True."""
+        raw = _core.branch(self._core, parameter, *(float("nan") if x is None else float(x) for x in (low, high)),
+                           self._guess(guess), float(settle), float(step_max), int(points), int(one_way), progress)
+        value, y = np.array(raw["value"]), np.array(raw["y"]).T
+        return OdeResult({**raw, "value": value, "y": y, "leading": np.array(raw["leading"]), "unstable": np.array(raw["unstable"]),
+                          "frequency": np.array(raw["frequency"]), "parameter": parameter, "success": raw["status"] == "DAE_OK",
+                          "special": [(k, float(value[i]), y[:, i]) for i, k in enumerate(raw["kind"]) if k]})
+
+    def periodic(self, period=0.0, *, forced=False, settle=0.0, guess=None, method=None, formulation=None, rtol=None, atol=None,
+                 **options):
+        """A periodic solution near the end of a run: `period`, `y` (a point of it), Floquet `multipliers`, `unstable`.
+
+        period: a guess, or, forced, the period of the forcing; 0: found on the run.
+        """
+        raw = _core.periodic(self._core, self._options(method, formulation, rtol, atol, options), float(period), bool(forced),
+                             float(settle), self._guess(guess))
+        return OdeResult({**raw, "y": np.array(raw["y"]), "multipliers": np.array(raw["multipliers"])})
+
+    @staticmethod
+    def _guess(guess):
+        return None if guess is None else np.ascontiguousarray(guess, dtype=float)
 
     # ---- Studies
 

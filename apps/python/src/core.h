@@ -60,6 +60,8 @@ int shared_traverse(const shared *s, visitproc visit, void *arg);
 extern PyTypeObject memory_type;
 /* rows 0: one-dimensional. owner: what the memory belongs to; NULL: it is freed with the object. NULL: exception. */
 PyObject *memory_new(double *data, Py_ssize_t rows, Py_ssize_t cols, PyObject *owner);
+/* The same of numbers that are copied; x NULL: NaN. */
+PyObject *copy_of(const double *x, Py_ssize_t rows, Py_ssize_t cols);
 /* A contiguous buffer of doubles or ints that the object has; -1: exception. */
 int buffer_reals(PyObject *object, Py_buffer *view, const char *what);
 /* The texts of a list; they live as long as the list, free() the array. NULL: exception. */
@@ -182,6 +184,12 @@ extern PyTypeObject sensitivity_type, experiment_type;
 PyObject *derivative_gradient(PyObject *module, PyObject *args);
 PyObject *derivative_fit(PyObject *module, PyObject *args);
 PyObject *derivative_optimize(PyObject *module, PyObject *args);
+
+/* ---- Steady states and cycles (steady.c) ------------------------------------------------------------------ */
+
+PyObject *steady_state(PyObject *module, PyObject *args);
+PyObject *steady_branch(PyObject *module, PyObject *args);
+PyObject *steady_periodic(PyObject *module, PyObject *args);
 
 /* ---- Errors ------------------------------------------------------------------------------------------- */
 

@@ -197,15 +197,6 @@ static PyObject *sensitivity_advance(PyObject *self, PyObject *arg)
     return Py_BuildValue("(is)", (int)s, s < 0 ? err.text : "");
 }
 
-static PyObject *copy_of(const double *x, Py_ssize_t rows, Py_ssize_t cols)
-{
-    size_t size = (size_t)(rows ? rows : 1) * (size_t)cols;
-    double *own = malloc((size + 1) * sizeof *own);
-    if (!own) return PyErr_NoMemory();
-    for (size_t i = 0; i < size; i++) own[i] = x ? x[i] : NAN;
-    return memory_new(own, rows, cols, NULL);
-}
-
 /* point(): (t, y, dy/dp) here; dy/dp one line per name. */
 static PyObject *sensitivity_point(PyObject *self, PyObject *unused)
 {

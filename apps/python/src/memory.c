@@ -114,3 +114,12 @@ const char **words_of(PyObject *list, int *count)
     }
     return word;
 }
+
+PyObject *copy_of(const double *x, Py_ssize_t rows, Py_ssize_t cols)
+{
+    size_t size = (size_t)(rows ? rows : 1) * (size_t)cols;
+    double *own = malloc((size + 1) * sizeof *own);
+    if (!own) return PyErr_NoMemory();
+    for (size_t i = 0; i < size; i++) own[i] = x ? x[i] : NAN;
+    return memory_new(own, rows, cols, NULL);
+}
