@@ -84,6 +84,25 @@ export function solid(shape) {
   }
 }
 
+// Parts { geometry, mesh: where they are } as one geometry of positions, normals and triangles.
+export function merge(parts) {
+  const position = [], normal = [], index = [];
+  for (const { geometry, mesh } of parts) {
+    mesh.updateMatrix();
+    geometry.applyMatrix4(mesh.matrix);
+    const first = position.length / 3, corners = geometry.attributes.position.count;
+    for (const x of geometry.attributes.position.array) position.push(x);
+    for (const x of geometry.attributes.normal.array) normal.push(x);
+    for (let k = 0; k < (geometry.index?.count ?? corners); k++) index.push(first + (geometry.index ? geometry.index.getX(k) : k));
+    geometry.dispose();
+  }
+  const all = new BufferGeometry();
+  all.setAttribute('position', new Float32BufferAttribute(position.length ? position : [0, 0, 0], 3));
+  all.setAttribute('normal', new Float32BufferAttribute(normal.length ? normal : [0, 0, 1], 3));
+  all.setIndex(index.length ? index : [0, 0, 0]);
+  return all;
+}
+
 // A ribbon along (x, height); across: half of its width.
 export function road(line, planar, across) {
   const corner = [];

@@ -1,18 +1,20 @@
 // The 3D view of a mechanism: shows a scene as `daedalus run --animate scene.json` writes it (docs/viewer.md). It knows
 // nothing of the page around it; the page gives it scenes and times and hears about picks and pushes.
 import {
-  AmbientLight, BoxGeometry, BufferGeometry, Color, CylinderGeometry, DirectionalLight, DoubleSide, Float32BufferAttribute, GridHelper, Group, HemisphereLight,
-  Line, LineBasicMaterial, Mesh, MeshStandardMaterial, OrthographicCamera, PCFShadowMap, PerspectiveCamera, Plane, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial,
+  AmbientLight, BatchedMesh, BoxGeometry, BufferGeometry, Color, CylinderGeometry, DirectionalLight, DoubleSide, Float32BufferAttribute, GridHelper, Group, HemisphereLight,
+  Line, LineBasicMaterial, Mesh, MeshStandardMaterial, Object3D, OrthographicCamera, PCFShadowMap, PerspectiveCamera, Plane, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial,
   SphereGeometry, TorusGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { Gizmo } from './gizmo.js';
 import { blank, locate, poseAt, poseOf } from './poses.js';
-import { coil, head, plate, road, rod, shaft, solid, stretch } from './solids.js';
+import { coil, head, merge, plate, road, rod, shaft, solid, stretch } from './solids.js';
 
 const PALETTE = ['#4c8fd6', '#e08a3c', '#4fae7f', '#c46aa8', '#b5a642', '#8f77d1', '#7f8c8d', '#d35d6e'];
 const ARROW = { reaction: '#b0413e', force: '#2f7d4f' };
 const Y = new Vector3(0, 1, 0), MEASURED = 256;
+const FEWER = 0.66; // of the pixels across
+const SLOW = 50, PATIENCE = 8; // ms that a picture may take, and how many slow ones are taken before it becomes simpler
 
 export class Viewer {
   // callbacks: onPick(body or -1), onPush({ body, point: [x,y,z], target: [x,y,z] } or null); without onPush a drag
@@ -21,6 +23,7 @@ export class Viewer {
     this.host = host;
     this.callbacks = callbacks;
     this.renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.renderer.debug.checkShaderErrors = false; // asking waits
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
@@ -40,6 +43,7 @@ export class Viewer {
     this.hidden = new Set();
     this.shown = { force: false, reaction: false };
     this.traces = [];
+    this.materials = {};
     this.time = 0;
     this.milliseconds = []; // of script per frame, the last MEASURED
     this.world.add(this.content);
@@ -76,9 +80,17 @@ export class Viewer {
     this.controls.addEventListener('change', () => this.draw());
   }
 
-  // Takes a scene; `keep`: the camera stays.
+  // Takes a scene; `keep`: the camera stays. What goes on with the same parts (a run that is continued) keeps its geometry.
   load(scene, keep = false) {
-    const traced = this.traced;
+    const traced = this.traced, parts = JSON.stringify([scene.dimension, scene.bodies, scene.points, scene.shapes, scene.wheels, scene.elements, scene.springs, scene.joints, scene.ground, scene.frame_only, (scene.arrows ?? []).map((a) => [a.name, a.kind])]);
+    if (keep && parts === this.parts) {
+      this.scene = scene;
+      this.arrows.forEach((a, i) => { a.value = scene.arrows[i].value ?? this.columns(scene.arrows[i].columns); });
+      this.show(this.time);
+      if (traced >= 0) this.trace(traced);
+      return;
+    }
+    this.parts = parts;
     this.clear();
     this.scene = scene;
     this.planar = scene.dimension === 2;
@@ -97,11 +109,16 @@ export class Viewer {
     if (keep && traced >= 0) this.trace(traced);
   }
 
+  // Materials stay, since a new one is a new program for the graphics processor, which takes it tens of milliseconds.
+  material(name, make) {
+    return this.materials[name] ??= make();
+  }
+
   clear() {
-    this.content.traverse((o) => {
-      o.geometry?.dispose();
-      o.material?.dispose();
-    });
+    this.content.traverse((o) => o.geometry?.dispose());
+    for (const o of [...this.traces, this.pull, this.grid]) o?.material.dispose();
+    this.pull = null;
+    this.batch?.dispose();
     this.content.clear();
     this.traces = [];
     this.grid = null;
@@ -177,24 +194,18 @@ export class Viewer {
     return out;
   }
 
-  material(i) {
-    return new MeshStandardMaterial({ color: PALETTE[i % PALETTE.length], roughness: 0.5, metalness: 0.15, side: DoubleSide });
-  }
-
   // Bodies by their shapes; without one planar bodies are plates around their points, spatial ones rods from the centre to the
-  // points, bodies without points boxes.
+  // points, bodies without points boxes. All are drawn by one call, each with its own matrix and colour: what a frame costs the
+  // script does not grow with their number. this.bodies holds where they are and what they are called.
   buildBodies() {
     const thick = this.size * 0.012;
-    this.bodies = this.scene.bodies.map((name, i) => {
-      const group = new Group(), material = this.material(i);
-      group.userData = { body: i, name };
+    const solids = this.scene.bodies.map((name, i) => {
+      const parts = [];
       const add = (geometry, at, q) => {
-        const mesh = new Mesh(geometry, material);
-        mesh.castShadow = mesh.receiveShadow = true;
-        mesh.userData = { body: i, name };
+        const mesh = new Object3D();
         if (at) mesh.position.copy(at);
         if (q) mesh.quaternion.copy(q);
-        group.add(mesh);
+        parts.push({ geometry, mesh });
         return mesh;
       };
       const shapes = (this.scene.shapes ?? []).filter((s) => s.body === i + 1);
@@ -206,12 +217,14 @@ export class Viewer {
         const wheel = add(new TorusGeometry(radius * 0.86, radius * 0.14, 14, 56), new Vector3(p.r[0], p.r[1], p.r[2] ?? 0));
         if (!this.planar) wheel.rotation.x = Math.PI / 2;
       }
-      this.content.add(group);
-      return group;
+      return merge(parts);
     });
+    this.bodies = this.scene.bodies.map((name, i) => Object.assign(new Object3D(), { userData: { body: i, name } }));
+    this.batch = this.buildBatch(solids);
+    this.content.add(this.batch);
     for (const s of (this.scene.shapes ?? []).filter((x) => !x.body)) {
       this.addShape(s, (geometry, at, q) => {
-        const mesh = new Mesh(geometry, new MeshStandardMaterial({ color: '#8a939e', roughness: 0.8, side: DoubleSide }));
+        const mesh = new Mesh(geometry, this.material('world', () => new MeshStandardMaterial({ color: '#8a939e', roughness: 0.8, side: DoubleSide })));
         mesh.castShadow = mesh.receiveShadow = true;
         mesh.position.copy(at);
         mesh.quaternion.copy(q);
@@ -219,6 +232,18 @@ export class Viewer {
         this.content.add(mesh);
       });
     }
+  }
+
+  // The instance of body i is i.
+  buildBatch(solids) {
+    const total = (count) => solids.reduce((sum, g) => sum + count(g), 0), color = new Color();
+    const material = this.material('bodies', () => new MeshStandardMaterial({ roughness: 0.5, metalness: 0.15, side: DoubleSide }));
+    const batch = new BatchedMesh(Math.max(1, solids.length), Math.max(3, total((g) => g.attributes.position.count)), Math.max(3, total((g) => g.index.count)), material);
+    batch.castShadow = batch.receiveShadow = true;
+    batch.frustumCulled = batch.perObjectFrustumCulled = batch.sortObjects = false;
+    solids.forEach((geometry, i) => batch.setColorAt(batch.addInstance(batch.addGeometry(geometry)), color.set(PALETTE[i % PALETTE.length])));
+    for (const geometry of solids) geometry.dispose();
+    return batch;
   }
 
   addShape(s, add) {
@@ -249,8 +274,8 @@ export class Viewer {
   buildLinks() {
     const thick = this.size * 0.008;
     this.links = [];
-    this.metal = new MeshStandardMaterial({ color: '#9aa4ae', roughness: 0.35, metalness: 0.6 });
-    this.dull = new MeshStandardMaterial({ color: '#5d6a78', roughness: 0.6, metalness: 0.3 });
+    this.metal = this.material('metal', () => new MeshStandardMaterial({ color: '#9aa4ae', roughness: 0.35, metalness: 0.6 }));
+    this.dull = this.material('dull', () => new MeshStandardMaterial({ color: '#5d6a78', roughness: 0.6, metalness: 0.3 }));
     const add = (a, b, name, geometry, material = this.metal, share = 1) => {
       if (!this.scene.points[a] || !this.scene.points[b]) return;
       const mesh = new Mesh(geometry, material);
@@ -279,21 +304,21 @@ export class Viewer {
     this.grid.material.vertexColors = false;
     this.grid.visible = this.gridHidden !== true;
     this.paintGrid();
-    const shade = new Mesh(new PlaneGeometry(span, span), new ShadowMaterial({ opacity: 0.22 }));
+    const shade = new Mesh(new PlaneGeometry(span, span), this.material('shade', () => new ShadowMaterial({ opacity: 0.22 })));
     shade.receiveShadow = true;
     this.grid.rotation.x = Math.PI / 2; // the plane x, y
     for (const o of [this.grid, shade]) o.position.set(this.center.x, this.center.y, floor);
     this.shade = shade;
     this.cell = span / cells;
     this.content.add(this.grid, shade);
-    const stone = new MeshStandardMaterial({ color: '#707a86', roughness: 0.7 });
+    const stone = this.material('stone', () => new MeshStandardMaterial({ color: '#707a86', roughness: 0.7 }));
     for (const p of this.scene.points.filter((q) => q.body === 0)) {
       const pin = new Mesh(new CylinderGeometry(this.size * 0.014, this.size * 0.02, this.size * 0.03, 18), stone);
       pin.rotation.x = Math.PI / 2;
       pin.position.set(p.r[0], p.r[1], p.r[2] ?? 0);
       this.content.add(pin);
     }
-    const floors = new MeshStandardMaterial({ color: '#8d98a5', roughness: 0.9, transparent: true, opacity: 0.6, side: DoubleSide, depthWrite: false });
+    const floors = this.material('floors', () => new MeshStandardMaterial({ color: '#8d98a5', roughness: 0.9, transparent: true, opacity: 0.6, side: DoubleSide, depthWrite: false }));
     for (const g of this.scene.ground ?? []) {
       const mesh = new Mesh(g.line ? road(g.line, this.planar, (this.planar ? 0.1 : 0.6) * this.size) : new PlaneGeometry(1.2 * this.span, (this.planar ? 0.3 * this.size : 1.2 * this.span)), floors);
       mesh.receiveShadow = true;
@@ -312,7 +337,7 @@ export class Viewer {
   buildArrows() {
     const radius = this.size * 0.006, list = this.scene.arrows ?? [], sizes = { force: [], reaction: [] };
     const shaftGeometry = shaft(radius), headGeometry = head(radius), material = {};
-    for (const kind of Object.keys(ARROW)) material[kind] = new MeshStandardMaterial({ color: ARROW[kind], roughness: 0.5 });
+    for (const kind of Object.keys(ARROW)) material[kind] = this.material(kind, () => new MeshStandardMaterial({ color: ARROW[kind], roughness: 0.5 }));
     for (const a of list) a.value ??= this.columns(a.columns);
     for (const a of list) for (const v of a.value) if (v && Math.hypot(...v) > 0) sizes[a.kind].push(Math.hypot(...v));
     for (const kind of Object.keys(sizes)) sizes[kind] = sizes[kind].sort((a, b) => a - b)[Math.floor(0.9 * (sizes[kind].length - 1))] ?? 0;
@@ -419,10 +444,13 @@ export class Viewer {
     this.time = t;
     const pose = poseAt(this.scene, t, this.now, this.next);
     for (let i = 0; i < this.bodies.length; i++) {
-      const group = this.bodies[i];
-      group.position.copy(pose[i].r);
-      group.quaternion.copy(pose[i].q);
-      group.visible = !this.hidden.has(i);
+      const body = this.bodies[i];
+      body.position.copy(pose[i].r);
+      body.quaternion.copy(pose[i].q);
+      body.updateMatrix();
+      this.batch.setMatrixAt(i, body.matrix);
+      body.visible = !this.hidden.has(i);
+      if (body.visible !== this.batch.getVisibleAt(i)) this.batch.setVisibleAt(i, body.visible);
     }
     const a = this.a ??= new Vector3(), b = this.b ??= new Vector3();
     for (const link of this.links) stretch(link.mesh, this.pointAt(link.a, pose, a), this.pointAt(link.b, pose, b), link.share);
@@ -490,16 +518,17 @@ export class Viewer {
     return caster;
   }
 
-  // What lies under the pointer and has a name.
-  under(event) {
-    const visible = [...this.bodies, ...this.arrows.map((a) => a.group)].filter((o) => o.visible);
-    return this.ray(event).intersectObjects([...visible, ...this.links.map((l) => l.mesh)], true)[0];
+  // What lies under the pointer and has a name: { name, body (not of links and arrows), point }.
+  under(event, others = true) {
+    const arrows = this.arrows.map((a) => a.group).filter((o) => o.visible);
+    const hit = this.ray(event).intersectObjects(others ? [this.batch, ...arrows, ...this.links.map((l) => l.mesh)] : [this.batch], true)[0];
+    return hit && { ...(hit.object === this.batch ? this.bodies[hit.batchId] : hit.object).userData, point: hit.point };
   }
 
   hover(event) {
-    const hit = event.pointerType === 'touch' ? null : this.under(event), name = hit?.object.userData.name;
+    const hit = event.pointerType === 'touch' ? null : this.under(event), name = hit?.name;
     this.tip.hidden = !name;
-    this.canvas.style.cursor = name && hit.object.userData.body >= 0 && this.callbacks.onPush ? 'grab' : '';
+    this.canvas.style.cursor = name && hit.body >= 0 && this.callbacks.onPush ? 'grab' : '';
     if (!name) return;
     const box = this.host.getBoundingClientRect();
     this.tip.textContent = name;
@@ -512,9 +541,9 @@ export class Viewer {
     let push = null;
     this.canvas.addEventListener('pointerdown', (event) => {
       if (!this.scene || event.button !== 0 || event.shiftKey) return;
-      const hit = this.ray(event).intersectObjects(this.bodies.filter((b) => b.visible), true)[0];
+      const hit = this.under(event, false);
       if (!hit) return;
-      const body = hit.object.userData.body, pose = this.now[body];
+      const { body } = hit, pose = this.now[body];
       this.callbacks.onPick?.(body);
       if (!this.callbacks.onPush) return;
       const inside = hit.point.clone().sub(pose.r).applyQuaternion(pose.q.clone().invert());
@@ -546,29 +575,74 @@ export class Viewer {
     this.canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
   }
 
-  // Draws at most once per frame, and only when something changed.
+  // Draws at most once per frame, only when something changed, and not before the picture before is done: calls to a graphics
+  // processor that is behind (or to the software that stands for one) would wait for it.
   draw() {
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
-      this.drawNow();
+      if (this.isBehind()) this.draw();
+      else this.drawNow();
     });
   }
 
+  isBehind() {
+    const gl = this.renderer.getContext();
+    if (!this.fence || gl.isContextLost()) return false;
+    if (gl.getSyncParameter(this.fence, gl.SYNC_STATUS) !== gl.SIGNALED) return true;
+    gl.deleteSync(this.fence);
+    this.fence = null;
+    this.adapt(performance.now() - this.fenced);
+    return false;
+  }
+
+  // Pictures that take long are made with less: smaller shadows, shadows of every fourth picture, fewer pixels (nothing that
+  // needs another program). It does not go back.
+  adapt(taken) {
+    this.slow = taken > SLOW ? (this.slow ?? 0) + 1 : 0;
+    if (this.slow < PATIENCE || this.quality >= 3 || globalThis.daedalusFullQuality) return; // the last: for pictures of the page
+    this.slow = 0;
+    this.quality = (this.quality ?? 0) + 1;
+    if (this.quality === 1) {
+      this.sun.shadow.mapSize.set(768, 768);
+      this.sun.shadow.map?.dispose();
+      this.sun.shadow.map = null;
+    } else if (this.quality === 2) this.renderer.shadowMap.autoUpdate = false; // see drawNow
+    else this.setPixels(FEWER);
+  }
+
   drawNow() {
-    const began = performance.now();
+    const began = performance.now(), gl = this.renderer.getContext();
+    if (this.fence) gl.deleteSync(this.fence);
+    this.pictures = (this.pictures ?? 0) + 1;
+    if (this.quality >= 2 && this.pictures % 4 === 0) this.renderer.shadowMap.needsUpdate = true;
     this.renderer.setViewport(0, 0, this.width ?? 1, this.height ?? 1);
     this.renderer.render(this.world, this.camera);
     this.gizmo.draw(this.renderer, this.camera, this.width ?? 1);
+    this.fence = gl.fenceSync?.(gl.SYNC_GPU_COMMANDS_COMPLETE, 0) ?? null;
+    gl.flush();
+    this.fenced = began;
     this.lastMilliseconds = performance.now() - began;
     this.milliseconds.push(this.lastMilliseconds + (this.updateMilliseconds ?? 0));
     this.updateMilliseconds = 0;
     if (this.milliseconds.length > MEASURED) this.milliseconds.shift();
   }
 
-  picture() {
+  // With all pixels and shadows, however quick it is.
+  async picture() {
+    this.setPixels(1);
+    this.renderer.shadowMap.needsUpdate = true;
     this.drawNow();
-    return new Promise((resolve) => this.canvas.toBlob(resolve, 'image/png'));
+    const image = await new Promise((resolve) => this.canvas.toBlob(resolve, 'image/png'));
+    if (this.quality >= 3) this.setPixels(FEWER);
+    return image;
+  }
+
+  setPixels(share) {
+    const ratio = share * Math.min(share < 1 ? 1 : 2, devicePixelRatio);
+    if (ratio === this.renderer.getPixelRatio()) return;
+    this.renderer.setPixelRatio(ratio);
+    this.resize();
   }
 
   stream(rate = 30) {
@@ -580,6 +654,7 @@ export class Viewer {
     this.observer.disconnect();
     this.controls.dispose();
     this.clear();
+    for (const material of Object.values(this.materials)) material.dispose();
     this.gizmo.destroy();
     this.renderer.dispose();
     this.canvas.remove();

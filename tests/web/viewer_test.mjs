@@ -170,6 +170,7 @@ async function small(browser) {
 }
 
 const browser = await start(npm), page = await open(browser, `file://${work}`, { viewport: pictures ? { width: 1200, height: 800 } : { width: 760, height: 560 } });
+if (pictures) await page.addInitScript(() => { globalThis.daedalusFullQuality = true; });
 await fourBar(page);
 await shown(page);
 await hostile(browser);
