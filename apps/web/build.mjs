@@ -74,7 +74,20 @@ function curve(args, logTime) {
 
 const LOG_TIME = new Set(['rober', 'e5']);
 const markdown = (file) => execFileSync(path.join(build, 'markdown_html'), [file], { encoding: 'utf8' });
-const GUIDES = ['modelling', 'viewer', 'equations', 'web', 'server', 'sweeps', 'comparison', 'testset-results', 'testset-matrix', 'truck-study', 'hmmwv-tables', 'reference-extended', 'architecture'];
+const GUIDES = ['modelling', 'equations', 'equation-examples', 'viewer', 'web', 'server', 'sweeps', 'sensitivities', 'fitting', 'design', 'python', 'octave', 'own-problem', 'own-solver', 'comparison', 'reliability', 'performance', 'testset-deviations', 'testset-results', 'testset-matrix', 'truck-study', 'hmmwv-tables', 'reference-extended', 'architecture'];
+
+// Names of fields and the words that they take, for completion.
+function schemaWords(schema) {
+  const keys = new Set(), types = new Set();
+  const walk = (x) => {
+    if (!x || typeof x !== 'object') return;
+    for (const key of Object.keys(x.properties ?? {})) keys.add(key);
+    for (const word of [...(x.enum ?? []), x.const]) if (typeof word === 'string') types.add(word);
+    for (const part of Object.values(x)) walk(part);
+  };
+  walk(schema);
+  return { keys: [...keys].filter((key) => /^[a-z]\w*$/.test(key)).sort(), types: [...types].filter((word) => /^\w+$/.test(word)).sort() };
+}
 
 function catalogue() {
   const { problems, solvers, formulations } = tell('list', '--json');
@@ -118,6 +131,7 @@ function catalogue() {
       data.examples.push({ name: path.basename(file, '.deq'), file, title: /^\s*model\s+\w+\s+"([^"]*)"/m.exec(text)?.[1] ?? path.basename(file, '.deq'), text });
     }
   }
+  data.words = schemaWords([JSON.parse(fs.readFileSync(path.join(source, 'docs/model.schema.json'), 'utf8')), tell('info', 'joints', '--json'), tell('info', 'forces', '--json')]);
   fs.writeFileSync(path.join(out, 'data.js'), `globalThis.DAEDALUS_DATA=${JSON.stringify(data)};\n`);
   fs.writeFileSync(path.join(out, 'pages.js'), `globalThis.DAEDALUS_PAGES=${JSON.stringify(texts)};\n`);
 }

@@ -101,6 +101,54 @@ async function overlays(page) {
   check(line === 'daedalus run vdpol-mu --solver radau5 --rtol 1e-6 --tend 100 --set mu=50', `command line: ${line}`);
 }
 
+// What is drawn is in the address too; energy and drift over time, events, derivatives.
+async function details(page) {
+  await page.goto('about:blank');
+  await page.goto(`${address}#/run?p=model:pendulum&r=phem56~~1e-6~~&view=c2_p1.2_obalance_oevents`);
+  await page.waitForFunction(() => globalThis.daedalusPage?.results?.runs.length === 1);
+  const [names, energy, drift] = await page.evaluate(() => {
+    const t = globalThis.daedalusPage.results.first.table, column = (name) => t.columns[t.names.indexOf(name)];
+    return [t.names, column('energy.total'), column('drift.position')];
+  });
+  check(names.includes('energy.kinetic') && energy.every((e) => Math.abs(e - energy[0]) < 1e-4) && drift.every((d) => d >= 0 && d < 1e-5), 'energy and drift over time');
+  await page.getByRole('img', { name: /^Energy: kinetic, potential, total/ }).waitFor();
+  await page.getByRole('img', { name: /^Drift/ }).waitFor();
+  check(await page.getByRole('checkbox', { name: 'rod.y', exact: true }).isChecked() && !(await page.getByRole('checkbox', { name: 'rod.x', exact: true }).isChecked()), 'the curve of the address is drawn');
+  const svg = (await saved(page, page.getByRole('button', { name: 'SVG of: Solution of pendulum' }))).toString();
+  check((svg.match(/class="mark"/g) ?? []).length === await page.evaluate(() => globalThis.daedalusPage.results.first.json.events.length), 'events are marked');
+  await page.getByRole('checkbox', { name: 'logarithmic time' }).check();
+  await page.waitForFunction(() => /view=c2_x/.test(location.hash));
+  await accessible(page, npm, 'run, details');
+  const [json] = await run(page, '#/run?p=vdpol-mu&r=~~~~&tend=10&sens=mu'), there = native('run', 'vdpol-mu', '--tend', '10', '--sens', 'mu');
+  check(Math.abs(json.sensitivity.mu[0] - there.sensitivity.mu[0]) < 1e-9 * Math.abs(there.sensitivity.mu[0]) + 1e-12, 'derivatives');
+  await page.getByText('Derivatives of the solution').click();
+  check(await page.getByRole('table', { name: /^Derivatives at the end/ }).getByRole('row').count() === 3, 'their table');
+}
+
+// A sweep and a comparison in the page give what the program gives.
+async function studies(page) {
+  await page.goto('about:blank');
+  await page.goto(`${address}#/run?p=vdpol-mu&tend=20&sweep=mu~1~100~5~1`);
+  await page.waitForFunction(() => globalThis.daedalusPage?.studies?.[0].result);
+  const out = path.join(work, 'sweep'), here = await page.evaluate(() => globalThis.daedalusPage.studies[0].result.json);
+  const there = native('sweep', 'vdpol-mu', '--vary', 'mu=1:100:5:log', '--tend', '20', '--out', out, '--quiet');
+  check(here.runs === 5 && here.status.ok === 5 && Math.abs(here.columns.y1.mean - there.columns.y1.mean) < 1e-9, `sweep: ${JSON.stringify(here.status)}`);
+  check(await page.getByRole('img', { name: /^The end over mu: y1, y2/ }).count() === 1, 'the end is drawn over the parameter');
+  const csv = (await saved(page, page.getByRole('button', { name: 'Table (CSV)' }))).toString();
+  check(csv.trim().split('\n').filter((l) => /^\d/.test(l)).length === 5, 'its table');
+  await go(page, '#/run?p=model:pendulum', 'Run');
+  await page.getByText('Sweep over a parameter').click();
+  await page.getByRole('textbox', { name: 'Number of values' }).fill('3');
+  await page.getByRole('button', { name: 'Start the sweep' }).click();
+  await page.waitForFunction(() => globalThis.daedalusPage?.studies?.[0].result?.json.runs === 3);
+  await page.getByText('Compare the ways to integrate it').click();
+  await page.getByRole('button', { name: 'Start the comparison' }).click();
+  await page.getByRole('table', { name: 'Comparison' }).waitFor();
+  const compared = await page.evaluate(() => globalThis.daedalusPage.studies[1].result.json);
+  check(compared.length > 5 && compared.every((r) => r.status === 'ok' && r.mescd > 3), `comparison: ${compared.map((r) => `${r.solver} ${r.mescd}`)}`);
+  await accessible(page, npm, 'run, studies');
+}
+
 async function study(page) {
   await go(page, '#/run?p=orego', 'Run');
   await page.getByText('Work-precision study').click();
@@ -177,6 +225,41 @@ async function equations(page) {
   check(json.steps === there.steps && Math.abs(json.y[0] - there.y[0]) < 1e-9, 'equations run as the program does');
 }
 
+// A dropped robot becomes a mechanism that runs as the imported one does.
+async function robot(page) {
+  const file = path.join(source, 'tests/multibody/robots/kr5.urdf');
+  await go(page, '#/write', 'Write');
+  await page.getByRole('textbox', { name: 'Text of the model' }).waitFor();
+  const data = await page.evaluateHandle((content) => {
+    const d = new DataTransfer();
+    d.items.add(new File([content], 'kr5.urdf'));
+    return d;
+  }, fs.readFileSync(file, 'utf8'));
+  await page.dispatchEvent('main', 'drop', { dataTransfer: data });
+  await page.waitForFunction(() => globalThis.daedalusPage.name === 'kr5.json');
+  await page.getByText('No mistakes').waitFor();
+  const [text] = await page.evaluate(() => [globalThis.daedalusPage.editor.get()]);
+  const there = JSON.parse(execFileSync(program, ['import', file, '--quiet'], { encoding: 'utf8' }));
+  check(JSON.stringify(JSON.parse(text)) === JSON.stringify(there), 'the robot as the program imports it');
+  // Names of the schema are completed.
+  await page.evaluate(() => globalThis.daedalusPage.editor.set('{ "daedalus": 1, "kind": "mechanism", '));
+  await page.getByRole('textbox', { name: 'Text of the model' }).click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('grav');
+  await page.locator('.cm-tooltip-autocomplete').getByText('gravity').waitFor();
+}
+
+async function learn(page) {
+  await go(page, '#/learn?page=guide/equations', /./);
+  const button = page.getByRole('button', { name: 'Run: daedalus run model.deq' });
+  check(await button.count() > 3, `equations in the documentation run where they stand: ${await button.count()}`);
+  await button.first().click();
+  await page.waitForFunction(() => /steps|accepted/.test(document.querySelector('.output:not([hidden])')?.textContent ?? ''));
+  await go(page, '#/learn?page=guide/modelling', /./);
+  await page.getByRole('button', { name: 'Run: daedalus analyze models/pendulum.json' }).first().click();
+  await page.waitForFunction(() => [...document.querySelectorAll('.output:not([hidden])')].some((o) => /equilibrium/i.test(o.textContent)));
+}
+
 async function watch(page) {
   await go(page, '#/write', 'Write');
   await page.getByRole('textbox', { name: 'Text of the model' }).waitFor();
@@ -240,6 +323,7 @@ async function screenshots(browser) {
   fs.mkdirSync(pictures, { recursive: true });
   for (const [name, options] of [['light', {}], ['dark', { colorScheme: 'dark' }], ['phone', { viewport: { width: 390, height: 844 } }]]) {
     const page = await open(browser, 'file:', options);
+    await page.addInitScript(() => { globalThis.daedalusFullQuality = true; });
     await page.goto(address);
     for (const [view, hash, wait] of VIEWS) {
       await page.evaluate((h) => { location.hash = h; }, hash);
@@ -252,7 +336,7 @@ async function screenshots(browser) {
 }
 
 const browser = await start(npm);
-const steps = pictures ? [] : [everyPage, everyProblem, overlays, study, cancel, write, equations, watch];
+const steps = pictures ? [] : [everyPage, learn, everyProblem, overlays, details, study, studies, cancel, write, equations, robot, watch];
 const page = await open(browser, 'file:');
 for (const step of steps) {
   const began = Date.now();

@@ -19,7 +19,9 @@ export class Live {
     // In space joint coordinates count from the described pose: a text with the bodies elsewhere is another mechanism
     // where forces or drivers use them. Such a one is run from its beginning only.
     const m = this.model, jointed = (m.drivers ?? []).length || (m.forces ?? []).some((f) => f.joint) || (m.joints ?? []).some((j) => j.friction || j.type === 'gear');
-    this.movable = this.planar || !jointed;
+    // Nor can bodies that the text does not name be put elsewhere, or states of controllers and motors.
+    const hidden = m.assemblies || m.include || (m.blocks ?? []).length || (m.forces ?? []).some((f) => f.type === 'motor') || (m.bodies ?? []).some((b) => b.repeat);
+    this.movable = !hidden && (this.planar || !jointed);
     this.settings = {};
     this.table = null;
     this.scene = null;

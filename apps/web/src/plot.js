@@ -64,7 +64,8 @@ function align(series, logX, logY) {
 }
 
 export class Plot {
-  // options: { caption, name, xLabel, yLabel, logX, logY, series: [{ label, x, y, color, dash, points }], height, onTime }
+  // options: { caption, name, xLabel, yLabel, logX, logY, series: [{ label, x, y, color, dash, points }], height, onTime,
+  // marks: values of x with a line up }
   constructor(options) {
     this.canvas = h('div', { class: 'plot-canvas' });
     this.legend = h('ul', { class: 'legend' });
@@ -109,7 +110,7 @@ export class Plot {
         label: s.label, stroke: s.color, width: s.points ? 0 : 1.6, dash: s.dash, spanGaps: !s.points,
         points: { show: !!s.points, size: 7, fill: s.color, stroke: s.color }, paths: s.points && !s.line ? () => null : undefined,
       }))],
-      hooks: { setCursor: [(u) => this.options.onTime?.(u.cursor.left >= 0 ? u.posToVal(u.cursor.left, 'x') : null)] },
+      hooks: { draw: [(u) => this.drawMarks(u, ink)], setCursor: [(u) => this.options.onTime?.(u.cursor.left >= 0 ? u.posToVal(u.cursor.left, 'x') : null)] },
     };
     if (xy) {
       // A curve in a plane: x is not sorted, so it is drawn against its parameter.
@@ -119,6 +120,23 @@ export class Plot {
     this.chart = new uPlot(options, align(series, logX, logY), this.canvas);
     this.chart.root.setAttribute('role', 'img');
     this.chart.root.setAttribute('aria-label', `${this.options.caption}: ${series.map((s) => s.label).join(', ')}`);
+  }
+
+  drawMarks(u, ink) {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.strokeStyle = ink;
+    ctx.globalAlpha = 0.45;
+    ctx.setLineDash([2, 4]);
+    for (const x of this.options.marks ?? []) {
+      const at = Math.round(u.valToPos(x, 'x', true)) + 0.5;
+      if (!(at >= bbox.left && at <= bbox.left + bbox.width)) continue;
+      ctx.beginPath();
+      ctx.moveTo(at, bbox.top);
+      ctx.lineTo(at, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
   }
 
   drawPlane(width) {

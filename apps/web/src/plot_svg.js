@@ -26,7 +26,7 @@ function scale(values, log, from, to) {
 const text = (x) => (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5) ? x.toExponential().replace('e+', 'e') : String(Number(x.toPrecision(6))));
 
 // The same options as Plot.
-export function plotSvg({ caption, xLabel = '', yLabel = '', series, logX, logY, width = 800, height = 420, ink = '#1a1a1a', grid = '#d0d0d0', bare }) {
+export function plotSvg({ caption, xLabel = '', yLabel = '', series, marks = [], logX, logY, width = 800, height = 420, ink = '#1a1a1a', grid = '#d0d0d0', bare }) {
   const left = 78, right = width - 14, top = bare ? 10 : 34, bottom = height - 46 - (bare ? 0 : 20 * Math.ceil(series.length / 3));
   const x = scale(series.flatMap((s) => Array.from(s.x)), logX, left, right), y = scale(series.flatMap((s) => Array.from(s.y)), logY, bottom, top);
   const parts = [];
@@ -38,6 +38,7 @@ export function plotSvg({ caption, xLabel = '', yLabel = '', series, logX, logY,
     parts.push(`<path d="M${left} ${y.at(v).toFixed(1)}H${right}" stroke="${grid}"/>`,
       `<text x="${left - 6}" y="${(y.at(v) + 4).toFixed(1)}" text-anchor="end">${text(v)}</text>`);
   }
+  for (const v of marks.filter((m) => !logX || m > 0)) parts.push(`<path class="mark" d="M${x.at(v).toFixed(1)} ${top}V${bottom}" stroke="${ink}" stroke-opacity="0.45" stroke-dasharray="2 4"/>`);
   series.forEach((s, i) => {
     let path = '', pen = 'M';
     const dots = [];

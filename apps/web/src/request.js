@@ -2,8 +2,8 @@
 // command line of the module in the page, the body of the server's API, and the lines that are shown to copy.
 
 // Options in the order in which they are shown. `set` is an object of parameters.
-const ORDER = ['solver', 'formulation', 'project', 'rtol', 'atol', 'h0', 'tend', 'index', 'set', 'opt', 'at', 'event',
-  'points', 'per-step', 'max-gap', 'max-seconds', 'max-steps', 'linear-algebra'];
+const ORDER = ['vary', 'solvers', 'range', 'solver', 'formulation', 'project', 'rtol', 'atol', 'h0', 't0', 'tend', 'index', 'set', 'opt', 'at', 'event', 'sens', 'drift',
+  'points', 'per-step', 'max-gap', 'repeat', 'budget', 'max-seconds', 'max-steps', 'linear-algebra'];
 
 export function optionList(options) {
   const list = [];
@@ -33,7 +33,8 @@ function quote(word) {
 }
 
 export function commandLine(request) {
-  return ['daedalus', ...argumentsOf(request)].map(quote).join(' ');
+  const extra = { sweep: ['--out', 'sweep'], report: ['--out', 'report'] }[request.command] ?? (request.options?.drift || request.options?.sens ? ['--out', `${request.problem ?? 'run'}.csv`] : []);
+  return ['daedalus', ...argumentsOf(request, extra)].map(quote).join(' ');
 }
 
 function pythonValue(x) {

@@ -4,13 +4,20 @@ import { cProgram, commandLine, pythonLine } from './request.js';
 import { color, dash, Plot } from './plot.js';
 import { parseSteps, parseTable, worthDrawing } from './table.js';
 
-const MOST_CURVES = 8;
+const MOST_CURVES = 8, MOST_MARKS = 60;
+const LEAST_DRIFT = 1e-17; // below it is rounding, and 0 has no place on a logarithmic axis
 
 const label = (r) => [r.json.solver ?? r.run.solver ?? 'auto', r.json.formulation, r.json.rtol ? `rtol ${short(r.json.rtol, 3)}` : null].filter(Boolean).join(' · ');
 
+// Columns of --drift: drawn apart.
+const isBalance = (name) => /^(energy|drift)\.\w+$/.test(name);
+
 export class Results {
-  constructor(tools) {
+  // view: the part of the address that says what is drawn; changed: it is another now.
+  constructor(tools, view = '', changed = () => {}) {
     this.tools = tools;
+    this.view = view;
+    this.changed = changed;
     this.runs = [];
     this.plots = {};
     this.element = h('div', { class: 'results' });
@@ -38,10 +45,47 @@ export class Results {
     }
     const names = this.first.table.names;
     if (!this.chosen || this.chosen.names !== names.join()) {
-      this.chosen = { names: names.join(), curves: new Set(worthDrawing(this.first.table)), phase: [1, Math.min(2, names.length - 1)] };
+      this.chosen = { names: names.join(), curves: new Set(worthDrawing(this.first.table)), phase: [1, Math.min(2, names.length - 1)], ...this.restored(names.length) };
+      this.view = '';
     }
     this.build();
     this.drawPlots();
+  }
+
+  // What is drawn, for the address: "curves 1.2 phase 1.3 logX logY open phase"; "" where it is what is drawn anyway.
+  state() {
+    if (!this.chosen) return this.view;
+    const usual = [...worthDrawing(this.first.table)].join('.'), curves = [...this.chosen.curves].join('.'), parts = [];
+    if (curves !== usual) parts.push(`c${curves}`);
+    if (this.chosen.phase.join('.') !== `1.${Math.min(2, this.first.table.names.length - 1)}`) parts.push(`p${this.chosen.phase.join('.')}`);
+    for (const [key, letter] of [['logX', 'x'], ['logY', 'y']]) if (this.chosen[key]) parts.push(letter);
+    for (const name of this.chosen.open ?? []) parts.push(`o${name}`);
+    return parts.join('_');
+  }
+
+  restored(count) {
+    const found = {}, numbers = (text) => text.split('.').map(Number).filter((k) => Number.isInteger(k) && k >= 0 && k < count);
+    for (const part of this.view.split('_')) {
+      if (part[0] === 'c') found.curves = new Set(numbers(part.slice(1)).slice(0, MOST_CURVES));
+      if (part[0] === 'p' && numbers(part.slice(1)).length === 2) found.phase = numbers(part.slice(1));
+      if (part === 'x') found.logX = true;
+      if (part === 'y') found.logY = true;
+      if (part[0] === 'o') (found.open ??= new Set()).add(part.slice(1));
+    }
+    return found;
+  }
+
+  // A part that can be opened; which are open is in the address.
+  part(name, title, ...content) {
+    const element = h('details', { open: !!this.chosen.open?.has(name) }, h('summary', {}, title), content);
+    element.addEventListener('toggle', () => {
+      const open = this.chosen.open ??= new Set();
+      if (open.has(name) === element.open) return;
+      if (element.open) open.add(name);
+      else open.delete(name);
+      this.changed();
+    });
+    return element;
   }
 
   summary() {
@@ -77,6 +121,14 @@ export class Results {
     return rows.length ? h('details', {}, h('summary', {}, `Events (${rows.length})`), table('Events', ['run', 'event', 't'], rows, { class: 'numbers' })) : null;
   }
 
+  // dx/dp at the end, of the first run that has them.
+  sensitivities() {
+    const r = this.runs.find((x) => x.json.sensitivity), s = r?.json.sensitivity;
+    if (!s) return null;
+    const names = Object.keys(s), components = this.first.table.names.slice(1, 1 + (s[names[0]]?.length ?? 0));
+    return this.part('sens', 'Derivatives of the solution', table(`Derivatives at the end, ${label(r)}`, ['component', ...names.map((name) => `d/d ${name}`)], components.map((c, i) => [c, ...names.map((name) => String(s[name][i]))]), { class: 'numbers' }));
+  }
+
   downloads() {
     const name = this.runs[0].json.problem ?? 'run';
     const button = (text, action) => h('button', { type: 'button', class: 'small', onclick: action }, text);
@@ -101,18 +153,20 @@ export class Results {
     const { names } = this.first.table;
     const filter = h('input', { type: 'search' });
     const boxes = h('div', { class: 'checks', role: 'group', 'aria-label': 'Components drawn' });
-    const fill = () => replace(boxes, names.slice(1).map((name, i) => [name, i + 1]).filter(([name]) => name.toLowerCase().includes(filter.value.toLowerCase())).slice(0, 60)
+    const fill = () => replace(boxes, names.map((name, i) => [name, i]).slice(1).filter(([name]) => !isBalance(name) && name.toLowerCase().includes(filter.value.toLowerCase())).slice(0, 60)
       .map(([name, k]) => h('label', {}, h('input', { type: 'checkbox', checked: this.chosen.curves.has(k), onchange: (e) => {
         if (e.target.checked && this.chosen.curves.size >= MOST_CURVES) this.chosen.curves.delete([...this.chosen.curves][0]);
         if (e.target.checked) this.chosen.curves.add(k);
         else this.chosen.curves.delete(k);
         fill();
         this.drawSolution();
+        this.changed();
       } }), name)));
     filter.addEventListener('input', fill);
     fill();
-    const logs = (key, text) => h('label', {}, h('input', { type: 'checkbox', checked: !!this.chosen[key], onchange: (e) => { this.chosen[key] = e.target.checked; this.drawSolution(); } }), text);
-    return h('details', { open: names.length <= 12 }, h('summary', {}, 'Components'), names.length > 12 ? field('Find a component', filter) : null, boxes,
+    const logs = (key, text) => h('label', {}, h('input', { type: 'checkbox', checked: !!this.chosen[key], onchange: (e) => { this.chosen[key] = e.target.checked; this.drawSolution(); this.changed(); } }), text);
+    const few = names.filter((name) => !isBalance(name)).length <= 12;
+    return h('details', { open: few }, h('summary', {}, 'Components'), !few ? field('Find a component', filter) : null, boxes,
       h('div', { class: 'checks' }, logs('logX', 'logarithmic time'), logs('logY', 'logarithmic values')));
   }
 
@@ -120,7 +174,7 @@ export class Results {
     const options = this.first.table.names.map((name, k) => [String(k), name]);
     const choose = (i, text) => {
       const control = select(options, String(this.chosen.phase[i]));
-      control.addEventListener('change', () => { this.chosen.phase[i] = Number(control.value); this.drawPhase(); });
+      control.addEventListener('change', () => { this.chosen.phase[i] = Number(control.value); this.drawPhase(); this.changed(); });
       return field(text, control);
     };
     return h('div', { class: 'two' }, choose(0, 'Across'), choose(1, 'Up'));
@@ -128,10 +182,11 @@ export class Results {
 
   build() {
     this.destroyPlots();
-    this.plots = { solution: new Plot({ caption: '' }), phase: new Plot({ caption: '' }), steps: new Plot({ caption: '' }), order: new Plot({ caption: '' }) };
-    const phase = h('details', {}, h('summary', {}, 'Phase plot'), this.phaseChoice(), this.plots.phase.element);
-    const steps = h('details', {}, h('summary', {}, 'Step sizes and orders'), this.plots.steps.element, this.plots.order.element);
-    replace(this.element, this.summary(), this.downloads(), this.plots.solution.element, this.curves(), this.endPoint(), this.drift(), this.events(), phase, steps, this.elsewhere());
+    this.plots = Object.fromEntries(['solution', 'phase', 'steps', 'order', 'energy', 'drift'].map((name) => [name, new Plot({ caption: '' })]));
+    const phase = this.part('phase', 'Phase plot', this.phaseChoice(), this.plots.phase.element);
+    const steps = this.part('steps', 'Step sizes and orders', this.plots.steps.element, this.plots.order.element);
+    const balance = this.first.table.names.some(isBalance) ? this.part('balance', 'Energy and drift over time', this.plots.energy.element, this.plots.drift.element) : null;
+    replace(this.element, this.summary(), this.downloads(), this.plots.solution.element, this.curves(), this.endPoint(), this.drift(), balance, this.events(), this.sensitivities(), phase, steps, this.elsewhere());
   }
 
   drawPlots() {
@@ -139,6 +194,18 @@ export class Results {
     this.drawSolution();
     this.drawPhase();
     this.drawSteps();
+    this.drawBalance();
+  }
+
+  // Energies, and how far the constraints are missed, of every run.
+  drawBalance() {
+    const several = this.runs.length > 1;
+    for (const [kind, options] of [['energy', { caption: 'Energy', yLabel: 'J' }], ['drift', { caption: 'Drift: largest residuals of the constraints', yLabel: '', logY: true }]]) {
+      const series = this.runs.flatMap((r, i) => (r.table?.names ?? []).map((name, k) => [name, k]).filter(([name]) => name.startsWith(`${kind}.`)).map(([name, k], c) => ({
+        label: `${name.slice(kind.length + 1)}${several ? ` (${label(r)})` : ''}`, x: r.table.columns[0], y: kind === 'drift' ? r.table.columns[k].map((v) => Math.max(v, LEAST_DRIFT)) : r.table.columns[k], color: color(c), dash: dash(i) })));
+      this.plots[kind].element.hidden = !series.length;
+      this.plots[kind].set({ ...options, name: `${this.name()}-${kind}`, xLabel: 't', series });
+    }
   }
 
   name() {
@@ -155,7 +222,8 @@ export class Results {
       }
     });
     const unit = [...new Set([...this.chosen.curves].map((k) => units[k]))];
-    this.plots.solution.set({ caption: `Solution of ${this.name()}`, name: `${this.name()}-solution`, xLabel: units[0] ? `t [${units[0]}]` : 't', yLabel: unit.length === 1 && unit[0] ? `[${unit[0]}]` : '', series, logX: this.chosen.logX, logY: this.chosen.logY, height: 320 });
+    this.plots.solution.set({ caption: `Solution of ${this.name()}`, name: `${this.name()}-solution`, xLabel: units[0] ? `t [${units[0]}]` : 't', yLabel: unit.length === 1 && unit[0] ? `[${unit[0]}]` : '', series, logX: this.chosen.logX, logY: this.chosen.logY, height: 320,
+      marks: [...new Set(this.runs.flatMap((r) => (r.json.events ?? []).map((e) => e.t)))].slice(0, MOST_MARKS) });
   }
 
   drawPhase() {

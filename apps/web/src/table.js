@@ -14,7 +14,7 @@ export function parseTable(text) {
       continue;
     }
     const cells = line.split(',');
-    for (let k = 0; k < names.length; k++) columns[k].push(cells[k] === '' ? NaN : Number(cells[k]));
+    for (let k = 0; k < names.length; k++) columns[k].push(cells[k] === '' ? NaN : Number(cells[k].replace(/\[.*\]$/, ''))); // a sweep's values may have units
   }
   return { names, units, columns };
 }
@@ -39,6 +39,7 @@ export function range(values) {
 export function worthDrawing(table, most = 4) {
   const found = [];
   for (let k = 1; k < table.names.length; k++) {
+    if (/^(energy|drift)\.|^d.*\/d/.test(table.names[k])) continue; // beside the solution
     const [low, high] = range(table.columns[k]);
     if (high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high)) && high > low) found.push({ k, size: high - low });
   }

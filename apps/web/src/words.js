@@ -4,10 +4,5 @@ export const DEQ_KEYWORDS = ['model', 'param', 'const', 'int', 'var', 'discrete'
   'component', 'use', 'and', 'or', 'not'];
 export const DEQ_FUNCTIONS = ['der', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'atan2', 'sinh', 'cosh', 'tanh', 'exp', 'log', 'log10', 'sqrt', 'cbrt', 'abs', 'sign',
   'min', 'max', 'pow', 'mod', 'floor', 'ceil', 'hypot', 'step', 'smoothstep', 'sum', 'prod', 'noevent', 'pre', 'pi'];
-export const JSON_KEYS = ['daedalus', 'kind', 'name', 'doc', 'dimension', 'parameters', 'gravity', 'bodies', 'mass', 'inertia', 'r', 'angle', 'q', 'v', 'omega', 'fix',
-  'points', 'body', 'joints', 'type', 'a', 'b', 'axis', 'length', 'ratio', 'pitch', 'radius', 'friction', 'mu', 'forces', 'k', 'c', 'l0', 'value', 'joint', 'drivers',
-  'quantity', 'sensors', 'unit', 'events', 'when', 'direction', 'do', 'record', 'stop', 'impact', 'restitution', 'simulation', 't0', 't1', 'solver', 'formulation',
-  'rtol', 'atol', 'h0', 'hmax', 'output', 'every'];
-export const JSON_TYPES = ['mechanism', 'ground', 'revolute', 'prismatic', 'cylindrical', 'spherical', 'universal', 'planar', 'screw', 'fixed', 'distance', 'point_on_line',
-  'point_on_plane', 'gear', 'rolling', 'rolling_sphere', 'knife_edge', 'parallel', 'perpendicular', 'spring', 'torsion', 'bushing', 'force', 'torque', 'motor', 'contact',
-  'tire', 'rising', 'falling', 'both'];
+// Of mechanisms: what the schema has (docs/model.schema.json).
+export const { keys: JSON_KEYS, types: JSON_TYPES } = globalThis.DAEDALUS_DATA?.words ?? { keys: [], types: [] };

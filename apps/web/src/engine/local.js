@@ -3,6 +3,7 @@ import workerSource from 'worker-source';
 import { loadScript } from '../dom.js';
 import { argumentsOf, fileName } from '../request.js';
 
+const LONG = new Set(['run', 'sweep', 'workprec', 'compare']); // what tells its progress
 const MOST_WORKERS = Math.max(1, Math.min(4, (navigator.hardwareConcurrency || 2)));
 
 async function compile() {
@@ -112,12 +113,13 @@ export class LocalEngine {
   }
 
   // A request (request.js) with the files it shall leave: { csv, scene, steps }.
-  async request(request, { csv, scene, steps, ...rest } = {}) {
-    const extra = ['--json'], want = [], file = fileName(request);
+  async request(request, { csv, scene, steps, h5, ...rest } = {}) { // h5: on servers only
+    const extra = request.command === 'import' ? [] : ['--json'], want = [], file = fileName(request);
     if (csv) extra.push('--out', 'out.csv'), want.push('out.csv');
+    if (request.command === 'sweep') extra.push('--jobs', '0'); // a page has no processes
     if (scene) extra.push('--animate', 'scene.json'), want.push('scene.json');
     if (steps) extra.push('--log', 'step');
-    if (request.command === 'run') extra.push('--progress', 'json');
+    if (LONG.has(request.command)) extra.push('--progress', 'json');
     const job = { args: argumentsOf(request, extra), files: file ? { [file]: request.text } : {}, want };
     const r = await this.command(job, rest);
     if (r.failure) throw new Error(r.failure);
@@ -130,6 +132,8 @@ export function parse(r) {
   try {
     return JSON.parse(r.stdout);
   } catch {
+    const lines = r.status === 0 ? r.stdout.trim().split('\n') : [];
+    if (lines.length > 1 && lines.every((line) => line[0] === '{')) return lines.map((line) => JSON.parse(line));
     const said = r.stderr.split('\n').filter((line) => line && !/^(step|info|iter) /.test(line)).slice(-3).join('\n');
     return { status: 'failed', message: said || `the program ended with status ${r.status}` };
   }

@@ -38,9 +38,9 @@ export class RemoteEngine {
     return answer;
   }
 
-  async request(request, { csv, scene, steps, signal, progress } = {}) {
+  async request(request, { csv, scene, steps, h5, signal, progress } = {}) {
     const began = performance.now();
-    const body = { command: request.command, options: request.options ?? {}, csv: !!csv, scene: !!scene, steps: !!steps };
+    const body = { command: request.command, options: request.options ?? {}, csv: !!csv, scene: !!scene, steps: !!steps, h5: !!h5 && this.facts.hdf5 };
     if (request.text === undefined) body.problem = request.problem;
     else Object.assign(body, { name: request.name, text: request.text });
     const { id } = await (await this.call('POST', 'runs', body)).json();
@@ -51,6 +51,7 @@ export class RemoteEngine {
     signal?.removeEventListener('abort', stop);
     if (done.state === 'cancelled') throw new DOMException('cancelled', 'AbortError');
     const result = await (await this.call('GET', `runs/${id}/result`, undefined, signal)).json();
+    if (done.state === 'failed' && result.json && typeof result.json === 'object' && /is kept/.test(done.message)) return { id, ...result, stopped: done.message, log: result.log ?? '', stderr: '' };
     if (done.state === 'failed') throw new Error(/the log/.test(done.message) ? `${done.message}:\n${result.log}` : done.message);
     return { id, status: result.status, json: result.json, csv: result.csv, scene: result.scene, log: result.log ?? '',
       stderr: result.log ?? '', seconds: (performance.now() - began) / 1000 };

@@ -1,5 +1,5 @@
 // Learn: the documentation; commands and models in it run where they stand.
-import { pages } from '../catalog.js';
+import { examples, models, pages } from '../catalog.js';
 import { field, h, loadScript, replace } from '../dom.js';
 import { engine, local } from '../engine/index.js';
 import { pack } from '../url.js';
@@ -12,28 +12,42 @@ function words(line) {
   return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c);
 }
 
-const SHOWN = new Set(['run', 'list', 'info', 'check', 'eval']);
+const SHOWN = new Set(['run', 'list', 'info', 'check', 'eval', 'analyze', 'compare', 'workprec']);
+
+// A file of the repository that the page has: models/four_bar.json, examples/equations/lorenz.deq.
+function known(name) {
+  const found = /^(?:models|examples\/equations)\/(\w+\.(?:json|deq))$/.exec(name);
+  return found ? [...models, ...examples].find((m) => m.file === found[1]) : null;
+}
 
 // The commands in a block that this page can run: without files of the reader's machine.
 function commandsOf(text) {
   return text.split('\n').map((line) => line.replace(/^\s*\$?\s*/, '').replace(/\s+#.*$/, '')).filter((line) => line.startsWith('daedalus '))
-    .map((line) => words(line).slice(1)).filter((args) => SHOWN.has(args[0]) && !args.some((a) => /\.(json|deq|svg|csv|h5|html|ckpt)$/.test(a) || /[|>]/.test(a)));
+    .map((line) => words(line).slice(1)).filter((args) => SHOWN.has(args[0]) && !args.some((a) => (/\.(json|jsonl|deq|svg|png|pdf|csv|h5|html|ckpt|so|c|f)$/.test(a) && !known(a)) || /[|>]/.test(a) || a === '--all'));
 }
 
-function runner(block, args) {
+// A block that is a whole model: { name, text }, or null.
+function modelIn(text) {
+  if (/^\s*\{/.test(text) && /"kind"\s*:\s*"mechanism"/.test(text)) return { name: 'model.json', text: text.trim() };
+  if (/^\s*var\s/m.test(text) && /[\w)]'+\s*=|=\s*[^=]/.test(text) && !/^\s*(\$|daedalus )/m.test(text) && !/…|\.\.\.$/m.test(text)) return { name: 'model.deq', text: text.trim() };
+  return null;
+}
+
+function runner(block, args, files = {}) {
   const out = h('pre', { class: 'code output', tabindex: '0', hidden: true, 'aria-label': 'Output' });
   const button = h('button', { type: 'button', class: 'small', 'aria-label': `Run: daedalus ${args.join(' ')}`, onclick: async () => {
     button.disabled = true;
     out.hidden = false;
     out.textContent = '…';
     try {
-      const r = await local.command({ args: [...args], files: {} });
+      const given = Object.fromEntries(args.map(known).filter(Boolean).map((m) => [m.file, m.text]));
+      const r = await local.command({ args: args.map((a) => known(a)?.file ?? a), files: { ...given, ...files } });
       out.textContent = (r.stdout + r.stderr) || 'done';
     } catch (error) {
       out.textContent = error.message;
     }
     button.disabled = false;
-  } }, `Run: ${args.join(' ')}`);
+  } }, `Run: daedalus ${args.join(' ')}`);
   block.after(h('div', { class: 'runner' }, button, out));
 }
 
@@ -41,10 +55,12 @@ function enliven(article) {
   for (const block of article.querySelectorAll('pre')) {
     block.tabIndex = 0;
     const text = block.textContent;
-    if (/"kind"\s*:\s*"mechanism"/.test(text)) {
+    const own = modelIn(text);
+    if (own) {
       block.after(h('div', { class: 'runner' }, h('button', { type: 'button', class: 'small', onclick: async () => {
-        location.hash = url.link('write', { file: 'model.json', text: await pack(text.trim()) });
+        location.hash = url.link('write', { file: own.name, text: await pack(own.text) });
       } }, 'Open in the editor')));
+      runner(block, ['run', own.name], { [own.name]: own.text });
     } else for (const args of commandsOf(text).slice(0, 6).reverse()) runner(block, args);
   }
   [...article.querySelectorAll('table')].forEach((element, i) => {

@@ -6,6 +6,7 @@ import { pack, unpack } from '../url.js';
 import * as url from '../url.js';
 import { parameterFields } from '../parameters.js';
 import { Results } from '../results.js';
+import { Compare, Report, Sweep } from '../studies.js';
 import { WorkPrecision } from '../workprec.js';
 
 const FIELDS = ['solver', 'formulation', 'rtol', 'atol', 'h0'];
@@ -32,7 +33,9 @@ class RunPage {
     this.settings = {};
     for (const [key, value] of query) if (key.startsWith('set.')) this.settings[key.slice(4)] = value;
     this.runs = query.getAll('r').map(readRun);
-    this.results = new Results(tools);
+    this.results = new Results(tools, query.get('view') ?? '', () => this.save());
+    this.sens = query.get('sens') ?? '';
+    this.studyState = {};
     this.gone = new AbortController();
   }
 
@@ -69,6 +72,9 @@ class RunPage {
       h('div', { class: 'two' },
         field('First step', number('h0', first.h0, defaults.h0 ? short(defaults.h0) : 'automatic')),
         field('End of the interval', number('tend', this.query.get('tend'), p ? short(p.t_end) : 'as in the text'))),
+      h('div', { class: 'two' },
+        field('Start of the interval', number('t0', this.query.get('t0'), p ? short(p.t0) : 'as in the text')),
+        field('Derivatives by', h('input', { type: 'text', name: 'sens', value: this.sens, autocomplete: 'off', spellcheck: 'false', placeholder: 'parameters, y(0)' }), 'names, separated by commas')),
       this.parameters.element,
       h('div', { class: 'buttons' },
         h('button', { type: 'submit', class: 'primary' }, 'Run'),
@@ -78,7 +84,8 @@ class RunPage {
       this.message = h('p', { class: 'message', role: 'alert' }));
     this.form.elements.p.addEventListener('change', (e) => { location.hash = url.link('run', { p: e.target.value }); });
     this.workprec = new WorkPrecision(() => this.request(this.read()), p, this.tools, this.query.get('wp'));
-    replace(this.main, h('h1', {}, 'Run'), h('div', { class: 'split' }, h('section', { 'aria-label': 'Settings' }, this.form), h('section', { 'aria-label': 'Results' }, this.results.element, this.workprec.element)));
+    this.studies = [new Sweep(this, this.parameters.list, this.query.get('sweep')), new Compare(this, this.mechanical()), new Report(this)];
+    replace(this.main, h('h1', {}, 'Run'), h('div', { class: 'split' }, h('section', { 'aria-label': 'Settings' }, this.form), h('section', { 'aria-label': 'Results' }, this.results.element, this.workprec.element, this.studies.map((s) => s.element))));
     if (!this.runs.length) this.results.empty(() => this.run(false));
   }
 
@@ -88,9 +95,19 @@ class RunPage {
     return options;
   }
 
+  // Constraints to drift from, and an energy.
+  mechanical() {
+    return this.source ? /"kind"\s*:\s*"mechanism"/.test(this.source.text) : this.problem.kind === 'mechanical';
+  }
+
+  saveStudy(key, value) {
+    this.studyState[key] = value;
+    this.save();
+  }
+
   request(run) {
-    const set = this.parameters.values(), tend = this.form.elements.tend.value.trim();
-    const request = { command: 'run', options: { ...run, ...(tend ? { tend } : {}), ...(Object.keys(set).length ? { set } : {}) } };
+    const set = this.parameters.values(), given = Object.fromEntries(['t0', 'tend', 'sens'].map((name) => [name, this.form.elements[name].value.trim()]).filter(([, v]) => v));
+    const request = { command: 'run', options: { ...run, ...given, ...(this.mechanical() ? { drift: true } : {}), ...(Object.keys(set).length ? { set } : {}) } };
     if (this.source) Object.assign(request, this.source);
     else request.problem = this.name;
     return request;
@@ -99,8 +116,13 @@ class RunPage {
   async save() {
     const query = new URLSearchParams({ p: this.name });
     for (const run of this.runs) query.append('r', writeRun(run));
-    const tend = this.form.elements.tend.value.trim();
-    if (tend) query.set('tend', tend);
+    for (const name of ['t0', 'tend', 'sens']) {
+      const value = this.form.elements[name].value.trim();
+      if (value) query.set(name, value);
+    }
+    for (const [key, value] of Object.entries(this.studyState)) query.set(key, value);
+    const view = this.results.state();
+    if (view) query.set('view', view);
     for (const [key, value] of Object.entries(this.parameters.values())) query.set(`set.${key}`, value);
     if (this.name === 'text') {
       query.set('file', this.source.name);
@@ -140,7 +162,7 @@ class RunPage {
       const kept = from ? this.results.runs.slice(0, from) : [];
       const now = await Promise.all(this.runs.slice(from).map(async (run) => {
         const request = this.request(run);
-        const answer = await e.request(request, { csv: true, steps: true, signal: working.signal, progress: (x) => this.progressed(x) });
+        const answer = await e.request(request, { csv: true, steps: true, h5: true, signal: working.signal, progress: (x) => this.progressed(x) });
         return { run, request, ...answer };
       }));
       if (working !== this.working || this.gone.signal.aborted) return;
@@ -175,6 +197,7 @@ class RunPage {
     this.gone.abort();
     this.cancel();
     this.workprec?.cancel();
+    for (const study of this.studies ?? []) study.destroy();
     this.results.destroy();
   }
 }

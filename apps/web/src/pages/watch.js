@@ -174,7 +174,7 @@ class WatchPage {
 
   pushed(push) {
     if (!this.live.movable) {
-      this.message.textContent = 'This mechanism has motors or drivers in space: it can be steered by its parameters, not pushed.';
+      this.message.textContent = 'This mechanism has controllers, motors, assemblies or drivers in space: it can be steered by its parameters, not pushed.';
       return;
     }
     this.push = push;

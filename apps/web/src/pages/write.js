@@ -11,6 +11,14 @@ const LARGEST = 2e6; // bytes of a dropped file
 // Problems in the format of the test set report, which a server compiles if it was started so.
 const isCode = (name) => /\.(c|f|for|f90)$/.test(name ?? '');
 
+// JSON with one line per element of a list, as models are written by hand.
+function pretty(model) {
+  const inline = (x) => JSON.stringify(x, null, 1).replace(/\n\s*/g, ' '); // line ends in texts are escaped: these are layout
+  const lines = Object.entries(model).map(([key, value]) => (Array.isArray(value) && value.some((x) => typeof x === 'object' && x)
+    ? `  ${JSON.stringify(key)}: [\n${value.map((x) => `    ${inline(x)}`).join(',\n')}\n  ]` : `  ${JSON.stringify(key)}: ${inline(value)}`));
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
 // What the text is decides its name: mechanisms are JSON.
 export const nameOf = (text, old) => (isCode(old) ? old : /^\s*\{/.test(text) ? (old?.endsWith('.json') ? old : 'model.json') : old && !old.endsWith('.json') ? old : 'model.deq');
 
@@ -65,8 +73,8 @@ class WritePage {
       examples.length ? h('optgroup', { label: 'Equation files' }, examples.map((e) => h('option', { value: `example:${e.name}` }, `${e.name}: ${e.title}`))) : null);
     this.holder = h('div', { class: 'editor' });
     this.report = h('div', { class: 'report', 'aria-label': 'What the check says' });
-    const file = h('input', { type: 'file', accept: '.json,.deq,.txt,.c,.f,.for,.f90', class: 'visually-hidden', id: 'open-file', onchange: (e) => this.read(e.target.files[0]) });
-    replace(this.main, h('h1', {}, 'Write'), h('p', { class: 'lead' }, 'A mechanism as JSON or equations as text. It is checked while you type and kept in this browser; files can be dropped here.'),
+    const file = h('input', { type: 'file', accept: '.json,.deq,.txt,.urdf,.xml,.mjcf,.c,.f,.for,.f90', class: 'visually-hidden', id: 'open-file', onchange: (e) => this.read(e.target.files[0]) });
+    replace(this.main, h('h1', {}, 'Write'), h('p', { class: 'lead' }, 'A mechanism as JSON or equations as text. It is checked while you type and kept in this browser; files can be dropped here, robots (URDF, MJCF) too.'),
       h('div', { class: 'split write' },
         h('section', { 'aria-label': 'Editor' },
           h('div', { class: 'two' }, field('Start from', start), this.nameField = field('File name', h('input', { type: 'text', value: this.name, onchange: (e) => this.rename(e.target.value) }))),
@@ -85,6 +93,7 @@ class WritePage {
 
   take(start) {
     if (!start) return;
+    this.notes = '';
     this.rename(start.name);
     this.editor.set(start.text);
   }
@@ -102,9 +111,25 @@ class WritePage {
       return;
     }
     const text = await file.text();
+    if (/^\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)*<(robot|mujoco)\b/.test(text)) return this.importRobot(file.name, text);
     this.rename(file.name);
     this.editor.set(text);
     this.tools.announce(`${file.name} was read.`);
+  }
+
+  // A robot (URDF, MJCF) becomes a mechanism; what was guessed or left out is told.
+  async importRobot(name, text) {
+    const e = await engine(), plain = name.replace(/[^\w.-]/g, '_').replace(/(\.(urdf|xml))?$/, /<mujoco\b/.test(text) ? '.xml' : '.urdf').replace(/\.(?=.*\.)/g, '_');
+    try {
+      const { json, log, stderr } = await e.request({ command: 'import', name: plain, text, options: {} }, {});
+      if (json.status && json.message) throw new Error(json.message);
+      this.rename(plain.replace(/\.\w+$/, '.json'));
+      this.editor.set(pretty(json));
+      this.notes = (log || stderr || '').trim();
+      this.tools.announce(`${name} was made a mechanism.${this.notes ? ` ${this.notes}` : ''}`);
+    } catch (error) {
+      replace(this.report, h('p', { class: 'message', role: 'alert' }, `${name}: ${error.message}`));
+    }
   }
 
   keep() {
@@ -151,6 +176,7 @@ class WritePage {
     const errors = faults.filter((f) => f.severity === 'error');
     replace(this.report,
       h('p', { class: errors.length ? 'verdict bad' : 'verdict good', role: 'status' }, errors.length ? `${errors.length} ${errors.length === 1 ? 'mistake' : 'mistakes'}` : 'No mistakes'),
+      this.notes ? h('details', { class: 'notes' }, h('summary', {}, 'What the import guessed or left out'), h('pre', { tabindex: '0' }, this.notes)) : null,
       faults.length ? h('ul', { class: 'faults' }, faults.map((f) => h('li', { class: f.severity },
         f.line ? h('button', { type: 'button', class: 'small', onclick: () => this.editor.go(f.line, f.column ?? 1) }, `line ${f.line}${f.column ? `, column ${f.column}` : ''}`) : null, ` ${f.text}`))) : null,
       h('dl', { class: 'facts-list' }, Object.entries(json).filter(([key, x]) => !skip.has(key) && x !== null && x !== '').map(([key, x]) => [h('dt', {}, key.replaceAll('_', ' ')), h('dd', {}, value(x))])));
