@@ -7,7 +7,7 @@
  *     info  = daedalus_mex('problem', what, parameters)
  *     [v, ierr] = daedalus_mex('feval' | 'jeval' | 'meval', what, parameters, t, y, yp)
  *     [mescd, scd] = daedalus_mex('score', what, parameters, y, yref, atol, rtol)
- *     r     = daedalus_mex('gradient' | 'fit' | 'optimize', what, parameters, options, o)
+ *     r     = daedalus_mex('gradient' | 'fit' | 'optimize' | 'steady' | 'branch' | 'periodic', what, parameters, options, o)
  *
  * parameters, options and settings are cells {name, value, ...} of strings. An error in a function of the interpreter is
  * trapped, ends the run like any other failure, and r.failure is the call that raised it: nothing jumps over the library. */
@@ -15,6 +15,7 @@
 #include <daedalus/integrator.h>
 #include <daedalus/optimize.h>
 #include <daedalus/problem.h>
+#include <daedalus/steady.h>
 #include <math.h>
 #include <mex.h>
 #include <stdio.h>
@@ -1174,6 +1175,103 @@ static void command_optimize(mxArray **out, int nin, const mxArray *in[])
     out[0] = m;
 }
 
+/* ---- Steady states and cycles -------------------------------------------------------------------------------------- */
+
+static mxArray *complex_row(const double *re, const double *im, size_t n)
+{
+    mxArray *m = mxCreateDoubleMatrix(1, (mwSize)n, mxCOMPLEX);
+    if (n) memcpy(mxGetPr(m), re, n * sizeof *re), memcpy(mxGetPi(m), im, n * sizeof *im);
+    return m;
+}
+
+static mxArray *steady_answer(const dae_problem *p, const mxArray *options, const mxArray *o, dae_error *err)
+{
+    dae_steady_options s = dae_steady_options_default(p);
+    set_options(&s.simulation.options, options);
+    s.guess = vector(o, "guess", (size_t)dae_system_size(&p->system));
+    s.settle = number(o, "settle", 0);
+    s.t = number(o, "time", s.t);
+    dae_steady_result *r = dae_steady(p, &s, err);
+    if (!r) return NULL;
+    mxArray *m = mxCreateStructMatrix(1, 1, 0, NULL);
+    set(m, "y", matrix(r->y, (size_t)r->n, 1));
+    set(m, "eigenvalues", complex_row(r->re, r->im, (size_t)r->neigenvalue));
+    set(m, "unstable", mxCreateDoubleScalar(r->unstable));
+    set(m, "conserved", mxCreateDoubleScalar(r->conserved));
+    set(m, "residual", mxCreateDoubleScalar(r->residual));
+    dae_steady_destroy(r);
+    return m;
+}
+
+static int on_point(int points, double parameter, void *user)
+{
+    (void)points;
+    (void)parameter;
+    return on_progress(NULL, 0, 0, user);
+}
+
+static mxArray *branch_answer(const dae_problem *p, const mxArray *o, dae_error *err)
+{
+    clock_t last = clock();
+    dae_branch_options b = dae_branch_options_default(p);
+    b.steady.guess = vector(o, "guess", (size_t)dae_system_size(&p->system));
+    b.steady.settle = number(o, "settle", 0);
+    b.min = number(o, "min", b.min);
+    b.max = number(o, "max", b.max);
+    b.step_max = number(o, "step", b.step_max);
+    b.max_points = (int)number(o, "points", b.max_points);
+    b.progress = on_point;
+    b.user = &last;
+    dae_branch *r = dae_continue(p, text(field(o, "parameter"), "the parameter"), &b, err);
+    if (!r) return NULL;
+    size_t count = (size_t)r->count;
+    mxArray *m = mxCreateStructMatrix(1, 1, 0, NULL), *kind = mxCreateCellMatrix(1, (mwSize)count);
+    for (size_t i = 0; i < count; i++)
+        mxSetCell(kind, (mwIndex)i, mxCreateString(dae_branch_kind_name(r->kind[i])));
+    put_status(m, r->status, r->message);
+    set(m, "value", matrix(r->value, 1, count));
+    set(m, "y", matrix(r->y, (size_t)r->n, count));
+    set(m, "leading", complex_row(r->re, r->im, count));
+    set(m, "unstable", from_ints(r->unstable, r->count));
+    set(m, "kind", kind);
+    set(m, "frequency", matrix(r->frequency, 1, count));
+    dae_branch_destroy(r);
+    return m;
+}
+
+static mxArray *periodic_answer(const dae_problem *p, const mxArray *options, const mxArray *o,
+                                dae_error *err)
+{
+    dae_periodic_options q = dae_periodic_options_default(p);
+    set_options(&q.sensitivity.simulation.options, options);
+    q.guess = vector(o, "guess", (size_t)dae_system_size(&p->system));
+    q.period = number(o, "period", 0);
+    q.forced = number(o, "forced", 0) != 0;
+    q.settle = number(o, "settle", 0);
+    dae_periodic_result *r = dae_periodic(p, &q, err);
+    if (!r) return NULL;
+    mxArray *m = mxCreateStructMatrix(1, 1, 0, NULL);
+    set(m, "y", matrix(r->y, (size_t)r->n, 1));
+    set(m, "period", mxCreateDoubleScalar(r->period));
+    set(m, "multipliers", complex_row(r->re, r->im, (size_t)r->nmultiplier));
+    set(m, "unstable", mxCreateDoubleScalar(r->unstable));
+    set(m, "residual", mxCreateDoubleScalar(r->residual));
+    dae_periodic_destroy(r);
+    return m;
+}
+
+static void command_steady(char which, mxArray **out, int nin, const mxArray *in[])
+{
+    dae_error err = {0};
+    if (nin != 4 || !mxIsStruct(in[3]))
+        mexErrMsgIdAndTxt("daedalus:input", "daedalus_mex: expected four arguments");
+    const dae_problem *p = open_problem(in[0], in[1]);
+    out[0] = which == 's'   ? steady_answer(p, in[2], in[3], &err)
+             : which == 'b' ? branch_answer(p, in[3], &err)
+                            : periodic_answer(p, in[2], in[3], &err);
+    if (!out[0]) must(err.status < 0 ? err.status : DAE_ERR_INTERNAL, &err);
+}
+
 static void command_methods(mxArray **out)
 {
     const char *names[] = {"name",  "title",    "kinds",    "order",
@@ -1209,6 +1307,8 @@ void mexFunction(int nout, mxArray *out[], int nin, const mxArray *in[])
     else if (!strcmp(command, "feval") || !strcmp(command, "jeval") || !strcmp(command, "meval"))
         command_eval(command[0], out, nout, nin - 1, in + 1);
     else if (!strcmp(command, "gradient")) command_gradient(out, nin - 1, in + 1);
+    else if (!strcmp(command, "steady") || !strcmp(command, "branch") || !strcmp(command, "periodic"))
+        command_steady(command[0], out, nin - 1, in + 1);
     else if (!strcmp(command, "fit")) command_fit(out, nin - 1, in + 1);
     else if (!strcmp(command, "optimize")) command_optimize(out, nin - 1, in + 1);
     else if (!strcmp(command, "score")) command_score(out, nout, nin - 1, in + 1);
