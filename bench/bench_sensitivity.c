@@ -1,5 +1,5 @@
-/* Forward sensitivities beside those of CVODES (Debian's package): Robertson's reaction with its 3 parameters to t = 40, HIRES with all 10 of
- * its own. Both sides get the same functions: f, df/dy and df/dp are linear in the parameters, so that df/dp_j is f with p = e_j. Time at equal
+/* Forward sensitivities beside those of CVODES and IDAS (Debian's packages): Robertson's reaction with its 3 parameters to t = 40, HIRES with
+ * all 10 of its own, chemakzo (index 1, by IDAS) with its 8. Both sides get the same functions: f, df/dy and df/dp are linear in the parameters, so that df/dp_j is f with p = e_j. Time at equal
  * accuracy: the fastest run of each side whose largest relative error of all derivatives is below a target. The reference is
  * radau at rtol 1e-12, and for Robertson the numbers of two independent computations agree with it. Last, cost by the number of
  * parameters, and the adjoint of emep by all 66 initial values. */
@@ -13,6 +13,7 @@
 
 #ifdef HAVE_CVODES
 #include <cvodes/cvodes.h>
+#include <idas/idas.h>
 #include <nvector/nvector_serial.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
@@ -26,6 +27,7 @@ typedef struct kinetics {
     double t_end, atol[N_MAX], y0[N_MAX], p[P_MAX];
     void (*f)(const double *p, const double *y, double *f);
     void (*jac)(const double *p, const double *y, double *J);
+    int algebraic; /* 1: the last equation has no derivative; its variable is p[np-1] y1 y4 */
 } kinetics;
 
 static void robertson_f(const double *p, const double *y, double *f)
@@ -72,8 +74,40 @@ static void hires_jac(const double *p, const double *y, double *J)
 #undef AT
 }
 
+/* The Akzo Nobel problem with parameters in which f is linear: k1, k2, k2/K, k3, k4, klA pCO2/H, klA, Ks; p[8] = 1 stays. */
+static void chemakzo_f(const double *p, const double *y, double *f)
+{
+    double root = sqrt(y[1]), y12 = y[0] * y[0], r1 = p[0] * y12 * y12 * root, r2 = p[1] * y[2] * y[3],
+           r3 = p[2] * y[0] * y[4], r4 = p[3] * y[0] * y[3] * y[3], r5 = p[4] * y[5] * y[5] * root;
+    f[0] = -2 * r1 + r2 - r3 - r4;
+    f[1] = -0.5 * r1 - r4 - 0.5 * r5 + p[5] - p[6] * y[1];
+    f[2] = r1 - r2 + r3;
+    f[3] = -r2 + r3 - 2 * r4;
+    f[4] = r2 - r3 + r5;
+    f[5] = p[7] * y[0] * y[3] - p[8] * y[5];
+}
+
+static void chemakzo_jac(const double *p, const double *y, double *J)
+{
+    double root = sqrt(y[1]), y3 = y[0] * y[0] * y[0];
+    double r11 = 4 * p[0] * y3 * root, r12 = 0.5 * p[0] * y3 * y[0] / root, r23 = p[1] * y[3],
+           r24 = p[1] * y[2], r31 = p[2] * y[4], r35 = p[2] * y[0], r41 = p[3] * y[3] * y[3],
+           r44 = 2 * p[3] * y[0] * y[3], r52 = 0.5 * p[4] * y[5] * y[5] / root, r56 = 2 * p[4] * y[5] * root;
+#define AT(i, j) J[(i) + 6 * (j)]
+    memset(J, 0, 36 * sizeof *J);
+    AT(0, 0) = -2 * r11 - r31 - r41, AT(0, 1) = -2 * r12, AT(0, 2) = r23, AT(0, 3) = r24 - r44,
+          AT(0, 4) = -r35;
+    AT(1, 0) = -0.5 * r11 - r41, AT(1, 1) = -0.5 * r12 - 0.5 * r52 - p[6], AT(1, 3) = -r44,
+          AT(1, 5) = -0.5 * r56;
+    AT(2, 0) = r11 + r31, AT(2, 1) = r12, AT(2, 2) = -r23, AT(2, 3) = -r24, AT(2, 4) = r35;
+    AT(3, 0) = r31 - 2 * r41, AT(3, 2) = -r23, AT(3, 3) = -r24 - 2 * r44, AT(3, 4) = r35;
+    AT(4, 0) = -r31, AT(4, 1) = r52, AT(4, 2) = r23, AT(4, 3) = r24, AT(4, 4) = -r35, AT(4, 5) = r56;
+    AT(5, 0) = p[7] * y[3], AT(5, 3) = p[7] * y[0], AT(5, 5) = -p[8];
+#undef AT
+}
+
 static const kinetics cases[] = {
-    {"robertson", 3, 3, 40, {1e-4, 1e-8, 1e-4}, {1, 0, 0}, {0.04, 1e4, 3e7}, robertson_f, robertson_jac},
+    {"robertson", 3, 3, 40, {1e-4, 1e-8, 1e-4}, {1, 0, 0}, {0.04, 1e4, 3e7}, robertson_f, robertson_jac, 0},
     {"hires",
      8,
      10,
@@ -82,7 +116,18 @@ static const kinetics cases[] = {
      {1, 0, 0, 0, 0, 0, 0, 0.0057},
      {1.71, 0.43, 8.32, 0.69, 0.035, 8.32, 280, 0.69, 0.69, 0.0007},
      hires_f,
-     hires_jac}};
+     hires_jac,
+     0},
+    {"chemakzo",
+     6,
+     8,
+     180,
+     {1e-1, 1e-2, 1e-1, 1e-2, 1e-1, 1e-1},
+     {0.444, 0.00123, 0, 0.007, 0, 115.83 * 0.444 * 0.007},
+     {18.7, 0.58, 0.58 / 34.4, 0.09, 0.42, 3.3 * 0.9 / 737, 3.3, 115.83, 1},
+     chemakzo_f,
+     chemakzo_jac,
+     1}};
 
 static double seconds(void)
 {
@@ -135,18 +180,33 @@ static int djdp(double t, const double *y, const double *yp, int j, double *out,
     return 0;
 }
 
+/* The algebraic variable follows its parameter at the start. */
+static int dy0dp(int j, double *out, void *user)
+{
+    const kinetics *c = user;
+    if (c->algebraic && j == c->np - 1) out[c->n - 1] = c->y0[0] * c->y0[3];
+    return 0;
+}
+
 static int ours(const kinetics *c, const char *method, int np, double rtol, int uncontrolled, double *s,
                 counts *out)
 {
     static const char *const name[P_MAX] = {"p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10"};
     double atol[N_MAX];
     for (int i = 0; i < c->n; i++) atol[i] = rtol * c->atol[i];
-    dae_parameter_products products = {.dfdp = dfdp, .djdp = djdp, .value = c->p, .user = (void *)c};
+    dae_parameter_products products = {
+        .dfdp = dfdp, .djdp = djdp, .dy0dp = dy0dp, .value = c->p, .user = (void *)c};
+    const double mass[N_MAX] = {1, 1, 1, 1, 1, 0};
     dae_problem p = {.system = {.kind = DAE_KIND_ODE,
                                 .ode = {.n = c->n, .f = rhs, .jac = jacobian, .user = (void *)c},
                                 .structure = {.autonomous = 1}},
                      .t_end = c->t_end,
                      .y0 = c->y0};
+    if (c->algebraic) {
+        p.system.kind = DAE_KIND_DAE;
+        p.system.dae = (dae_dae){
+            .n = c->n, .mass = dae_diagonal(c->n, mass), .f = rhs, .jac = jacobian, .user = (void *)c};
+    }
     dae_sensitivity_options o = dae_sensitivity_options_default(&p);
     o.simulation.options.method = method;
     o.simulation.options.rtol = rtol;
@@ -250,6 +310,100 @@ static int theirs(const kinetics *c, int np, int how, int control, double rtol, 
 }
 #endif
 
+/* ---- IDAS: f - M y' = 0 ------------------------------------------------------------------------------------ */
+
+#ifdef HAVE_CVODES
+static int ida_f(realtype t, N_Vector y, N_Vector yp, N_Vector r, void *user)
+{
+    const kinetics *c = user;
+    rhs(t, NV_DATA_S(y), NV_DATA_S(r), user);
+    for (int i = 0; i < c->n - 1; i++) NV_Ith_S(r, i) -= NV_Ith_S(yp, i);
+    return 0;
+}
+
+static int ida_jac(realtype t, realtype cj, N_Vector y, N_Vector yp, N_Vector r, SUNMatrix J, void *user,
+                   N_Vector a, N_Vector b, N_Vector d)
+{
+    const kinetics *c = user;
+    (void)yp, (void)r, (void)a, (void)b, (void)d;
+    jacobian(t, NV_DATA_S(y), SM_DATA_D(J), user);
+    for (int i = 0; i < c->n - 1; i++) SM_ELEMENT_D(J, i, i) -= cj;
+    return 0;
+}
+
+static int ida_fs(int np, realtype t, N_Vector y, N_Vector yp, N_Vector r, N_Vector *s, N_Vector *sp,
+                  N_Vector *out, void *user, N_Vector a, N_Vector b, N_Vector d)
+{
+    const kinetics *c = user;
+    cv_fs_all(np, t, y, NULL, s, out, user, a, b);
+    (void)yp, (void)r, (void)d;
+    for (int j = 0; j < np; j++) {
+        for (int i = 0; i < c->n - 1; i++) NV_Ith_S(out[j], i) -= NV_Ith_S(sp[j], i);
+    }
+    return 0;
+}
+
+static int theirs_dae(const kinetics *c, int np, int how, int control, double rtol, double *s, counts *out)
+{
+    SUNContext context;
+    SUNContext_Create(NULL, &context);
+    N_Vector y = N_VNew_Serial(c->n, context), yp = N_VNew_Serial(c->n, context),
+             atol = N_VNew_Serial(c->n, context), id = N_VNew_Serial(c->n, context);
+    rhs(0, c->y0, NV_DATA_S(yp), (void *)c);
+    for (int i = 0; i < c->n; i++) {
+        NV_Ith_S(y, i) = c->y0[i], NV_Ith_S(atol, i) = rtol * c->atol[i];
+        NV_Ith_S(id, i) = i < c->n - 1;
+    }
+    NV_Ith_S(yp, c->n - 1) = c->p[7] * (NV_Ith_S(yp, 0) * c->y0[3] + c->y0[0] * NV_Ith_S(yp, 3));
+    N_Vector *ys = N_VCloneVectorArray(np, y), *sp = N_VCloneVectorArray(np, y);
+    for (int j = 0; j < np; j++)
+        N_VConst(0, ys[j]), N_VConst(0, sp[j]), dy0dp(j, NV_DATA_S(ys[j]), (void *)c);
+    cv_fs_all(np, 0, y, NULL, ys, sp, (void *)c, y, y);
+    for (int j = 0; j < np; j++) NV_Ith_S(sp[j], c->n - 1) = 0;
+    void *m = IDACreate(context);
+    IDAInit(m, ida_f, 0, y, yp);
+    IDASVtolerances(m, rtol, atol);
+    IDASetUserData(m, (void *)c);
+    IDASetMaxNumSteps(m, 1000000);
+    IDASetId(m, id);
+    SUNMatrix J = SUNDenseMatrix(c->n, c->n, context);
+    SUNLinearSolver ls = SUNLinSol_Dense(y, J, context);
+    IDASetLinearSolver(m, ls, J);
+    IDASetJacFn(m, ida_jac);
+    IDASensInit(m, np, how, ida_fs, ys, sp);
+    IDASetSensParams(m, NULL, (double *)c->p, NULL);
+    IDASensEEtolerances(m);
+    IDASetSensErrCon(m, control);
+    realtype t;
+    int bad = IDASolve(m, c->t_end, &t, y, yp, IDA_NORMAL) < 0;
+    if (!bad) bad = IDAGetSens(m, &t, ys) < 0;
+    for (int j = 0; j < np; j++) memcpy(s + j * c->n, NV_DATA_S(ys[j]), (size_t)c->n * sizeof *s);
+    IDAGetNumSteps(m, &out->steps);
+    IDAGetNumResEvals(m, &out->f);
+    IDAGetSensNumResEvals(m, &out->fs);
+    IDAGetNumLinSolvSetups(m, &out->lu);
+    N_VDestroyVectorArray(ys, np);
+    N_VDestroyVectorArray(sp, np);
+    N_VDestroy(y);
+    N_VDestroy(yp);
+    N_VDestroy(atol);
+    N_VDestroy(id);
+    SUNLinSolFree(ls);
+    SUNMatDestroy(J);
+    IDAFree(&m);
+    SUNContext_Free(&context);
+    return bad ? -1 : 0;
+}
+
+/* Corrector k of CVODES, or of IDAS, which has no staggered1. */
+static int peer(const kinetics *c, int k, int control, double rtol, double *s, counts *out)
+{
+    static const int corrector[] = {CV_SIMULTANEOUS, CV_STAGGERED, CV_STAGGERED1};
+    if (!c->algebraic) return theirs(c, c->np, corrector[k], control, rtol, s, out);
+    return k == 2 ? -1 : theirs_dae(c, c->np, k ? IDA_STAGGERED : IDA_SIMULTANEOUS, control, rtol, s, out);
+}
+#endif
+
 /* ---- Work at equal accuracy ---------------------------------------------------------------------------------- */
 
 static double error_of(const kinetics *c, const double *s, const double *exact)
@@ -303,13 +457,12 @@ static void compare(const kinetics *c)
             note(mine, least, error, &work, how);
         }
 #ifdef HAVE_CVODES
-        static const int corrector[] = {CV_SIMULTANEOUS, CV_STAGGERED, CV_STAGGERED1};
         static const char *const word[] = {"simultaneous", "staggered", "staggered1"};
         for (int k = 0; k < 6; k++) {
             double least = INFINITY, error = INFINITY;
             for (int r = 0; r < REPEAT; r++) {
                 double begin = seconds();
-                if (theirs(c, c->np, corrector[k / 2], k % 2, rtol, s, &work)) break;
+                if (peer(c, k / 2, k % 2, rtol, s, &work)) break;
                 least = fmin(least, seconds() - begin);
                 error = error_of(c, s, exact);
             }
@@ -324,9 +477,9 @@ static void compare(const kinetics *c)
         printf("  %.0e  ours %8.1f us (%4ld %5ld %6ld %4ld) %-28s", target[k], 1e6 * mine[k].seconds,
                mine[k].work.steps, mine[k].work.f, mine[k].work.fs, mine[k].work.lu, mine[k].how);
         if (other[k].seconds > 0)
-            printf("  CVODES %8.1f us (%4ld %5ld %6ld %4ld) %-32s ratio %.3f", 1e6 * other[k].seconds,
-                   other[k].work.steps, other[k].work.f, other[k].work.fs, other[k].work.lu, other[k].how,
-                   mine[k].seconds / other[k].seconds);
+            printf("  %s %8.1f us (%4ld %5ld %6ld %4ld) %-32s ratio %.3f", c->algebraic ? "IDAS  " : "CVODES",
+                   1e6 * other[k].seconds, other[k].work.steps, other[k].work.f, other[k].work.fs,
+                   other[k].work.lu, other[k].how, mine[k].seconds / other[k].seconds);
         printf("\n");
     }
 }
@@ -388,8 +541,9 @@ static void emep(void)
     double all = seconds() - begin;
     if (r < 0) printf("\nemep: %s\n", err.text);
     else
-        printf("\nemep, 66 initial values: run %.3f s, gradient %.3f s (%ld steps): %.2f runs\n", plain, all,
-               stats.steps, all / plain);
+        printf("\nemep, 66 initial values: run %.4f s, gradient %.4f s (%ld steps, forward %.4f s, back %.4f "
+               "s): %.2f runs\n",
+               plain, all, stats.steps, stats.forward_seconds, stats.back_seconds, all / plain);
     dae_problem_destroy(p);
 }
 

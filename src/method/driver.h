@@ -48,6 +48,7 @@ struct dae_integrator {
 
     dae_piece_fn *piece; /* or NULL */
     void *piece_user;
+    int piece_ends; /* 1: who takes the pieces wants their ends alone, and no dense output is made for it */
     dae_output output;
     double *selected; /* components handed to output.write; not part of the state */
 

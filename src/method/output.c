@@ -128,6 +128,7 @@ static int write_pieces(dae_integrator *it, double from, double to)
 {
     const dae_ivp *ivp = &it->ivp;
     double d = ivp->direction;
+    if (it->piece_ends) return it->piece(it, from, to, 0, it->piece_user);
     dae_driver_at(it, from + (to - from) / 2, it->scratch, NULL); /* now the method knows */
     /* No dense output here has a degree above its order by more than one, unless the method says so. */
     int degree = ivp->dense_degree ? ivp->dense_degree : ivp->order + 1;

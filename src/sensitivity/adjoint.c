@@ -671,6 +671,7 @@ static dae_status make_integrator(gradient_run *g, dae_error *err)
         r = dae_integrator_set_events(g->it, &e, err);
     }
     dae_integrator_set_pieces(g->it, on_piece, g);
+    g->it->piece_ends = 1;
     return r;
 }
 
