@@ -14,6 +14,7 @@
 #include "method/mechanics.h"
 
 #include "core/vector.h"
+#include "method/failure.h"
 
 #include <float.h>
 #include <math.h>
@@ -273,7 +274,7 @@ static dae_status step(void *self)
     if (!r) r = second_half(s, h);
     dae_mechanics_count(&s->x);
     if (r) dae_copy(2 * s->n, s->y0, s->y1);
-    if (r < 0) return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
+    if (r < 0) return dae_says_stopped(ivp, st->t, "a user function");
     if (r) {
         ivp->stats->newton_failures++;
         return dae_ivp_fail(

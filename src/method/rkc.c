@@ -13,6 +13,7 @@
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
+#include "method/failure.h"
 #include "method/undamped.h"
 
 #include <float.h>
@@ -79,13 +80,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
 
 static dae_status evaluation_failed(rkc *m, int r, const char *where)
 {
-    if (r < 0)
-        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop %s",
-                            m->s->t, where);
-    return dae_ivp_fail(m->ivp, DAE_ERR_UNDEFINED,
-                        "t = %.10g: the right-hand side cannot be evaluated %s; check the state and the "
-                        "domain of the equations",
-                        m->s->t, where);
+    return dae_says_not_evaluated(m->ivp, r, m->s->t, "the right-hand side", where);
 }
 
 static double norm(int n, const double *x)

@@ -17,6 +17,7 @@
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/failure.h"
 #include "method/method.h"
 #include "method/refine.h"
 
@@ -130,13 +131,7 @@ memory:
 
 static dae_status evaluation_failed(seulex *m, int r, const char *where)
 {
-    if (r < 0)
-        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: a function of the system asked to stop %s",
-                            m->s->t, where);
-    return dae_ivp_fail(
-        m->ivp, DAE_ERR_UNDEFINED,
-        "t = %.10g: the system cannot be evaluated %s; check the state and the domain of the equations",
-        m->s->t, where);
+    return dae_says_not_evaluated(m->ivp, r, m->s->t, "the system", where);
 }
 
 static double limited(const seulex *m, double h)

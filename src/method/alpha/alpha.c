@@ -29,6 +29,7 @@
 
 #include "core/vector.h"
 #include "linalg/dense.h"
+#include "method/failure.h"
 
 #include <float.h>
 #include <math.h>
@@ -737,8 +738,7 @@ static dae_status step(void *self)
         dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.6g error=%.3g outcome=%s", st->t, h, error,
                 r ? "rejected" : "accepted");
         if (r) dae_copy(s->ny, s->y0, s->y1);
-        if (r < 0)
-            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
+        if (r < 0) return dae_says_stopped(ivp, st->t, "a user function");
         st->h = r || st->rejected ? fmin(factor, 1) * h : factor * h;
         if (!r && h < wanted) st->h = fmax(st->h, wanted); /* it was cut short by the end only */
         st->rejected = r > 0;

@@ -28,6 +28,7 @@
 #include "linalg/shifted.h"
 #include "method/bimd/kernels.h"
 #include "method/block.h"
+#include "method/failure.h"
 #include "method/refine.h"
 
 #include <float.h>
@@ -397,8 +398,7 @@ static dae_status jacobian(bimd *b)
 {
     bimd_state *st = b->st;
     int bad = dae_ivp_jacobian(b->ivp, b->ivp->t, b->y, b->F, b->J);
-    if (bad < 0)
-        return dae_ivp_fail(b->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", b->ivp->t);
+    if (bad < 0) return dae_says_stopped(b->ivp, b->ivp->t, "the Jacobian");
     if (bad > 0 && !st->have_jac) {
         return dae_ivp_fail(b->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated",
                             b->ivp->t);
@@ -416,9 +416,7 @@ static dae_status renew_jacobian(bimd *b)
     double change = -1, norm = st->norm_jac;
     if (probes && st->success) {
         bad = take_probe(b, &change, &norm);
-        if (bad < 0)
-            return dae_ivp_fail(b->ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
-                                b->ivp->t);
+        if (bad < 0) return dae_says_stopped(b->ivp, b->ivp->t, "the right-hand side");
         if (bad) st->have_probe = 0;
         if (b->dae) {
             st->nonlinear = bad || change > PROBE_LINEAR * norm;
@@ -1056,20 +1054,13 @@ static dae_status step(void *self)
     for (;;) {
         double least = fmax(fmax(ivp->opt->h_min, 10 * DBL_EPSILON * fabs(ivp->t)), H_FLOOR * st->h_cap);
         if (st->h <= least && !(st->last && st->h > 0 && st->success)) {
-            return dae_ivp_fail(
-                ivp, DAE_ERR_STEP_TOO_SMALL,
-                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a "
-                "row; a singularity or a discontinuity may be near, or the initial values are "
-                "inconsistent",
-                ivp->t, st->h, least, st->pending);
+            return dae_says_step_fell_in_a_row(ivp, st->h, least, st->pending);
         }
         dae_status r = renew_jacobian(b);
         if (r) return r;
         if (wants_factors(b)) {
             int bad = factor(b);
-            if (bad < 0)
-                return dae_ivp_fail(ivp, DAE_ERR_MEMORY,
-                                    "t = %.10g: no memory to factor the iteration matrix", ivp->t);
+            if (bad < 0) return dae_says_no_memory_to_factor(ivp, ivp->t);
             if (bad > 0) {
                 if (++st->singular > SINGULAR_MAX || fixed) {
                     return dae_ivp_fail(
@@ -1090,9 +1081,7 @@ static dae_status step(void *self)
         set_weights(b);
         predict(b);
         outcome o = iterate(b);
-        if (o == STOPPED)
-            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
-                                ivp->t);
+        if (o == STOPPED) return dae_says_stopped(ivp, ivp->t, "the right-hand side");
         if (o == CONVERGED) {
             if (fixed) {
                 accept(b);
@@ -1102,10 +1091,7 @@ static dae_status step(void *self)
             if (!(st->err < INFINITY)) o = lost_values(b) ? UNDEFINED : DIVERGED;
         }
         if (o != CONVERGED) {
-            if (fixed)
-                return dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE,
-                                    "t = %.10g: the iteration does not converge with the fixed step %g",
-                                    ivp->t, st->h);
+            if (fixed) return dae_says_not_converging(ivp, ivp->t, st->h);
             diverged(b, o);
             continue;
         }

@@ -37,6 +37,7 @@
 #include "linalg/shifted.h"
 #include "method/damping.h"
 #include "method/dassl/coefficients.h"
+#include "method/failure.h"
 #include "method/undamped.h"
 
 #include <float.h>
@@ -351,14 +352,7 @@ static int jacobian_cost(const dae_ivp *ivp)
 static int check(const dae_ivp *ivp, dae_error *err)
 {
     double least = (ivp->opt->fixed_step > 0 ? 10 : 100) * U; /* [DDASSL]: 100 u |y| <= 1 */
-    for (int i = 0; i < ivp->n; i++) {
-        if (ivp->rtol[i] < least) {
-            dae_fail(err, DAE_ERR_INPUT, NAN, "dassl: rtol of component %d is %g; below %g rounding decides",
-                     i + 1, ivp->rtol[i], least);
-            return 1;
-        }
-    }
-    return 0;
+    return dae_rtol_too_small(ivp, "dassl", least, err);
 }
 
 static control control_of(const dassl_options *o)
@@ -668,13 +662,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
                         .singular = singular,
                         .damping = damping,
                         .undamped = undamped};
-    for (int i = 0; i < d->n; i++) {
-        if (d->phi[i] == 0 && ivp->atol[i] == 0) {
-            return dae_ivp_fail(ivp, DAE_ERR_INPUT,
-                                "t = %.10g: component %d is zero and its atol too; give it a positive atol",
-                                t, i + 1);
-        }
-    }
+    dae_status weighed = dae_check_weights(ivp, t, d->phi);
+    if (weighed < 0) return weighed;
     set_weights(d, d->phi);
     if (!d->classic) dae_undamped_begin(&st->undamped, ivp, UNDAMPED, 0.25);
     if (!singular && !d->classic) st->singular = singular_mass(d, t, x) ? 2 : 1;
@@ -686,8 +675,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         double trial = h > 0 ? h : first_step(d, t, x);
         if (d->fixed) trial = ldexp(ivp->opt->fixed_step, fixed_start ? -FIXED_LEVELS : 0);
         if (make_consistent(d, t, fmin(trial, room)) < 0) {
-            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK,
-                                "t = %.10g: the right-hand side asked to stop at the start", t);
+            return dae_says_not_evaluated(ivp, -1, t, "the right-hand side", "at the start");
         }
     }
     if (d->fixed) h = ldexp(ivp->opt->fixed_step, fixed_start ? -FIXED_LEVELS : 0);
@@ -826,12 +814,8 @@ static double least_step(const dassl *d)
 
 static dae_status too_small(dassl *d, const char *what, int fails)
 {
-    return dae_ivp_fail(d->ivp, DAE_ERR_STEP_TOO_SMALL,
-                        "t = %.10g: step fell to %.3g (smallest %.3g) after %d failures of %s; %s", d->st->t,
-                        fabs(d->st->h), least_step(d), fails, what,
-                        d->st->accepted
-                            ? "a singularity or a discontinuity may be near, or the tolerances are too tight"
-                            : "are the initial values consistent?");
+    return dae_says_step_fell(d->ivp, d->st->t, d->st->h, least_step(d), fails, what,
+                              d->st->accepted ? NULL : "are the initial values consistent?");
 }
 
 /* h *= r, and before the first step the difference that hangs on it. */
@@ -855,15 +839,10 @@ static dae_status failed_iteration(dassl *d, outcome o, int fails, int singular)
 {
     dae_ivp *ivp = d->ivp;
     ivp->stats->newton_failures++;
-    if (o == STOP)
-        return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", d->st->t);
-    if (o == NO_MEMORY)
-        return dae_ivp_fail(ivp, DAE_ERR_MEMORY, "t = %.10g: no memory to factor the iteration matrix",
-                            d->st->t);
+    if (o == STOP) return dae_says_stopped(ivp, d->st->t, "a user function");
+    if (o == NO_MEMORY) return dae_says_no_memory_to_factor(ivp, d->st->t);
     if (d->fixed) {
-        return dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE,
-                            "t = %.10g: the iteration does not converge with the fixed step %g", d->st->t,
-                            d->st->h);
+        return dae_says_not_converging(ivp, d->st->t, d->st->h);
     }
     if (o == SINGULAR) {
         return reduce(d, FAIL_FACTOR, "the factorization (a singular iteration matrix)", singular,
@@ -996,9 +975,8 @@ static void accept(dassl *d, double t, const estimate *s, int retried)
 static void stop_at_wall(dassl *d)
 {
     dassl_state *st = d->st;
-    double dir = d->ivp->direction, stop = d->ivp->t_stop;
-    if (!isfinite(stop) || dir * (st->t + st->h - stop) <= 0) return;
-    if (d->fixed && dir * (st->t + st->h - stop) <= 1e-10 * fabs(st->h)) return;
+    double stop = d->ivp->t_stop;
+    if (!dae_passes_wall(d->ivp, st->t, st->h, 0, d->fixed)) return;
     double r = (stop - st->t) / st->h;
     st->h = stop - st->t;
     if (!st->accepted) {
@@ -1010,8 +988,7 @@ static void stop_at_wall(dassl *d)
 /* t + h; the wall itself where rounding alone is between */
 static double next_time(const dassl *d)
 {
-    double h = d->st->h, t = d->st->t + h, stop = d->ivp->t_stop;
-    return fabs(t - stop) <= 100 * U * (fabs(t) + fabs(h)) ? stop : t;
+    return dae_time_at_wall(d->ivp, d->st->t + d->st->h, d->st->h);
 }
 
 static void set_formula(dassl *d)

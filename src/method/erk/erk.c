@@ -9,6 +9,7 @@
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
+#include "method/failure.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -70,17 +71,9 @@ void dae_erk_destroy(void *self)
     free(m);
 }
 
-/* A failed evaluation, r != 0, that no smaller step can mend. */
 static dae_status evaluation_failed(dae_erk *m, int r, const char *where)
 {
-    if (r < 0)
-        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop %s",
-                            m->ivp->t, where);
-    return dae_ivp_fail(
-        m->ivp, DAE_ERR_UNDEFINED,
-        "t = %.10g: the right-hand side cannot be evaluated %s; check the state and the domain "
-        "of the equations",
-        m->ivp->t, where);
+    return dae_says_not_evaluated(m->ivp, r, m->ivp->t, "the right-hand side", where);
 }
 
 /* Limits |h| by h_max and gives it the direction of the run. */

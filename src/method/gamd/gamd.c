@@ -33,6 +33,7 @@
 #include "linalg/shifted.h"
 #include "method/block.h"
 #include "method/damping.h"
+#include "method/failure.h"
 #include "method/gamd/coefficients.h"
 
 #include <float.h>
@@ -364,8 +365,7 @@ static dae_status jacobian(gamd *g)
 {
     gamd_state *st = g->st;
     int bad = dae_ivp_jacobian(g->ivp, g->ivp->t, g->y, g->F, g->J);
-    if (bad < 0)
-        return dae_ivp_fail(g->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", g->ivp->t);
+    if (bad < 0) return dae_says_stopped(g->ivp, g->ivp->t, "the Jacobian");
     if (bad > 0 && !st->have_jac) {
         return dae_ivp_fail(g->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated",
                             g->ivp->t);
@@ -778,16 +778,10 @@ static dae_status step(void *self)
     for (;;) {
         double least = fmax(ivp->opt->h_min, 10 * DBL_EPSILON * fabs(ivp->t));
         if (st->h <= least && !(st->last && st->h > 0 && !st->newton_row && !st->error_row)) {
-            return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
-                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a "
-                                "row; a singularity or a "
-                                "discontinuity may be near, or the initial values are inconsistent",
-                                ivp->t, st->h, least, st->newton_pending + st->error_pending);
+            return dae_says_step_fell_in_a_row(ivp, st->h, least, st->newton_pending + st->error_pending);
         }
         int bad = predict(g);
-        if (bad < 0)
-            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
-                                ivp->t);
+        if (bad < 0) return dae_says_stopped(ivp, ivp->t, "the right-hand side");
         if (bad > 0) {
             if (fixed)
                 return dae_ivp_fail(ivp, DAE_ERR_UNDEFINED,
@@ -802,9 +796,7 @@ static dae_status step(void *self)
         }
         if (st->need_lu) {
             bad = factor(g);
-            if (bad < 0)
-                return dae_ivp_fail(ivp, DAE_ERR_MEMORY,
-                                    "t = %.10g: no memory to factor the iteration matrix", ivp->t);
+            if (bad < 0) return dae_says_no_memory_to_factor(ivp, ivp->t);
             if (bad > 0) {
                 if (++st->singular > SINGULAR_MAX || fixed) {
                     return dae_ivp_fail(ivp, DAE_ERR_SINGULAR,
@@ -820,14 +812,9 @@ static dae_status step(void *self)
         ivp->stats->steps++;
         set_weights(g);
         outcome o = iterate(g);
-        if (o == STOP)
-            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
-                                ivp->t);
+        if (o == STOP) return dae_says_stopped(ivp, ivp->t, "the right-hand side");
         if (o != CONVERGED) {
-            if (fixed)
-                return dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE,
-                                    "t = %.10g: the iteration does not converge with the fixed step %g",
-                                    ivp->t, st->h);
+            if (fixed) return dae_says_not_converging(ivp, ivp->t, st->h);
             diverged(g);
             continue;
         }

@@ -23,6 +23,7 @@
 
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/failure.h"
 #include "method/lsoda/coefficients.h"
 #include "method/vode/nordsieck.h"
 
@@ -219,14 +220,7 @@ static void destroy(void *self)
 static int check(const dae_ivp *ivp, dae_error *err)
 {
     double least = (ivp->opt->fixed_step > 0 ? 10 : 100) * U; /* [LSODA]: 100 u |y| <= 1 */
-    for (int i = 0; i < ivp->n; i++) {
-        if (ivp->rtol[i] < least) {
-            dae_fail(err, DAE_ERR_INPUT, NAN, "lsoda: rtol of component %d is %g; below %g rounding decides",
-                     i + 1, ivp->rtol[i], least);
-            return 1;
-        }
-    }
-    return 0;
+    return dae_rtol_too_small(ivp, "lsoda", least, err);
 }
 
 static void *create(dae_ivp *ivp, const void *option, dae_error *err)
@@ -315,13 +309,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (y != v->z) dae_copy(v->n, y, v->z);
     take_tolerances(v);
     for (int i = 0; i < v->ld; i++) v->w[i] = 1 / (v->rtol[i] * fabs(v->z[i]) + v->atol[i]);
-    for (int i = 0; i < v->n; i++) {
-        if (v->z[i] == 0 && ivp->atol[i] == 0) {
-            return dae_ivp_fail(ivp, DAE_ERR_INPUT,
-                                "t = %.10g: component %d is zero and its atol too; give it a positive atol",
-                                t, i + 1);
-        }
-    }
+    dae_status weighed = dae_check_weights(ivp, t, v->z);
+    if (weighed < 0) return weighed;
     ivp->stats->f++; /* yp */
     if (v->fixed) h = ldexp(ivp->opt->fixed_step, -FIXED_LEVELS);
     else if (!(h > 0)) h = first_step(v, t, yp);
@@ -390,7 +379,6 @@ static void set_family(lsoda *v, family next)
 static void begin_step(lsoda *v)
 {
     lsoda_state *st = v->st;
-    double d = v->ivp->direction, stop = v->ivp->t_stop;
     if (st->q_next > st->q) { /* z_(q+1) = a l_q/(q+1) */
         double c = formula(v)->l[st->q] / (st->q + 1), *top = v->z + (st->q + 1) * v->ld;
         for (int i = 0; i < v->ld; i++) top[i] = c * v->a[i];
@@ -399,10 +387,9 @@ static void begin_step(lsoda *v)
     set_family(v, st->family_next);
     if (st->eta > 0) rescale(v, st->eta);
     st->eta = 0;
-    if (isfinite(stop) && d * (st->t + st->h * (1 + 4 * U) - stop) > 0 &&
-        (!v->fixed || d * (st->t + st->h - stop) > 1e-10 * fabs(st->h))) {
+    if (dae_passes_wall(v->ivp, st->t, st->h, 4 * U, v->fixed)) {
         st->limited = 0;
-        rescale(v, (stop - st->t) * (1 - 4 * U) / st->h);
+        rescale(v, (v->ivp->t_stop - st->t) * (1 - 4 * U) / st->h);
     }
 }
 
@@ -657,16 +644,12 @@ static void choose_fixed(lsoda *v)
 
 static dae_status too_small(lsoda *v, const char *what, int fails)
 {
-    return dae_ivp_fail(
-        v->ivp, DAE_ERR_STEP_TOO_SMALL,
-        "t = %.10g: step fell to %.3g (smallest %.3g) after %d failures of %s; a singularity or a "
-        "discontinuity may be near, or the tolerances are too tight",
-        v->st->t, fabs(v->st->h), least_step(v), fails, what);
+    return dae_says_step_fell(v->ivp, v->st->t, v->st->h, least_step(v), fails, what, NULL);
 }
 
 static dae_status stopped(lsoda *v)
 {
-    return dae_ivp_fail(v->ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", v->st->t);
+    return dae_says_stopped(v->ivp, v->st->t, "a user function");
 }
 
 static dae_status failed_iteration(lsoda *v, int fails)
@@ -676,9 +659,7 @@ static dae_status failed_iteration(lsoda *v, int fails)
     st->grow_max = GROWTH_FAILED;
     st->new_jac = 1;
     if (v->fixed) {
-        return dae_ivp_fail(v->ivp, DAE_ERR_CONVERGENCE,
-                            "t = %.10g: the iteration does not converge with the fixed step %g", st->t,
-                            st->h);
+        return dae_says_not_converging(v->ivp, st->t, st->h);
     }
     if (fabs(st->h) <= least_step(v) * (1 + 1e-5) || (v->classic && fails >= CONV_FAILS))
         return too_small(v, "the iteration", fails);
@@ -722,12 +703,12 @@ static void accept(lsoda *v, double t, double dsm)
 {
     lsoda_state *st = v->st;
     dae_ivp *ivp = v->ivp;
-    double h = st->h, stop = ivp->t_stop;
+    double h = st->h;
     if (v->fixed) choose_fixed(v);
     else choose_next(v, dsm);
     v->advance(st->q, v->ld, v->z, formula(v)->l, v->a, v->y, v->rtol, v->atol, v->w);
     st->accepted++;
-    if (fabs(t - stop) <= 100 * U * (fabs(t) + fabs(h))) t = stop;
+    t = dae_time_at_wall(ivp, t, h);
     if (v->fixed && fabs(t - ivp->t_end) <= 1e-9 * fabs(h)) t = ivp->t_end;
     ivp->t_old = st->t;
     ivp->t = st->t = t;

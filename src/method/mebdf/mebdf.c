@@ -24,6 +24,7 @@
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/failure.h"
 #include "method/mebdf/coefficients.h"
 #include "method/method.h"
 
@@ -634,9 +635,7 @@ static int retry(mebdf *m, double r, int k)
     mebdf_state *st = m->st;
     dae_ivp *ivp = m->ivp;
     if (fixed_steps(m)) {
-        return (int)dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE,
-                                 "t = %.10g: the iteration does not converge with the fixed step %g", ivp->t,
-                                 st->h);
+        return (int)dae_says_not_converging(ivp, ivp->t, st->h);
     }
     st->wall = 0;
     double low = least(m);
@@ -647,11 +646,7 @@ static int retry(mebdf *m, double r, int k)
         small = 0;
     }
     if (small || ++st->failures > FAILURES_MAX || (m->classic && st->error_failures >= FAILURES)) {
-        return (int)dae_ivp_fail(
-            ivp, DAE_ERR_STEP_TOO_SMALL,
-            "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a row; a singularity or a "
-            "discontinuity may be near, or the initial values are inconsistent",
-            ivp->t, st->h, low, st->failures);
+        return (int)dae_says_step_fell_in_a_row(ivp, st->h, low, st->failures);
     }
     if (st->served > SERVED_MAX) { /* the failure renews the matrix */
         st->need_lu = 1;
@@ -663,7 +658,7 @@ static int retry(mebdf *m, double r, int k)
 
 static int stop(mebdf *m, double t)
 {
-    return (int)dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", t);
+    return (int)dae_says_stopped(m->ivp, t, "a user function");
 }
 
 /* An iteration that failed or a function that cannot be evaluated. */
@@ -778,9 +773,7 @@ static int renew(mebdf *m, double t1, int *fresh_f)
         *fresh_f = m->difference;
     }
     int bad = factor(m, q);
-    if (bad < 0)
-        return (int)dae_ivp_fail(ivp, DAE_ERR_MEMORY, "t = %.10g: no memory to factor the iteration matrix",
-                                 ivp->t);
+    if (bad < 0) return (int)dae_says_no_memory_to_factor(ivp, ivp->t);
     if (bad > 0) {
         if (++st->singular > 5) {
             return (int)dae_ivp_fail(ivp, DAE_ERR_SINGULAR,

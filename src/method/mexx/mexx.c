@@ -16,6 +16,7 @@
 #include "method/mexx/mexx.h"
 
 #include "core/vector.h"
+#include "method/failure.h"
 
 #include <float.h>
 #include <math.h>
@@ -616,7 +617,7 @@ static dae_status step(void *self)
                               : "unstable",
                 change.position, change.velocity);
         if (o == STOP || r < 0) {
-            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
+            return dae_says_stopped(ivp, st->t, "a user function");
         }
         if (o == ACCEPT && !r) {
             if (ivp->opt->fixed_step > 0) st->H = ivp->opt->fixed_step;

@@ -24,6 +24,7 @@
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
+#include "method/failure.h"
 
 #include <float.h>
 #include <math.h>
@@ -496,8 +497,7 @@ static dae_status step(void *self)
         dae_mechanics_count(&s->x);
         dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.6g error=%.3g outcome=%s", st->t, h, error,
                 r ? "rejected" : "accepted");
-        if (r < 0)
-            return dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", st->t);
+        if (r < 0) return dae_says_stopped(ivp, st->t, "a user function");
         if (r == 0) {
             st->h_taken = ivp->direction * h;
             st->h = st->rejected ? fmin(factor, 1) * h : factor * h;

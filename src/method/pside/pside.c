@@ -30,6 +30,7 @@
 #include "core/pool.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/failure.h"
 #include "method/pside/kernels.h"
 #include "method/refine.h"
 
@@ -64,9 +65,9 @@
 #define ERROR_FLOOR 1e-3
 /* ours: a first correction of more than this times y_n shows a bad prediction (index 1) */
 #define FAR 0.3
-#define PATIENCE 3      /* ours: after so many failures in a row the Jacobian follows the iterates, */
-#define FOLLOW 5        /* ours: so many of them */
-#define SINGULAR_MAX 5  /* ours */
+#define PATIENCE 3     /* ours: after so many failures in a row the Jacobian follows the iterates, */
+#define FOLLOW 5       /* ours: so many of them */
+#define SINGULAR_MAX 5 /* ours */
 /* ours: some 20 to 100 microseconds, the time between two solves; then a thread sleeps */
 #define SPINS 2000
 #define PARALLEL_MIN 64 /* ours: bench_pside gained 1.3 at n = 40, 1.5 at 80, on a machine not idle */
@@ -330,8 +331,7 @@ static dae_status jacobian(pside *p)
 {
     pside_state *st = p->st;
     int bad = evaluate_jacobian(p, p->ivp->t, p->y, p->yp);
-    if (bad < 0)
-        return dae_ivp_fail(p->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", p->ivp->t);
+    if (bad < 0) return dae_says_stopped(p->ivp, p->ivp->t, "the Jacobian");
     if (bad > 0 && !st->have_jac) {
         return dae_ivp_fail(p->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated",
                             p->ivp->t);
@@ -685,9 +685,7 @@ static int attempt_fixed(pside *p)
     if (o == STOP) return call_failed(p);
     if (o != SOLVED && o != EXACT) {
         p->ivp->stats->newton_failures++;
-        return (int)dae_ivp_fail(p->ivp, DAE_ERR_CONVERGENCE,
-                                 "t = %.10g: the iteration does not converge with the fixed step %g",
-                                 p->ivp->t, st->h);
+        return (int)dae_says_not_converging(p->ivp, p->ivp->t, st->h);
     }
     int bad = dae_ivp_project(p->ivp, stage_time(p, S - 1), p->Y + (S - 1) * p->ld);
     if (bad < 0) return call_failed(p);
@@ -748,9 +746,7 @@ static dae_status prepare(pside *p)
     dae_ivp *ivp = p->ivp;
     while (st->need_lu) {
         int bad = factor(p);
-        if (bad < 0)
-            return dae_ivp_fail(ivp, DAE_ERR_MEMORY, "t = %.10g: no memory to factor the iteration matrix",
-                                ivp->t);
+        if (bad < 0) return dae_says_no_memory_to_factor(ivp, ivp->t);
         if (!bad) {
             st->need_lu = 0;
         } else if (++st->singular >= SINGULAR_MAX) {
@@ -777,11 +773,7 @@ static dae_status step(void *self)
         if (s) return s;
         double least = fmax(ivp->opt->h_min, fmax(10 * UROUND * fabs(ivp->t), LEAST));
         if (fabs(st->h) < least && !st->last) {
-            return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
-                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a "
-                                "row; a singularity or a "
-                                "discontinuity may be near, or the initial values are inconsistent",
-                                ivp->t, st->h, least, st->failures);
+            return dae_says_step_fell_in_a_row(ivp, st->h, least, st->failures);
         }
         ivp->stats->steps++;
         int done = attempt(p);

@@ -19,6 +19,7 @@
 #include "core/pool.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/failure.h"
 #include "method/radau/kernels.h"
 #include "method/refine.h"
 
@@ -378,8 +379,7 @@ static dae_status jacobian(radau *r)
 {
     radau_state *st = r->st;
     int bad = dae_ivp_jacobian(r->ivp, r->ivp->t, r->y, r->f, r->J);
-    if (bad < 0)
-        return dae_ivp_fail(r->ivp, DAE_ERR_CALLBACK, "t = %.10g: the Jacobian asked to stop", r->ivp->t);
+    if (bad < 0) return dae_says_stopped(r->ivp, r->ivp->t, "the Jacobian");
     if (bad > 0 && !st->have_jac) {
         return dae_ivp_fail(r->ivp, DAE_ERR_UNDEFINED, "t = %.10g: the Jacobian cannot be evaluated",
                             r->ivp->t);
@@ -827,15 +827,10 @@ static int attempt(radau *r)
     set_weights(r);
     predict(r);
     outcome o = careful(r) ? newton_careful(r) : newton(r);
-    if (o == STOP)
-        return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
-                                 ivp->t);
+    if (o == STOP) return (int)dae_says_stopped(ivp, ivp->t, "the right-hand side");
     if (o != CONVERGED) {
         ivp->stats->newton_failures++;
-        if (fixed)
-            return (int)dae_ivp_fail(ivp, DAE_ERR_CONVERGENCE,
-                                     "t = %.10g: the iteration does not converge with the fixed step %g",
-                                     ivp->t, st->h);
+        if (fixed) return (int)dae_says_not_converging(ivp, ivp->t, st->h);
         if (o == UNEXPECTED) {
             st->h *= 0.5;
             st->unexpected = 1;
@@ -877,9 +872,7 @@ static int attempt(radau *r)
     if (!reject) { /* f at the new point, before it is taken */
         int bad = dae_ivp_project(ivp, t_new, y_new);
         if (!bad) bad = dae_ivp_f(ivp, t_new, y_new, r->e);
-        if (bad < 0)
-            return (int)dae_ivp_fail(ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop",
-                                     t_new);
+        if (bad < 0) return (int)dae_says_stopped(ivp, t_new, "the right-hand side");
         if (bad) {
             st->h *= 0.5;
             st->unexpected = 1;
@@ -942,9 +935,7 @@ static dae_status step(void *self)
             control_order(r);
             if (st->changed_order) set_base_weights(r);
             int bad = factor(r);
-            if (bad < 0)
-                return dae_ivp_fail(ivp, DAE_ERR_MEMORY,
-                                    "t = %.10g: no memory to factor the iteration matrix", ivp->t);
+            if (bad < 0) return dae_says_no_memory_to_factor(ivp, ivp->t);
             if (bad > 0) {
                 if (++st->singular >= SINGULAR_MAX) {
                     return dae_ivp_fail(ivp, DAE_ERR_SINGULAR,
@@ -963,11 +954,7 @@ static dae_status step(void *self)
         ivp->stats->steps++;
         double least = fmax(ivp->opt->h_min, fmax(10 * UROUND * fabs(ivp->t), LEAST));
         if (fabs(st->h) <= least && !st->last) {
-            return dae_ivp_fail(ivp, DAE_ERR_STEP_TOO_SMALL,
-                                "t = %.10g: the step fell to %.3g (smallest %.3g) after %d failures in a "
-                                "row; a singularity or a "
-                                "discontinuity may be near, or the initial values are inconsistent",
-                                ivp->t, st->h, least, st->failures);
+            return dae_says_step_fell_in_a_row(ivp, st->h, least, st->failures);
         }
         int done = attempt(r);
         if (done < 0) return (dae_status)done;
@@ -1062,10 +1049,11 @@ static int load(void *self, const void *buffer, size_t size)
             "not"                                                                                           \
     }
 
-#define SECOND_ORDER_OPTION                                                                              \
-    {                                                                                                    \
-        "second_order", DAE_OPTION_INT, offsetof(radau_options, second_order), 1, NULL, 0, 1, NULL, "",  \
-            "0: the linear systems are not reduced where y'[i] = y[m+i], as in the report's first rows of beam and plei" \
+#define SECOND_ORDER_OPTION                                                                                 \
+    {                                                                                                       \
+        "second_order", DAE_OPTION_INT, offsetof(radau_options, second_order), 1, NULL, 0, 1, NULL, "",     \
+            "0: the linear systems are not reduced where y'[i] = y[m+i], as in the report's first rows of " \
+            "beam and plei"                                                                                 \
     }
 
 static const dae_option radau5_option_table[] = {KERNELS_OPTION, SECOND_ORDER_OPTION, {.name = NULL}};

@@ -19,6 +19,7 @@
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
+#include "method/failure.h"
 #include "method/refine.h"
 
 #include <float.h>
@@ -132,13 +133,7 @@ static void *create_rkn12(dae_ivp *ivp, const void *option, dae_error *err)
 
 static dae_status evaluation_failed(rkn *r, int bad, const char *where)
 {
-    if (bad < 0)
-        return dae_ivp_fail(r->ivp, DAE_ERR_CALLBACK, "t = %.10g: the right-hand side asked to stop %s",
-                            r->s->t, where);
-    return dae_ivp_fail(r->ivp, DAE_ERR_UNDEFINED,
-                        "t = %.10g: the right-hand side cannot be evaluated %s; check the state and the "
-                        "domain of the equations",
-                        r->s->t, where);
+    return dae_says_not_evaluated(r->ivp, bad, r->s->t, "the right-hand side", where);
 }
 
 static double limited(const rkn *r, double h)

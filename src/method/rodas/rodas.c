@@ -23,6 +23,7 @@
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/small.h"
+#include "method/failure.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -168,13 +169,7 @@ static void *create_rodas5p(dae_ivp *ivp, const void *option, dae_error *err)
 
 static dae_status evaluation_failed(rodas *m, int r, const char *where)
 {
-    if (r < 0)
-        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: a function of the system asked to stop %s",
-                            m->s->t, where);
-    return dae_ivp_fail(
-        m->ivp, DAE_ERR_UNDEFINED,
-        "t = %.10g: the system cannot be evaluated %s; check the state and the domain of the equations",
-        m->s->t, where);
+    return dae_says_not_evaluated(m->ivp, r, m->s->t, "the system", where);
 }
 
 static double limited(const rodas *m, double h)

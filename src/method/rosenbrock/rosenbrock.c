@@ -28,6 +28,7 @@
 
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/failure.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -185,14 +186,7 @@ static void *create_wnys2(dae_ivp *ivp, const void *option, dae_error *err)
 
 static dae_status evaluation_failed(rosenbrock *m, int r, const char *where)
 {
-    if (r < 0) {
-        return dae_ivp_fail(m->ivp, DAE_ERR_CALLBACK, "t = %.10g: a function of the system asked to stop %s",
-                            m->s->t, where);
-    }
-    return dae_ivp_fail(
-        m->ivp, DAE_ERR_UNDEFINED,
-        "t = %.10g: the system cannot be evaluated %s; check the state and the domain of the equations",
-        m->s->t, where);
+    return dae_says_not_evaluated(m->ivp, r, m->s->t, "the system", where);
 }
 
 static double limited(const rosenbrock *m, double h)

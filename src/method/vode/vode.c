@@ -22,6 +22,7 @@
 
 #include "core/vector.h"
 #include "linalg/shifted.h"
+#include "method/failure.h"
 #include "method/undamped.h"
 #include "method/vode/coefficients.h"
 #include "method/vode/nordsieck.h"
@@ -200,14 +201,7 @@ static int jacobian_cost(const dae_ivp *ivp)
 
 static int check(const dae_ivp *ivp, const char *name, dae_error *err)
 {
-    for (int i = 0; i < ivp->n; i++) {
-        if (ivp->rtol[i] < 10 * U) {
-            dae_fail(err, DAE_ERR_INPUT, NAN, "%s: rtol of component %d is %g; below %g rounding decides",
-                     name, i + 1, ivp->rtol[i], 10 * U);
-            return 1;
-        }
-    }
-    return 0;
+    return dae_rtol_too_small(ivp, name, 10 * U, err);
 }
 
 static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *err)
@@ -330,13 +324,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (y != v->z) dae_copy(v->n, y, v->z);
     take_tolerances(v);
     for (int i = 0; i < v->ld; i++) v->w[i] = 1 / (v->rtol[i] * fabs(v->z[i]) + v->atol[i]);
-    for (int i = 0; i < v->n; i++) {
-        if (v->z[i] == 0 && ivp->atol[i] == 0) {
-            return dae_ivp_fail(ivp, DAE_ERR_INPUT,
-                                "t = %.10g: component %d is zero and its atol too; give it a positive atol",
-                                t, i + 1);
-        }
-    }
+    dae_status weighed = dae_check_weights(ivp, t, v->z);
+    if (weighed < 0) return weighed;
     ivp->stats->f++; /* yp */
     if (v->classic &&
         t == ivp->left) { /* [DVODE] knows nothing of a jump at t: f without the move to its right */
@@ -348,9 +337,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     }
     if (v->fixed) h = ldexp(ivp->opt->fixed_step, v->order_max > 2 ? -FIXED_LEVELS : 0);
     else if (!(h > 0)) h = first_step(v, t, yp);
-    if (h < 0)
-        return dae_ivp_fail(ivp, DAE_ERR_CALLBACK,
-                            "t = %.10g: the right-hand side asked to stop at the start", t);
+    if (h < 0) return dae_says_not_evaluated(ivp, -1, t, "the right-hand side", "at the start");
     if (ivp->opt->h_max > 0 && !v->fixed) h = fmin(h, ivp->opt->h_max);
     h = d * fmin(h, room);
     for (int i = 0; i < v->n; i++) v->z[v->ld + i] = h * yp[i];
@@ -427,10 +414,8 @@ static void raise_order(vode *v)
 static void begin_step(vode *v)
 {
     vode_state *st = v->st;
-    double d = v->ivp->direction, stop = v->ivp->t_stop, h = st->h * st->eta;
-    if (isfinite(stop) && d * (st->t + h * (1 + 4 * U) - stop) > 0 &&
-        (!v->fixed || d * (st->t + h - stop) > 1e-10 * fabs(h))) {
-        st->eta = fmin(st->eta, (stop - st->t) * (1 - 4 * U) / st->h);
+    if (dae_passes_wall(v->ivp, st->t, st->h * st->eta, 4 * U, v->fixed)) {
+        st->eta = fmin(st->eta, (v->ivp->t_stop - st->t) * (1 - 4 * U) / st->h);
         st->rescale = 1;
     }
     if (!st->rescale) return;
@@ -545,16 +530,12 @@ static double least_step(const vode *v)
 
 static dae_status too_small(vode *v, const char *what, int fails)
 {
-    return dae_ivp_fail(
-        v->ivp, DAE_ERR_STEP_TOO_SMALL,
-        "t = %.10g: step fell to %.3g (smallest %.3g) after %d failures of %s; a singularity or a "
-        "discontinuity may be near, or the tolerances are too tight",
-        v->st->t, fabs(v->st->h), least_step(v), fails, what);
+    return dae_says_step_fell(v->ivp, v->st->t, v->st->h, least_step(v), fails, what, NULL);
 }
 
 static dae_status stopped(vode *v)
 {
-    return dae_ivp_fail(v->ivp, DAE_ERR_CALLBACK, "t = %.10g: a user function asked to stop", v->st->t);
+    return dae_says_stopped(v->ivp, v->st->t, "a user function");
 }
 
 static dae_status failed_iteration(vode *v, int fails)
@@ -563,9 +544,7 @@ static dae_status failed_iteration(vode *v, int fails)
     v->ivp->stats->newton_failures++;
     st->eta_max = 1;
     if (v->fixed) {
-        return dae_ivp_fail(v->ivp, DAE_ERR_CONVERGENCE,
-                            "t = %.10g: the iteration does not converge with the fixed step %g", st->t,
-                            st->h);
+        return dae_says_not_converging(v->ivp, st->t, st->h);
     }
     double least = least_step(v);
     if (fabs(st->h) <= least * (1 + 1e-5) || (v->classic && fails >= CONV_FAILS))
@@ -709,7 +688,7 @@ static void accept(vode *v, double t, double dsm)
 {
     vode_state *st = v->st;
     dae_ivp *ivp = v->ivp;
-    double h = st->h, stop = ivp->t_stop, down = 0, up = 0;
+    double h = st->h, down = 0, up = 0;
     if (st->wait == 1 && st->eta_max > 1 && !v->fixed) judge_orders(v, &down, &up);
     v->advance(st->q, v->ld, v->z, st->formula.l, v->a, v->y, v->rtol, v->atol, v->w);
     double factor = dae_undamped_factor(&st->undamped, h);
@@ -722,7 +701,7 @@ static void accept(vode *v, double t, double dsm)
         dae_copy(v->ld, v->a, v->a_saved);
         st->t5_saved = st->formula.t5;
     }
-    if (fabs(t - stop) <= 100 * U * (fabs(t) + fabs(h))) t = stop;
+    t = dae_time_at_wall(ivp, t, h);
     if (v->fixed && fabs(t - ivp->t_end) <= 1e-9 * fabs(h)) t = ivp->t_end;
     ivp->t_old = st->t;
     ivp->t = st->t = t;
