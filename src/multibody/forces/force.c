@@ -1,25 +1,6 @@
 /* A given force at a point: on b at point b, the opposite on a if there is one; components in global axes or (in_body)
  * in those of the body of b. With a joint: a force along its coordinate. */
-#include "multibody/dual.h"
-#include "multibody/field.h"
-
-typedef struct given {
-    int frame;
-} given;
-
-static const mbs_field fields[] = {
-    {.name = "frame",
-     .kind = MBS_FIELD_CHOICE,
-     .choice = "world|body",
-     .doc = "axes of the components",
-     .offset = offsetof(given, frame)},
-    {.name = NULL},
-};
-
-static const given *own_of(const mbs_force_data *f)
-{
-    return f->own;
-}
+#include "multibody/forces/given.h"
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
@@ -35,14 +16,9 @@ static dae_status build(mbs_builder *b, mbs_force_data *f)
 
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
-    if (f->joint >= 0) {
-        mbs_apply_coordinate(x, &f->q, mbs_expression_dual(x, f->value[0], NULL));
-        return;
-    }
-    mbs_dual3 F;
-    for (int k = 0; k < 3; k++)
-        F.c[k] = f->value[k] >= 0 ? mbs_expression_dual(x, f->value[k], NULL) : mbs_constant(0);
-    if (own_of(f)->frame) F = mbs_to_global3(x, f->j.body, F);
+    if (mbs_given_along_joint(f, x)) return;
+    mbs_dual3 F = mbs_given_value(f, x);
+    if (mbs_given_in_body(f)) F = mbs_to_global3(x, f->j.body, F);
     mbs_apply_force(x, &f->j, F, 1);
     if (f->model->point_a) { /* the opposite one acts at the same place */
         mbs_apply_force(x, &f->i, F, -1);
@@ -56,8 +32,8 @@ const mbs_force_type mbs_force_force = {
     .acts = MBS_ACTS_AT | MBS_ACTS_JOINT,
     .value = MBS_VALUE_VECTOR,
     .value_unit = "N",
-    .field = fields,
-    .size = sizeof(given),
+    .field = mbs_given_fields,
+    .size = sizeof(mbs_given),
     .build = build,
     .apply = apply,
 };

@@ -1,24 +1,5 @@
 /* A given torque: along the coordinate of a joint, or on a body (planar: one number, in space three components). */
-#include "multibody/dual.h"
-#include "multibody/field.h"
-
-typedef struct given {
-    int frame;
-} given;
-
-static const mbs_field fields[] = {
-    {.name = "frame",
-     .kind = MBS_FIELD_CHOICE,
-     .choice = "world|body",
-     .doc = "axes of the components",
-     .offset = offsetof(given, frame)},
-    {.name = NULL},
-};
-
-static const given *own_of(const mbs_force_data *f)
-{
-    return f->own;
-}
+#include "multibody/forces/given.h"
 
 static dae_status build(mbs_builder *b, mbs_force_data *f)
 {
@@ -36,18 +17,13 @@ static dae_status build(mbs_builder *b, mbs_force_data *f)
 
 static void apply(const mbs_force_data *f, mbs_context *x)
 {
-    if (f->joint >= 0) {
-        mbs_apply_coordinate(x, &f->q, mbs_expression_dual(x, f->value[0], NULL));
-        return;
-    }
-    mbs_dual3 n;
-    for (int k = 0; k < 3; k++)
-        n.c[k] = f->value[k] >= 0 ? mbs_expression_dual(x, f->value[k], NULL) : mbs_constant(0);
+    if (mbs_given_along_joint(f, x)) return;
+    mbs_dual3 n = mbs_given_value(f, x);
     if (x->m->planar) {
         n.c[2] = n.c[0];
         n.c[0] = mbs_constant(0);
     }
-    if (own_of(f)->frame && !x->m->planar) n = mbs_to_global3(x, f->body, n);
+    if (mbs_given_in_body(f) && !x->m->planar) n = mbs_to_global3(x, f->body, n);
     mbs_apply_torque(x, f->body, n, 1);
 }
 
@@ -57,8 +33,8 @@ const mbs_force_type mbs_force_torque = {
     .acts = MBS_ACTS_JOINT | MBS_ACTS_BODY,
     .value = MBS_VALUE_VECTOR,
     .value_unit = "N m",
-    .field = fields,
-    .size = sizeof(given),
+    .field = mbs_given_fields,
+    .size = sizeof(mbs_given),
     .build = build,
     .apply = apply,
 };
