@@ -182,8 +182,7 @@ const char *cli_plot_terminal(const char *path); /* "svg", "png", "pdf" by the e
 int cli_plot_check(const cli_args *args, const char *option,
                    const char *path); /* option: "--plot" for messages */
 /* Draws what a script says that is written by the function (DAE_ERR_INPUT: there is too little to draw). */
-typedef dae_status cli_script_fn(const void *what, const char *terminal, dae_write_fn *write, void *user);
-int cli_plot(const cli_args *args, const char *option, const char *path, cli_script_fn *script,
+int cli_plot(const cli_args *args, const char *option, const char *path, dae_script_fn *script,
              const void *what);
 
 /* svg.c: the same picture in fewer bytes; 0 or errno. */
@@ -209,18 +208,6 @@ int cli_records_open(const cli_args *args, const char *path,
                      cli_records *r); /* 0 or EXIT_USAGE after a message */
 int cli_records_append(const cli_args *args, cli_records *r, const char *line, size_t length);
 int cli_records_close(const cli_args *args, cli_records *r); /* 0 or EXIT_USAGE after a message */
-
-/* solvers.c */
-enum { CLI_MAX_SOLVERS = 40 };
-typedef struct cli_solver {
-    char label[64]; /* as it was given */
-    const dae_method_info *method;
-    const char *formulation; /* NULL: auto */
-    int project;
-} cli_solver;
-/* "a,b,c", or "all" that take the problem; out has room for CLI_MAX_SOLVERS. 0 or EXIT_USAGE after a message. */
-int cli_solvers(const cli_args *args, const char *list, const dae_problem *p, cli_solver *out, int *count);
-void cli_solver_apply(const cli_solver *s, dae_options *o); /* method, formulation, settings */
 
 /* text.c: text in memory */
 typedef struct cli_text {
@@ -293,7 +280,7 @@ void cli_progress_runs(const cli_args *args, long done, long of, long failed, co
             "error; none"                                            \
     }
 
-/* jobs.c: runs of tables, each in a process of its own, so that a crash is one failed run. */
+/* jobs.c: rows of tables and of the matrix, with a line of progress. */
 typedef struct cli_jobs {
     int jobs;           /* processes at a time */
     double max_seconds; /* CPU time of a run; 0: no limit */
@@ -307,17 +294,18 @@ typedef struct cli_jobs {
  * message; the rows that did not run keep their status. */
 int cli_jobs_run(const cli_args *args, dae_result_row *row, const int *order, int count,
                  const cli_jobs *jobs);
+int cli_jobs_matrix(const cli_args *args, dae_matrix_runs *runs,
+                    const cli_jobs *jobs); /* what is not finished */
 /* Words separated by commas, checked against the names; 0 or EXIT_USAGE. *list is one block: free it. */
 int cli_names(const cli_args *args, const char *option, cli_name_fn *name, const char *what,
               const char ***list, int *count);
 
-/* reference.c: the cache of reference solutions. */
-int cli_reference_path(const dae_problem *p, char *path, size_t size); /* 0, or -1: no folder is known */
-dae_reference *cli_reference_find(const dae_problem *p);               /* NULL: the cache has none */
-int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path,
-                       size_t size);
+/* reference.c: the cache of reference solutions. What it cannot keep is told. */
+dae_store cli_cache(cli_args *args);
+int cli_cache_path(const char *name, char *path, size_t size);           /* 0, or -1: no folder is known */
+dae_reference *cli_reference_find(cli_args *args, const dae_problem *p); /* NULL: the cache has none */
 /* --reference auto|none: a problem without a reference gets that of the cache. Destroy *r after the problem. */
-int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r);
+int cli_reference_use(cli_args *args, dae_problem *p, dae_reference **r);
 
 /* checkpoint.c */
 int cli_checkpoint_check(cli_args *args, const char *path, const char *method); /* before the run */

@@ -5,83 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The comparison of [002]: direct integration, stabilization, projection, partitioned coordinates, and the methods
- * for the descriptor form. */
-static const char mechanical_default[] =
-    "radau5/index3,radau5/index2,radau5/ggl,dopri5/index1,dopri5/baumgarte,"
-    "dopri5/index1+project,dopri5/statespace,vode-adams/statespace,phem56,mexx";
-
 typedef struct comparison {
     cli_args *args;
     dae_problem *problem; /* as opened */
     dae_problem view;     /* as a mechanical one */
     dae_reference *reference;
-    cli_solver solver[CLI_MAX_SOLVERS];
+    dae_solver solver[DAE_MAX_SOLVERS];
     int nsolver;
     int chosen; /* 1: the solvers were named; others that do not apply are left out with a note */
     dae_run_options options;
-    dae_compared row[CLI_MAX_SOLVERS];
+    dae_compared row[DAE_MAX_SOLVERS];
     int count;
 } comparison;
-
-/* Adds solver/formulation to a list if they go together. */
-static int join(const char *solver, const char *form, cli_text *list)
-{
-    char name[64], label[160];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(form, "+"), form);
-    if (dae_formulation_check(name, solver, NULL) < 0) return 0;
-    snprintf(label, sizeof label, "%s%s/%s", list->length ? "," : "", solver, form);
-    return cli_write_text(label, strlen(label), list);
-}
-
-/* Every solver in every formulation that it can take. */
-static int cross(comparison *c, const char *solvers, const char *forms, cli_text *list)
-{
-    for (const char *s = solvers; *s;) {
-        size_t n = strcspn(s, ",");
-        char solver[64];
-        snprintf(solver, sizeof solver, "%.*s", n < sizeof solver ? (int)n : (int)sizeof solver - 1, s);
-        if (strchr(solver, '/')) {
-            if (list->length && cli_write_text(",", 1, list) < 0) return cli_wrong(c->args, "out of memory");
-            if (cli_write_text(solver, strlen(solver), list) < 0) return cli_wrong(c->args, "out of memory");
-        } else if (cli_check_solver(c->args, solver)) {
-            return EXIT_USAGE;
-        } else {
-            for (const char *f = forms; *f;) {
-                size_t k = strcspn(f, ",");
-                char form[64], name[64];
-                snprintf(form, sizeof form, "%.*s", k < sizeof form ? (int)k : (int)sizeof form - 1, f);
-                snprintf(name, sizeof name, "%.*s", (int)strcspn(form, "+"), form);
-                if (cli_check_formulation(c->args, name)) return EXIT_USAGE;
-                if (join(solver, form, list) < 0) return cli_wrong(c->args, "out of memory");
-                f += k + (f[k] == ',');
-            }
-        }
-        s += n + (s[n] == ',');
-    }
-    if (!list->length) return cli_wrong(c->args, "none of these solvers takes one of these formulations");
-    return 0;
-}
 
 static int choose(comparison *c, int mechanical)
 {
     const char *solvers = cli_value(c->args, "solvers"), *forms = cli_value(c->args, "formulations");
-    cli_text list = {0};
-    int status = 0;
+    char list[4096];
+    dae_error err = {0};
     c->chosen = solvers != NULL;
     if (forms && !mechanical)
         return cli_wrong(c->args, "--formulations: %s is no mechanical system; leave them out",
                          c->view.info->name);
-    if (forms) status = cross(c, solvers ? solvers : "radau5,dopri5", forms, &list);
-    if (!status)
-        status = cli_solvers(c->args,
-                             list.text    ? list.text
-                             : solvers    ? solvers
-                             : mechanical ? mechanical_default
-                                          : "all",
-                             &c->view, c->solver, &c->nsolver);
-    free(list.text);
-    return status;
+    if (forms) {
+        if (dae_solvers_cross(solvers ? solvers : "radau5,dopri5", forms, cli_own(), list, sizeof list,
+                              &err) < 0)
+            return cli_wrong(c->args, "%s", err.text);
+        solvers = list;
+    }
+    if (!solvers) solvers = dae_compare_solvers(mechanical);
+    if (dae_solvers_parse(solvers, &c->view, cli_own(), c->solver, &c->nsolver, &err) < 0)
+        return cli_wrong(c->args, "--solvers: %s", err.text);
+    return 0;
 }
 
 /* The problem's own, that of the cache, or for a model a new one. */
@@ -134,7 +89,7 @@ static int run_all(comparison *c)
     for (int k = 0; k < c->nsolver; k++) {
         dae_run_options o = c->options;
         dae_error err = {0};
-        cli_solver_apply(&c->solver[k], &o.options);
+        dae_solver_apply(&c->solver[k], &o.options);
         cli_progress_runs(c->args, k, c->nsolver, 0, c->solver[k].label);
         if (!strcmp(cli_progress_mode(c->args), "auto"))
             fprintf(stderr, "compare: %s (%d of %d)\n", c->solver[k].label, k + 1, c->nsolver);

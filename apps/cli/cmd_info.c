@@ -1,5 +1,5 @@
 /* daedalus info: all about one problem, solver or formulation. */
-#include "info.h"
+#include "cli.h"
 
 #include <string.h>
 
@@ -56,7 +56,7 @@ static int info_problem(cli_args *args, const char *name)
     if (!p) return args->status;
     const dae_problem_info *info = p->info;
     if (args->json) {
-        info_problem_json(info, p);
+        dae_problem_json(p, cli_write_file, stdout);
         dae_problem_destroy(p);
         return EXIT_DONE;
     }
@@ -103,7 +103,7 @@ static void print_options(const dae_option *o)
 
 static int info_solver(const cli_args *args, const dae_method_info *m)
 {
-    if (args->json) return info_solver_json(m), EXIT_DONE;
+    if (args->json) return dae_method_json(m, cli_write_file, stdout), EXIT_DONE;
     printf("%s: %s\n\n", m->name, m->title);
     if (m->order_min == m->order_max) printf("  order          %d\n", m->order_min);
     else printf("  order          %d to %d\n", m->order_min, m->order_max);
@@ -127,7 +127,7 @@ static int info_solver(const cli_args *args, const dae_method_info *m)
 
 static int info_formulation(const cli_args *args, const dae_formulation_info *f)
 {
-    if (args->json) return info_formulation_json(f), EXIT_DONE;
+    if (args->json) return dae_formulation_json(f, cli_write_file, stdout), EXIT_DONE;
     printf("%s: %s\n\n  gives          %s of index %d\n", f->name, f->title, dae_kind_name(f->kind),
            f->index);
     if (f->summary) printf("\n%s\n", f->summary);
@@ -145,17 +145,11 @@ static int info_auto(void)
     return EXIT_DONE;
 }
 
-static int to_output(const char *text, size_t length, void *user)
-{
-    (void)user;
-    return fwrite(text, 1, length, stdout) == length ? 0 : -1;
-}
-
 static int run(cli_args *args)
 {
     const char *name = args->argument[0];
     if (!strcmp(name, "joints") || !strcmp(name, "forces")) {
-        mbs_write_types(!strcmp(name, "forces"), args->json, to_output, NULL);
+        mbs_write_types(!strcmp(name, "forces"), args->json, cli_write_file, stdout);
         return EXIT_DONE;
     }
     if (dae_problem_find(name) || dae_problem_is_file(name)) return info_problem(args, name);

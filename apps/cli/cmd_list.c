@@ -1,7 +1,6 @@
 /* daedalus list: what there is. */
 #include "cli.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,76 +14,23 @@ static void kinds_text(unsigned kinds, char *out)
     }
 }
 
-static json_t *text(const char *s)
-{
-    return s ? json_string(s) : json_null();
-}
-
-static json_t *problem_json(const dae_problem_info *p)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "name", text(p->name));
-    json_object_set_new(o, "title", text(p->title));
-    json_object_set_new(o, "kind", text(dae_kind_name(p->kind)));
-    json_object_set_new(o, "n", json_integer(p->n));
-    json_object_set_new(o, "index", json_integer(p->index));
-    json_object_set_new(o, "stiff", json_boolean(p->stiff));
-    json_object_set_new(o, "aliases", text(p->aliases));
-    json_object_set_new(o, "origin", text(p->origin));
-    return o;
-}
-
-static json_t *solver_json(const dae_method_info *m)
-{
-    json_t *o = json_object(), *kinds = json_array();
-    for (int k = DAE_KIND_ODE; k <= DAE_KIND_MECH; k++) {
-        if (m->kinds & 1u << k) json_array_append_new(kinds, text(dae_kind_name((dae_kind)k)));
-    }
-    json_object_set_new(o, "name", text(m->name));
-    json_object_set_new(o, "title", text(m->title));
-    json_object_set_new(o, "order_min", json_integer(m->order_min));
-    json_object_set_new(o, "order_max", json_integer(m->order_max));
-    json_object_set_new(o, "kinds", kinds);
-    json_object_set_new(o, "max_index", json_integer(m->max_index));
-    json_object_set_new(o, "implicit", json_boolean(m->implicit));
-    json_object_set_new(o, "literature", text(m->literature));
-    return o;
-}
-
-static json_t *formulation_json(const dae_formulation_info *f)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "name", text(f->name));
-    json_object_set_new(o, "title", text(f->title));
-    json_object_set_new(o, "kind", text(dae_kind_name(f->kind)));
-    json_object_set_new(o, "index", json_integer(f->index));
-    return o;
-}
-
 /* -1: every index. */
 static int wanted_index = -1;
 
-static void print_problems(json_t *answer)
+static void print_problems(void)
 {
-    json_t *list = json_array();
-    if (!answer) printf("%-16s %-11s %4s %6s %6s  %s\n", "PROBLEM", "KIND", "N", "INDEX", "STIFF", "TITLE");
+    printf("%-16s %-11s %4s %6s %6s  %s\n", "PROBLEM", "KIND", "N", "INDEX", "STIFF", "TITLE");
     for (int i = 0; dae_problem_get(i); i++) {
         const dae_problem_info *p = dae_problem_get(i);
         if (wanted_index >= 0 && p->index != wanted_index) continue;
-        if (answer) json_array_append_new(list, problem_json(p));
-        else
-            printf("%-16s %-11s %4d %6d %6s  %s\n", p->name, dae_kind_name(p->kind), p->n, p->index,
-                   p->stiff ? "yes" : "no", p->title);
+        printf("%-16s %-11s %4d %6d %6s  %s\n", p->name, dae_kind_name(p->kind), p->n, p->index,
+               p->stiff ? "yes" : "no", p->title);
     }
-    if (answer) json_object_set(answer, "problems", list);
-    json_decref(list);
 }
 
-static void print_solvers(json_t *answer)
+static void print_solvers(void)
 {
-    json_t *list = json_array();
-    if (!answer)
-        printf("%-12s %-7s %-14s %5s  %-8s  %s\n", "SOLVER", "ORDER", "KINDS", "INDEX", "IMPLICIT", "TITLE");
+    printf("%-12s %-7s %-14s %5s  %-8s  %s\n", "SOLVER", "ORDER", "KINDS", "INDEX", "IMPLICIT", "TITLE");
     for (int i = 0; cli_method_at(i); i++) {
         const dae_method_info *m = cli_method_at(i);
         char order[32], kinds[64];
@@ -92,27 +38,19 @@ static void print_solvers(json_t *answer)
         snprintf(order, sizeof order, m->order_min == m->order_max ? "%d" : "%d-%d", m->order_min,
                  m->order_max);
         kinds_text(m->kinds, kinds);
-        if (answer) json_array_append_new(list, solver_json(m));
-        else
-            printf("%-12s %-7s %-14s %5d  %-8s  %s\n", m->name, order, kinds, m->max_index,
-                   m->implicit ? "yes" : "no", m->title);
+        printf("%-12s %-7s %-14s %5d  %-8s  %s\n", m->name, order, kinds, m->max_index,
+               m->implicit ? "yes" : "no", m->title);
     }
-    if (answer) json_object_set(answer, "solvers", list);
-    json_decref(list);
 }
 
-static void print_formulations(json_t *answer)
+static void print_formulations(void)
 {
-    json_t *list = json_array();
-    if (!answer) printf("%-12s %-11s %5s  %s\n", "FORMULATION", "KIND", "INDEX", "TITLE");
+    printf("%-12s %-11s %5s  %s\n", "FORMULATION", "KIND", "INDEX", "TITLE");
     for (int i = 0; dae_formulation_get(i); i++) {
         const dae_formulation_info *f = dae_formulation_get(i);
-        if (answer) json_array_append_new(list, formulation_json(f));
-        else printf("%-12s %-11s %5d  %s\n", f->name, dae_kind_name(f->kind), f->index, f->title);
+        printf("%-12s %-11s %5d  %s\n", f->name, dae_kind_name(f->kind), f->index, f->title);
     }
-    if (answer) json_object_set(answer, "formulations", list);
-    else if (dae_formulation_count() == 0) printf("(none)\n");
-    json_decref(list);
+    if (dae_formulation_count() == 0) printf("(none)\n");
 }
 
 static int run(cli_args *args)
@@ -130,17 +68,15 @@ static int run(cli_args *args)
             return cli_wrong(args, "--index %s: expected 0, 1, 2 or 3", index);
         wanted_index = (int)k;
     }
-    json_t *answer = args->json ? json_object() : NULL;
-    if (problems) print_problems(answer);
-    if (all && !answer) putchar('\n');
-    if (solvers) print_solvers(answer);
-    if (all && !answer) putchar('\n');
-    if (formulations) print_formulations(answer);
-    if (answer) {
-        json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        putchar('\n');
-        json_decref(answer);
+    if (args->json) {
+        dae_list_json(all ? NULL : what, wanted_index, cli_own(), cli_write_file, stdout);
+        return EXIT_DONE;
     }
+    if (problems) print_problems();
+    if (all) putchar('\n');
+    if (solvers) print_solvers();
+    if (all) putchar('\n');
+    if (formulations) print_formulations();
     return EXIT_DONE;
 }
 

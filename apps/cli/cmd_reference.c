@@ -72,14 +72,17 @@ static int compute(cli_args *args, const dae_problem *p, dae_reference **r)
 
 static int run(cli_args *args)
 {
-    char path[4096] = "";
+    char path[4096] = "", name[128];
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
-    dae_reference *r = cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(p);
+    dae_reference *r =
+        cli_has(args, "fresh") || cli_has(args, "solvers") ? NULL : cli_reference_find(args, p);
     int cached = r != NULL, status = 0;
     if (!r) status = compute(args, p, &r);
-    if (r && cached) cli_reference_path(p, path, sizeof path);
-    if (r && !cached) status = cli_reference_keep(args, r, p, path, sizeof path);
+    dae_store cache = cli_cache(args);
+    dae_reference_name(p, name, sizeof name);
+    cli_cache_path(name, path, sizeof path);
+    if (r && !cached && dae_reference_keep(r, p, &cache, NULL) < 0) status = EXIT_USAGE;
     if (r && args->json) dae_reference_write(r, p, cli_write_file, stdout);
     else if (r) print(r, p, path, cached);
     dae_reference_destroy(r);

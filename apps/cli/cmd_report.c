@@ -1,9 +1,10 @@
 /* daedalus report: a page per problem or model, made of results that are stored, so that it can be made again without a
  * run. What is missing is computed first. */
-#include "report.h"
+#include "workprec.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,61 +17,139 @@ typedef struct report {
     int render_only, json;
 } report;
 
-void cli_page_path(const cli_page *p, const char *ending, char *path, size_t size)
+typedef struct page {
+    cli_args *args;
+    const char *folder; /* pages; what they are made of is in folder/data */
+    char name[64];      /* of the problem or model */
+    cli_study study;    /* with the problem; its measurements may be none */
+    char *run, *layout; /* the run as `run --json` writes it, and in the layout of the test set */
+    char *model;        /* the model file, or NULL */
+    double *t, *y;      /* trajectory: npoint, and n each */
+    int npoint;
+    dae_result_row *row; /* run characteristics beside those printed */
+    int nrow;
+} page;
+
+/* folder/data/NAME.ending */
+static void path_of(const page *p, const char *ending, char *path, size_t size)
 {
     snprintf(path, size, "%s/data/%s.%s", p->folder, p->name, ending);
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------- */
 
-static int begin(const cli_page *p, const char *ending, cli_draft *d)
+static int begin(const page *p, const char *ending, cli_draft *d)
 {
     char path[1100];
-    cli_page_path(p, ending, path, sizeof path);
+    path_of(p, ending, path, sizeof path);
     return cli_draft_begin(p->args, d, "--out:", path);
 }
 
-static int write_about(const cli_page *p)
+/* Draws data/NAME.what and reads it back; what is wrong is told. */
+static dae_status draw(const char *what, dae_script_fn *script, const void *data, dae_write_fn *write,
+                       void *to, void *user)
 {
-    cli_draft d;
-    if (begin(p, "json", &d)) return EXIT_USAGE;
-    int bad = json_dumpf(p->about, d.file, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0;
-    fputc('\n', d.file);
-    return cli_draft_end(p->args, &d, bad);
+    const page *p = user;
+    char path[1100];
+    size_t length;
+    path_of(p, what, path, sizeof path);
+    if (cli_plot(p->args, "--plot", path, script, data)) return DAE_ERR_FILE;
+    char *svg = cli_read_file(path, &length);
+    dae_status s = !svg ? DAE_ERR_FILE : write(svg, length, to) < 0 ? DAE_ERR_MEMORY : DAE_OK;
+    if (!svg) cli_wrong(p->args, "%s: %s", path, strerror(errno));
+    free(svg);
+    return s;
 }
 
-static char *read_part(const cli_page *p, const char *ending, size_t *length)
+/* All that the page is made of. */
+static dae_report report_of(const page *p)
+{
+    const cli_study *s = &p->study;
+    return (dae_report){.name = p->name,
+                        .problem = s->problem,
+                        .run = p->run,
+                        .layout = p->layout,
+                        .model = p->model,
+                        .t = p->t,
+                        .y = p->y,
+                        .npoint = p->npoint,
+                        .m = s->m,
+                        .count = s->count,
+                        .mescd = s->mescd,
+                        .most_lines = s->most_lines,
+                        .settings = s->settings,
+                        .row = p->row,
+                        .nrow = p->nrow,
+                        .own = cli_own(),
+                        .draw = draw,
+                        .user = (void *)p};
+}
+
+/* failed: -1: the page is not finished. */
+static int write_about(const page *p, int failed)
+{
+    cli_draft d;
+    dae_report r = report_of(p);
+    if (begin(p, "json", &d)) return EXIT_USAGE;
+    return cli_draft_end(p->args, &d, dae_report_about(&r, failed, cli_write_file, d.file) < 0);
+}
+
+static int write_page(const page *p)
 {
     char path[1100];
-    cli_page_path(p, ending, path, sizeof path);
+    int failed = 0;
+    cli_draft d;
+    dae_report r = report_of(p);
+    snprintf(path, sizeof path, "%s/%s.html", p->folder, p->name);
+    if (cli_draft_begin(p->args, &d, NULL, path)) return EXIT_USAGE;
+    dae_status s = dae_report_page(&r, cli_write_file, d.file, &failed);
+    if (s < 0) {
+        cli_draft_drop(&d);
+        if (s == DAE_ERR_MEMORY) cli_wrong(p->args, "out of memory");
+        return EXIT_USAGE;
+    }
+    int status = cli_draft_end(p->args, &d, 0);
+    return status ? status : write_about(p, failed);
+}
+
+static char *read_part(const page *p, const char *ending, size_t *length)
+{
+    char path[1100];
+    path_of(p, ending, path, sizeof path);
     return cli_read_file(path, length);
 }
 
 /* ---- The run ------------------------------------------------------------------------------------------- */
 
-static void hash_text(const cli_page *p, char *out, size_t size)
+/* The kept run of this program and this model; 0: there is none. *damaged: what is there cannot be read. */
+static int take_run(page *p, int any_version, int *damaged)
 {
-    snprintf(out, size, "%016llx", p->study.problem->hash);
+    size_t length;
+    char *text = read_part(p, "json", &length), hash[24];
+    json_t *about = text ? json_loadb(text, length, 0, NULL) : NULL, *run = json_object_get(about, "run");
+    const char *version = json_string_value(json_object_get(about, "version")),
+               *kept = json_string_value(json_object_get(about, "hash")),
+               *layout = json_string_value(json_object_get(about, "report"));
+    snprintf(hash, sizeof hash, "%016llx", p->study.problem->hash);
+    *damaged = text && !about;
+    int good =
+        run && (any_version || (version && kept && !strcmp(version, dae_version()) && !strcmp(kept, hash)));
+    if (good) {
+        p->run = json_dumps(run, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        p->layout = layout ? strdup(layout) : NULL;
+    }
+    json_decref(about);
+    free(text);
+    return good;
 }
 
-/* 1: the stored run is of this program and this model. */
-static int run_is_current(const cli_page *p)
-{
-    char hash[24];
-    const char *version = json_string_value(json_object_get(p->about, "version")),
-               *kept = json_string_value(json_object_get(p->about, "hash"));
-    hash_text(p, hash, sizeof hash);
-    return version && kept && !strcmp(version, dae_version()) && !strcmp(kept, hash);
-}
-
-static int compute_run(cli_page *p)
+static int compute_run(page *p)
 {
     const dae_problem *q = p->study.problem;
     dae_run_options o = dae_run_options_default(q);
     dae_error err = {0};
     cli_text json = {0}, text = {0};
     cli_draft csv;
-    char hash[24];
     o.trajectory = DAE_TRAJECTORY_STEPS;
     o.max_values = most_values;
     o.running = cli_running;
@@ -87,27 +166,21 @@ static int compute_run(cli_page *p)
     dae_run_json(r, cli_write_text, &json);
     dae_run_report(r, 60, cli_write_text, &text);
     if (r->status < 0) dae_run_failure(r, "", cli_write_text, &text);
-    hash_text(p, hash, sizeof hash);
-    json_error_t where;
-    json_t *run = json.text ? json_loadb(json.text, json.length, 0, &where) : NULL;
-    json_decref(p->about);
-    p->about = json_pack("{s:s,s:s,s:s,s:b,s:o,s:s}", "name", p->name, "version", dae_version(), "hash", hash,
-                         "model", q->hash != 0, "run", run, "report", text.text ? text.text : "");
-    if (!status && !p->about) status = cli_wrong(p->args, "out of memory");
-    if (!status) status = write_about(p);
-    free(json.text);
-    free(text.text);
+    p->run = json.text;
+    p->layout = text.text;
+    if (!status && (!json.text || !text.text)) status = cli_wrong(p->args, "out of memory");
+    if (!status) status = write_about(p, -1);
     dae_run_destroy(r);
     return status;
 }
 
-static int read_trajectory(cli_page *p)
+static int read_trajectory(page *p)
 {
     size_t length;
     dae_error err = {0};
     char path[1100];
     int n = dae_system_size(&p->study.problem->system);
-    cli_page_path(p, "csv", path, sizeof path);
+    path_of(p, "csv", path, sizeof path);
     char *text = cli_read_file(path, &length);
     if (!text)
         return cli_wrong(p->args, "%s: %s; without --render-only it is computed", path, strerror(errno));
@@ -129,33 +202,30 @@ static int read_trajectory(cli_page *p)
     return status;
 }
 
-static int get_run(cli_page *p, int render_only)
+static int get_run(page *p, int render_only)
 {
-    size_t length;
-    json_error_t where;
     char path[1100];
-    char *text = read_part(p, "json", &length);
-    int there = text != NULL;
-    if (text) p->about = json_loadb(text, length, 0, &where);
-    free(text);
-    cli_page_path(p, "csv", path, sizeof path);
-    if (render_only && !p->about) {
-        cli_page_path(p, "json", path, sizeof path);
+    int damaged = 0, there = take_run(p, render_only, &damaged), status = 0;
+    if (render_only && !there) {
+        path_of(p, "json", path, sizeof path);
         return cli_wrong(p->args, "%s: %s; without --render-only it is computed", path,
-                         there ? "it is damaged" : "there is no stored run");
+                         damaged ? "it is damaged" : "there is no stored run");
     }
-    int status =
-        !render_only && (!p->about || !run_is_current(p) || access(path, R_OK) != 0) ? compute_run(p) : 0;
-    if (status) return status;
-    const char *kept = json_string_value(json_object_get(p->about, "report"));
-    p->report = kept ? strdup(kept) : NULL;
-    return read_trajectory(p);
+    path_of(p, "csv", path, sizeof path);
+    if (!render_only && there && access(path, R_OK) != 0) {
+        free(p->run);
+        free(p->layout);
+        p->run = p->layout = NULL;
+        there = 0;
+    }
+    if (!there) status = compute_run(p);
+    return status ? status : read_trajectory(p);
 }
 
 /* ---- Run characteristics ------------------------------------------------------------------------------- */
 
 typedef struct keeper {
-    cli_page *page;
+    const page *page;
     cli_records records;
 } keeper;
 
@@ -170,11 +240,11 @@ static int keep_row(const dae_result_row *row, void *user)
 }
 
 /* Rows that the file has are taken from there; the others run. */
-static int get_rows(cli_page *p, int render_only)
+static int get_rows(page *p, int render_only)
 {
     char path[1100];
     keeper k = {.page = p};
-    cli_page_path(p, "table.jsonl", path, sizeof path);
+    path_of(p, "table.jsonl", path, sizeof path);
     p->nrow = p->study.problem->hash ? 0 : dae_results_plan(p->name, DAE_RESULTS_PUBLISHED, NULL, &p->row);
     if (p->nrow < 0) return cli_wrong(p->args, "out of memory");
     if (p->nrow == 0 || (render_only && access(path, R_OK) != 0)) {
@@ -214,7 +284,7 @@ static int get_rows(cli_page *p, int render_only)
 /* ---- One page ------------------------------------------------------------------------------------------ */
 
 /* "name" of a model file, which is the name of its page. */
-static int name_of(cli_page *p, const char *argument)
+static int name_of(page *p, const char *argument)
 {
     if (!dae_problem_is_file(argument)) {
         const dae_problem_info *info = dae_problem_find(argument);
@@ -223,22 +293,22 @@ static int name_of(cli_page *p, const char *argument)
         return 0;
     }
     size_t length = 0;
-    char *text = cli_read_file(argument, &length);
-    p->model = text ? json_loadb(text, length, 0, NULL) : NULL;
-    free(text);
-    const char *name = json_string_value(json_object_get(p->model, "name"));
+    p->model = cli_read_file(argument, &length);
+    json_t *model = p->model ? json_loadb(p->model, length, 0, NULL) : NULL;
+    const char *name = json_string_value(json_object_get(model, "name"));
     const char *base = strrchr(argument, '/') ? strrchr(argument, '/') + 1 : argument;
     dae_file_name(name ? name : base, p->name, sizeof p->name);
+    json_decref(model);
     return 0;
 }
 
 /* Kept, so that the page can be made again when the model is somewhere else. */
-static int keep_model(const cli_page *p, const char *argument)
+static int keep_model(const page *p, const char *argument)
 {
     char path[1100];
     size_t length;
     cli_draft d;
-    cli_page_path(p, "model.json", path, sizeof path);
+    path_of(p, "model.json", path, sizeof path);
     char *text = strcmp(path, argument) ? cli_read_file(argument, &length) : NULL;
     int status = text ? begin(p, "model.json", &d) : 0;
     if (text && !status) {
@@ -249,7 +319,7 @@ static int keep_model(const cli_page *p, const char *argument)
     return status;
 }
 
-static int get_study(cli_page *p, const char *argument, int render_only)
+static int get_study(page *p, const char *argument, int render_only)
 {
     char path[1100];
     const char *records = cli_value(p->args, "records");
@@ -263,29 +333,29 @@ static int get_study(cli_page *p, const char *argument, int render_only)
                      .quiet = 1,
                      .records_only = render_only};
     if (records) snprintf(path, sizeof path, "%s/%s.jsonl", records, p->name);
-    else cli_page_path(p, "workprec.jsonl", path, sizeof path);
+    else path_of(p, "workprec.jsonl", path, sizeof path);
     int status = cli_study_run(s, render_only && access(path, R_OK) != 0 ? NULL : path, NULL);
     return status == EXIT_FAILED && s->problem ? 0 : status; /* without a reference: no diagram */
 }
 
-static void page_free(cli_page *p)
+static void page_free(page *p)
 {
     cli_study_free(&p->study);
-    json_decref(p->about);
-    json_decref(p->model);
-    free(p->report);
+    free(p->run);
+    free(p->layout);
+    free(p->model);
     free(p->t);
     free(p->y);
     free(p->row);
 }
 
 /* --json: one line per page. */
-static void tell_page(const cli_page *p)
+static void tell_page(const page *p)
 {
     char path[1100];
     snprintf(path, sizeof path, "%s/%s.html", p->folder, p->name);
-    json_t *o =
-        json_pack("{s:s, s:s, s:O?}", "name", p->name, "page", path, "run", json_object_get(p->about, "run"));
+    json_t *o = json_pack("{s:s, s:s, s:o?}", "name", p->name, "page", path, "run",
+                          p->run ? json_loads(p->run, 0, NULL) : NULL);
     json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
     putchar('\n');
     json_decref(o);
@@ -294,15 +364,14 @@ static void tell_page(const cli_page *p)
 static int make_page(const char *argument, void *user)
 {
     const report *r = user;
-    cli_page p = {.args = r->args, .folder = r->folder};
+    page p = {.args = r->args, .folder = r->folder};
     p.args->json = 0;
     int status = name_of(&p, argument);
     if (!status) status = get_study(&p, argument, r->render_only);
     if (!status && p.study.problem->hash && !r->render_only) status = keep_model(&p, argument);
     if (!status) status = get_run(&p, r->render_only);
     if (!status) status = get_rows(&p, r->render_only);
-    if (!status) status = cli_page_write(&p);
-    if (!status) status = write_about(&p);
+    if (!status) status = write_page(&p);
     if (!status && r->json) tell_page(&p);
     page_free(&p);
     return status;
@@ -332,6 +401,37 @@ static int find_all(const report *r, char ***list)
     return count;
 }
 
+enum { most_pages = 1024 };
+
+/* folder/index.html, of all pages that data knows. */
+static int write_index(const cli_args *args, const char *folder)
+{
+    char path[1100], **about = calloc(most_pages, sizeof *about);
+    int count = 0;
+    cli_draft d;
+    snprintf(path, sizeof path, "%s/data", folder);
+    DIR *data = opendir(path);
+    int status = data && about ? 0 : cli_wrong(args, "%s: %s", path, strerror(errno));
+    for (const struct dirent *e; !status && (e = readdir(data)) && count < most_pages;) {
+        size_t n = strlen(e->d_name), length;
+        if (n < 6 || strcmp(e->d_name + n - 5, ".json") != 0 ||
+            (n > 11 && !strcmp(e->d_name + n - 11, ".model.json")))
+            continue;
+        snprintf(path, sizeof path, "%.500s/data/%.255s", folder, e->d_name);
+        if ((about[count] = cli_read_file(path, &length))) count++;
+    }
+    if (data) closedir(data);
+    snprintf(path, sizeof path, "%s/index.html", folder);
+    if (!status) status = cli_draft_begin(args, &d, NULL, path);
+    if (!status) {
+        dae_status s = dae_report_index((const char *const *)about, count, cli_write_file, d.file);
+        status = cli_draft_end(args, &d, s < 0);
+    }
+    for (int i = 0; i < count; i++) free(about[i]);
+    free(about);
+    return status;
+}
+
 static int make_pages(report *r)
 {
     char data[1024], probe[1100];
@@ -356,7 +456,7 @@ static int make_pages(report *r)
         fprintf(stderr, "interrupted; what was computed is kept in %s\n", data);
         return status;
     }
-    bad = cli_page_index(args, r->folder);
+    bad = write_index(args, r->folder);
     if (!bad) fprintf(stderr, "wrote %s/index.html\n", r->folder);
     return status ? status : bad;
 }

@@ -87,69 +87,6 @@ static int plan(table *t, dae_results_rows what)
     return 0;
 }
 
-static void put_head(const table *t)
-{
-    int failed = 0, marked = 0, compared = 0, printed = 0;
-    dae_provenance p;
-    char about[1024];
-    dae_provenance_now(&p);
-    dae_provenance_text(&p, about, sizeof about);
-    for (int i = 0; i < t->count; i++) {
-        int marks = dae_result_marks(&t->row[i]);
-        failed += (marks & DAE_MARK_FAILED) != 0;
-        marked += marks != 0 && t->row[i].published;
-        compared += t->row[i].published != NULL;
-        printed += t->row[i].published && (i == 0 || t->row[i].published != t->row[i - 1].published);
-    }
-    printf(
-        "# Run characteristics beside those of the test set report\n\n"
-        "Made by `daedalus %s`, version %s. A cell reads: ours (printed), counts with their ratio. The "
-        "printed\n"
-        "CPU seconds are those of a 667 MHz Alpha. **Bold**: digits more than 0.7 (radau5, radau, ida, "
-        "cvode) or\n"
-        "0.5 (others) below the printed ones, steps or f above 1.6 or 1.3 times them, or a failed run. A "
-        "solver\n"
-        "that stands beside another's rows has that one's name in brackets. accepted, Jac, LU and CPU are "
-        "shown\n"
-        "and not judged. No first step (-): the method chooses it. As in the report, dassl, ida, vode and "
-        "cvode\n"
-        "stop at the end of the interval (`run --end stop`).\n\n"
-        "%d runs beside %d printed rows: %d without a mark, %d with one, %d failed.\n\nComputed with %s.\n\n",
-        cli_has(t->args, "all") ? "table --all" : "table", dae_version(), compared, printed,
-        compared - marked, marked, failed, about);
-}
-
-/* Every marked row in one line, with what is worse. */
-static void put_marked(const table *t)
-{
-    static const struct {
-        int bit;
-        const char *name;
-    } names[] = {{DAE_MARK_FAILED, "failed"},
-                 {DAE_MARK_MESCD, "mescd"},
-                 {DAE_MARK_SCD, "scd"},
-                 {DAE_MARK_STEPS, "steps"},
-                 {DAE_MARK_F, "f"}};
-    printf("## Marked rows\n\n| problem | solver | rtol | what |\n|---|---|---:|---|\n");
-    for (int i = 0; i < t->count; i++) {
-        const dae_result_row *r = &t->row[i];
-        const dae_published_row *p = r->published;
-        int marks = dae_result_marks(r);
-        if (!marks) continue;
-        printf("| %s | %s | %.3g |", r->run.problem, r->run.solver, r->run.rtol);
-        for (int k = 0; k < 5; k++) {
-            if (!(marks & names[k].bit)) continue;
-            printf(" %s", names[k].name);
-            if (names[k].bit == DAE_MARK_MESCD) printf(" %+.2f", r->run.mescd - p->mescd);
-            if (names[k].bit == DAE_MARK_SCD) printf(" %+.2f", r->run.scd - p->scd);
-            if (names[k].bit == DAE_MARK_STEPS) printf(" x%.2f", (double)r->run.steps / (double)p->steps);
-            if (names[k].bit == DAE_MARK_F) printf(" x%.2f", (double)r->run.f / (double)p->f);
-        }
-        puts(" |");
-    }
-    putchar('\n');
-}
-
 static int put_notes(const table *t, const char *path)
 {
     size_t length;
@@ -205,10 +142,12 @@ static int run_table(table *t)
     int md = !strcmp(format, "md"), files = cli_has(args, "out");
     if (files && cli_tables_write(args, dae_results_table(t->row, t->count, NULL))) return EXIT_USAGE;
     files = files && !cli_has(args, "format") && !args->json; /* then the file is all that is wanted */
-    if (md && !files) put_head(t);
-    if (!files && dae_results_write(t->row, t->count, format, cli_write_file, stdout) < 0)
-        return cli_wrong(args, "the table could not be written");
-    if (md && !files && !args->count) put_marked(t);
+    dae_status written =
+        files ? DAE_OK
+        : md  ? dae_results_page(t->row, t->count, cli_has(args, "all") ? "table --all" : "table",
+                                 !args->count, cli_write_file, stdout)
+              : dae_results_write(t->row, t->count, format, cli_write_file, stdout);
+    if (written < 0) return cli_wrong(args, "the table could not be written");
     if (notes && put_notes(t, notes)) return EXIT_USAGE;
     for (int i = 0; i < t->count; i++) {
         if (t->row[i].run.status != DAE_OK) status = EXIT_FAILED;
@@ -219,6 +158,7 @@ static int run_table(table *t)
 static int run(cli_args *args)
 {
     table t = {.args = args};
+    cli_catch_signals();
     int status = run_table(&t);
     free(t.row);
     free(t.solver);

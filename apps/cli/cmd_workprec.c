@@ -7,71 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- What is shown --------------------------------------------------------------------------------- */
-
-static void print_runs(const cli_study *s)
-{
-    printf("%-22s %8s %8s %8s %6s %6s %7s %8s %6s %6s %10s  %s\n", "solver", "rtol", "atol", "h0", "scd",
-           "mescd", "steps", "f", "Jac", "LU", "CPU [s]", "status");
-    for (int i = 0; i < s->count; i++) {
-        const dae_measurement *m = &s->m[i];
-        printf("%-22s %8.1e %8.1e %8.1e ", m->solver, m->rtol, m->atol, m->h0);
-        if (isfinite(m->scd)) printf("%6.2f ", m->scd);
-        else printf("%6s ", "-");
-        if (isfinite(m->mescd)) printf("%6.2f ", m->mescd);
-        else printf("%6s ", "-");
-        printf("%7ld %8ld %6ld %6ld %10.3e  %s\n", m->steps, m->f, m->jac, m->lu, m->cpu_seconds,
-               m->status == DAE_OK ? "ok" : dae_status_text(m->status));
-    }
-    putchar('\n');
-}
-
-static void put_time(double x, int best)
-{
-    char text[24];
-    if (!isfinite(x)) {
-        printf(" %9s", "-");
-        return;
-    }
-    if (x < 1e-3) snprintf(text, sizeof text, "%.3g us", 1e6 * x);
-    else if (x < 1) snprintf(text, sizeof text, "%.3g ms", 1e3 * x);
-    else snprintf(text, sizeof text, "%.3g s", x);
-    printf(" %8s%s", text, best ? "*" : " ");
-}
-
-/* Time for 2, 3, ... digits; the best of a column has a star. */
-static void print_costs(const cli_study *s)
-{
-    double most = 0;
-    for (int i = 0; i < s->count; i++) most = fmax(most, dae_measurement_digits(&s->m[i], s->mescd));
-    int to = most < 14 ? (int)most : 14, from = to > 2 ? 2 : 1, failed[CLI_MAX_SOLVERS] = {0};
-    printf("%s: CPU time for so many digits (%s), * least\n%-22s", s->name, s->mescd ? "mescd" : "scd",
-           "solver");
-    for (int d = from; d <= to; d++) printf(" %8d ", d);
-    printf("   runs  failed\n");
-    for (int k = 0; k < s->nsolver; k++) {
-        int runs = 0;
-        for (int i = 0; i < s->count; i++) {
-            if (strcmp(s->m[i].solver, s->solver[k].label) != 0) continue;
-            runs++;
-            failed[k] += s->m[i].status < 0;
-        }
-        if (runs == 0) continue;
-        printf("%-22s", s->solver[k].label);
-        for (int d = from; d <= to; d++) {
-            double mine =
-                dae_workprec_cost(s->m, s->count, s->solver[k].label, d, s->mescd, DAE_WORK_SECONDS);
-            int best = isfinite(mine);
-            for (int j = 0; best && j < s->nsolver; j++) {
-                best = !(dae_workprec_cost(s->m, s->count, s->solver[j].label, d, s->mescd,
-                                           DAE_WORK_SECONDS) < mine);
-            }
-            put_time(mine, best);
-        }
-        printf(" %6d  %6d\n", runs, failed[k]);
-    }
-}
-
 static int run_one(cli_args *args)
 {
     cli_study s = {.args = args, .name = args->argument[0]};
@@ -85,8 +20,7 @@ static int run_one(cli_args *args)
     }
     if (!status && plot) status = cli_plot(args, "--plot", plot, cli_study_script, &s);
     if (s.count > 0 && !args->json && !s.quiet) {
-        if (cli_has(args, "full")) print_runs(&s);
-        print_costs(&s);
+        dae_workprec_text(s.m, s.count, s.mescd, cli_has(args, "full"), cli_write_file, stdout);
         if (s.skipped) fprintf(stderr, "%d runs were taken from %s\n", s.skipped, out);
         if (!status && plot) fprintf(stderr, "wrote %s\n", plot);
     }
@@ -111,70 +45,46 @@ static int run_in_child(const char *name, void *user)
     return status;
 }
 
-/* The places of the solvers from the records of all problems. */
-static int write_places(cli_args *args, const char *out, FILE *page)
+/* The records of all problems. */
+static int read_all(const cli_args *args, const char *out, dae_measurement **m, int *count)
 {
-    static const double digits[2] = {4, 7};
-    dae_measurement *m = NULL;
-    int count = 0, capacity = 0;
+    cli_text all = {0};
+    int status = 0;
     for (int i = 0; cli_problem_name(i); i++) {
         char path[1024];
         size_t length;
         snprintf(path, sizeof path, "%s/%s.jsonl", out, cli_problem_name(i));
         char *text = cli_read_file(path, &length);
-        for (const char *c = text; c && *c;) {
-            size_t n = strcspn(c, "\n");
-            if (count == capacity) {
-                dae_measurement *longer = realloc(m, (size_t)(capacity = 2 * capacity + 1024) * sizeof *m);
-                if (!longer) break;
-                m = longer;
-            }
-            count += dae_measurement_parse(c, n, &m[count], NULL) >= 0;
-            c += n + (c[n] == '\n');
-        }
+        if (text && cli_write_text(text, length, &all) < 0) status = cli_wrong(args, "out of memory");
         free(text);
     }
-    fprintf(page, "## Places\n\n"
-                  "CPU time for 4 and for 7 correct digits. Per solver: the problems that it solved to so "
-                  "many digits, on how many of them\n"
-                  "it was the fastest, on how many within twice the time of the fastest, and the median of "
-                  "its time relative to that of the\n"
-                  "fastest; then the three fastest of every problem.\n\n");
-    dae_status s = dae_workprec_places(m, count, digits, cli_write_file, page);
-    fputs("\n", page);
-    free(m);
-    return s < 0 ? cli_wrong(args, "out of memory") : 0;
+    if (!status) status = cli_measurements(args, out, all.text ? all.text : "", m, count);
+    free(all.text);
+    return status;
+}
+
+static int is_drawn(const char *problem, void *pictures)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s.svg", (const char *)pictures, problem);
+    return access(path, R_OK) == 0;
 }
 
 static int write_page(cli_args *args, const char *out, const char *pictures)
 {
     char path[1024];
     const char *folder = strrchr(pictures, '/') ? strrchr(pictures, '/') + 1 : pictures;
-    snprintf(path, sizeof path, "%s.md", pictures);
+    dae_measurement *m = NULL;
+    int count = 0, status = read_all(args, out, &m, &count);
     cli_draft d;
-    if (cli_draft_begin(args, &d, NULL, path)) return EXIT_USAGE;
-    FILE *page = d.file;
-    fprintf(
-        page,
-        "# Work-precision diagrams\n\n"
-        "Every problem with every solver that takes it: correct digits at the end of the interval against "
-        "CPU\n"
-        "seconds and against evaluations of f (those for difference Jacobians included), one point per\n"
-        "tolerance of the test set's ladder. Lower and further right is better. Runs that failed, hit the "
-        "time\n"
-        "limit or have no correct digit stand in the gray strip at the work they cost. Of more than\n"
-        "twelve solvers those are drawn that need least; the others are named beside the diagram. `make "
-        "gallery`\n"
-        "draws them anew; `daedalus workprec PROBLEM` makes one.\n\n");
-    int status = write_places(args, out, page);
-    for (int i = 0; cli_problem_name(i); i++) {
-        const dae_problem_info *p = dae_problem_get(i);
-        snprintf(path, sizeof path, "%s/%s.svg", pictures, p->name);
-        if (access(path, R_OK) != 0) continue;
-        fprintf(page, "## %s: %s\n\n![%s](%s/%s.svg)\n\n", p->name, p->title, p->name, folder, p->name);
+    snprintf(path, sizeof path, "%s.md", pictures);
+    if (!status) status = cli_draft_begin(args, &d, NULL, path);
+    if (!status) {
+        dae_status s =
+            dae_workprec_gallery(m, count, folder, is_drawn, (void *)pictures, cli_write_file, d.file);
+        status = cli_draft_end(args, &d, s < 0);
     }
-    if (!status) return cli_draft_end(args, &d, 0);
-    cli_draft_drop(&d);
+    free(m);
     return status;
 }
 

@@ -109,7 +109,7 @@ static int finish(child *c, char *what, size_t size)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-int cli_plot(const cli_args *args, const char *option, const char *path, cli_script_fn *script,
+int cli_plot(const cli_args *args, const char *option, const char *path, dae_script_fn *script,
              const void *picture)
 {
     child c = {0};

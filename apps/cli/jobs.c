@@ -1,10 +1,7 @@
-/* Many runs at a time, each in a process of its own: a run that crashes or never ends is one failed run. */
+/* Rows of tables and of the matrix, with a line of progress. */
 #include "cli.h"
 
 #include <math.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,83 +43,52 @@ static void show(progress *p, int end)
 /* ---- All of them -------------------------------------------------------------------------------------- */
 
 typedef struct batch {
-    dae_result_row *row;
-    const int *order;
     const cli_jobs *jobs;
     progress p;
+    dae_error err;
 } batch;
 
-static dae_result_row *row_of(const batch *b, long task)
+static int on_done(const dae_result_row *row, void *user)
 {
-    return &b->row[b->order ? b->order[task] : task];
+    const cli_jobs *j = ((batch *)user)->jobs;
+    return j->done ? j->done(row, j->user) : 0;
 }
 
-static int work(long task, int worker, dae_write_fn *write, void *to, void *user)
+static int look(int done, int failed, int count, void *user)
 {
-    const batch *b = user;
-    dae_result_row result = *row_of(b, task);
-    (void)worker;
-    dae_result_run(&result, b->jobs->max_seconds, b->jobs->repeat);
-    return write((const char *)&result, sizeof result, to) < 0 ? EXIT_FAILED : 0;
-}
-
-static int finish(batch *b, const dae_result_row *row)
-{
-    b->p.done++;
-    b->p.failed += row->run.status != DAE_OK;
-    return b->jobs->done ? b->jobs->done(row, b->jobs->user) : 0;
-}
-
-static int on_done(long task, const void *result, size_t length, void *user)
-{
-    batch *b = user;
-    dae_result_row *row = row_of(b, task);
-    if (length != sizeof *row) return -1;
-    memcpy(row, result, sizeof *row);
-    return finish(b, row);
-}
-
-static int on_died(long task, int number, void *user)
-{
-    batch *b = user;
-    if (task < 0) return 0;
-    dae_result_row *row = row_of(b, task);
-    row->run.mescd = row->run.scd = row->run.cpu_seconds = NAN;
-    if (number == SIGXCPU || number == SIGKILL) {
-        row->run.status = DAE_ERR_MAX_SECONDS;
-        strcpy(row->run.message, "the run did not end at its limit of CPU time and was killed");
-    } else {
-        row->run.status = DAE_ERR_INTERNAL;
-        snprintf(row->run.message, sizeof row->run.message, "the run crashed (signal %d)", number);
-    }
-    return finish(b, row);
-}
-
-static int look(void *user)
-{
-    show(&((batch *)user)->p, 0);
+    progress *p = &((batch *)user)->p;
+    p->done = done;
+    p->failed = failed;
+    p->count = count;
+    show(p, 0);
     return cli_interrupted();
+}
+
+static dae_results_options begin(batch *b, const cli_jobs *jobs)
+{
+    *b = (batch){jobs, {jobs->label, 0, 0, 0, isatty(STDERR_FILENO), 0, now(), now()}, {0}};
+    cli_catch_signals();
+    return (dae_results_options){jobs->jobs, jobs->max_seconds, jobs->repeat, on_done, look, b};
+}
+
+static int end(const cli_args *args, batch *b, dae_status s)
+{
+    show(&b->p, 1);
+    if (cli_interrupted()) return EXIT_INTERRUPTED;
+    if (s == DAE_ERR_MEMORY || s == DAE_ERR_UNSUPPORTED) return cli_wrong(args, "%s", b->err.text);
+    return s == DAE_OK ? 0 : EXIT_USAGE;
 }
 
 int cli_jobs_run(const cli_args *args, dae_result_row *row, const int *order, int count, const cli_jobs *jobs)
 {
-    batch b = {row, order, jobs, {jobs->label, count, 0, 0, isatty(STDERR_FILENO), 0, now(), now()}};
-    double seconds = jobs->max_seconds * (jobs->repeat > 1 ? jobs->repeat + 1 : 1);
-    dae_workers w = {.jobs = jobs->jobs,
-                     .fresh = 1,
-                     .cpu_seconds =
-                         seconds > 0 ? 2 * seconds + 8 : 0, /* the limit of the run comes before it */
-                     .ended_by_signals = 1,
-                     .work = work,
-                     .done = on_done,
-                     .died = on_died,
-                     .look = look,
-                     .user = &b};
-    dae_error err = {0};
-    cli_catch_signals();
-    dae_status s = dae_workers_run(&w, count, NULL, &err);
-    show(&b.p, 1);
-    if (cli_interrupted()) return EXIT_INTERRUPTED;
-    if (s == DAE_ERR_MEMORY || s == DAE_ERR_UNSUPPORTED) return cli_wrong(args, "%s", err.text);
-    return s == DAE_OK ? 0 : EXIT_USAGE;
+    batch b;
+    dae_results_options o = begin(&b, jobs);
+    return end(args, &b, dae_results_run(row, order, count, &o, &b.err));
+}
+
+int cli_jobs_matrix(const cli_args *args, dae_matrix_runs *runs, const cli_jobs *jobs)
+{
+    batch b;
+    dae_results_options o = begin(&b, jobs);
+    return end(args, &b, dae_matrix_run(runs, &o, &b.err));
 }

@@ -106,12 +106,10 @@ static dae_status script(const void *table, const char *terminal, dae_write_fn *
 
 void cli_table_describe(const cli_args *args, dae_table *t)
 {
-    dae_provenance p;
     char *command = cli_command_line(args);
     if (command) dae_table_note(t, "command", command, 0);
     free(command);
-    dae_provenance_now(&p);
-    dae_provenance_note(&p, t);
+    dae_provenance_stamp(t);
 }
 
 dae_status cli_table_put(const char *path, const dae_table *t, dae_write_fn *write, void *user,

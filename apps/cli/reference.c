@@ -1,50 +1,29 @@
-/* The cache of reference solutions: one file per problem and parameters below $XDG_CACHE_HOME/daedalus. */
+/* The cache of reference solutions: a store of one file each below $XDG_CACHE_HOME/daedalus. */
 #include "cli.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* FNV-1a */
-static uint64_t hash(const char *text)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *text; text++) h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h;
-}
-
-int cli_reference_path(const dae_problem *p, char *path, size_t size)
+int cli_cache_path(const char *name, char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char key[2048], name[64]; /* a model has any name */
-    int n;
-    dae_file_name(p->info->name, name, sizeof name);
-    dae_reference_key(p, key, sizeof key);
-    unsigned long long number = (unsigned long long)hash(key) ^ p->hash; /* the key of a model is its name */
-    if (cache && cache[0]) {
-        n = snprintf(path, size, "%s/daedalus/%s-%016llx.json", cache, name, number);
-    } else if (home && home[0]) {
-        n = snprintf(path, size, "%s/.cache/daedalus/%s-%016llx.json", home, name, number);
-    } else {
-        return -1;
-    }
+    int n = -1;
+    if (cache && cache[0]) n = snprintf(path, size, "%s/daedalus/%s", cache, name);
+    else if (home && home[0]) n = snprintf(path, size, "%s/.cache/daedalus/%s", home, name);
     return n > 0 && (size_t)n < size ? 0 : -1;
 }
 
-dae_reference *cli_reference_find(const dae_problem *p)
+static int get(const char *name, dae_write_fn *write, void *to, void *user)
 {
     char path[4096];
-    if (!p->info || cli_reference_path(p, path, sizeof path) < 0) return NULL;
-    size_t used = 0;
-    char *text = cli_read_file(path, &used);
-    if (!text) return NULL;
-    dae_error err = {0};
-    dae_reference *r = dae_reference_read(p, text, used, &err);
-    if (!r) fprintf(stderr, "daedalus: %s is not used: %s\n", path, err.text);
+    size_t length = 0;
+    (void)user;
+    char *text = cli_cache_path(name, path, sizeof path) == 0 ? cli_read_file(path, &length) : NULL;
+    int bad = !text ? 1 : write(text, length, to) < 0 ? -1 : 0;
     free(text);
-    return r;
+    return bad;
 }
 
 /* All folders of a path; they may be there. */
@@ -60,18 +39,41 @@ static int make_folders(char *path)
     return 0;
 }
 
-int cli_reference_keep(const cli_args *args, const dae_reference *r, const dae_problem *p, char *path,
-                       size_t size)
+/* Tells what is wrong. */
+static int put(const char *name, const char *text, size_t length, void *user)
 {
+    const cli_args *args = user;
+    char path[4096];
     cli_draft d;
-    if (cli_reference_path(p, path, size) < 0)
-        return cli_wrong(args, "there is no folder for the cache: XDG_CACHE_HOME and HOME are not set");
-    if (make_folders(path) != 0) return cli_wrong(args, "%s: %s", path, strerror(errno));
-    if (cli_draft_begin(args, &d, NULL, path)) return EXIT_USAGE;
-    return cli_draft_end(args, &d, dae_reference_write(r, p, cli_write_file, d.file) < 0);
+    int bad = 1;
+    if (cli_cache_path(name, path, sizeof path) < 0)
+        cli_wrong(args, "there is no folder for the cache: XDG_CACHE_HOME and HOME are not set");
+    else if (make_folders(path) != 0) cli_wrong(args, "%s: %s", path, strerror(errno));
+    else if (!cli_draft_begin(args, &d, NULL, path))
+        bad = cli_draft_end(args, &d, fwrite(text, 1, length, d.file) != length);
+    return bad ? -1 : 0;
 }
 
-int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r)
+dae_store cli_cache(cli_args *args)
+{
+    return (dae_store){get, put, args};
+}
+
+dae_reference *cli_reference_find(cli_args *args, const dae_problem *p)
+{
+    dae_store cache = cli_cache(args);
+    dae_error err = {0};
+    char name[128], path[4096] = "";
+    dae_reference *r = p->info ? dae_reference_find(p, &cache, &err) : NULL;
+    if (!r && err.status < 0) {
+        dae_reference_name(p, name, sizeof name);
+        cli_cache_path(name, path, sizeof path);
+        fprintf(stderr, "daedalus: %s is not used: %s\n", path, err.text);
+    }
+    return r;
+}
+
+int cli_reference_use(cli_args *args, dae_problem *p, dae_reference **r)
 {
     const char *mode = cli_value(args, "reference");
     *r = NULL;
@@ -79,7 +81,7 @@ int cli_reference_use(const cli_args *args, dae_problem *p, dae_reference **r)
         return cli_wrong(args, "--reference %s: expected auto or none", mode);
     if (mode && !strcmp(mode, "none")) p->reference = NULL;
     if ((mode && !strcmp(mode, "none")) || p->reference) return 0;
-    *r = cli_reference_find(p);
+    *r = cli_reference_find(args, p);
     if (*r) dae_reference_use(*r, p);
     return 0;
 }

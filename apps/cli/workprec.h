@@ -21,7 +21,7 @@ typedef struct cli_study {
     dae_reference *reference; /* computed or from the cache, or NULL */
     dae_path *path;           /* --along: digits along it; or NULL */
     dae_ladder ladder;
-    cli_solver solver[CLI_MAX_SOLVERS];
+    dae_solver solver[DAE_MAX_SOLVERS];
     int nsolver;
     char settings[160];
     dae_work work;
@@ -31,7 +31,8 @@ typedef struct cli_study {
     int count, capacity;
     dae_measurement *old; /* what the records held */
     int nold;
-    int all; /* solvers that do not take the problem are left out */
+    int all;    /* solvers that do not take the problem are left out */
+    int status; /* of what a callback could not do, told already */
     int failed, skipped;
     double begin;
 } cli_study;
@@ -40,7 +41,7 @@ typedef struct cli_study {
  * NULL; plot, too: it is only checked. */
 int cli_study_run(cli_study *s, const char *out, const char *plot);
 void cli_study_free(cli_study *s);
-/* The diagram; a cli_script_fn. */
+/* The diagram; a dae_script_fn. */
 dae_status cli_study_script(const void *study, const char *terminal, dae_write_fn *write, void *user);
 double cli_wall(void); /* seconds */
 /* The measurements of a file, from its text; 0 or EXIT_USAGE after a message. Free *m in both cases. */

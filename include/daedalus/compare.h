@@ -17,6 +17,9 @@ typedef struct dae_compared {
 
 /* *out: the problem as a mechanical one (it borrows all of p). 0: it is none, *out is a copy. */
 DAE_API int dae_compare_mechanism(const dae_problem *p, dae_problem *out);
+/* The list of solvers (daedalus/solver.h) that is compared unless another is asked for: direct integration, stabilization, projection,
+ * partitioned coordinates, and the methods for the descriptor form; "all" where it is no mechanism. */
+DAE_API const char *dae_compare_solvers(int mechanism);
 /* Runs it. A failed run is a result too. Free with dae_compared_free. */
 DAE_API dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, const char *label,
                                    dae_compared *c, dae_error *err);

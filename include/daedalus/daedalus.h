@@ -3,6 +3,7 @@
 #ifndef DAEDALUS_H
 #define DAEDALUS_H
 
+#include <daedalus/analysis.h>
 #include <daedalus/equations.h>
 #include <daedalus/experiment.h>
 #include <daedalus/field.h>

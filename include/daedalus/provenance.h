@@ -25,6 +25,8 @@ DAE_API dae_status dae_provenance_json(const dae_provenance *p, dae_write_fn *wr
 DAE_API void dae_provenance_text(const dae_provenance *p, char *text, size_t size);
 /* As attributes of a table. */
 DAE_API void dae_provenance_note(const dae_provenance *p, dae_table *t);
+/* The two in one: this program on this machine, now. */
+DAE_API void dae_provenance_stamp(dae_table *t);
 
 DAE_END_DECLS
 

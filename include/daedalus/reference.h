@@ -4,6 +4,7 @@
 
 #include <daedalus/integrator.h>
 #include <daedalus/problem.h>
+#include <daedalus/store.h>
 
 DAE_BEGIN_DECLS
 
@@ -29,6 +30,7 @@ typedef struct dae_reference_options {
     void (*running)(dae_integrator *it, void *user); /* as in dae_run_options, with user; NULL: nothing */
     /* Called after each tolerance with the fewest digits so far; 0 to go on. NULL: nothing. */
     int (*level)(double rtol, double least, void *user);
+    void (*computing)(void *user); /* dae_reference_obtain: the store has none; NULL: nothing */
     void *user;
 } dae_reference_options;
 DAE_API dae_reference_options dae_reference_options_default(void);
@@ -44,6 +46,16 @@ DAE_API dae_status dae_reference_write(const dae_reference *r, const dae_problem
                                        void *user);
 DAE_API dae_reference *dae_reference_read(const dae_problem *p, const char *text, size_t length,
                                           dae_error *err);
+/* The name of the problem's reference in a store: "vdpol-mu-0123456789abcdef.json". */
+DAE_API void dae_reference_name(const dae_problem *p, char *name, size_t size);
+/* That of the store. NULL: it has none (err->status is DAE_OK), or one that is not taken, and why. */
+DAE_API dae_reference *dae_reference_find(const dae_problem *p, const dae_store *store, dae_error *err);
+DAE_API dae_status dae_reference_keep(const dae_reference *r, const dae_problem *p, const dae_store *store,
+                                      dae_error *err);
+/* That of the store, else one that is computed now and kept there (where it cannot be kept it is handed out all the same). opt
+ * NULL: the defaults. NULL: see *err. */
+DAE_API dae_reference *dae_reference_obtain(const dae_problem *p, const dae_store *store,
+                                            const dae_reference_options *opt, dae_error *err);
 /* Runs of the problem are scored against r, which must live as long. */
 DAE_API void dae_reference_use(const dae_reference *r, dae_problem *p);
 

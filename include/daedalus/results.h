@@ -44,11 +44,30 @@ DAE_API int dae_results_plan(const char *problem, dae_results_rows what, const d
                              dae_result_row **row);
 /* Runs a row. max_seconds 0: no limit; repeat as in dae_run_options. A failed run is a result too. */
 DAE_API void dae_result_run(dae_result_row *row, double max_seconds, int repeat);
+/* Many rows at a time, each in a process of its own, so that a run that crashes or never ends is one failed run. */
+typedef struct dae_results_options {
+    int jobs;           /* processes at a time; less than 1: one */
+    double max_seconds; /* CPU time of a run; 0: no limit */
+    int repeat;         /* as in dae_run_options */
+    /* Called for each finished row, in the order in which they end, and about ten times a second; other values than 0 end it. NULL:
+     * nothing. */
+    int (*done)(const dae_result_row *row, void *user);
+    int (*look)(int done, int failed, int count, void *user);
+    void *user;
+} dae_results_options;
+/* row[order[0]], row[order[1]], ... (order NULL: as they are). DAE_OK; DAE_CANCELLED: it was ended, and the rows that did not run keep
+ * their status; or an error, see *err. */
+DAE_API dae_status dae_results_run(dae_result_row *row, const int *order, int count,
+                                   const dae_results_options *opt, dae_error *err);
 /* Marks: 0.7 digits below for radau5, radau, ida and cvode, 0.5 for others; 1.6 and 1.3 times the steps or f. */
 DAE_API int dae_result_marks(const dae_result_row *row);
 /* format: "md", "csv", "json", "latex", "html" (a table without a page around it). Rows of one problem stand together. */
 DAE_API dae_status dae_results_write(const dae_result_row *row, int count, const char *format,
                                      dae_write_fn *write, void *user);
+/* A page of Markdown: what it shows and was computed with, the tables, and with list_marked every marked row in one line. command: what
+ * made it, "table --all". */
+DAE_API dae_status dae_results_page(const dae_result_row *row, int count, const char *command,
+                                    int list_marked, dae_write_fn *write, void *user);
 /* The same as a table: numbers, and those of the published rows behind them. NULL: see *err. */
 DAE_API dae_table *dae_results_table(const dae_result_row *row, int count, dae_error *err);
 /* One row as one JSON object, without an end of line; version tells with what it was computed. */

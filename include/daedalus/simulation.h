@@ -28,7 +28,7 @@ DAE_API dae_simulation_options dae_simulation_options_default(const dae_problem 
 
 /* ---- Life -------------------------------------------------------------------------------------- */
 
-/* Chooses what is left open and builds it all. The problem and what the options point to must live as long. NULL: see
+/* Chooses what is left open and builds it all; opt NULL: the defaults. The problem and what the options point to must live as long. NULL: see
  * *err. */
 DAE_API dae_simulation *dae_simulation_open(const dae_problem *p, const dae_simulation_options *opt,
                                             dae_error *err);

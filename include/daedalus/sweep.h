@@ -42,7 +42,7 @@ DAE_API double dae_sobol(int dimension, unsigned long k);
 /* ---- Sweeps ------------------------------------------------------------------------------------ */
 
 typedef struct dae_sweep_options {
-    const char *problem; /* of the test set, or a name for the model */
+    const char *problem; /* of the test set, or a name for the model; NULL: its own */
     const char *model; /* text of a model file (JSON), or NULL; its design has the parameters of the model */
     const dae_setting *setting; /* parameters that are the same in all runs */
     int nsetting;
@@ -80,6 +80,10 @@ typedef struct dae_sweep_all {
 } dae_sweep_all;
 /* The table of the runs that were finished, with the columns of dae_sweep_header. opt NULL: nothing is called. NULL: see *err. */
 DAE_API dae_table *dae_sweep_table(const dae_sweep *s, const dae_sweep_all *opt, dae_error *err);
+
+/* A small sweep in one call: nvary texts of dae_design_vary, all combined. */
+DAE_API dae_table *dae_sweep_over(const dae_sweep_options *opt, const char *const *vary, int nvary,
+                                  const dae_sweep_all *all, dae_error *err);
 
 /* What the runs of such a table (its first `width` columns behind the number of the run are parameters) say together: how many ended
  * how, and for every column count, mean, sd, min, percentiles, max. One JSON object. */

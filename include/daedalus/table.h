@@ -1,5 +1,5 @@
 /* Tables: names, units, columns, and what a table says about itself. Trajectories, sweeps, studies and analyses are tables;
- * they are read and written in every format by the same functions. Nothing here prints or opens files. */
+ * they are read and written in every format by the same functions. Nothing here prints; dae_table_save alone opens a file. */
 #ifndef DAEDALUS_TABLE_H
 #define DAEDALUS_TABLE_H
 
@@ -63,6 +63,8 @@ DAE_API dae_table_format dae_table_format_of(const char *path);
 DAE_API dae_table *dae_table_read(const char *text, size_t length, dae_error *err);
 DAE_API dae_status dae_table_write(const dae_table *t, dae_table_format format, dae_write_fn *write,
                                    void *user, dae_error *err);
+/* The same to a file, in the format that its ending tells; an older one is replaced when the new one is whole. */
+DAE_API dae_status dae_table_save(const dae_table *t, const char *path, dae_error *err);
 /* A line of names, a line "# units", attributes as lines "# name: value", the values so that they read back exactly. */
 DAE_API dae_status dae_table_csv(const dae_table *t, dae_write_fn *write, void *user);
 /* {"attributes":{..},"columns":[{"name":..,"unit":..,"values":[..]},..]}; null where there is no number. */

@@ -6,6 +6,7 @@
 #include "catalog/code_problem.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/hash.h"
 #include "problem/problem.h"
 
 #include <math.h>
@@ -78,21 +79,14 @@ static const kind *kind_by_content(const char *text, size_t length)
 
 /* ---- What a text is told by ---------------------------------------------------------------------- */
 
-/* FNV-1a */
-static unsigned long long hash(unsigned long long h, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-    return h;
-}
-
 /* Of the text and of what the settings change in it. */
 static unsigned long long hash_of(const char *text, size_t length, const dae_setting *setting, int nsetting)
 {
-    unsigned long long h = hash(14695981039346656037u, text, length);
+    unsigned long long h = dae_hash(DAE_HASH_BEGIN, text, length);
     for (int k = 0; k < nsetting; k++) {
-        h = hash(h, setting[k].name, strlen(setting[k].name));
-        h = hash(h, "=", 1);
-        h = hash(h, setting[k].value, strlen(setting[k].value)) * 1099511628211u;
+        h = dae_hash(h, setting[k].name, strlen(setting[k].name));
+        h = dae_hash(h, "=", 1);
+        h = dae_hash(h, setting[k].value, strlen(setting[k].value)) * DAE_HASH_PRIME;
     }
     return h ? h : 1;
 }

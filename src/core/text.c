@@ -102,3 +102,22 @@ dae_status dae_text_end(dae_text *x)
     flush(x);
     return x->failed == DAE_TEXT_STARVED ? DAE_ERR_MEMORY : x->failed ? DAE_ERR_FILE : DAE_OK;
 }
+
+int dae_bytes_write(const char *text, size_t length, void *bytes)
+{
+    dae_bytes *b = bytes;
+    if (b->length + length + 1 > b->room) {
+        size_t room = 2 * (b->length + length) + 4096;
+        char *longer = realloc(b->text, room);
+        if (!longer) {
+            b->starved = 1;
+            return -1;
+        }
+        b->text = longer;
+        b->room = room;
+    }
+    memcpy(b->text + b->length, text, length);
+    b->length += length;
+    b->text[b->length] = 0;
+    return 0;
+}

@@ -29,4 +29,12 @@ int dae_text_write(const char *text, size_t length, void *x);
 /* Hands over the rest; DAE_OK or DAE_ERR_FILE. */
 dae_status dae_text_end(dae_text *x);
 
+/* Text in memory: a dae_write_fn that adds to it, with a 0 behind; free text. */
+typedef struct dae_bytes {
+    char *text; /* NULL: nothing yet */
+    size_t length, room;
+    int starved; /* something was left out */
+} dae_bytes;
+int dae_bytes_write(const char *text, size_t length, void *bytes);
+
 #endif

@@ -112,3 +112,10 @@ void dae_provenance_note(const dae_provenance *p, dae_table *t)
     }
     dae_table_note(t, "cores", NULL, p->cores);
 }
+
+void dae_provenance_stamp(dae_table *t)
+{
+    dae_provenance p;
+    dae_provenance_now(&p);
+    dae_provenance_note(&p, t);
+}

@@ -31,6 +31,14 @@ int dae_compare_mechanism(const dae_problem *p, dae_problem *out)
     return 1;
 }
 
+/* The comparison of [002]. */
+const char *dae_compare_solvers(int mechanism)
+{
+    return mechanism ? "radau5/index3,radau5/index2,radau5/ggl,dopri5/index1,dopri5/baumgarte,"
+                       "dopri5/index1+project,dopri5/statespace,vode-adams/statespace,phem56,mexx"
+                     : "all";
+}
+
 /* Residuals at the points of the run. */
 static void measure_drift(dae_compared *c, const dae_problem *p, const dae_run_result *r)
 {

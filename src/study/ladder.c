@@ -1,7 +1,10 @@
 /* Tolerance ladders of the work-precision diagrams. */
+#include "core/number.h"
+
 #include <daedalus/study.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* [TESTSET], section 4 of every problem: rtol = 10^-(from + m*step), with atol and the first step. */
@@ -30,6 +33,35 @@ dae_ladder dae_ladder_default(const dae_problem *p)
     }
     double ratio = p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1;
     return (dae_ladder){3, 10, 0.5, ratio, 0, 0, p->h0};
+}
+
+dae_status dae_ladder_parse(const char *text, dae_ladder *ladder, dae_error *err)
+{
+    dae_ladder l = *ladder;
+    double *part[] = {&l.from, &l.to, &l.step};
+    const char *rest = text;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strcspn(rest, ":");
+        char word[32], *end;
+        if (n >= sizeof word) break;
+        memcpy(word, rest, n);
+        word[n] = 0;
+        if (n > 0) {
+            *part[i] = dae_strtod(word, &end);
+            if (*end || !isfinite(*part[i])) break;
+        }
+        rest += n;
+        if (!*rest) break;
+        rest++;
+    }
+    if (*rest || !(l.from >= 0) || !(l.to >= l.from) || l.to > 16 || !(l.step >= 0.001))
+        return dae_fail(
+            err, DAE_ERR_INPUT, NAN,
+            "%s: expected FROM:TO:STEP with 0 <= FROM <= TO <= 16 and STEP >= 0.001 (rtol goes from "
+            "10^-FROM to 10^-TO)",
+            text);
+    *ladder = l;
+    return DAE_OK;
 }
 
 int dae_ladder_count(const dae_ladder *ladder)

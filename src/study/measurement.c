@@ -1,5 +1,7 @@
 /* Measurements: from a run, to a line of JSON, and back. */
+#include "study/measurement.h"
 #include "core/error.h"
+#include "core/number.h"
 #include "study/json.h"
 
 #include <daedalus/study.h>
@@ -206,4 +208,19 @@ double dae_measurement_digits(const dae_measurement *m, int mescd)
 double dae_measurement_work(const dae_measurement *m, dae_work work)
 {
     return work == DAE_WORK_F ? (double)(m->f + m->f_jac) : m->cpu_seconds;
+}
+
+int dae_measurement_first(const dae_measurement *m, int i)
+{
+    for (int k = 0; k < i; k++) {
+        if (!strcmp(m[k].solver, m[i].solver)) return 0;
+    }
+    return 1;
+}
+
+void dae_seconds_text(double seconds, const char *micro, char *out, size_t size)
+{
+    if (seconds < 1e-3) dae_snprintf(out, size, "%.3g %s", 1e6 * seconds, micro);
+    else if (seconds < 1) dae_snprintf(out, size, "%.3g ms", 1e3 * seconds);
+    else dae_snprintf(out, size, "%.3g s", seconds);
 }

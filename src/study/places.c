@@ -2,6 +2,7 @@
  *
  * The measure is the CPU time for a number of correct digits, relative to the fastest solver of the problem. */
 #include "core/text.h"
+#include "study/measurement.h"
 
 #include <daedalus/study.h>
 
@@ -69,9 +70,9 @@ static void measure(places *x, const double digits[2])
 
 static void put_time(dae_text *x, double seconds)
 {
-    if (seconds < 1e-3) dae_text_print(x, "%.3g µs", 1e6 * seconds);
-    else if (seconds < 1) dae_text_print(x, "%.3g ms", 1e3 * seconds);
-    else dae_text_print(x, "%.3g s", seconds);
+    char text[24];
+    dae_seconds_text(seconds, "µs", text, sizeof text);
+    dae_text_put(x, text);
 }
 
 /* The fastest on each problem. */

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "problem/problem.h"
 
+#include "core/hash.h"
 #include "core/number.h"
 
 #include <daedalus/study.h>
@@ -306,21 +307,14 @@ void dae_reference_use(const dae_reference *r, dae_problem *p)
 
 /* ---- Keeping it ------------------------------------------------------------------------------------ */
 
-/* FNV-1a of the bytes of count values */
-static unsigned long long hash_values(const double *x, int count, unsigned long long h)
+static unsigned long long hash_values(const double *x, int count)
 {
-    for (int i = 0; i < count; i++) {
-        unsigned char byte[sizeof *x];
-        memcpy(byte, &x[i], sizeof byte);
-        for (size_t k = 0; k < sizeof byte; k++) h = (h ^ byte[k]) * 1099511628211u;
-    }
-    return h;
+    return dae_hash(DAE_HASH_BEGIN, (const char *)x, (size_t)count * sizeof *x);
 }
 
 void dae_reference_key(const dae_problem *p, char *key, size_t size)
 {
     enum { tail = 300 };
-    const unsigned long long seed = 14695981039346656037u;
     int n = dae_system_size(&p->system);
     size_t used = 0;
     int k = snprintf(key, size, "%s", p->info && p->info->name ? p->info->name : "system");
@@ -334,11 +328,11 @@ void dae_reference_key(const dae_problem *p, char *key, size_t size)
     }
     if (i < count && used < size) { /* more than there is room for */
         k = dae_snprintf(key + used, size - used, " others=%016llx",
-                         hash_values(p->parameter + i, count - i, seed));
+                         hash_values(p->parameter + i, count - i));
         used += k > 0 ? (size_t)k : 0;
     }
     if (dae_problem_restarted(p) && used < size) {
-        k = dae_snprintf(key + used, size - used, " start=%016llx", hash_values(p->y0, n, seed));
+        k = dae_snprintf(key + used, size - used, " start=%016llx", hash_values(p->y0, n));
         used += k > 0 ? (size_t)k : 0;
     }
     if (used < size) {
@@ -429,5 +423,55 @@ dae_reference *dae_reference_read(const dae_problem *p, const char *text, size_t
         snprintf(r->stopped, sizeof r->stopped, "%s", stopped);
     }
     json_decref(o);
+    return r;
+}
+
+/* ---- Stores ------------------------------------------------------------------------------------------ */
+
+void dae_reference_name(const dae_problem *p, char *name, size_t size)
+{
+    char key[key_size], file[64]; /* a model has any name, and its key is that */
+    dae_file_name(p->info && p->info->name ? p->info->name : "system", file, sizeof file);
+    dae_reference_key(p, key, sizeof key);
+    snprintf(name, size, "%s-%016llx.json", file, dae_hash(DAE_HASH_BEGIN, key, strlen(key)) ^ p->hash);
+}
+
+dae_reference *dae_reference_find(const dae_problem *p, const dae_store *store, dae_error *err)
+{
+    char name[128];
+    dae_bytes text = {0};
+    dae_reference *r = NULL;
+    dae_reference_name(p, name, sizeof name);
+    if (err) err->status = DAE_OK;
+    int none = store && store->get ? store->get(name, dae_bytes_write, &text, store->user) : 1;
+    if (none < 0) dae_fail(err, DAE_ERR_FILE, NAN, "the kept reference %s cannot be read", name);
+    else if (!none) r = dae_reference_read(p, text.text ? text.text : "", text.length, err);
+    free(text.text);
+    return r;
+}
+
+dae_status dae_reference_keep(const dae_reference *r, const dae_problem *p, const dae_store *store,
+                              dae_error *err)
+{
+    char name[128];
+    dae_bytes text = {0};
+    if (!store || !store->put) return DAE_OK;
+    dae_reference_name(p, name, sizeof name);
+    dae_status s = dae_reference_write(r, p, dae_bytes_write, &text);
+    if (s < 0) s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    else if (store->put(name, text.text, text.length, store->user) < 0)
+        s = dae_fail(err, DAE_ERR_FILE, NAN, "the reference %s could not be kept", name);
+    free(text.text);
+    return s;
+}
+
+dae_reference *dae_reference_obtain(const dae_problem *p, const dae_store *store,
+                                    const dae_reference_options *opt, dae_error *err)
+{
+    dae_reference *r = dae_reference_find(p, store, err);
+    if (r) return r;
+    if (opt && opt->computing) opt->computing(opt->user);
+    r = dae_reference_compute(p, opt, err);
+    if (r) dae_reference_keep(r, p, store, NULL);
     return r;
 }

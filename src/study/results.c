@@ -5,6 +5,7 @@
 #include "core/number.h"
 #include "core/text.h"
 #include "study/json.h"
+#include "study/solver.h"
 
 #include <daedalus/path.h>
 #include <daedalus/plugin.h>
@@ -109,20 +110,6 @@ static int takes(const dae_method_info *m, const dae_problem_info *p)
     return (m->kinds & 1u << p->kind) && m->max_index >= p->index && (!m->no_velocities || p->no_velocities);
 }
 
-/* Methods: those of the registry, then those of the caller. */
-static int count_methods(const dae_results_choice *c)
-{
-    int n = dae_method_count();
-    for (int k = 0; c->own && c->own[k]; k++) n++;
-    return n;
-}
-
-static const dae_method_info *method_at(const dae_results_choice *c, int k)
-{
-    int n = dae_method_count();
-    return k < n ? dae_method_get(k) : &c->own[k - n]->info;
-}
-
 static const dae_method_info *method_of(const dae_results_choice *c, const char *name)
 {
     return dae_options_method(&(dae_options){.own = c->own}, name);
@@ -172,8 +159,8 @@ static const dae_published_row *published_at(const char *problem, const char *so
 static void plan_range(plan *x, const dae_problem_info *problem, const dae_results_choice *c)
 {
     const dae_tolerance_range *r = dae_tolerance_range_find(problem->name);
-    for (int k = 0; r && k < count_methods(c); k++) {
-        const dae_method_info *method = method_at(c, k);
+    const dae_method_info *method;
+    for (int k = 0; r && (method = dae_solver_method_at(c->own, k)); k++) {
         if (!wanted(method->name, c)) continue;
         if (c->solver ? !takes(method, problem) : dae_matrix_exclusion(problem, method) != NULL) continue;
         for (int m = 0; m <= r->last; m++) {
@@ -187,19 +174,6 @@ static void plan_range(plan *x, const dae_problem_info *problem, const dae_resul
     }
 }
 
-/* A mechanism is taken in the form that the method gets by itself. */
-static int takes_given(const dae_method_info *m, const dae_results_choice *c)
-{
-    const dae_system *sys = &c->given->system;
-    if (sys->kind != DAE_KIND_MECH) return dae_method_takes(m, sys);
-    dae_options o = dae_options_default(), inner;
-    o.own = c->own;
-    o.method = m->name;
-    dae_formulation *f = dae_formulation_open(sys, &o, &inner, NULL);
-    dae_formulation_destroy(f);
-    return f != NULL;
-}
-
 /* A problem of the caller: by the report's solvers, or those that are named. */
 static void plan_given(plan *x, dae_results_rows what, const dae_results_choice *c)
 {
@@ -208,9 +182,10 @@ static void plan_given(plan *x, dae_results_rows what, const dae_results_choice 
     dae_ladder ladder = dae_ladder_default(p);
     double ratio = p->rtol > 0 && p->atol > 0 ? p->atol / p->rtol : 1;
     int range = what == DAE_RESULTS_RANGE, rungs = range ? dae_ladder_count(&ladder) : 3;
-    for (int k = 0; k < count_methods(c); k++) {
-        const dae_method_info *m = method_at(c, k);
-        if (!wanted(m->name, c) || (!c->solver && !is_counterpart(m->name, m->name)) || !takes_given(m, c))
+    const dae_method_info *m;
+    for (int k = 0; (m = dae_solver_method_at(c->own, k)); k++) {
+        if (!wanted(m->name, c) || (!c->solver && !is_counterpart(m->name, m->name)) ||
+            !dae_solver_takes(m, p, c->own))
             continue;
         for (int i = 0; i < rungs; i++) {
             dae_options o = {.rtol = pow(10, -report[range ? 0 : i]), .h0 = takes_h0(m->name) ? p->h0 : 0};
@@ -448,6 +423,86 @@ static void latex(dae_text *x, const dae_result_row *row, int count)
     dae_text_put(x, "\\hline\n\\end{tabular}\n\\end{table}\n\n");
 }
 
+static const struct {
+    int bit;
+    const char *name;
+} mark_names[] = {{DAE_MARK_FAILED, "failed"},
+                  {DAE_MARK_MESCD, "mescd"},
+                  {DAE_MARK_SCD, "scd"},
+                  {DAE_MARK_STEPS, "steps"},
+                  {DAE_MARK_F, "f"}};
+enum { nmarks = sizeof mark_names / sizeof *mark_names };
+
+/* ---- The page ---------------------------------------------------------------------------------------- */
+
+static void put_head(dae_text *x, const dae_result_row *row, int count, const char *command)
+{
+    int failed = 0, marked = 0, compared = 0, printed = 0;
+    dae_provenance p;
+    char about[1024];
+    dae_provenance_now(&p);
+    dae_provenance_text(&p, about, sizeof about);
+    for (int i = 0; i < count; i++) {
+        int marks = dae_result_marks(&row[i]);
+        failed += (marks & DAE_MARK_FAILED) != 0;
+        marked += marks != 0 && row[i].published;
+        compared += row[i].published != NULL;
+        printed += row[i].published && (i == 0 || row[i].published != row[i - 1].published);
+    }
+    dae_text_print(
+        x,
+        "# Run characteristics beside those of the test set report\n\n"
+        "Made by `daedalus %s`, version %s. A cell reads: ours (printed), counts with their ratio. The "
+        "printed\n"
+        "CPU seconds are those of a 667 MHz Alpha. **Bold**: digits more than 0.7 (radau5, radau, ida, "
+        "cvode) or\n"
+        "0.5 (others) below the printed ones, steps or f above 1.6 or 1.3 times them, or a failed run. A "
+        "solver\n"
+        "that stands beside another's rows has that one's name in brackets. accepted, Jac, LU and CPU are "
+        "shown\n"
+        "and not judged. No first step (-): the method chooses it. As in the report, dassl, ida, vode and "
+        "cvode\n"
+        "stop at the end of the interval (`run --end stop`).\n\n"
+        "%d runs beside %d printed rows: %d without a mark, %d with one, %d failed.\n\nComputed with %s.\n\n",
+        command, dae_version(), compared, printed, compared - marked, marked, failed, about);
+}
+
+/* Every marked row in one line, with what is worse. */
+static void put_marked(dae_text *x, const dae_result_row *row, int count)
+{
+    dae_text_put(x, "## Marked rows\n\n| problem | solver | rtol | what |\n|---|---|---:|---|\n");
+    for (int i = 0; i < count; i++) {
+        const dae_measurement *m = &row[i].run;
+        const dae_published_row *p = row[i].published;
+        int marks = dae_result_marks(&row[i]);
+        if (!marks) continue;
+        dae_text_print(x, "| %s | %s | %.3g |", m->problem, m->solver, m->rtol);
+        for (int k = 0; k < nmarks; k++) {
+            if (!(marks & mark_names[k].bit)) continue;
+            dae_text_print(x, " %s", mark_names[k].name);
+            if (mark_names[k].bit == DAE_MARK_MESCD) dae_text_print(x, " %+.2f", m->mescd - p->mescd);
+            if (mark_names[k].bit == DAE_MARK_SCD) dae_text_print(x, " %+.2f", m->scd - p->scd);
+            if (mark_names[k].bit == DAE_MARK_STEPS)
+                dae_text_print(x, " x%.2f", (double)m->steps / (double)p->steps);
+            if (mark_names[k].bit == DAE_MARK_F) dae_text_print(x, " x%.2f", (double)m->f / (double)p->f);
+        }
+        dae_text_put(x, " |\n");
+    }
+    dae_text_put(x, "\n");
+}
+
+dae_status dae_results_page(const dae_result_row *row, int count, const char *command, int list_marked,
+                            dae_write_fn *write, void *user)
+{
+    dae_text x = {.write = write, .user = user};
+    put_head(&x, row, count, command);
+    dae_status s = dae_text_end(&x);
+    if (s >= 0) s = dae_results_write(row, count, "md", write, user);
+    if (s < 0 || !list_marked) return s;
+    put_marked(&x, row, count);
+    return dae_text_end(&x);
+}
+
 /* ---- HTML ------------------------------------------------------------------------------------------- */
 
 /* "ours (printed) ratio": ours in the line, the rest small below it. */
@@ -487,16 +542,6 @@ static void html(dae_text *x, const dae_result_row *row, int count)
 }
 
 /* ---- Tables and JSON ---------------------------------------------------------------------------------- */
-
-static const struct {
-    int bit;
-    const char *name;
-} mark_names[] = {{DAE_MARK_FAILED, "failed"},
-                  {DAE_MARK_MESCD, "mescd"},
-                  {DAE_MARK_SCD, "scd"},
-                  {DAE_MARK_STEPS, "steps"},
-                  {DAE_MARK_F, "f"}};
-enum { nmarks = sizeof mark_names / sizeof *mark_names };
 
 /* A number, or an empty cell where there is none. */
 static void put_real(dae_table *t, long row, int *k, double value)

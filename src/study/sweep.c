@@ -182,6 +182,7 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
     }
     dae_run_options o;
     if (!(p = open_any(s, err))) goto fail;
+    if (!s->opt.problem) s->opt.problem = kept(s, p->info && p->info->name ? p->info->name : "system");
     s->t0 = p->t0;
     s->t_end = opt->t_end != 0 ? opt->t_end : p->t_end;
     s->time_unit = kept(s, p->time_unit ? p->time_unit : "");
@@ -342,24 +343,13 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
 /* ---- All of them ------------------------------------------------------------------------------------ */
 
 typedef struct collector {
-    char *text;
-    size_t used, room;
+    dae_bytes lines;
     const dae_sweep_all *opt;
 } collector;
 
 static int collect(const char *text, size_t length, void *user)
 {
-    collector *c = user;
-    if (c->used + length > c->room) {
-        size_t room = 2 * (c->used + length) + 4096;
-        char *longer = realloc(c->text, room);
-        if (!longer) return -1;
-        c->text = longer;
-        c->room = room;
-    }
-    memcpy(c->text + c->used, text, length);
-    c->used += length;
-    return 0;
+    return dae_bytes_write(text, length, &((collector *)user)->lines);
 }
 
 static void pass_on(dae_integrator *it, void *user)
@@ -381,13 +371,30 @@ dae_table *dae_sweep_table(const dae_sweep *s, const dae_sweep_all *opt, dae_err
     }
     dae_table *t = NULL;
     if (bad) dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    else t = dae_table_read(c.text, c.used, err);
+    else t = dae_table_read(c.lines.text, c.lines.length, err);
     if (t) {
         dae_table_mark_words(t, "status");
         dae_table_mark_words(t, "reason");
         dae_table_note(t, "problem", s->opt.problem, 0);
         dae_table_note(t, "runs", NULL, (double)count);
     }
-    free(c.text);
+    free(c.lines.text);
+    return t;
+}
+
+dae_table *dae_sweep_over(const dae_sweep_options *opt, const char *const *vary, int nvary,
+                          const dae_sweep_all *all, dae_error *err)
+{
+    dae_problem *p = opt->model ? dae_problem_open_text(opt->model, strlen(opt->model), NULL, opt->setting,
+                                                        opt->nsetting, err)
+                                : dae_problem_create(opt->problem, opt->setting, opt->nsetting, err);
+    dae_design *d = p ? dae_design_create(p->info, 0) : NULL;
+    dae_status bad = p && !d ? dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory") : DAE_OK;
+    for (int k = 0; d && k < nvary && bad >= 0; k++) bad = dae_design_vary(d, vary[k], err);
+    dae_sweep *s = d && bad >= 0 ? dae_sweep_create(opt, d, err) : NULL;
+    dae_table *t = s ? dae_sweep_table(s, all, err) : NULL;
+    dae_sweep_destroy(s);
+    dae_design_destroy(d);
+    dae_problem_destroy(p);
     return t;
 }

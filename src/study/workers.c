@@ -2,7 +2,7 @@
  * pipe tells that it is gone; which task it was at is known from the shared memory. */
 #include <daedalus/workers.h>
 
-#include "core/error.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,18 +31,12 @@ typedef struct head {
     size_t length;
 } head;
 
-typedef struct text {
-    char *data;
-    size_t used, room;
-    int starved; /* something was left out */
-} text;
-
 enum { no_memory = 117 }; /* exit status of a worker; ours, beside those of callers */
 
 typedef struct worker {
     pid_t pid; /* 0: none */
     int pipe;
-    text got; /* what came and is no whole message yet */
+    dae_bytes got; /* what came and is no whole message yet */
 } worker;
 
 typedef struct pool {
@@ -56,24 +50,6 @@ typedef struct pool {
     int status;  /* of that worker */
     int trouble; /* errno of what could not be done, or 0 */
 } pool;
-
-static int append(const char *data, size_t length, void *user)
-{
-    text *x = user;
-    if (x->used + length > x->room) {
-        size_t room = 2 * (x->used + length) + 256;
-        char *longer = realloc(x->data, room);
-        if (!longer) {
-            x->starved = 1;
-            return -1;
-        }
-        x->data = longer;
-        x->room = room;
-    }
-    memcpy(x->data + x->used, data, length);
-    x->used += length;
-    return 0;
-}
 
 static shared *share(size_t size)
 {
@@ -116,7 +92,7 @@ static int send_all(int fd, const char *data, size_t length)
 static int serve(const pool *p, int slot, long first, int fd, pid_t parent)
 {
     const dae_workers *w = p->w;
-    text message = {0};
+    dae_bytes message = {0};
     int status = w->begin ? w->begin(slot, w->user) : 0;
     while (!status && getppid() == parent) {
         long task = first >= 0 ? first : atomic_fetch_add(&p->common->next, 1);
@@ -125,19 +101,19 @@ static int serve(const pool *p, int slot, long first, int fd, pid_t parent)
         atomic_store(&p->common->task[slot], task);
         limit(w->cpu_seconds);
         head h = {.task = task};
-        message.used = 0;
-        if (append((const char *)&h, sizeof h, &message) < 0) status = 1;
-        if (!status) status = w->work(task, slot, append, &message, w->user);
+        message.length = 0;
+        if (dae_bytes_write((const char *)&h, sizeof h, &message) < 0) status = 1;
+        if (!status) status = w->work(task, slot, dae_bytes_write, &message, w->user);
         if (message.starved) status = no_memory;
         if (status) break;
-        h.length = message.used - sizeof h;
-        memcpy(message.data, &h, sizeof h);
-        if (send_all(fd, message.data, message.used) < 0) break; /* nobody listens */
+        h.length = message.length - sizeof h;
+        memcpy(message.text, &h, sizeof h);
+        if (send_all(fd, message.text, message.length) < 0) break; /* nobody listens */
         atomic_store(&p->common->task[slot], -1);
         if (w->fresh) break;
     }
     int ended = w->end ? w->end(slot, w->user) : 0;
-    free(message.data);
+    free(message.text);
     return status ? status : ended;
 }
 
@@ -177,7 +153,7 @@ static int start(pool *p, int slot, long first)
     fcntl(end[0], F_SETFL, O_NONBLOCK);
     x->pid = pid;
     x->pipe = end[0];
-    x->got.used = 0;
+    x->got.length = 0;
     p->busy++;
     return 0;
 }
@@ -187,15 +163,15 @@ static void deliver(pool *p, worker *x)
 {
     size_t at = 0;
     head h;
-    while (x->got.used - at >= sizeof h) {
-        memcpy(&h, x->got.data + at, sizeof h);
-        if (x->got.used - at < sizeof h + h.length) break;
-        if (p->w->done && p->w->done(h.task, x->got.data + at + sizeof h, h.length, p->w->user) < 0 &&
+    while (x->got.length - at >= sizeof h) {
+        memcpy(&h, x->got.text + at, sizeof h);
+        if (x->got.length - at < sizeof h + h.length) break;
+        if (p->w->done && p->w->done(h.task, x->got.text + at + sizeof h, h.length, p->w->user) < 0 &&
             !p->stop)
             p->stop = 1;
         at += sizeof h + h.length;
     }
-    if (at) memmove(x->got.data, x->got.data + at, x->got.used -= at);
+    if (at) memmove(x->got.text, x->got.text + at, x->got.length -= at);
 }
 
 /* 1: the pipe is at its end. */
@@ -207,7 +183,7 @@ static int receive(pool *p, worker *x)
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno != EAGAIN && errno != EWOULDBLOCK;
         if (n == 0) return 1;
-        if (append(block, (size_t)n, &x->got) < 0) {
+        if (dae_bytes_write(block, (size_t)n, &x->got) < 0) {
             p->trouble = ENOMEM;
             return 1;
         }
@@ -274,20 +250,20 @@ static void watch(pool *p)
 /* One worker after another, each with slot 0, in the process of the caller. */
 static dae_status run_here(const dae_workers *w, long count, int *status)
 {
-    text message = {0};
+    dae_bytes message = {0};
     int bad = 0, stop = 0;
     for (long task = 0; task < count && !bad && !stop;) {
         bad = w->begin ? w->begin(0, w->user) : 0;
         for (int first = 1; task < count && !bad && !stop && (first || !w->fresh); first = 0, task++) {
-            message.used = 0;
-            bad = w->work(task, 0, append, &message, w->user);
-            stop = !bad && w->done && w->done(task, message.data, message.used, w->user) < 0;
+            message.length = 0;
+            bad = w->work(task, 0, dae_bytes_write, &message, w->user);
+            stop = !bad && w->done && w->done(task, message.text, message.length, w->user) < 0;
             stop = stop || (w->look && w->look(w->user));
         }
         int ended = w->end ? w->end(0, w->user) : 0;
         bad = bad ? bad : ended;
     }
-    free(message.data);
+    free(message.text);
     if (status) *status = bad;
     return bad ? DAE_ERR_CALLBACK : stop ? DAE_CANCELLED : DAE_OK;
 }
@@ -309,7 +285,7 @@ dae_status dae_workers_run(const dae_workers *w, long count, int *status, dae_er
         if (p.busy > 0 && p.trouble != ENOMEM) p.trouble = 0; /* fewer of them will do */
         watch(&p);
     }
-    for (int i = 0; p.worker && i < p.jobs; i++) free(p.worker[i].got.data);
+    for (int i = 0; p.worker && i < p.jobs; i++) free(p.worker[i].got.text);
     free(p.worker);
     if (p.common) munmap(p.common, p.size);
     if (p.trouble == ENOMEM) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d workers", p.jobs);

@@ -8,6 +8,7 @@
 #include "core/text.h"
 
 #include "core/number.h"
+#include "study/measurement.h"
 
 #include <daedalus/study.h>
 
@@ -48,14 +49,6 @@ double dae_workprec_cost(const dae_measurement *m, int count, const char *solver
     return least;
 }
 
-static int is_first(const dae_measurement *m, int i)
-{
-    for (int k = 0; k < i; k++) {
-        if (!strcmp(m[k].solver, m[i].solver)) return 0;
-    }
-    return 1;
-}
-
 double dae_workprec_excess(const dae_measurement *m, int count, const char *solver, int mescd, dae_work work)
 {
     double most = 0, sum = 0;
@@ -64,7 +57,8 @@ double dae_workprec_excess(const dae_measurement *m, int count, const char *solv
     for (int d = from; d <= to; d++) {
         double least = NAN, mine = dae_workprec_cost(m, count, solver, d, mescd, work);
         for (int i = 0; i < count; i++) {
-            if (is_first(m, i)) least = fmin(least, dae_workprec_cost(m, count, m[i].solver, d, mescd, work));
+            if (dae_measurement_first(m, i))
+                least = fmin(least, dae_workprec_cost(m, count, m[i].solver, d, mescd, work));
         }
         sum += isfinite(mine) && mine > 0 ? fmin(log10(mine / least), never) : never;
     }
@@ -372,7 +366,7 @@ static dae_status leave_out(diagram *g, dae_measurement **kept)
     dae_work work = g->opt->work == DAE_WORK_F ? DAE_WORK_F : DAE_WORK_SECONDS;
     *kept = NULL;
     for (int i = 0; i < g->count && lines < max_lines; i++) {
-        if (!is_first(g->m, i)) continue;
+        if (!dae_measurement_first(g->m, i)) continue;
         name[lines] = g->m[i].solver;
         excess[lines++] = dae_workprec_excess(g->m, g->count, g->m[i].solver, g->opt->mescd, work);
     }
@@ -403,6 +397,25 @@ static dae_status leave_out(diagram *g, dae_measurement **kept)
 
 /* ---- The whole ------------------------------------------------------------------------------------- */
 
+/* "vdpol-mu: Van der Pol, mu=5"; of a file only the name, since its description can be long, and not its hash. */
+static void put_title(dae_text *x, const dae_workprec_plot_options *opt)
+{
+    const dae_problem_info *info = opt->problem ? opt->problem->info : NULL;
+    const char *settings = opt->settings ? opt->settings : "", *title = info ? info->title : NULL;
+    char text[256];
+    if (opt->title) {
+        dae_text_quoted(x, opt->title);
+        return;
+    }
+    if (opt->problem && opt->problem->hash) {
+        title = NULL;
+        settings = strchr(settings, ' ') ? strchr(settings, ' ') + 1 : "";
+    }
+    snprintf(text, sizeof text, "%s%s%s%s%s", info && info->name ? info->name : "",
+             title && title[0] ? ": " : "", title ? title : "", settings[0] ? ", " : "", settings);
+    dae_text_quoted(x, text);
+}
+
 static void put_diagram(dae_text *x, diagram *g, int width)
 {
     const dae_workprec_plot_options *opt = g->opt;
@@ -416,7 +429,7 @@ static void put_diagram(dae_text *x, diagram *g, int width)
         double from = left + (double)k * panel_width / width, to = from + (panel_width - 74.0) / width;
         if (k == 0) {
             dae_text_put(x, "set multiplot title ");
-            dae_text_quoted(x, opt->title);
+            put_title(x, opt);
             dae_text_put(x, " noenhanced font \",16\"\n");
         }
         dae_text_print(x,

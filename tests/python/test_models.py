@@ -153,7 +153,13 @@ def test_compare_workprec_reference(crank):
     assert len(c) == 4 and seen[-1] == (4, 4) and [r["word"] for r in c] == ["event"] * 4
     assert np.ptp(c["t_end"]) < 1e-4 and c["position_max"].max() < 1e-5
     assert c.to_csv().splitlines()[0].startswith("label,status") and "<table>" in c._repr_html_()
-    w = daedalus.open("hires").workprec(["radau5", "lsoda"], digits=(4, 8, 2))
+    seen.clear()
+    w = daedalus.open("hires").workprec(["radau5", "lsoda"], digits=(4, 8, 2), progress=lambda k, n: seen.append((k, n)))
+    assert seen == [(k, 6) for k in range(1, 7)]
+    with pytest.raises(daedalus.InputError, match="did you mean radau5"):
+        daedalus.open("hires").workprec(["radua5/index1"])
+    with pytest.raises(ZeroDivisionError):
+        daedalus.open("hires").workprec(["radau5"], progress=lambda k, n: 1 / 0)
     assert len(w) == 6 and w["scd"][2] > w["scd"][0] + 2 and set(w.lines()) == {"radau5", "lsoda"}
     levels = []
     r = daedalus.open("vdpol-mu", mu=5).reference(8, progress=lambda rtol, digits: levels.append(digits))

@@ -201,6 +201,77 @@ static void what_cannot_be_done_is_said(void **state)
     dae_problem_destroy(p);
 }
 
+/* A store in memory: one text. */
+typedef struct shelf {
+    char name[128];
+    buffer text;
+    int gets, puts, computed, refuses;
+} shelf;
+
+static int get(const char *name, dae_write_fn *write, void *to, void *user)
+{
+    shelf *s = user;
+    s->gets++;
+    if (s->refuses) return -1;
+    return strcmp(name, s->name) != 0 ? 1 : write(s->text.text, s->text.used, to);
+}
+
+static int put(const char *name, const char *text, size_t length, void *user)
+{
+    shelf *s = user;
+    s->puts++;
+    if (s->refuses) return -1;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->text.used = 0;
+    return collect(text, length, &s->text);
+}
+
+static void computing(void *user)
+{
+    ((shelf *)user)->computed++;
+}
+
+static void a_store_gives_back_what_was_computed(void **state)
+{
+    (void)state;
+    static shelf s;
+    dae_store store = {get, put, &s};
+    dae_reference_options o = dae_reference_options_default();
+    dae_error err = {0};
+    dae_problem *p = problem("vdpol-mu", &(dae_setting){"mu", "5"}, 1);
+    o.computing = computing;
+    o.user = &s;
+    o.digits = 8;
+    assert_null(dae_reference_find(p, &store, &err));
+    assert_int_equal(err.status, DAE_OK);
+    dae_reference *first = dae_reference_obtain(p, &store, &o, &err);
+    assert_non_null(first);
+    assert_true(s.computed == 1 && s.puts == 1);
+    assert_true(!strncmp(s.name, "vdpol-mu-", 9) && strlen(s.name) == 9 + 16 + 5);
+    dae_reference *second = dae_reference_obtain(p, &store, &o, &err);
+    assert_true(second && s.computed == 1 && s.puts == 1);
+    for (int i = 0; i < first->n; i++) assert_true(first->y[i] == second->y[i]);
+    dae_reference_destroy(second);
+    /* Another parameter has another name; a damaged text is not taken and says so; a store that fails does no harm. */
+    dae_problem *other = problem("vdpol-mu", &(dae_setting){"mu", "6"}, 1);
+    char name[128];
+    dae_reference_name(other, name, sizeof name);
+    assert_true(strcmp(name, s.name) != 0);
+    dae_problem_destroy(other);
+    s.text.used /= 2;
+    assert_null(dae_reference_find(p, &store, &err));
+    assert_int_equal(err.status, DAE_ERR_INPUT);
+    s.refuses = 1;
+    assert_null(dae_reference_find(p, &store, &err));
+    assert_int_equal(err.status, DAE_ERR_FILE);
+    assert_int_equal(dae_reference_keep(first, p, &store, &err), DAE_ERR_FILE);
+    second = dae_reference_obtain(p, &store, &o, &err);
+    assert_true(second && s.computed == 2);
+    dae_reference_destroy(second);
+    dae_reference_destroy(first);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +282,7 @@ int main(void)
         cmocka_unit_test(keys_tell_parameters_apart),
         cmocka_unit_test(what_is_written_reads_back),
         cmocka_unit_test(what_cannot_be_done_is_said),
+        cmocka_unit_test(a_store_gives_back_what_was_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

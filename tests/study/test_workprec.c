@@ -166,7 +166,8 @@ static void plot_has_a_line_per_solver_and_a_strip_for_failures(void **state)
                            sample("radau5", 3, 2e-3, 20), sample("dopri5", 3, 1, 9),
                            sample("my \"own\"", 3, 1e-3, 9)};
     m[3].status = DAE_ERR_STEP_TOO_SMALL;
-    dae_workprec_plot_options o = {"a title", "svg", DAE_WORK_BOTH, 0, 3.5, 0};
+    dae_workprec_plot_options o = {
+        .title = "a title", .terminal = "svg", .work = DAE_WORK_BOTH, .reference_digits = 3.5};
     assert_int_equal(dae_workprec_plot(m, 5, &o, remember, text), DAE_OK);
     assert_non_null(strstr(text->text, "a title"));
     assert_non_null(strstr(text->text, "2 0.001 10\n4 0.01 100\n"));
@@ -195,7 +196,8 @@ static void plot_leaves_out_the_solvers_that_need_most(void **state)
     assert_near(dae_workprec_excess(m, 6, "b", 0, DAE_WORK_SECONDS), 1, 1e-12);
     assert_near(dae_workprec_excess(m, 6, "c", 0, DAE_WORK_SECONDS), (2 + 2 + 3) / 3.0, 1e-12);
     assert_near(dae_workprec_excess(m, 6, "none", 0, DAE_WORK_SECONDS), 3, 1e-12);
-    dae_workprec_plot_options o = {"a title", "svg", DAE_WORK_BOTH, 0, 0, 2};
+    dae_workprec_plot_options o = {
+        .title = "a title", .terminal = "svg", .work = DAE_WORK_BOTH, .most_lines = 2};
     assert_int_equal(dae_workprec_plot(m, 6, &o, remember, text), DAE_OK);
     assert_non_null(strstr(text->text, "title \"a\""));
     assert_non_null(strstr(text->text, "title \"b\""));
@@ -266,6 +268,155 @@ static void places_count_who_is_fastest(void **state)
     assert_int_equal(dae_workprec_places(m, 7, digits, refuse, NULL), DAE_ERR_FILE);
 }
 
+static void ladder_parts_that_are_empty_stay(void **state)
+{
+    (void)state;
+    dae_ladder l = {5, 12, 0.25, 1, 0, 1e-2, 0};
+    dae_error err = {0};
+    assert_int_equal(dae_ladder_parse("::0.5", &l, &err), DAE_OK);
+    assert_true(l.from == 5 && l.to == 12 && l.step == 0.5);
+    assert_int_equal(dae_ladder_parse("4:6:1", &l, &err), DAE_OK);
+    assert_int_equal(dae_ladder_count(&l), 3);
+    static const char *const wrong[] = {"6:4:1", "4:17:1", "4:6:0", "4:6:1:2", "four:6:1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(dae_ladder_parse(wrong[i], &l, &err), DAE_ERR_INPUT);
+        assert_true(l.from == 4 && l.to == 6 && l.step == 1);
+    }
+}
+
+typedef struct watched {
+    dae_measurement m[16];
+    int count, taken, begun, stop_after;
+} watched;
+
+static int on_begin(const dae_measurement *m, int run, int count, void *user)
+{
+    watched *w = user;
+    assert_true(m->rtol > 0 && run < count && count == 6);
+    w->begun++;
+    return 0;
+}
+
+static int on_done(const dae_measurement *m, void *user)
+{
+    watched *w = user;
+    w->m[w->count++] = *m;
+    return w->count == w->stop_after;
+}
+
+static int on_taken(const dae_measurement *m, void *user)
+{
+    watched *w = user;
+    w->taken++;
+    assert_string_equal(m->settings, "index=1");
+    return 0;
+}
+
+/* A study that was ended goes on where it was: what is known is taken over, the rest runs; all of it again: nothing does. */
+static void a_study_takes_over_what_is_known(void **state)
+{
+    (void)state;
+    static const char *const solver[] = {"radau5", "rodas5p"};
+    dae_problem *p = open_problem("rober");
+    dae_ladder l = dae_ladder_default(p);
+    l.from = 4, l.to = 6, l.step = 1;
+    static watched w;
+    w = (watched){.stop_after = 4};
+    dae_workprec_options o = {.ladder = &l,
+                              .settings = "index=1",
+                              .begin = on_begin,
+                              .done = on_done,
+                              .taken = on_taken,
+                              .user = &w};
+    dae_error err = {0};
+    assert_int_equal(dae_workprec_run(p, solver, 2, &o, &err), DAE_CANCELLED);
+    assert_int_equal(w.count, 4);
+    o.known = w.m;
+    o.nknown = w.count;
+    w.stop_after = 0;
+    assert_int_equal(dae_workprec_run(p, solver, 2, &o, &err), DAE_OK);
+    assert_true(w.count == 6 && w.taken == 4 && w.begun == 6);
+    o.nknown = 6;
+    assert_int_equal(dae_workprec_run(p, solver, 2, &o, &err), DAE_OK);
+    assert_true(w.count == 6 && w.taken == 10 && w.begun == 6);
+    for (int k = 0; k < 6; k++) { /* as one run of its own */
+        dae_run_options r = dae_run_options_default(p);
+        r.options.method = solver[k / 3];
+        dae_ladder_rung(&l, k % 3, dae_method_find(solver[k / 3]), &r.options);
+        dae_run_result *alone = dae_run(p, &r, &err);
+        assert_true(alone->stats.steps == w.m[k].steps && alone->scd == w.m[k].scd);
+        assert_string_equal(w.m[k].solver, solver[k / 3]);
+        dae_run_destroy(alone);
+    }
+    /* A run that an earlier, shorter limit ended is no finished run; one with the same limit is. */
+    dae_measurement ended = w.m[0];
+    ended.status = DAE_ERR_MAX_SECONDS;
+    ended.max_seconds = 1;
+    dae_measurement wanted = ended;
+    assert_non_null(dae_measurement_find(&wanted, &ended, 1));
+    wanted.max_seconds = 2;
+    assert_null(dae_measurement_find(&wanted, &ended, 1));
+    /* Of two runs of the same the later one counts; others are left out; loose ones stand first. */
+    dae_measurement list[3] = {w.m[1], w.m[0], w.m[1]}, out[3];
+    list[2].steps = 7;
+    assert_int_equal(dae_workprec_select(list, 3, "rober", "index=1", out), 2);
+    assert_true(out[0].rtol > out[1].rtol && out[1].steps == 7);
+    assert_int_equal(dae_workprec_select(list, 3, "rober", "", out), 0);
+    dae_problem_destroy(p);
+}
+
+static void options_and_names_of_a_study_are_checked(void **state)
+{
+    (void)state;
+    static const char *const good = "radau5", *const bad = "radua5", *const mechanical = "mexx";
+    dae_problem *p = open_problem("rober");
+    dae_ladder l = {4, 4, 1, 1, 0, 0, 0};
+    dae_error err = {0};
+    dae_workprec_options o = {.ladder = &l, .option = &(dae_setting){"jacobian", "wrong"}, .noption = 1};
+    assert_int_equal(dae_workprec_run(p, &good, 1, &o, &err), DAE_ERR_INPUT);
+    o.noption = 0;
+    assert_int_equal(dae_workprec_run(p, &bad, 1, &o, &err), DAE_ERR_INPUT);
+    assert_non_null(strstr(err.text, "radau5"));
+    assert_true(dae_workprec_run(p, &mechanical, 1, &o, &err) < 0);
+    assert_non_null(strstr(err.text, "rober with mexx"));
+    o.all = 1;
+    assert_int_equal(dae_workprec_run(p, &mechanical, 1, &o, &err), DAE_OK);
+    dae_problem_destroy(p);
+}
+
+static void text_marks_the_least_time(void **state)
+{
+    (void)state;
+    const dae_measurement m[] = {made("one", "a", 2, 1e-5), made("one", "a", 3, 2e-3),
+                                 made("one", "b", 2, 3e-5), made("one", "b", 3, 1e-3)};
+    static memory out;
+    out.length = 0;
+    assert_int_equal(dae_workprec_text(m, 4, 0, 0, remember, &out), DAE_OK);
+    assert_non_null(strstr(out.text, "a                         10 us*     2 ms       2       0\n"));
+    assert_non_null(strstr(out.text, "b                         30 us      1 ms*      2       0\n"));
+    assert_null(strstr(out.text, "rtol"));
+    assert_int_equal(dae_workprec_text(m, 4, 0, 1, remember, &out), DAE_OK);
+    assert_non_null(strstr(out.text, "rtol"));
+}
+
+static int only_hires(const char *problem, void *user)
+{
+    (void)user;
+    return !strcmp(problem, "hires");
+}
+
+static void gallery_shows_what_is_drawn(void **state)
+{
+    (void)state;
+    const dae_measurement m = made("hires", "radau5", 4, 1e-5);
+    static memory out;
+    out.length = 0;
+    assert_int_equal(dae_workprec_gallery(&m, 1, "pictures", only_hires, NULL, remember, &out), DAE_OK);
+    assert_non_null(strstr(out.text, "| hires | radau5 10 µs |"));
+    assert_non_null(strstr(out.text, "![hires](pictures/hires.svg)"));
+    assert_null(strstr(out.text, "pollu"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +430,11 @@ int main(void)
         cmocka_unit_test(plot_leaves_out_the_solvers_that_need_most),
         cmocka_unit_test(measurement_of_a_run_has_its_numbers),
         cmocka_unit_test(places_count_who_is_fastest),
+        cmocka_unit_test(ladder_parts_that_are_empty_stay),
+        cmocka_unit_test(a_study_takes_over_what_is_known),
+        cmocka_unit_test(options_and_names_of_a_study_are_checked),
+        cmocka_unit_test(text_marks_the_least_time),
+        cmocka_unit_test(gallery_shows_what_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

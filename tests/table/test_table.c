@@ -162,11 +162,41 @@ static void provenance_tells_machine_and_build(void **state)
     dae_table_destroy(t);
 }
 
+/* What is saved reads back; a folder that is not there and an ending that says nothing are told, and nothing is left over. */
+static void a_table_is_saved_by_its_ending(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    dae_table *t = dae_table_create(2, 2), *back;
+    dae_table_column(t, 0, "t", "s");
+    dae_table_column(t, 1, "x", "m");
+    for (int i = 0; i < 4; i++) dae_table_set(t, i % 2, i / 2, 0.1 * (i + 1));
+    assert_int_equal(dae_table_save(t, "test_table_saved.json", &err), DAE_OK);
+    assert_int_equal(dae_table_save(t, "test_table_saved.json", &err),
+                     DAE_OK); /* in the place of the old one */
+    FILE *file = fopen("test_table_saved.json", "rb");
+    assert_non_null(file);
+    char text[1024];
+    size_t n = fread(text, 1, sizeof text, file);
+    fclose(file);
+    assert_non_null(back = dae_table_read(text, n, &err));
+    for (int i = 0; i < 4; i++) assert_true(back->value[i] == t->value[i]);
+    dae_table_destroy(back);
+    remove("test_table_saved.json");
+    assert_int_equal(dae_table_save(t, "nowhere/at/all.csv", &err), DAE_ERR_FILE);
+    assert_non_null(strstr(err.text, "nowhere/at/all.csv"));
+    assert_int_equal(dae_table_save(t, "table.txt", &err), DAE_ERR_INPUT);
+    assert_null(fopen("test_table_saved.json.part", "rb"));
+    dae_table_destroy(t);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_is_names_units_attributes_values), cmocka_unit_test(json_reads_back),
-        cmocka_unit_test(formats_go_by_the_ending), cmocka_unit_test(columns_are_chosen_by_name),
-        cmocka_unit_test(provenance_tells_machine_and_build)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_table_is_saved_by_its_ending),
+                                       cmocka_unit_test(csv_is_names_units_attributes_values),
+                                       cmocka_unit_test(json_reads_back),
+                                       cmocka_unit_test(formats_go_by_the_ending),
+                                       cmocka_unit_test(columns_are_chosen_by_name),
+                                       cmocka_unit_test(provenance_tells_machine_and_build)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -518,19 +518,12 @@ class Model:
 
     def workprec(self, solvers, *, digits=None, repeat=1, max_seconds=10, progress=None):
         """Work against precision: every solver at a ladder of tolerances. digits: (from, to, step) of -log10 rtol."""
-        runs = []
+        labels = []
         for label in solvers:
-            options = self._solver_options(label)
-            ladder = _core.ladder(self._core, options["method"], *(map(float, digits) if digits else (float("nan"), 0.0, 0.0)))
-            for e, rtol, atol, h0 in ladder:
-                raw = _core.run(self._core, {**options, "rtol": rtol, "atol": atol, "h0": h0, "max_seconds": float(max_seconds)},
-                                repeat=repeat)
-                s = raw["stats"]
-                runs.append({"solver": label, "digits": e, "rtol": rtol, "atol": atol, "h0": h0, "status": raw["word"],
-                             "scd": raw["scd"], "mescd": raw["mescd"], "cpu_seconds": raw["cpu_seconds"], "steps": s["steps"],
-                             "f": s["f"] + s["f_jac"], "jac": s["jac"], "lu": s["lu"], "message": raw["message"]})
-                if progress:
-                    progress(len(runs), len(solvers) * len(ladder))
+            method, slash, form = label.partition("/")
+            labels.append(method_name(method) + slash + form)
+        first, last, step = map(float, digits) if digits else (float("nan"), 0.0, 0.0)
+        runs = _core.workprec(self._core, list(solvers), labels, first, last, step, repeat, float(max_seconds), progress)
         return WorkPrecision(self, runs)
 
     def reference(self, digits=11, *, max_seconds=60, progress=None):

@@ -174,7 +174,7 @@ PyObject *study_topology(PyObject *self, PyObject *unused);
 PyObject *study_pose(PyObject *self, PyObject *args);
 PyObject *study_eigenvalues(PyObject *self, PyObject *args);
 PyObject *study_columns(PyObject *self, PyObject *args);
-PyObject *study_ladder(PyObject *module, PyObject *args);
+PyObject *study_workprec(PyObject *module, PyObject *args);
 PyObject *study_compare(PyObject *module, PyObject *args);
 PyObject *study_reference(PyObject *module, PyObject *args);
 

@@ -139,7 +139,7 @@ static PyMethodDef functions[] = {
     {"run", (PyCFunction)(void (*)(void))run_problem, METH_VARARGS | METH_KEYWORDS, "one run of a problem"},
     {"events", events, METH_VARARGS, "switching functions for a run"},
     {"capsule", capsule, METH_O, "address, user data and signature of a capsule"},
-    {"ladder", study_ladder, METH_VARARGS, "tolerances of a work-precision study"},
+    {"workprec", study_workprec, METH_VARARGS, "a work-precision study"},
     {"compare", study_compare, METH_VARARGS, "one way to integrate a problem"},
     {"reference", study_reference, METH_VARARGS, "a reference solution"},
     {"gradient", derivative_gradient, METH_VARARGS, "a functional of a solution and its gradient"},

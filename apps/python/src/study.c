@@ -111,27 +111,77 @@ PyObject *study_columns(PyObject *self, PyObject *args)
 
 /* ---- Tolerances, comparisons, references ----------------------------------------------------------------- */
 
-/* ladder(problem, method, from, to, step): (e, rtol, atol, h0) of each rung; from NaN: that of the test set. */
-PyObject *study_ladder(PyObject *module, PyObject *args)
+/* A study on its way: watch first, for watch_progress. */
+typedef struct study_watch {
+    watch w;
+    PyObject *rows, *names; /* of the solvers as they were given */
+    PyObject *done;         /* done(runs, count), or NULL */
+    const char *const *label;
+    int nsolver, count;
+} study_watch;
+
+static int on_measured(const dae_measurement *m, void *user)
+{
+    study_watch *x = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int k = 0;
+    while (k < x->nsolver - 1 && strcmp(x->label[k], m->solver) != 0) k++;
+    PyObject *row = Py_BuildValue(
+        "{s:O,s:d,s:d,s:d,s:d,s:s,s:d,s:d,s:d,s:l,s:l,s:l,s:l,s:s}", "solver", PyList_GET_ITEM(x->names, k),
+        "digits", -log10(m->rtol), "rtol", m->rtol, "atol", m->atol, "h0", m->h0, "status",
+        dae_run_status_word(m->status), "scd", m->scd, "mescd", m->mescd, "cpu_seconds", m->cpu_seconds,
+        "steps", m->steps, "f", m->f + m->f_jac, "jac", m->jac, "lu", m->lu, "message", m->message);
+    int stop = !row || PyList_Append(x->rows, row) < 0 || PyErr_CheckSignals() < 0;
+    Py_XDECREF(row);
+    if (!stop && x->done) {
+        PyObject *r = PyObject_CallFunction(x->done, "ni", PyList_GET_SIZE(x->rows), x->count);
+        stop = !r;
+        Py_XDECREF(r);
+    }
+    if (PyErr_Occurred()) shared_catch(x->w.all);
+    PyGILState_Release(gil);
+    return stop;
+}
+
+/* workprec(problem, names, labels, from, to, step, repeat, max_seconds, done or None): rows of its runs; from NaN: the ladder of the
+ * test set. labels are names with our names of methods. */
+PyObject *study_workprec(PyObject *module, PyObject *args)
 {
     problem_object *p;
-    const char *name;
+    PyObject *names, *labels, *done;
     double from, to, step;
+    dae_error err = {0};
+    const char *label[DAE_MAX_SOLVERS];
+    dae_workprec_options o = {.done = on_measured, .progress = watch_progress};
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!sddd", &problem_type, &p, &name, &from, &to, &step)) return NULL;
-    dae_ladder ladder = dae_ladder_default(p->problem);
-    const dae_method_info *m = dae_method_find(name);
-    if (!m) return PyErr_Format(core_input, "there is no method \"%s\"", name);
-    if (!isnan(from)) ladder.from = from, ladder.to = to, ladder.step = step;
-    PyObject *list = PyList_New(0);
-    for (int i = 0; list && i < dae_ladder_count(&ladder); i++) {
-        dae_options o = dae_options_default();
-        double e = dae_ladder_rung(&ladder, i, m, &o);
-        PyObject *x = Py_BuildValue("(dddd)", e, o.rtol, o.atol, o.h0);
-        if (!x || PyList_Append(list, x) < 0) Py_CLEAR(list);
-        Py_XDECREF(x);
+    if (!PyArg_ParseTuple(args, "O!O!O!dddidO", &problem_type, &p, &PyList_Type, &names, &PyList_Type,
+                          &labels, &from, &to, &step, &o.repeat, &o.max_seconds, &done))
+        return NULL;
+    study_watch x = {.w = {.all = &p->all},
+                     .names = names,
+                     .label = label,
+                     .nsolver = (int)PyList_GET_SIZE(labels),
+                     .done = done == Py_None ? NULL : done};
+    if (x.nsolver > DAE_MAX_SOLVERS || PyList_GET_SIZE(names) != x.nsolver)
+        return PyErr_Format(core_input, "more than %d solvers are too many for one study", DAE_MAX_SOLVERS);
+    for (int k = 0; k < x.nsolver; k++) {
+        if (!(label[k] = PyUnicode_AsUTF8(PyList_GET_ITEM(labels, k)))) return NULL;
     }
-    return list;
+    dae_ladder ladder = dae_ladder_default(p->problem);
+    if (!isnan(from)) ladder.from = from, ladder.to = to, ladder.step = step;
+    x.count = x.nsolver * dae_ladder_count(&ladder);
+    if (!(x.rows = PyList_New(0))) return NULL;
+    o.ladder = &ladder;
+    o.user = &x;
+    PyThreadState *thread = PyEval_SaveThread();
+    dae_status s = dae_workprec_run(p->problem, label, x.nsolver, &o, &err);
+    PyEval_RestoreThread(thread);
+    if (shared_raise(&p->all)) Py_CLEAR(x.rows);
+    else if (s < 0) {
+        Py_CLEAR(x.rows);
+        raise_status(s, &err);
+    }
+    return x.rows;
 }
 
 /* compare(problem, options, label, t_end, repeat): one way to integrate it. */

@@ -1,5 +1,11 @@
-/* daedalus info NAME --json: the same facts as one object, for programs and for the web page. */
-#include "info.h"
+/* What there is, as JSON: problems, methods and formulations, with their parameters, options and pages. */
+#include <daedalus/about.h>
+
+#include "core/text.h"
+#include "study/json.h"
+#include "study/solver.h"
+
+#include <daedalus/page.h>
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -121,36 +127,105 @@ static json_t *options(const dae_option *o)
     return list;
 }
 
-/* Collects what dae_markdown_html writes. */
 static void set_page(json_t *o, const char *doc)
 {
-    cli_text b = {0};
+    dae_bytes html = {0};
     set(o, "doc", text(doc));
-    dae_status s = doc ? dae_markdown_html(doc, strlen(doc), 0, cli_write_text, &b) : DAE_OK;
-    set(o, "html", doc && s == DAE_OK ? json_stringn(b.text ? b.text : "", b.length) : json_null());
-    free(b.text);
+    dae_status s = doc ? dae_markdown_html(doc, strlen(doc), 0, dae_bytes_write, &html) : DAE_OK;
+    set(o, "html", doc && s == DAE_OK ? json_stringn(html.text ? html.text : "", html.length) : json_null());
+    free(html.text);
 }
 
-static void print(json_t *o)
+/* An object in one line with its end. */
+static dae_status hand_out(json_t *o, dae_write_fn *write, void *user)
 {
-    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    putchar('\n');
-    json_decref(o);
+    dae_status s = dae_json_write(o, write, user);
+    return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
 }
 
-void info_problem_json(const dae_problem_info *info, const dae_problem *p)
+/* ---- In short, for lists ---------------------------------------------------------------------------- */
+
+static void put_problem(json_t *o, const dae_problem_info *p)
 {
+    set(o, "name", text(p->name));
+    set(o, "title", text(p->title));
+    set(o, "kind", text(dae_kind_name(p->kind)));
+    set(o, "n", json_integer(p->n));
+    set(o, "index", json_integer(p->index));
+    set(o, "stiff", json_boolean(p->stiff));
+    set(o, "aliases", text(p->aliases));
+    set(o, "origin", text(p->origin));
+}
+
+static void put_method(json_t *o, const dae_method_info *m)
+{
+    json_t *kinds = json_array();
+    for (int k = DAE_KIND_ODE; k <= DAE_KIND_MECH; k++) {
+        if (m->kinds & 1u << k) json_array_append_new(kinds, text(dae_kind_name((dae_kind)k)));
+    }
+    set(o, "name", text(m->name));
+    set(o, "title", text(m->title));
+    set(o, "order_min", json_integer(m->order_min));
+    set(o, "order_max", json_integer(m->order_max));
+    set(o, "kinds", kinds);
+    set(o, "max_index", json_integer(m->max_index));
+    set(o, "implicit", json_boolean(m->implicit));
+    set(o, "literature", text(m->literature));
+}
+
+static void put_formulation(json_t *o, const dae_formulation_info *f)
+{
+    set(o, "name", text(f->name));
+    set(o, "title", text(f->title));
+    set(o, "kind", text(dae_kind_name(f->kind)));
+    set(o, "index", json_integer(f->index));
+}
+
+/* The next object of a list. */
+static json_t *more(json_t *list)
+{
+    json_t *o = json_object();
+    json_array_append_new(list, o);
+    return o;
+}
+
+dae_status dae_list_json(const char *what, int index, const struct dae_method *const *own,
+                         dae_write_fn *write, void *user)
+{
+    json_t *answer = json_object();
+    const dae_method_info *m;
+    if (!what || !strcmp(what, "problems")) {
+        json_t *list = json_array();
+        for (int i = 0; dae_problem_get(i); i++) {
+            if (index < 0 || dae_problem_get(i)->index == index) put_problem(more(list), dae_problem_get(i));
+        }
+        set(answer, "problems", list);
+    }
+    if (!what || !strcmp(what, "solvers")) {
+        json_t *list = json_array();
+        for (int i = 0; (m = dae_solver_method_at(own, i)); i++) {
+            if (m->max_index >= index) put_method(more(list), m);
+        }
+        set(answer, "solvers", list);
+    }
+    if (!what || !strcmp(what, "formulations")) {
+        json_t *list = json_array();
+        for (int i = 0; dae_formulation_get(i); i++) put_formulation(more(list), dae_formulation_get(i));
+        set(answer, "formulations", list);
+    }
+    return hand_out(answer, write, user);
+}
+
+/* ---- In full ----------------------------------------------------------------------------------------- */
+
+dae_status dae_problem_json(const dae_problem *p, dae_write_fn *write, void *user)
+{
+    const dae_problem_info *info = p->info;
     json_t *o = json_object();
     int n = dae_system_size(&p->system);
     set(o, "what", text("problem"));
-    set(o, "name", text(info->name));
-    set(o, "title", text(info->title));
-    set(o, "kind", text(dae_kind_name(info->kind)));
+    put_problem(o, info);
     set(o, "n", json_integer(n));
-    set(o, "index", json_integer(info->index));
-    set(o, "stiff", json_boolean(info->stiff));
-    set(o, "aliases", text(info->aliases));
-    set(o, "origin", text(info->origin));
     set(o, "t0", number(p->t0));
     set(o, "t_end", number(p->t_end));
     set(o, "time_unit", text(p->time_unit));
@@ -166,41 +241,28 @@ void info_problem_json(const dae_problem_info *info, const dae_problem *p)
     set(o, "parameters", parameters(info->parameter));
     set(o, "components", components(p, n));
     set_page(o, p->doc ? p->doc : dae_problem_doc(info->name));
-    print(o);
+    return hand_out(o, write, user);
 }
 
-void info_solver_json(const dae_method_info *m)
+dae_status dae_method_json(const dae_method_info *m, dae_write_fn *write, void *user)
 {
-    json_t *o = json_object(), *kinds = json_array();
-    for (int k = DAE_KIND_ODE; k <= DAE_KIND_MECH; k++) {
-        if (m->kinds & 1u << k) json_array_append_new(kinds, text(dae_kind_name((dae_kind)k)));
-    }
+    json_t *o = json_object();
     set(o, "what", text("solver"));
-    set(o, "name", text(m->name));
-    set(o, "title", text(m->title));
-    set(o, "order_min", json_integer(m->order_min));
-    set(o, "order_max", json_integer(m->order_max));
-    set(o, "kinds", kinds);
-    set(o, "max_index", json_integer(m->max_index));
-    set(o, "implicit", json_boolean(m->implicit));
+    put_method(o, m);
     set(o, "multistep", json_boolean(m->multistep));
-    set(o, "literature", text(m->literature));
     set(o, "summary", text(m->summary));
     set(o, "options", options(m->options));
     set_page(o, dae_method_doc(m->name));
-    print(o);
+    return hand_out(o, write, user);
 }
 
-void info_formulation_json(const dae_formulation_info *f)
+dae_status dae_formulation_json(const dae_formulation_info *f, dae_write_fn *write, void *user)
 {
     json_t *o = json_object();
     set(o, "what", text("formulation"));
-    set(o, "name", text(f->name));
-    set(o, "title", text(f->title));
-    set(o, "kind", text(dae_kind_name(f->kind)));
-    set(o, "index", json_integer(f->index));
+    put_formulation(o, f);
     set(o, "summary", text(f->summary));
     set(o, "options", options(f->options));
     set_page(o, dae_formulation_doc(f->name));
-    print(o);
+    return hand_out(o, write, user);
 }
