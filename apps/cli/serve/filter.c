@@ -36,9 +36,6 @@ static const int harmless[] = {SCMP_SYS(read),
                                SCMP_SYS(access),
                                SCMP_SYS(faccessat),
                                SCMP_SYS(faccessat2),
-                               SCMP_SYS(mkdir),
-                               SCMP_SYS(mkdirat),
-                               SCMP_SYS(getdents64),
                                SCMP_SYS(unlink),
                                SCMP_SYS(unlinkat),
                                SCMP_SYS(rename),
@@ -75,6 +72,9 @@ static const int harmless[] = {SCMP_SYS(read),
                                SCMP_SYS(exit_group),
                                SCMP_SYS(restart_syscall)};
 
+/* A sweep has a folder for its logs; uploaded programs need none. */
+static const int folders[] = {SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(getdents64)};
+
 /* What libraries try and can do without: they are told that there is no such thing. */
 static const int absent[] = {SCMP_SYS(mbind), SCMP_SYS(set_mempolicy), SCMP_SYS(get_mempolicy),
                              SCMP_SYS(sched_setaffinity), SCMP_SYS(prctl)};
@@ -97,7 +97,8 @@ int filter_file(int starts_program)
     scmp_filter_ctx c = seccomp_init(SCMP_ACT_KILL_PROCESS);
     int file = memfd_create("filter", MFD_CLOEXEC);
     int bad = !c || file < 0 || allow(c, harmless, sizeof harmless / sizeof *harmless) ||
-              (starts_program && allow(c, loading, sizeof loading / sizeof *loading));
+              (starts_program ? allow(c, loading, sizeof loading / sizeof *loading)
+                              : allow(c, folders, sizeof folders / sizeof *folders));
     for (size_t i = 0; i < sizeof absent / sizeof *absent && !bad; i++) {
         bad = seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), absent[i], 0) < 0;
     }
