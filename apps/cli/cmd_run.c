@@ -605,7 +605,7 @@ static const cli_option options[] = {
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
     {"sens", "P,Q,...", NULL,
      "differentiate the solution by these parameters and initial values (NAME(0)): columns dx/dp in --out, "
-     "\"sensitivity\" in --json"},
+     "\"sensitivity\" in --json, bands of 5 % of each in --plot"},
     {"integral", "EXPR", NULL,
      "integrate it along the run: of components, sensors, t and parameters; its derivatives too with --sens; "
      "a "

@@ -4,10 +4,13 @@
 
 #include <daedalus/run.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { longest_title = 100, room = 24 };
+#define OFF 0.05 /* ours */
 
 static void put_title(const dae_run_result *r, char *text, size_t size)
 {
@@ -16,6 +19,28 @@ static void put_title(const dae_run_result *r, char *text, size_t size)
                  title ? title : "", r->solver, r->rtol, r->atol);
     if (strlen(text) > longest_title) /* of models it can be whole sentences */
         dae_snprintf(text, size, "%s   (%s, rtol %g, atol %g)", r->name, r->solver, r->rtol, r->atol);
+}
+
+/* Half widths of the bands of a run with derivatives: what the solution changes by where every parameter is off by the part OFF of itself
+ * (one that is 0: by OFF), independent of each other. NULL: there are none. */
+static double *bands(const dae_run_result *r)
+{
+    const dae_problem *p = r->problem;
+    size_t n = (size_t)r->n, size = n * (size_t)r->npoint;
+    double *half = r->point_s ? calloc(size + 1, sizeof *half) : NULL;
+    for (int j = 0; half && j < r->nsensitivity; j++) {
+        int k = p->info ? dae_parameter_find(p, r->sensitivity[j]) : -1;
+        char base[200];
+        snprintf(base, sizeof base, "%.*s", (int)strcspn(r->sensitivity[j], "("), r->sensitivity[j]);
+        int i = k < 0 ? dae_component_find(p, base) : -1;
+        double value = k >= 0 ? p->parameter[k] : i >= 0 ? p->y0[i] : 0, off = OFF * (value != 0 ? value : 1);
+        for (size_t q = 0; q < size; q++) {
+            double d = off * r->point_s[q / n * n * (size_t)r->nsensitivity + (size_t)j * n + q % n];
+            half[q] += d * d;
+        }
+    }
+    for (size_t q = 0; half && q < size; q++) half[q] = sqrt(half[q]);
+    return half;
 }
 
 dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write_fn *write, void *user)
@@ -44,18 +69,23 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
                         .log_x = p->plot_log_t && r->t_end > r->t0,
                         .backwards = r->t_end < r->t0,
                         .title = title};
-        double *across = NULL;
+        double *across = NULL, *half = bands(r);
+        c.band = half;
+        if (half && strlen(title) + 60 < sizeof title)
+            strcat(title, r->nsensitivity > 1 ? "; bands: parameters of --sens off by 5 % each"
+                                              : "; band: parameter of --sens off by 5 %");
         if (p->plot_against && p->nplot > 1) {
             across = malloc((size_t)(r->npoint + 1) * sizeof *across);
             for (int k = 0; across && k < r->npoint; k++)
                 across[k] = r->point_y[(size_t)k * n + (size_t)p->plot[1]];
             c.x = across ? across : c.x;
             c.x_name = name[p->plot[1]], c.x_unit = unit[p->plot[1]];
-            c.nchosen = 1, c.log_x = c.backwards = 0;
+            c.nchosen = 1, c.log_x = c.backwards = 0, c.band = NULL;
         }
         while (c.log_x && c.first < r->npoint && !(r->point_t[c.first] > 0)) c.first++;
         s = dae_curves_plot(&c, terminal, write, user);
         free(across);
+        free(half);
     }
     free(name);
     free(buffer);

@@ -113,6 +113,11 @@ static void put_point(dae_text *x, const plot *g, int k)
             } else {
                 dae_text_put(x, " NaN");
             }
+            if (!g->c->band) continue;
+            double half = g->c->band[(size_t)k * (size_t)g->c->n + (size_t)g->panel[j].curve[i].component],
+                   low = g->panel[j].log_y ? fmax(v - half, g->panel[j].lowest) : v - half;
+            if (isfinite(v) && isfinite(half)) dae_text_print(x, " %.7g %.7g", low, v + half);
+            else dae_text_put(x, " NaN NaN");
         }
     }
     dae_text_put(x, "\n");
@@ -183,10 +188,15 @@ static void put_panel(dae_text *x, const plot *g, int j, int *column)
     dae_text_put(x, q->count > 1
                         ? "set key outside right center Left reverse noenhanced samplen 2 spacing 1.2\n"
                         : "unset key\n");
-    for (int i = 0; i < q->count; i++) {
-        dae_text_print(x, "%s$data using 1:%d with %s linecolor rgb \"%s\" title ", i ? ", " : "plot ",
-                       ++*column, c->points ? "points pointtype 7 pointsize 0.5" : "lines linewidth 2",
-                       color[i]);
+    dae_text_put(x, "plot ");
+    for (int i = 0, at = *column; i < q->count && c->band; i++, at += 3)
+        dae_text_print(x,
+                       "$data using 1:%d:%d with filledcurves fillstyle transparent solid 0.2 noborder "
+                       "linecolor rgb \"%s\" notitle, ",
+                       at + 2, at + 3, color[i]);
+    for (int i = 0; i < q->count; i++, *column += c->band ? 2 : 0) {
+        dae_text_print(x, "%s$data using 1:%d with %s linecolor rgb \"%s\" title ", i ? ", " : "", ++*column,
+                       c->points ? "points pointtype 7 pointsize 0.5" : "lines linewidth 2", color[i]);
         dae_text_quoted(x, c->name[q->curve[i].component]);
     }
     dae_text_put(x, "\n");

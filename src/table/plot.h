@@ -6,7 +6,8 @@
 
 typedef struct dae_curves {
     int n, npoint;
-    const double *x, *y;                   /* npoint; n per point */
+    const double *x, *y; /* npoint; n per point */
+    const double *band;  /* n per point: half widths of bands around the curves; NULL: none */
     const char *const *name, *const *unit; /* n */
     const char *x_name, *x_unit;           /* x_unit "": none */
     const int *chosen;                     /* those that are drawn, nchosen of them; NULL: the first ones */
