@@ -30,6 +30,12 @@ void dae_text_put(dae_text *x, const char *text)
     put(x, text, strlen(text));
 }
 
+void dae_text_real(dae_text *x, double value)
+{
+    char text[DAE_REAL_TEXT];
+    put(x, text, dae_real_text(value, text));
+}
+
 void dae_text_fill(dae_text *x, char letter, int count)
 {
     for (int i = 0; i < count; i++) put(x, &letter, 1);

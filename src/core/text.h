@@ -16,6 +16,8 @@ typedef struct dae_text {
 
 void dae_text_print(dae_text *x, const char *format, ...) DAE_PRINTF(2, 3);
 void dae_text_put(dae_text *x, const char *text);
+/* "%.17g" */
+void dae_text_real(dae_text *x, double value);
 /* Fills with `count` times the letter. */
 void dae_text_fill(dae_text *x, char letter, int count);
 /* In double quotes for gnuplot. */

@@ -235,7 +235,7 @@ fail:
 static void put_attribute(dae_text *x, const dae_attribute *a)
 {
     dae_text_print(x, "# %s: ", a->name);
-    if (!a->text) dae_text_print(x, "%.17g", a->value);
+    if (!a->text) dae_text_real(x, a->value);
     for (const char *c = a->text; c && *c; c++) dae_text_fill(x, *c == '\n' || *c == '\r' ? ' ' : *c, 1);
     dae_text_put(x, "\n");
 }
@@ -263,7 +263,7 @@ dae_status dae_table_csv(const dae_table *t, dae_write_fn *write, void *user)
             const char *text = t->text ? t->text[(long)k * t->nrow + i] : NULL;
             if (k) dae_text_put(&x, ",");
             if (text) dae_text_field(&x, text);
-            else dae_text_print(&x, "%.17g", t->value[(long)k * t->nrow + i]);
+            else dae_text_real(&x, t->value[(long)k * t->nrow + i]);
         }
         dae_text_put(&x, "\n");
     }

@@ -15,7 +15,7 @@ static void put_string(dae_text *x, const char *text)
 
 static void put_number(dae_text *x, double value)
 {
-    if (isfinite(value)) dae_text_print(x, "%.17g", value);
+    if (isfinite(value)) dae_text_real(x, value);
     else dae_text_put(x, "null");
 }
 
