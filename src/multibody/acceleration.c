@@ -18,6 +18,7 @@
 #define UNCERTAIN 1e-5 /* error of a known solution from which on a matrix is taken to be singular; ours */
 #define SETTLED 1e-11  /* relative change of the multipliers that ends the iteration with friction; ours */
 enum { friction_tries = 30 };
+#define LOOP_ROWS 40 /* ours: above it sparse factors take loops better than a dense Schur complement */
 
 struct mbs_acceleration_solver {
     const mbs_mechanism *m;
@@ -32,7 +33,9 @@ struct mbs_acceleration_solver {
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
 
-mbs_acceleration_solver *mbs_acceleration_create(const mbs_mechanism *m, dae_error *err)
+/* once: for one state, so that choosing pivots (a hundred factorizations) is not worth it: along the tree, where few rows
+ * close loops. */
+static mbs_acceleration_solver *create(const mbs_mechanism *m, int once, dae_error *err)
 {
     const dae_mech *s = &m->system.mech;
     size_t n = (size_t)(m->nv + m->nlambda);
@@ -44,13 +47,18 @@ mbs_acceleration_solver *mbs_acceleration_create(const mbs_mechanism *m, dae_err
     c->r = dae_arena_reals(c->arena, n + 1);
     c->none = dae_arena_reals(c->arena, (size_t)m->nlambda + 1);
     if (s->G_colptr && s->mass_block) {
-        c->spec = (dae_saddle_spec){.mode = "sparse_lu",
+        int tree = once && s->parent && s->row_joint, loops = 0;
+        for (int i = 0; tree && i < m->nlambda; i++) loops += s->row_joint[i] < 0;
+        if (loops > LOOP_ROWS) tree = 0;
+        c->spec = (dae_saddle_spec){.mode = tree ? "recursive_constraint" : "sparse_lu",
                                     .nv = m->nv,
                                     .nl = m->nlambda,
                                     .block = s->mass_block,
                                     .nblock = s->nblock,
                                     .colptr = s->G_colptr,
-                                    .rowind = s->G_rowind};
+                                    .rowind = s->G_rowind,
+                                    .parent = tree ? s->parent : NULL,
+                                    .row_joint = tree ? s->row_joint : NULL};
         c->G = dae_arena_reals(c->arena, (size_t)s->G_colptr[m->nv] + 1);
     }
     if (dae_arena_failed(c->arena)) goto fail;
@@ -62,6 +70,11 @@ fail:
     mbs_acceleration_destroy(c);
     dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     return NULL;
+}
+
+mbs_acceleration_solver *mbs_acceleration_create(const mbs_mechanism *m, dae_error *err)
+{
+    return create(m, 0, err);
 }
 
 void mbs_acceleration_destroy(mbs_acceleration_solver *c)
@@ -247,7 +260,7 @@ dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const doubl
 dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const double *y, double *a,
                                       double *lambda, dae_error *err)
 {
-    mbs_acceleration_solver *c = mbs_acceleration_create(m, err);
+    mbs_acceleration_solver *c = create(m, 1, err);
     if (!c) return DAE_ERR_MEMORY;
     dae_status status = mbs_acceleration_at(c, t, y, a, lambda, err);
     mbs_acceleration_destroy(c);

@@ -7,6 +7,7 @@
 enum { dense_limit = 1500 }; /* rows; above it redundancy is not looked for */
 #define REDUNDANT 1e-8       /* part of a row outside the span of the others, relative; ours */
 #define DISTURBANCE 1e-2     /* of the second state at which it is tested; ours */
+#define MANY_ROWS 60         /* ours: from here on they are taken as sparse */
 
 /* ---- Tree -------------------------------------------------------------------------------------------- */
 
@@ -156,6 +157,47 @@ static void dependent_rows(int nrow, int nv, const double *G, const int *order, 
     }
 }
 
+/* The same for many rows, which have few entries each: elimination, every row with its largest entry that is left as pivot,
+ * so that rows of far bodies do not meet. What is left of a row is never less than what Gram-Schmidt leaves.
+ * list: nv*(nv+1) + 2 nv numbers for work. */
+static void dependent_sparse_rows(int nrow, int nv, const double *G, const int *order, double *basis,
+                                  int *list, unsigned char *mark)
+{
+    int n = 0, *pivot = list + (size_t)nv * (size_t)(nv + 1), *count = pivot + nv;
+    for (int k = 0; k < nrow; k++) {
+        int row = order[k], best = 0;
+        double *x = basis + (size_t)n * (size_t)nv, norm = 0, left = 0;
+        for (int c = 0; c < nv; c++) {
+            x[c] = G[(size_t)c * (size_t)nrow + (size_t)row];
+            norm += x[c] * x[c];
+        }
+        for (int i = 0; i < n;
+             i++) { /* in their order: an earlier row has entries where later ones have their pivots */
+            const double *q = basis + (size_t)i * (size_t)nv;
+            const int *at = list + (size_t)i * (size_t)nv;
+            double factor = x[pivot[i]];
+            if (factor == 0) continue;
+            for (int j = 0; j < count[i]; j++) x[at[j]] -= factor * q[at[j]];
+            x[pivot[i]] = 0;
+        }
+        for (int c = 0; c < nv; c++) {
+            left += x[c] * x[c];
+            if (fabs(x[c]) > fabs(x[best])) best = c;
+        }
+        mark[row] = n == nv || left <= REDUNDANT * REDUNDANT * norm || norm == 0;
+        if (mark[row]) continue;
+        double scale = 1 / x[best];
+        int *at = list + (size_t)n * (size_t)nv;
+        count[n] = 0;
+        for (int c = 0; c < nv; c++) {
+            if (x[c] == 0) continue;
+            x[c] *= scale;
+            at[count[n]++] = c;
+        }
+        pivot[n++] = best;
+    }
+}
+
 /* Rows of the tree first, then those that close loops, then drivers: the later ones are called redundant. */
 static void sequence(const mbs_mechanism *m, int *order)
 {
@@ -209,20 +251,23 @@ dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
            *y = malloc(n * sizeof *y);
     int *order = malloc(nrow * sizeof *order);
     unsigned char *mark = calloc(2 * nrow, 1);
+    int many = nrow > MANY_ROWS, *list = many ? malloc((nv * (nv + 1) + 2 * nv) * sizeof *list) : NULL;
     m->redundant = dae_arena_ints(m->arena, nrow);
-    int ok = G && basis && y && order && mark && m->redundant;
+    int ok = G && basis && y && order && mark && m->redundant && (list || !many);
     if (ok) {
         sequence(m, order);
         memcpy(y, y0, n * sizeof *y);
         dae_status s = mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL);
         if (s == DAE_OK) {
             rows_at(m, y, G);
-            dependent_rows(m->nrow, m->nv, G, order, basis, mark);
+            if (many) dependent_sparse_rows(m->nrow, m->nv, G, order, basis, list, mark);
+            else dependent_rows(m->nrow, m->nv, G, order, basis, mark);
             disturb(m, y); /* a rank that drops at the start only is a singular pose, no redundancy */
             s = mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL);
             if (s == DAE_OK) {
                 rows_at(m, y, G);
-                dependent_rows(m->nrow, m->nv, G, order, basis, mark + nrow);
+                if (many) dependent_sparse_rows(m->nrow, m->nv, G, order, basis, list, mark + nrow);
+                else dependent_rows(m->nrow, m->nv, G, order, basis, mark + nrow);
                 for (size_t i = 0; i < nrow; i++) {
                     if (mark[i] && !mark[nrow + i] && m->singular < 0) m->singular = (int)i;
                     mark[i] = mark[i] && mark[nrow + i];
@@ -234,6 +279,7 @@ dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
         }
         ok = s != DAE_ERR_MEMORY;
     }
+    free(list);
     free(G);
     free(basis);
     free(y);
