@@ -5,7 +5,8 @@ counts if it keeps the constraints to 1e-6 and its error is at most ten times th
 problems: stiff mechanisms."""
 import json, os, subprocess, sys
 
-STIFF = ["models/stiff_double_pendulum.json", "models/hmmwv.json", "bench/stiff_floor.json", "hmmwv", "double-pendulum"]
+STIFF = ["models/stiff_double_pendulum.json", "models/hmmwv.json", "bench/stiff_floor.json",
+         "bench/stiff_wishbone.json", "hmmwv", "double-pendulum"]
 METHODS = "radau radau5 mebdfdae vode lsoda rosnys4 bimd gamd dop853 dopri5".split()
 CHOICES = [(m, f) for f in ("joint", "statespace") for m in METHODS]
 CHOICES += [("phem56", "descriptor"), ("mexx", "descriptor"), ("dop853", "index1"), ("dopri5", "index1"),

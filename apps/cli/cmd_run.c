@@ -44,6 +44,9 @@ static const char *const same[][2] = {{"solver", "method"},
                                       {"max-seconds", "max_seconds"},
                                       {"jacobian", "jacobian"},
                                       {"linear-algebra", "linear_algebra"},
+                                      {"preconditioner", "preconditioner"},
+                                      {"preconditioner-band", "preconditioner_band"},
+                                      {"krylov-vectors", "krylov_vectors"},
                                       {"threads", "threads"}};
 
 static int set_options(job *j)
@@ -487,6 +490,9 @@ static int finish(job *j)
         dae_run_json(r, cli_write_file, stdout);
     } else if (!quiet && !to_csv && (r->status >= 0 || r->stats.accepted > 0)) {
         dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout);
+        if (cli_has(j->args, "explain"))
+            printf("\n%s",
+                   r->evidence[0] ? r->evidence : "nothing was left open: method and form were named\n");
         if (r->sensitivity_end) report_sensitivity(r, cli_has(j->args, "full") ? r->n : report_components);
         if (r->integral_end) report_integrals(r);
         if (mbs_problem_mechanism(j->problem)) report_mechanism(j);
@@ -652,7 +658,13 @@ static const cli_option options[] = {
     {"max-steps", "N", NULL, "limit on step attempts; 0: none"},
     {"max-seconds", "S", NULL, "limit on CPU time; 0: none"},
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
-    {"linear-algebra", "MODE", "auto|dense|banded|sparse", "storage of Jacobians and factors"},
+    {"linear-algebra", "MODE", "auto|dense|banded|sparse|krylov",
+     "storage of Jacobians and factors; krylov: GMRES without factors"},
+    {"preconditioner", "MODE", "auto|none|band|ilu", "of GMRES; auto: by the pattern of the Jacobian"},
+    {"preconditioner-band", "N", NULL, "diagonals on each side of --preconditioner band"},
+    {"krylov-vectors", "N", NULL, "vectors that GMRES keeps (10)"},
+    {"explain", NULL, NULL,
+     "with --solver auto: what was measured, which rule held and why the others do not"},
     {"threads", "N", NULL, "threads, for solvers that can use them"},
     {"profile", NULL, NULL, "measure the time in the equations and in linear algebra"},
     {"log", "LEVEL", "none|error|warn|info|time|step|iter",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_sizes = 64, max_modes = 4, max_lines = 64 };
+enum { max_sizes = 64, max_modes = 5, max_lines = 64 };
 
 typedef struct line {
     char label[96];
@@ -53,15 +53,16 @@ static int find_sizes(scale *s)
 
 static int find_modes(scale *s)
 {
-    static const char *const known[] = {"auto", "dense", "banded", "sparse"};
+    static const char *const known[] = {"auto", "dense", "banded", "sparse", "krylov"};
     const char *list = cli_value(s->args, "linear-algebra");
     if (!list) list = "auto";
     for (;; list++) {
         size_t n = strcspn(list, ",");
-        int k = 0;
-        while (k < 4 && (strlen(known[k]) != n || strncmp(known[k], list, n) != 0)) k++;
-        if (k == 4 || s->nmode == max_modes)
-            return cli_wrong(s->args, "--linear-algebra %.*s: expected some of auto, dense, banded, sparse",
+        int k = 0, count = (int)(sizeof known / sizeof *known);
+        while (k < count && (strlen(known[k]) != n || strncmp(known[k], list, n) != 0)) k++;
+        if (k == count || s->nmode == max_modes)
+            return cli_wrong(s->args,
+                             "--linear-algebra %.*s: expected some of auto, dense, banded, sparse, krylov",
                              (int)n, list);
         strcpy(s->mode[s->nmode++], known[k]);
         list += n;

@@ -148,7 +148,7 @@ static const cli_option options[] = {
     CLI_RATIOS,
     {"index", "K", "1|2|3", "state the problem with this index, where it can be"},
     {"jacobian", "MODE", "auto|difference", "auto: analytic where the problem has one; difference: never"},
-    {"linear-algebra", "MODE", "auto|dense|banded|sparse", "storage of Jacobians and factors"},
+    {"linear-algebra", "MODE", "auto|dense|banded|sparse|krylov", "storage of Jacobians and factors"},
     {"all", NULL, NULL, "every problem: records and diagrams in the folder --out"},
     {"jobs", "N", NULL, "with --all: problems at a time (1)"},
     {"gallery", "DIR", "file", "with --all: diagrams in this folder, and a page DIR.md"},

@@ -34,6 +34,7 @@ typedef struct dae_stats {
     long nfcn, nsol;
     long switches; /* sides that were changed (dae_switches) */
     long charts;   /* changes of the variables between steps: other coordinates of a mechanism */
+    long krylov;   /* iterations of GMRES (linear_algebra = krylov), each a product with the Jacobian */
     long f_dense;  /* right-hand sides for refined dense output; not in f, which belongs to the steps */
 } dae_stats;
 

@@ -46,7 +46,7 @@ typedef struct dae_options {
     double fixed_step;          /* > 0: steps of this size, no error control (order studies) */
     long max_steps;             /* attempts, 0: no limit */
     double max_seconds;         /* CPU time, 0: no limit */
-    const char *linear_algebra; /* "auto", "dense", "banded", "sparse" */
+    const char *linear_algebra; /* "auto", "dense", "banded", "sparse", "krylov" */
     const char *jacobian;       /* "auto" (analytic where given), "difference" */
     int profile;                /* 1: measure the time in user functions and linear algebra */
     int threads;                /* for methods that can use them */
@@ -56,13 +56,18 @@ typedef struct dae_options {
     int ndiscontinuity;
     const dae_setting *setting; /* options of the chosen method */
     int nsetting;
-    const struct dae_method *const *own; /* methods of the caller (daedalus/plugin.h), ended by NULL; borrowed */
+    const struct dae_method *const
+        *own; /* methods of the caller (daedalus/plugin.h), ended by NULL; borrowed */
 
     const int *nonnegative; /* components (from 0) of an ODE that do not become negative */
     int nnonnegative;
     dae_error_weight *error_weight; /* NULL: atol + rtol |y| */
     void *error_weight_user;
-    const dae_linear_solver *linear_solver; /* NULL: the library's own; copied */
+    /* NULL: the library's own; copied. With linear_algebra = krylov it is the preconditioner. */
+    const dae_linear_solver *linear_solver;
+    const char *preconditioner; /* krylov: "auto", "none", "band", "ilu" */
+    int preconditioner_band;    /* diagonals on each side, 0: those of the system up to a few */
+    int krylov_vectors;         /* dimension of the space */
 
     dae_log_fn *log; /* NULL: silent */
     dae_log_level log_level;

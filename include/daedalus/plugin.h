@@ -51,6 +51,7 @@ typedef struct dae_ivp {
     /* ---- From here on the library's own: may change with every version ---- */
     /* n: rtol, or where that is 0 and ivp.rtol next to nothing the atol, as the accuracy wanted */
     const double *digits;
+    int no_iteration;      /* linear systems are solved once: nothing mends what an iterative solver leaves */
     int exact_jacobian;    /* the method takes J for exact: differences are made with more care */
     int scalar_tolerances; /* all rtol equal and all atol equal */
     int corners;           /* f is continuous only (options.nonnegative) */
@@ -67,6 +68,9 @@ typedef struct dae_ivp {
     dae_rhs *f;
     void *user;
     struct dae_difference *difference;
+    const dae_linear_solver *linear_solver; /* NULL: the library's own factors */
+    struct dae_matrix_free *matrix_free;    /* linear_algebra = krylov, else NULL */
+    int found_pattern; /* 1: that of jacobian was found in the values of a dense one; 2: and some were outside since */
     unsigned long long user_ticks, linalg_ticks; /* with options.profile: time, and how often it was taken */
     long user_timed, linalg_timed;
     int bad_component; /* of the last evaluation that was not finite; -1: the function said so itself */

@@ -74,6 +74,7 @@ typedef struct dae_run_result {
     const char *solver_title;   /* what it is in words; NULL: it did not start */
     const char *formulation;    /* mechanical systems, else NULL */
     const char *reason;         /* why "auto" took the method, or "" */
+    const char *evidence;       /* what that was made of, in lines (dae_simulation_explain), or "" */
     const char *warnings;       /* what speaks against this method here, or "" */
     const char *form_text;      /* what the formulation decided (coordinates, alpha and beta), or "" */
     const char *linear_algebra; /* what the method solves its linear systems with, or "" */

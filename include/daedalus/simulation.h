@@ -77,6 +77,9 @@ typedef struct dae_choice {
     const char *linear_algebra; /* known after start */
 } dae_choice;
 DAE_API dae_choice dae_simulation_choice(const dae_simulation *s);
+/* The evidence behind a choice of "auto", in lines: what was measured, the rule that held, and why the others of its kind do not; ""
+ * where nothing was left open. Known after start. Returns the bytes needed without the 0 at the end. */
+DAE_API size_t dae_simulation_explain(const dae_simulation *s, char *out, size_t size);
 
 /* ---- Checkpoint ---------------------------------------------------------------------------------- */
 

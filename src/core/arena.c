@@ -7,10 +7,10 @@
 #define ALIGN 64
 #define BLOCK ((size_t)1 << 14) /* ours: one block holds a small system, so that its data stay together */
 
+/* Lies at the beginning of what it holds. */
 typedef struct block {
     struct block *next;
     size_t size, used;
-    void *raw; /* what free gets */
     unsigned char *data;
 } block;
 
@@ -29,7 +29,6 @@ void dae_arena_destroy(dae_arena *a)
     if (!a) return;
     for (block *b = a->first, *next; b; b = next) {
         next = b->next;
-        free(b->raw);
         free(b);
     }
     free(a);
@@ -37,17 +36,12 @@ void dae_arena_destroy(dae_arena *a)
 
 static block *grow(dae_arena *a, size_t need)
 {
-    block *b = calloc(1, sizeof *b);
-    if (!b) return NULL;
-    b->size = need > BLOCK ? need : BLOCK;
+    size_t size = need > BLOCK ? need : BLOCK, all = sizeof(block) + size + ALIGN;
     /* what is taken from a block is zeroed then; a large one comes so from the system, page by page when it is used */
-    b->raw = need > BLOCK ? calloc(1, b->size + ALIGN) : malloc(b->size + ALIGN);
-    if (!b->raw) {
-        free(b);
-        return NULL;
-    }
-    size_t off = (size_t)((uintptr_t)b->raw % ALIGN);
-    b->data = (unsigned char *)b->raw + (off ? ALIGN - off : 0);
+    block *b = need > BLOCK ? calloc(1, all) : malloc(all);
+    if (!b) return NULL;
+    size_t off = (size_t)((uintptr_t)(b + 1) % ALIGN);
+    *b = (block){.size = size, .data = (unsigned char *)(b + 1) + (off ? ALIGN - off : 0)};
     if (a->last) a->last->next = b;
     else a->first = b;
     a->last = b;
@@ -56,7 +50,8 @@ static block *grow(dae_arena *a, size_t need)
 
 void *dae_arena_take(dae_arena *a, size_t count, size_t size)
 {
-    if (size && count > ((size_t)-1 - 2 * ALIGN) / size) { /* room for rounding up here and in grow */
+    if (size &&
+        count > ((size_t)-1 - 2 * ALIGN - sizeof(block)) / size) { /* room for rounding up here and in grow */
         a->failed = 1;
         return NULL;
     }

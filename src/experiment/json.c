@@ -60,6 +60,7 @@ static void put_counters(json_t *o, const dae_run_result *r)
     put(o, "jac", json_integer(s->jac));
     put(o, "lu", json_integer(s->lu));
     put(o, "solves", json_integer(s->solves));
+    if (s->krylov) put(o, "krylov", json_integer(s->krylov));
     if (s->nfcn) { /* half-explicit methods, as the MEXX report counts */
         put(o, "nstep", json_integer(s->accepted));
         put(o, "nfcn", json_integer(s->nfcn));
@@ -168,6 +169,7 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "solver", text_or_null(r->solver));
     put(o, "formulation", text_or_null(r->formulation));
     put(o, "reason", text_or_null(r->reason && r->reason[0] ? r->reason : NULL));
+    if (r->evidence && r->evidence[0]) put(o, "evidence", json_string(r->evidence));
     if (r->warnings && r->warnings[0]) put(o, "warnings", json_string(r->warnings));
     put(o, "formulation_text", text_or_null(r->form_text && r->form_text[0] ? r->form_text : NULL));
     put(o, "linear_algebra",

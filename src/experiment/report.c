@@ -213,6 +213,7 @@ static void put_characteristics(dae_text *x, const dae_run_result *r)
     count_line(x, "number of Jacobian evaluations", s->jac);
     count_line(x, "number of LU decompositions", s->lu);
     if (s->f_jac) count_line(x, "f evaluations for Jacobians", s->f_jac);
+    if (s->krylov) count_line(x, "iterations of GMRES", s->krylov);
     if (s->undefined) count_line(x, "f could not be evaluated", s->undefined);
     if (s->restarts) count_line(x, "restarts at discontinuities", s->restarts);
     if (s->charts) count_line(x, "changes of coordinates", s->charts);

@@ -435,6 +435,16 @@ static const char *kept(run *x, const char *text)
     return copy ? copy : "";
 }
 
+/* The evidence of "auto" in the memory of the run. */
+static const char *explained(run *x)
+{
+    size_t size = dae_simulation_explain(x->sim, NULL, 0) + 1;
+    char *text = size > 1 ? dae_arena_take(x->arena, size, 1) : NULL;
+    if (!text) return "";
+    dae_simulation_explain(x->sim, text, size);
+    return text;
+}
+
 static void finish(run *x)
 {
     dae_run_result *r = &x->r;
@@ -443,6 +453,7 @@ static void finish(run *x)
     const dae_method_info *method = dae_options_method(&x->opt->options, choice.method);
     r->solver_title = kept(x, method ? method->title : NULL);
     r->reason = kept(x, choice.reason);
+    r->evidence = explained(x);
     int index =
         r->formulation ? !strcmp(r->formulation, "index3") ? 3 : 0 : dae_system_index(&r->problem->system);
     r->warnings = kept(x, dae_method_warning(method, index));
@@ -496,7 +507,7 @@ static run *run_create(const dae_problem *p, const dae_run_options *opt)
     x->stride = 1;
     x->r = (dae_run_result){.problem = p, .name = p->info && p->info->name ? p->info->name : "system"};
     x->r.solver = method ? dae_arena_copy(x->arena, method, strlen(method) + 1, 1) : "auto";
-    x->r.warnings = x->r.reason = x->r.form_text = x->r.linear_algebra = "";
+    x->r.warnings = x->r.reason = x->r.evidence = x->r.form_text = x->r.linear_algebra = "";
     x->r.rtol = opt->options.rtol;
     x->r.atol = opt->options.atol;
     x->r.h0 = opt->options.h0;

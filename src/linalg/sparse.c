@@ -35,6 +35,16 @@ int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowin
     return 0;
 }
 
+double dae_sparse_flops(int n, const int *colptr, const int *rowind)
+{
+    klu_common common;
+    klu_defaults(&common);
+    klu_symbolic *symbolic = klu_analyze(n, (int *)colptr, (int *)rowind, &common);
+    double flops = symbolic ? symbolic->est_flops : -1;
+    klu_free_symbolic(&symbolic, &common);
+    return flops;
+}
+
 static void forget(dae_sparse_lu *s)
 {
     struct dae_klu *k = s->klu;

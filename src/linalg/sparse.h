@@ -39,6 +39,8 @@ typedef struct dae_sparse_lu {
 int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowind, int is_complex,
                     dae_arena *arena);
 void dae_sparse_free(dae_sparse_lu *s);
+/* Operations of a factorization of this pattern, estimated by the analysis alone; < 0: unknown, or out of memory. */
+double dae_sparse_flops(int n, const int *colptr, const int *rowind);
 
 /* Factors the matrix in value. 0: fine; k > 0: singular at pivot k, or not finite; < 0: out of memory. */
 int dae_sparse_factor(dae_sparse_lu *s);

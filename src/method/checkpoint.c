@@ -53,6 +53,8 @@ const char *dae_integrator_why_not_saved(const dae_integrator *it)
         return "cvode, cvode-adams and ida keep their state inside SUNDIALS, which has no functions to write "
                "and read it; vode, "
                "vode-adams, lsoda and dassl are methods of their kind that can be saved";
+    if (it->ivp.matrix_free)
+        return "GMRES (linear_algebra = krylov) does not write and read its preconditioner";
     if (it->opt.linear_solver)
         return "its factors are kept by the user's linear solver, which has no functions to write and read "
                "them";

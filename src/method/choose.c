@@ -13,6 +13,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,11 @@ static double product(int n, const double *a, const double *b)
 static powers power_method(const dae_ode *ode, double t, const double *y)
 {
     powers p = {.steps = -1};
+    enum { SMALL_N = 32 };
     int n = ode->n;
-    double *work = calloc(6 * (size_t)n, sizeof *work), norm;
+    double room[6 * SMALL_N] = {0},
+                    norm; /* an allocation is a good part of what the choice for a small system costs */
+    double *work = n <= SMALL_N ? room : calloc(6 * (size_t)n, sizeof *work);
     if (!work) {
         p.steps = OUT_OF_MEMORY;
         return p;
@@ -82,7 +86,7 @@ static powers power_method(const dae_ode *ode, double t, const double *y)
     p.dot[0] = product(n, u[0], u[1]);
     p.dot[1] = product(n, u[1], u[2]);
     p.dot[2] = product(n, u[0], u[2]);
-    free(work);
+    if (work != room) free(work);
     return p;
 }
 
@@ -124,6 +128,10 @@ static double smallest_rtol(const dae_options *opt, int n)
 #define SMALL 32        /* ours: equations; beyond, every factorization counts */
 #define LOOSE 3e-5      /* ours: rtol above which order 4 does it */
 #define DEAD_ATOL 1e-10 /* ours: atol/rtol */
+#define FEW 80          /* ours: unknowns of the form ggl up to which radau beats multistep methods on it */
+#define MEDIUM \
+    100 /* ours: degrees of freedom; a chain of 100 rods with stiff hinges needs as long either way */
+#define GRID 5000 /* ours: equations */
 #define MANY 6 /* ours: degrees of freedom beyond which a multistep method on minimal coordinates is faster */
 
 enum { ANY = -1 };
@@ -135,7 +143,10 @@ enum {
     LARGE = 16,        /* many degrees of freedom */
     INDEX_1 = 32,      /* no variables of a higher index */
     EIGHT = 64,        /* equations or more */
-    FORMS = 128        /* a mechanism that may be given another form */
+    FORMS = 128,       /* a mechanism that may be given another form */
+    COMPACT = 256,     /* positions, velocities and twice the multipliers are few */
+    MODERATE = 512,    /* degrees of freedom so few that complex factors cost less than more steps */
+    HUGE_ODE = 1024    /* equations on a grid: one real system per step, by GMRES where factors fill up */
 };
 
 typedef struct rule {
@@ -161,7 +172,8 @@ typedef struct rule {
  * (four-bar, rssp, bricard, Andrews, Peaucellier, 2 to 64 windows) vern9 projected needs 0.4 to 1.3 of phem56's time for ten to a hundred
  * times its accuracy; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
  * 1e-9, extrapolation elsewhere). tools/choices.py: stiff ones by all methods in
- * joint and minimal coordinates, of which only trees keep their constraints without a projection in the first. */
+ * joint and minimal coordinates (trees: chains of 2 to 60 rods with stiff hinges, radau 0.3 to 0.9 of mebdfdae's time; a double
+ * wishbone on bushings with 53 unknowns in ggl: radau 0.15 to 0.2; the truck with its 500 the other way round), of which only trees keep their constraints without a projection in the first. */
 static const rule rules[] = {
     {DAE_KIND_IDE, ANY, 0, 0, {"dassl", "ida"}, NULL, ""},
     {DAE_KIND_DAE,
@@ -188,6 +200,13 @@ static const rule rules[] = {
      "stiffly accurate implicit Runge-Kutta of orders 5 to 13"},
     {DAE_KIND_DAE, ANY, 0, 0, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
 
+    {DAE_KIND_ODE,
+     1,
+     HUGE_ODE,
+     0.99e-8,
+     {"vode"},
+     NULL,
+     "many equations: implicit multistep method, one real linear system"},
     {DAE_KIND_ODE, 1, EXACT | EIGHT, LOOSE, {"rodas4p2"}, NULL, ONE_LU},
     {DAE_KIND_ODE, 1, EXACT, LOOSE, {"rodas5p"}, NULL, ONE_LU},
     {DAE_KIND_ODE,
@@ -206,6 +225,7 @@ static const rule rules[] = {
     {DAE_KIND_ODE, 0, 0, 0, {"vern9"}, NULL, "very tight tolerance: explicit Runge-Kutta of order 9"},
 
     {DAE_KIND_MECH, ANY, FRICTION, 0, {"mexx"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
+    {DAE_KIND_MECH, 1, TREE | MODERATE, 0, {"radau"}, "joint", "implicit Runge-Kutta on joint coordinates"},
     {DAE_KIND_MECH,
      1,
      TREE,
@@ -214,6 +234,13 @@ static const rule rules[] = {
      "joint",
      "implicit multistep method on joint coordinates"},
     {DAE_KIND_MECH, 1, TREE, 0, {"radau"}, "joint", "implicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH,
+     1,
+     FORMS | COMPACT | LARGE,
+     0,
+     {"radau"},
+     "ggl",
+     "implicit Runge-Kutta with position and velocity constraints"},
     {DAE_KIND_MECH,
      1,
      LARGE,
@@ -250,10 +277,16 @@ static int is_stiff(const dae_features *x)
 }
 
 /* The whole sentence: what was seen, and what follows. */
-static void explain(const dae_features *x, int stiff, const char *why, char *reason, size_t size)
+void dae_choose_reason(const dae_evidence *e, char *reason, size_t size)
 {
-    const char *word = stiff ? "treated as stiff" : "not stiff";
-    if (x->kind == DAE_KIND_IDE)
+    const dae_features *x = &e->seen;
+    int stiff = is_stiff(x);
+    const char *word = stiff ? "treated as stiff" : "not stiff", *why = e->rule < 0 ? "" : rules[e->rule].why;
+    if (!e->given) reason[0] = 0;
+    else if (x->kind == DAE_KIND_ODE && x->constants < 0) snprintf(reason, size, "%s", dae_choose_no_memory);
+    else if (e->rule < 0)
+        snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(x->kind), x->index);
+    else if (x->kind == DAE_KIND_IDE)
         snprintf(reason, size, "implicit equations F(t,y,y') = 0 of index %d", x->index);
     else if (x->kind == DAE_KIND_DAE)
         snprintf(reason, size, "M y' = f with variables of index %d: %s", x->index, why);
@@ -270,23 +303,134 @@ static void explain(const dae_features *x, int stiff, const char *why, char *rea
     else dae_snprintf(reason, size, "mechanical system, rtol %.2g: %s", x->rtol, why);
 }
 
-const dae_method_info *dae_choose(const dae_features *x, const char **form, char *reason, size_t size)
+static int structure_of(const dae_features *x)
 {
-    int stiff = is_stiff(x), has = x->as_it_stands ? x->has & ~(TREE | FORMS) : x->has;
+    return x->as_it_stands ? x->has & ~(TREE | FORMS) : x->has;
+}
+
+static const dae_method_info *method_of(const rule *r)
+{
+    const dae_method_info *m = dae_method_find(r->method[0]);
+    return m || !r->method[1] ? m : dae_method_find(r->method[1]);
+}
+
+/* 1: rule r holds for x. */
+static int holds(const rule *r, const dae_features *x, int stiff)
+{
+    return r->kind == x->kind && (r->stiff == ANY || r->stiff == stiff) &&
+           (r->needs & structure_of(x)) == r->needs && x->rtol >= r->rtol;
+}
+
+const dae_method_info *dae_choose(const dae_features *x, const char **form, dae_evidence *e)
+{
+    int stiff = is_stiff(x);
+    *e = (dae_evidence){.seen = *x, .rule = -1, .given = 1};
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
         const rule *r = &rules[k];
-        if (r->kind != x->kind || (r->stiff != ANY && r->stiff != stiff)) continue;
-        if ((r->needs & has) != r->needs || x->rtol < r->rtol) continue;
-        const dae_method_info *m = dae_method_find(r->method[0]);
-        if (!m && r->method[1]) m = dae_method_find(r->method[1]);
+        const dae_method_info *m = holds(r, x, stiff) ? method_of(r) : NULL;
         if (!m) continue;
         if (form) *form = r->form;
-        explain(x, stiff, r->why, reason, size);
+        e->rule = (int)k;
         return m;
     }
-    snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(x->kind), x->index);
     return NULL;
 }
+
+/* ---- The evidence in words --------------------------------------------------------------------------- */
+
+typedef struct text {
+    char *out;
+    size_t size, used;
+} text;
+
+static void say(text *t, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    va_start(args, format);
+    dae_vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    for (const char *c = line; *c; c++, t->used++) {
+        if (t->used + 1 < t->size) t->out[t->used] = *c;
+    }
+    if (t->size) t->out[t->used < t->size ? t->used : t->size - 1] = 0;
+}
+
+static const struct {
+    int flag;
+    const char *there, *not_there;
+} word[] = {
+    {EXACT, "a Jacobian is given, the system small, no atol next to nothing",
+     "no Jacobian that could be taken for exact, or many equations, or an atol next to nothing"},
+    {NO_VELOCITIES, "y'' = f(t,y)", "not of the form y'' = f(t,y)"},
+    {TREE, "joint coordinates leave no loops", "loops, or no joint coordinates"},
+    {FRICTION, "forces depend on the multipliers", "no force depends on the multipliers"},
+    {LARGE, "many degrees of freedom", "few degrees of freedom"},
+    {INDEX_1, "no variables of a higher index", "variables of a higher index"},
+    {EIGHT, "eight equations or more", "less than eight equations"},
+    {FORMS, "another form is possible", "integrated as it stands"},
+    {COMPACT, "few positions, velocities and multipliers", "many positions, velocities and multipliers"},
+    {MODERATE, "degrees of freedom are not too many", "very many degrees of freedom"},
+    {HUGE_ODE, "thousands of equations without a band", "no thousands of equations, or a band"}};
+
+/* Why r does not hold, the first thing. */
+static void say_why_not(text *t, const rule *r, const dae_features *x, int stiff)
+{
+    int missing = r->needs & ~structure_of(x);
+    if (r->stiff != ANY && r->stiff != stiff) say(t, "%s", stiff ? "stiff" : "not stiff");
+    else if (missing) {
+        for (size_t k = 0; k < sizeof word / sizeof *word; k++) {
+            if (!(missing & word[k].flag)) continue;
+            say(t, "%s", word[k].not_there);
+            return;
+        }
+    } else if (x->rtol < r->rtol) say(t, "rtol is below %.2g", r->rtol);
+    else say(t, "not in this library");
+}
+
+static void say_measured(text *t, const dae_features *x)
+{
+    say(t, "measured  kind                %s, %d equations, index %d\n", dae_kind_name(x->kind), x->n,
+        x->index);
+    say(t, "          rtol                %.2g\n", x->rtol);
+    if (x->kind == DAE_KIND_ODE || x->kind == DAE_KIND_MECH) {
+        double limit = x->kind == DAE_KIND_ODE ? STIFF_LIMIT : STIFF_MECHANISM;
+        if (isfinite(x->constants))
+            say(t, "          time constants      %.3g fast ones in the interval: %s (stiff above %g)\n",
+                x->constants, is_stiff(x) ? "stiff" : "not stiff", limit);
+        else say(t, "          time constants      not known\n");
+    }
+    for (size_t k = 0; k < sizeof word / sizeof *word; k++) {
+        if (structure_of(x) & word[k].flag) say(t, "          structure           %s\n", word[k].there);
+    }
+}
+
+size_t dae_choose_explain(const dae_evidence *e, char *out, size_t size)
+{
+    text t = {out, size, 0};
+    const dae_features *x = &e->seen;
+    int stiff = is_stiff(x), next = 0;
+    if (size) out[0] = 0;
+    if (!e->given) return 0;
+    say_measured(&t, x);
+    for (int k = 0; k < (int)(sizeof rules / sizeof *rules); k++) {
+        const rule *r = &rules[k];
+        const dae_method_info *m = method_of(r);
+        if (r->kind != x->kind) continue;
+        say(&t, "%-9s %-8s %-10s ", k == e->rule ? "taken" : "rule", m ? m->name : r->method[0],
+            r->form ? r->form : "");
+        if (k == e->rule) say(&t, "%s\n", r->why[0] ? r->why : "takes this kind");
+        else if (m && holds(r, x, stiff)) say(&t, "holds too%s\n", next++ ? "" : ": the next choice");
+        else {
+            say(&t, "no: ");
+            say_why_not(&t, r, x, stiff);
+            say(&t, "\n");
+        }
+    }
+    return t.used;
+}
+
+/* ---- Features ---------------------------------------------------------------------------------------- */
 
 /* 1: a method that takes J for exact can have it. */
 static int is_exact(const dae_system *sys, const dae_options *opt)
@@ -308,6 +452,7 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
 {
     dae_features x = {.kind = sys->kind,
                       .index = dae_system_index(sys),
+                      .n = dae_system_size(sys),
                       .rtol = smallest_rtol(opt, dae_system_size(sys)),
                       .constants = NAN};
     if (sys->kind == DAE_KIND_ODE) {
@@ -317,26 +462,37 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
     if ((sys->kind == DAE_KIND_ODE || sys->kind == DAE_KIND_DAE) && is_exact(sys, opt)) x.has |= EXACT;
     if (x.index <= 1) x.has |= INDEX_1;
     if (dae_system_size(sys) >= 8) x.has |= EIGHT;
+    if (sys->kind == DAE_KIND_ODE && x.n >= GRID && sys->structure.jacobian.storage != DAE_BANDED)
+        x.has |= HUGE_ODE;
     if (sys->kind == DAE_KIND_MECH) {
         x.has |= FORMS;
         if (sys->mech.dfdlambda) x.has |= FRICTION;
         if (sys->mech.joint && sys->mech.joint->nloop == 0) x.has |= TREE;
         if (sys->mech.nv - sys->mech.nlambda > MANY) x.has |= LARGE;
+        if (sys->mech.np + sys->mech.nv + sys->mech.nu + 2 * sys->mech.nlambda <= FEW) x.has |= COMPACT;
+        if (sys->mech.nv - sys->mech.nlambda <= MEDIUM) x.has |= MODERATE;
     }
     return x;
+}
+
+const dae_method_info *dae_choose_as_it_stands(const dae_system *sys, const dae_options *opt, double t0,
+                                               double t_end, const double *y0, dae_evidence *e)
+{
+    dae_features x = dae_features_of(sys, opt, t0, t_end, y0);
+    x.as_it_stands = 1;
+    *e = (dae_evidence){.seen = x, .rule = -1, .given = 1};
+    if (sys->kind == DAE_KIND_ODE && x.constants < 0) return NULL;
+    const dae_method_info *m = dae_choose(&x, NULL, e);
+    if (!m || dae_method_takes(m, sys)) return m;
+    e->rule = -1;
+    return NULL;
 }
 
 const dae_method_info *dae_method_choose(const dae_system *sys, const dae_options *opt, double t0,
                                          double t_end, const double *y0, char *reason, size_t size)
 {
-    dae_features x = dae_features_of(sys, opt, t0, t_end, y0);
-    x.as_it_stands = 1;
-    if (sys->kind == DAE_KIND_ODE && x.constants < 0) {
-        snprintf(reason, size, "%s", dae_choose_no_memory);
-        return NULL;
-    }
-    const dae_method_info *m = dae_choose(&x, NULL, reason, size);
-    if (!m || dae_method_takes(m, sys)) return m;
-    snprintf(reason, size, "no method for %s systems of index %d", dae_kind_name(sys->kind), x.index);
-    return NULL;
+    dae_evidence e;
+    const dae_method_info *m = dae_choose_as_it_stands(sys, opt, t0, t_end, y0, &e);
+    dae_choose_reason(&e, reason, size);
+    return m;
 }

@@ -32,6 +32,7 @@
  * LSODA take for accuracy that rounding allows; and what at most stands for the accuracy wanted where rtol does else. Ours. */
 #define ABSOLUTE_RTOL (100 * DBL_EPSILON)
 #define ABSOLUTE_MOST 0.1
+#define LOOK 8         /* ours: steps between two looks at the clock */
 #define WHOLE 1000     /* ours: an interval of at most so many rounding units of t is one step */
 #define FIRST_STEP 100 /* ours: rounding units of t that a first step has at least */
 
@@ -153,8 +154,10 @@ static dae_status copy_description(dae_integrator *it, const dae_system *sys, co
         it->sys.mech.quaternion =
             dae_arena_copy(a, sys->mech.quaternion, (size_t)sys->mech.nquaternion, sizeof(int));
     }
-    double *rtol = dae_arena_reals(a, (size_t)n), *atol = dae_arena_reals(a, (size_t)n),
-           *digits = dae_arena_reals(a, (size_t)n);
+    double *rtol = dae_arena_reals(a, (size_t)n), *atol = dae_arena_reals(a, (size_t)n), *digits = rtol;
+    int absolute = opt->error_weight != NULL; /* digits are not rtol */
+    for (int i = 0; i < n; i++) absolute |= (opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol) == 0;
+    if (absolute) digits = dae_arena_reals(a, (size_t)n);
     it->opt.discontinuity =
         dae_arena_copy(a, opt->discontinuity, (size_t)opt->ndiscontinuity, sizeof(double));
     it->opt.setting = NULL;
@@ -165,7 +168,7 @@ static dae_status copy_description(dae_integrator *it, const dae_system *sys, co
     for (int i = 0; i < n; i++) {
         rtol[i] = opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol;
         atol[i] = opt->atol_vec ? opt->atol_vec[i] : opt->atol;
-        digits[i] = rtol[i] > 0 ? rtol[i] : fmin(atol[i], ABSOLUTE_MOST);
+        if (absolute) digits[i] = rtol[i] > 0 ? rtol[i] : fmin(atol[i], ABSOLUTE_MOST);
         if (rtol[i] == 0) rtol[i] = ABSOLUTE_RTOL;
         if (rtol[i] != rtol[0] || atol[i] != atol[0]) it->ivp.scalar_tolerances = 0;
     }
@@ -255,6 +258,7 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     it->yp = dae_arena_reals(it->arena, n);
     it->scratch = dae_arena_reals(it->arena, 2 * n);
     it->reason = dae_arena_take(it->arena, 1, REASON_SIZE);
+    it->evidence = dae_arena_take(it->arena, 1, sizeof *it->evidence);
     if (sys->kind == DAE_KIND_MECH) it->lambda = dae_arena_reals(it->arena, (size_t)sys->mech.nlambda);
     it->ivp.arena = it->arena;
     it->begun =
@@ -432,6 +436,7 @@ dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err)
 static dae_status make_method(dae_integrator *it, dae_error *err)
 {
     it->ivp.err = err;
+    it->ivp.exact_jacobian = it->ivp.no_iteration = 0; /* until the method says so */
     it->self = it->method->create(&it->ivp, it->option, err);
     if (!it->self) return err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
     if (dae_arena_failed(it->arena)) {
@@ -458,17 +463,20 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
         sys.ode.user = &it->ivp;
     }
     long counted = it->s->stats.f; /* a run by "auto" counts what a run by the method itself does */
-    const dae_method_info *info = dae_method_choose(&sys, &opt, t0, t_end, it->y, it->reason, REASON_SIZE);
+    const dae_method_info *info = dae_choose_as_it_stands(&sys, &opt, t0, t_end, it->y, it->evidence);
     it->s->stats.f = counted;
-    if (!info && !strcmp(it->reason, dae_choose_no_memory))
-        return dae_fail(err, DAE_ERR_MEMORY, NAN, "auto: out of memory");
-    if (!info) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "auto: %s", it->reason);
+    if (!info) {
+        const char *reason = dae_integrator_reason(it);
+        int memory = !strcmp(reason, dae_choose_no_memory);
+        return dae_fail(err, memory ? DAE_ERR_MEMORY : DAE_ERR_UNSUPPORTED, NAN, "auto: %s", reason);
+    }
     if (it->ivp.project && !info->projects) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                        "auto: %s would be taken (%s), but cannot be projected", info->name, it->reason);
+                        "auto: %s would be taken (%s), but cannot be projected", info->name,
+                        dae_integrator_reason(it));
     }
     it->method = dae_method_lookup(NULL, info->name);
-    dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, it->reason);
+    dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, dae_integrator_reason(it));
     return method_options(it, &it->opt, err);
 }
 
@@ -605,6 +613,11 @@ dae_status dae_driver_replace_method(dae_integrator *it, const dae_method *metho
     return r;
 }
 
+void dae_driver_untimed(dae_integrator *it)
+{
+    it->untimed = 1;
+}
+
 void dae_driver_may_switch(dae_integrator *it)
 {
     it->automatic = 1;
@@ -615,6 +628,7 @@ static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {
     const dae_method *implicit = dae_method_lookup(NULL, "radau5");
     if (!implicit || it->method == implicit) return DAE_OK;
+    it->evidence->changed = 1;
     dae_snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there",
                  it->method->info.name, it->ivp.t, implicit->info.name);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", implicit->info.name, it->reason);
@@ -626,11 +640,32 @@ static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
     return r ? r : dae_driver_restart(it, 0, err);
 }
 
+/* Something depends on something that it did not at the start (a contact): the method goes on with factors that have a place
+ * for it. */
+static dae_status extend_pattern(dae_integrator *it, dae_error *err)
+{
+    double h = fabs(it->ivp.h_next);
+    move_to(it, it->ivp.t);
+    dae_status r = dae_ivp_extend_pattern(&it->ivp, err);
+    if (!r) r = dae_driver_replace_method(it, it->method, err);
+    if (r) return r;
+    dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g pattern=extended", it->s->now);
+    set_segment(it);
+    r = dae_driver_derivative(it, it->s->now, 0, err);
+    return r ? r : dae_driver_restart(it, h, err);
+}
+
+static double wall_seconds(const dae_integrator *it)
+{
+    return 1e-9 * (double)(dae_clock_ticks() - it->wall_begin);
+}
+
 /* CPU time is a system call, so the cheap wall clock is asked first: it is never behind. */
 static int out_of_time(const dae_integrator *it)
 {
-    double used = it->s->stats.cpu_seconds, wall = 1e-9 * (double)(dae_clock_ticks() - it->wall_begin);
-    return used + wall > it->opt.max_seconds && used + cpu_seconds() - it->cpu_begin > it->opt.max_seconds;
+    double used = it->s->stats.cpu_seconds;
+    return used + wall_seconds(it) > it->opt.max_seconds &&
+           used + cpu_seconds() - it->cpu_begin > it->opt.max_seconds;
 }
 
 /* Between two steps: other variables, where they are wanted. */
@@ -680,7 +715,7 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
                         it->s->stiff ? "the problem is stiff and the method explicit: take radau5 or auto"
                                      : "raise max_steps");
     }
-    if (it->opt.max_seconds > 0 && st->accepted % 8 == 0 && out_of_time(it)) {
+    if (it->opt.max_seconds > 0 && st->accepted % LOOK == 0 && out_of_time(it)) {
         return dae_fail(err, DAE_ERR_MAX_SECONDS, it->s->now,
                         "t = %.10g: %g s of CPU time are used up before %g was reached; raise max_seconds",
                         it->s->now, it->opt.max_seconds, it->s->t_end);
@@ -852,9 +887,10 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
     if (!(d * (s->t_end - target) >= 0))
         return dae_fail(err, DAE_ERR_INPUT, s->now, "t = %g lies beyond the end %g that was given to start",
                         target, s->t_end);
-    it->cpu_begin = cpu_seconds();
     unsigned long long tick_begin = dae_ticks();
     it->wall_begin = dae_clock_ticks();
+    int timed = !it->untimed || it->opt.max_seconds > 0 || it->opt.profile;
+    it->cpu_begin = timed ? cpu_seconds() : NAN;
     it->ivp.user_ticks = it->ivp.linalg_ticks = 0;
     it->ivp.user_timed = it->ivp.linalg_timed = 0;
     dae_status r = DAE_OK;
@@ -877,6 +913,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
         if (d * (to - s->switch_t) > 0) to = s->switch_t;
         r = process(it, to, err);
         if (r >= 0 && it->ivp.asked_to_stop) r = asked_to_stop(it, err);
+        if (!r && it->ivp.found_pattern == 2 && s->now == it->ivp.t) r = extend_pattern(it, err);
         if (!r && stiff && it->automatic && s->now == it->ivp.t && it->ivp.t != it->ivp.t_old)
             r = switch_to_implicit(it, err);
         if (!r && it->progress && it->progress(it, s->now, s->t_end, it->progress_user)) {
@@ -885,7 +922,7 @@ static dae_status go(dae_integrator *it, double target, int one, dae_error *err)
         if (one) break;
     }
     if (r < 0) leave_at(it, err);
-    s->stats.cpu_seconds += cpu_seconds() - it->cpu_begin;
+    if (timed) s->stats.cpu_seconds += cpu_seconds() - it->cpu_begin;
     if (it->opt.profile) note_profile(it, dae_ticks() - tick_begin, dae_clock_ticks() - it->wall_begin);
     return r;
 }
@@ -958,7 +995,14 @@ const dae_method_info *dae_integrator_method(const dae_integrator *it)
 
 const char *dae_integrator_reason(const dae_integrator *it)
 {
-    return it ? it->reason : "";
+    if (!it) return "";
+    if (!it->reason[0]) dae_choose_reason(it->evidence, it->reason, REASON_SIZE);
+    return it->reason;
+}
+
+const dae_evidence *dae_integrator_evidence(const dae_integrator *it)
+{
+    return it->evidence;
 }
 
 const char *dae_integrator_linear_algebra(const dae_integrator *it)

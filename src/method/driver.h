@@ -4,6 +4,7 @@
 #ifndef DAE_METHOD_DRIVER_H
 #define DAE_METHOD_DRIVER_H
 
+#include "method/choose.h"
 #include "method/method.h"
 
 #include <stdatomic.h>
@@ -39,7 +40,9 @@ struct dae_integrator {
     dae_arena *arena;         /* state: what a checkpoint holds */
     const dae_method *method; /* NULL: "auto", not chosen yet */
     void *self, *option;
-    char *reason; /* REASON_SIZE: why "auto" took the method; in the arena */
+    /* Why "auto" took the method: REASON_SIZE, empty until somebody asks, and what it is made of; in the arena. */
+    char *reason;
+    dae_evidence *evidence;
     int automatic;
     driver_state *s;
     double *y, *yp;  /* at s->now */
@@ -80,6 +83,7 @@ struct dae_integrator {
     int uncounted;     /* f(t,y) made for the next reset: counted by the method, or else by the driver */
     char *fingerprint; /* what dae_integrator_set_fingerprint said, or NULL */
     double *begun;     /* 2 n + nlambda: the initial values, y' and the multipliers there */
+    int untimed;       /* nobody can read stats.cpu_seconds */
     double cpu_begin;
     unsigned long long wall_begin;
 };
@@ -150,5 +154,8 @@ void dae_driver_switches_loaded(dae_integrator *it); /* after a checkpoint was r
 /* The method was chosen by who asks: where an explicit one meets stiffness the driver may go on with an implicit one, as for
  * "auto". */
 void dae_driver_may_switch(dae_integrator *it);
+/* stats.cpu_seconds is not wanted: asking the system for CPU time costs as much as all else that a short run of a small system
+ * needs. */
+void dae_driver_untimed(dae_integrator *it);
 
 #endif

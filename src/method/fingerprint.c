@@ -32,6 +32,7 @@ static void print_of(const void *bytes, size_t length, char out[print_size])
 void dae_fingerprint_start(dae_integrator *it, const double *y0)
 {
     size_t n = (size_t)it->ivp.n, m = it->lambda ? (size_t)it->sys.mech.nlambda : 0;
+    if (it->ivp.matrix_free) return; /* never saved, and large: its memory is left untouched */
     memcpy(it->begun, y0, n * sizeof *y0);
     memcpy(it->begun + n, it->yp, n * sizeof *it->yp);
     if (m) memcpy(it->begun + 2 * n, it->lambda, m * sizeof *it->lambda);

@@ -1,11 +1,13 @@
 /* Evaluations of the system as methods see it: counted, timed on request, one-sided at discontinuities,
  * and checked (a value that is not finite means "cannot be evaluated here"). */
+#include "method/matrix_free.h"
 #include "method/method.h"
 
 #include "core/matrix.h"
 #include "core/number.h"
 #include "core/vector.h"
 #include "linalg/least_squares.h"
+#include "linalg/sparse.h"
 
 #include <float.h>
 #include <math.h>
@@ -127,7 +129,12 @@ dae_matrix dae_ivp_mass(const dae_ivp *ivp)
 #define MIN_SCALE 1e-5 /* [RADAU]: increment sqrt(u max(1e-5, |y|)) */
 #define COARSE 1e3     /* ours: an increment above 1e-3 of its variable is coarse */
 #define SHRINK_TRIES 4 /* ours: smaller increments where f cannot be evaluated */
-#define DENSE_LIMIT 16 /* ours: below this size a sparse pattern does not pay (bench_linalg) */
+#define MANY 5000      /* ours: equations from which "auto" may do without factors */
+#define FILLS \
+    5e3 /* ours: operations per equation and factorization above which it does; GMRES needs some thousand */
+#define WORTH_PROBING 100 /* ours: equations from which a dense Jacobian is looked at for zeros */
+#define MOSTLY_ZERO 12    /* ours: at most this part of them may be something else */
+#define DENSE_LIMIT 16    /* ours: below this size a sparse pattern does not pay (bench_linalg) */
 
 /* Columns that share no row are perturbed together (Curtis, Powell, Reid 1974). */
 struct dae_difference {
@@ -184,6 +191,23 @@ static void convert(const dae_pattern *from, const dae_pattern *to, int n, const
             for (int i = lo; i < hi; i++) v[i] = col[i - lo];
         }
         put_column(to, n, j, v, 1, out);
+    }
+}
+
+/* The values of a dense matrix in the pattern that was found; notes where there are others. */
+static void pick_values(dae_ivp *ivp, double *dense, double *out)
+{
+    const dae_pattern *p = &ivp->jacobian;
+    size_t n = (size_t)ivp->n;
+    for (size_t j = 0; j < n; j++) {
+        double *column = dense + j * n, others = 0;
+        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) {
+            out[k] = column[p->rowind[k]];
+            column[p->rowind[k]] = 0;
+        }
+        for (size_t i = 0; i < n; i++) others += fabs(column[i]);
+        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) column[p->rowind[k]] = out[k];
+        if (others != 0) ivp->found_pattern = 2;
     }
 }
 
@@ -295,10 +319,12 @@ static int jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, w
                     int has_analytic, double *out)
 {
     struct dae_difference *d = ivp->difference;
+    if (ivp->matrix_free && !dae_matrix_free_at(ivp, t, y, base)) return 0;
     if (!has_analytic) return differences(ivp, t, y, yp, what, base, out);
     int r = analytic(ivp, t, y, yp, what, d->values);
     if (r) return r;
     if (d->same) memcpy(out, d->values, (size_t)dae_pattern_count(&d->given, ivp->n) * sizeof *out);
+    else if (ivp->found_pattern) pick_values(ivp, d->values, out);
     else convert(&d->given, &ivp->jacobian, ivp->n, d->values, d->f, out);
     return 0;
 }
@@ -309,6 +335,8 @@ static int use_analytic(const dae_ivp *ivp, which what)
     if (ivp->opt->jacobian && *ivp->opt->jacobian == 'd' && !strcmp(ivp->opt->jacobian, "difference") &&
         !s->structure.jacobian.columns)
         return 0;
+    if (ivp->matrix_free && s->structure.jacobian.storage != ivp->jacobian.storage)
+        return 0; /* a part of it */
     if (s->kind == DAE_KIND_ODE) return s->ode.jac != NULL;
     if (s->kind == DAE_KIND_DAE) return s->dae.jac != NULL;
     return what == WRT_Y ? s->ide.dfdy != NULL : s->ide.dfdyp != NULL;
@@ -466,6 +494,65 @@ static int probe(dae_ivp *ivp, double t, const double *y, const double *yp, unsi
     return found ? 0 : 1;
 }
 
+/* The values of a Jacobian at the points of probe; > 0: it cannot be evaluated there. */
+static int probe_values(dae_ivp *ivp, double t, const double *y, unsigned char *mark)
+{
+    enum { POINTS = 3 };
+    static const double away[POINTS] = {0, 1e-4, 0.1};
+    size_t n = (size_t)ivp->n;
+    double *J = malloc((n * n + n) * sizeof *J), *x = J ? J + n * n : NULL;
+    int found = 0;
+    if (!J) return -1;
+    for (int round = 0; round < POINTS; round++) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = y[i] + away[round] * jitter((int)i, round) * (fabs(y[i]) + 1e-3);
+        if (analytic(ivp, t, x, NULL, WRT_Y, J)) continue;
+        for (size_t k = 0; k < n * n; k++) mark[k] |= J[k] != 0;
+        found++;
+    }
+    free(J);
+    return found ? 0 : 1;
+}
+
+/* "auto", and a Jacobian that comes dense: mostly zeros are not factored. 0: done (sparse or not), < 0: out of memory. A value outside
+ * that shows later is noticed when it comes (pick_values). */
+static int find_pattern(dae_ivp *ivp, double t, const double *y)
+{
+    size_t n = (size_t)ivp->n, count = 0;
+    unsigned char *mark = calloc(n * n, 1);
+    if (!mark) return -1;
+    int r = probe_values(ivp, t, y, mark);
+    for (size_t i = 0; i < n; i++) mark[i * n + i] = 1;
+    for (size_t k = 0; k < n * n; k++) count += mark[k];
+    if (!r && count * MOSTLY_ZERO <= n * n) {
+        r = pattern_from_marks(ivp, mark);
+        ivp->found_pattern = r == 0;
+    }
+    free(mark);
+    return r < 0 ? r : 0;
+}
+
+dae_status dae_ivp_extend_pattern(dae_ivp *ivp, dae_error *err)
+{
+    const dae_pattern *p = &ivp->jacobian;
+    size_t n = (size_t)ivp->n;
+    const double *J = ivp->difference->values;
+    unsigned char *mark = calloc(n * n, 1);
+    if (!mark)
+        return dae_fail(err, DAE_ERR_MEMORY, ivp->t, "no memory for the pattern of a Jacobian of size %d",
+                        ivp->n);
+    for (size_t j = 0; j < n; j++) {
+        for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) mark[j * n + (size_t)p->rowind[k]] = 1;
+    }
+    for (size_t k = 0; k < n * n; k++) mark[k] |= J[k] != 0;
+    int r = pattern_from_marks(ivp, mark);
+    ivp->found_pattern = 1;
+    free(mark);
+    return r ? dae_fail(err, DAE_ERR_MEMORY, ivp->t, "no memory for the pattern of a Jacobian of size %d",
+                        ivp->n)
+             : DAE_OK;
+}
+
 /* Marks of a pattern that is given in another storage. */
 static void mark_pattern(const dae_pattern *p, int n, unsigned char *mark)
 {
@@ -490,18 +577,40 @@ static dae_pattern band_of(const dae_pattern *p, int n)
     return band;
 }
 
+/* 1: "auto" takes GMRES: large ODEs whose factors would fill up, as those of grids in two and three dimensions do. Ours: the
+ * Brusselator by vode at 1e-4 with 2048 unknowns 50 ms (factors) and 10 (GMRES), with 80000 19 s and 1.1. */
+static int too_much_to_factor(const dae_ivp *ivp)
+{
+    const dae_pattern *given = &ivp->sys->structure.jacobian;
+    if (ivp->sys->kind != DAE_KIND_ODE || ivp->n < MANY || given->columns > 0 || ivp->opt->linear_solver ||
+        ivp->corners)
+        return 0;
+    if (given->storage == DAE_DENSE) return !use_analytic(ivp, WRT_Y);
+    return given->storage == DAE_SPARSE &&
+           dae_sparse_flops(ivp->n, given->colptr, given->rowind) > FILLS * ivp->n;
+}
+
 static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const double *yp, dae_error *err)
 {
     const dae_pattern *given = &ivp->sys->structure.jacobian;
     const char *want = ivp->opt->linear_algebra ? ivp->opt->linear_algebra : "auto";
     int n = ivp->n;
     ivp->jacobian = *given;
+    ivp->matrix_free = NULL;
+    ivp->found_pattern = 0;
+    ivp->linear_solver = ivp->opt->linear_solver;
+    if (!strcmp(want, "krylov") || (!strcmp(want, "auto") && too_much_to_factor(ivp)))
+        return dae_matrix_free_create(ivp, err);
     if (given->columns > 0) { /* one block is factored in the storage that suits it */
         if (use_analytic(ivp, WRT_Y)) return DAE_OK;
         return dae_fail(err, DAE_ERR_INPUT, t,
                         "a Jacobian with columns must be given; it cannot be made of differences");
     }
     if (!strcmp(want, "auto")) {
+        if (given->storage == DAE_DENSE && n >= WORTH_PROBING && !yp && use_analytic(ivp, WRT_Y) &&
+            find_pattern(ivp, t, y) < 0)
+            return dae_fail(err, DAE_ERR_MEMORY, t,
+                            "no memory to look for the pattern of a Jacobian of size %d", n);
         if (given->storage == DAE_SPARSE && n <= DENSE_LIMIT) ivp->jacobian = (dae_pattern){0};
         return DAE_OK;
     }
@@ -540,15 +649,17 @@ dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double
 {
     if (ivp->sys->kind == DAE_KIND_MECH) return DAE_OK;
     struct dae_difference *d = ivp->difference;
-    dae_status s = choose_storage(ivp, t, y, yp, err);
-    if (s) return s;
     const dae_pattern *a = &ivp->sys->structure.jacobian, *b = &ivp->jacobian;
     d->given = *a;
+    dae_status s = choose_storage(ivp, t, y, yp, err);
+    if (s) return s;
     d->same = a->storage == b->storage;
     if (use_analytic(ivp, WRT_Y) || (ivp->sys->kind == DAE_KIND_IDE && use_analytic(ivp, WRT_YP)))
         d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
     d->y = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     d->f = dae_arena_reals(ivp->arena, (size_t)ivp->n);
+    if (ivp->matrix_free && !dae_matrix_free_values(ivp))
+        return dae_arena_failed(ivp->arena) ? DAE_ERR_MEMORY : DAE_OK;
     d->g = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     d->delta = dae_arena_reals(ivp->arena, (size_t)ivp->n);
     if (group_columns(ivp, d) || dae_arena_failed(ivp->arena)) {
@@ -755,8 +866,22 @@ dae_status dae_ivp_fail(dae_ivp *ivp, dae_status s, const char *format, ...)
     return s;
 }
 
+/* By hand: formatting costs more than all else that a small system needs to start. */
+void dae_ivp_solves_fixed(dae_ivp *ivp)
+{
+    char text[64] = "dense ", digit[16];
+    size_t used = strlen(text), count = 0;
+    for (int n = ivp->n; n > 0; n /= 10) digit[count++] = (char)('0' + n % 10);
+    while (count) text[used++] = digit[--count];
+    memcpy(text + used, " (kernel of this size)", sizeof " (kernel of this size)");
+    dae_ivp_solves_with(ivp, text);
+}
+
 void dae_ivp_solves_with(dae_ivp *ivp, const char *what)
 {
-    snprintf(ivp->solves_with, sizeof ivp->solves_with, "%s", what);
+    size_t length = strlen(what), most = sizeof ivp->solves_with - 1;
+    if (length > most) length = most;
+    memcpy(ivp->solves_with, what, length);
+    ivp->solves_with[length] = 0;
     dae_log(ivp->opt, DAE_LOG_INFO, "linear_algebra=\"%s\"", what);
 }

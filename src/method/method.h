@@ -20,6 +20,8 @@ size_t dae_difference_size(void); /* bytes of what ivp->difference points to */
 /* Chooses the storage of the Jacobian (options, given pattern, probing at (t,y)) and takes the memory
  * that differences need. */
 dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double *yp, dae_error *err);
+/* Values of a Jacobian were outside the pattern that was found: it holds them from now on; the method has to be made anew. */
+dae_status dae_ivp_extend_pattern(dae_ivp *ivp, dae_error *err);
 /* IDEs: y' (and the algebraic components of y) such that F(t,y,y') = 0, from the values given as a guess. */
 dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae_error *err);
 
@@ -32,6 +34,9 @@ int dae_ivp_f_stages(dae_ivp *ivp, int s, int ld, const double *t, const double 
 /* Notes that a function of the system returned r != 0; returns r < 0, or 1. */
 int dae_ivp_refused(dae_ivp *ivp, int r);
 enum { DAE_IVP_NO_MEMORY = -9999 }; /* what dae_ivp_derivative returns when there is no room for M */
+
+/* dae_ivp_solves_with for kernels of the size of the system. */
+void dae_ivp_solves_fixed(dae_ivp *ivp);
 
 /* ---- Timing (only with options.profile) -------------------------------------------------------- */
 

@@ -111,7 +111,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
                              .jacobian = ivp->jacobian,
                              .mass = m->mass,
                              .second_order = ivp->sys->structure.second_order,
-                             .own = ivp->opt->linear_solver};
+                             .own = ivp->linear_solver};
+    ivp->no_iteration = 1;
     m->linear = dae_shifted_create(&spec, a, err);
     if (!m->linear) {
         destroy(m);

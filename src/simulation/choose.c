@@ -1,10 +1,9 @@
 /* What a simulation takes where the method, the form or the coordinates are left open. */
 #include "simulation/simulation.h"
 
-#include "method/choose.h"
-
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int is_open(const char *name)
@@ -45,16 +44,47 @@ static int rates(double t, const double *y, double *yp, void *user)
     return 0;
 }
 
+/* 0: forces take no power from small changes of the velocities, so that nothing decays: seen at a few directions, for a part of
+ * what an acceleration costs. */
+static int is_damped(const dae_mech *m, double t, const double *y)
+{
+    enum { DIRECTIONS = 3 };
+    size_t nv = (size_t)m->nv;
+    if (m->nu || m->dfdlambda) return 1;
+    double *w = calloc(4 * nv + (size_t)m->nlambda + 1, sizeof *w), speed = 1;
+    int damped = !w;
+    for (size_t i = 0; w && i < nv; i++) speed = fmax(speed, fabs(y[(size_t)m->np + i]));
+    for (int k = 0; w && k < DIRECTIONS && !damped; k++) {
+        double *u = w, *v = w + nv, *f[2] = {w + 2 * nv, w + 3 * nv}, power = 0, size = 0;
+        dae_mech_point at = {.t = t, .p = y, .v = v, .u = y + m->np + m->nv, .lambda = w + 4 * nv};
+        for (size_t i = 0; i < nv; i++) u[i] = sin(1.7 * (double)i + 0.3 + 2.1 * k) + 0.2;
+        for (int side = 0; side < 2; side++) {
+            double h = (side ? -1e-3 : 1e-3) * speed;
+            for (size_t i = 0; i < nv; i++) v[i] = y[(size_t)m->np + i] + h * u[i];
+            if (m->force(&at, f[side], m->user)) damped = 1;
+        }
+        for (size_t i = 0; i < nv; i++) {
+            power += u[i] * (f[0][i] - f[1][i]);
+            size += fabs(u[i]) * (fabs(f[0][i]) + fabs(f[1][i]));
+        }
+        damped |= !(fabs(power) <= 1e-12 * size); /* rounding */
+    }
+    free(w);
+    return damped;
+}
+
 /* Fast time constants in the interval of motions that decay: at the start, and what contacts can bring later. */
 static double time_constants(const dae_simulation *s, const dae_system *sys)
 {
+    double later = s->p->fastest * fabs(s->t_end - s->t0);
+    if (!is_damped(&sys->mech, s->t0, s->p->y0)) return later;
     dae_formulation *f = dae_formulation_create(sys, "descriptor", NULL, 0, NULL);
-    if (!f) return 0;
+    if (!f) return later;
     motion x = {f, &sys->mech};
     dae_ode ode = {.n = dae_system_size(sys), .f = rates, .user = &x};
-    double rate = fmax(dae_fastest_decay(&ode, s->t0, s->p->y0), s->p->fastest);
+    double rate = dae_fastest_decay(&ode, s->t0, s->p->y0);
     dae_formulation_destroy(f);
-    return rate * fabs(s->t_end - s->t0);
+    return fmax(rate * fabs(s->t_end - s->t0), later);
 }
 
 /* Method and form of a mechanism where the method is open. A form that is given is kept: if it is the one that would be chosen
@@ -63,12 +93,13 @@ static void choose_method(dae_simulation *s)
 {
     const dae_system *sys = s->as_mechanism ? s->p->mechanism : &s->p->system;
     const char *form = NULL, *given = s->options.formulation;
-    char reason[sizeof s->reason];
+    dae_evidence e;
     dae_features x = dae_features_of(sys, &s->options, s->t0, s->t_end, s->p->y0);
     x.constants = time_constants(s, sys);
-    const dae_method_info *m = dae_choose(&x, &form, reason, sizeof reason);
+    const dae_method_info *m = dae_choose(&x, &form, &e);
     if (!m || (!is_open(given) && strcmp(given, form) != 0)) return;
-    memcpy(s->reason, reason, sizeof reason);
+    s->evidence = e;
+    dae_choose_reason(&e, s->reason, sizeof s->reason);
     s->options.method = m->name;
     s->options.formulation =
         is_open(given) && !strcmp(form, "index1") ? "auto" : form; /* projected, as it is then */

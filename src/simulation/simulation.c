@@ -549,6 +549,18 @@ dae_stats dae_simulation_stats(const dae_simulation *s)
     return stats;
 }
 
+size_t dae_simulation_explain(const dae_simulation *s, char *out, size_t size)
+{
+    if (size) out[0] = 0;
+    if (!s) return 0;
+    const dae_evidence *own = dae_integrator_evidence(s->it);
+    size_t used = dae_choose_explain(s->evidence.given ? &s->evidence : own, out, size);
+    if (!own->changed) return used;
+    const char *reason = dae_integrator_reason(s->it);
+    size_t at = used < size ? used : size ? size - 1 : 0;
+    return used + (size_t)snprintf(out ? out + at : NULL, size - at, "changed   %s\n", reason);
+}
+
 dae_choice dae_simulation_choice(const dae_simulation *s)
 {
     if (!s)

@@ -7,6 +7,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "formulation/formulation.h"
+#include "method/choose.h"
 #include "problem/form.h"
 
 struct dae_simulation {
@@ -35,6 +36,7 @@ struct dae_simulation {
     double residual[3]; /* formulated systems: largest of position, velocity and acceleration constraints */
     int quiet;          /* 1: residuals are not wanted */
     char reason[256];   /* why method and form, where they were chosen here */
+    dae_evidence evidence; /* what that was made of */
     dae_simulation_fn *progress;
     void *progress_user;
     dae_progress_fn *on_step; /* of a run, after the residuals; or NULL */

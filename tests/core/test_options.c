@@ -39,7 +39,7 @@ static void every_line_is_complete_and_takes_its_own_default(void **state)
             assert_int_not_equal(other->offset, line->offset);
         }
     }
-    assert_int_equal(lines, 15);
+    assert_int_equal(lines, 18);
 }
 
 static void values_outside_their_range_are_refused(void **state)
@@ -52,7 +52,8 @@ static void values_outside_their_range_are_refused(void **state)
         {"profile", "2", "option profile = 2 is outside its range 0 .. 1"},
         {"threads", "0", "option threads = 0 is outside its range 1 .. 1024"},
         {"max_steps", "12.5", "option max_steps = 12.5 must be a whole number"},
-        {"linear_algebra", "full", "option linear_algebra = \"full\" is not one of auto|dense|banded|sparse"},
+        {"linear_algebra", "full",
+         "option linear_algebra = \"full\" is not one of auto|dense|banded|sparse|krylov"},
         {"rtoll", "1", "there is no option \"rtoll\"; did you mean \"rtol\"?"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

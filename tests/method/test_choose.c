@@ -177,6 +177,44 @@ static void named_method_is_never_changed(void **state)
     dae_integrator_destroy(it);
 }
 
+/* The evidence names what was measured, the rule that held and why others do not. */
+static void evidence_tells_the_rule_and_the_others(void **state)
+{
+    dae_error err = {0};
+    (void)state;
+    dae_problem *p = dae_problem_create("hires", NULL, 0, &err);
+    assert_non_null(p);
+    dae_simulation_options o = dae_simulation_options_default(p);
+    o.options.method = "auto";
+    o.options.rtol = o.options.atol = 1e-6;
+    dae_simulation *s = dae_simulation_open(p, &o, &err);
+    assert_non_null(s);
+    assert_int_equal(dae_simulation_start(s, &err), DAE_OK);
+    char text[4096];
+    size_t length = dae_simulation_explain(s, NULL, 0);
+    assert_true(length > 200 && length < sizeof text);
+    assert_int_equal(dae_simulation_explain(s, text, sizeof text), length);
+    assert_int_equal(strlen(text), length);
+    assert_non_null(strstr(text, "ODE, 8 equations"));
+    assert_non_null(strstr(text, "fast ones in the interval: stiff (stiff above 1000)"));
+    assert_non_null(strstr(text, "taken     rodas5p"));
+    assert_non_null(strstr(text, "rule      rodas4p2            no: rtol is below 3e-05"));
+    assert_non_null(strstr(text, "holds too: the next choice"));
+    assert_non_null(strstr(text, "rule      dop853              no: stiff"));
+    assert_string_equal(dae_simulation_choice(s).method, "rodas5p");
+    char part[50]; /* cut, never beyond */
+    assert_int_equal(dae_simulation_explain(s, part, sizeof part), length);
+    assert_int_equal(strncmp(part, text, sizeof part - 1), 0);
+    assert_int_equal(strlen(part), sizeof part - 1);
+    dae_simulation_close(s);
+    o.options.method = "radau5";
+    s = dae_simulation_open(p, &o, &err);
+    assert_int_equal(dae_simulation_start(s, &err), DAE_OK);
+    assert_int_equal(dae_simulation_explain(s, text, sizeof text), 0);
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +226,7 @@ int main(void)
         cmocka_unit_test(system_that_cannot_be_evaluated_still_gets_an_answer),
         cmocka_unit_test(explicit_run_that_meets_stiffness_changes_to_radau5),
         cmocka_unit_test(named_method_is_never_changed),
+        cmocka_unit_test(evidence_tells_the_rule_and_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

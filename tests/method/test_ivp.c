@@ -616,6 +616,67 @@ static void residual_jacobians_agree_with_the_derivatives(void **state)
     }
 }
 
+/* A row of stiff springs with a dense Jacobian; the last one touches the first when it has come down to 0.5. */
+enum { SPRINGS = 120 };
+
+static int springs(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    for (int i = 0; i < SPRINGS; i++) {
+        double left = i ? y[i - 1] : 0, right = i < SPRINGS - 1 ? y[i + 1] : 0;
+        f[i] = 1e4 * (left - 2 * y[i] + right) * (i % 7 == 3) - y[i] * y[i];
+    }
+    if (y[0] < 0.5) f[SPRINGS - 1] += 50 * (0.5 - y[0]) * (0.5 - y[0]) * y[1];
+    return 0;
+}
+
+static int springs_jac(double t, const double *y, double *J, void *user)
+{
+    (void)t, (void)user;
+    for (int i = 0; i < SPRINGS; i++) {
+        double k = 1e4 * (i % 7 == 3);
+        J[i + i * SPRINGS] = -2 * k - 2 * y[i];
+        if (i) J[i + (i - 1) * SPRINGS] = k;
+        if (i < SPRINGS - 1) J[i + (i + 1) * SPRINGS] = k;
+    }
+    if (y[0] < 0.5) {
+        J[SPRINGS - 1] += -100 * (0.5 - y[0]) * y[1];
+        J[SPRINGS - 1 + SPRINGS] += 50 * (0.5 - y[0]) * (0.5 - y[0]);
+    }
+    return 0;
+}
+
+/* Mostly zeros: factored sparse, and what shows up later gets its place. */
+static void patterns_that_are_found_grow(void **state)
+{
+    static const char *const method[] = {"radau5", "vode", "rodas4p2", "dassl", "gamd"};
+    (void)state;
+    for (int m = 0; m < 5; m++) {
+        double y[2][SPRINGS];
+        long steps[2];
+        for (int k = 0; k < 2; k++) {
+            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = SPRINGS, .f = springs, .jac = springs_jac}};
+            dae_options opt = dae_options_default();
+            dae_error err = {0};
+            opt.method = method[m];
+            opt.rtol = opt.atol = 1e-7;
+            opt.linear_algebra = k ? "auto" : "dense";
+            double y0[SPRINGS];
+            for (int i = 0; i < SPRINGS; i++) y0[i] = 2;
+            dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+            assert_int_equal(dae_integrator_start(it, 0, 5, y0, NULL, &err), DAE_OK);
+            if (dae_integrator_advance(it, 5, &err)) fail_msg("%s: %s", method[m], err.text);
+            memcpy(y[k], dae_integrator_state(it), sizeof y[k]);
+            assert_int_equal(strncmp(dae_integrator_linear_algebra(it), k ? "sparse" : "dense", 5), 0);
+            steps[k] = dae_integrator_stats(it)->accepted;
+            dae_integrator_destroy(it);
+        }
+        for (int i = 0; i < SPRINGS; i++) assert_near(y[1][i], y[0][i], 2e-5);
+        if (steps[1] > steps[0] + steps[0] / 4 + 60)
+            fail_msg("%s: %ld steps for %ld", method[m], steps[1], steps[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -638,6 +699,7 @@ int main(void)
         cmocka_unit_test(residuals_that_fail_say_where),
         cmocka_unit_test(increments_that_leave_the_domain_are_shortened),
         cmocka_unit_test(residual_jacobians_agree_with_the_derivatives),
+        cmocka_unit_test(patterns_that_are_found_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,7 @@ static void stiff_mechanisms_get_an_implicit_method(void **state)
     expect("models/stiff_double_pendulum.json", 0, 1, "joint");
     expect("models/hmmwv.json", 0, 1, "statespace");
     expect("bench/stiff_floor.json", 0, 1, "joint"); /* a contact that is open at the start */
+    expect("bench/stiff_wishbone.json", 0, 1, "ggl"); /* loops, bushings, eleven degrees of freedom */
     expect("hmmwv", 0, 1, "statespace");
     expect("double-pendulum", 0, 1, "statespace");
 }

@@ -117,15 +117,17 @@ PyTypeObject result_type = {
 
 PyObject *stats_dict(const dae_stats *s)
 {
-    return Py_BuildValue(
-        "{s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:d,s:d,s:d,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:l}",
-        "steps", s->steps, "accepted", s->accepted, "rejected", s->rejected, "newton_failures",
-        s->newton_failures, "f", s->f, "f_jac", s->f_jac, "jac", s->jac, "lu", s->lu, "solves", s->solves,
-        "newton", s->newton, "events", s->events, "restarts", s->restarts, "undefined", s->undefined,
-        "h_last", s->h_last, "h_smallest", s->h_smallest, "h_largest", s->h_largest, "order_last",
-        s->order_last, "cpu_seconds", s->cpu_seconds, "user_seconds", s->user_seconds, "linalg_seconds",
-        s->linalg_seconds, "position_residual", s->position_residual, "velocity_residual",
-        s->velocity_residual, "acceleration_residual", s->acceleration_residual, "charts", s->charts);
+    return Py_BuildValue("{s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:d,s:d,s:d,s:i,s:d,s:d,s:d,s:"
+                         "d,s:d,s:d,s:l,s:l}",
+                         "steps", s->steps, "accepted", s->accepted, "rejected", s->rejected,
+                         "newton_failures", s->newton_failures, "f", s->f, "f_jac", s->f_jac, "jac", s->jac,
+                         "lu", s->lu, "solves", s->solves, "newton", s->newton, "events", s->events,
+                         "restarts", s->restarts, "undefined", s->undefined, "h_last", s->h_last,
+                         "h_smallest", s->h_smallest, "h_largest", s->h_largest, "order_last", s->order_last,
+                         "cpu_seconds", s->cpu_seconds, "user_seconds", s->user_seconds, "linalg_seconds",
+                         s->linalg_seconds, "position_residual", s->position_residual, "velocity_residual",
+                         s->velocity_residual, "acceleration_residual", s->acceleration_residual, "charts",
+                         s->charts, "krylov", s->krylov);
 }
 
 /* ---- The answer ---------------------------------------------------------------------------------------- */

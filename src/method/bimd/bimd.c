@@ -234,7 +234,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
                              .jacobian = ivp->jacobian,
                              .mass = b->mass,
                              .second_order = ivp->sys->structure.second_order,
-                             .own = ivp->opt->linear_solver};
+                             .own = ivp->linear_solver};
     b->solver = dae_shifted_create(&spec, a, err);
     if (!b->solver) {
         destroy(b);

@@ -433,7 +433,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
                              .jacobian = ivp->jacobian,
                              .mass = d->mass,
                              .second_order = d->ide ? 0 : ivp->sys->structure.second_order,
-                             .own = ivp->opt->linear_solver};
+                             .own = ivp->linear_solver};
     d->G = dae_shifted_create(&spec, ivp->arena, err);
     if (!d->G) {
         destroy(d);
@@ -546,6 +546,13 @@ static int singular_mass(dassl *d, double t, const double *yp)
     double largest = 0, x = 0;
     int bad;
     if (!d->ide && !d->mass.n) return 0;
+    if (ivp->matrix_free &&
+        !d->ide) { /* which would multiply with J as it was last: judged by the diagonal */
+        for (int i = 0; i < d->n; i++) {
+            if (dae_matrix_get(&d->mass, i, i) == 0) return 1;
+        }
+        return 0;
+    }
     if (d->ide) {
         bad = dae_ivp_residual(ivp, t, d->phi, yp, d->f);
         if (!bad) bad = dae_ivp_residual_jacobian(ivp, t, d->phi, yp, d->f, NULL, d->Jp);

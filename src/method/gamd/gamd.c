@@ -216,7 +216,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
                              .jacobian = ivp->jacobian,
                              .mass = g->mass,
                              .second_order = ivp->sys->structure.second_order,
-                             .own = ivp->opt->linear_solver};
+                             .own = ivp->linear_solver};
     g->solver = dae_shifted_create(&spec, a, err);
     if (!g->solver) {
         destroy(g);

@@ -262,7 +262,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
         dae_shifted_spec spec = {.n = n,
                                  .jacobian = ivp->jacobian,
                                  .second_order = ivp->sys->structure.second_order,
-                                 .own = ivp->opt->linear_solver};
+                                 .own = ivp->linear_solver};
         v->P = dae_shifted_create(&spec, ivp->arena, err);
         if (!v->P) {
             destroy(v);

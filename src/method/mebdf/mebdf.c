@@ -209,7 +209,7 @@ static void *create(dae_ivp *ivp, const mebdf_options *o, int residual, dae_erro
         goto fail;
     }
     dae_shifted_spec spec = {
-        .n = m->n, .jacobian = ivp->jacobian, .mass = m->mass, .own = ivp->opt->linear_solver};
+        .n = m->n, .jacobian = ivp->jacobian, .mass = m->mass, .own = ivp->linear_solver};
     if (!m->ide) spec.second_order = ivp->sys->structure.second_order;
     m->lu = dae_shifted_create(&spec, ivp->arena, err);
     if (!m->lu) goto fail;

@@ -188,7 +188,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
                              .jacobian = ivp->jacobian,
                              .mass = p->mass,
                              .second_order = ide ? 0 : ivp->sys->structure.second_order,
-                             .own = ivp->opt->linear_solver};
+                             .own = ivp->linear_solver};
     for (int k = 0; k < S; k++) {
         p->solver[k] = dae_shifted_create(&spec, ivp->arena, err);
         if (!p->solver[k]) {
@@ -196,7 +196,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
             return NULL;
         }
     }
-    if (p->n >= p->option.parallel_min)
+    if (p->n >= p->option.parallel_min && !ivp->matrix_free)
         p->pool = dae_pool_create(ivp->opt->threads < S ? ivp->opt->threads : S);
     dae_pool_spin(p->pool, SPINS);
     dae_ivp_solves_with(ivp, dae_shifted_describe(p->solver[0]));

@@ -247,7 +247,7 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const rad
     if (!ivp->index) r->weight = r->base;
     int second_order = o->second_order ? ivp->sys->structure.second_order : 0;
     int special = strcmp(o->kernels, "general") != 0 && !second_order;
-    int fixed = special && !ivp->opt->linear_solver && !ivp->jacobian.columns ? n : 0;
+    int fixed = special && !ivp->linear_solver && !ivp->jacobian.columns ? n : 0;
     for (int level = level_min; level <= level_max; level++) {
         r->rtol[level] = tolerances + ld * (size_t)(2 * level);
         r->atol[level] = r->rtol[level] + ld;
@@ -259,22 +259,20 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const rad
     }
     ivp->y = r->y;
     if (r->kernels[level_min]->iterate) {
-        char text[64];
         r->small = take_small(r, a, s);
         if (!r->small) {
             dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for radau with %d equations", n);
             destroy(r);
             return NULL;
         }
-        snprintf(text, sizeof text, "dense %d (kernel of this size)", n);
-        dae_ivp_solves_with(ivp, text);
+        dae_ivp_solves_fixed(ivp);
         return r;
     }
     dae_shifted_spec spec = {.n = n,
                              .jacobian = ivp->jacobian,
                              .mass = r->mass,
                              .second_order = second_order,
-                             .own = ivp->opt->linear_solver};
+                             .own = ivp->linear_solver};
     r->real = dae_shifted_create(&spec, a, err);
     spec.complex_shift = 1;
     for (int k = 0; r->real && k < s / 2; k++) {
@@ -288,7 +286,7 @@ static void *create_levels(dae_ivp *ivp, int level_min, int level_max, const rad
         destroy(r);
         return NULL;
     }
-    if (n >= PARALLEL_MIN)
+    if (n >= PARALLEL_MIN && !ivp->matrix_free)
         r->pool = dae_pool_create(ivp->opt->threads <= 1 + s / 2 ? ivp->opt->threads : 1 + s / 2);
     dae_ivp_solves_with(ivp, dae_shifted_describe(r->real));
     dae_log(ivp->opt, DAE_LOG_INFO, "threads=%d", dae_pool_threads(r->pool));

@@ -107,10 +107,10 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
     w->mass = dae_ivp_mass(ivp);
     w->second = ivp->sys->structure.second_order;
     m->has_ft = !ivp->sys->structure.autonomous;
-    int fixed = strcmp(option->kernels, "general") && !ivp->opt->linear_solver && !ivp->jacobian.columns;
+    int fixed = strcmp(option->kernels, "general") && !ivp->linear_solver && !ivp->jacobian.columns;
     m->attempt = fixed ? dae_rodas_fixed(ivp->n, table) : NULL;
     w->ld = m->attempt ? ivp->n : (ivp->n + 7) / 8 * 8;
-    ivp->exact_jacobian = 1;
+    ivp->exact_jacobian = ivp->no_iteration = 1;
     m->s = dae_arena_take(a, 1, sizeof *m->s);
     double **vector[] = {&m->y, &m->y0, &m->f0, &m->f1, &m->ft, &w->stage, &w->f, &w->x, &w->y1};
     double *block = dae_arena_reals(a, n * (sizeof vector / sizeof *vector));
@@ -126,16 +126,14 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
     if (m->attempt) {
         take_fixed(m, a);
         if (dae_arena_failed(a)) goto memory;
-        char text[64];
-        snprintf(text, sizeof text, "dense %d (kernel of this size)", ivp->n);
-        dae_ivp_solves_with(ivp, text);
+        dae_ivp_solves_fixed(ivp);
     } else {
         m->attempt = dae_rodas_general();
         dae_shifted_spec spec = {.n = ivp->n,
                                  .jacobian = ivp->jacobian,
                                  .mass = w->mass,
                                  .second_order = w->second,
-                                 .own = ivp->opt->linear_solver};
+                                 .own = ivp->linear_solver};
         w->linear = dae_shifted_create(&spec, a, err);
         if (!w->linear) {
             destroy(m);

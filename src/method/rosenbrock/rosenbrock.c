@@ -158,7 +158,8 @@ static void *create(dae_ivp *ivp, const dae_rosenbrock_table *table, const void 
     m->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, ivp->n));
     if (dae_arena_failed(a)) goto memory;
     dae_shifted_spec spec = {
-        .n = ivp->n, .jacobian = ivp->jacobian, .second_order = m->second, .own = ivp->opt->linear_solver};
+        .n = ivp->n, .jacobian = ivp->jacobian, .second_order = m->second, .own = ivp->linear_solver};
+    ivp->no_iteration = 1;
     m->linear = dae_shifted_create(&spec, a, err);
     if (!m->linear) {
         destroy(m);

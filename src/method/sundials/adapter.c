@@ -89,7 +89,7 @@ static int open_solver(dae_sun *s, dae_error *err)
 {
     dae_ivp *ivp = s->ivp;
     int ide = ivp->sys->kind == DAE_KIND_IDE;
-    dae_shifted_spec spec = {.n = ivp->n, .jacobian = ivp->jacobian, .own = ivp->opt->linear_solver};
+    dae_shifted_spec spec = {.n = ivp->n, .jacobian = ivp->jacobian, .own = ivp->linear_solver};
     if (!ide) {
         spec.mass = dae_ivp_mass(ivp);
         spec.second_order = ivp->sys->structure.second_order;

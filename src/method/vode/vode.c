@@ -62,6 +62,7 @@
 #define WAIT_RESTART 10 /* [DVODE]: steps before the order is judged after a restart at order 1 */
 #define FIXED_LEVELS 20 /* ours: a run with fixed steps begins with h/2^20 and order 1 */
 #define FIXED_ITERATIONS 100
+#define SHARED 10000 /* ours: equations from which memory counts */
 
 typedef struct vode_options {
     int order_max;
@@ -107,14 +108,16 @@ typedef struct vode {
     dae_ivp *ivp;
     vode_state *st;
     int n, ld, adams, functional, classic, order_max, fixed;
-    long j_age;              /* steps after which J is made anew */
-    double bias, bias_up;    /* safety in the choice of h at orders up to q, and at q+1 */
-    int watch_jac;           /* J is made anew after an error failure and after slow convergence */
-    double *z;               /* order_max + 1 rows of ld: the Nordsieck array */
-    double *a, *a_saved;     /* correction, and that of the step before an order decision */
-    double *y0, *r;          /* predicted y, predicted z_1/l_1 */
-    double *y, *f0, *f, *b;  /* iterate, f at y0 and at y, right-hand side and increment */
-    double *w, *rtol, *atol; /* reciprocal weights, tolerances (padded) */
+    long j_age;                /* steps after which J is made anew */
+    double bias, bias_up;      /* safety in the choice of h at orders up to q, and at q+1 */
+    int watch_jac;             /* J is made anew after an error failure and after slow convergence */
+    double *z;                 /* order_max + 1 rows of ld: the Nordsieck array */
+    double *a, *a_saved;       /* correction, and that of the step before an order decision */
+    double *y0, *r;            /* predicted y, predicted z_1/l_1 */
+    double *y, *f0, *f, *b;    /* iterate, f at y0 and at y, right-hand side and increment */
+    double *w;                 /* reciprocal weights */
+    const double *rtol, *atol; /* tolerances: of the driver, or these (padded): */
+    double *rtol_own, *atol_own;
     double *J;
     double limit[DAE_VODE_WIDTH]; /* dsm below which eta_q >= ETA_LEAST, for each q */
     dae_shifted *P;               /* factors of 1/gam - J; NULL: functional iteration */
@@ -204,6 +207,20 @@ static int check(const dae_ivp *ivp, const char *name, dae_error *err)
     return dae_rtol_too_small(ivp, name, 10 * U, err);
 }
 
+/* The tolerances; of large systems the driver's own where they need no padding: memory that is not touched costs nothing. */
+static void take_arrays(vode *v)
+{
+    const dae_ivp *ivp = v->ivp;
+    int n = v->n, shared = v->ld == n && n >= SHARED && !ivp->varies;
+    for (int i = 0; shared && i < n; i++) shared = ivp->atol[i] > 0;
+    for (int i = 0; !shared && i < v->ld; i++) {
+        v->rtol_own[i] = i < n ? ivp->rtol[i] : 0;
+        v->atol_own[i] = i < n ? ivp->atol[i] + DBL_MIN : 1;
+    }
+    v->rtol = shared ? ivp->rtol : v->rtol_own;
+    v->atol = shared ? ivp->atol : v->atol_own;
+}
+
 static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *err)
 {
     if (check(ivp, adams ? "vode-adams" : "vode", err)) return NULL;
@@ -226,14 +243,11 @@ static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *e
     double *block = dae_arena_reals(ivp->arena, (size_t)ld * (size_t)(v->order_max + 1 + 11));
     if (!v->functional) v->J = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(&ivp->jacobian, n));
     if (dae_arena_failed(ivp->arena)) goto memory;
-    double **vector[] = {&v->a, &v->a_saved, &v->y0, &v->r,    &v->y,   &v->f0,
-                         &v->f, &v->b,       &v->w,  &v->rtol, &v->atol};
+    double **vector[] = {&v->a, &v->a_saved, &v->y0, &v->r,        &v->y,       &v->f0,
+                         &v->f, &v->b,       &v->w,  &v->rtol_own, &v->atol_own};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++, block += ld) *vector[k] = block;
     v->z = block;
-    for (int i = 0; i < ld; i++) {
-        v->rtol[i] = i < n ? ivp->rtol[i] : 0;
-        v->atol[i] = i < n ? ivp->atol[i] + DBL_MIN : 1;
-    }
+    take_arrays(v);
     for (int q = 1; q <= v->order_max; q++)
         v->limit[q] = pow(1 / ETA_LEAST - ADDON, q + 1) / v->bias * (1 + 1e-12);
     v->predict = DAE_KERNEL_PICK(predict, 0);
@@ -245,7 +259,7 @@ static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *e
         dae_shifted_spec spec = {.n = n,
                                  .jacobian = ivp->jacobian,
                                  .second_order = ivp->sys->structure.second_order,
-                                 .own = ivp->opt->linear_solver};
+                                 .own = ivp->linear_solver};
         v->P = dae_shifted_create(&spec, ivp->arena, err);
         if (!v->P) {
             destroy(v);
@@ -310,7 +324,7 @@ static void take_tolerances(vode *v)
 {
     if (!v->ivp->varies) return;
     for (int i = 0; i < v->n; i++) {
-        v->atol[i] = v->ivp->atol[i] + DBL_MIN;
+        v->atol_own[i] = v->ivp->atol[i] + DBL_MIN;
         v->w[i] = 1 / (v->rtol[i] * fabs(v->z[i]) + v->atol[i]);
     }
 }
