@@ -199,7 +199,7 @@ mutants: build ## one-line bugs, drawn by a seed, each built and tested: which s
 
 FUZZ_INPUTS ?= 10000000
 fuzz-readers: build ## FUZZ_INPUTS=10000000 changed inputs for every reader that runs in a process: hours
-	for t in test_table_fuzz test_expression_fuzz test_equations_fuzz test_model_fuzz test_reader_fuzz test_args; do \
+	for t in test_table_fuzz test_expression_fuzz test_equations_fuzz test_model_fuzz test_reader_fuzz test_robot_fuzz test_args; do \
 	    FUZZ_INPUTS=$(FUZZ_INPUTS) build/tests/$$t || exit 1; done
 	python3 tests/faults/command_lines.py $(CURDIR)/build/daedalus $(CURDIR) 100000
 
@@ -209,10 +209,12 @@ sanitize: setup ## build and test with address and undefined-behavior sanitizers
 sanitize-run:
 	$(call preset,debug)
 
+# The pool of threads and what runs in it: fits, mexx and radau with threads, problems and models shared by threads.
+TSAN = test_pool test_threads test_fit test_optimize test_coverage test_mexx test_radau test_pside test_driver test_forms test_forward test_gradient
 tsan: setup ## the tests that use threads, with the thread sanitizer, in build-tsan/
 	test -f build-tsan/build.ninja || cmake --preset tsan
-	cmake --build build-tsan -j $(JOBS)
-	FUZZ_INPUTS=2000 ctest --test-dir build-tsan --output-on-failure -LE '^(slow|python|octave|docs|source|abi|faults|web)$$' -j $(JOBS)
+	cmake --build build-tsan -j $(JOBS) --target $(TSAN)
+	FUZZ_INPUTS=2000 ctest --test-dir build-tsan --output-on-failure -R '/($(shell echo $(TSAN) | tr ' ' '|'))$$' -j $(JOBS)
 
 clang: setup ## build and test with clang, warnings are errors, in build-clang/
 	$(call preset,clang)

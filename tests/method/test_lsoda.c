@@ -318,9 +318,36 @@ static void lsoda_same_result_in_every_storage(void **state)
     bdf_check_storage("lsoda");
 }
 
+/* Where f hardly depends on y, stability never bounds the step: it stays with Adams, and no Jacobian is formed. */
+static int forced(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = cos(t) + 1e-9 * y[0];
+    return 0;
+}
+
+static void lsoda_stays_with_adams_where_nothing_is_stiff(void **state)
+{
+    (void)state;
+    for (double tol = 1e-3; tol > 1e-10; tol /= 10) {
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = forced}};
+        dae_options opt = dae_options_default();
+        dae_stats st = {0};
+        dae_error err = {0};
+        double y = 0;
+        opt.method = "lsoda";
+        opt.rtol = opt.atol = tol;
+        if (dae_solve(&sys, &opt, 0, 30, &y, &st, &err) < 0) fail_msg("%s", err.text);
+        assert_near(y, sin(30), 100 * tol);
+        assert_int_equal(st.jac, 0);
+        assert_int_equal(st.lu, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lsoda_stays_with_adams_where_nothing_is_stiff),
         cmocka_unit_test(coefficients_are_the_known_ones),
         cmocka_unit_test(lsoda_bdf_orders_1_to_5_on_a_stiff_problem),
         cmocka_unit_test(lsoda_adams_orders_1_to_8_on_a_smooth_problem),

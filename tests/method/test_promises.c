@@ -412,9 +412,48 @@ static void runs_can_be_saved_or_say_why_not(void **state)
     }
 }
 
+/* y' = 1, -1, 1, ... between whole numbers, y(0) = 1e6: error tests fail again and again at jumps that nobody told. y stays within
+ * [1e6, 1e6 + 1]; whatever a method does there, it asks for f at points of that size, and not at differences or rates. */
+typedef struct seen {
+    double lowest, highest;
+} seen;
+
+static int square_wave(double t, const double *y, double *f, void *user)
+{
+    seen *s = user;
+    s->lowest = fmin(s->lowest, y[0]);
+    s->highest = fmax(s->highest, y[0]);
+    f[0] = (long)floor(t) % 2 ? -1 : 1;
+    return 0;
+}
+
+static void f_is_asked_for_near_the_solution_only(void **state)
+{
+    (void)state;
+    for (int k = 0; k < dae_method_count(); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        if (!(m->kinds & 1u << DAE_KIND_ODE) || m->no_velocities) continue;
+        for (double tol = 1e-3; tol > 1e-8; tol /= 100) {
+            seen s = {1e6, 1e6};
+            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = square_wave, .user = &s}};
+            dae_options opt = dae_options_default();
+            dae_error err = {0};
+            double y = 1e6;
+            opt.method = m->name;
+            opt.rtol = 0;
+            opt.atol = tol;
+            opt.h_max = 0.3; /* no step may miss a whole wave */
+            if (dae_solve(&sys, &opt, 0, 7.5, &y, NULL, &err) < 0) fail_msg("%s: %s", m->name, err.text);
+            if (!(s.lowest > 0.9e6 && s.highest < 1.1e6))
+                fail_msg("%s at %g: f was asked for at %g .. %g", m->name, tol, s.lowest, s.highest);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(f_is_asked_for_near_the_solution_only),
         cmocka_unit_test(integrators_refuse_what_is_missing),
         cmocka_unit_test(simulations_and_formulations_refuse_what_is_missing),
         cmocka_unit_test(absolute_control_works_with_every_method),

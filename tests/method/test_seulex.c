@@ -160,9 +160,40 @@ static void storages_agree(void **state)
     assert_near(end[0], end[2], 1e-9);
 }
 
+/* The first step: at most a hundredth of the interval, at most half the time in which y moves by its tolerance. */
+static int slow(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)y;
+    f[0] = *(double *)user;
+    return 0;
+}
+
+static void first_step_is_bounded_by_interval_and_speed(void **state)
+{
+    (void)state;
+    static const struct {
+        double speed, t_end, h;
+    } known[] = {{1e-9, 100, 1}, {1e-9, 0.5, 0.005}, {1e-2, 100, 0.05}};
+    for (int k = 0; k < 3; k++) {
+        double speed = known[k].speed;
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = slow, .user = &speed}};
+        dae_options opt = dae_options_default();
+        dae_error err = {0};
+        opt.method = "seulex";
+        opt.rtol = 1e-300;
+        opt.atol = 1e-3;
+        dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+        assert_int_equal(dae_integrator_start(it, 0, known[k].t_end, (double[]){1}, NULL, &err), DAE_OK);
+        assert_true(dae_integrator_step(it, &err) >= 0);
+        assert_near(dae_integrator_time(it), known[k].h, 1e-9);
+        dae_integrator_destroy(it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_step_is_bounded_by_interval_and_speed),
         cmocka_unit_test(observed_orders_are_those_of_the_rows),
         cmocka_unit_test(observed_orders_of_dense_output),
         cmocka_unit_test(digits_follow_the_tolerance),

@@ -144,6 +144,25 @@ static void open_joints_are_refused(void **state)
     }
 }
 
+/* y = (q, q'): methods that know it factor matrices of half the size. Not where coordinates are not as many as speeds. */
+static void joint_form_of_hinges_is_of_second_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        int space, second_order;
+    } known[] = {{"revolute", MBS_PLANAR, 4}, {"revolute", MBS_SPATIAL, 4}, {"spherical", MBS_SPATIAL, 0}};
+    for (int k = 0; k < 3; k++) {
+        dae_error err = {0};
+        mbs_mechanism *c = tree_with(known[k].type, known[k].space, 0, 0);
+        dae_formulation *f = dae_formulation_create(mbs_mechanism_system(c), "joint", NULL, 0, &err);
+        if (!f) fail_msg("%s", err.text);
+        assert_int_equal(dae_formulation_system(f)->structure.second_order, known[k].second_order);
+        dae_formulation_destroy(f);
+        mbs_mechanism_destroy(c);
+    }
+}
+
 static void check_tree(const char *type, int space, int turned, int loads)
 {
     char what[80];
@@ -336,6 +355,7 @@ static void joint_coordinates_need_a_system_that_has_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joint_form_of_hinges_is_of_second_order),
         cmocka_unit_test(open_joints_are_refused),
         cmocka_unit_test(joint_coordinates_agree_with_bodies_for_every_joint_of_trees),
         cmocka_unit_test(joint_coordinates_take_other_joints_as_loops),

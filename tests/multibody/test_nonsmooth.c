@@ -48,7 +48,7 @@ static void every_method(const char *name, const slider_crank *s, double angle, 
     assert_near(right[0], angle, 1e-8); /* the numbers are golden: found with steps of half the size too */
     assert_near(right[1], speed, 1e-7);
     mbs_mechanism *c = crank_mechanism(s);
-    for (int i = 0; i < dae_method_count(); i++) {
+    for (int i = 0; i < dae_method_count(); i += sanitized_stride) {
         const dae_method_info *m = dae_method_get(i);
         for (double tol = 1e-6; takes(m, s) && tol > 1e-10; tol /= 1e3) {
             dae_stats st = {0};
@@ -129,7 +129,7 @@ static void random_slider_cranks_with_a_stop(void **state)
     double worst[64] = {0};
     int next = 0, met = 0;
     mechanics_seed = 19;
-    for (int n = 0; n < 200; n++) {
+    for (int n = 0; n < 200; n += sanitized_stride) {
         slider_crank s = random_crank();
         double right[2], conditioning = crank_conditioning(&s, 3000);
         crank_reference(&s, 60000, right);
@@ -152,7 +152,7 @@ static void random_slider_cranks_with_a_stop(void **state)
         }
         mbs_mechanism_destroy(c);
     }
-    assert_true(met > 300);
+    assert_true(met > 300 / sanitized_stride);
     for (int i = 0; everything && i < dae_method_count(); i++)
         printf("%-12s worst %.3g\n", dae_method_get(i)->name, worst[i]);
 }
