@@ -11,18 +11,15 @@ static void tell(const char *text, void *user)
     (void)user;
 }
 
-static int run(cli_args *args)
+static int convert(cli_args *args, const dae_setting *start, int nstart)
 {
     size_t length;
     dae_error err = {0};
     const char *path = args->argument[0], *out = cli_value(args, "out");
-    dae_setting *start;
-    int nstart, status = cli_settings(args, "set", &start, &nstart);
-    if (status) return status;
+    int status = EXIT_DONE;
     char *text = cli_read_file(path, &length);
     if (!text) return cli_wrong(args, "%s: %s", path, strerror(errno));
-    mbs_import_options o = {
-        .floating = cli_has(args, "floating"), .start = start, .nstart = nstart};
+    mbs_import_options o = {.floating = cli_has(args, "floating"), .start = start, .nstart = nstart};
     if (!cli_has(args, "quiet")) o.note = tell;
     cli_draft file = {.file = stdout};
     if (out && cli_draft_begin(args, &file, "--out", out)) {
@@ -34,6 +31,16 @@ static int run(cli_args *args)
     if (out && s < 0) cli_draft_drop(&file);
     else if (out) status = cli_draft_end(args, &file, 0);
     if (s < 0) return cli_wrong(args, "%s", err.text);
+    return status;
+}
+
+static int run(cli_args *args)
+{
+    dae_setting *start;
+    int nstart, status = cli_settings(args, "set", &start, &nstart);
+    if (status) return status;
+    status = convert(args, start, nstart);
+    free(start);
     return status;
 }
 

@@ -78,6 +78,14 @@ says '"at":\[{"t":1.0,"y":\[0\.[0-9,.e-]*\]},{"t":100.0,' out
 expect 0 run hires --json --tend 10; equal "$(key scd)" null; equal "$(key mescd)" null; equal "$(key t)" 10.0
 expect 0 run hires --json --h0 0; equal "$(key h0)" null
 
+# ---- Exit status: what the manual says, each by one run (3: model_test, 130 and 143: signals_test)
+printf "var y = 1\ny' = y^2\nsolve t = 0 .. 2\n" >blow.deq
+expect 0 run hires --quiet
+expect 1 run blow.deq --json; equal "$(key code)" '"DAE_ERR_STEP_TOO_SMALL"'
+expect 2 run nothing-of-this-name
+expect 4 run hires --max-steps 3 --quiet --json; equal "$(key code)" '"DAE_ERR_MAX_STEPS"'
+expect 4 run ringmod --solver dopri5 --max-seconds 0.05 --quiet --json; equal "$(key code)" '"DAE_ERR_MAX_SECONDS"'
+
 # ---- run: limits, what is kept
 expect 4 run hires --max-steps 10 --out part.csv --json; equal "$(key status)" '"limit"'; equal "$(key code)" '"DAE_ERR_MAX_STEPS"'
 says '^error DAE_ERR_MAX_STEPS  hires: integration stopped at t = ' err

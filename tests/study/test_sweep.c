@@ -76,6 +76,26 @@ static void sweep_lines_are_those_of_single_runs(void **state)
     free(out);
 }
 
+/* Cells of a map reach to the middle between levels (1, 2, 4 in ratios: to the geometric one), and hold the mean of their runs. */
+static void maps_have_cells_between_the_levels(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "run,a,b,status,t,x,steps\n0,1,10,ok,1,5,9\n1,1,20,ok,1,6,9\n2,2,10,ok,1,7,9\n3,2,20,ok,1,8,9\n"
+        "4,4,10,ok,1,9,9\n5,4,20,ok,1,10,9\n6,4,20,ok,1,14,9\n";
+    dae_error err = {0};
+    memory *out = calloc(1, sizeof *out);
+    dae_table *t = dae_table_read(text, strlen(text), &err);
+    if (!t) fail_msg("%s", err.text);
+    dae_sweep_plot_options plot = {DAE_SWEEP_HEAT, 2, "a map", "svg"};
+    assert_int_equal(dae_sweep_plot(t, &plot, remember, out), DAE_OK);
+    assert_non_null(strstr(out->text, "\n1 10 0.7071068 1.414214 5 15 5\n"));
+    assert_non_null(strstr(out->text, "\n2 20 1.414214 2.828427 15 25 8\n"));
+    assert_non_null(strstr(out->text, "\n4 20 2.828427 5.656854 15 25 12\n"));
+    dae_table_destroy(t);
+    free(out);
+}
+
 static void sweep_records_why_a_run_failed(void **state)
 {
     (void)state;
@@ -157,6 +177,7 @@ static void numbers_read_back_exactly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(maps_have_cells_between_the_levels),
         cmocka_unit_test(sweep_lines_are_those_of_single_runs),
         cmocka_unit_test(sweep_records_why_a_run_failed),
         cmocka_unit_test(sweep_create_names_what_is_wrong),
