@@ -7,7 +7,10 @@
  * found too. A root is returned on its far side, so the function has its new sign there. After a root
  * that restarts, and at the start, a function that is zero is disarmed; just inside the next step it is
  * armed with the sign it takes there, so that it neither triggers again nor misses its next root. A
- * function that stays zero never triggers. */
+ * function that stays zero never triggers.
+ *
+ * Of many functions only the first root is located, since most often the run starts afresh there: one whose sign is the same
+ * at the first root so far has its own behind it. Where the run goes on the rest of the step is searched again. */
 #include "method/driver.h"
 #include "method/nonnegative.h"
 
@@ -18,14 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK_POINTS 3              /* inside each step when nothing is said; ours */
-#define MAX_ROOTS 256               /* in one step */
-#define TOUCH (64 * DBL_EPSILON)    /* a double root: extremum below this, relative to the ends */
-#define POLISH 4                    /* Newton steps on the projected dense output */
-#define GOLDEN_STEPS 40             /* 0.618^40 < sqrt(eps): a search for an extremum is over then */
-#define ZENO_COUNT 50               /* this many restarts ... */
-#define ZENO_SPAN 1e-9              /* ... within this part of the interval pile up; */
-#define ZENO_LAST 3                 /* so do this many in a row ... */
+#define CHECK_POINTS 3           /* inside each step when nothing is said; ours */
+#define MAX_ROOTS 256            /* in one step */
+#define TOUCH (64 * DBL_EPSILON) /* a double root: extremum below this, relative to the ends */
+#define MANY 4                   /* functions from which on only the first root is looked for; ours */
+#define BEHIND 0.02              /* so much of its interval behind the first root is searched with it; ours */
+#define POLISH 4                 /* Newton steps on the projected dense output */
+#define GOLDEN_STEPS 40          /* 0.618^40 < sqrt(eps): a search for an extremum is over then */
+#define ZENO_COUNT 50            /* this many restarts ... */
+#define ZENO_SPAN 1e-9           /* ... within this part of the interval pile up; */
+#define ZENO_LAST 3              /* so do this many in a row ... */
 #define ZENO_GAP (64 * DBL_EPSILON) /* ... that are no further apart than this, relative to t */
 
 typedef struct root {
@@ -49,7 +54,7 @@ dae_status dae_integrator_set_events(dae_integrator *it, const dae_events *event
     it->events = *events;
     it->event = dae_arena_copy(it->keep, events->event, m, sizeof *it->event);
     it->sign = dae_arena_ints(it->arena, 2 * m);
-    it->phi = dae_arena_reals(it->arena, 7 * m);
+    it->phi = dae_arena_reals(it->arena, 10 * m);
     free(it->root);
     it->root = calloc(MAX_ROOTS, sizeof *it->root);
     if (!it->event || !it->sign || !it->phi || !it->root)
@@ -206,13 +211,25 @@ static void add_root(dae_integrator *it, double t, int i, int rising)
     if (it->nroot < MAX_ROOTS) it->root[it->nroot++] = (root){t, i, rising};
 }
 
-/* Between a and b function i has the same sign s. If it runs towards zero at a and away from it at b,
- * there is an extremum: look whether it reaches zero (golden section). */
-static void look_for_two(dae_integrator *it, int i, double a, double b, double fa, double fb, int s)
+/* All functions, NAN where they cannot be evaluated. */
+static const double *values_at(dae_integrator *it, double t, int place)
+{
+    double *phi = it->phi + (size_t)place * (size_t)it->events.count;
+    if (evaluate(it, t, phi)) {
+        for (int i = 0; i < it->events.count; i++) phi[i] = NAN;
+    }
+    return phi;
+}
+
+enum { LEFT = 7, RIGHT = 8, AT_FIRST = 9 }; /* places in it->phi */
+
+/* Between a and b function i has the same sign s; left and right: just inside. If it runs towards zero at a and away from it
+ * at b, there is an extremum: look whether it reaches zero (golden section). */
+static void look_for_two(dae_integrator *it, int i, double a, double b, double fa, double fb, int s,
+                         double left, double right)
 {
     const double golden = 0.38196601125010515;
-    double d = 1e-3 * (b - a), left = s * value(it, i, a + d), right = s * value(it, i, b - d);
-    if (!(left < s * fa && right < s * fb)) return;
+    if (!(s * left < s * fa && s * right < s * fb)) return;
     double lo = a, hi = b, x = lo + golden * (hi - lo), y = hi - golden * (hi - lo);
     double fx = s * value(it, i, x), fy = s * value(it, i, y);
     double scale = fmax(fabs(fa), fabs(fb)), tol = sqrt(DBL_EPSILON) * fabs(b - a);
@@ -255,9 +272,34 @@ static double *armed_value(dae_integrator *it)
     return it->phi + 5 * (size_t)it->events.count;
 }
 
-/* Compares functions at neighboring points a and b. */
-static void scan(dae_integrator *it, double a, double b, const double *fa, const double *fb, int deep)
+/* The first root so far. */
+static double first_root(const dae_integrator *it)
 {
+    double t = NAN, d = it->ivp.direction;
+    for (int k = 0; k < it->nroot; k++) {
+        if (!(d * (it->root[k].t - t) >= 0)) t = it->root[k].t;
+    }
+    return t;
+}
+
+/* 1: the root of function i, which has another sign at b than s, lies behind the first root so far. at: for which root the
+ * functions are known. */
+static int comes_later(dae_integrator *it, int i, int s, double *at)
+{
+    double t = first_root(it);
+    const double *phi = it->phi + AT_FIRST * (size_t)it->events.count;
+    if (isnan(t)) return 0;
+    if (*at != t) values_at(it, t, AT_FIRST);
+    *at = t;
+    return sign_of(it, i, phi[i]) == s;
+}
+
+/* Compares functions at neighboring points a and b. first: only the first root matters. */
+static void scan(dae_integrator *it, double a, double b, const double *fa, const double *fb, int deep,
+                 int first)
+{
+    const double *left = NULL, *right = NULL;
+    double known = NAN;
     for (int i = 0; i < it->events.count && !dae_driver_cancelled(it); i++) {
         int s = it->sign[i], now = sign_of(it, i, fb[i]);
         if (s == 0) { /* disarmed: take the first sign that shows */
@@ -268,6 +310,7 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
                 it->sign[i] = 0;
             }
         } else if (now != s) {
+            if (first && comes_later(it, i, s, &known)) continue;
             double from = a, ff = fa[i], t = armed_time(it)[i];
             if ((t - a) * (b - t) >
                 0) { /* armed in between: near its old root the function is rounding only */
@@ -282,7 +325,11 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
             add_root(it, polish(it, i, at, from, b), i, now > 0);
             it->sign[i] = now;
         } else if (deep && fa[i] != 0) {
-            look_for_two(it, i, a, b, fa[i], fb[i], s);
+            if (!left) {
+                left = values_at(it, a + 1e-3 * (b - a), LEFT);
+                right = values_at(it, b - 1e-3 * (b - a), RIGHT);
+            }
+            look_for_two(it, i, a, b, fa[i], fb[i], s, left[i], right[i]);
         }
     }
 }
@@ -413,8 +460,10 @@ static dae_status cannot_see(double a, double to, dae_error *err)
         a, to);
 }
 
-/* All roots in (from, to], as they come. seen: how far the functions could be evaluated. 1: a cancel was asked for. */
-static dae_status search(dae_integrator *it, double from, double to, double *seen, int *stop, dae_error *err)
+/* All roots in (from, to], as they come; with first those of the first interval that has one, of which only the first is
+ * sure to be told. seen: how far the functions could be evaluated. stop 1: a cancel was asked for. */
+static dae_status search(dae_integrator *it, double from, double to, int first, double *seen, int *stop,
+                         dae_error *err)
 {
     int m = it->events.count, points = it->events.check_points, deep = points >= 0, blind = 0;
     double *old = it->phi, *new = it->phi + m, a = from;
@@ -438,9 +487,9 @@ static dae_status search(dae_integrator *it, double from, double to, double *see
         } else {
             blind = 0;
         }
-        scan(it, a, b, old, new, deep);
+        scan(it, a, b, old, new, deep, first);
         *stop = dae_driver_cancelled(it);
-        if (*stop) return DAE_OK;
+        if (*stop || (first && it->nroot)) return DAE_OK;
         dae_copy(m, new, old);
         a = b;
     }
@@ -448,26 +497,42 @@ static dae_status search(dae_integrator *it, double from, double to, double *see
     return DAE_OK;
 }
 
-dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
+/* As before the search. */
+static void search_again(dae_integrator *it)
+{
+    int m = it->events.count;
+    memcpy(it->sign, it->sign + m, (size_t)m * sizeof *it->sign);
+    dae_copy(m, it->phi + 6 * m, it->phi);
+}
+
+/* Roots in (from, *to]: first with what the method has; where an event falls, as well as it can. Of many functions *to becomes a point
+ * shortly behind the first root. */
+static dae_status find_roots(dae_integrator *it, double from, double *to, double *seen, int *stop,
                              dae_error *err)
 {
-    int m = it->events.count, stop = 0;
-    double *old = it->phi, d = it->ivp.direction, seen = to;
+    int m = it->events.count, first = m >= MANY;
     memcpy(it->sign + m, it->sign,
            (size_t)m * sizeof *it->sign); /* a cancelled search is repeated from here */
-    dae_copy(m, old, old + 6 * m);
-    for (int fine = 0; fine < 2;
-         fine++) { /* first with what the method has; where an event falls, as well as it can */
+    dae_copy(m, it->phi, it->phi + 6 * m);
+    for (int fine = 0; fine < 2; fine++) {
         it->ivp.coarse = !fine;
-        dae_status s = search(it, from, to, &seen, &stop, err);
+        dae_status s = search(it, from, *to, first && !fine, seen, stop, err);
         it->ivp.coarse = 0;
-        if (s) return s;
-        if (stop) return cancelled(it, from, err);
-        if (!it->nroot || fine) break;
-        memcpy(it->sign, it->sign + m, (size_t)m * sizeof *it->sign);
-        dae_copy(m, old + 6 * m, old);
+        if (s || *stop || !it->nroot || fine) return s;
+        if (first) {
+            double t = first_root(it) + BEHIND * (*to - from);
+            if (it->ivp.direction * (*to - t) > 0) *to = t;
+        }
+        search_again(it);
     }
-    if (!it->nroot) return seen != to ? cannot_see(seen, to, err) : DAE_OK;
+    return DAE_OK;
+}
+
+/* Writes outputs up to each root and calls its action; *done: how far that went. */
+static dae_status act_on_roots(dae_integrator *it, double *done, dae_event_outcome *out, dae_error *err)
+{
+    int m = it->events.count;
+    double *old = it->phi, d = it->ivp.direction;
     qsort(it->root, (size_t)it->nroot, sizeof *it->root, by_time);
     if (d < 0) { /* backwards: latest first, declared order kept for equal times */
         for (int i = 0, j = it->nroot - 1; i < j; i++, j--) {
@@ -476,14 +541,13 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
             it->root[j] = swap;
         }
     }
-    double done = from;
     for (int k = 0, next; k < it->nroot; k = next) {
         double t = it->root[k].t, tol = dae_driver_same_time(it, t);
         for (next = k + 1; next < it->nroot && fabs(it->root[next].t - t) <= tol; next++)
             t = it->root[next].t;
-        dae_status s = dae_driver_output(it, done, t, err);
+        dae_status s = dae_driver_output(it, *done, t, err);
         if (s) return s;
-        done = t;
+        *done = t;
         dae_driver_at(it, t, it->scratch, it->scratch + it->ivp.n);
         if (t != it->s->now && t != it->ivp.t) dae_driver_project(it, t, it->scratch);
         dae_copy(it->ivp.n, it->scratch, it->y);
@@ -501,7 +565,26 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
             return out->restart ? watch_zeno(it, t, err) : DAE_OK;
         }
     }
-    if (seen != to) return cannot_see(seen, to, err);
+    return DAE_OK;
+}
+
+dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_event_outcome *out,
+                             dae_error *err)
+{
+    int stop = 0, acted = 0;
+    double done = from;
+    for (double to_here, seen; from != to; from = to_here) {
+        to_here = seen = to;
+        dae_status s = find_roots(it, from, &to_here, &seen, &stop, err);
+        if (s) return s;
+        if (stop) return cancelled(it, from, err);
+        if (!it->nroot && to_here != to) continue; /* it lies further on */
+        s = act_on_roots(it, &done, out, err);
+        if (s || out->stop || out->restart) return s;
+        acted |= it->nroot > 0;
+        if (seen != to_here) return cannot_see(seen, to_here, err);
+    }
+    if (!acted) return DAE_OK;
     /* Go on: the outputs up to the last root are written already. */
     return dae_driver_output(it, done, to, err) < 0 ? err->status : (out->written = 1, DAE_OK);
 }

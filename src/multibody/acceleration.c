@@ -149,6 +149,17 @@ static int solve_sparse(mbs_acceleration_solver *c, const dae_mech_point *at)
 
 /* ---- Dense -------------------------------------------------------------------------------------------- */
 
+/* The blocks of M into the upper left corner of K, n by n. */
+static void put_blocks(const mbs_mechanism *m, size_t n, double *K)
+{
+    for (int k = 0; k < m->nbody; k++) {
+        for (int i = 0; i < m->bv * m->bv; i++) {
+            size_t row = (size_t)(k * m->bv + i % m->bv), c = (size_t)(k * m->bv + i / m->bv);
+            K[c * n + row] = m->blocks[k * m->bv * m->bv + i];
+        }
+    }
+}
+
 /* Row of coordinate q' as a vector of all velocities. */
 void mbs_coordinate_vector(const mbs_context *x, const mbs_coordinate *q, double *r)
 {
@@ -162,6 +173,85 @@ void mbs_coordinate_vector(const mbs_context *x, const mbs_coordinate *q, double
     }
 }
 
+/* [M G^T; G 0] (w; .) = (r^T; 0), r the row of q', dense and of least norm: where the sparse factors do not serve. */
+static dae_status respond_dense(const mbs_mechanism *m, double t, const double *y, const double *r, double *w)
+{
+    size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
+    double *K = calloc(n * n, sizeof *K), *b = calloc(n, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
+    dae_status status = K && b && G ? DAE_OK : DAE_ERR_MEMORY;
+    if (!status) {
+        dae_mech_point point = {.t = t, .p = y};
+        memcpy(b, r, nv * sizeof *b);
+        if (nl) m->system.mech.constraint(&point, NULL, G, m->system.mech.user);
+        put_blocks(m, n, K);
+        for (size_t c = 0; c < nv; c++) {
+            for (size_t i = 0; i < nl; i++) K[c * n + nv + i] = K[(nv + i) * n + c] = G[c * nl + i];
+        }
+        int rank = dae_least_squares((int)n, (int)n, K, b, RANK);
+        if (rank < 0) status = rank == -1 ? DAE_ERR_MEMORY : DAE_ERR_SINGULAR;
+        memcpy(w, b, nv * sizeof *w);
+    }
+    free(K);
+    free(b);
+    free(G);
+    return status;
+}
+
+/* The same by the sparse factors; c->x has w and the multipliers. 0: done, > 0: singular, < 0: out of memory. */
+static int respond_sparse(mbs_acceleration_solver *c, double t, const double *y, const double *r)
+{
+    const mbs_mechanism *m = c->m;
+    dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = c->none};
+    if (!c->saddle) return 1;
+    memset(c->b, 0, (size_t)(m->nv + m->nlambda) * sizeof *c->b);
+    memcpy(c->b, r, (size_t)m->nv * sizeof *r);
+    return solve_sparse(c, &at);
+}
+
+dae_status mbs_response(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double *w,
+                        double *r)
+{
+    mbs_acceleration_solver *c = mbs_acceleration_create(m, NULL);
+    if (!c) return DAE_ERR_MEMORY;
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    mbs_coordinate_vector(&x, q, r);
+    mbs_end(&x);
+    int wrong = respond_sparse(c, t, y, r);
+    if (!wrong) memcpy(w, c->x, (size_t)m->nv * sizeof *w);
+    dae_status status = wrong < 0 ? DAE_ERR_MEMORY : wrong ? respond_dense(m, t, y, r, w) : DAE_OK;
+    mbs_acceleration_destroy(c);
+    return status;
+}
+
+/* The force that holds a coordinate: a = a0 + F w, r a = -bias. != 0: the dense way has to tell. */
+static int hold_sparse(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *hold,
+                       double *a, double *lambda, double *force)
+{
+    size_t nv = (size_t)m->nv, n = nv + (size_t)m->nlambda;
+    mbs_acceleration_solver *c = mbs_acceleration_create(m, NULL);
+    double *r = calloc(nv + n, sizeof *r), *x0 = r + nv, rw = 0, ra = 0;
+    int wrong = !c || !r || m->friction;
+    if (!wrong) {
+        mbs_context x = mbs_begin(m, t, y, y + m->np);
+        mbs_coordinate_vector(&x, hold, r);
+        ra = mbs_coordinate_bias(&x, hold);
+        mbs_end(&x);
+        wrong = mbs_acceleration_at(c, t, y, x0, x0 + nv, NULL) || respond_sparse(c, t, y, r);
+    }
+    for (size_t i = 0; !wrong && i < nv; i++) rw += r[i] * c->x[i], ra += r[i] * x0[i];
+    wrong |= !(rw > 0);
+    if (!wrong) {
+        double F = -ra / rw;
+        for (size_t i = 0; i < n; i++) x0[i] += F * c->x[i];
+        if (a) memcpy(a, x0, nv * sizeof *a);
+        if (lambda) memcpy(lambda, x0 + nv, (n - nv) * sizeof *lambda);
+        if (force) *force = F;
+    }
+    mbs_acceleration_destroy(c);
+    free(r);
+    return wrong;
+}
+
 /* [M G^T-F -r^T; G 0 0; r 0 0] (a; lambda; force) = (f - F lambda0; -gamma; -bias), r the row of the coordinate that is
  * held: once, or until the friction forces agree. */
 dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *hold,
@@ -169,6 +259,7 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
 {
     const dae_mech *s = &m->system.mech;
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl + (hold != NULL);
+    if (hold && !hold_sparse(m, t, y, hold, a, lambda, force)) return DAE_OK;
     double *K = calloc(n * n, sizeof *K), *b = calloc(n + 1, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
     double *F = calloc(nl * nv + 1, sizeof *F), *l = calloc(nl + 1, sizeof *l), *r = calloc(nv, sizeof *r);
     double change = INFINITY, bias = 0;
@@ -189,12 +280,7 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
         if (nl) s->gamma(&x, b + nv, s->user);
         if (m->friction && s->dfdlambda) s->dfdlambda(&x, F, s->user);
         for (size_t i = 0; i < nl; i++) b[nv + i] = -b[nv + i];
-        for (int k = 0; k < m->nbody; k++) {
-            for (int i = 0; i < m->bv * m->bv; i++) {
-                size_t row = (size_t)(k * m->bv + i % m->bv), c = (size_t)(k * m->bv + i / m->bv);
-                K[c * n + row] = m->blocks[k * m->bv * m->bv + i];
-            }
-        }
+        put_blocks(m, n, K);
         for (size_t c = 0; c < nv; c++) {
             for (size_t i = 0; i < nl; i++) {
                 K[c * n + nv + i] = G[c * nl + i];

@@ -136,7 +136,8 @@ enum {                       /* what a force acts on */
        MBS_ACTS_BETWEEN = 1, /* the points a and b, on different bodies */
        MBS_ACTS_AT = 2,      /* the point b; the opposite on a, if there is one */
        MBS_ACTS_JOINT = 4,   /* the coordinate of a joint */
-       MBS_ACTS_BODY = 8
+       MBS_ACTS_BODY = 8,
+       MBS_ACTS_ALL = 16 /* all bodies; its signals are for sensors and events only */
 };
 enum { MBS_NO_VALUE, MBS_VALUE_OPTIONAL, MBS_VALUE_ONE, MBS_VALUE_VECTOR }; /* expressions that it takes */
 
@@ -155,7 +156,9 @@ typedef struct mbs_force_type {
     double (*potential)(const mbs_force_data *f, mbs_context *x);          /* NULL: none */
     void (*dynamics)(const mbs_force_data *f, mbs_context *x, double *du); /* NULL: none */
     int switches; /* where apply is not smooth: decisions that it asks mbs_branch for */
-    int (*sticks)(const mbs_force_data *f); /* 1: it sticks and slips (switch.c); NULL: never */
+    int (*count_switches)(const mbs_mechanism *m,
+                          const mbs_force_data *f); /* where that depends; NULL: switches */
+    int (*sticks)(const mbs_force_data *f);         /* 1: it sticks and slips (switch.c); NULL: never */
     void (*measure)(const mbs_force_data *f, mbs_context *x, mbs_measure *out); /* NULL: no deflection */
 } mbs_force_type;
 
@@ -260,6 +263,7 @@ struct mbs_mechanism {
     int nz;     /* numbers of a gradient: nv positions, nv velocities, nu, nlambda, t */
     int nested; /* the largest of its forces */
     size_t heap_size;
+    size_t scratch; /* numbers of work space of one force */
     double *p0;     /* initial values as described, (p, v, u) */
     int *redundant; /* scalar rows left out, among all as described */
     int nredundant, loops;
@@ -272,6 +276,7 @@ struct mbs_mechanism {
     const char **side_name; /* what switches, for messages */
     int *side;              /* of the present run, nside; NULL: as the state says */
     double *note_f;         /* nv: forces nobody wants */
+    double *note_nearest;   /* nbody+1: of collisions */
     double *note_lambda;    /* nlambda, or NULL: no switch depends on multipliers */
     const char *warning[16];
     int nwarning;
@@ -288,8 +293,9 @@ struct mbs_context {
     const double *sensor;   /* values of the sensors so far, or NULL */
     mbs_pose *pose;
     double *work;
-    double *f; /* nv */
-    double *J; /* nv rows of nz, or NULL */
+    double *scratch; /* of one force */
+    double *f;       /* nv */
+    double *J;       /* nv rows of nz, or NULL */
     int nz;
     double *heap;
     size_t used;
@@ -298,10 +304,14 @@ struct mbs_context {
     struct mbs_probe *probe;     /* forces are measured, not applied, or NULL */
 };
 
-/* Work space of expressions: those of a sensor ask forces, whose expressions may ask other forces. */
-static inline size_t mbs_work(const mbs_mechanism *m)
+/* Work space of expressions: those of a sensor ask forces, whose expressions may ask other forces. That of forces follows. */
+static inline size_t mbs_scratch_at(const mbs_mechanism *m)
 {
     return (size_t)(2 + m->nested) * m->work_size + 1;
+}
+static inline size_t mbs_work(const mbs_mechanism *m)
+{
+    return mbs_scratch_at(m) + m->scratch;
 }
 
 /* Position in v of velocity c (0..2 of the center, 3..5 of rotation) of a body, -1: there is none. */
@@ -420,6 +430,9 @@ void mbs_switch_start(const mbs_mechanism *m, double t, double *y);
 int mbs_switch_rest(const mbs_mechanism *m, int k, double t, double *y, double push);
 void mbs_apply_rest(mbs_context *x);
 
+/* acceleration.c: change w of all velocities by a unit impulse along coordinate q, and the row r of q'. */
+dae_status mbs_response(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double *w,
+                        double *r);
 /* 1/mass that coordinate q has with all constraints: change of its speed by a unit impulse. */
 dae_status mbs_mobility(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q,
                         double *mobility);

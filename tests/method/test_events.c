@@ -403,6 +403,64 @@ static void root_in_a_blind_stretch_is_not_lost_in_silence(void **state)
     }
 }
 
+/* ---- Many balls ------------------------------------------------------------------------------------ */
+
+enum { BALLS = 40 };
+
+static int fall_all(double t, const double *y, double *f, void *user)
+{
+    for (int k = 0; k < BALLS; k++) fall(t, y + 2 * k, f + 2 * k, user);
+    return 0;
+}
+
+static int heights(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    (void)t, (void)yp;
+    ++*(long *)user;
+    for (int k = 0; k < BALLS; k++) phi[k] = y[2 * k];
+    return 0;
+}
+
+static int bounce_one(int i, double t, int rising, double *y, double *yp, void *user)
+{
+    return bounce(0, t, rising, y + 2 * i, yp, user);
+}
+
+/* All fall in one step, each is the first once: only first ones are looked for, so that a bounce costs some evaluations of the
+ * functions, however many balls there are (one that locates every root of every step needs more than 4000). */
+static void of_many_balls_only_the_next_bounce_is_looked_for(void **state)
+{
+    (void)state;
+    dae_event event[BALLS];
+    long calls = 0;
+    double y[2 * BALLS];
+    dae_events events = {
+        .count = BALLS, .event = event, .phi = heights, .action = bounce_one, .user = &calls};
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2 * BALLS, .f = fall_all}};
+    dae_options opt = dae_options_default();
+    dae_error err;
+    opt.method = "dop853";
+    opt.rtol = opt.atol = 1e-10;
+    for (int k = 0; k < BALLS; k++) {
+        event[k] = (dae_event){.name = "ground", .direction = DAE_FALLING};
+        y[2 * k] = 1 + 0.01 * (BALLS - k);
+        y[2 * k + 1] = 0;
+    }
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    assert_int_equal(dae_integrator_set_events(it, &events, &err), DAE_OK);
+    assert_int_equal(dae_integrator_start(it, 0, 0.6, y, NULL, &err), DAE_OK);
+    assert_int_equal(dae_integrator_advance(it, 0.6, &err), DAE_OK);
+    int count;
+    const dae_event_record *record = dae_integrator_events(it, &count);
+    assert_int_equal(count, BALLS);
+    for (int k = 0; k < count; k++) {
+        assert_int_equal(record[k].index, BALLS - 1 - k);
+        assert_near(record[k].t, sqrt(2 * (1 + 0.01 * (k + 1)) / gravity), 1e-9);
+    }
+    assert_true(calls < 120 * BALLS);
+    dae_integrator_destroy(it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +479,7 @@ int main(void)
         cmocka_unit_test(root_before_a_blind_stretch_is_found),
         cmocka_unit_test(root_in_a_blind_stretch_is_not_lost_in_silence),
         cmocka_unit_test(wrong_events_are_refused),
+        cmocka_unit_test(of_many_balls_only_the_next_bounce_is_looked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
