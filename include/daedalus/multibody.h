@@ -35,7 +35,7 @@ typedef struct mbs_body {
 /* What a body (or the ground) looks like, and what mass and inertia can be computed from (mbs_model_add_shape). */
 typedef struct mbs_shape {
     int body;         /* its number, or MBS_GROUND */
-    const char *kind; /* box, sphere, cylinder, capsule, rod, plate, mesh */
+    const char *kind; /* box, sphere, cylinder, capsule, rod, plate, plane, mesh */
     double size
         [3]; /* box: edges; sphere: radius; cylinder, capsule: radius, length along z; rod: length along x, radius drawn;
                          plate: edges along x and y, thickness drawn */

@@ -45,7 +45,13 @@ mbs_context mbs_begin(const mbs_mechanism *m, double t, const double *p, const d
 {
     mbs_data *d = mbs_take(m, 0);
     mbs_set_poses(m, p, v, d->pose);
-    return (mbs_context){.m = m, .t = t, .v = v, .pose = d->pose, .work = d->work, .data = d};
+    return (mbs_context){.m = m,
+                         .t = t,
+                         .v = v,
+                         .pose = d->pose,
+                         .work = d->work,
+                         .scratch = d->work + mbs_scratch_at(m),
+                         .data = d};
 }
 
 /* A cache: poses (the ground first), the positions that they belong to, work space of expressions. */
@@ -70,8 +76,14 @@ mbs_context mbs_begin_at(const mbs_mechanism *m, const dae_mech_point *y)
         for (int k = 1; k <= m->nbody; k++) set_position(m, p + (k - 1) * m->bp, &pose[k]);
     }
     if (y->v) set_velocities(m, y->v, pose);
-    return (mbs_context){
-        .m = m, .t = y->t, .v = y->v, .u = y->u, .lambda = y->lambda, .pose = pose, .work = p + m->np};
+    return (mbs_context){.m = m,
+                         .t = y->t,
+                         .v = y->v,
+                         .u = y->u,
+                         .lambda = y->lambda,
+                         .pose = pose,
+                         .work = p + m->np,
+                         .scratch = p + m->np + mbs_scratch_at(m)};
 }
 
 static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_data *s, double t, const double *p,
@@ -86,6 +98,7 @@ static mbs_context clear_derivatives(const mbs_mechanism *m, mbs_data *s, double
                          .v = v,
                          .pose = s->pose,
                          .work = s->work,
+                         .scratch = s->work + mbs_scratch_at(m),
                          .data = s,
                          .f = s->f,
                          .J = s->J,

@@ -43,6 +43,7 @@ static dae_status force_place(mbs_builder *b, mbs_force_data *f)
         if (j->main == MBS_LENGTH) f->q = j->length;
         return DAE_OK;
     }
+    if (acts & MBS_ACTS_ALL) return DAE_OK;
     if (acts & MBS_ACTS_BODY) {
         f->body = model->body ? mbs_find_body(b->m->model, model->body) : -1;
         if (f->body >= 1) return DAE_OK;

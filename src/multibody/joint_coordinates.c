@@ -382,7 +382,13 @@ static void position_rates(const mbs_tree *t, const double *q, const double *s, 
 
 static mbs_context context_of(const mbs_tree *t, const workspace *w, double time, const double *u)
 {
-    return (mbs_context){.m = t->m, .t = time, .u = u, .pose = w->pose, .work = w->expression, .f = w->f};
+    return (mbs_context){.m = t->m,
+                         .t = time,
+                         .u = u,
+                         .pose = w->pose,
+                         .work = w->expression,
+                         .scratch = w->expression + mbs_scratch_at(t->m),
+                         .f = w->f};
 }
 
 /* All loads of the bodies as bias forces. */

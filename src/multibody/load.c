@@ -326,10 +326,10 @@ static void read_shape(loader *l, json_t *o, mbs_shape *s, mbs_mass *own, double
     most = mbs_shape_sizes(s->kind, &least);
     if (most < 0) {
         char hint[64];
-        dae_nearest_word(s->kind, "box|sphere|cylinder|capsule|rod|plate|mesh", hint, sizeof hint);
+        dae_nearest_word(s->kind, "box|sphere|cylinder|capsule|rod|plate|plane|mesh", hint, sizeof hint);
         wrong(l, "kind",
-              "there is no shape \"%.40s\"%s%s%s; box, sphere, cylinder, capsule, rod, plate, mesh", s->kind,
-              hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+              "there is no shape \"%.40s\"%s%s%s; box, sphere, cylinder, capsule, rod, plate, plane, mesh",
+              s->kind, hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
         return;
     }
     if (most == 0) read_mesh(l, o, s);
@@ -350,8 +350,10 @@ static void read_shape(loader *l, json_t *o, mbs_shape *s, mbs_mass *own, double
     *mass = number(l, o, "mass", -1, &mass_unit);
     if (rho >= 0 && *mass >= 0) wrong(l, "density", "give the density or the mass, not both");
     mbs_shape_mass(s, own);
-    if (!l->failed && (rho >= 0 || *mass >= 0) && !(own->mass > 0))
-        wrong(l, "file", "the mesh is not closed, or its triangles look inwards (volume %g)", own->mass);
+    if (!l->failed && (rho >= 0 || *mass >= 0) && !(own->mass > 0)) {
+        if (!strcmp(s->kind, "plane")) wrong(l, "kind", "a plane has no mass");
+        else wrong(l, "file", "the mesh is not closed, or its triangles look inwards (volume %g)", own->mass);
+    }
     if (rho >= 0) *mass = rho * own->mass;
 }
 

@@ -41,7 +41,13 @@ dae_status mbs_look_for_mistakes(mbs_mechanism *m)
     for (int r = 0; r < m->nrows; r++) {
         for (int i = 0; i < m->row[r].nbody; i++) held[m->row[r].body[i]] = 1;
     }
-    for (int f = 0; f < m->nforce; f++) held[m->force[f].i.body] = held[m->force[f].j.body] = 1;
+    for (int f = 0; f < m->nforce; f++) {
+        held[m->force[f].i.body] = held[m->force[f].j.body] = 1;
+        for (int k = 0; m->force[f].type->acts & MBS_ACTS_ALL && k < m->model->nshape; k++)
+            held[m->model->shape[k].body] = 1;
+    }
+    for (int e = 0; e < m->model->nevent; e++) /* impacts */
+        held[m->impact[e].i.body] = held[m->impact[e].j.body] = 1;
     for (int k = 1; k <= m->nbody; k++) {
         if (!held[k] && m->nbody > 1)
             warn(m, "body \"%s\" is connected to nothing", m->model->body[k - 1].name);

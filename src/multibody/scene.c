@@ -169,10 +169,10 @@ static void put_hull(mbs_writer *w, const mbs_shape *s)
 }
 
 /* Rods lie along x and are drawn as cylinders, plates as boxes; both have a thickness only for the eye. */
-static void put_shape(mbs_writer *w, const mbs_shape *s)
+static void put_shape(mbs_writer *w, const mbs_shape *s, int planar)
 {
     const double h = 0.70710678118654752, *g = s->size;
-    double q[4] = {s->q[0], s->q[1], s->q[2], s->q[3]};
+    double q[4] = {s->q[0], s->q[1], s->q[2], s->q[3]}, r[3] = {s->r[0], s->r[1], s->r[2]};
     if (q[0] * q[0] + mbs_dot(q + 1, q + 1) == 0) q[0] = 1;
     mbs_put(w, "{\"body\":%d,", s->body);
     if (!strcmp(s->kind, "rod")) {
@@ -183,12 +183,19 @@ static void put_shape(mbs_writer *w, const mbs_shape *s)
     } else if (!strcmp(s->kind, "plate")) {
         mbs_put(w, "\"kind\":\"box\",\"size\":[%.7g,%.7g,%.7g]", g[0], g[1],
                 g[2] > 0 ? g[2] : 0.02 * fmin(g[0], g[1]));
+    } else if (!strcmp(s->kind, "plane")) { /* a thin box below it */
+        double A[9], down[3] = {0, planar ? -0.01 * g[0] : 0, planar ? 0 : -0.01 * g[0]}, d[3];
+        mbs_quaternion_matrix(q, A);
+        mbs_rotate(A, down, d);
+        for (int i = 0; i < 3; i++) r[i] += d[i];
+        mbs_put(w, "\"kind\":\"box\",\"size\":[%.7g,%.7g,%.7g]", g[0], (planar ? 0.02 : 1) * g[0],
+                (planar ? 0.1 : 0.02) * g[0]);
     } else if (!strcmp(s->kind, "mesh") && s->ntriangle > MAX_TRIANGLES) {
         put_hull(w, s);
     } else {
         mbs_put(w, "\"kind\":\"%.20s\",\"size\":[%.7g,%.7g,%.7g]", s->kind, g[0], g[1], g[2]);
     }
-    put_vector(w, ",\"r\":", s->r);
+    put_vector(w, ",\"r\":", r);
     mbs_put(w, ",\"q\":[%.9g,%.9g,%.9g,%.9g]", q[0], q[1], q[2], q[3]);
     if (s->ntriangle && s->ntriangle <= MAX_TRIANGLES) put_mesh(w, s);
     mbs_put(w, "}");
@@ -199,7 +206,7 @@ static void put_shapes(mbs_writer *w, const mbs_model *m)
     mbs_put(w, ",\"shapes\":[");
     for (int k = 0; k < m->nshape; k++) {
         mbs_put_text(w, k ? ",\n" : "");
-        put_shape(w, &m->shape[k]);
+        put_shape(w, &m->shape[k], m->space == MBS_PLANAR);
     }
     mbs_put(w, "]");
 }

@@ -11,7 +11,7 @@ static const struct {
     const char *name;
     int least, most;
 } kinds[] = {{"box", 3, 3}, {"sphere", 1, 1}, {"cylinder", 2, 2}, {"capsule", 2, 2},
-             {"rod", 1, 2}, {"plate", 2, 3},  {"mesh", 0, 0}};
+             {"rod", 1, 2}, {"plate", 2, 3},  {"plane", 1, 1},    {"mesh", 0, 0}};
 
 int mbs_shape_sizes(const char *kind, int *least)
 {

@@ -7,6 +7,7 @@
  *     capsule    r, l of its cylinder      both             cylinder, and two halves of a sphere at its ends
  *     rod        l (along x), r drawn      a length         0, m l^2/12 twice
  *     plate      a, b, thickness drawn     an area          m/12 (b^2, a^2, a^2+b^2)
+ *     plane      edge drawn                nothing          the half space below local z (planar: y), for collisions
  *     mesh       triangles                 closed surface   sums over the tetrahedra with the origin
  *
  * A rod has a mass per length and a plate a mass per area in place of a density. */

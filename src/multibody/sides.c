@@ -77,11 +77,16 @@ static void name_expression(mbs_mechanism *m, int k, int first, int count)
     }
 }
 
+static int switches_of(const mbs_mechanism *m, const mbs_force_data *f)
+{
+    return f->type->count_switches ? f->type->count_switches(m, f) : f->type->switches;
+}
+
 dae_status mbs_number_switches(mbs_mechanism *m)
 {
     int n = 0;
     for (int k = 0; k < m->nforce; k++) {
-        int own = m->force[k].type->switches;
+        int own = switches_of(m, &m->force[k]);
         m->force[k].side = own ? n : -1;
         n += own;
     }
@@ -99,7 +104,7 @@ dae_status mbs_number_switches(mbs_mechanism *m)
     m->side_name = dae_arena_take(m->arena, (size_t)n + 1, sizeof *m->side_name);
     if (!m->side_name) return DAE_ERR_MEMORY;
     for (int k = 0; k < m->nforce; k++)
-        name(m, m->force[k].side, m->force[k].type->switches, m->force[k].type->name,
+        name(m, m->force[k].side, switches_of(m, &m->force[k]), m->force[k].type->name,
              m->force[k].model->name);
     for (int k = 0; k < m->njoint; k++) {
         if (m->joint[k].side >= 0)
@@ -237,6 +242,7 @@ static dae_status bind(const dae_system *sys, dae_system *own, dae_error *err)
     v->arena = arena;
     v->side = dae_arena_ints(arena, (size_t)m->nside);
     v->note_f = dae_arena_reals(arena, (size_t)m->nv);
+    v->note_nearest = dae_arena_reals(arena, (size_t)m->nbody + 1);
     if (m->friction) v->note_lambda = dae_arena_reals(arena, (size_t)m->nlambda + 1);
     if (mbs_shelf_create(v) || dae_arena_failed(arena)) goto memory;
     for (int i = 0; i < m->nside; i++) v->side[i] = DAE_SIDE_FREE;

@@ -276,6 +276,10 @@ static int look_up(const char *name, dae_symbol *out, void *user)
     }
     if (l->purpose == MBS_FOR_FORCE && s.kind == MBS_FORCE_SIGNAL && l->b->force >= 0) {
         mbs_force_data *own = &l->b->m->force[l->b->force], *other = &l->b->m->force[s.object];
+        if (other->type->acts & MBS_ACTS_ALL) {
+            l->refused = 1;
+            return 0;
+        }
         if (s.object >= l->b->force) {
             l->later = 1;
             return 0;
@@ -343,8 +347,9 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
         }
         if (l.refused) {
             mbs_wrong(b, "%s: \"%s\" at column %d: %s", field, text, err.column + 1,
-                      purpose == MBS_FOR_MOTION ? "a motion may depend on t only"
-                                                : "a force may not depend on accelerations and reactions");
+                      purpose == MBS_FOR_MOTION
+                          ? "a motion may depend on t only"
+                          : "a force may not depend on accelerations, reactions and collisions");
             return -1;
         }
         if (err.name[0]) {

@@ -64,12 +64,13 @@ static void joints_table(mbs_writer *w)
 
 static void forces_table(mbs_writer *w)
 {
-    static const char *const on[] = {"points a, b", "point b (and the opposite on a)", "`joint`", "`body`"};
+    static const char *const on[] = {"points a, b", "point b (and the opposite on a)", "`joint`", "`body`",
+                                     "all bodies"};
     mbs_put_text(w, "| type | acts on | what it does | fields |\n|---|---|---|---|\n");
     const mbs_force_type *t;
     for (int i = 0; (t = mbs_force_type_at(i)) != NULL; i++) {
         mbs_put(w, "| `%s` | ", t->name);
-        for (unsigned k = 0, any = 0; k < 4; k++) {
+        for (unsigned k = 0, any = 0; k < 5; k++) {
             if (!(t->acts >> k & 1)) continue;
             mbs_put(w, "%s%s", any ? " or " : "", on[k]);
             any = 1;

@@ -129,6 +129,10 @@ async function shown(page) {
   const event = await ask(page, 'daedalusPlayer.scene.events[0].t');
   check(Math.abs(await ask(page, 'daedalusPlayer.clock') - event) < 1e-9, 'a press on an event goes there');
   await picture(page, 'cradle');
+  await ready(page, animate(path.join(source, 'examples/mechanisms/dropped.json'), 'dropped'));
+  await halt(page, 0.55);
+  check(await ask(page, 'daedalusPlayer.viewer.scene.shapes.length') === 6, 'shapes that collide and their floor are drawn');
+  await picture(page, 'collisions');
   await ready(page, animate(model('truck'), 'truck'));
   await halt(page, 0.4);
   await page.keyboard.press('f');
