@@ -148,8 +148,10 @@ static int info_auto(void)
 static int run(cli_args *args)
 {
     const char *name = args->argument[0];
-    if (!strcmp(name, "joints") || !strcmp(name, "forces")) {
-        mbs_write_types(!strcmp(name, "forces"), args->json, cli_write_file, stdout);
+    static const char *const section[] = {"joints", "forces", "blocks"};
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(name, section[k]) != 0) continue;
+        mbs_write_types(k, args->json, cli_write_file, stdout);
         return EXIT_DONE;
     }
     if (dae_problem_find(name) || dae_problem_is_file(name)) return info_problem(args, name);

@@ -227,9 +227,9 @@ DAE_API dae_problem *mbs_problem_parse(const char *json, size_t length, const ch
 /* Receives text in pieces (not ended by 0). Returns 0, or < 0 to stop (then DAE_ERR_FILE). */
 typedef int mbs_write_fn(const char *text, size_t length, void *user);
 
-/* The types of joints (forces != 0: of forces) with their fields: a Markdown table, or (schema != 0) the JSON Schema of an item of
- * "joints" or "forces". */
-DAE_API dae_status mbs_write_types(int forces, int schema, mbs_write_fn *write, void *user);
+/* The types of joints (section 0), forces (1) or blocks (2) with their fields: a Markdown table, or (schema != 0) the JSON Schema of
+ * an item of "joints", "forces" or "blocks". */
+DAE_API dae_status mbs_write_types(int section, int schema, mbs_write_fn *write, void *user);
 /* Robots of other programs: URDF, and bodies, joints, geoms and equalities of MJCF. What was guessed or left out is told by note, one
  * line each. */
 typedef void mbs_import_note_fn(const char *text, void *user);

@@ -28,6 +28,7 @@ static dae_status force_place(mbs_builder *b, mbs_force_data *f)
     dae_status s;
     memcpy(f->i.C, mbs_identity, sizeof mbs_identity);
     f->joint = -1;
+    if (!acts) return DAE_OK; /* a block */
     if ((acts & MBS_ACTS_JOINT) && (model->joint || acts == MBS_ACTS_JOINT)) {
         f->joint = model->joint ? mbs_find_joint(b->m->model, model->joint) : -1;
         if (f->joint < 0) {
@@ -75,13 +76,26 @@ static dae_status check_values(mbs_builder *b, const mbs_force_data *f)
     return DAE_OK;
 }
 
+/* Where it stands in a file, which has the blocks before the forces. */
+static void put_path(mbs_builder *b, int k)
+{
+    const mbs_model *m = b->m->model;
+    int blocks = 0;
+    for (; blocks < m->nforce; blocks++) {
+        const mbs_force_type *type =
+            m->force[blocks].type ? mbs_force_type_find(m->force[blocks].type) : NULL;
+        if (!type || type->acts) break;
+    }
+    snprintf(b->path, sizeof b->path, k < blocks ? "blocks[%d]" : "forces[%d]", k < blocks ? k : k - blocks);
+}
+
 dae_status mbs_build_force(mbs_builder *b, int k)
 {
     mbs_mechanism *m = b->m;
     mbs_force_data *f = &m->force[k];
     f->model = &m->model->force[k];
     f->u = f->grip = -1;
-    snprintf(b->path, sizeof b->path, "forces[%d]", k);
+    put_path(b, k);
     dae_status s = force_type(b, f);
     if (!s)
         s = mbs_build_fields(b, f->type->name, f->type->field, f->type->size, f->model->field,
@@ -111,7 +125,7 @@ dae_status mbs_check_unit(mbs_builder *b, const char *field, const char *text, i
 dae_status mbs_build_force_values(mbs_builder *b, int k)
 {
     mbs_force_data *f = &b->m->force[k];
-    snprintf(b->path, sizeof b->path, "forces[%d]", k);
+    put_path(b, k);
     b->locals = f->type->locals;
     b->force = k;
     for (int i = 0; i < 3; i++) {

@@ -4,6 +4,7 @@
 #include "multibody/mechanism.h"
 #include "multibody/repeat.h"
 #include "multibody/shape.h"
+#include "multibody/structure.h"
 #include "multibody/vector3.h"
 
 #include "core/error.h"
@@ -256,10 +257,10 @@ static int is_begin(const dae_setting *s)
     return !strcmp(s->name, "t") && s->value[0] == '=';
 }
 
-static void read_parameters(loader *l, json_t *root)
+static void read_parameters(loader *l, json_t *section)
 {
     const char *key;
-    json_t *value, *section = child(l, root, "parameters", 0);
+    json_t *value;
     snprintf(l->path, sizeof l->path, "parameters");
     if (section) {
         json_object_foreach(section, key, value)
@@ -284,6 +285,13 @@ static void read_parameters(loader *l, json_t *root)
             if (l->m->nparameter) l->m->parameter[mbs_find_parameter(l->m, key)].dimension = d;
         }
     }
+    l->path[0] = 0;
+}
+
+/* Every setting is one of a parameter. */
+static void check_settings(loader *l)
+{
+    snprintf(l->path, sizeof l->path, "parameters");
     for (int i = 0; i < l->nsetting && !l->failed; i++) {
         char hint[64];
         if (mbs_find_parameter(l->m, l->setting[i].name) >= 0 || is_begin(&l->setting[i])) continue;
@@ -621,12 +629,19 @@ static void read_values(loader *l, json_t *value, mbs_force *f)
     }
 }
 
-static void read_force(loader *l, json_t *o)
+/* Of the forces, or of the blocks. */
+static void read_element(loader *l, json_t *o, int block)
 {
     mbs_force f = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
     const mbs_force_type *type = f.type ? mbs_force_type_find(f.type) : NULL;
-    if (f.type && !type) unknown_type(l, "force", f.type, mbs_force_type_name);
+    if (f.type && !type) unknown_type(l, block ? "block" : "force", f.type, mbs_force_type_name);
     if (!type) return;
+    if (block != !type->acts) {
+        wrong(l, "type",
+              block ? "a %s is a force: it stands in \"forces\"" : "a %s is a block: it stands in \"blocks\"",
+              type->name);
+        return;
+    }
     char keys[80];
     dae_snprintf(keys, sizeof keys, "name|type|doc%s%s%s%s%s",
                  type->acts & (MBS_ACTS_BETWEEN | MBS_ACTS_AT) ? "|b" : "",
@@ -641,6 +656,16 @@ static void read_force(loader *l, json_t *o)
     read_values(l, json_object_get(o, "value"), &f);
     read_fields(l, o, type->field, f.field, MBS_FORCE_FIELDS);
     if (!l->failed) mbs_model_add_force(l->m, &f);
+}
+
+static void read_force(loader *l, json_t *o)
+{
+    read_element(l, o, 0);
+}
+
+static void read_block(loader *l, json_t *o)
+{
+    read_element(l, o, 1);
 }
 
 static void read_driver(loader *l, json_t *o)
@@ -706,6 +731,24 @@ static void read_event(loader *l, json_t *o)
     if (!l->failed) mbs_model_add_event(l->m, &e);
 }
 
+/* "variables": {"e": "target - arm.angle"}: laws with names. */
+static void read_variables(loader *l, json_t *root)
+{
+    const char *key;
+    json_t *value, *section = child(l, root, "variables", 0);
+    snprintf(l->path, sizeof l->path, "variables");
+    if (section) {
+        json_object_foreach(section, key, value)
+        {
+            if (!strcmp(key, "e")) wrong(l, key, "this name has a meaning of its own");
+            const char *whole = l->failed ? NULL : law(l, key, value);
+            if (l->failed) return;
+            mbs_model_add_variable(l->m, key, whole);
+        }
+    }
+    l->path[0] = 0;
+}
+
 /* An item with "repeat": {"i": "1..N"}: once for every value of i, with {i}, {i+1}, ... in its texts replaced. */
 static void read_repeated(loader *l, json_t *o, void (*read)(loader *, json_t *))
 {
@@ -726,6 +769,37 @@ static void read_section(loader *l, json_t *root, const char *key, void (*read)(
         if (!json_is_object(o)) wrong(l, "", "expected an object, found %s", kind_of(o));
         else if (json_object_get(o, "repeat")) read_repeated(l, o, read);
         else read(l, o);
+    }
+    l->path[0] = 0;
+}
+
+/* Assemblies become items of the sections (structure.h). */
+static void read_assemblies(loader *l, json_t *root)
+{
+    char fault[300] = "";
+    json_t *list = child(l, root, "assemblies", 1);
+    mbs_structure s = {root, l->file, l->m, max_items, fault, sizeof fault};
+    for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
+        json_t *given = json_array_get(list, i), *all = NULL;
+        snprintf(l->path, sizeof l->path, "assemblies[%d]", (int)i);
+        if (json_object_get(given, "repeat")) all = mbs_repeat(l->m, given, max_items, fault, sizeof fault);
+        else if ((all = json_array()) != NULL && json_array_append(all, given)) json_decref(all), all = NULL;
+        if (!all) wrong(l, "", "%s", fault[0] ? fault : "out of memory");
+        for (size_t k = 0; all && k < json_array_size(all) && !l->failed; k++) {
+            json_t *item = json_array_get(all, k), *parameters,
+                   *definition = mbs_structure_definition(&s, item, &parameters);
+            if (definition) {
+                char path[sizeof l->path];
+                memcpy(path, l->path, sizeof path);
+                read_parameters(l, parameters);
+                memcpy(l->path, path, sizeof path);
+            }
+            if (!definition || (!l->failed && mbs_structure_place(&s, item, definition)))
+                wrong(l, "", "%s", fault[0] ? fault : "out of memory");
+            json_decref(parameters);
+            json_decref(definition);
+        }
+        json_decref(all);
     }
     l->path[0] = 0;
 }
@@ -852,11 +926,12 @@ static void read_head(loader *l, json_t *root)
 {
     json_t *version = json_object_get(root, "daedalus"), *dimension = json_object_get(root, "dimension");
     const char *kind = text(l, root, "kind", 1);
-    check_keys(
-        l, root,
-        "$schema|daedalus|kind|name|doc|dimension|parameters|gravity|shapes|bodies|points|joints|forces|"
-        "drivers|sensors|events|"
-        "initial|simulation");
+    check_keys(l, root,
+               "$schema|daedalus|kind|name|doc|include|definitions|assemblies|dimension|parameters|variables|"
+               "gravity|shapes|bodies|points|joints|"
+               "blocks|forces|"
+               "drivers|sensors|events|"
+               "initial|simulation");
     if (!version) wrong(l, "daedalus", "missing (the version of the format: 1)");
     else if (!json_is_integer(version) || json_integer_value(version) != 1)
         wrong(l, "daedalus", "expected 1, the version of the format");
@@ -896,7 +971,13 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
     }
     if (!l.failed) {
         l.m->doc = mbs_copy_text(l.m, text(&l, root, "doc", 0));
-        read_parameters(&l, root);
+        char fault[300];
+        mbs_structure parts = {root, file, l.m, max_items, fault, sizeof fault};
+        if (mbs_structure_include(&parts)) wrong(&l, "include", "%s", fault[0] ? fault : "out of memory");
+        if (!l.failed) read_parameters(&l, child(&l, root, "parameters", 0));
+        if (!l.failed) read_assemblies(&l, root);
+        if (!l.failed) check_settings(&l);
+        if (!l.failed) read_variables(&l, root);
         if (!l.failed) vector(&l, root, "gravity", l.m->gravity, &acceleration_unit);
         l.center = calloc(max_items + 1, sizeof *l.center);
         if (!l.center) wrong(&l, "file", "out of memory");
@@ -904,6 +985,7 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
         read_section(&l, root, "bodies", read_body);
         if (!l.failed) read_section(&l, root, "points", read_point);
         if (!l.failed) read_section(&l, root, "joints", read_joint);
+        if (!l.failed) read_section(&l, root, "blocks", read_block);
         if (!l.failed) read_section(&l, root, "forces", read_force);
         if (!l.failed) read_section(&l, root, "drivers", read_driver);
         if (!l.failed) read_section(&l, root, "sensors", read_sensor);

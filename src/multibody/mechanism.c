@@ -118,6 +118,10 @@ static dae_status build(mbs_builder *b)
     for (int k = 0; !s && k < model->nforce; k++) s = mbs_build_force_values(b, k);
     if (!s) s = mbs_build_sensors(b);
     if (s) return s;
+    for (int k = 0; k < model->nforce; k++) {
+        const mbs_force_data *f = &m->force[k];
+        if (f->type->start) f->type->start(f, m->p0 + m->np + m->nv + f->u);
+    }
     mbs_number_grips(m);
     b->path[0] = 0;
     mbs_number_rows(m, NULL);

@@ -150,7 +150,8 @@ typedef struct mbs_force_type {
         *locals; /* names that its expressions may use besides the signals, separated by spaces; NULL: none */
     const struct mbs_field *field;
     size_t size;
-    int states; /* of u */
+    int states;              /* of u */
+    const char *state_names; /* of them, separated by spaces: signals and components are called NAME.such */
     dae_status (*build)(mbs_builder *b, mbs_force_data *f);
     void (*apply)(const mbs_force_data *f, mbs_context *x);
     double (*potential)(const mbs_force_data *f, mbs_context *x);          /* NULL: none */
@@ -160,6 +161,11 @@ typedef struct mbs_force_type {
                           const mbs_force_data *f); /* where that depends; NULL: switches */
     int (*sticks)(const mbs_force_data *f);         /* 1: it sticks and slips (switch.c); NULL: never */
     void (*measure)(const mbs_force_data *f, mbs_context *x, mbs_measure *out); /* NULL: no deflection */
+    /* Takes a sample: states u[0] and the time of the next u[1] (an event); NULL: none. */
+    void (*sample)(const mbs_force_data *f, mbs_context *x, double *u);
+    void (*start)(const mbs_force_data *f, double *u); /* its states at the start; NULL: 0 */
+    mbs_dual (*output)(const mbs_force_data *f,
+                       mbs_context *x); /* NAME.value of a block (acts on nothing); NULL: none */
 } mbs_force_type;
 
 const mbs_force_type *mbs_force_type_at(int i);
@@ -199,7 +205,8 @@ typedef enum mbs_force_component {
     MBS_FORCE_DEFLECTION,
     MBS_FORCE_X, /* on b */
     MBS_FORCE_Y,
-    MBS_FORCE_Z
+    MBS_FORCE_Z,
+    MBS_FORCE_OUTPUT /* of a block */
 } mbs_force_component;
 
 typedef struct mbs_signal {

@@ -162,6 +162,15 @@ int mbs_model_add_driver(mbs_model *m, const mbs_driver *driver)
     return m->ndriver - 1;
 }
 
+int mbs_model_add_variable(mbs_model *m, const char *name, const char *text)
+{
+    mbs_variable *x = m ? more(m, &m->variable, &m->nvariable, sizeof *x) : NULL;
+    if (!x) return -1;
+    x->name = mbs_copy_text(m, name);
+    x->text = mbs_copy_text(m, text);
+    return m->nvariable - 1;
+}
+
 int mbs_model_add_sensor(mbs_model *m, const mbs_sensor *sensor)
 {
     mbs_sensor *x = m ? more(m, &m->sensor, &m->nsensor, sizeof *x) : NULL;
@@ -203,6 +212,8 @@ mbs_model *mbs_model_copy(const mbs_model *m)
     for (int i = 0; i < m->njoint; i++) mbs_model_add_joint(c, &m->joint[i]);
     for (int i = 0; i < m->nforce; i++) mbs_model_add_force(c, &m->force[i]);
     for (int i = 0; i < m->ndriver; i++) mbs_model_add_driver(c, &m->driver[i]);
+    for (int i = 0; i < m->nvariable; i++)
+        mbs_model_add_variable(c, m->variable[i].name, m->variable[i].text);
     for (int i = 0; i < m->nsensor; i++) mbs_model_add_sensor(c, &m->sensor[i]);
     for (int i = 0; i < m->nevent; i++) mbs_model_add_event(c, &m->event[i]);
     c->simulation = m->simulation;

@@ -23,13 +23,18 @@ typedef struct mbs_simulation {
     int ntolerance;
 } mbs_simulation;
 
+typedef struct mbs_variable {
+    const char *name, *text;
+} mbs_variable;
+
 struct mbs_model {
     dae_arena *arena;
     const char *name, *doc;
     int space; /* MBS_PLANAR or MBS_SPATIAL */
     double gravity[3];
     mbs_parameter *parameter;
-    mbs_body *body; /* body[k-1] is body k */
+    mbs_variable *variable; /* variables.h */
+    mbs_body *body;         /* body[k-1] is body k */
     mbs_shape *shape;
     mbs_point *point;
     mbs_joint *joint;
@@ -37,7 +42,7 @@ struct mbs_model {
     mbs_driver *driver;
     mbs_sensor *sensor;
     mbs_event *event;
-    int nparameter, nbody, nshape, npoint, njoint, nforce, ndriver, nsensor, nevent;
+    int nparameter, nvariable, nbody, nshape, npoint, njoint, nforce, ndriver, nsensor, nevent;
     mbs_simulation simulation;
     dae_error first; /* the first error of building; status 0: none */
 };
@@ -51,5 +56,7 @@ int mbs_find_body(const mbs_model *m, const char *name); /* number, -1: none; "g
 int mbs_find_point(const mbs_model *m, const char *name);
 int mbs_find_joint(const mbs_model *m, const char *name);
 int mbs_find_parameter(const mbs_model *m, const char *name);
+int mbs_model_add_variable(mbs_model *m, const char *name,
+                           const char *text); /* its number, -1: out of memory */
 
 #endif

@@ -109,6 +109,12 @@ dae_status mbs_check_names(mbs_builder *b)
 {
     const mbs_model *m = b->m->model;
     dae_status s = check_names(b, "bodies", m->body, m->nbody, sizeof *m->body);
+    if (!s) s = check_names(b, "variables", m->variable, m->nvariable, sizeof *m->variable);
+    for (int i = 0; !s && i < m->nvariable; i++) {
+        if (mbs_find_parameter(m, m->variable[i].name) < 0) continue;
+        snprintf(b->path, sizeof b->path, "variables");
+        s = mbs_wrong(b, "\"%s\" is also the name of a parameter", m->variable[i].name);
+    }
     if (!s) s = check_names(b, "joints", m->joint, m->njoint, sizeof *m->joint);
     if (!s) s = check_names(b, "points", m->point, m->npoint, sizeof *m->point);
     if (!s) s = check_names(b, "forces", m->force, m->nforce, sizeof *m->force);

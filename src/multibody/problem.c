@@ -70,8 +70,15 @@ static dae_status set_names(dae_problem *p, const mbs_mechanism *m)
     }
     for (int k = 0; k < m->nforce; k++) {
         if (m->force[k].u < 0) continue;
-        name[m->np + m->nv + m->force[k].u] = joined(p, m->force[k].model->name, "current");
-        unit[m->np + m->nv + m->force[k].u] = "A";
+        const char *word = m->force[k].type->state_names;
+        for (int i = 0; i < m->force[k].type->states; i++) {
+            char state[32];
+            int length = (int)strcspn(word, " "), at = m->np + m->nv + m->force[k].u + i;
+            snprintf(state, sizeof state, "%.*s", length, word);
+            name[at] = joined(p, m->force[k].model->name, state);
+            unit[at] = strcmp(state, "current") ? "" : "A";
+            word += length + (word[length] == ' ');
+        }
     }
     for (int k = 0; k < m->njoint; k++)
         name_switch(p, m, m->joint[k].model->name, m->joint[k].grip, grip, name, unit);

@@ -4,11 +4,12 @@
  *   body.x .y .z .angle .vx .vy .vz .omega (space: .omega.x ...), .q.w .q.x .q.y .q.z, .rotation.x .cardan.x .euler.phi (... .theta .psi)
  *   point.x .y .z .vx .vy .vz
  *   joint.value .speed .angle .slide .length .angle_rate .slide_rate .length_rate
- *   force.force .power .deflection .fx .fy .fz (on b); motor.current; local names of a force (length, rate, ...)
+ *   force.force .power .deflection .fx .fy .fz (on b); motor.current; block.value and its states; local names of a force (length, rate, ...)
  *   sensors and events: body.ax .ay .az .alpha, point.ax ..., joint.reaction.x ..., .force, .torque, driver.force,
  *                 energy.kinetic .potential .total, sensors declared before */
 #include "multibody/build.h"
 #include "multibody/dual.h"
+#include "multibody/variables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,22 +113,6 @@ static int joint_signal(const mbs_mechanism *m, const mbs_joint_data *j, const c
     return 0;
 }
 
-static int force_signal(const mbs_mechanism *m, int k, const char *field, mbs_signal *s)
-{
-    static const char *const list[] = {"force", "power", "deflection", "fx", "fy", "fz"};
-    const mbs_force_data *f = &m->force[k];
-    if (!strcmp(field, "current") && f->u >= 0) {
-        *s = (mbs_signal){MBS_STATE, f->u, 0};
-        return 1;
-    }
-    for (int i = 0; i < (m->planar ? 5 : 6); i++) {
-        if (strcmp(list[i], field) != 0) continue;
-        *s = (mbs_signal){MBS_FORCE_SIGNAL, k, i};
-        return i != MBS_FORCE_DEFLECTION || f->type->measure;
-    }
-    return 0;
-}
-
 static int local_number(const char *names, const char *name)
 {
     int k = 0;
@@ -137,6 +122,27 @@ static int local_number(const char *names, const char *name)
         w += n + (w[n] == ' ');
     }
     return -1;
+}
+
+static int force_signal(const mbs_mechanism *m, int k, const char *field, mbs_signal *s)
+{
+    static const char *const list[] = {"force", "power", "deflection", "fx", "fy", "fz"};
+    const mbs_force_data *f = &m->force[k];
+    int state = f->u >= 0 ? local_number(f->type->state_names, field) : -1;
+    if (state >= 0) {
+        *s = (mbs_signal){MBS_STATE, f->u + state, strcmp(field, "current") != 0};
+        return 1;
+    }
+    if (f->type->output) {
+        *s = (mbs_signal){MBS_FORCE_SIGNAL, k, MBS_FORCE_OUTPUT};
+        return !strcmp(field, "value");
+    }
+    for (int i = 0; i < (m->planar ? 5 : 6); i++) {
+        if (strcmp(list[i], field) != 0) continue;
+        *s = (mbs_signal){MBS_FORCE_SIGNAL, k, i};
+        return i != MBS_FORCE_DEFLECTION || f->type->measure;
+    }
+    return 0;
 }
 
 static int named_signal(const lookup *l, const char *name, mbs_signal *s)
@@ -232,11 +238,18 @@ static dae_dimension dimension_of(const mbs_builder *b, const mbs_signal *s)
         per_time = s->kind == MBS_JOINT_RATE;
         if (s->component != MBS_ANGLE) base = length;
         break;
-    case MBS_STATE: base = current; break;
+    case MBS_STATE:
+        if (s->component) d.soft = 1; /* of a block */
+        else base = current;
+        break;
     case MBS_JOINT_REACTION: base = s->component < 3 || s->component == 6 ? force : torque; break;
     case MBS_ENERGY: base = torque; break;
     case MBS_FORCE_SIGNAL: {
         const mbs_force_data *f = &b->m->force[s->object];
+        if (s->component == MBS_FORCE_OUTPUT) {
+            d.soft = 1;
+            break;
+        }
         int turns = f->joint >= 0 ? f->q.kind == MBS_ANGLE : (f->type->acts & MBS_ACTS_BODY) != 0;
         base = s->component == MBS_FORCE_POWER || (turns && s->component == MBS_FORCE_SIZE) ? torque : force;
         if (s->component == MBS_FORCE_DEFLECTION) base = turns ? NULL : length;
@@ -304,6 +317,8 @@ static void candidates(const mbs_builder *b, char *list, size_t size)
         (size_t)snprintf(list, size, "t|pi|sin|cos|tan|exp|log|sqrt|abs|min|max|atan2|table|if|sum");
     for (int i = 0; i < m->nparameter && used < size; i++)
         used += (size_t)snprintf(list + used, size - used, "|%s", m->parameter[i].name);
+    for (int i = 0; i < m->nvariable && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "|%s", m->variable[i].name);
     static const char *const fields[] = {"x", "y", "angle", "vx", "vy", "omega", "z", "vz"};
     for (int i = 0; i < m->nbody; i++) {
         for (int k = 0; k < (m->space == MBS_PLANAR ? 6 : 8) && used < size; k++)
@@ -316,7 +331,7 @@ static void candidates(const mbs_builder *b, char *list, size_t size)
     if (used >= size) list[size - 1] = 0;
 }
 
-int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose)
+static int add_text(mbs_builder *b, const char *field, const char *text, int purpose)
 {
     mbs_mechanism *m = b->m;
     lookup l = {.b = b, .purpose = purpose};
@@ -367,6 +382,18 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
     m->event_reactions |= event;
     m->expression_side[m->nexpression] = purpose == MBS_FOR_SENSOR || event ? -1 : 0; /* numbered later */
     return m->nexpression++;
+}
+
+int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose)
+{
+    char wrong[100];
+    if (!b->m->model->nvariable) return add_text(b, field, text, purpose);
+    char *whole = mbs_expand_variables(b->m->model, text, wrong, sizeof wrong);
+    if (!whole && wrong[0]) mbs_wrong(b, "%s: %s", field, wrong);
+    else if (!whole) dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");
+    int k = whole ? add_text(b, field, whole, purpose) : -1;
+    free(whole);
+    return k;
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------ */
@@ -446,6 +473,12 @@ mbs_dual mbs_force_dual(mbs_context *x, int force, mbs_force_component component
 {
     static const double zero[3];
     const mbs_force_data *f = &x->m->force[force];
+    if (component == MBS_FORCE_OUTPUT) {
+        x->work += x->m->work_size;
+        mbs_dual y = f->type->output(f, x);
+        x->work -= x->m->work_size;
+        return y;
+    }
     mbs_probe probe = {.body = f->type->acts & MBS_ACTS_BODY && f->joint < 0 ? f->body : f->j.body};
     probe.force = probe.torque = mbs_constant3(zero);
     probe.power = probe.along = mbs_constant(0);

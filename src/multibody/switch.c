@@ -179,8 +179,8 @@ void mbs_apply_rest(mbs_context *x)
 
 /* ---- All of them ---------------------------------------------------------------------------------------- */
 
-/* Function i belongs to joint, contact or event *k; *part: which of its functions. */
-typedef enum owner { NOBODY, JOINT, CONTACT, REST } owner;
+/* Function i belongs to joint, contact, event or block *k; *part: which of its functions. */
+typedef enum owner { NOBODY, JOINT, CONTACT, REST, SAMPLE } owner;
 static owner find(const mbs_mechanism *m, int i, int *k, int *part)
 {
     for (*k = 0; *k < m->njoint; ++*k) {
@@ -197,6 +197,10 @@ static owner find(const mbs_mechanism *m, int i, int *k, int *part)
         if (m->rest[*k] < 0) continue;
         if (i-- < 1) return *part = 0, REST;
     }
+    for (*k = 0; *k < m->nforce; ++*k) {
+        if (!m->force[*k].type->sample) continue;
+        if (i-- < 1) return *part = 0, SAMPLE;
+    }
     return NOBODY;
 }
 
@@ -210,13 +214,13 @@ int mbs_switch_count(const mbs_mechanism *m)
 void mbs_switch_describe(const mbs_mechanism *m, int i, const char **object, const char **what,
                          dae_direction *direction)
 {
-    int k, part;
+    int k, part = 0;
     owner o = find(m, i, &k, &part);
-    *object = o == JOINT     ? m->joint[k].model->name
-              : o == CONTACT ? m->force[k].model->name
-                             : m->model->event[k].name;
-    *what = o == REST ? "leaves" : part ? "slips" : o == JOINT ? "stops" : "sticks";
-    *direction = o != REST && part ? DAE_RISING : DAE_FALLING;
+    *object = o == JOINT                    ? m->joint[k].model->name
+              : o == CONTACT || o == SAMPLE ? m->force[k].model->name
+                                            : m->model->event[k].name;
+    *what = o == SAMPLE ? "sample" : o == REST ? "leaves" : part ? "slips" : o == JOINT ? "stops" : "sticks";
+    *direction = o == SAMPLE || (o != REST && part) ? DAE_RISING : DAE_FALLING;
 }
 
 void mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double *phi)
@@ -234,6 +238,17 @@ void mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double
     for (int k = 0; k < m->model->nevent; k++) {
         if (m->rest[k] >= 0) *phi++ = rest_value(m, k, t, y);
     }
+    for (int k = 0; k < m->nforce; k++) {
+        if (m->force[k].type->sample) *phi++ = t - y[m->np + m->nv + m->force[k].u + 1];
+    }
+}
+
+static void take_sample(const mbs_mechanism *m, const mbs_force_data *f, double t, double *y)
+{
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    x.u = y + m->np + m->nv;
+    f->type->sample(f, &x, y + m->np + m->nv + f->u);
+    mbs_end(&x);
 }
 
 void mbs_switch_act(const mbs_mechanism *m, int i, double t, double *y)
@@ -242,12 +257,16 @@ void mbs_switch_act(const mbs_mechanism *m, int i, double t, double *y)
     owner o = find(m, i, &k, &part);
     if (o == JOINT) joint_act(m, &m->joint[k], part, t, y);
     if (o == CONTACT) contact_act(m, &m->force[k], part, t, y);
+    if (o == SAMPLE) take_sample(m, &m->force[k], t, y);
     if (o == REST) memset(y + m->np + m->nv + m->rest[k], 0, 4 * sizeof *y);
 }
 
 void mbs_switch_start(const mbs_mechanism *m, double t, double *y)
 {
     double *u = y + m->np + m->nv, N, F;
+    for (int k = 0; k < m->nforce; k++) {
+        if (m->force[k].type->sample) take_sample(m, &m->force[k], t, y);
+    }
     for (int k = 0; k < m->nforce; k++) {
         const mbs_force_data *f = &m->force[k];
         if (f->grip < 0) continue;

@@ -62,6 +62,20 @@ static void joints_table(mbs_writer *w)
     }
 }
 
+static void blocks_table(mbs_writer *w)
+{
+    mbs_put_text(w, "| type | what it does | fields |\n|---|---|---|\n");
+    const mbs_force_type *t;
+    for (int i = 0; (t = mbs_force_type_at(i)) != NULL; i++) {
+        if (t->acts) continue;
+        mbs_put(w, "| `%s` | ", t->name);
+        mbs_put_text(w, t->doc);
+        mbs_put_text(w, " | ");
+        put_fields(w, t->field);
+        mbs_put_text(w, " |\n");
+    }
+}
+
 static void forces_table(mbs_writer *w)
 {
     static const char *const on[] = {"points a, b", "point b (and the opposite on a)", "`joint`", "`body`",
@@ -69,6 +83,7 @@ static void forces_table(mbs_writer *w)
     mbs_put_text(w, "| type | acts on | what it does | fields |\n|---|---|---|---|\n");
     const mbs_force_type *t;
     for (int i = 0; (t = mbs_force_type_at(i)) != NULL; i++) {
+        if (!t->acts) continue;
         mbs_put(w, "| `%s` | ", t->name);
         for (unsigned k = 0, any = 0; k < 5; k++) {
             if (!(t->acts >> k & 1)) continue;
@@ -143,30 +158,34 @@ static void joints_schema(mbs_writer *w)
     }
 }
 
-static void forces_schema(mbs_writer *w)
+static void elements_schema(mbs_writer *w, int blocks)
 {
     const mbs_force_type *t;
-    for (int i = 0; (t = mbs_force_type_at(i)) != NULL; i++) {
+    for (int i = 0, first = 1; (t = mbs_force_type_at(i)) != NULL; i++) {
         char properties[400];
+        if (blocks != !t->acts) continue;
         unsigned points = t->acts & (MBS_ACTS_BETWEEN | MBS_ACTS_AT);
         snprintf(properties, sizeof properties, "%s%s%s%s", points ? POINTS : "",
                  t->acts & MBS_ACTS_JOINT ? ",\"joint\":{\"$ref\":\"#/$defs/id\"}" : "",
                  t->acts & MBS_ACTS_BODY ? ",\"body\":{\"$ref\":\"#/$defs/id\"}" : "",
                  t->value != MBS_NO_VALUE ? ",\"value\":{\"$ref\":\"#/$defs/law\"}" : "");
-        put_type(w, i == 0, t->name, t->doc, properties,
+        put_type(w, first, t->name, t->doc, properties,
                  t->acts == MBS_ACTS_BETWEEN ? ",\"a\",\"b\""
                  : t->acts == MBS_ACTS_JOINT ? ",\"joint\""
+                 : blocks                    ? ",\"value\""
                                              : "",
                  t->field);
+        first = 0;
     }
 }
 
-dae_status mbs_write_types(int forces, int schema, mbs_write_fn *write, void *user)
+dae_status mbs_write_types(int section, int schema, mbs_write_fn *write, void *user)
 {
     mbs_writer w = {.write = write, .user = user};
     if (schema) mbs_put_text(&w, "{\"oneOf\":[");
-    if (schema) (forces ? forces_schema : joints_schema)(&w);
-    else (forces ? forces_table : joints_table)(&w);
+    if (schema && section) elements_schema(&w, section == 2);
+    else if (schema) joints_schema(&w);
+    else (section == 2 ? blocks_table : section ? forces_table : joints_table)(&w);
     if (schema) mbs_put_text(&w, "]}\n");
     return w.bad ? DAE_ERR_FILE : DAE_OK;
 }

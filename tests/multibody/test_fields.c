@@ -50,12 +50,12 @@ static void tables_of_all_types_are_sound(void **state)
         check_table(j->name, j->field, j->size, MBS_JOINT_FIELDS);
     }
     for (int i = 0; (f = mbs_force_type_at(i)) != NULL; i++) {
-        assert_true(f->doc && f->acts);
+        assert_true(f->doc && (f->acts || f->output)); /* blocks act on nothing */
         check_table(f->name, f->field, f->size, MBS_FORCE_FIELDS);
     }
 }
 
-/* The page is made of `daedalus info joints` and `daedalus info forces`. */
+/* The page is made of `daedalus info joints`, `daedalus info forces` and `daedalus info blocks`. */
 static void modelling_page_shows_all_types(void **state)
 {
     (void)state;
@@ -64,14 +64,15 @@ static void modelling_page_shows_all_types(void **state)
     assert_non_null(file);
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     fclose(file);
-    for (int forces = 0; forces < 2; forces++) {
+    static const char *const name[] = {"joints", "forces", "blocks"};
+    for (int section = 0; section < 3; section++) {
         static text t;
         t.n = 0;
-        assert_int_equal(mbs_write_types(forces, 0, keep, &t), DAE_OK);
+        assert_int_equal(mbs_write_types(section, 0, keep, &t), DAE_OK);
         for (char *line = strtok(t.s, "\n"); line; line = strtok(NULL, "\n")) {
             if (!strstr(page, line))
                 fail_msg("docs/modelling.md does not have this line of `daedalus info %s`:\n%s",
-                         forces ? "forces" : "joints", line);
+                         name[section], line);
         }
     }
 }

@@ -50,6 +50,7 @@ const mbs_force_type mbs_force_motor = {
     .value = MBS_VALUE_ONE,
     .value_unit = "V",
     .states = 1,
+    .state_names = "current",
     .field = fields,
     .size = sizeof(motor),
     .build = build,

@@ -1,0 +1,12 @@
+/* Names in the laws of a model. */
+#ifndef MBS_WORDS_H
+#define MBS_WORDS_H
+
+#include <stddef.h>
+
+/* How long the name is that begins here; 0: none does. */
+size_t mbs_word_length(const char *c);
+/* What stands here and is no name: a unit in brackets, a number; 0: neither. */
+size_t mbs_no_word_length(const char *c);
+
+#endif
