@@ -131,7 +131,7 @@ function catalogue() {
       data.examples.push({ name: path.basename(file, '.deq'), file, title: /^\s*model\s+\w+\s+"([^"]*)"/m.exec(text)?.[1] ?? path.basename(file, '.deq'), text });
     }
   }
-  data.words = schemaWords([JSON.parse(fs.readFileSync(path.join(source, 'docs/model.schema.json'), 'utf8')), tell('info', 'joints', '--json'), tell('info', 'forces', '--json')]);
+  data.words = schemaWords([JSON.parse(fs.readFileSync(path.join(source, 'docs/model.schema.json'), 'utf8')), tell('info', 'joints', '--json'), tell('info', 'forces', '--json'), tell('info', 'blocks', '--json')]);
   fs.writeFileSync(path.join(out, 'data.js'), `globalThis.DAEDALUS_DATA=${JSON.stringify(data)};\n`);
   fs.writeFileSync(path.join(out, 'pages.js'), `globalThis.DAEDALUS_PAGES=${JSON.stringify(texts)};\n`);
 }

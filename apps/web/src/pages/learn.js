@@ -88,10 +88,10 @@ export function learnPage(main, query) {
   if (globalThis.DAEDALUS_PAGES) fillArticle();
   else loadScript('pages.js').then(fillArticle, (error) => replace(article, h('p', { class: 'message' }, error.message)));
   const search = h('input', { type: 'search' });
-  const list = h('nav', { 'aria-label': 'Documentation' });
+  const list = h('nav', { 'aria-label': 'Documentation' }), wide = matchMedia('(min-width: 800px)').matches; // on a telephone the page itself comes first
   const fill = () => replace(list, GROUPS.map(([key, title]) => {
     const found = pages.filter((p) => p.group === key && `${p.name} ${p.title}`.toLowerCase().includes(search.value.toLowerCase()));
-    return found.length ? h('details', { open: key === page.group || !!search.value }, h('summary', {}, title), h('ul', {}, found.map((p) =>
+    return found.length ? h('details', { open: (key === page.group && wide) || !!search.value }, h('summary', {}, title), h('ul', {}, found.map((p) =>
       h('li', {}, h('a', { href: url.link('learn', { page: p.name }), 'aria-current': p === page ? 'page' : null }, p.short))))) : null;
   }));
   search.addEventListener('input', fill);
