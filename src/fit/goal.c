@@ -10,6 +10,7 @@
 #include "fit/goal.h"
 
 #include "core/number.h"
+#include "problem/problem.h"
 #include "sensitivity/family.h"
 #include "sensitivity/quantity.h"
 
@@ -157,18 +158,9 @@ static dae_status read_goal(dae_goals *g, int i, const char *text, dae_error *er
 static dae_status find_free(dae_goals *g, int j, dae_error *err)
 {
     const char *name = g->free[j].name;
-    char base[200];
-    size_t n = strlen(name);
-    int v = dae_quantity_find(g->p, name);
-    g->component[j] = -1;
-    g->parameter[j] = v - (g->n + g->ncolumn + 1);
-    if (v >= 0 && g->parameter[j] >= 0) return DAE_OK;
-    g->parameter[j] = -1;
-    snprintf(base, sizeof base, "%.*s", n > 3 && !strcmp(name + n - 3, "(0)") ? (int)n - 3 : (int)n, name);
-    g->component[j] = dae_component_find(g->p, base);
-    if (g->component[j] >= 0) return DAE_OK;
+    if (dae_problem_variable(g->p, name, &g->parameter[j], &g->component[j])) return DAE_OK;
     return dae_fail(err, DAE_ERR_INPUT, NAN,
-                    "there is no parameter \"%s\" and no component \"%s\" that could be free", name, base);
+                    "there is no parameter and no component \"%s\" that could be free", name);
 }
 
 dae_goals *dae_goals_open(const dae_problem *p, const dae_fit_free *free_list, int np,

@@ -3,6 +3,7 @@
 #include <daedalus/optimize.h>
 
 #include "fit/goal.h"
+#include "problem/problem.h"
 
 #include <float.h>
 #include <math.h>
@@ -269,14 +270,7 @@ static dae_status find_bounds(search *s, const dae_problem *p, dae_error *err)
     for (int j = 0; j < s->np; j++) {
         const dae_fit_free *a = &s->free[j];
         const dae_parameter *q = p->info ? p->info->parameter : NULL;
-        int k = 0;
-        while (q && q[k].name && strcmp(q[k].name, a->name) != 0) k++;
-        int is_parameter = q && q[k].name;
-        char base[200];
-        size_t n = strlen(a->name);
-        snprintf(base, sizeof base, "%.*s", n > 3 && !strcmp(a->name + n - 3, "(0)") ? (int)n - 3 : (int)n,
-                 a->name);
-        int c = is_parameter ? -1 : dae_component_find(p, base);
+        int k, c, is_parameter = dae_problem_variable(p, a->name, &k, &c) && k >= 0;
         double now = is_parameter ? p->parameter[k] : c >= 0 ? p->y0[c] : 0;
         s->lower[j] = fmax(a->min, is_parameter && q[k].min <= q[k].max ? q[k].min : -INFINITY);
         s->upper[j] = fmin(a->max, is_parameter && q[k].min <= q[k].max ? q[k].max : INFINITY);

@@ -3,6 +3,7 @@
 #include "fit/fit.h"
 
 #include "core/number.h"
+#include "problem/problem.h"
 #include "sensitivity/family.h"
 
 #include <math.h>
@@ -272,21 +273,10 @@ static dae_status find_free(dae_fitting *f, int j, dae_error *err)
 {
     const dae_fit_free *a = &f->free[j];
     const dae_parameter *q = f->p->info ? f->p->info->parameter : NULL;
-    char base[200];
-    size_t n = strlen(a->name);
-    f->parameter[j] = f->component[j] = -1;
-    for (int i = 0; q && q[i].name; i++) {
-        if (!strcmp(q[i].name, a->name)) f->parameter[j] = i;
-    }
-    if (f->parameter[j] < 0) {
-        snprintf(base, sizeof base, "%.*s", n > 3 && !strcmp(a->name + n - 3, "(0)") ? (int)n - 3 : (int)n,
-                 a->name);
-        f->component[j] = dae_component_find(f->p, base);
-        if (f->component[j] < 0)
-            return dae_fail(err, DAE_ERR_INPUT, NAN,
-                            "there is no parameter \"%s\" and no component \"%s\" that could be free",
-                            a->name, base);
-    } else if (q[f->parameter[j]].choices || q[f->parameter[j]].integer) {
+    if (!dae_problem_variable(f->p, a->name, &f->parameter[j], &f->component[j]))
+        return dae_fail(err, DAE_ERR_INPUT, NAN,
+                        "there is no parameter and no component \"%s\" that could be free", a->name);
+    if (f->parameter[j] >= 0 && (q[f->parameter[j]].choices || q[f->parameter[j]].integer)) {
         return dae_fail(err, DAE_ERR_INPUT, NAN, "parameter %s takes %s only; it cannot be fitted", a->name,
                         q[f->parameter[j]].choices ? "words" : "whole numbers");
     }

@@ -100,6 +100,21 @@ int dae_component_find(const dae_problem *p, const char *name)
     return -1;
 }
 
+int dae_problem_variable(const dae_problem *p, const char *name, int *parameter, int *component)
+{
+    char base[200];
+    size_t n = strlen(name);
+    if (n > 3 && !strcmp(name + n - 3, "(0)")) n -= 3;
+    *component = -1;
+    *parameter = p->info ? dae_parameter_find(p, name) : -1;
+    if (*parameter >= 0) return 1;
+    if (n >= sizeof base) return 0;
+    memcpy(base, name, n);
+    base[n] = 0;
+    *component = dae_component_find(p, base);
+    return *component >= 0;
+}
+
 /* The pattern with its first %d replaced by the number. */
 static const char *numbered(dae_problem *p, const char *pattern, int number)
 {

@@ -45,4 +45,8 @@ dae_status dae_problem_follow(dae_problem *p, const dae_problem *like, dae_error
 /* 1: dae_problem_start gave it another start. */
 int dae_problem_restarted(const dae_problem *p);
 
+/* What a name that can vary means: a parameter, else ("x(0)" or "x") the initial value of component x; what it is not is -1. 1: it
+ * means one of both. */
+int dae_problem_variable(const dae_problem *p, const char *name, int *parameter, int *component);
+
 #endif

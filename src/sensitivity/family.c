@@ -4,6 +4,7 @@
 #include "core/number.h"
 #include "core/vector.h"
 #include "language/expression.h"
+#include "problem/problem.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,18 +34,16 @@ static dae_status unknown_name(const dae_problem *p, const char *name, dae_error
         all[0] ? all : "none", dae_component_name(p, 0, buffer, sizeof buffer));
 }
 
-/* "x(0)" and, where no parameter has that name, "x": the initial value of component x. */
 static dae_status find_name(dae_family *f, dae_direction_of *d, const char *name, dae_error *err)
 {
     const dae_problem *p = f->p;
     size_t length = name ? strlen(name) : 0;
     if (!length) return dae_fail(err, DAE_ERR_INPUT, NAN, "the name of a parameter is empty");
-    char *own = dae_arena_copy(f->arena, name, length + 1, 1),
-         *base = dae_arena_copy(f->arena, name, length + 1, 1);
-    if (!own || !base) return no_memory(err);
+    char *own = dae_arena_copy(f->arena, name, length + 1, 1);
+    if (!own) return no_memory(err);
     d->name = own;
-    d->component = -1;
-    int k = dae_parameter_find(p, name);
+    int k;
+    if (!dae_problem_variable(p, name, &k, &d->component)) return unknown_name(p, name, err);
     if (k >= 0) {
         const dae_parameter *q = &p->info->parameter[k];
         d->value = p->parameter[k];
@@ -52,9 +51,6 @@ static dae_status find_name(dae_family *f, dae_direction_of *d, const char *name
         return dae_fail(err, DAE_ERR_INPUT, NAN, "parameter %s takes %s only; it has no derivative", name,
                         q->choices ? "words" : "whole numbers");
     }
-    if (length > 3 && !strcmp(base + length - 3, "(0)")) base[length - 3] = 0;
-    d->component = dae_component_find(p, base);
-    if (d->component < 0) return unknown_name(p, name, err);
     d->value = p->y0[d->component];
     return DAE_OK;
 }
