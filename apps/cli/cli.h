@@ -87,8 +87,8 @@ const char *cli_value_at(const cli_args *args, const char *name, int k);
 /* As if the option had been given; 0, or EXIT_USAGE if memory ran out. */
 int cli_add(cli_args *args, const char *name, const char *value);
 
-/* A message about wrong usage or input on standard error (with --json also as an object); returns EXIT_USAGE.
- */
+/* A message about wrong usage or input on standard error (with --json also as an object); returns
+ * EXIT_USAGE. */
 int cli_wrong(const cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
 /* Memory ran out, so that the program ends with EXIT_FAILED: 1, a message told it; 2, nobody did. 0 only asks. */
 int cli_starved(int now);

@@ -93,9 +93,9 @@ typedef struct dae_fit_result {
     dae_fit_estimate *estimate;
     double *correlation; /* count * count */
     double *singular;    /* count: singular values of the scaled Jacobian, falling */
-    double *
-        direction; /* count * count: their right vectors in relative changes of the parameters, one per column */
-    int rank;      /* how many of them the data determine */
+    /* count * count: their right vectors in relative changes of the parameters, one per column */
+    double *direction;
+    int rank;         /* how many of them the data determine */
     double cost, rms; /* 1/2 sum rho; sqrt of the mean of r^2 */
     double noise;     /* standard deviation of r; 1 expected where all sd are known */
     long nresidual;

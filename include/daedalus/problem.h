@@ -105,8 +105,8 @@ struct dae_problem {
     /* DAEs that are a mechanism, y = (p, v, ...) with accelerations, multipliers and variables that are 0 behind: the same as
      * a mechanical system, which "auto" and the methods for mechanical systems take; NULL: there is none. */
     const dae_system *mechanism;
-    int acceleration_at,
-        multiplier_at; /* the first component of a and of lambda in y; 0: they are not in y */
+    /* the first component of a and of lambda in y; 0: they are not in y */
+    int acceleration_at, multiplier_at;
     /* Mechanisms: the independent coordinates that minimal coordinates start with unless others are named, "3,6"; NULL:
      * chosen by pivoting. */
     const char *independent;

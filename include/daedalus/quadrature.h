@@ -17,8 +17,8 @@ DAE_BEGIN_DECLS
 
 typedef struct dae_quadrature_options {
     dae_simulation_options simulation; /* method, tolerances, end, events */
-    double rtol,
-        atol; /* of the integrals, of rtol * (integral of |g|) + atol; both 0: a tenth of the run's rtol */
+    /* of the integrals, of rtol * (integral of |g|) + atol; both 0: a tenth of the run's rtol */
+    double rtol, atol;
     /* Parameters and initial values by which the integrals are differentiated, nby of them; NULL: none. */
     const char *const *by;
     int nby;

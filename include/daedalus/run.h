@@ -103,9 +103,9 @@ typedef struct dae_run_result {
     const double *point_y; /* n per point */
     long thinned;          /* every thinned-th point was kept, 1: all */
 
-    int worst_component; /* where a run failed: the component that moved most against its tolerance, -1: none
-                          */
-    int undefined;       /* 1: the system could not be evaluated at the last point */
+    /* where a run failed: the component that moved most against its tolerance, -1: none */
+    int worst_component;
+    int undefined; /* 1: the system could not be evaluated at the last point */
 
     const void *checkpoint;
     size_t checkpoint_size;
@@ -153,8 +153,8 @@ DAE_API dae_table *dae_run_table(const dae_run_result *r, dae_error *err);
 DAE_API dae_table *dae_run_table_drift(const dae_run_result *r, dae_error *err);
 /* That table as comma-separated values without the attributes: names, a line "# " with units, values that read back exactly. */
 DAE_API dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user);
-/* A gnuplot script with its data that draws the trajectory on standard output; terminal: "svg", "png", "pdf".
- */
+/* A gnuplot script with its data that draws the trajectory on standard output; terminal: "svg", "png",
+ * "pdf". */
 DAE_API dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write_fn *write,
                                 void *user);
 

@@ -48,9 +48,8 @@ typedef struct dae_sweep_options {
     int nsetting;
     const dae_setting *option; /* of the runs, as for dae_options_set: {"method", "radau5"} */
     int noption;
-    const dae_problem *
-        like; /* runs start and tolerate as this one was told to (dae_problem_start, dae_problem_tolerate); it
-                              * must live as long; or NULL */
+    /* runs start and tolerate as this one was told to (dae_problem_start, dae_problem_tolerate); it must live as long; or NULL */
+    const dae_problem *like;
     const char *record; /* components, "a,b,c"; NULL: all of 20 or fewer, else those worth plotting */
     double t_end;       /* 0: the problem's */
     int points;         /* > 1: recorded components also at so many equidistant times */

@@ -50,13 +50,12 @@ typedef struct dae_workprec_plot_options {
 /* All runs of a study, one after another. */
 typedef struct dae_workprec_options {
     const dae_ladder *ladder; /* NULL: dae_ladder_default */
-    double
-        max_seconds; /* limit on a run and on its repetitions; 0: none. After two such ends in a row a solver's tighter
-                           tolerances are left out */
+    /* limit on a run and on its repetitions; 0: none. After two such ends in a row a solver's tighter tolerances are left out */
+    double max_seconds;
     double budget; /* CPU seconds per solver, after which they are left out too; 0: no limit */
     int repeat;    /* as in dae_run_options */
-    const char *
-        settings; /* what the runs depend on besides the name of the problem, in words, for their measurements; or NULL */
+    /* what the runs depend on besides the name of the problem, in words, for their measurements; or NULL */
+    const char *settings;
     const dae_setting *option; /* of all runs, as for dae_options_set: {"jacobian", "difference"} */
     int noption;
     const struct dae_path *path;         /* digits along it; NULL: at the end */

@@ -49,8 +49,8 @@ static void cell(dae_text *x, double d)
     }
 }
 
-/* Which components are shown: 1 for each. With too many, those with the fewest mixed digits (or the first).
- */
+/* Which components are shown: 1 for each. With too many, those with the fewest mixed digits (or the
+ * first). */
 static unsigned char *choose_components(const dae_run_result *r, int max, int scored)
 {
     int n = r->n;

@@ -60,8 +60,8 @@ struct dae_shifted {
     double *q;                              /* J_rq: nq values, or nr*m where direct */
     double *wre, *wim;                      /* n each */
     shifted_state *state;
-    void *own;     /* OWN: the user's solver */
-    double *given; /* ... and what it is given, where that is not J itself */
+    void *own;        /* OWN: the user's solver */
+    double *given;    /* ... and what it is given, where that is not J itself */
     int columns;      /* k of the pattern: n of spec is that of one block */
     long block_count; /* values of one block */
     double *D; /* k*block_count: the blocks below the first, with the sign that they have on the right */
@@ -80,8 +80,8 @@ static void add_entry(entries *e, int source, int row, int col)
     e->count++;
 }
 
-/* Adds the entries of a pattern to e; with e->source NULL only counts. values, where given, leaves out zeros.
- */
+/* Adds the entries of a pattern to e; with e->source NULL only counts. values, where given, leaves out
+ * zeros. */
 static void add_entries(entries *e, const dae_pattern *p, int n, const double *values)
 {
     if (p->storage == DAE_DIAGONAL) {
@@ -191,8 +191,8 @@ static dae_status check(const dae_shifted_spec *spec, const entries *mass, dae_e
     return DAE_OK;
 }
 
-/* Row and column in A of entry k, or 0 if it is not part of it. In J the first m columns fall on those of v.
- */
+/* Row and column in A of entry k, or 0 if it is not part of it. In J the first m columns fall on those of
+ * v. */
 static int place(const dae_shifted *s, const entries *e, int k, int *i, int *j)
 {
     int m = s->spec.second_order;
@@ -512,8 +512,8 @@ static void copy_signed(int n, double sign, const double *restrict from, double 
     for (int i = 0; i < n; i++) to[i] = sign * from[i];
 }
 
-/* A = sign J where J is dense or banded like A; with second_order also keeps J_rq and takes J_rq/lambda off.
- */
+/* A = sign J where J is dense or banded like A; with second_order also keeps J_rq and takes J_rq/lambda
+ * off. */
 static void form_direct(dae_shifted *s, double sign, const double *J, target A)
 {
     int n = s->spec.n, m = s->spec.second_order, nr = s->nr;

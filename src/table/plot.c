@@ -123,8 +123,8 @@ static void put_point(dae_text *x, const plot *g, int k)
     dae_text_put(x, "\n");
 }
 
-/* All points, or of very many those that show: first, and smallest and largest of every curve in each bucket.
- */
+/* All points, or of very many those that show: first, and smallest and largest of every curve in each
+ * bucket. */
 static void put_data(dae_text *x, const plot *g)
 {
     int n = g->c->npoint, first = g->c->first;
