@@ -79,19 +79,24 @@ void dae_log_text(const dae_options *opt, dae_log_level level, const char *forma
     opt->log(level, text, opt->log_user);
 }
 
-/* Edit distance of two words of at most 31 letters (Levenshtein). */
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+/* Edit distance of two words of at most 31 letters (Levenshtein), in halves: a letter in the other case is half an edit. */
 static int distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int row[32];
     if (na > 31 || nb > 31) return 99;
-    for (size_t j = 0; j <= nb; j++) row[j] = (int)j;
+    for (size_t j = 0; j <= nb; j++) row[j] = 2 * (int)j;
     for (size_t i = 1; i <= na; i++) {
         int diagonal = row[0];
-        row[0] = (int)i;
+        row[0] = 2 * (int)i;
         for (size_t j = 1; j <= nb; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            int best = diagonal + (a[i - 1] != b[j - 1]) + (lower(a[i - 1]) != lower(b[j - 1]));
+            if (row[j] + 2 < best) best = row[j] + 2;
+            if (row[j - 1] + 2 < best) best = row[j - 1] + 2;
             diagonal = row[j];
             row[j] = best;
         }
@@ -101,7 +106,7 @@ static int distance(const char *a, size_t na, const char *b, size_t nb)
 
 void dae_nearest_word(const char *word, const char *words, char *out, size_t size)
 {
-    int best = 3; /* at most two edits away */
+    int best = 5; /* at most two edits away */
     out[0] = 0;
     for (const char *w = words; w && *w;) {
         size_t n = strcspn(w, "|");

@@ -28,6 +28,13 @@ dae_status mbs_build_driver(mbs_builder *b, int k)
         return mbs_wrong(b, "quantity: expected position, angle or slide, not \"%s\"", what);
     else if (j->main == MBS_NO_COORDINATE)
         return mbs_wrong(b, "joint: \"%s\" (%s) has no coordinate to drive", d->joint, j->type->name);
+    for (int o = 0; o < m->nrows; o++) {
+        const mbs_row *r = &m->row[o];
+        if (r->driver >= 0 && m->model->driver[r->driver].joint &&
+            !strcmp(m->model->driver[r->driver].joint, d->joint) && r->q[0].kind == q->kind)
+            return mbs_wrong(b, "joint: \"%s\" is driven by \"%s\" already; add their motions in one driver",
+                             d->joint, m->model->driver[r->driver].name);
+    }
     if (!d->value) return mbs_wrong(b, "value: missing");
     int e = mbs_add_expression(b, "value", d->value, MBS_FOR_MOTION);
     if (e < 0) return b->err ? b->err->status : DAE_ERR_INPUT;

@@ -95,6 +95,8 @@ static void nearest_word_is_at_most_two_edits_away(void **state)
     char tiny[4];
     dae_nearest_word("radau5", list, tiny, sizeof tiny);
     assert_string_equal(tiny, "");
+    dae_nearest_word("p", "O|P|q", near, sizeof near); /* the other case is nearer than another letter */
+    assert_string_equal(near, "P");
     dae_nearest_word("radau5", "", near, sizeof near);
     assert_string_equal(near, "");
     dae_nearest_word("radau5", NULL, near, sizeof near);

@@ -136,6 +136,10 @@ static void mistakes_are_told_with_their_place(void **state)
          "true or false"},
         {WITH("\"drivers\":[{\"name\":\"D\",\"joint\":\"J\",\"value\":\"rod.x\"}]"), "drivers[0]",
          "depend on t only"},
+        {WITH("\"drivers\":[{\"name\":\"D\",\"joint\":\"J\",\"value\":\"t\"},{\"name\":\"E\",\"joint\":\"J\","
+              "\"value\":"
+              "\"2*t\"}]"),
+         "drivers[1]", "driven by \"D\" already"},
         {WITH("\"drivers\":[{\"name\":\"D\",\"joint\":\"K\",\"value\":\"t\"}]"), "drivers[0]",
          "there is no joint"},
         {WITH("\"sensors\":[{\"name\":\"s\",\"value\":\"rod.z\"}]"), "sensors[0]", "unknown name \"rod.z\""},

@@ -71,11 +71,49 @@ static void contact_that_was_stepped_over_raises_the_alarm(void **state)
     dae_problem_destroy(p);
 }
 
+/* The models that are shipped, each with what auto takes for it. */
+static void shipped_models_are_silent(void **state)
+{
+    (void)state;
+    static const char *const model[] = {"andrews",
+                                        "bricard",
+                                        "double_pendulum",
+                                        "drag_sled",
+                                        "four_bar",
+                                        "newtons_cradle",
+                                        "peaucellier",
+                                        "pendulum",
+                                        "parallel_four_bar",
+                                        "robot",
+                                        "rolling_disc",
+                                        "rope",
+                                        "rssp",
+                                        "slider_crank",
+                                        "spherical_pendulum",
+                                        "spinning_top",
+                                        "truck",
+                                        "web_cutter",
+                                        "spring_mass_damper",
+                                        "stiff_double_pendulum",
+                                        "web_cutter_free"};
+    for (size_t k = 0; k < sizeof model / sizeof *model; k++) {
+        char path[64];
+        dae_error err = {0};
+        snprintf(path, sizeof path, "models/%s.json", model[k]);
+        dae_problem *p = dae_problem_open(path, NULL, 0, &err);
+        if (!p) fail_msg("%s: %s", path, err.text);
+        dae_balance b = balance_of(p, "auto", DAE_TRAJECTORY_EQUIDISTANT, 10, NULL);
+        if (!(b.largest <= b.allowed)) fail_msg("%s: off by %g, allowed %g", path, b.largest, b.allowed);
+        dae_problem_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(balance_does_not_depend_on_the_output),
         cmocka_unit_test(contact_that_was_stepped_over_raises_the_alarm),
+        cmocka_unit_test(shipped_models_are_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
