@@ -36,9 +36,9 @@ picture beam beam.csv --y z10,z20,z30,z40 --title "Beam: z10, z20, z30, z40 (fig
 picture beam-shapes beam.csv --kind shapes --y 'z*' --at 0,1,2,3,4,5 --title "Beam: angles z1 ... z80 along the beam at t = 0, 1, ..., 5"
 for start in 2,0 0.1,0 -3,2 3,-3 0,3; do
     y=${start#*,} x=${start%,*}
-    "$daedalus" run vdpol-mu --set mu=2 --init y1=$x --init y2=$y --tend 20 --points 1500 --quiet --out "from $start.csv" || bad=1
+    "$daedalus" run vdpol-mu --set mu=2 --init y1=$x --init y2=$y --tend 20 --points 4000 --rtol 1e-6 --atol 1e-6 --quiet --out "$start.csv" || bad=1
 done
-picture vdpol-mu from*.csv --x y1 --y y2 --title "Van der Pol, mu = 2: limit cycle from five starts (figure II.8.2)"
+picture vdpol-mu ./2,0.csv ./0.1,0.csv ./-3,2.csv ./3,-3.csv ./0,3.csv --x y1 --y y2 --title "Van der Pol, mu = 2: limit cycle from five starts (figure II.8.2)"
 trajectory vdpol-mu
 picture vdpol-mu-y1 vdpol-mu.csv --y y1 --title "Van der Pol, mu = 1000: y1 (figure II.8.4)"
 trajectory vdpol-eps
@@ -62,7 +62,7 @@ picture transamp transamp.csv --y U1,U5,U8 --title "Transistor amplifier: input 
 trajectory pump --points 2000
 picture pump pump.csv --y U1,U2,U3,I --title "Charge pump (II-15)"
 trajectory tba --rtol 1e-4 --atol 1e-4 --points 700
-picture tba tba.csv --y S0,S1,notC --title "Two bit adder: outputs S0, S1, C (figure II.16.6)"
+picture tba tba.csv --y V1,V2,V3,V4,Cin,S0,S1,notC --apart --title "Two bit adder: inputs, and outputs S0, S1, C (figures II.16.4 to II.16.6)"
 trajectory caraxis --rtol 1e-8 --atol 1e-8 --points 1500
 picture caraxis caraxis.csv --y xl,yl,xr,yr --title "Car axis: both ends of the bar (figure II.17.2)"
 trajectory fekete
@@ -70,16 +70,22 @@ picture fekete fekete.csv --kind sphere --y "$(seq -s, 1 60 | sed 's/[0-9][0-9]*
 trajectory crank --rtol 1e-6 --atol 1e-6 --points 1500
 picture crank crank.csv --y phi2,x3,q1,q2,q3,q4 --title "Slider crank (figure II.19.4)"
 trajectory water --points 1500
-picture water water.csv --from 6878 --to 61200 --y phi_3_4 --title "Water tubes: phi 3,4 on 6878 < t < 17 h (figure II.20.5)"
+picture water water.csv --from 6878 --to 61200 --y in_1,in_13,out_10,phi_3_4 --title "Water tubes: what flows in and out, and phi 3,4 on 6878 < t < 17 h (figure II.20.5)"
 trajectory nand --points 1500
-picture nand nand.csv --y U1,U2,U5 --title "NAND gate (figures II.21.2, II.21.4)"
+picture nand nand.csv --y V1,V2,U5 --apart --title "NAND gate: inputs V1, V2 and output U5 (figures II.21.2, II.21.4)"
 trajectory wheel --points 1500
 picture wheel wheel.csv --title "Wheelset: hunting (figure II.22.5)"
 trajectory insulator-chain --tend 0.15 --points 301
 picture insulator-chain insulator-chain.csv --kind shapes --x 'x*' --y 'y*' --at "$(seq -s, 0 0.01 0.15)" \
     --title "Insulator chain from 0 to 0.15 s in steps of 0.01 s ([MEXX] figure 5.4)"
-for name in cable-drum truck double-pendulum hmmwv; do
-    trajectory $name --points 800
-    picture $name $name.csv --title "$name"
-done
+trajectory cable-drum --points 800
+picture cable-drum cable-drum.csv --y y1,alpha2,vy1,omega2 --title "Cable drum: load and drum ([MEXX] section 5.1)"
+trajectory truck --points 800
+picture truck truck.csv --y p1,p2,p4,p9,v9 --title "Truck on a sine road: axles, pitch of the chassis, seat ([MEXX] section 5.3)"
+trajectory double-pendulum --points 1500
+picture double-pendulum double-pendulum.csv --y theta1,omega1 --title "Double pendulum: theta 1 and its velocity ([RNY] figure 2)"
+trajectory hmmwv --points 1500
+picture hmmwv hmmwv.csv --y chassis.z --title "HMMWV: height of the chassis ([RNY] figure 4)"
+"$daedalus" run hmmwv --solver wnys2 --formulation statespace --quiet --steps hmmwv-steps.csv || bad=1
+picture hmmwv-steps hmmwv-steps.csv --y h --title "HMMWV: size of the steps of wnys2 ([RNY] figure 4)"
 exit $bad

@@ -313,6 +313,7 @@ static dae_status draw_table(const void *what, const char *terminal, dae_write_f
                                 .log_x = p->log_x,
                                 .log_y = p->log_y,
                                 .lines = p->nfile > 1,
+                                .apart = cli_has(p->args, "apart"),
                                 .title = p->title ? p->title : p->default_title,
                                 .terminal = terminal};
     return dae_table_plot(p->table, &o, write, user);
@@ -622,6 +623,7 @@ static const cli_option options[] = {
     {"y", "A,B,...", NULL, "what is drawn; default: the first twelve columns that vary"},
     {"out", "FILE", "file", "the picture: .svg, .png or .pdf; default: NAME.svg in this folder"},
     {"log", "AXES", "x|y|xy", "logarithmic axes"},
+    {"apart", NULL, NULL, "a panel for every column; else those of one unit and of like size share one"},
     {"title", "TEXT", NULL, "above the picture; default: the name of the file"},
     {"kind", "KIND", "scatter|bands|heat|map|surface|paths|shapes|sphere",
      "of a sweep: which picture; default: the first that it has the columns for; of a trajectory: u(x,t) as "

@@ -91,6 +91,7 @@ typedef struct dae_table_plot_options {
     int ny;
     int log_x, log_y; /* logarithmic axes */
     int lines;        /* 0: points where x goes back and forth */
+    int apart;        /* 1: every column has a panel of its own */
     const char *title, *terminal;
 } dae_table_plot_options;
 

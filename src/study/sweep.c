@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { few = 20, max_settings = 48 };
+enum { few = 20, max_settings = 128 };
 
 struct dae_sweep {
     dae_arena *arena;
@@ -92,7 +92,7 @@ static dae_status choose_components(dae_sweep *s, const dae_problem *p, dae_erro
 static dae_problem *open_run(const dae_sweep *s, long run, dae_error *err)
 {
     dae_setting all[max_settings];
-    char value[16][64];
+    char value[max_settings][64]; /* dae_sweep_create has checked that there are no more */
     int n = 0;
     for (; n < s->opt.nsetting; n++) all[n] = s->opt.setting[n];
     for (int k = 0; k < dae_design_width(s->design); k++) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_panels = 6, max_curves = 6, max_components = 36, buckets = 600, width = 900, longest_title = 100 };
+enum { max_panels = 8, max_curves = 6, max_components = 36, buckets = 600, width = 900, longest_title = 100 };
 
 static const double same_scale = 12;   /* curves whose largest values differ by less share a panel; ours */
 static const double log_span = 1e3;    /* positive values over more than this get a logarithmic axis; ours */
@@ -83,7 +83,7 @@ static void arrange(plot *g)
     for (int i = 0; i < g->nall; i++) {
         const char *unit = g->c->unit[g->all[i].component];
         int j = 0;
-        while (j < g->npanel && !fits(&g->panel[j], &g->all[i], unit)) j++;
+        while (j < g->npanel && (g->c->apart || !fits(&g->panel[j], &g->all[i], unit))) j++;
         if (j == g->npanel) {
             if (j == max_panels) continue;
             g->panel[g->npanel++] = (panel){.unit = unit};
@@ -172,7 +172,7 @@ static void put_panel(dae_text *x, const plot *g, int j, int *column)
     dae_text_put(x,
                  "set label 1 "); /* not ylabel: one column for all panels, however wide their numbers are */
     dae_text_quoted(x, label);
-    dae_text_put(x, " at screen 0.022, graph 0.5 center rotate noenhanced\n");
+    dae_text_put(x, " at screen 0.018, graph 0.5 center rotate noenhanced\n");
     if (q->log_y) {
         dae_text_print(x, "set logscale y\nset format y \"10^{%%T}\"\nset yrange [%.3g:*]\n", q->lowest);
     } else {
@@ -210,7 +210,7 @@ static dae_status draw(plot *g, const char *terminal, dae_write_fn *write, void 
     choose_curves(g);
     arrange(g);
     if (g->npanel == 0) return DAE_ERR_INPUT;
-    static const int panel_height[max_panels] = {420, 260, 210, 185, 170, 160};
+    static const int panel_height[max_panels] = {420, 260, 210, 185, 170, 160, 140, 125};
     int top = 46, bottom = 72, height = top + bottom + g->npanel * panel_height[g->npanel - 1], keys = 0;
     size_t longest = 0;
     for (int j = 0; j < g->npanel; j++) {
@@ -235,7 +235,7 @@ static dae_status draw(plot *g, const char *terminal, dae_write_fn *write, void 
     }
     dae_text_print(&x, "set xrange [%.9g:%.9g]\n", c->backwards ? to : from, c->backwards ? from : to);
     dae_text_print(
-        &x, "set multiplot layout %d,1 margins screen 0.12,%.4f,%.4f,%.4f spacing screen 0,%.4f title ",
+        &x, "set multiplot layout %d,1 margins screen 0.135,%.4f,%.4f,%.4f spacing screen 0,%.4f title ",
         g->npanel, right, (double)bottom / height, 1 - (double)top / height, 22.0 / height);
     dae_text_quoted(&x, c->title);
     dae_text_put(&x, " noenhanced\n");
@@ -312,6 +312,7 @@ static dae_status draw_table(const dae_table *t, const dae_table_plot_options *o
                     .nchosen = opt->ny,
                     .log_x = opt->log_x,
                     .log_y = opt->log_y,
+                    .apart = opt->apart,
                     .points = !up && !down && !opt->lines,
                     .title = opt->title ? opt->title : ""};
     return dae_curves_plot(&c, opt->terminal, write, user);

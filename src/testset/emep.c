@@ -11,6 +11,7 @@
  * Source: J.G. Verwer, D. Simpson, Explicit methods for stiff ODEs from atmospheric chemistry, CWI report
  * NM-R9409, 1994; test set report, release 2.3, part II-5. */
 #include "testset/emep_data.h"
+#include "testset/emep_parameters.h"
 #include "testset/testset.h"
 
 #include <assert.h>
@@ -20,7 +21,7 @@
 enum {
     RATES = sizeof rate_table / sizeof rate_table[0],
     REACTIONS = sizeof reaction_table / sizeof reaction_table[0],
-    FACTORS_MAX = 24, /* functions of time */
+    FACTORS_MAX = 64, /* functions of time */
     TERMS_MAX = 800,  /* entries of the stoichiometric matrix */
     ENTRIES_MAX = 1600
 };
@@ -28,11 +29,10 @@ enum {
 enum { CONSTANT, WATER, WATER_HO2, DEPOSIT, FIRST_PHOTOLYSIS };
 
 static const double pi = 3.14159265358979323846;
-static const double T = 298, M = 2.55e19, O2 = 5.2e18, HMIX = 1.2e5;
 
 typedef struct emep {
     double water;            /* H2O per per cent of humidity */
-    double cos_cos, sin_sin; /* of latitude 50 and declination 23.5 degrees */
+    double cos_cos, sin_sin; /* of latitude and declination */
     double ho2;              /* 1.4e-21 exp(2200/T) */
     double light_a[FACTORS_MAX], light_b[FACTORS_MAX];
     int nfactor; /* functions of time */
@@ -151,26 +151,34 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 
 /* ---- Compiling the tables -------------------------------------------------------------------- */
 
-/* The constant part of a rate constant; *factor becomes its function of time. */
-static double constant_part(emep *m, const rate_constant *k, int *factor)
+/* The air and the place, and the factors of the rate constants, in the order of the parameters. */
+typedef struct constants {
+    double T, M, O2, HMIX, latitude, declination;
+    double a[RATES];
+} constants;
+
+/* The constant part of a rate constant with the factor a; *factor becomes its function of time. */
+static double constant_part(emep *m, const constants *c, const rate_constant *k, double a, int *factor)
 {
-    double arrhenius = k->a * exp(k->b / T);
-    if (k->n != 0) arrhenius *= pow(T / 300, k->n);
+    double arrhenius = a * exp(k->b / c->T);
+    if (k->n != 0) arrhenius *= pow(c->T / 300, k->n);
     *factor = CONSTANT;
     switch (k->form) {
     case ARRHENIUS: return arrhenius;
-    case ARRHENIUS_M: return arrhenius * M;
-    case ARRHENIUS_M_O2: return arrhenius * M * O2;
+    case ARRHENIUS_M: return arrhenius * c->M;
+    case ARRHENIUS_M_O2: return arrhenius * c->M * c->O2;
     case ARRHENIUS_H2O: *factor = WATER; return arrhenius;
-    case HO2_SELF: *factor = WATER_HO2; return 2.3e-13 * exp(600 / T) + M * 1.7e-33 * exp(1000 / T);
-    case DEPOSITION: *factor = DEPOSIT; return k->a / HMIX;
-    case EMISSION: return k->a / HMIX;
+    case HO2_SELF:
+        *factor = WATER_HO2;
+        return a * (2.3e-13 * exp(600 / c->T) + c->M * 1.7e-33 * exp(1000 / c->T));
+    case DEPOSITION: *factor = DEPOSIT; return a / c->HMIX;
+    case EMISSION: return a / c->HMIX;
     case PHOTOLYSIS: break;
     }
     int i = FIRST_PHOTOLYSIS;
-    while (i < m->nfactor && !(m->light_a[i] == k->a && m->light_b[i] == k->b)) i++;
+    while (i < m->nfactor && !(m->light_a[i] == a && m->light_b[i] == k->b)) i++;
     assert(i < FACTORS_MAX);
-    m->light_a[i] = k->a;
+    m->light_a[i] = a;
     m->light_b[i] = k->b;
     if (i == m->nfactor) m->nfactor++;
     *factor = i;
@@ -233,7 +241,7 @@ static void parse(const char *text, parsed *p)
 }
 
 /* Takes the reactions of one order into the list; amounts go to net (by reaction). */
-static void take_order(emep *m, int order, double (*net)[SPECIES])
+static void take_order(emep *m, const constants *c, int order, double (*net)[SPECIES])
 {
     for (int i = 0; i < REACTIONS; i++) {
         const reaction *x = &reaction_table[i];
@@ -243,7 +251,7 @@ static void take_order(emep *m, int order, double (*net)[SPECIES])
         int j = 0, factor;
         while (j < RATES && strcmp(rate_table[j].name, x->rate)) j++;
         assert(j < RATES);
-        double k = x->factor * constant_part(m, &rate_table[j], &factor);
+        double k = x->factor * constant_part(m, c, &rate_table[j], c->a[j], &factor);
         if (order == 0) {
             for (int s = 0; s < SPECIES; s++) m->emission[s] += k * p.net[s];
             continue;
@@ -286,18 +294,19 @@ static void compile_jacobian(emep *m, double (*net)[SPECIES])
     m->first[entries] = terms;
 }
 
-static void compile(emep *m, double (*net)[SPECIES])
+static void compile(emep *m, const constants *c, double (*net)[SPECIES])
 {
+    const double T = c->T;
     double degree = pi / 180, Z = (597.3 - 0.57 * (T - 273.16)) * 18 / 1.986 * (1 / T - 1 / 273.16);
     m->water = 6.1078 * exp(-Z) * 10 / (1.38e-16 * T);
-    m->cos_cos = cos(50 * degree) * cos(23.5 * degree);
-    m->sin_sin = sin(50 * degree) * sin(23.5 * degree);
+    m->cos_cos = cos(c->latitude * degree) * cos(c->declination * degree);
+    m->sin_sin = sin(c->latitude * degree) * sin(c->declination * degree);
     m->ho2 = 1.4e-21 * exp(2200 / T);
     m->nfactor = FIRST_PHOTOLYSIS;
-    take_order(m, 0, net);
-    take_order(m, 1, net);
+    take_order(m, c, 0, net);
+    take_order(m, c, 1, net);
     m->nfirst = m->nrate;
-    take_order(m, 2, net);
+    take_order(m, c, 2, net);
     int terms = 0;
     for (int s = 0; s < SPECIES; s++) {
         m->row[s] = terms;
@@ -319,6 +328,8 @@ static const double jump[] = {72000,  86400,  100800, 158400, 172800, 187200, 24
                               259200, 273600, 331200, 345600, 360000, 417600};
 static const int plot[] = {0, 1, 2, 4, 13, 39};
 
+static const dae_parameter parameter[] = {EMEP_PARAMETERS, {NULL, 0, 0, 0, NULL, 0, NULL, NULL}};
+
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     (void)err;
@@ -326,8 +337,10 @@ static dae_status setup(dae_problem *p, dae_error *err)
     double(*net)[SPECIES] = dae_problem_take(p, REACTIONS, sizeof *net);
     double *y0 = dae_problem_reals(p, SPECIES);
     unsigned char *scored = dae_problem_take(p, SPECIES, 1);
-    if (!m || !net || !y0 || !scored) return DAE_ERR_MEMORY;
-    compile(m, net);
+    constants *c = dae_problem_take(p, 1, sizeof *c);
+    if (!m || !net || !y0 || !scored || !c) return DAE_ERR_MEMORY;
+    dae_problem_constants(p, 0, c, sizeof *c);
+    compile(m, c, net);
     for (int s = 0; s < SPECIES; s++) {
         y0[s] = s < 5 ? 0 : s < 13 ? 1e7 : 100;
         scored[s] = s != 35 && s != 37; /* OP and OD: very small and without meaning */
@@ -350,11 +363,11 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->rtol = 1e-2;
     p->atol = 1;
     p->h0 = 1e-7;
-    p->reference = reference;
+    p->reference = dae_problem_is_default(p) ? reference : NULL;
     p->reference_digits = 15.9;
     p->reference_source = "recomputed in extended precision, orders 13 and 9 agree to 16.1 digits; "
                           "the test set's has 11.6 (OP, OD: 4.8, 0)";
-    p->published = published;
+    p->published = dae_problem_is_default(p) ? published : NULL;
     p->scored = scored;
     p->component = species_name;
     dae_problem_units(p, 0, SPECIES, "1/cm^3");
@@ -370,5 +383,6 @@ const dae_problem_entry dae_problem_emep = {
              .kind = DAE_KIND_ODE,
              .n = SPECIES,
              .stiff = 1,
-             .origin = "atmospheric chemistry, EMEP MSC-W ozone model (Verwer and Simpson 1994)"},
+             .origin = "atmospheric chemistry, EMEP MSC-W ozone model (Verwer and Simpson 1994)",
+             .parameter = parameter},
     .setup = setup};

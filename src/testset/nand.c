@@ -123,6 +123,18 @@ static struct input input2(double t)
     return (struct input){40 - tm, -1};
 }
 
+/* Columns beside the solution: V1, V2. */
+static int inputs(const dae_problem *p, int count, const double *t, const double *y, const double *a,
+                  const double *lambda, double *value)
+{
+    (void)p, (void)y, (void)a, (void)lambda;
+    for (int k = 0; k < count; k++) {
+        value[2 * k] = input1(t[k]).V;
+        value[2 * k + 1] = input2(t[k]).V;
+    }
+    return 0;
+}
+
 /* The three drain currents. */
 static int drains(const struct gate *c, const double *y, double V1, double V2, struct drain i[3])
 {
@@ -295,6 +307,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
                                         -0.2499999999999991e1, -0.2500077409198803e1};
     static const unsigned char scored[N] = {0, 0, 0, 0, 1};
     static const int plot[] = {4, 9};
+    static const char *const column[] = {"V1", "V2"}, *const unit[] = {"V", "V"};
     (void)err;
     struct gate *c = dae_problem_take(p, 1, sizeof *c);
     double *y0 = dae_problem_reals(p, N);
@@ -327,6 +340,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_units(p, 0, N, "V");
     p->plot = plot;
     p->nplot = 2;
+    p->derived = (dae_derived){.ncolumn = 2, .column = column, .unit = unit, .columns = inputs};
     return DAE_OK;
 }
 

@@ -126,13 +126,18 @@ double dae_problem_decimal(double x)
     return digits < 0 ? round(x / scale) * scale : round(x * scale) / scale;
 }
 
-int dae_problem_is_default(const dae_problem *p)
+int dae_problem_is_default_from(const dae_problem *p, int first)
 {
     int n = parameter_count(p->info);
-    for (int i = 0; i < n; i++) {
+    for (int i = first; i < n; i++) {
         if (p->parameter[i] != p->info->parameter[i].value) return 0;
     }
     return 1;
+}
+
+int dae_problem_is_default(const dae_problem *p)
+{
+    return dae_problem_is_default_from(p, 0);
 }
 
 static dae_status unknown_parameter(const dae_problem_info *info, const char *name, dae_error *err)

@@ -10,27 +10,18 @@
  * three other parts (q3), (q4, q5), (q6, q7) at one point; g2 closes a loop. */
 #include "testset/seven_body.h"
 
+#include "core/error.h"
 #include "core/trig.h"
 #include "linalg/kernel.h"
-#include "testset/testset.h"
+
+#include <daedalus/gefp.h>
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define N 14
 #define WIDE 8 /* seven angles in whole vectors */
-
-/* Constants of Test Set for IVP Solvers, section II.15. */
-static const double m1 = 0.04325, m2 = 0.00365, m3 = 0.02373, m4 = 0.00706, m5 = 0.07050, m6 = 0.00706,
-                    m7 = 0.05498;
-static const double I1 = 2.194e-6, I2 = 4.410e-7, I3 = 5.255e-6, I4 = 5.667e-7, I5 = 1.169e-5, I6 = 5.667e-7,
-                    I7 = 1.912e-5;
-static const double xa = -0.06934, ya = -0.00227, xb = -0.03635, yb = 0.03273, xc = 0.014, yc = 0.072,
-                    c0 = 4530;
-static const double d = 0.028, da = 0.0115, e = 0.02, ea = 0.01421, rr = 0.007, ra = 0.00092, l0 = 0.07785,
-                    ss = 0.035;
-static const double sa = 0.01874, sb = 0.01043, sc = 0.018, sd = 0.02, ta = 0.02308, tb = 0.00916, u = 0.04;
-static const double ua = 0.01228, ub = 0.00449, zf = 0.02, zt = 0.04, fa = 0.01421;
 
 /* ---- The mechanism at one position ----------------------------------------------------------------- */
 
@@ -68,19 +59,18 @@ static int mass_blocks(const dae_mech_point *x, double *M, void *user)
 {
     position spare;
     const position *at = locate(x, &spare);
-    (void)user;
-    double c2 = da * rr * at->c[1], s4 = zt * (e - ea) * at->s[3], s6 = u * (zf - fa) * at->s[5];
-    double a4 = (e - ea) * (e - ea), a6 = (zf - fa) * (zf - fa);
-    M[0] = m1 * ra * ra + m2 * (rr * rr - 2 * c2 + da * da) + I1 + I2;
-    M[1] = M[2] = m2 * (da * da - c2) + I2;
-    M[3] = m2 * da * da + I2;
-    M[4] = m3 * (sa * sa + sb * sb) + I3;
-    M[5] = m4 * a4 + I4;
-    M[6] = M[7] = m4 * (a4 + s4) + I4;
-    M[8] = m4 * (zt * zt + 2 * s4 + a4) + m5 * (ta * ta + tb * tb) + I4 + I5;
-    M[9] = m6 * a6 + I6;
-    M[10] = M[11] = m6 * (a6 - s6) + I6;
-    M[12] = m6 * (a6 - 2 * s6 + u * u) + m7 * (ua * ua + ub * ub) + I6 + I7;
+    const dae_squeezer *k = user;
+    double c2 = k->dr * at->c[1], s4 = k->ze * at->s[3], s6 = k->uz * at->s[5];
+    M[0] = k->K1 + k->m2 * (k->rr * k->rr - 2 * c2 + k->da * k->da) + k->I1 + k->I2;
+    M[1] = M[2] = k->m2 * (k->da * k->da - c2) + k->I2;
+    M[3] = k->M22;
+    M[4] = k->M33;
+    M[5] = k->M44;
+    M[6] = M[7] = k->m4 * (k->a4 + s4) + k->I4;
+    M[8] = k->m4 * (k->zt * k->zt + 2 * s4 + k->a4) + k->K5 + k->I4 + k->I5;
+    M[9] = k->M66;
+    M[10] = M[11] = k->m6 * (k->a6 - s6) + k->I6;
+    M[12] = k->m6 * (k->a6 - 2 * s6 + k->u * k->u) + k->K7 + k->I6 + k->I7;
     return 0;
 }
 
@@ -102,15 +92,16 @@ static int force(const dae_mech_point *x, double *f, void *user)
 {
     position spare;
     const position *at = locate(x, &spare);
-    const double *v = x->v, *torque = user;
-    double c3 = at->c[2], s3 = at->s[2], s2 = m2 * da * rr * at->s[1];
-    double k4 = m4 * zt * (e - ea) * at->c[3], k6 = m6 * u * (zf - fa) * at->c[5];
-    double dx = sd * c3 + sc * s3 + xb - xc, dy = sd * s3 - sc * c3 + yb - yc,
+    const double *v = x->v;
+    const dae_squeezer *k = user;
+    double c3 = at->c[2], s3 = at->s[2], s2 = k->P * at->s[1];
+    double k4 = k->S * at->c[3], k6 = k->R * at->c[5];
+    double dx = k->sd * c3 + k->sc * s3 + k->xb - k->xc, dy = k->sd * s3 - k->sc * c3 + k->yb - k->yc,
            length = sqrt(dx * dx + dy * dy);
-    double pull = -c0 * (length - l0) / length;
-    f[0] = *torque - s2 * v[1] * (v[1] + 2 * v[0]);
+    double pull = -k->c0 * (length - k->l0) / length;
+    f[0] = k->mom - s2 * v[1] * (v[1] + 2 * v[0]);
     f[1] = s2 * v[0] * v[0];
-    f[2] = pull * (dx * (sc * c3 - sd * s3) + dy * (sd * c3 + sc * s3));
+    f[2] = pull * (dx * (k->sc * c3 - k->sd * s3) + dy * (k->sd * c3 + k->sc * s3));
     f[3] = k4 * v[4] * v[4];
     f[4] = -k4 * v[3] * (v[3] + 2 * v[4]);
     f[5] = -k6 * v[6] * v[6];
@@ -128,18 +119,18 @@ static int constraint_sparse(const dae_mech_point *x, double *g, double *G, void
 {
     position spare;
     const position *at = locate(x, &spare);
-    (void)user;
-    double c12 = d * at->c12, s12 = d * at->s12, c3 = ss * at->c[2], s3 = ss * at->s[2];
-    double c45 = e * at->c45, s45 = e * at->s45, c5 = zt * at->c[4], s5 = zt * at->s[4];
-    double c67 = zf * at->c67, s67 = zf * at->s67, c7 = u * at->c[6], s7 = u * at->s[6];
-    double X = rr * at->c[0] - c12, Y = rr * at->s[0] - s12;
+    const dae_squeezer *k = user;
+    double c12 = k->d * at->c12, s12 = k->d * at->s12, c3 = k->ss * at->c[2], s3 = k->ss * at->s[2];
+    double c45 = k->e * at->c45, s45 = k->e * at->s45, c5 = k->zt * at->c[4], s5 = k->zt * at->s[4];
+    double c67 = k->zf * at->c67, s67 = k->zf * at->s67, c7 = k->u * at->c[6], s7 = k->u * at->s[6];
+    double X = k->rr * at->c[0] - c12, Y = k->rr * at->s[0] - s12;
     if (g) {
-        g[0] = X - s3 - xb;
-        g[1] = Y + c3 - yb;
-        g[2] = X - s45 - c5 - xa;
-        g[3] = Y + c45 - s5 - ya;
-        g[4] = X - c67 - s7 - xa;
-        g[5] = Y - s67 + c7 - ya;
+        g[0] = X - s3 - k->xb;
+        g[1] = Y + c3 - k->yb;
+        g[2] = X - s45 - c5 - k->xa;
+        g[3] = Y + c45 - s5 - k->ya;
+        g[4] = X - c67 - s7 - k->xa;
+        g[5] = Y - s67 + c7 - k->ya;
     }
     if (G) {
         G[0] = G[2] = G[4] = -Y;
@@ -176,22 +167,22 @@ static int gamma_term(const dae_mech_point *x, double *out, void *user)
     position spare;
     const position *at = locate(x, &spare);
     const double *v = x->v;
-    (void)user;
+    const dae_squeezer *k = user;
     double w12 = v[0] + v[1], w45 = v[3] + v[4], w67 = v[5] + v[6];
-    double a = rr * v[0] * v[0], b = d * w12 * w12, c = ss * v[2] * v[2], f = e * w45 * w45,
-           k = zt * v[4] * v[4];
-    double h = zf * w67 * w67, l = u * v[6] * v[6];
+    double a = k->rr * v[0] * v[0], b = k->d * w12 * w12, c = k->ss * v[2] * v[2], f = k->e * w45 * w45,
+           m = k->zt * v[4] * v[4];
+    double h = k->zf * w67 * w67, l = k->u * v[6] * v[6];
     double X = -a * at->c[0] + b * at->c12, Y = -a * at->s[0] + b * at->s12;
     out[0] = X + c * at->s[2];
     out[1] = Y - c * at->c[2];
-    out[2] = X + f * at->s45 + k * at->c[4];
-    out[3] = Y - f * at->c45 + k * at->s[4];
+    out[2] = X + f * at->s45 + m * at->c[4];
+    out[3] = Y - f * at->c45 + m * at->s[4];
     out[4] = X + h * at->c67 + l * at->s[6];
     out[5] = Y + h * at->s67 - l * at->c[6];
     return 0;
 }
 
-dae_system dae_seven_body(const double *torque)
+dae_system dae_seven_body(const dae_squeezer *constants)
 {
     return (dae_system){.kind = DAE_KIND_MECH,
                         .mech = {.np = 7,
@@ -211,17 +202,101 @@ dae_system dae_seven_body(const double *torque)
                                  .parent = parent,
                                  .row_joint = row_joint,
                                  .cache_size = sizeof(position),
-                                 .user = (void *)torque}};
+                                 .user = (void *)constants}};
+}
+
+/* ---- Constants and start ------------------------------------------------------------------------ */
+
+const dae_squeezer *dae_squeezer_take(dae_problem *p, int first)
+{
+    dae_squeezer *k = dae_problem_take(p, 1, sizeof *k);
+    if (!k) return NULL;
+    dae_problem_constants(p, first, k, offsetof(dae_squeezer, P));
+    k->P = k->m2 * k->da * k->rr;
+    k->S = k->m4 * k->zt * (k->e - k->ea);
+    k->R = k->m6 * k->u * (k->zf - k->fa);
+    k->dr = k->da * k->rr;
+    k->ze = k->zt * (k->e - k->ea);
+    k->uz = k->u * (k->zf - k->fa);
+    k->a4 = (k->e - k->ea) * (k->e - k->ea);
+    k->a6 = (k->zf - k->fa) * (k->zf - k->fa);
+    k->K1 = k->m1 * k->ra * k->ra;
+    k->K5 = k->m5 * (k->ta * k->ta + k->tb * k->tb);
+    k->K7 = k->m7 * (k->ua * k->ua + k->ub * k->ub);
+    k->M11 = k->K1 + k->m2 * (k->rr * k->rr + k->da * k->da) + k->I1 + k->I2;
+    k->M22 = k->m2 * k->da * k->da + k->I2;
+    k->M33 = k->m3 * (k->sa * k->sa + k->sb * k->sb) + k->I3;
+    k->M44 = k->m4 * k->a4 + k->I4;
+    k->M55 = k->m4 * (k->zt * k->zt + k->a4) + k->K5 + k->I4 + k->I5;
+    k->M66 = k->m6 * k->a6 + k->I6;
+    k->M77 = k->m6 * (k->a6 + k->u * k->u) + k->K7 + k->I6 + k->I7;
+    return k;
+}
+
+dae_status dae_squeezer_open(dae_error *err)
+{
+    return dae_fail(err, DAE_ERR_INCONSISTENT, 0, "the bodies cannot be put together with these lengths");
+}
+
+/* Newton on g = 0 with Theta fixed. */
+static int close_loops(const dae_squeezer *k, double *q)
+{
+    enum { ITERATIONS = 50 };
+    static const double zero[7];
+    for (int i = 0; i < ITERATIONS; i++) {
+        double g[6], G[42] = {0}, A[36], x[6], largest = 0;
+        int rows[6], cols[6];
+        dae_mech_point at = {.p = q, .v = zero};
+        constraint(&at, g, G, (void *)k);
+        memcpy(A, G, 6 * sizeof *A);
+        memcpy(A + 6, G + 12, 30 * sizeof *A);
+        if (dae_gefp(6, 6, A, g, 1e-12, rows, cols, NULL) < 6) return -1;
+        dae_gefp_solve(6, 6, 6, A, g, cols, x);
+        for (int j = 0; j < 6; j++) {
+            q[j ? j + 1 : 0] -= x[j];
+            largest = fmax(largest, fabs(x[j]));
+        }
+        if (!(largest < 1e3)) return -1;
+        if (largest < 1e-15) return 0;
+        if (largest < 1e-13 && i > 20) return 0;
+    }
+    return -1;
+}
+
+int dae_squeezer_start(const dae_squeezer *k, double q[7], double w[7], double lambda[6])
+{
+    enum { SIZE = 13 };
+    static const double zero[7];
+    if (close_loops(k, q)) return -1;
+    if (!lambda) return 0;
+    double M[49] = {0}, f[7], G[42] = {0}, A[SIZE * SIZE] = {0}, b[SIZE] = {0}, x[SIZE];
+    int rows[SIZE], cols[SIZE];
+    dae_mech_point at = {.p = q, .v = zero};
+    mass(&at, M, (void *)k);
+    force(&at, f, (void *)k);
+    constraint(&at, NULL, G, (void *)k);
+    /* M in units of the torques, w in thousands: elements of like size */
+    const double unit = 1e3;
+    for (int j = 0; j < 7; j++) {
+        for (int i = 0; i < 7; i++) A[i + SIZE * j] = unit * M[i + 7 * j];
+        for (int i = 0; i < 6; i++) A[7 + i + SIZE * j] = A[j + SIZE * (7 + i)] = G[i + 6 * j];
+        b[j] = f[j];
+    }
+    if (dae_gefp(SIZE, SIZE, A, b, 1e-14, rows, cols, NULL) < SIZE) return -1;
+    dae_gefp_solve(SIZE, SIZE, SIZE, A, b, cols, x);
+    for (int j = 0; j < 7; j++) w[j] = unit * x[j];
+    for (int i = 0; i < 6; i++) lambda[i] = x[7 + i];
+    return 0;
 }
 
 /* ---- The problem ----------------------------------------------------------------------------------- */
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
-    static const double y0[N] = {-0.0617138900142764496358948458001, 0,
-                                 0.455279819163070380255912382449,   0.222668390165885884674473185609,
-                                 0.487364979543842550225598953530,   -0.222668390165885884674473185609,
-                                 1.23054744454982119249735015568};
+    static const double start[N] = {-0.0617138900142764496358948458001, 0,
+                                    0.455279819163070380255912382449,   0.222668390165885884674473185609,
+                                    0.487364979543842550225598953530,   -0.222668390165885884674473185609,
+                                    1.23054744454982119249735015568};
     static const double end[N] = {
         15.8107711951537070971194,   -15.7563710584118394697278, 0.0408222401196458048582823,
         -0.534730116342079593770185, 0.524409965879954069371656, 0.534730116342079593770185,
@@ -232,8 +307,12 @@ static dae_status setup(dae_problem *p, dae_error *err)
                                          "vbeta", "vTheta", "vgamma", "vPhi", "vdelta", "vOmega", "vepsilon"};
     static const int plot[] = {0, 2, 3, 6};
     static const char *const event[] = {"vbeta'", NULL}; /* [MEXX] section 5.2 */
-    (void)err;
-    p->system = dae_seven_body(p->parameter);
+    const dae_squeezer *k = dae_squeezer_take(p, 0);
+    double *y0 = dae_problem_reals(p, N);
+    if (!k || !y0) return DAE_ERR_MEMORY;
+    memcpy(y0, start, sizeof start);
+    if (!dae_problem_is_default(p) && dae_squeezer_start(k, y0, NULL, NULL)) return dae_squeezer_open(err);
+    p->system = dae_seven_body(k);
     p->t_end = 0.03;
     p->y0 = y0;
     p->rtol = p->atol = 1e-5;
@@ -251,7 +330,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     return DAE_OK;
 }
 
-static const dae_parameter parameters[] = {{"mom", 0.033, 1, 0, NULL, 0, "N m", "driving torque"}, {0}};
+static const dae_parameter parameters[] = {DAE_SQUEEZER_PARAMETERS, {0}};
 
 const dae_problem_entry dae_problem_seven_body = {
     .info = {.name = "seven-body",

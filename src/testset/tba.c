@@ -27,9 +27,13 @@
 
 enum { N = 2 * NODES, STAMPS = 31 };
 
-/* Conductances 1/RGS, 1/RGD, 1/RBS, 1/RBD; capacities; junction; supplies. All scaled as in the routine. */
-static const double YGS = 1250, YGD = 1250, YBS = 500, YBD = 500, CGS = 0.6, CGD = 0.6, CB = 0.24, COUT = 2,
-                    PHIB = 0.87, IS = 5e-11, VTH = 25.85, DELTA = 0.02, V_DD = 5, VBB = -2.5;
+/* In the order of the parameters: conductances 1/RGS, 1/RGD, 1/RBS, 1/RBD; capacities; junction; slope of the channel; supplies; Shichman
+ * and Hodges' threshold, body effect, surface potential and gain of the depletion transistors (the loads) and of the enhancement
+ * transistors. All scaled as in the routine. */
+typedef struct constants {
+    double YGS, YGD, YBS, YBD, CGS, CGD, CB, COUT, PHIB, IS, VTH, DELTA, V_DD, VBB;
+    double VT0_load, gamma_load, phi_load, beta_load, VT0, gamma, phi, beta;
+} constants;
 
 typedef struct transistor {
     int a, b, c, d, G, D, S, R;
@@ -41,6 +45,8 @@ typedef struct stamp {
 } stamp;
 
 typedef struct tba {
+    constants is;
+    double per_VTH, per_PHIB;
     transistor transistor[TRANSISTORS];
     int colptr[N + 1], *rowind;
     double *constant;           /* the constant part of the Jacobian */
@@ -63,44 +69,57 @@ static double input(const pulse *p, double t, double *slope)
 }
 
 /* All voltages: nodes, supplies, inputs; slope[G] for G >= V1. */
-static void voltages(double t, const double *x, double *v, double *slope)
+static void voltages(const tba *m, double t, const double *x, double *v, double *slope)
 {
     dae_copy(NODES, x, v);
-    v[VDD] = V_DD;
+    v[VDD] = m->is.V_DD;
     v[GND] = 0;
     for (int i = 0; i < INPUTS; i++) v[V1 + i] = input(&input_pulse[i], t, &slope[i]);
 }
 
-static double junction(double v)
+/* Columns beside the solution: the inputs. */
+static int inputs(const dae_problem *p, int count, const double *t, const double *y, const double *a,
+                  const double *lambda, double *value)
 {
-    return v <= 0 ? -IS * (exp(v * (1 / VTH)) - 1) : 0;
+    double slope;
+    (void)p, (void)y, (void)a, (void)lambda;
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < INPUTS; i++) value[k * INPUTS + i] = input(&input_pulse[i], t[k], &slope);
+    }
+    return 0;
 }
 
-static double capacity(double v)
+static double junction(const tba *m, double v)
 {
-    return v <= 0 ? CB / sqrt(1 - v * (1 / PHIB)) : CB * (1 + v / (2 * PHIB));
+    return v <= 0 ? -m->is.IS * (exp(v * m->per_VTH) - 1) : 0;
+}
+
+static double capacity(const tba *m, double v)
+{
+    return v <= 0 ? m->is.CB / sqrt(1 - v * m->per_PHIB) : m->is.CB * (1 + v / (2 * m->is.PHIB));
 }
 
 /* H and its derivatives by vg, vb and w. 1: undefined. */
-static int channel(const transistor *m, double vg, double vb, double w, double *H, double dH[3])
+static int channel(const tba *m, const transistor *q, double vg, double vb, double w, double *H, double dH[3])
 {
-    double inner = m->phi - vb;
+    double inner = q->phi - vb;
     if (inner < 0) return 1;
-    double root = sqrt(inner), u = vg - m->VT0_minus - m->gamma * root, by_u, by_w, slope = 1 + DELTA * w;
+    double root = sqrt(inner), u = vg - q->VT0_minus - q->gamma * root, by_u, by_w,
+           slope = 1 + m->is.DELTA * w;
     if (u <= 0) {
         *H = by_u = by_w = 0;
     } else if (u <= w) {
-        *H = m->beta * u * u * slope;
-        by_u = 2 * m->beta * u * slope;
-        by_w = m->beta * u * u * DELTA;
+        *H = q->beta * u * u * slope;
+        by_u = 2 * q->beta * u * slope;
+        by_w = q->beta * u * u * m->is.DELTA;
     } else {
-        *H = m->beta * w * (2 * u - w) * slope;
-        by_u = 2 * m->beta * w * slope;
-        by_w = m->beta * (2 * (u - w) * slope + w * (2 * u - w) * DELTA);
+        *H = q->beta * w * (2 * u - w) * slope;
+        by_u = 2 * q->beta * w * slope;
+        by_w = q->beta * (2 * (u - w) * slope + w * (2 * u - w) * m->is.DELTA);
     }
     if (dH) {
         dH[0] = by_u;
-        dH[1] = by_u * m->gamma * 0.5 / root;
+        dH[1] = by_u * q->gamma * 0.5 / root;
         dH[2] = by_w;
     }
     return 0;
@@ -110,42 +129,43 @@ static int rhs(double t, const double *y, double *f, void *user)
 {
     const tba *m = user;
     double v[VOLTAGES], slope[INPUTS], F[VOLTAGES] = {0}, g[VOLTAGES] = {0};
-    voltages(t, y + NODES, v, slope);
+    voltages(m, t, y + NODES, v, slope);
     for (int k = 0; k < TRANSISTORS; k++) {
         const transistor *q = &m->transistor[k];
         double a = v[q->a], b = v[q->b], c = v[q->c], d = v[q->d], G = v[q->G], D = v[q->D], S = v[q->S];
         double I = 0;
         if (b > a) {
-            if (channel(q, G - a, c - S, b - a, &I, NULL)) return 1;
+            if (channel(m, q, G - a, c - S, b - a, &I, NULL)) return 1;
             I = -I;
         } else if (b < a) {
-            if (channel(q, G - b, d - D, a - b, &I, NULL)) return 1;
+            if (channel(m, q, G - b, d - D, a - b, &I, NULL)) return 1;
         }
-        double js = junction(c - S), jd = junction(d - D), ia = YGS * (a - S), ib = YGD * (b - D);
+        double js = junction(m, c - S), jd = junction(m, d - D), ia = m->is.YGS * (a - S),
+               ib = m->is.YGD * (b - D);
         F[q->a] += -ia - I;
         F[q->b] += -ib + I;
-        F[q->c] += -YBS * (c - VBB) + js;
-        F[q->d] += -YBD * (d - VBB) + jd;
+        F[q->c] += -m->is.YBS * (c - m->is.VBB) + js;
+        F[q->d] += -m->is.YBD * (d - m->is.VBB) + jd;
         F[q->S] += ia - js;
         F[q->D] += ib - jd;
 
-        double cs = capacity(c - S) * (c - S), cd = capacity(d - D);
+        double cs = capacity(m, c - S) * (c - S), cd = capacity(m, d - D);
         g[q->c] += cs;
         g[q->S] -= cs;
         g[q->d] += cd * (d - v[q->R]);
         g[q->D] -= cd * (d - D);
         if (q->G < NODES) {
-            g[q->a] += CGS * (a - G);
-            g[q->b] += CGD * (b - G);
-            g[q->G] += CGS * (G - a) + CGD * (G - b);
+            g[q->a] += m->is.CGS * (a - G);
+            g[q->b] += m->is.CGD * (b - G);
+            g[q->G] += m->is.CGS * (G - a) + m->is.CGD * (G - b);
         } else {
-            g[q->a] += CGS * a;
-            g[q->b] += CGD * b;
-            F[q->a] += CGS * slope[q->G - V1];
-            F[q->b] += CGD * slope[q->G - V1];
+            g[q->a] += m->is.CGS * a;
+            g[q->b] += m->is.CGD * b;
+            F[q->a] += m->is.CGS * slope[q->G - V1];
+            F[q->b] += m->is.CGD * slope[q->G - V1];
         }
     }
-    for (int i = 0; i < 3; i++) g[output_node[i]] += COUT * v[output_node[i]];
+    for (int i = 0; i < 3; i++) g[output_node[i]] += m->is.COUT * v[output_node[i]];
     for (int i = 0; i < NODES; i++) {
         f[i] = F[i];
         f[NODES + i] = y[i] - g[i];
@@ -154,19 +174,19 @@ static int rhs(double t, const double *y, double *f, void *user)
 }
 
 /* The values of a transistor's stamps, in the order of stamp_place. */
-static int stamp_values(const transistor *q, const double *v, double *s)
+static int stamp_values(const tba *m, const transistor *q, const double *v, double *s)
 {
     double a = v[q->a], b = v[q->b], c = v[q->c], d = v[q->d], G = v[q->G], D = v[q->D], S = v[q->S];
     double H, dH[3], I[7] = {0}; /* dI by a, b, c, d, G, D, S */
     if (b >= a) {
-        if (channel(q, G - a, c - S, b - a, &H, dH)) return b > a;
+        if (channel(m, q, G - a, c - S, b - a, &H, dH)) return b > a;
         I[0] = dH[0] + dH[2];
         I[1] = -dH[2];
         I[2] = -dH[1];
         I[4] = -dH[0];
         I[6] = dH[1];
     } else {
-        if (channel(q, G - b, d - D, a - b, &H, dH)) return 1;
+        if (channel(m, q, G - b, d - D, a - b, &H, dH)) return 1;
         I[0] = dH[2];
         I[1] = -dH[0] - dH[2];
         I[3] = dH[1];
@@ -178,10 +198,11 @@ static int stamp_values(const transistor *q, const double *v, double *s)
         s[7 + i] = I[i];
     }
     double us = c - S, ud = d - D;
-    double js = us <= 0 ? -IS / VTH * exp(us / VTH) : 0, jd = ud <= 0 ? -IS / VTH * exp(ud / VTH) : 0;
-    double cs = capacity(us), cd = capacity(ud); /* and their derivatives */
-    double dcs = us <= 0 ? 0.5 * cs / (PHIB - us) : 0.5 * CB / PHIB,
-           dcd = ud <= 0 ? 0.5 * cd / (PHIB - ud) : 0.5 * CB / PHIB;
+    double js = us <= 0 ? -m->is.IS / m->is.VTH * exp(us / m->is.VTH) : 0,
+           jd = ud <= 0 ? -m->is.IS / m->is.VTH * exp(ud / m->is.VTH) : 0;
+    double cs = capacity(m, us), cd = capacity(m, ud); /* and their derivatives */
+    double dcs = us <= 0 ? 0.5 * cs / (m->is.PHIB - us) : 0.5 * m->is.CB / m->is.PHIB,
+           dcd = ud <= 0 ? 0.5 * cd / (m->is.PHIB - ud) : 0.5 * m->is.CB / m->is.PHIB;
     double qs = cs + dcs * us, qd = cd + dcd * ud, far = dcd * (d - v[q->R]);
     const double rest[17] = {js, -js, -js, js,        jd,  -jd, -jd, jd, -qs,
                              qs, qs,  -qs, -cd - far, far, cd,  qd,  -qd};
@@ -193,10 +214,10 @@ static int jacobian(double t, const double *y, double *jac, void *user)
 {
     const tba *m = user;
     double v[VOLTAGES], slope[INPUTS], s[STAMPS];
-    voltages(t, y + NODES, v, slope);
+    voltages(m, t, y + NODES, v, slope);
     dae_copy(m->colptr[N], m->constant, jac);
     for (int k = 0; k < TRANSISTORS; k++) {
-        if (stamp_values(&m->transistor[k], v, s)) return 1;
+        if (stamp_values(m, &m->transistor[k], v, s)) return 1;
         for (int i = m->first[k]; i < m->first[k + 1]; i++) jac[m->stamp[i].position] += s[m->stamp[i].value];
     }
     return 0;
@@ -217,6 +238,13 @@ static int terminal(const gate *g, int code)
     }
 }
 
+/* 0: depletion; k: enhancement, k in series with k times the gain. */
+static mos mos_type(const constants *c, int kind)
+{
+    if (kind == 0) return (mos){c->VT0_load, c->gamma_load, c->phi_load, c->beta_load};
+    return (mos){c->VT0, c->gamma, c->phi, dae_problem_decimal(kind * c->beta)};
+}
+
 static void expand(tba *m, int slip)
 {
     int k = 0;
@@ -224,7 +252,7 @@ static void expand(tba *m, int slip)
         const gate *g = &gate_table[i];
         for (int j = 0; j < 4 && gate_part[g->kind][j].type >= 0; j++) {
             const part *p = &gate_part[g->kind][j];
-            const mos *type = &mos_type[p->type];
+            mos type = mos_type(&m->is, p->type);
             transistor *q = &m->transistor[k++];
             q->a = g->first + p->inner;
             q->b = q->a + 1;
@@ -234,10 +262,10 @@ static void expand(tba *m, int slip)
             q->D = terminal(g, p->drain);
             q->S = terminal(g, p->source);
             q->R = p->type == 0 ? GND : slip && g->kind == NOR && j == 2 ? g->first + 14 : q->D;
-            q->VT0_minus = type->VT0 - type->gamma * sqrt(type->phi);
-            q->gamma = type->gamma;
-            q->phi = type->phi;
-            q->beta = type->beta;
+            q->VT0_minus = type.VT0 - type.gamma * sqrt(type.phi);
+            q->gamma = type.gamma;
+            q->phi = type.phi;
+            q->beta = type.beta;
         }
     }
     assert(k == TRANSISTORS);
@@ -284,25 +312,25 @@ static int constant_entries(const tba *m, entry *list)
     int n = 0;
     for (int k = 0; k < TRANSISTORS; k++) {
         const transistor *q = &m->transistor[k];
-        add(list, &n, q->a, q->a, 0, -YGS);
-        add(list, &n, q->a, q->S, 0, YGS);
-        add(list, &n, q->S, q->a, 0, YGS);
-        add(list, &n, q->S, q->S, 0, -YGS);
-        add(list, &n, q->b, q->b, 0, -YGD);
-        add(list, &n, q->b, q->D, 0, YGD);
-        add(list, &n, q->D, q->b, 0, YGD);
-        add(list, &n, q->D, q->D, 0, -YGD);
-        add(list, &n, q->c, q->c, 0, -YBS);
-        add(list, &n, q->d, q->d, 0, -YBD);
-        add(list, &n, q->a, q->a, 1, -CGS);
-        add(list, &n, q->b, q->b, 1, -CGD);
-        add(list, &n, q->a, q->G, 1, CGS);
-        add(list, &n, q->b, q->G, 1, CGD);
-        add(list, &n, q->G, q->a, 1, CGS);
-        add(list, &n, q->G, q->b, 1, CGD);
-        add(list, &n, q->G, q->G, 1, -CGS - CGD);
+        add(list, &n, q->a, q->a, 0, -m->is.YGS);
+        add(list, &n, q->a, q->S, 0, m->is.YGS);
+        add(list, &n, q->S, q->a, 0, m->is.YGS);
+        add(list, &n, q->S, q->S, 0, -m->is.YGS);
+        add(list, &n, q->b, q->b, 0, -m->is.YGD);
+        add(list, &n, q->b, q->D, 0, m->is.YGD);
+        add(list, &n, q->D, q->b, 0, m->is.YGD);
+        add(list, &n, q->D, q->D, 0, -m->is.YGD);
+        add(list, &n, q->c, q->c, 0, -m->is.YBS);
+        add(list, &n, q->d, q->d, 0, -m->is.YBD);
+        add(list, &n, q->a, q->a, 1, -m->is.CGS);
+        add(list, &n, q->b, q->b, 1, -m->is.CGD);
+        add(list, &n, q->a, q->G, 1, m->is.CGS);
+        add(list, &n, q->b, q->G, 1, m->is.CGD);
+        add(list, &n, q->G, q->a, 1, m->is.CGS);
+        add(list, &n, q->G, q->b, 1, m->is.CGD);
+        add(list, &n, q->G, q->G, 1, -m->is.CGS - m->is.CGD);
     }
-    for (int i = 0; i < 3; i++) add(list, &n, output_node[i], output_node[i], 1, -COUT);
+    for (int i = 0; i < 3; i++) add(list, &n, output_node[i], output_node[i], 1, -m->is.COUT);
     for (int i = 0; i < NODES; i++) list[n++] = (entry){NODES + i + i * N, 1}; /* y in y - g(x) */
     return n;
 }
@@ -353,12 +381,36 @@ static const dae_parameter parameter[] = {
      .value = 0,
      .choices = "published|corrected",
      .help = "corrected: without the index slip of the published routine"},
+    {"YGS", 1250, 1e-12, 1e12, NULL, 0, "", "1/RGS: gate to source (scaled)"},
+    {"YGD", 1250, 1e-12, 1e12, NULL, 0, "", "1/RGD: gate to drain"},
+    {"YBS", 500, 1e-12, 1e12, NULL, 0, "", "1/RBS: bulk to source"},
+    {"YBD", 500, 1e-12, 1e12, NULL, 0, "", "1/RBD: bulk to drain"},
+    {"CGS", 0.6, 1e-12, 1e12, NULL, 0, "", "capacity from gate to source"},
+    {"CGD", 0.6, 1e-12, 1e12, NULL, 0, "", "capacity from gate to drain"},
+    {"CB", 0.24, 1e-12, 1e12, NULL, 0, "", "capacity of the junctions at 0 V"},
+    {"COUT", 2, 1e-12, 1e12, NULL, 0, "", "load of the outputs"},
+    {"PHIB", 0.87, 1e-12, 1e12, NULL, 0, "V", "potential of the junctions"},
+    {"IS", 5e-11, 1, -1, NULL, 0, "", "saturation current of the junctions"},
+    {"VTH", 25.85, 1e-12, 1e12, NULL, 0, "", "thermal voltage"},
+    {"DELTA", 0.02, 1, -1, NULL, 0, "", "slope of the channel current"},
+    {"VDD", 5, 1, -1, NULL, 0, "V", "supply"},
+    {"VBB", -2.5, 1, -1, NULL, 0, "V", "supply of the bulk"},
+    {"VT0_load", -2.43, 1, -1, NULL, 0, "V", "threshold of the depletion transistors"},
+    {"gamma_load", 0.2, 1e-12, 1e12, NULL, 0, "", "their body effect"},
+    {"phi_load", 1.28, 1e-12, 1e12, NULL, 0, "", "their surface potential"},
+    {"beta_load", 2.675, 1e-12, 1e12, NULL, 0, "", "their gain"},
+    {"VT0", 0.2, 1, -1, NULL, 0, "V", "threshold of the enhancement transistors"},
+    {"gamma", 0.035, 1e-12, 1e12, NULL, 0, "", "their body effect"},
+    {"phi", 1.01, 1e-12, 1e12, NULL, 0, "", "their surface potential"},
+    {"beta", 8.74, 1e-12, 1e12, NULL, 0, "", "their gain; k in series have k times it"},
     {.name = NULL}};
 static const double yp0[N];
 static const int plot[] = {NODES + NODE(49), NODES + NODE(130), NODES + NODE(148)};
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
+    static const char *const column[INPUTS] = {"V1", "V2", "V3", "V4", "Cin"}, *const unit[INPUTS] = {
+                                                                                   "V", "V", "V", "V", "V"};
     (void)err;
     int fixed = dae_problem_parameter(p, "variant") != 0;
     tba *m = dae_problem_take(p, 1, sizeof *m);
@@ -367,6 +419,9 @@ static dae_status setup(dae_problem *p, dae_error *err)
     double *jump = dae_problem_reals(p, JUMPS);
     unsigned char *scored = dae_problem_take(p, N, 1);
     if (!m || !list || !mass || !y0 || !f || !jump || !scored) return DAE_ERR_MEMORY;
+    dae_problem_constants(p, 1, &m->is, sizeof m->is);
+    m->per_VTH = 1 / m->is.VTH;
+    m->per_PHIB = 1 / m->is.PHIB;
     expand(m, !fixed);
     if (!compile(p, m, list)) return DAE_ERR_MEMORY;
     dae_copy(NODES, x_start, y0 + NODES);
@@ -388,7 +443,8 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->ndiscontinuity = JUMPS;
     p->rtol = p->atol = 1e-2;
     p->h0 = 0.1;
-    p->reference = fixed ? corrected : published;
+    int is_default = dae_problem_is_default_from(p, 1);
+    p->reference = !is_default ? NULL : fixed ? corrected : published;
     p->reference_digits = fixed ? 6.6 : 6.1; /* of the outputs; 5 of the rest as published */
     p->reference_source = fixed ? "recomputed: Radau IIA order 5, tolerance 1e-8, restarts"
                                 : "RADAU5, tolerances 1e-5, without restarts (test set routine)";
@@ -401,6 +457,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_units(p, NODES, NODES, "V");
     p->plot = plot;
     p->nplot = 3;
+    p->derived = (dae_derived){.ncolumn = INPUTS, .column = column, .unit = unit, .columns = inputs};
     return DAE_OK;
 }
 

@@ -14,12 +14,6 @@ enum { VDD = NODES, GND, V1, V2, V3, V4, CIN, VOLTAGES };
 typedef struct mos {
     double VT0, gamma, phi, beta;
 } mos;
-static const mos mos_type[] = {
-    {-2.43, 0.2, 1.28, 2.675},  /* 0: depletion, the loads */
-    {0.2, 0.035, 1.01, 8.74},   /* 1: enhancement */
-    {0.2, 0.035, 1.01, 17.48},  /* 2: two in series */
-    {0.2, 0.035, 1.01, 26.22}}; /* 3: three in series */
-
 /* A trapezoidal pulse from 0 to 5 V: rises at `delay` within 5, stays for `high`, falls within 5. */
 typedef struct pulse {
     double delay, high, period;

@@ -24,5 +24,7 @@ void dae_problem_constants(const dae_problem *p, int first, void *to, size_t siz
 double dae_problem_decimal(double x);
 /* 1 if every parameter has its default value: only then the published reference holds. */
 int dae_problem_is_default(const dae_problem *p);
+/* The same for the parameters from position `first` on: those before it are forms that share the reference, or have their own. */
+int dae_problem_is_default_from(const dae_problem *p, int first);
 
 #endif

@@ -17,6 +17,7 @@
 #include "testset/testset.h"
 
 #include <math.h>
+#include <string.h>
 
 #define N 22
 #define SMALL 1e-3 /* of atol, for angles and velocities */
@@ -38,9 +39,16 @@ enum {
 };
 enum { SINE, FOURIER, HUMP };
 
-static const double mass[COUNT] = {1450, 600, 1980, 8286.62, 1355, 300, 1000, 943.6, 100, 11515, 33000};
-static const double gravity = 9.81, kappa = 1.4, pa = 1e5, s_bellows = 39.13228;
-static const double xh = -1.986, zh = 0.15, Xh = -1.61, Zh = -0.75;
+static const double zh = 0.15, Zh = -0.75;
+
+/* In the order of the parameters. */
+typedef struct constants {
+    double mass[COUNT]; /* and moments of inertia */
+    double gravity, kappa, pa, s_bellows, xh, Xh;
+    double k_tire_rear, k_tire_front, k_engine, k_cabin, k_seat, k_load;
+    double d_tire_rear, d_tire_front, d_bellows_rear, d_bellows_front, d_engine, d_cabin, d_seat, d_load;
+    double A_rear, A_front;
+} constants;
 
 /* ---- Force elements -------------------------------------------------------------------------------- */
 
@@ -70,23 +78,56 @@ enum {
     ELEMENTS
 };
 
-static const element list[ELEMENTS] = {
-    [TIRE_REAR] = {{-1, -1, 0, 0}, {REAR, -1, 0, 0}, 0.5, 4.4e6, 600, 0},
-    [TIRE_FRONT] = {{-2, -1, 0, 0}, {FRONT, -1, 0, 0}, 0.5, 2.2e6, 300, 0},
-    [BELLOWS_REAR] = {{REAR, -1, 0, 0}, {CHASSIS, CHASSIS_PITCH, -0.976, -1.34}, 0.16, 0, 21593, 0.1554},
-    [BELLOWS_FRONT] = {{FRONT, -1, 0, 0}, {CHASSIS, CHASSIS_PITCH, 3.524, -1.34}, 0.16, 0, 38537, 0.0562},
-    [ENGINE_REAR] =
-        {{CHASSIS, CHASSIS_PITCH, 2.068, 0}, {ENGINE, ENGINE_PITCH, -0.6, 0}, 0.2, 1.5e6, 9000, 0},
-    [ENGINE_FRONT] =
-        {{CHASSIS, CHASSIS_PITCH, 3.268, 0}, {ENGINE, ENGINE_PITCH, 0.6, 0}, 0.2, 1.5e6, 9000, 0},
-    [CABIN_REAR] =
-        {{CHASSIS, CHASSIS_PITCH, 3.024, 0}, {CABIN, CABIN_PITCH, -0.82, 0}, 0.9, 1.357e5, 12218, 0},
-    [CABIN_FRONT] =
-        {{CHASSIS, CHASSIS_PITCH, 4.724, 0}, {CABIN, CABIN_PITCH, 0.88, 0}, 0.9, 1.357e5, 12218, 0},
-    [SEAT_SPRING] = {{CABIN, CABIN_PITCH, -0.22, 0}, {SEAT, -1, 0, 0}, 0.4, 1e4, 600, 0},
-    [LOAD_SPRING] = {{CHASSIS, CHASSIS_PITCH, 2.064, 0}, {LOAD, LOAD_PITCH, 2.44, 0}, 0.9, 9e5, 38500, 0}};
+static void make_elements(const constants *c, element *list)
+{
+    const element made[ELEMENTS] = {
+        [TIRE_REAR] = {{-1, -1, 0, 0}, {REAR, -1, 0, 0}, 0.5, c->k_tire_rear, c->d_tire_rear, 0},
+        [TIRE_FRONT] = {{-2, -1, 0, 0}, {FRONT, -1, 0, 0}, 0.5, c->k_tire_front, c->d_tire_front, 0},
+        [BELLOWS_REAR] = {{REAR, -1, 0, 0},
+                          {CHASSIS, CHASSIS_PITCH, -0.976, -1.34},
+                          0.16,
+                          0,
+                          c->d_bellows_rear,
+                          c->A_rear},
+        [BELLOWS_FRONT] = {{FRONT, -1, 0, 0},
+                           {CHASSIS, CHASSIS_PITCH, 3.524, -1.34},
+                           0.16,
+                           0,
+                           c->d_bellows_front,
+                           c->A_front},
+        [ENGINE_REAR] = {{CHASSIS, CHASSIS_PITCH, 2.068, 0},
+                         {ENGINE, ENGINE_PITCH, -0.6, 0},
+                         0.2,
+                         c->k_engine,
+                         c->d_engine,
+                         0},
+        [ENGINE_FRONT] = {{CHASSIS, CHASSIS_PITCH, 3.268, 0},
+                          {ENGINE, ENGINE_PITCH, 0.6, 0},
+                          0.2,
+                          c->k_engine,
+                          c->d_engine,
+                          0},
+        [CABIN_REAR] = {{CHASSIS, CHASSIS_PITCH, 3.024, 0},
+                        {CABIN, CABIN_PITCH, -0.82, 0},
+                        0.9,
+                        c->k_cabin,
+                        c->d_cabin,
+                        0},
+        [CABIN_FRONT] = {{CHASSIS, CHASSIS_PITCH, 4.724, 0},
+                         {CABIN, CABIN_PITCH, 0.88, 0},
+                         0.9,
+                         c->k_cabin,
+                         c->d_cabin,
+                         0},
+        [SEAT_SPRING] = {{CABIN, CABIN_PITCH, -0.22, 0}, {SEAT, -1, 0, 0}, 0.4, c->k_seat, c->d_seat, 0},
+        [LOAD_SPRING] = {
+            {CHASSIS, CHASSIS_PITCH, 2.064, 0}, {LOAD, LOAD_PITCH, 2.44, 0}, 0.9, c->k_load, c->d_load, 0}};
+    memcpy(list, made, sizeof made);
+}
 
 struct dae_problem_data {
+    constants is;
+    element list[ELEMENTS];
     int road;
     double rest[ELEMENTS]; /* forces at rest */
 };
@@ -99,17 +140,18 @@ static void share(double W, double moment, double a, double b, double *at_a, dou
 }
 
 /* Forces at rest, from the seat down to the tires. */
-static void statics(double *F)
+static void statics(const constants *c, const element *list, double *F)
 {
+    const double *mass = c->mass, gravity = c->gravity;
     double hinge, weight, moment;
     F[SEAT_SPRING] = mass[SEAT] * gravity;
     share(mass[CABIN] * gravity + F[SEAT_SPRING], F[SEAT_SPRING] * list[SEAT_SPRING].lower.x,
           list[CABIN_REAR].upper.x, list[CABIN_FRONT].upper.x, &F[CABIN_REAR], &F[CABIN_FRONT]);
     share(mass[ENGINE] * gravity, 0, list[ENGINE_REAR].upper.x, list[ENGINE_FRONT].upper.x, &F[ENGINE_REAR],
           &F[ENGINE_FRONT]);
-    share(mass[LOAD] * gravity, 0, Xh, list[LOAD_SPRING].upper.x, &hinge, &F[LOAD_SPRING]);
+    share(mass[LOAD] * gravity, 0, c->Xh, list[LOAD_SPRING].upper.x, &hinge, &F[LOAD_SPRING]);
     weight = mass[CHASSIS] * gravity + hinge;
-    moment = hinge * xh;
+    moment = hinge * c->xh;
     for (int i = ENGINE_REAR; i < ELEMENTS; i++) {
         if (i == SEAT_SPRING) continue;
         weight += F[i];
@@ -197,19 +239,20 @@ static void follow(const point *at, const angles *a, const dae_mech_point *x, in
 static int force(const dae_mech_point *x, double *f, void *user)
 {
     const dae_problem_data *data = user;
+    const constants *c = &data->is;
     angles a = turn(x->p);
-    for (int i = 0; i < COUNT; i++) f[i] = -mass[i] * gravity;
+    for (int i = 0; i < COUNT; i++) f[i] = -c->mass[i] * c->gravity;
     f[CHASSIS_PITCH] = f[ENGINE_PITCH] = f[CABIN_PITCH] = f[LOAD_PITCH] = 0;
     for (int i = 0; i < ELEMENTS; i++) {
-        const element *e = &list[i];
+        const element *e = &data->list[i];
         double low, up, dlow, dup, lever_low, lever_up, F;
         follow(&e->lower, &a, x, data->road, &low, &dlow, &lever_low);
         follow(&e->upper, &a, x, data->road, &up, &dup, &lever_up);
         double l = up - low, dl = dup - dlow;
         if (e->area > 0) {
-            double ratio = (1 + s_bellows * e->l0) / (1 + s_bellows * l);
+            double ratio = (1 + c->s_bellows * e->l0) / (1 + c->s_bellows * l);
             if (!(ratio > 0)) return 1; /* the bellows are crushed */
-            F = (data->rest[i] + pa * e->area) * pow(ratio, kappa) - pa * e->area - e->d * dl;
+            F = (data->rest[i] + c->pa * e->area) * pow(ratio, c->kappa) - c->pa * e->area - e->d * dl;
         } else {
             F = data->rest[i] - e->k * (l - e->l0) - e->d * dl;
         }
@@ -225,7 +268,8 @@ static int force(const dae_mech_point *x, double *f, void *user)
 static int constraint_sparse(const dae_mech_point *x, double *g, double *G, void *user)
 {
     const double *p = x->p, chassis = p[CHASSIS_PITCH], load = p[LOAD_PITCH];
-    (void)user;
+    const dae_problem_data *data = user;
+    double xh = data->is.xh, Xh = data->is.Xh;
     double s4 = sin(chassis), c4 = cos(chassis), s11 = sin(load), c11 = cos(load);
     if (g) g[0] = p[CHASSIS] + xh * s4 + zh * c4 - p[LOAD] - Xh * s11 - Zh * c11;
     if (G) {
@@ -253,7 +297,8 @@ static int gamma_term(const dae_mech_point *x, double *out, void *user)
 {
     double chassis = x->p[CHASSIS_PITCH], load = x->p[LOAD_PITCH], w4 = x->v[CHASSIS_PITCH],
            w11 = x->v[LOAD_PITCH];
-    (void)user;
+    const dae_problem_data *data = user;
+    double xh = data->is.xh, Xh = data->is.Xh;
     out[0] =
         -w4 * w4 * (xh * sin(chassis) + zh * cos(chassis)) + w11 * w11 * (Xh * sin(load) + Zh * cos(load));
     return 0;
@@ -284,6 +329,44 @@ static const double end[3][N] =
       5.330739817097e-06,  -9.74152068434e-05,  5.307833146015e-06,   -9.813324911849e-05,
       -0.0001199678169173, 5.412632004903e-06}};
 
+static const dae_parameter parameters[] = {
+    {"road", SINE, 0, 2, "sine|fourier|hump", 0, "",
+     "profile: sine wave, measured road (Fourier sum), single hump"},
+    {"m_rear", 1450, 1e-6, 1e12, NULL, 0, "kg", "mass of the rear axle"},
+    {"m_front", 600, 1e-6, 1e12, NULL, 0, "kg", "mass of the front axle"},
+    {"m_chassis", 1980, 1e-6, 1e12, NULL, 0, "kg", "mass of the chassis"},
+    {"I_chassis", 8286.62, 1e-6, 1e12, NULL, 0, "kg m^2", "its moment of inertia"},
+    {"m_engine", 1355, 1e-6, 1e12, NULL, 0, "kg", "mass of the engine"},
+    {"I_engine", 300, 1e-6, 1e12, NULL, 0, "kg m^2", "its moment of inertia"},
+    {"m_cabin", 1000, 1e-6, 1e12, NULL, 0, "kg", "mass of the cabin"},
+    {"I_cabin", 943.6, 1e-6, 1e12, NULL, 0, "kg m^2", "its moment of inertia"},
+    {"m_seat", 100, 1e-6, 1e12, NULL, 0, "kg", "mass of the seat with the driver"},
+    {"m_load", 11515, 1e-6, 1e12, NULL, 0, "kg", "mass of the loading area"},
+    {"I_load", 33000, 1e-6, 1e12, NULL, 0, "kg m^2", "its moment of inertia"},
+    {"g", 9.81, 1e-9, 1e6, NULL, 0, "m/s^2", "gravity"},
+    {"kappa", 1.4, 0, 10, NULL, 0, "", "exponent of the bellows"},
+    {"pa", 1e5, 0, 1e9, NULL, 0, "Pa", "pressure of the air"},
+    {"s", 39.13228, 0, 1e6, NULL, 0, "1/m", "stiffness of the bellows per length"},
+    {"xh", -1.986, 1, 0, NULL, 0, "m", "hinge of the loading area on the chassis"},
+    {"Xh", -1.61, 1, 0, NULL, 0, "m", "the same on the loading area"},
+    {"k_tire_rear", 4.4e6, 0, 1e12, NULL, 0, "N/m", "stiffness of the rear tires"},
+    {"k_tire_front", 2.2e6, 0, 1e12, NULL, 0, "N/m", "stiffness of the front tires"},
+    {"k_engine", 1.5e6, 0, 1e12, NULL, 0, "N/m", "stiffness of the mounts of the engine"},
+    {"k_cabin", 1.357e5, 0, 1e12, NULL, 0, "N/m", "stiffness of the springs of the cabin"},
+    {"k_seat", 1e4, 0, 1e12, NULL, 0, "N/m", "stiffness of the seat"},
+    {"k_load", 9e5, 0, 1e12, NULL, 0, "N/m", "stiffness of the load spring"},
+    {"d_tire_rear", 600, 0, 1e9, NULL, 0, "N s/m", "damping of the rear tires"},
+    {"d_tire_front", 300, 0, 1e9, NULL, 0, "N s/m", "damping of the front tires"},
+    {"d_bellows_rear", 21593, 0, 1e9, NULL, 0, "N s/m", "damping of the rear suspension"},
+    {"d_bellows_front", 38537, 0, 1e9, NULL, 0, "N s/m", "damping of the front suspension"},
+    {"d_engine", 9000, 0, 1e9, NULL, 0, "N s/m", "damping of the mounts of the engine"},
+    {"d_cabin", 12218, 0, 1e9, NULL, 0, "N s/m", "damping of the cabin"},
+    {"d_seat", 600, 0, 1e9, NULL, 0, "N s/m", "damping of the seat"},
+    {"d_load", 38500, 0, 1e9, NULL, 0, "N s/m", "damping of the load spring"},
+    {"A_rear", 0.1554, 1e-9, 1e3, NULL, 0, "m^2", "area of the rear bellows"},
+    {"A_front", 0.0562, 1e-9, 1e3, NULL, 0, "m^2", "area of the front bellows"},
+    {0}};
+
 static dae_status setup(dae_problem *p, dae_error *err)
 {
     static const double y0[N] = {0.5, 0.5, 2, 0, 2.2, 0, 2.9, 0, 3.3, 2.9, 0};
@@ -295,13 +378,16 @@ static dae_status setup(dae_problem *p, dae_error *err)
     (void)err;
     if (!data) return DAE_OK;
     data->road = (int)dae_problem_parameter(p, "road");
-    statics(data->rest);
+    dae_problem_constants(p, 1, &data->is, sizeof data->is);
+    make_elements(&data->is, data->list);
+    statics(&data->is, data->list, data->rest);
+    int is_default = dae_problem_is_default_from(p, 1);
     p->system = (dae_system){.kind = DAE_KIND_MECH,
                              .mech = {.np = COUNT,
                                       .nv = COUNT,
                                       .ng = 1,
                                       .nlambda = 1,
-                                      .mass = dae_diagonal(COUNT, mass),
+                                      .mass = dae_diagonal(COUNT, data->is.mass),
                                       .force = force,
                                       .constraint = constraint,
                                       .gamma = gamma_term,
@@ -323,7 +409,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     for (int i = 0; factor && i < N; i++) factor[i] = i < COUNT && !is_pitch(i) ? 1 : SMALL;
     p->atol_factor = factor;
     p->h0 = 1e-3;
-    p->reference = end[data->road];
+    p->reference = is_default ? end[data->road] : NULL;
     p->reference_digits = 12;
     p->reference_source =
         "descriptor form and the ODE in ten coordinates in extended precision agree to 14 digits";
@@ -338,10 +424,6 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->nplot = 6;
     return DAE_OK;
 }
-
-static const dae_parameter parameters[] = {{"road", SINE, 0, 2, "sine|fourier|hump", 0, "",
-                                            "profile: sine wave, measured road (Fourier sum), single hump"},
-                                           {0}};
 
 const dae_problem_entry dae_problem_truck = {
     .info = {.name = "truck",

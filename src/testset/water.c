@@ -29,6 +29,24 @@ typedef struct tubes {
     double per_A, laminar, turbulent;          /* 4/(pi d^2) and the factors of F */
 } tubes;
 
+/* Water that comes in at nodes 1 and 13 and leaves at node 10. */
+static void flows(double t, double out[3])
+{
+    double hours = t / 3600, in = 1 - cos(exp(-hours) - 1);
+    out[0] = in / 200;
+    out[1] = in / 80;
+    out[2] = hours * hours * (3 * hours * hours - 92 * hours + 720) / 1e6;
+}
+
+/* Columns beside the solution. */
+static int inputs(const dae_problem *p, int count, const double *t, const double *y, const double *a,
+                  const double *lambda, double *value)
+{
+    (void)p, (void)y, (void)a, (void)lambda;
+    for (int k = 0; k < count; k++) flows(t[k], value + 3 * k);
+    return 0;
+}
+
 static int rhs(double t, const double *y, double *f, void *user)
 {
     const double *phi = y, *lambda = y + LAMBDA;
@@ -52,10 +70,11 @@ static int rhs(double t, const double *y, double *f, void *user)
         f[a] -= phi[i];
         f[b] += phi[i];
     }
-    double hours = t / 3600, in = 1 - cos(exp(-hours) - 1);
-    f[position[1]] += in / 200;
-    f[position[13]] += in / 80;
-    f[position[10]] -= hours * hours * (3 * hours * hours - 92 * hours + 720) / 1e6;
+    double flow[3];
+    flows(t, flow);
+    f[position[1]] += flow[0];
+    f[position[13]] += flow[1];
+    f[position[10]] -= flow[2];
     return 0;
 }
 
@@ -187,6 +206,8 @@ static const int plot[] = {3, 6, 24, 29, 36, 37};
 
 static dae_status setup(dae_problem *p, dae_error *err)
 {
+    static const char *const column[] = {"in_1", "in_13", "out_10"}, *const unit[] = {"m^3/s", "m^3/s",
+                                                                                      "m^3/s"};
     (void)err;
     int is_default = dae_problem_is_default(p);
     tubes *c = dae_problem_take(p, 1, sizeof *c);
@@ -229,6 +250,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->time_unit = "s";
     p->plot = plot;
     p->nplot = 6;
+    p->derived = (dae_derived){.ncolumn = 3, .column = column, .unit = unit, .columns = inputs};
     return DAE_OK;
 }
 

@@ -7,7 +7,7 @@ expect 2 sweep; says 'PROBLEM|MODEL.json is missing' err
 expect 2 sweep cable-drum; says '--out DIR is missing' err
 expect 2 sweep cable-drum --out d; says 'nothing varies' err
 expect 2 sweep cable-drum --vary nu=0:1:3 --out d; says 'no parameter "nu"; it has mu' err
-expect 2 sweep emep --vary nu=0:1:3 --out d; says 'it has none' err
+expect 2 sweep emep --vary nu=0:1:3 --out d; says 'it has T, M, O2' err
 expect 2 sweep cable-drum --vary mu=0:1 --out d; says 'from:to:count' err
 expect 2 sweep cable-drum --sample 'mu~gauss(0,1):5' --out d; says 'normal(mean,sd)' err
 expect 2 sweep cable-drum --sample 'mu~normal(0,1):5' --sample 'c~uniform(0,1):6' --out d; says 'the same' err

@@ -66,7 +66,7 @@ static void refused(const char *problem, const char *name, const char *value, co
 static void problem_parameters_are_checked(void **state)
 {
     (void)state;
-    refused("emep", "nu", "1", "problem emep has no parameter \"nu\"; it has: none");
+    refused("emep", "T", "1000", "problem emep: parameter T = 1000 is outside its range 200 .. 400");
     refused("vdpol", "my", "1", "problem vdpol-mu has no parameter \"my\"; did you mean \"mu\"? It has: mu");
     refused("rober", "zzzzzz", "1", "problem rober has no parameter \"zzzzzz\"; it has: k1, k2, k3");
     refused("vdpol-mu", "mu", "-5",

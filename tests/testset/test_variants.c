@@ -1,6 +1,7 @@
 /* Problems with parameters away from their defaults: created, consistent at the start, exact Jacobians. */
 #include "test.h"
 
+#include <daedalus/daedalus.h>
 #include <daedalus/problem.h>
 
 #include "core/matrix.h"
@@ -142,6 +143,116 @@ static void sizes_can_be_chosen(void **state)
     }
 }
 
+/* Lengths, masses, spring and motor of the seven bodies: the start is assembled anew, the Jacobian stays exact, and the form of
+ * the MEXX report, which is code of its own, comes to the same end. */
+static void andrews_takes_other_constants(void **state)
+{
+    (void)state;
+    static const char other[] = "d=0.0285,m3=0.03,c0=4000,I5=1.3e-5,ea=0.0135,mom=0.03";
+    char settings[200];
+    for (int index = 1; index <= 3; index++) {
+        snprintf(settings, sizeof settings, "index=%d,%s", index, other);
+        dae_problem *p = create("andrews", settings);
+        assert_null(p->reference);
+        assert_true(start_residual(p) < 1e-11);
+        assert_true(fabs(p->y0[14] - 14222.44) > 100);
+        check_jacobian(p, 0, 0.1, settings);
+        dae_problem_destroy(p);
+    }
+    dae_problem *p = create("andrews", other), *q = create("seven-body", other);
+    dae_options o = dae_options_default();
+    dae_error err = {0};
+    double y[27], z[14];
+    memcpy(y, p->y0, sizeof y);
+    memcpy(z, q->y0, sizeof z);
+    o.rtol = o.atol = 1e-11;
+    o.method = "radau";
+    assert_int_equal(dae_solve(&p->system, &o, 0, 0.01, y, NULL, &err), DAE_OK);
+    o.method = "mexx";
+    assert_int_equal(dae_solve(&q->system, &o, 0, 0.01, z, NULL, &err), DAE_OK);
+    for (int i = 0; i < 7; i++) assert_near(y[i], z[i], 1e-8); /* radau at index 3: some hundred tolerances */
+    dae_problem_destroy(p);
+    dae_problem_destroy(q);
+    assert_null(dae_problem_create("andrews", &(dae_setting){"d", "0.2"}, 1, &err));
+    assert_int_equal(err.status, DAE_ERR_INCONSISTENT);
+}
+
+/* The assembled start of nearly the given constants is the printed one, to 15 digits. */
+static void andrews_start_is_the_published_one(void **state)
+{
+    (void)state;
+    dae_problem *p = create("andrews", ""), *q = create("andrews", "c0=4530.0000000001");
+    for (int i = 0; i < 27; i++) assert_near(q->y0[i], p->y0[i], 2e-13 * fabs(p->y0[i]) + 1e-10);
+    dae_problem_destroy(p);
+    dae_problem_destroy(q);
+}
+
+static void circuits_and_chemistry_take_other_constants(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *settings;
+        double t, scale;
+    } x[] = {{"tba", "VDD=4.5,COUT=3,IS=1e-9,gamma=0.04,beta=8,CGS=0.5", 7, 0.1},
+             {"emep", "T=290,HMIX=1e5,k11=2e-12,J3=2e-5,latitude=45", 40000, 1e6}};
+    for (size_t k = 0; k < sizeof x / sizeof *x; k++) {
+        dae_problem *p = create(x[k].name, x[k].settings), *same = create(x[k].name, "");
+        int n = dae_system_size(&p->system);
+        double *f = calloc(2 * (size_t)n, sizeof *f), most = 0;
+        assert_null(p->reference);
+        assert_non_null(same->reference);
+        evaluate(p, x[k].t, p->y0, NULL, f);
+        evaluate(same, x[k].t, p->y0, NULL, f + n);
+        for (int i = 0; i < n; i++) most = fmax(most, fabs(f[i] - f[n + i]));
+        assert_true(most > 0);
+        check_jacobian(p, x[k].t, x[k].scale, x[k].name);
+        free(f);
+        dae_problem_destroy(p);
+        dae_problem_destroy(same);
+    }
+}
+
+/* Statics hold for any masses: the truck stands still until the road moves. */
+static void truck_rests_with_other_constants(void **state)
+{
+    (void)state;
+    dae_problem *p = create("truck", "m_load=9000,k_seat=2e4,A_rear=0.14,xh=-1.9,g=9.7");
+    const dae_mech *m = &p->system.mech;
+    double f[11], G[11] = {0}, most = 0;
+    dae_mech_point at = {.t = 0, .p = p->y0, .v = p->y0 + 11};
+    assert_null(p->reference);
+    assert_int_equal(m->force(&at, f, m->user), 0);
+    assert_int_equal(m->constraint(&at, NULL, G, m->user), 0);
+    double lambda = f[9] / G[9]; /* the load hangs on its spring and on the hinge */
+    for (int i = 0; i < 11; i++) most = fmax(most, fabs(f[i] - lambda * G[i]));
+    assert_true(fabs(lambda) > 1e4);
+    assert_true(most < 1e-8);
+    dae_problem_destroy(p);
+}
+
+/* The adder's and the gate's inputs, and what flows into the tubes, beside the solution. */
+static void inputs_stand_beside_outputs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *column;
+        double t, value;
+    } x[] = {{"nand", "V1", 7.5, 2.5}, {"nand", "V2", 17, 2},
+             {"nand", "V2", 30, 5},    {"tba", "V1", 2.5, 2.5},
+             {"tba", "V2", 12, 2},     {"tba", "Cin", 160, 5},
+             {"water", "in_1", 0, 0},  {"water", "out_10", 3600, 631e-6}};
+    for (size_t k = 0; k < sizeof x / sizeof *x; k++) {
+        dae_problem *p = create(x[k].name, "");
+        double value[8] = {0};
+        int i = 0;
+        while (i < p->derived.ncolumn && strcmp(p->derived.column[i], x[k].column) != 0) i++;
+        assert_true(i < p->derived.ncolumn);
+        assert_int_equal(p->derived.columns(p, 1, &x[k].t, p->y0, NULL, NULL, value), 0);
+        assert_near(value[i], x[k].value, 1e-12);
+        dae_problem_destroy(p);
+    }
+}
+
 static void wheel_has_two_forms(void **state)
 {
     (void)state;
@@ -190,6 +301,11 @@ static void states_without_a_value_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(andrews_takes_other_constants),
+        cmocka_unit_test(andrews_start_is_the_published_one),
+        cmocka_unit_test(circuits_and_chemistry_take_other_constants),
+        cmocka_unit_test(truck_rests_with_other_constants),
+        cmocka_unit_test(inputs_stand_beside_outputs),
         cmocka_unit_test(crank_starts_consistently_in_all_forms),
         cmocka_unit_test(ringmod_without_capacitance_is_a_dae_of_index_2),
         cmocka_unit_test(sizes_can_be_chosen),
