@@ -643,7 +643,7 @@ static dae_system detest_system(detest_run *r)
 }
 
 /* Whether a method can be used at all; explicit ones only where the problem is not stiff. */
-static int detest_takes(const dae_method_info *m, const detest_problem *p)
+static inline int detest_takes(const dae_method_info *m, const detest_problem *p)
 {
     unsigned kinds = 1u << DAE_KIND_ODE | 1u << DAE_KIND_IDE;
     return (m->kinds & kinds) && !m->no_velocities && (m->implicit || !p->stiff);
@@ -651,14 +651,14 @@ static int detest_takes(const dae_method_info *m, const detest_problem *p)
 
 /* Where a run that says OK must be within 1000 tolerances: classes A, B, C, E of the nonstiff collection, the scaled stiff one.
  * wnys2 and rkc have order 2 and are not meant for tight tolerances; the error of rkc goes with tol^(2/3), besides. */
-static int detest_promised(const char *method, const detest_problem *p, int scaled, double tol)
+static inline int detest_promised(const char *method, const detest_problem *p, int scaled, double tol)
 {
     int low = !strcmp(method, "rkc") || !strcmp(method, "wnys2");
     if (low && tol < 0.99e-6) return 0;
     return p->stiff ? scaled : !scaled && strchr("ABCE", p->name[0]) != NULL;
 }
 
-static void detest_solve(detest_run *r)
+static inline void detest_solve(detest_run *r)
 {
     const detest_problem *p = r->problem;
     double jump[DETEST_JUMPS];
@@ -676,7 +676,7 @@ static void detest_solve(detest_run *r)
 }
 
 /* The largest |z - reference| / (atol + rtol |reference|). */
-static double detest_error(const detest_run *r, const double *reference)
+static inline double detest_error(const detest_run *r, const double *reference)
 {
     double worst = 0;
     for (int i = 0; i < r->problem->n; i++) {
@@ -688,7 +688,7 @@ static double detest_error(const detest_run *r, const double *reference)
 
 /* The solution of problem p in z at its end, from two methods that have nothing in common; returns their difference,
  * relative to 1 + |z|. */
-static double detest_reference(const detest_problem *p, int scaled, double *z)
+static inline double detest_reference(const detest_problem *p, int scaled, double *z)
 {
     detest_run a = {.problem = p,
                     .scaled = scaled,
