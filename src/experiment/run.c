@@ -8,10 +8,12 @@
 #include "experiment/solution.h"
 #include "experiment/work.h"
 #include "method/driver.h"
+#include "multibody/analyses.h"
 
 #include "simulation/simulation.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,6 +338,18 @@ static void diagnose(run *x)
     free(yp);
 }
 
+/* Where the system of a mechanism has no values any more: which force it is. */
+static void name_force(run *x)
+{
+    const mbs_mechanism *m = mbs_problem_mechanism(x->r.problem);
+    dae_error *e = &x->r.error;
+    if (e->status != DAE_ERR_UNDEFINED || !m) return;
+    const char *name =
+        mbs_undefined_force(m, x->r.last.t, x->r.last.y, 1e-3 * fabs(x->sim->t_end - x->r.problem->t0));
+    size_t used = strlen(e->text);
+    if (name) snprintf(e->text + used, sizeof e->text - used, "; force \"%s\" has no value there", name);
+}
+
 static void keep_checkpoint(run *x)
 {
     size_t size = dae_integrator_save(x->it, NULL, 0);
@@ -483,7 +497,10 @@ static void finish(run *x)
                              "out of memory for the balance of energy; the run itself was done");
     dae_work_end(&x->work);
     collect_events(x);
-    if (r->status < 0 && r->last.y) diagnose(x);
+    if (r->status < 0 && r->last.y) {
+        diagnose(x);
+        name_force(x);
+    }
     if (r->status == DAE_OK && r->problem->reference && r->t_end == r->problem->t_end) {
         dae_options o = x->opt->options;
         o.rtol_vec = r->rtol_vec;

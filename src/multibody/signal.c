@@ -7,6 +7,7 @@
  *   force.force .power .deflection .fx .fy .fz (on b); motor.current; block.value and its states; local names of a force (length, rate, ...)
  *   sensors and events: body.ax .ay .az .alpha, point.ax ..., joint.reaction.x ..., .force, .torque, driver.force,
  *                 energy.kinetic .potential .total, sensors declared before */
+#include "multibody/analyses.h"
 #include "multibody/build.h"
 #include "multibody/dual.h"
 #include "multibody/variables.h"
@@ -663,6 +664,44 @@ mbs_dual mbs_expression_partial(mbs_context *x, int expression, const mbs_dual *
         x->used = mark;
     }
     return out;
+}
+
+/* ---- Forces without a value ------------------------------------------------------------------------------- */
+
+/* The first force that is not finite at (t, y), or NULL. */
+static const char *undefined_at(const mbs_mechanism *m, double t, const double *y)
+{
+    const char *name = NULL;
+    mbs_context x = mbs_begin(m, t, y, y + m->np);
+    x.u = y + m->np + m->nv;
+    for (int k = 0; k < m->nforce && !name; k++) {
+        mbs_signal s = {MBS_FORCE_SIGNAL, k, MBS_FORCE_SIZE};
+        double size = mbs_signal_value(&x, &s);
+        s.component = MBS_FORCE_POWER;
+        if (!isfinite(size) || !isfinite(mbs_signal_value(&x, &s))) name = m->force[k].model->name;
+    }
+    mbs_end(&x);
+    return name;
+}
+
+const char *mbs_undefined_force(const mbs_mechanism *m, double t, const double *y, double span)
+{
+    int n = dae_system_size(&m->system);
+    const dae_mech *s = &m->system.mech;
+    double *ahead = calloc((size_t)(n + m->np), sizeof *ahead), *rate = ahead ? ahead + n : NULL;
+    const char *name = NULL;
+    if (!ahead) return NULL;
+    dae_mech_point at = {.t = t, .p = y, .v = y + m->np};
+    if (s->kinematics) s->kinematics(&at, rate, s->user);
+    else memcpy(rate, y + m->np, (size_t)m->np * sizeof *rate);
+    for (int k = 40; k >= 0 && !name; k -= 4) { /* the nearest place first */
+        double h = ldexp(span, -k);
+        memcpy(ahead, y, (size_t)n * sizeof *ahead);
+        for (int i = 0; i < m->np; i++) ahead[i] += h * rate[i];
+        name = undefined_at(m, t + h, ahead);
+    }
+    free(ahead);
+    return name;
 }
 
 /* ---- Sensors and reactions ----------------------------------------------------------------------------- */
