@@ -8,6 +8,14 @@ expect 2 sweep cable-drum; says '--out DIR is missing' err
 expect 2 sweep cable-drum --out d; says 'nothing varies' err
 expect 2 sweep cable-drum --vary nu=0:1:3 --out d; says 'no parameter "nu"; it has mu' err
 expect 2 sweep emep --vary nu=0:1:3 --out d; says 'it has T, M, O2' err
+
+# ---- more than 16 parameters at a time
+many=$(for k in m1 m2 m3 m4 m5 m6 m7; do printf ' --vary %s=0.02' $k; done; for k in I1 I2 I3 I4 I5 I6 I7; do printf ' --vary %s=1e-6' $k; done
+    for k in xc c0 l0 da ea; do printf ' --vary %s=0.01' $k; done)
+# shellcheck disable=SC2086
+expect 0 sweep andrews $many --tend 1e-4 --out many.csv --quiet
+says '^run,m1,m2,m3,m4,m5,m6,m7,I1,I2,I3,I4,I5,I6,I7,xc,c0,l0,da,ea,status' many.csv
+says '^0,0.02,.*,0.01,ok,' many.csv
 expect 2 sweep cable-drum --vary mu=0:1 --out d; says 'from:to:count' err
 expect 2 sweep cable-drum --sample 'mu~gauss(0,1):5' --out d; says 'normal(mean,sd)' err
 expect 2 sweep cable-drum --sample 'mu~normal(0,1):5' --sample 'c~uniform(0,1):6' --out d; says 'the same' err
