@@ -53,7 +53,7 @@ LONG = """run four_bar.json --tend 0.2 --quiet --plot new.svg
 run enzyme.deq --sens Vm --quiet --json
 run hires --sens k1 --quiet --json
 fit enzyme.deq --data enzyme.csv --free Vm,Km --quiet
-optimize suspension.deq --minimize rms(acc) --free k[5e3..1e5] --max-evaluations 3 --quiet
+optimize suspension.deq --minimize rms(acc) --free k[5e3..1e5] --tolerance 0.5 --quiet
 report hires --solvers radau5 --range 4:5:1 --repeat 1 --out new --quiet
 table hires --solvers radau5 --format csv --quiet
 reference rober --quiet

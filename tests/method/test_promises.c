@@ -427,6 +427,33 @@ static int square_wave(double t, const double *y, double *f, void *user)
     return 0;
 }
 
+/* Spikes of height 1e6 and width 4e-7: steps are repeated until the history is given up. */
+static int spikes(double t, const double *y, double *f, void *user)
+{
+    (void)square_wave(t, y, f, user);
+    f[0] = 1 / (1e-6 + fabs(sin(5 * t)));
+    return 0;
+}
+
+static void histories_that_are_given_up_begin_at_the_solution(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"mebdfdae", "mebdfi", "vode", "dassl"};
+    for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+        seen s = {1e6, 1e6};
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = spikes, .user = &s}};
+        dae_options opt = dae_options_default();
+        dae_error err = {0};
+        double y = 1e6;
+        opt.method = name[k];
+        opt.rtol = 0;
+        opt.atol = 1e-3;
+        if (dae_solve(&sys, &opt, 0, 5, &y, NULL, &err) < 0) fail_msg("%s: %s", name[k], err.text);
+        if (!(s.lowest > 0.9e6 && s.highest < 1.1e6))
+            fail_msg("%s: f was asked for at %g .. %g", name[k], s.lowest, s.highest);
+    }
+}
+
 static void f_is_asked_for_near_the_solution_only(void **state)
 {
     (void)state;
@@ -453,6 +480,7 @@ static void f_is_asked_for_near_the_solution_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(histories_that_are_given_up_begin_at_the_solution),
         cmocka_unit_test(f_is_asked_for_near_the_solution_only),
         cmocka_unit_test(integrators_refuse_what_is_missing),
         cmocka_unit_test(simulations_and_formulations_refuse_what_is_missing),

@@ -202,9 +202,40 @@ static void half_a_million_unknowns(void **state)
     free(y);
 }
 
+/* f that asks to stop, and f that cannot be evaluated, have different ends; at the start, and later. */
+typedef struct refusal {
+    double from;
+    int answer;
+} refusal;
+
+static int refusing(double t, const double *y, double *f, void *user)
+{
+    const refusal *r = user;
+    f[0] = -y[0];
+    return t >= r->from ? r->answer : 0;
+}
+
+static void stopping_is_told_apart_from_undefined(void **state)
+{
+    (void)state;
+    static const double from[] = {0, 0.5};
+    for (int k = 0; k < 4; k++) {
+        refusal r = {from[k / 2], k % 2 ? 1 : -1};
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = refusing, .user = &r}};
+        dae_options opt = dae_options_default();
+        dae_error err = {0};
+        double y = 1;
+        opt.method = "rkc";
+        dae_status s = dae_solve(&sys, &opt, 0, 1, &y, NULL, &err);
+        assert_int_equal(s, r.answer < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED);
+        assert_non_null(strstr(err.text, r.answer < 0 ? "asked to stop" : "cannot be evaluated"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stopping_is_told_apart_from_undefined),
         cmocka_unit_test(order_2_with_many_stages_and_inside_steps),
         cmocka_unit_test(counts_on_the_brusselator),
         cmocka_unit_test(counts_on_medakzo),
