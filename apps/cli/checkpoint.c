@@ -38,6 +38,30 @@ int cli_checkpoint_check(cli_args *args, const char *path, const char *method)
     return 0;
 }
 
+/* FNV-1a of the lines before it: a letter of an option that changed on the way is noticed. */
+static unsigned long long sum_of(const char *text, size_t length)
+{
+    unsigned long long h = 14695981039346656037ULL;
+    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211ULL;
+    return h;
+}
+
+static void put_option(cli_text *h, const char *name, const char *value)
+{
+    cli_write_text("option ", 7, h);
+    cli_write_text(name, strlen(name), h);
+    cli_write_text("=", 1, h);
+    cli_write_text(value, strlen(value), h);
+    cli_write_text("\n", 1, h);
+}
+
+static void put_number(cli_text *h, const char *name, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    put_option(h, name, text);
+}
+
 int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *path)
 {
     const dae_method_info *m = cli_method(r->solver);
@@ -45,24 +69,33 @@ int cli_checkpoint_write(cli_args *args, const dae_run_result *r, const char *pa
     if (!r->checkpoint) return cannot_save(args, path, r->solver);
     cli_draft d;
     if (cli_draft_begin(args, &d, "--checkpoint", path)) return EXIT_USAGE;
-    FILE *file = d.file;
-    fprintf(file, "%sproblem %s\noption solver=%s\n", first_line, r->name, r->solver);
-    fprintf(file, "option rtol=%.17g\noption atol=%.17g\noption h0=%.17g\noption tend=%.17g\n", r->rtol,
-            r->atol, r->h0, r->t_end);
+    cli_text h = {0};
+    cli_write_text(first_line, strlen(first_line), &h);
+    cli_write_text("problem ", 8, &h);
+    cli_write_text(r->name, strlen(r->name), &h);
+    cli_write_text("\n", 1, &h);
+    put_option(&h, "solver", r->solver);
+    put_number(&h, "rtol", r->rtol);
+    put_number(&h, "atol", r->atol);
+    put_number(&h, "h0", r->h0);
+    put_number(&h, "tend", r->t_end);
     for (int i = 0; i < 2; i++) { /* tolerances by components */
         const char *option = i ? "atol" : "rtol", *v;
         for (int k = 0; (v = cli_value_at(args, option, k)); k++) {
-            if (strpbrk(v, ",=")) fprintf(file, "option %s=%s\n", option, v);
+            if (strpbrk(v, ",=")) put_option(&h, option, v);
         }
     }
     for (int i = always; decisive[i]; i++) {
         for (int k = 0; cli_value_at(args, decisive[i], k); k++) {
-            fprintf(file, "option %s=%s\n", decisive[i], cli_value_at(args, decisive[i], k));
+            put_option(&h, decisive[i], cli_value_at(args, decisive[i], k));
         }
     }
-    fprintf(file, "bytes %zu\n", r->checkpoint_size);
-    fwrite(r->checkpoint, 1, r->checkpoint_size, file);
-    return cli_draft_end(args, &d, 0);
+    if (h.text) fwrite(h.text, 1, h.length, d.file);
+    fprintf(d.file, "header %016llx\nbytes %zu\n", sum_of(h.text ? h.text : "", h.length),
+            r->checkpoint_size);
+    fwrite(r->checkpoint, 1, r->checkpoint_size, d.file);
+    free(h.text);
+    return cli_draft_end(args, &d, cli_starved(0));
 }
 
 /* The same word or the same number. */
@@ -118,6 +151,9 @@ int cli_checkpoint_read(cli_args *args, const char *path, void **block, const vo
     *block = text;
     if (strncmp(text, first_line, strlen(first_line)) != 0)
         return cli_wrong(args, "--resume %s: not a checkpoint of daedalus", path);
+    const char *sum = strstr(text, "\nheader ");
+    if (!sum || strtoull(sum + 8, NULL, 16) != sum_of(text, (size_t)(sum + 1 - text)))
+        return cli_wrong(args, "--resume %s: damaged file", path);
     if (refuse_others(args, path, text)) return EXIT_USAGE;
     for (char *line = text + strlen(first_line), *end;
          (end = memchr(line, '\n', used - (size_t)(line - text))); line = end + 1) {

@@ -62,6 +62,12 @@ expect 2 run run.json --resume run.check --rtol 1e-3; says 'was made with --rtol
 expect 0 run run.json --resume run.check --rtol 1e-3 --change-tolerances --json; equal "$(key rtol)" 0.001
 expect 2 run run.json --change-tolerances; says 'goes with --resume' err
 
+# a letter of an option that changed is noticed, in the lines as in the bytes
+LC_ALL=C sed 's/^option tend=/op|ion tend=/' run.check >letter.check
+expect 2 run run.json --resume letter.check; says 'damaged file' err
+LC_ALL=C sed 's/^option tend=./option tend=9/' run.check >digit.check
+expect 2 run run.json --resume digit.check; says 'damaged file' err
+
 # ---- Whole or not at all
 for what in "--out old.csv" "--checkpoint old.check" "--animate old.html" "--dump old.dump"; do
     file=${what#* }
