@@ -79,12 +79,12 @@ static dae_status unit_factor(const char *file, const char *column, const char *
     *factor = 1;
     if (!given[0] || (own && !strcmp(given, own))) return DAE_OK;
     if (dae_unit_read(given, strlen(given), &from, &a))
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: column %s: \"%s\" is no unit", file, column, given);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s:2: column %s: \"%s\" is no unit", file, column, given);
     *factor = from; /* a problem that says nothing has SI units; angles are in radians */
     if (!own || !own[0] || dae_unit_read(own, strlen(own), &to, &b)) return DAE_OK;
     if (!dae_dimension_same(&a, &b))
-        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: column %s is in %s, but the problem has it in %s", file,
-                        column, given, own);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s:2: column %s is in %s, but the problem has it in %s",
+                        file, column, given, own);
     *factor = from / to;
     return DAE_OK;
 }
