@@ -149,7 +149,9 @@ static int bordered(follower *f, const double *tau, const double *b, double last
         x[i] = b ? -b[i] * scale : 0;
     }
     x[rows - 1] = last;
-    return dae_least_squares(rows, n + 1, f->A, x, 1e-13) < 0;
+    int rank = dae_least_squares(rows, n + 1, f->A, x, 1e-13);
+    if (rank == -1) f->s.starved = 1;
+    return rank < 0;
 }
 
 static dae_status derivatives(follower *f, const double *y, double alpha, dae_error *err)
@@ -390,7 +392,7 @@ static dae_status follow(follower *f, const at *origin, dae_error *err)
         dae_status r = arrive(f, &f->now, h, &f->next, &tries, &inner);
         if (r >= 0) r = turn(f, &f->next, f->now.tau, &inner);
         int sharp = r >= 0 && dae_dot(n + 1, f->now.tau, f->next.tau) < TURN;
-        if (r == DAE_ERR_MEMORY) return dae_fail(err, r, NAN, "out of memory");
+        if (r == DAE_ERR_MEMORY || f->s.starved) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
         if (r < 0 || (sharp && h > 1e-3 * o->step_max)) {
             h /= r < 0 ? 4 : 2;
             if (h >= SMALLEST * o->step_max) continue;
@@ -402,13 +404,16 @@ static dae_status follow(follower *f, const at *origin, dae_error *err)
         double bound = f->next.alpha > o->max ? o->max : f->next.alpha < o->min ? o->min : NAN;
         if (!isnan(bound)) {
             r = end_at(f, bound, &inner);
-            if (r >= 0 || r == DAE_ERR_MEMORY) return r;
+            if (r == DAE_ERR_MEMORY || f->s.starved)
+                return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+            if (r >= 0) return r;
             h /= 4;
             if (h < SMALLEST * o->step_max) return DAE_OK;
             continue;
         }
         look(f, &f->next);
         r = special(f, h, err);
+        if (f->s.starved) r = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
         if (r >= 0) r = dae_stationary_set(&f->s, f->next.alpha, err);
         if (r >= 0) r = keep(f, &f->next, DAE_BRANCH_REGULAR, 0, err);
         if (r < 0) return r;
@@ -537,7 +542,7 @@ static dae_status begin(follower *f, at *origin, const dae_problem *p, dae_error
     sizes(f, origin);
     r = first_tangent(f, origin, err);
     look(f, origin);
-    return r;
+    return f->s.starved ? dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory") : r;
 }
 
 dae_branch *dae_continue(const dae_problem *p, const char *parameter, const dae_branch_options *opt,

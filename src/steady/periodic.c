@@ -320,7 +320,9 @@ static dae_status correct(shooting *s, double *dT, dae_error *err)
         }
         A[c * rows + n] = c < s->dim ? (steep > 0 ? along / steep : 0) : s->forced;
     }
-    if (dae_least_squares(rows, columns, A, b, 1e-12) < 0)
+    int rank = dae_least_squares(rows, columns, A, b, 1e-12);
+    if (rank == -1) return no_memory(err);
+    if (rank < 0)
         return dae_fail(err, DAE_ERR_SINGULAR, NAN, "the matrix of the shooting method is not finite");
     *dT = s->forced ? 0 : b[s->dim] * s->T;
     for (int i = 0; i < n; i++) s->C[i] = 0;
@@ -362,7 +364,10 @@ static dae_status newton(shooting *s, dae_periodic_result *r, dae_error *err)
             status = shoot(s, &inner);
             best = status < 0 ? INFINITY : difference(s, s->x, s->end);
             if (best < off || (best < 1e-6 && factor == 1)) break;
-            if (status == DAE_ERR_MEMORY) break;
+            if (status == DAE_ERR_MEMORY) {
+                *err = inner;
+                break;
+            }
             if (k + 1 == TRIES)
                 status = dae_fail(err, DAE_ERR_CONVERGENCE, NAN,
                                   "no cycle was found: the end stays %.2g off the start; let the run settle "
@@ -388,8 +393,9 @@ static dae_status multipliers(shooting *s, dae_periodic_result *r, dae_error *er
         }
         for (int i = 0; i < d; i++) s->A[c * d + i] = dae_dot(n, s->V + i * n, s->C);
     }
-    if (dae_eigenvalues(d, s->A, r->re, r->im))
-        return dae_fail(err, DAE_ERR_CONVERGENCE, NAN, "the Floquet multipliers did not converge");
+    int bad = dae_eigenvalues(d, s->A, r->re, r->im);
+    if (bad <= DAE_EIGENVALUES_NO_MEMORY) return no_memory(err);
+    if (bad) return dae_fail(err, DAE_ERR_CONVERGENCE, NAN, "the Floquet multipliers did not converge");
     r->nmultiplier = d;
     for (int i = 1; i < d; i++) {
         double a = r->re[i], b = r->im[i], size = hypot(a, b);

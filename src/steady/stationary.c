@@ -138,13 +138,15 @@ static int take_up(dae_stationary *s, const dae_mech *m, const double *y)
 {
     int nl = m->nlambda, nv = m->nv;
     double *A = malloc(((size_t)nv * (size_t)nl + 1) * sizeof *A), *b = s->low;
-    if (!A) return -1;
+    if (!A) return s->starved = 1, -1;
     dae_zero(nl, s->lambda);
     int r = pull(s, m, y, b);
     for (int c = 0; c < nv; c++) {
         for (int i = 0; i < nl; i++) A[i * nv + c] = s->G[c * nl + i];
     }
-    if (!r && nl && dae_least_squares(nv, nl, A, b, 1e-12) < 0) r = -1;
+    int rank = !r && nl ? dae_least_squares(nv, nl, A, b, 1e-12) : 0;
+    if (rank == -1) s->starved = 1;
+    if (rank < 0) r = -1;
     if (!r) dae_copy(nl, b, s->lambda);
     free(A);
     return r;
@@ -230,6 +232,7 @@ static int by_differences(dae_stationary *s, const double *y, double *J)
 {
     double *w = malloc(2 * (size_t)s->unknowns * sizeof *w), *x = w + s->unknowns;
     int r = w ? 0 : -1;
+    if (!w) s->starved = 1;
     if (!r) dae_stationary_scale(s, y, w);
     for (int c = 0; c < s->unknowns && !r; c++) {
         double d = MOVE * w[c];
@@ -404,8 +407,8 @@ dae_status dae_stationary_anchor(dae_stationary *s, const double *y, dae_error *
 /* ---- Newton's method --------------------------------------------------------------------------------------------------- */
 
 /* x = -J^-1 r in units of w, by least squares of least norm; its norm. NAN: failed. */
-static double correction(const dae_stationary *s, const double *J, const double *r, const double *w,
-                         double *A, double *x)
+static double correction(dae_stationary *s, const double *J, const double *r, const double *w, double *A,
+                         double *x)
 {
     int rows = s->rows, n = s->unknowns;
     for (int c = 0; c < n; c++) {
@@ -418,7 +421,9 @@ static double correction(const dae_stationary *s, const double *J, const double 
         for (int c = 0; c < n; c++) A[c * rows + i] *= scale;
         x[i] = -r[i] * scale;
     }
-    if (dae_least_squares(rows, n, A, x, s->differences ? RANK_OFF : RANK) < 0) return NAN;
+    int rank = dae_least_squares(rows, n, A, x, s->differences ? RANK_OFF : RANK);
+    if (rank == -1) s->starved = 1;
+    if (rank < 0) return NAN;
     double norm = sqrt(dae_dot(n, x, x) / n);
     for (int c = 0; c < n; c++) x[c] *= w[c];
     return norm;
@@ -526,16 +531,18 @@ double dae_stationary_noise(const dae_stationary *s, int count, const double *re
 }
 
 /* B = (A - sigma E)^-1 E in place of E. 0: fine */
-static int shifted_inverse(int n, const double *A, double *E, double sigma)
+static int shifted_inverse(int n, const double *A, double *E, double sigma, int *starved)
 {
     dae_arena *arena = dae_arena_create();
     double *C = malloc((size_t)n * (size_t)n * sizeof *C);
     int bad = !arena || !C;
+    *starved |= bad;
     if (!bad) {
         dae_dense_lu lu = {0};
         for (int i = 0; i < n * n; i++) C[i] = A[i] - sigma * E[i];
         dae_dense_init(&lu, n, 0, arena);
         bad = dae_arena_failed(arena);
+        *starved |= bad;
         if (!bad) {
             dae_dense_load(&lu, 1, C, n);
             bad = dae_dense_factor(&lu);
@@ -578,16 +585,17 @@ static int deflate(int n, double *B)
 }
 
 /* A x = lambda E x, with a shift that is no eigenvalue. */
-static int pencil(int n, double *A, double *E, double *re, double *im)
+static int pencil(int n, double *A, double *E, double *re, double *im, int *starved)
 {
     double a = 0, e = 0;
     for (int i = 0; i < n * n; i++) a = fmax(a, fabs(A[i])), e = fmax(e, fabs(E[i]));
     if (!(e > 0)) return 0;
     double sigma = 0.0173 * a / e; /* ours: real, between the eigenvalues unless by chance */
     if (!(sigma > 0)) sigma = 1;
-    if (shifted_inverse(n, A, E, sigma)) return -1;
-    int size = deflate(n, E);
-    if (size < 0 || dae_eigenvalues(size, E, re, im)) return -1;
+    if (shifted_inverse(n, A, E, sigma, starved)) return -1;
+    int size = deflate(n, E), bad = size < 0 ? 0 : dae_eigenvalues(size, E, re, im);
+    *starved |= size < 0 || bad <= DAE_EIGENVALUES_NO_MEMORY;
+    if (size < 0 || bad) return -1;
     for (int i = 0; i < size; i++) {
         double square = re[i] * re[i] + im[i] * im[i];
         re[i] = sigma + re[i] / square;
@@ -606,7 +614,7 @@ static int mechanical_eigenvalues(dae_stationary *s, const dae_mech *m, const do
     size = 2 * nf + nu;
     size_t all = (size_t)size * (size_t)size, square = (size_t)nv * (size_t)nv;
     double *A = calloc(2 * all + 2 * square + 3 * (size_t)(nv + nu) + 8, sizeof *A);
-    if (!A) return -1;
+    if (!A) return s->starved = 1, -1;
     double *E = A + all, *M = E + all, *MN = M + square, *up = MN + square, *down = up + nv + nu,
            *x = down + nv + nu;
     dae_mech_point at = point_of(s, m, y);
@@ -654,7 +662,7 @@ static int mechanical_eigenvalues(dae_stationary *s, const dae_mech *m, const do
         for (int i = 0; i < nu; i++) A[k * size + 2 * nf + i] = up[nv + i];
     }
     s->differences = 1;
-    int count = bad ? -1 : pencil(size, A, E, re, im);
+    int count = bad ? -1 : pencil(size, A, E, re, im, &s->starved);
     free(A);
     return count;
 }
@@ -679,8 +687,11 @@ int dae_stationary_eigenvalues(dae_stationary *s, const double *y, double *re, d
         int plain =
             s->p->system.kind == DAE_KIND_ODE ||
             (s->p->system.kind == DAE_KIND_DAE && !s->p->system.dae.mass_fn && !s->p->system.dae.mass.n);
-        if (plain) count = dae_eigenvalues(s->n, s->J, re, im) ? -1 : s->n;
-        else count = pencil(s->n, s->J, s->E, re, im);
+        if (plain) {
+            int bad = dae_eigenvalues(s->n, s->J, re, im);
+            s->starved |= bad <= DAE_EIGENVALUES_NO_MEMORY;
+            count = bad ? -1 : s->n;
+        } else count = pencil(s->n, s->J, s->E, re, im, &s->starved);
     }
     for (int k = 0; k < s->conserved && count > 0; k++) { /* the zeros of the invariants */
         int least = 0;

@@ -24,6 +24,7 @@ typedef struct dae_stationary {
     int rows, conserved; /* rows in all; the last of them belong to invariants */
     int free_directions; /* mechanisms: columns of N */
     int differences;     /* 1: derivatives are differences */
+    int starved;         /* 1: memory ran out in a function that cannot tell */
     dae_arena *arena;
     double *N, *basis, *G, *lambda, *f, *g;   /* mechanisms */
     double *W, *anchor;                       /* invariants: n*conserved; y_0 */

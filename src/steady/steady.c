@@ -111,6 +111,7 @@ dae_steady_result *dae_steady(const dae_problem *p, const dae_steady_options *op
         x->neigenvalue = count > 0 ? count : 0;
         double noise = dae_stationary_noise(&s, x->neigenvalue, x->re, x->im);
         for (int i = 0; i < x->neigenvalue; i++) x->unstable += x->re[i] > noise;
+        if (s.starved) r = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     }
     dae_stationary_close(&s);
     if (r >= 0) return x;

@@ -18,7 +18,8 @@ import time
 
 NUMBER = re.compile(rb"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 FILES = ["models/pendulum.json", "models/four_bar.json", "models/heater.deq", "models/ambient.csv", "models/pendulum.deq", "models/ball.deq",
-         "examples/fitting/enzyme.deq", "examples/fitting/enzyme.csv", "examples/design/suspension.deq", "tests/multibody/robots/kr5.urdf"]
+         "examples/fitting/enzyme.deq", "examples/fitting/enzyme.csv", "examples/design/suspension.deq", "examples/steady/reactor.deq",
+         "examples/steady/brusselator.deq", "tests/multibody/robots/kr5.urdf"]
 SHORT = """run hires --quiet --out new.csv
 run hires --quiet --json
 run pendulum.json --quiet --out new.csv --animate new.html
@@ -52,6 +53,10 @@ plot table.csv --out new.svg"""
 LONG = """run four_bar.json --tend 0.2 --quiet --plot new.svg
 run enzyme.deq --sens Vm --quiet --json
 run hires --sens k1 --quiet --json
+run enzyme.deq --integral S --quiet --json
+steady reactor.deq --json
+continue reactor.deq --free D[0.01..0.03] --json
+periodic brusselator.deq --set B=3 --json
 fit enzyme.deq --data enzyme.csv --free Vm,Km --quiet
 optimize suspension.deq --minimize rms(acc) --free k[5e3..1e5] --tolerance 0.5 --quiet
 report hires --solvers radau5 --range 4:5:1 --repeat 1 --out new --quiet
