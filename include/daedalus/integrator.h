@@ -126,6 +126,11 @@ typedef int dae_switching_fn(double t, const double *y, const double *yp, double
  * rising: the function goes from minus to plus. Return DAE_EVENT_GO_ON, _STOP or _RESTART, or < 0. */
 typedef int dae_event_fn(int i, double t, int rising, double *y, double *yp, void *user);
 
+/* All events of one instant at once, in their order: index[0 .. *count-1], rising likewise. Events that follow from what was changed there
+ * and then are appended for the record (room: places of both lists). Returns as the function above. */
+typedef int dae_instant_fn(int *count, int room, int *index, int *rising, double t, double *y, double *yp,
+                           void *user, dae_error *err);
+
 typedef struct dae_events {
     int count;
     const dae_event *event;
@@ -135,6 +140,7 @@ typedef struct dae_events {
     double tolerance;     /* of an event time, 0: rounding level */
     void *user;
     int plain; /* 1: where a DAE is integrated as the mechanism behind it, phi needs no accelerations and multipliers in y */
+    dae_instant_fn *instant; /* instead of action, where it is not NULL */
 } dae_events;
 
 typedef struct dae_event_record {

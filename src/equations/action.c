@@ -2,6 +2,7 @@
  * smaller one, or: the larger one); a clock one that changes its sign at each stroke. */
 #include "equations/action.h"
 
+#include "core/error.h"
 #include "equations/work.h"
 #include "language/program.h"
 
@@ -10,10 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_strokes = 1000000, max_conditions = 200 /* nested and, or */ };
+enum {
+    max_strokes = 1000000,
+    max_conditions = 200, /* nested and, or */
+    max_rounds = 20       /* of events that set off others at the same time */
+};
 
 typedef struct assignment {
-    int component, event;
+    int component, event, line;
 } assignment;
 
 struct dae_actions {
@@ -97,44 +102,136 @@ void dae_actions_settle(dae_actions *a, dae_settle_fn *settle, void *user)
     a->settle_user = user;
 }
 
-static int settle(const dae_actions *a, int i, double t, double *y)
+/* Events of one instant: flags, what they assign, signs of the conditions before it. One block per round and thread. */
+typedef struct instant {
+    unsigned char *fires, *changed; /* count; n */
+    int *by;                        /* n: the assignment that a component gets its value from, -1: none */
+    double *before, *after;         /* count each: switching functions */
+} instant;
+
+static int instant_take(const dae_actions *a, instant *x)
 {
-    unsigned char *changed = calloc((size_t)a->n + 1, 1);
-    if (!changed) return -1;
-    for (int k = a->first[i]; k < a->first[i + 1]; k++) changed[a->assign[k].component] = 1;
-    int r = a->settle(t, y, changed, a->settle_user);
-    free(changed);
-    return r;
+    size_t m = (size_t)a->count + 1, n = (size_t)a->n + 1;
+    *x = (instant){
+        .before = malloc(2 * m * sizeof(double)), .by = malloc(n * sizeof(int)), .fires = calloc(m + n, 1)};
+    if (!x->before || !x->by || !x->fires) return 0;
+    x->after = x->before + m;
+    x->changed = x->fires + m;
+    return 1;
 }
 
-/* All right sides see the values before the event. */
-static int act(const dae_actions *a, int i, double t, double *y)
+static void instant_free(instant *x)
 {
-    int slot;
-    double *work = a->nassign ? load(a, a->value_work, t, y, &slot) : NULL, *out;
+    free(x->before);
+    free(x->by);
+    free(x->fires);
+}
+
+static int twice(const dae_actions *a, int first, int second, double t, dae_error *err)
+{
+    const assignment *x = &a->assign[first], *y = &a->assign[second];
+    dae_fail(err, DAE_ERR_EVENT, t,
+             "t = %.10g: \"%s\" (line %d) and \"%s\" (line %d) assign one variable at the same time: say "
+             "which one counts, for "
+             "instance by \"and not\" in one of the conditions",
+             t, a->event[x->event].name, x->line, a->event[y->event].name, y->line);
+    return -1;
+}
+
+/* One round: all right sides see the values before it, then all assignments are made, then the others follow. */
+static int act_once(const dae_actions *a, instant *x, double t, double *y, dae_error *err)
+{
+    int slot, assigned = 0, stop = 0;
+    double *work = a->nassign ? load(a, a->value_work, t, y, &slot) : NULL;
     if (a->nassign && !work) return -1;
-    if (work) {
-        out = work + dae_program_work(a->value);
-        dae_program_run(a->value, work, out);
-        for (int k = a->first[i]; k < a->first[i + 1]; k++) y[a->assign[k].component] = out[k];
-        dae_work_return(a->value_work, slot);
+    memset(x->changed, 0, (size_t)a->n);
+    for (int i = 0; i < a->n; i++) x->by[i] = -1;
+    double *out = work ? work + dae_program_work(a->value) : NULL;
+    if (work) dae_program_run(a->value, work, out);
+    for (int i = 0; i < a->count; i++) {
+        if (!x->fires[i]) continue;
+        stop |= a->stop[i];
+        for (int k = a->first[i]; k < a->first[i + 1]; k++, assigned = 1) {
+            int to = a->assign[k].component;
+            if (x->by[to] >= 0 && a->assign[x->by[to]].event != i) {
+                dae_work_return(a->value_work, slot);
+                return twice(a, x->by[to], k, t, err);
+            }
+            x->by[to] = k;
+            x->changed[to] = 1;
+            y[to] = out[k];
+        }
     }
-    if (a->settle && a->first[i + 1] > a->first[i] && settle(a, i, t, y)) return -1;
-    if (a->stop[i]) return DAE_EVENT_STOP;
-    return a->first[i + 1] > a->first[i] ? DAE_EVENT_RESTART : DAE_EVENT_GO_ON;
+    if (work) dae_work_return(a->value_work, slot);
+    if (a->settle && assigned && a->settle(t, y, x->changed, a->settle_user)) {
+        dae_fail(err, DAE_ERR_EVENT, t,
+                 "t = %.10g: the values that an event assigned contradict the equations", t);
+        return -1;
+    }
+    return stop ? DAE_EVENT_STOP : assigned ? DAE_EVENT_RESTART : DAE_EVENT_GO_ON;
+}
+
+/* Conditions that became true by what was assigned: they fire in the next round. Those that fired just now count as true. */
+static int find_next(const dae_actions *a, instant *x)
+{
+    int found = 0;
+    for (int i = 0; i < a->count; i++) {
+        double before = x->fires[i] && a->event[i].direction == DAE_RISING ? 1 : x->before[i];
+        int rises = before <= 0 && x->after[i] > 0, falls = before > 0 && x->after[i] < 0;
+        x->fires[i] = rises || (a->event[i].direction == DAE_BOTH && falls && !x->fires[i]);
+        found += x->fires[i];
+    }
+    memcpy(x->before, x->after, (size_t)a->count * sizeof(double));
+    return found;
+}
+
+/* All events of an instant, and those that follow from them there and then, round by round. */
+static int on_instant(int *count, int room, int *index, int *rising, double t, double *y, double *yp,
+                      void *user, dae_error *err)
+{
+    const dae_actions *a = user;
+    instant x;
+    int answer = 0, round = 0;
+    if (!instant_take(a, &x) || switching(t, y, yp, x.before, user)) answer = -1;
+    for (int k = 0; k < *count && answer >= 0; k++) x.fires[index[k]] = 1;
+    while (answer >= 0) {
+        int r = act_once(a, &x, t, y, err);
+        answer = r < 0 ? r : answer == DAE_EVENT_STOP ? answer : r > 0 ? r : answer;
+        if (r != DAE_EVENT_RESTART || switching(t, y, yp, x.after, user))
+            break; /* nothing new, or nothing to be seen */
+        if (!find_next(a, &x)) break;
+        for (int i = 0; i < a->count && *count < room; i++) {
+            if (x.fires[i]) index[*count] = i, rising[(*count)++] = x.after[i] > 0;
+        }
+        if (++round < max_rounds) continue;
+        int one = 0;
+        while (!x.fires[one]) one++;
+        dae_fail(err, DAE_ERR_EVENT, t,
+                 "t = %.10g: events set off each other %d times without end, \"%s\" among them: their "
+                 "assignments make conditions true "
+                 "again",
+                 t, round, a->event[one].name);
+        answer = -1;
+    }
+    instant_free(&x);
+    return answer;
 }
 
 static int on_event(int i, double t, int rising, double *y, double *yp, void *user)
 {
-    (void)rising, (void)yp;
-    return act(user, i, t, y);
+    enum { room = 64 };
+    int index[room] = {i}, up[room] = {rising}, count = 1;
+    return on_instant(&count, room, index, up, t, y, yp, user, NULL);
 }
 
 void dae_actions_begin(const dae_actions *a, double t0, double *y)
 {
-    for (int i = 0; a && i < a->count; i++) {
-        if (a->period[i] > 0 && a->from[i] == t0) act(a, i, t0, y);
+    enum { room = 256 };
+    int index[room], up[room], count = 0;
+    for (int i = 0; a && i < a->count && count < room; i++) {
+        if (a->period[i] > 0 && a->from[i] == t0) index[count] = i, up[count++] = 1;
     }
+    if (count) on_instant(&count, room, index, up, t0, y, NULL, (void *)a, NULL);
 }
 
 const dae_events *dae_actions_events(const dae_actions *a)
@@ -203,7 +300,7 @@ static int collect(dae_actions *a, dae_model *m, const int *leaf, int *phi, int 
                 return 0;
             }
             value[a->nassign] = x->value;
-            a->assign[a->nassign++] = (assignment){to, i};
+            a->assign[a->nassign++] = (assignment){to, i, x->place.line};
         }
     }
     a->first[m->nevent] = a->nassign;
@@ -282,6 +379,7 @@ dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messag
                                  .event = a->event,
                                  .phi = switching,
                                  .action = on_event,
+                                 .instant = on_instant,
                                  .check_points = 3,
                                  .user = a};
         return a;

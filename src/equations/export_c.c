@@ -297,14 +297,60 @@ static const char *const event_calls[] = {
     "    return 0;",
     "}",
     "",
-    "/* All right sides see the values before the event. */",
+    "/* All events of an instant: right sides see the values before it; then conditions that became true by it, at most 20 rounds. */",
+    "static int instant(int *count, int room, int *index, int *rising, double t, double *y, double *yp, void *user,",
+    "                   dae_error *err)",
+    "{",
+    "    enum { events = sizeof stops / sizeof *stops };",
+    "    double value[sizeof target / sizeof *target], before[events], after[events];",
+    "    unsigned char fires[events] = {0};",
+    "    int answer = 0;",
+    "    (void)rising, (void)yp, (void)user;",
+    "    for (int k = 0; k < *count; k++) fires[index[k]] = 1;",
+    "    phi_of(t, parameter, y, 0, before);",
+    "    for (int round = 0, next = 1; next; round++) {",
+    "        int assigned = 0, by[sizeof target / sizeof *target];",
+    "        next = 0;",
+    "        value_of(t, parameter, y, 0, value);",
+    "        for (int i = 0, m = 0; i < events; i++) {",
+    "            if (!fires[i]) continue;",
+    "            if (stops[i]) answer = DAE_EVENT_STOP;",
+    "            for (int k = first[i]; k < first[i + 1]; k++, assigned = 1) {",
+    "                for (int q = 0; q < m; q++) {",
+    "                    if (target[by[q]] != target[k] || by[q] >= first[i]) continue;",
+    "                    err->status = DAE_ERR_EVENT;",
+    "                    snprintf(err->text, sizeof err->text, \"t = %.10g: two events assign one variable\", t);",
+    "                    return -1;",
+    "                }",
+    "                by[m++] = k;",
+    "                y[target[k]] = value[k];",
+    "            }",
+    "        }",
+    "        if (!assigned) break;",
+    "        if (answer != DAE_EVENT_STOP) answer = DAE_EVENT_RESTART;",
+    "        else break;",
+    "        phi_of(t, parameter, y, 0, after);",
+    "        for (int i = 0; i < events; i++) {",
+    "            double was = fires[i] && !both[i] ? 1 : before[i];",
+    "            fires[i] = (was <= 0 && after[i] > 0) || (both[i] && was > 0 && after[i] < 0 && !fires[i]);",
+    "            if (fires[i] && *count < room) index[*count] = i, rising[(*count)++] = after[i] > 0;",
+    "            next |= fires[i];",
+    "            before[i] = after[i];",
+    "        }",
+    "        if (next && round == 19) {",
+    "            err->status = DAE_ERR_EVENT;",
+    "            snprintf(err->text, sizeof err->text, \"t = %.10g: events set off each other without end\", t);",
+    "            return -1;",
+    "        }",
+    "    }",
+    "    return answer;",
+    "}",
+    "",
     "static int act(int i, double t, int rising, double *y, double *yp, void *user)",
     "{",
-    "    double value[sizeof target / sizeof *target];",
-    "    (void)rising, (void)yp, (void)user;",
-    "    value_of(t, parameter, y, 0, value);",
-    "    for (int k = first[i]; k < first[i + 1]; k++) y[target[k]] = value[k];",
-    "    return stops[i] ? DAE_EVENT_STOP : first[i + 1] > first[i] ? DAE_EVENT_RESTART : DAE_EVENT_GO_ON;",
+    "    int index[64] = {i}, up[64] = {rising}, count = 1;",
+    "    dae_error err = {0};",
+    "    return instant(&count, 64, index, up, t, y, yp, user, &err);",
     "}",
     "",
 };
@@ -318,6 +364,9 @@ static void put_events(writer *x)
     dae_c_function(&x->w, a.value, "value_of", np, n);
     put_ints(x, "first", a.count + 1, a.first);
     put_ints(x, "stops", a.count, a.stop);
+    PUT(x, "static const int both[] = {");
+    for (int i = 0; i < a.count; i++) PUT(x, "%s%d", i ? ", " : "", e->event[i].direction == DAE_BOTH);
+    PUT(x, "};\n");
     PUT(x, "static const int target[] = {");
     for (int k = 0; k < last; k++) PUT(x, "%s%d", k ? ", " : "", dae_actions_target(x->o->actions, k));
     PUT(x, "%s};\n\n", last ? "" : "0");
@@ -330,7 +379,7 @@ static void put_events(writer *x)
     }
     PUT(x,
         "};\nstatic const dae_events events = {.count = %d, .event = event, .phi = phi, .action = act, "
-        ".check_points = %d};\n\n",
+        ".instant = instant, .check_points = %d};\n\n",
         a.count, e->check_points);
 }
 

@@ -421,10 +421,41 @@ void dae_driver_project(dae_integrator *it, double t, double *y)
     if (!r) dae_copy(it->ivp.n, moved, y);
 }
 
+/* The same for events that act together; what follows from them is recorded too. */
+static dae_status act_together(dae_integrator *it, int first, int last, double t, dae_event_outcome *out,
+                               dae_error *err)
+{
+    int index[MAX_ROOTS], rising[MAX_ROOTS], count = 0, given;
+    for (int k = first; k < last; k++) {
+        const root *r = &it->root[k];
+        dae_status s = keep_record(it, r, err);
+        if (s) return s;
+        if (it->event[r->index].terminal) out->stop = 1;
+        else index[count] = r->index, rising[count++] = r->rising;
+    }
+    given = count;
+    if (!count) return DAE_OK;
+    dae_error own = {0};
+    int answer =
+        it->events.instant(&count, MAX_ROOTS, index, rising, t, it->y, it->yp, it->events.user, &own);
+    for (int k = given; k < count; k++) {
+        dae_status s = keep_record(it, &(root){t, index[k], rising[k]}, err);
+        if (s) return s;
+    }
+    if (answer < 0 && own.status < 0) return dae_fail(err, own.status, t, "%s", own.text);
+    if (answer < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g",
+                        index[0], t);
+    if (answer == DAE_EVENT_STOP) out->stop = 1;
+    if (answer == DAE_EVENT_RESTART) out->restart = 1;
+    return DAE_OK;
+}
+
 /* Calls the actions of the roots first .. last-1, which share the time t; y, yp hold the state. */
 static dae_status act(dae_integrator *it, int first, int last, double t, dae_event_outcome *out,
                       dae_error *err)
 {
+    if (it->events.instant) return act_together(it, first, last, t, out, err);
     for (int k = first; k < last; k++) {
         const root *r = &it->root[k];
         dae_status s = keep_record(it, r, err);

@@ -23,6 +23,7 @@ struct dae_form_type {
     void (*destroy)(dae_form *f);
     /* The state z of the form from that of the problem, which is made consistent as far as it has to. */
     dae_status (*lift)(dae_form *f, double t, const double *y, double *z, dae_error *err);
+    void (*slope)(const dae_form *f, double *zp); /* z' where lift was last; NULL: the method finds it */
     /* And back; zp, yp may be NULL. 0, or > 0: cannot be evaluated there. */
     int (*lower)(dae_form *f, double t, const double *z, const double *zp, double *y, double *yp);
     /* Tolerances of z from those of the problem. */
@@ -33,7 +34,7 @@ struct dae_form_type {
 typedef struct dae_forms {
     const void *model;
     const dae_form_type *const *type; /* ended by NULL */
-    const char *as_written;           /* the name of the system itself: "mass", "labels", "residual" */
+    const char *as_written;           /* the name of the system itself: "explicit", "mass", "labels", "residual" */
     /* The form for "auto"; m NULL: the method is open. NULL: the system as it is written. *reason: in words. */
     const dae_form_type *(*choose)(const struct dae_forms *forms, const dae_method_info *m,
                                    const char **reason);

@@ -206,6 +206,26 @@ static int on_event(int i, double t, int rising, double *y, double *yp, void *us
     return s->given.action(i, t, rising, y, yp, s->given.user);
 }
 
+/* Those of the problem among them; what follows from these is appended to all. */
+static int on_instant(int *count, int room, int *index, int *rising, double t, double *y, double *yp,
+                      void *user, dae_error *err)
+{
+    enum { most = 256 };
+    dae_switching *s = user;
+    int own[most], up[most], n = 0, limit = room < most ? room : most;
+    for (int k = 0; k < *count && n < limit; k++) {
+        if (index[k] < s->given.count) own[n] = index[k], up[n++] = rising[k];
+    }
+    int first = n;
+    if (!n) return DAE_EVENT_GO_ON;
+    int r = s->given.instant(&n, limit, own, up, t, y, yp, s->given.user, err);
+    for (int k = first; k < n && *count < room; k++) {
+        index[*count] = own[k];
+        rising[(*count)++] = up[k];
+    }
+    return r;
+}
+
 /* What functions of accelerations and multipliers need. */
 static dae_status prepare(dae_switching *s, const dae_problem *p, dae_error *err)
 {
@@ -260,6 +280,7 @@ dae_switching *dae_switching_create(const dae_problem *p, double atol, const cha
     s->events.event = s->event;
     s->events.phi = on_switching;
     s->events.action = s->given.action ? on_event : NULL;
+    s->events.instant = s->given.instant ? on_instant : NULL;
     s->events.user = s;
     return s;
 }

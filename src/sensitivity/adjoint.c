@@ -667,6 +667,7 @@ static dae_status make_integrator(gradient_run *g, dae_error *err)
         dae_events e = a->f->sim->events;
         e.phi = on_switching;
         e.action = on_event;
+        e.instant = NULL;
         e.user = g;
         r = dae_integrator_set_events(g->it, &e, err);
     }

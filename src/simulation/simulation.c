@@ -108,16 +108,33 @@ static int on_switching(double t, const double *z, const double *zp, double *phi
 }
 
 /* A changed state is lifted again: its multipliers, or other coordinates. */
+static int lift_changed(dae_simulation *s, int r, double t, double *z, double *zp)
+{
+    if (r != DAE_EVENT_RESTART) return r;
+    if (s->own) {
+        if (s->own->type->lift(s->own, t, s->ye, z, NULL) < 0) return -1;
+        if (zp && s->own->type->slope) s->own->type->slope(s->own, zp);
+        return r;
+    }
+    if (!s->form) dae_copy(s->nz, s->ye, z);
+    else if (dae_formulation_lift(s->form, t, s->ye, z, NULL) < 0) return -1;
+    return r;
+}
+
 static int on_event(int i, double t, int rising, double *z, double *zp, void *user)
 {
     dae_simulation *s = user;
     if (lower_for_events(s, t, z, zp)) return -1;
-    int r = s->given.action(i, t, rising, s->ye, zp ? s->ype : NULL, s->given.user);
-    if (r != DAE_EVENT_RESTART) return r;
-    if (s->own) return s->own->type->lift(s->own, t, s->ye, z, NULL) < 0 ? -1 : r;
-    if (!s->form) dae_copy(s->nz, s->ye, z);
-    else if (dae_formulation_lift(s->form, t, s->ye, z, NULL) < 0) return -1;
-    return r;
+    return lift_changed(s, s->given.action(i, t, rising, s->ye, zp ? s->ype : NULL, s->given.user), t, z, zp);
+}
+
+static int on_instant(int *count, int room, int *index, int *rising, double t, double *z, double *zp,
+                      void *user, dae_error *err)
+{
+    dae_simulation *s = user;
+    if (lower_for_events(s, t, z, zp)) return -1;
+    int r = s->given.instant(count, room, index, rising, t, s->ye, zp ? s->ype : NULL, s->given.user, err);
+    return lift_changed(s, r, t, z, zp);
 }
 
 static dae_status set_events(dae_simulation *s, dae_integrator *it, dae_error *err)
@@ -127,6 +144,7 @@ static dae_status set_events(dae_simulation *s, dae_integrator *it, dae_error *e
     if (s->form || s->own || s->as_mechanism) {
         s->events.phi = on_switching;
         s->events.action = s->given.action ? on_event : NULL;
+        s->events.instant = s->given.instant ? on_instant : NULL;
         s->events.user = s;
     }
     return dae_integrator_set_events(it, &s->events, err);
@@ -240,7 +258,14 @@ static dae_status own_tolerances(dae_simulation *s, dae_error *err)
 static dae_status initial_values(dae_simulation *s, dae_error *err)
 {
     const dae_problem *p = s->p;
-    if (s->own) return s->own->type->lift(s->own, s->t0, p->y0, s->z0, err);
+    if (s->own) {
+        dae_status r = s->own->type->lift(s->own, s->t0, p->y0, s->z0, err);
+        if (r < 0 || !s->own->type->slope) return r;
+        if (!s->zp0) s->zp0 = dae_arena_reals(s->arena, (size_t)s->nz);
+        if (!s->zp0) return no_memory(err);
+        s->own->type->slope(s->own, s->zp0);
+        return r;
+    }
     if (s->form) return dae_formulation_lift(s->form, s->t0, p->y0, s->z0, err);
     dae_copy(s->nz, p->y0, s->z0);
     if (!p->yp0 || s->as_mechanism) return DAE_OK;
