@@ -41,7 +41,22 @@ static const expected number[] = {
     {"heat_rod", "u[20]", NAN, 0.138943295881846, 1e-8}, /* e^(-4/dx^2 sin^2(pi dx/2) t) sin(20 pi dx) */
     {"radiation", "T", NAN, 176.92036348887, 1e-8},      /* (T0^-3 + 3 k t)^(-1/3) */
     {"two_tanks", "h1", NAN, 0.0130212327719919, 1e-8},  /* sqrt(h) falls linearly */
-    {"lorenz", "x", NAN, 13.7931995951286, 1e-3},        /* Taylor; errors grow e^(0.9 t) */
+    /* tried from the tutorial alone, by textbooks */
+    {"fitzhugh", "v", NAN, -1.9261933837282457, 1e-7},        /* SciPy */
+    {"repressilator", "p[1]", NAN, 10.522140109152463, 1e-8}, /* SciPy */
+    {"brusselator", "x", NAN, 0.6184299068256495, 1e-8},      /* SciPy */
+    {"distillation", "x", NAN, 0.25449291729483814,
+     1e-9}, /* log(L/L0) = (log(x/x0) + alpha log((1-x0)/(1-x)))/(alpha - 1) */
+    {"bead", "x", NAN, 0.8523733134811206, 1e-8},   /* SciPy on (1 + 4a^2x^2)x'' + 4a^2xx'^2 + 2agx = 0 */
+    {"atwood", "x", NAN, 0.6990686077976488, 1e-8}, /* SciPy in length and angle of the rope */
+    {"bungee", "h", NAN, 26.13997033284845, 1e-9},  /* SciPy, restarted where the rope gets taut or slack */
+    {"buck", "u", NAN, 5.057778902564087, 1e-8},    /* 200 matrix exponentials */
+    {"relaxation", "u", NAN, 1.0073342784537003, 1e-8}, /* switches at RC (log 2 + n log 3) */
+    {"relaxation", "switches", NAN, 18, 0},
+    {"cruise", "v", NAN, 20.00064786527073, 1e-9}, /* SciPy, restarted at t = 5 */
+    {"wall", "T[5]", NAN, 290.5316536896866,
+     1e-9}, /* periodic part by phasors, the rest by a matrix exponential */
+    {"lorenz", "x", NAN, 13.7931995951286, 1e-3}, /* Taylor; errors grow e^(0.9 t) */
 };
 
 static double value_of(const dae_problem *p, const dae_sample *at, const char *name)
