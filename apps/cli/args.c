@@ -109,10 +109,25 @@ const char *cli_solver_name(int i)
     return m ? m->name : NULL;
 }
 
+/* Forms of mechanisms, then those that only equation files have. */
 const char *cli_formulation_name(int i)
 {
-    const dae_formulation_info *f = dae_formulation_get(i);
-    return f ? f->name : NULL;
+    if (dae_formulation_get(i)) return dae_formulation_get(i)->name;
+    i -= dae_formulation_count();
+    for (int k = 0; k < dae_equations_form_count(); k++) {
+        const char *name = dae_equations_form(k)->name;
+        if (!dae_formulation_find(name) && i-- == 0) return name;
+    }
+    return NULL;
+}
+
+const dae_formulation_info *cli_formulation(const char *name)
+{
+    const dae_formulation_info *f = dae_formulation_find(name);
+    for (int k = 0; !f && k < dae_equations_form_count(); k++) {
+        if (!strcmp(dae_equations_form(k)->name, name)) f = dae_equations_form(k);
+    }
+    return f;
 }
 
 /* ---- Parsing -------------------------------------------------------------------------------------- */

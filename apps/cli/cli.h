@@ -115,6 +115,8 @@ void cli_nearest(const char *word, cli_name_fn *name, char *out, size_t size);
 const char *cli_problem_name(int i);
 const char *cli_solver_name(int i);
 const char *cli_formulation_name(int i);
+const dae_formulation_info *cli_formulation(
+    const char *name); /* of mechanisms or equations; NULL: there is none */
 
 /* ---- plugin.c: own methods, --plugin FILE.so ------------------------------------------------------ */
 

@@ -156,7 +156,7 @@ static int run(cli_args *args)
     }
     if (dae_problem_find(name) || dae_problem_is_file(name)) return info_problem(args, name);
     if (cli_method(name)) return info_solver(args, cli_method(name));
-    if (dae_formulation_find(name)) return info_formulation(args, dae_formulation_find(name));
+    if (cli_formulation(name)) return info_formulation(args, cli_formulation(name));
     if (!strcmp(name, "auto")) return info_auto();
     char near[200];
     cli_nearest(name, any_name, near, sizeof near);

@@ -50,7 +50,11 @@ static void print_formulations(void)
         const dae_formulation_info *f = dae_formulation_get(i);
         printf("%-12s %-11s %5d  %s\n", f->name, dae_kind_name(f->kind), f->index, f->title);
     }
-    if (dae_formulation_count() == 0) printf("(none)\n");
+    printf("\n%-12s %-11s %5s  %s\n", "OF EQUATIONS", "KIND", "INDEX", "WHAT IT IS (docs/equations.md)");
+    for (int i = 0; dae_equations_form(i); i++) {
+        const dae_formulation_info *f = dae_equations_form(i);
+        printf("%-12s %-11s %5d  %s\n", f->name, dae_kind_name(f->kind), f->index, f->summary);
+    }
 }
 
 static int run(cli_args *args)

@@ -213,7 +213,7 @@ int cli_check_solver(const cli_args *args, const char *name)
 int cli_check_formulation(const cli_args *args, const char *name)
 {
     char near[200];
-    if (dae_formulation_find(name)) return 0;
+    if (cli_formulation(name)) return 0;
     cli_nearest(name, cli_formulation_name, near, sizeof near);
     if (near[0]) return cli_wrong(args, "there is no formulation \"%s\"; did you mean %s?", name, near);
     return cli_wrong(args, "there is no formulation \"%s\"; `daedalus list formulations` shows them", name);

@@ -9,6 +9,7 @@
 #ifndef DAEDALUS_EQUATIONS_H
 #define DAEDALUS_EQUATIONS_H
 
+#include <daedalus/formulation.h>
 #include <daedalus/problem.h>
 
 DAE_BEGIN_DECLS
@@ -45,6 +46,11 @@ DAE_API dae_status dae_equations_check(const char *text, size_t length, const ch
 DAE_API dae_status dae_equations_write_c(const char *text, size_t length, const char *file,
                                          const dae_setting *setting, int nsetting, dae_write_text_fn *write,
                                          void *user, dae_error *err);
+
+/* The forms that equations can be integrated in (dae_options.formulation), besides "auto": explicit, mass, labels (what the equations
+ * are as they stand: a model has one of these or residual), descriptor (mechanical systems), statespace, index1, projected, residual. */
+DAE_API int dae_equations_form_count(void);
+DAE_API const dae_formulation_info *dae_equations_form(int i);
 
 DAE_END_DECLS
 

@@ -101,6 +101,16 @@ static int *states_of(check *c)
     return copy;
 }
 
+/* Why "auto" takes this form; "" where the file names one, or the equations have one only. */
+static const char *form_reason(const check *c)
+{
+    const char *reason = "", *form = c->p->formulation, *method = c->p->method;
+    if (!c->p->forms || (form && strcmp(form, "auto") != 0)) return reason;
+    c->p->forms->choose(c->p->forms, method && strcmp(method, "auto") != 0 ? dae_method_find(method) : NULL,
+                        &reason);
+    return reason;
+}
+
 static const char *route_of(const check *c)
 {
     if (c->choice.formulation && c->choice.formulation[0]) return c->choice.formulation;
@@ -179,6 +189,7 @@ static void write_json(check *c)
         put_member(c, "route", route_of(c));
         put_member(c, "solver", c->choice.method);
         put_member(c, "formulation", route_of(c));
+        put_member(c, "form_reason", form_reason(c));
         put_member(c, "reason", c->choice.reason);
     }
     put_places(c, "warnings", c->messages->note, notes_kept(c), 0);
@@ -269,8 +280,9 @@ static void write_text(check *c, const char *text, size_t length, const char *fi
     put_start(c);
     put_states(c);
     if (c->run) {
-        put(c, "  route        %s, solver %s%s%s\n", route_of(c), c->choice.method,
-            c->choice.reason[0] ? ": " : "", c->choice.reason);
+        const char *form = form_reason(c);
+        put(c, "  route        %s%s%s%s, solver %s%s%s\n", route_of(c), form[0] ? " (" : "", form,
+            form[0] ? ")" : "", c->choice.method, c->choice.reason[0] ? ": " : "", c->choice.reason);
     }
     for (int k = 0; k < notes_kept(c); k++)
         put(c, "  note         line %d: %s\n", c->messages->note[k].place.line, c->messages->note[k].text);

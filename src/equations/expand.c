@@ -63,8 +63,8 @@ static void add_equation(reader *r, const context *c, const statement *s)
     dae_model *m = r->m;
     value a = dae_evaluate(r, c, s->left), b = dae_evaluate(r, c, s->right);
     if (r->failed) return;
-    if ((a.ndim != 0) != (b.ndim != 0)) {
-        const tree *t = a.ndim ? s->left : s->right;
+    if (!a.ndim && b.ndim) { /* the other way round it holds for every element: u' = 0 */
+        const tree *t = s->right;
         while (t->kind == TREE_PRIME || t->kind == TREE_MINUS) t = t->a;
         if (is_whole_array(r, c, t))
             dae_reader_wrong(r, t->place,
@@ -73,7 +73,7 @@ static void add_equation(reader *r, const context *c, const statement *s)
         else dae_reader_wrong(r, s->place, "one side is an array, the other a number");
         return;
     }
-    if (a.ndim && (a.ndim != b.ndim || memcmp(a.size, b.size, (size_t)a.ndim * sizeof *a.size) != 0)) {
+    if (b.ndim && (a.ndim != b.ndim || memcmp(a.size, b.size, (size_t)a.ndim * sizeof *a.size) != 0)) {
         dae_reader_wrong(r, s->place, "arrays of different size: %d and %d elements", a.count, b.count);
         return;
     }

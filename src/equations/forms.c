@@ -3,6 +3,8 @@
 
 #include "linalg/eigenvalues.h"
 
+#include <daedalus/equations.h>
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +14,44 @@
 #define STIFF_RATE 1e5  /* of any motion, oscillation too */
 enum {
     LARGEST_SPECTRUM = 200,
-    LARGEST_MECHANISM = 40 /* degrees of freedom: the form is dense */
+    LARGEST_MECHANISM = 40, /* degrees of freedom: the form is dense */
+    LARGEST_STATIC =
+        200 /* values of X whose states of the start are trusted for the run (index1 without charts) */
 };
 
 static const dae_form_type *const types[] = {&dae_form_descriptor, &dae_form_statespace, &dae_form_index1,
-                                             NULL};
+                                             &dae_form_projected,  &dae_form_residual,   NULL};
+
+/* ---- Names ------------------------------------------------------------------------------------------------ */
+
+/* The system itself, by what it is. */
+static const dae_formulation_info written[] = {
+    {.name = "explicit", .title = "y' = f", .summary = "the ODE as it stands", .kind = DAE_KIND_ODE},
+    {.name = "mass",
+     .title = "M y' = f",
+     .summary = "as it stands: derivatives occur linearly with constant coefficients, index 0 or 1",
+     .kind = DAE_KIND_DAE,
+     .index = 1},
+    {.name = "labels",
+     .title = "M y' = f with hidden constraints",
+     .summary = "as it stands, with the index of each variable for methods that take it",
+     .kind = DAE_KIND_DAE,
+     .index = 3},
+};
+enum { WRITTEN = sizeof written / sizeof *written, FORMS = sizeof types / sizeof *types - 1 };
+
+int dae_equations_form_count(void)
+{
+    return WRITTEN + FORMS;
+}
+
+const dae_formulation_info *dae_equations_form(int i)
+{
+    if (i < 0 || i >= WRITTEN + FORMS) return NULL;
+    return i < WRITTEN ? &written[i] : &types[i - WRITTEN]->info;
+}
+
+/* ---- The choice -------------------------------------------------------------------------------------------- */
 
 /* d(rates)/d(states) at the start by differences, column-major; 0: cannot be had. */
 static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double *A)
@@ -71,18 +106,27 @@ static const dae_form_type *choose(const dae_forms *forms, const dae_method_info
 {
     const dae_equation_system *s = forms->model;
     int implicit_dae = m && m->implicit && m->kinds & 1u << DAE_KIND_DAE;
+    *reason = "";
     if (!strcmp(forms->as_written, "mass") && (!m || implicit_dae)) return NULL;
     if (!strcmp(forms->as_written, "residual") && m && m->kinds & 1u << DAE_KIND_IDE) return NULL;
     if (implicit_dae || (!m && is_stiff(s))) {
+        if (!strcmp(forms->as_written, "labels") && s->analysis.sigma.index <= 2 &&
+            (!m || m->max_index >= 2) && s->analysis.total > LARGEST_STATIC &&
+            dae_reduction_varies(s->reduction)) {
+            *reason = "stiff, with hidden constraints, too large for states that change: as written, with "
+                      "the index of each variable";
+            return NULL;
+        }
         *reason = "stiff, with hidden constraints: all equations with their derivatives, index 1";
         return &dae_form_index1;
     }
     if (s->mechanical && s->analysis.sigma.dof <= LARGEST_MECHANISM &&
         (!m || m->kinds & 1u << DAE_KIND_MECH)) {
-        *reason = "mechanical form found";
+        *reason = dae_mechanical_friction(s->mechanical) ? "mechanical form with friction in joints found"
+                                                         : "mechanical form found";
         return &dae_form_descriptor;
     }
-    *reason = "an ODE in chosen states";
+    *reason = "not stiff: an ODE in chosen states";
     return &dae_form_statespace;
 }
 

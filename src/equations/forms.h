@@ -40,7 +40,8 @@ int dae_equation_system_restart(dae_equation_system *s, double t, const double *
                                 const unsigned char *changed, const double *discrete, const double *before,
                                 double *X);
 
-extern const dae_form_type dae_form_statespace, dae_form_index1, dae_form_descriptor;
+extern const dae_form_type dae_form_statespace, dae_form_index1, dae_form_descriptor, dae_form_projected,
+    dae_form_residual;
 
 /* The forms of a system; as_written is the name of the problem's own. */
 dae_forms *dae_equation_forms_create(dae_equation_system *s, const char *as_written);

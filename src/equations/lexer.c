@@ -16,7 +16,7 @@ typedef struct lexer {
     dae_messages *messages;
     token *list;
     int count, capacity;
-    int no_memory;
+    int no_memory, full;
 } lexer;
 
 static char look(const lexer *x, size_t ahead)
@@ -31,6 +31,14 @@ static dae_place place_of(const lexer *x)
 
 static token *push(lexer *x, token_kind kind, size_t length)
 {
+    if (x->full) return NULL;
+    if (x->count == DAE_MODEL_MAX_WORDS) { /* each word costs some 150 bytes until the model is made */
+        dae_messages_error(x->messages, place_of(x), "the text is too long (limit %d words): write loops",
+                           DAE_MODEL_MAX_WORDS);
+        x->full = 1;
+        x->length = x->at;
+        return NULL;
+    }
     if (x->count == x->capacity) {
         int next = x->capacity ? 2 * x->capacity : 256;
         token *list = realloc(x->list, (size_t)next * sizeof *list);
@@ -197,7 +205,7 @@ static void read_sign(lexer *x)
 token *dae_tokens_read(const char *text, size_t length, dae_messages *messages, int *count)
 {
     lexer x = {.text = text, .length = length, .line = 1, .messages = messages};
-    while (x.at < length && !x.no_memory) {
+    while (x.at < x.length && !x.no_memory) {
         char c = look(&x, 0);
         if (c == '\n') {
             end_line(&x);
@@ -217,6 +225,13 @@ token *dae_tokens_read(const char *text, size_t length, dae_messages *messages, 
             read_sign(&x);
         }
     }
+    if (x.count > DAE_MODEL_MAX_WORDS - 2) { /* room for the end */
+        if (!x.full)
+            dae_messages_error(messages, place_of(&x), "the text is too long (limit %d words)",
+                               DAE_MODEL_MAX_WORDS - 2);
+        x.count = DAE_MODEL_MAX_WORDS - 2;
+    }
+    x.full = 0;
     push(&x, TOKEN_NEWLINE, 0);
     push(&x, TOKEN_END, 0);
     *count = x.count;

@@ -1,12 +1,14 @@
 /* The form `descriptor` of equations: mechanical systems that are recognized in what was typed.
  *
- *     p' = v,   M(t,p) v' = f(t,p,v) - G^T mu,   0 = g(t,p)
+ *     p' = v,   M(t,p) v' = f(t,p,v,mu) - G^T mu,   0 = g(t,p)
  *
  * Positions are variables with a second derivative, or those of an equation x' = v whose v is differentiated. Equations that are
  * differentiated twice and hold only positions are the constraints; as many variables without derivatives are their multipliers; all other
  * equations are the motion, linear in accelerations and multipliers. The coefficient of multiplier k in the motion must be a multiple of the
  * gradient of constraint k:  w_i A_ik = G_ki D_k  with constant scales w of equations and D of multipliers (mu = D lambda), and M symmetric
- * with these scales: looked at in three points around the start. Whatever does not fit: no such form, and others serve. */
+ * with these scales: looked at in three points around the start. Friction in joints makes f depend on mu: what A has at rest beyond
+ * G^T (where constraint k does not reach coordinate i), and what it gets in motion, belongs to f. Whatever does not fit: no such form,
+ * and others serve. */
 #include "equations/forms.h"
 
 #include "core/error.h"
@@ -20,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 3 };
+enum { POINTS = 3, MAX_ITERATIONS = 20 };
 #define FITS 1e-9
+#define SETTLED 1e-13 /* relative change of multipliers after which another step is rounding */
 
 struct dae_mechanical {
     const dae_equation_system *s;
@@ -32,8 +35,10 @@ struct dae_mechanical {
     int *motion;                  /* np: the equation of coordinate i */
     double *scale, *factor;       /* np: w; ng: D */
     int constant;                 /* M is constant */
-    dae_evaluator *mass, *force, *gap, *gradient, *gap_rate, *gamma;
+    int friction;                 /* f depends on mu */
+    dae_evaluator *mass, *force, *gap, *gradient, *gap_rate, *gamma, *slip; /* slip: A, of friction only */
 };
+enum { EVALUATORS = 7 };
 
 /* ---- Recognition --------------------------------------------------------------------------------------------------------- */
 
@@ -145,10 +150,14 @@ static int find_nodes(dae_mechanical *m, const int *motion, int *M, int *A, int 
 {
     const dae_analysis *a = &m->s->analysis;
     dae_graph *g = a->model->graph;
-    int *allowed = dae_arena_ints(m->arena, (size_t)a->n + 1);
-    if (!allowed) return 0;
-    for (int j = 0; j < a->n; j++) allowed[j] = -1;
-    for (int i = 0; i < m->np; i++) allowed[m->position[i]] = 0;
+    int *allowed = dae_arena_ints(m->arena, (size_t)a->n + 1),
+        *moving = dae_arena_ints(m->arena, (size_t)a->n + 1);
+    if (!allowed || !moving) return 0;
+    for (int j = 0; j < a->n; j++) allowed[j] = -1; /* moving: 0, multipliers too */
+    for (int i = 0; i < m->np; i++) {
+        allowed[m->position[i]] = 0;
+        moving[m->position[i]] = 1;
+    }
     for (int i = 0; i < m->np; i++) {
         for (int j = 0; j < m->np; j++) {
             int x = M[i + j * m->np] = derivative_by(g, a->node[motion[i]], acceleration_leaf(m, g, j));
@@ -157,7 +166,8 @@ static int find_nodes(dae_mechanical *m, const int *motion, int *M, int *A, int 
         for (int k = 0; k < m->ng; k++) {
             int x = A[i + k * m->np] =
                 derivative_by(g, a->node[motion[i]], dae_graph_variable(g, m->multiplier[k], 0));
-            if (x < 0 || !holds_only(g, x, allowed)) return 0;
+            if (x < 0 || !holds_only(g, x, moving)) return 0;
+            m->friction |= !holds_only(g, x, allowed);
         }
     }
     for (int k = 0; k < m->ng; k++) {
@@ -170,7 +180,18 @@ static int find_nodes(dae_mechanical *m, const int *motion, int *M, int *A, int 
     return !dae_graph_failed(g);
 }
 
-/* Values of nodes at three points around the start. */
+/* Everything that moves stands still: velocities and accelerations 0. */
+static void set_still(const dae_mechanical *m, double *X)
+{
+    const int *place = m->s->analysis.place;
+    for (int i = 0; i < m->np; i++) {
+        int j = m->position[i], v = m->velocity[i];
+        for (int k = place[j] + 1; k < place[j + 1]; k++) X[k] = 0;
+        for (int k = v < 0 ? 0 : place[v]; v >= 0 && k < place[v + 1]; k++) X[k] = 0;
+    }
+}
+
+/* Values of nodes at three points around the start, at rest. */
 static int values_at(const dae_mechanical *m, int count, const int *node, double *value[POINTS])
 {
     const dae_equation_system *s = m->s;
@@ -187,6 +208,7 @@ static int values_at(const dae_mechanical *m, int count, const int *node, double
             X[k] =
                 s->initial.X[k] + (0.1 + 0.1 * fabs(s->initial.X[k])) * ((double)(seed >> 8) / 8388608.0 - 1);
         }
+        set_still(m, X);
         value[p] = dae_arena_reals(m->arena, (size_t)count + 1);
         good = value[p] != NULL;
         if (good) dae_evaluator_run(e, work, s->model->t0, X, value[p]);
@@ -239,7 +261,9 @@ static int find_scales(dae_mechanical *m, const int *row, double *A[POINTS], dou
         for (int i = 0; i < np; i++) {
             for (int k = 0; k < ng; k++) {
                 double x = m->scale[i] * A[p][row[i] + k * np], y = G[p][k + i * ng] * m->factor[k];
-                if (fabs(x - y) > FITS * (fabs(x) + fabs(y) + 1e-6)) return 0;
+                if (fabs(x - y) <= FITS * (fabs(x) + fabs(y) + 1e-6)) continue;
+                if (y != 0) return 0;
+                m->friction = 1; /* where the constraint does not reach */
             }
         }
     }
@@ -265,6 +289,28 @@ static int is_mass(dae_mechanical *m, const int *row, double *M[POINTS])
     return 1;
 }
 
+/* Do scales and mass fit with this equation for each coordinate? */
+static int fits(dae_mechanical *m, const int *motion, const int *row, double *M[POINTS], double *A[POINTS],
+                double *G[POINTS])
+{
+    int friction = m->friction;
+    memset(m->scale, 0, (size_t)m->np * sizeof *m->scale);
+    memset(m->factor, 0, (size_t)m->ng * sizeof *m->factor);
+    for (int j = 0; j < m->np; j++) m->motion[j] = motion[row[j]];
+    if (find_scales(m, row, A, G) && is_mass(m, row, M)) return 1;
+    m->friction = friction;
+    return 0;
+}
+
+/* The equations of motion in the order of the coordinates, as one writes them, or else by their largest coefficients. */
+static int find_rows(dae_mechanical *m, const int *motion, int *row, double *M[POINTS], double *A[POINTS],
+                     double *G[POINTS])
+{
+    for (int j = 0; j < m->np; j++) row[j] = j;
+    if (fits(m, motion, row, M, A, G)) return 1;
+    return assign_rows(m, motion, M[0], row) && fits(m, motion, row, M, A, G);
+}
+
 /* ---- Evaluators -------------------------------------------------------------------------------------------------------------- */
 
 /* 1 if a node depends on time or variables. */
@@ -280,7 +326,7 @@ static int varies(dae_graph *g, int node)
     return found;
 }
 
-static int make_evaluators(dae_mechanical *m, const int *row, const int *M, const int *G)
+static int make_evaluators(dae_mechanical *m, const int *row, const int *M, const int *A, const int *G)
 {
     const dae_analysis *a = &m->s->analysis;
     dae_graph *g = a->model->graph;
@@ -304,16 +350,27 @@ static int make_evaluators(dae_mechanical *m, const int *row, const int *M, cons
     for (int k = 0; k < ng; k++) node[k] = a->value[a->first[m->constraint[k]] + 2];
     m->gamma = dae_evaluator_create(g, a->place, ng, node);
     m->gradient = dae_evaluator_create(g, a->place, ng * np, G);
+    for (int k = 0; k < ng; k++) {
+        for (int i = 0; i < np; i++) node[i + k * np] = A[row[i] + k * np];
+    }
+    if (m->friction) m->slip = dae_evaluator_create(g, a->place, np * ng, node);
     free(node);
-    if (!m->mass || !m->force || !m->gap || !m->gap_rate || !m->gamma || !m->gradient) dae_graph_starve(g);
-    return m->mass && m->force && m->gap && m->gap_rate && m->gamma && m->gradient;
+    int good =
+        m->mass && m->force && m->gap && m->gap_rate && m->gamma && m->gradient && (m->slip || !m->friction);
+    if (!good) dae_graph_starve(g);
+    return good;
+}
+
+int dae_mechanical_friction(const dae_mechanical *m)
+{
+    return m->friction;
 }
 
 void dae_mechanical_destroy(dae_mechanical *m)
 {
     if (!m) return;
-    dae_evaluator *all[] = {m->mass, m->force, m->gap, m->gradient, m->gap_rate, m->gamma};
-    for (int k = 0; k < 6; k++) dae_evaluator_destroy(all[k]);
+    dae_evaluator *all[EVALUATORS] = {m->mass, m->force, m->gap, m->gradient, m->gap_rate, m->gamma, m->slip};
+    for (int k = 0; k < EVALUATORS; k++) dae_evaluator_destroy(all[k]);
     dae_arena_destroy(m->arena);
     free(m);
 }
@@ -343,8 +400,8 @@ dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
     double *Mv[POINTS], *Av[POINTS], *Gv[POINTS];
     good = good && !dae_arena_failed(m->arena) && find_nodes(m, motion, M, A, G) &&
            values_at(m, m->np * m->np, M, Mv) && values_at(m, m->np * m->ng, A, Av) &&
-           values_at(m, m->np * m->ng, G, Gv) && assign_rows(m, motion, Mv[0], row) &&
-           find_scales(m, row, Av, Gv) && is_mass(m, row, Mv) && make_evaluators(m, row, M, G);
+           values_at(m, m->np * m->ng, G, Gv) && find_rows(m, motion, row, Mv, Av, Gv) &&
+           make_evaluators(m, row, M, A, G);
     if (good) return m;
     if (dae_arena_failed(m->arena)) dae_graph_starve(a->model->graph);
     dae_mechanical_destroy(m);
@@ -359,16 +416,17 @@ typedef struct descriptor {
     dae_arena *arena;
     dae_work *work; /* registers of the largest evaluator, X */
     size_t registers;
-    double *mass;  /* np*np */
-    double *X, *y; /* the last lifted point; n */
+    dae_work *gradients; /* ng*np, for friction */
+    double *mass;        /* np*np */
+    double *X, *y;       /* the last lifted point; n */
     unsigned char *changed;
     int started;
     dae_dense_lu lu; /* of [M G^T; G 0], for multipliers */
-    double *matrix, *rhs, *G;
+    double *matrix, *rhs, *G, *F, *mu, *mu_start;
 } descriptor;
 
-/* X with positions, velocities, accelerations and multipliers 0. */
-static void fill_X(const dae_mechanical *m, const double *p, const double *v, double *X)
+/* X with positions, velocities and multipliers (NULL: 0), accelerations 0. */
+static void fill_X(const dae_mechanical *m, const double *p, const double *v, const double *mu, double *X)
 {
     const int *place = m->s->analysis.place;
     memset(X, 0, (size_t)m->s->analysis.total * sizeof *X);
@@ -378,17 +436,18 @@ static void fill_X(const dae_mechanical *m, const double *p, const double *v, do
         X[at + 1] = v ? v[i] : 0;
         if (m->velocity[i] >= 0 && v) X[place[m->velocity[i]]] = v[i];
     }
+    for (int k = 0; mu && k < m->ng; k++) X[place[m->multiplier[k]]] = mu[k] / m->factor[k];
 }
 
 /* Evaluates at a point of the mechanical system; threads borrow work arrays. */
 static int evaluate(descriptor *x, const dae_evaluator *e, double t, const double *p, const double *v,
-                    double *out)
+                    const double *mu, double *out)
 {
     int slot;
     double *work = dae_work_borrow(x->work, &slot);
     if (!work) return -1;
     double *X = work + x->registers;
-    fill_X(x->m, p, v, X);
+    fill_X(x->m, p, v, mu, X);
     dae_evaluator_start(e, work, x->s->parameter, x->s->discrete);
     dae_evaluator_run(e, work, t, X, out);
     dae_work_return(x->work, slot);
@@ -398,7 +457,7 @@ static int evaluate(descriptor *x, const dae_evaluator *e, double t, const doubl
 static int mass_fn(const dae_mech_point *at, double *out, void *user)
 {
     descriptor *x = user;
-    int np = x->m->np, r = evaluate(x, x->m->mass, at->t, at->p, NULL, out);
+    int np = x->m->np, r = evaluate(x, x->m->mass, at->t, at->p, NULL, NULL, out);
     for (int i = 0; i < np; i++) {
         for (int j = 0; j < np; j++) out[i + j * np] *= x->m->scale[i];
     }
@@ -408,28 +467,67 @@ static int mass_fn(const dae_mech_point *at, double *out, void *user)
 static int force(const dae_mech_point *at, double *out, void *user)
 {
     descriptor *x = user;
-    int r = evaluate(x, x->m->force, at->t, at->p, at->v, out);
+    int r = evaluate(x, x->m->force, at->t, at->p, at->v, NULL, out);
     for (int i = 0; i < x->m->np; i++) out[i] *= -x->m->scale[i];
+    return r;
+}
+
+/* The motion holds G^T mu and friction together: f = G^T mu - w (motion at a = 0). */
+static int force_with_friction(const dae_mech_point *at, double *out, void *user)
+{
+    descriptor *x = user;
+    const dae_mechanical *m = x->m;
+    int slot, r = evaluate(x, m->force, at->t, at->p, at->v, at->lambda, out);
+    double *G = r ? NULL : dae_work_borrow(x->gradients, &slot);
+    if (!G) return -1;
+    r = evaluate(x, m->gradient, at->t, at->p, NULL, NULL, G);
+    for (int i = 0; i < m->np; i++) {
+        out[i] *= -m->scale[i];
+        for (int k = 0; k < m->ng && at->lambda; k++) out[i] += G[k + i * m->ng] * at->lambda[k];
+    }
+    dae_work_return(x->gradients, slot);
+    return r;
+}
+
+/* df/dmu = G^T - w A D^-1, np x ng */
+static int friction(const dae_mech_point *at, double *out, void *user)
+{
+    descriptor *x = user;
+    const dae_mechanical *m = x->m;
+    int slot,
+        known = 0; /* |force| has no derivative at 0, where methods begin their search: as at the start */
+    for (int k = 0; k < m->ng && at->lambda; k++) known |= at->lambda[k] != 0;
+    int r = evaluate(x, m->slip, at->t, at->p, at->v, known ? at->lambda : x->mu_start, out);
+    double *G = r ? NULL : dae_work_borrow(x->gradients, &slot);
+    if (!G) return -1;
+    r = evaluate(x, m->gradient, at->t, at->p, NULL, NULL, G);
+    for (int k = 0; k < m->ng; k++) {
+        for (int i = 0; i < m->np; i++) {
+            double slip = m->scale[i] * out[i + k * m->np] / m->factor[k], bound = G[k + i * m->ng];
+            out[i + k * m->np] = fabs(bound - slip) <= 1e-14 * fabs(bound) ? 0 : bound - slip;
+        }
+    }
+    dae_work_return(x->gradients, slot);
     return r;
 }
 
 static int constraint(const dae_mech_point *at, double *g, double *G, void *user)
 {
     descriptor *x = user;
-    int r = g ? evaluate(x, x->m->gap, at->t, at->p, NULL, g) : 0;
-    return r || !G ? r : evaluate(x, x->m->gradient, at->t, at->p, NULL, G);
+    int r = g ? evaluate(x, x->m->gap, at->t, at->p, NULL, NULL, g) : 0;
+    return r || !G ? r : evaluate(x, x->m->gradient, at->t, at->p, NULL, NULL, G);
 }
 
 static int velocity(const dae_mech_point *at, double *out, void *user)
 {
     descriptor *x = user;
-    return evaluate(x, x->m->gap_rate, at->t, at->p, NULL, out);
+    return evaluate(x, x->m->gap_rate, at->t, at->p, NULL, NULL, out);
 }
 
 static int gamma_fn(const dae_mech_point *at, double *out, void *user)
 {
     descriptor *x = user;
-    return evaluate(x, x->m->gamma, at->t, at->p, at->v, out);
+    return evaluate(x, x->m->gamma, at->t, at->p, at->v, NULL, out);
 }
 
 static void destroy(dae_form *f)
@@ -437,6 +535,7 @@ static void destroy(dae_form *f)
     descriptor *x = f->self;
     if (!x) return;
     dae_work_destroy(x->work);
+    dae_work_destroy(x->gradients);
     dae_arena_destroy(x->arena);
     free(x);
 }
@@ -457,13 +556,20 @@ static dae_status create(dae_form *f, dae_error *err)
                         "statespace or index1");
     if (!x || !(x->arena = dae_arena_create()))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the descriptor form");
-    const dae_evaluator *all[] = {m->mass, m->force, m->gap, m->gradient, m->gap_rate, m->gamma};
+    const dae_evaluator *all[EVALUATORS] = {m->mass,     m->force, m->gap, m->gradient,
+                                            m->gap_rate, m->gamma, m->slip};
     size_t np = (size_t)m->np, ng = (size_t)m->ng;
     x->s = s;
     x->m = m;
-    for (int k = 0; k < 6; k++)
+    for (int k = 0; k < EVALUATORS - !m->friction; k++)
         x->registers =
             dae_evaluator_work(all[k]) + 1 > x->registers ? dae_evaluator_work(all[k]) + 1 : x->registers;
+    x->gradients = dae_work_create(np * ng + 1, prepare, NULL);
+    x->F = dae_arena_reals(x->arena, np * ng + 1);
+    x->mu = dae_arena_reals(x->arena, ng + 1);
+    x->mu_start = dae_arena_reals(x->arena, ng + 1);
+    for (int k = 0; k < m->ng && x->mu_start; k++)
+        x->mu_start[k] = s->initial.X[s->analysis.place[m->multiplier[k]]] * m->factor[k];
     x->work = dae_work_create(x->registers + (size_t)s->analysis.total + 1, prepare, NULL);
     x->mass = dae_arena_reals(x->arena, np * np + 1);
     x->X = dae_arena_reals(x->arena, (size_t)s->analysis.total + 1);
@@ -473,13 +579,14 @@ static dae_status create(dae_form *f, dae_error *err)
     x->rhs = dae_arena_reals(x->arena, np + ng + 1);
     x->G = dae_arena_reals(x->arena, np * ng + 1);
     dae_dense_init(&x->lu, m->np + m->ng, 0, x->arena);
-    if (!x->work || dae_arena_failed(x->arena))
+    if (!x->work || !x->gradients || dae_arena_failed(x->arena))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the descriptor form");
     dae_mech mech = {.np = m->np,
                      .nv = m->np,
                      .ng = m->ng,
                      .nlambda = m->ng,
-                     .force = force,
+                     .force = m->friction ? force_with_friction : force,
+                     .dfdlambda = m->friction ? friction : NULL,
                      .constraint = constraint,
                      .velocity = velocity,
                      .gamma = gamma_fn,
@@ -493,8 +600,8 @@ static dae_status create(dae_form *f, dae_error *err)
         mech.mass_fn = mass_fn;
     }
     f->system = (dae_system){.kind = DAE_KIND_MECH, .mech = mech};
-    snprintf(f->text, sizeof f->text, "mechanical form found: %d coordinates, %d constraint%s", m->np, m->ng,
-             m->ng == 1 ? "" : "s");
+    snprintf(f->text, sizeof f->text, "mechanical form found: %d coordinates, %d constraint%s%s", m->np,
+             m->ng, m->ng == 1 ? "" : "s", m->friction ? ", friction by the forces of constraint" : "");
     return DAE_OK;
 }
 
@@ -523,32 +630,56 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
     return DAE_OK;
 }
 
-/* Accelerations and multipliers: [M G^T; G 0] (a, mu) = (f, -gamma), into X. */
-static int complete(descriptor *x, double t, const double *z)
+/* Accelerations and multipliers: [M G^T-F; G 0] (a, mu) = (f - F mu0, -gamma), into rhs, F = df/dmu at mu0 (NULL: no friction). */
+static int solve_motion(descriptor *x, const dae_mech_point *at)
 {
     const dae_mechanical *m = x->m;
-    const int *place = x->s->analysis.place;
     int np = m->np, ng = m->ng, n = np + ng;
-    dae_mech_point at = {.t = t, .p = z, .v = z + np};
+    dae_mech_fn *f = m->friction ? force_with_friction : force;
     memset(x->matrix, 0, (size_t)n * (size_t)n * sizeof *x->matrix);
-    if (mass_fn(&at, x->mass, x) || constraint(&at, NULL, x->G, x) || force(&at, x->rhs, x) ||
-        gamma_fn(&at, x->rhs + np, x))
+    if (mass_fn(at, x->mass, x) || constraint(at, NULL, x->G, x) || f(at, x->rhs, x) ||
+        gamma_fn(at, x->rhs + np, x) || (m->friction && friction(at, x->F, x)))
         return 1;
     for (int j = 0; j < np; j++) {
         for (int i = 0; i < np; i++) x->matrix[i + j * n] = x->mass[i + j * np];
-        for (int k = 0; k < ng; k++)
-            x->matrix[np + k + j * n] = x->matrix[j + (np + k) * n] = x->G[k + j * ng];
+        for (int k = 0; k < ng; k++) {
+            double F = m->friction ? x->F[j + k * np] : 0;
+            x->matrix[np + k + j * n] = x->G[k + j * ng];
+            x->matrix[j + (np + k) * n] = x->G[k + j * ng] - F;
+            if (F != 0) x->rhs[j] -= F * at->lambda[k];
+        }
     }
     for (int k = 0; k < ng; k++) x->rhs[np + k] = -x->rhs[np + k];
     dae_dense_load(&x->lu, 1, x->matrix, n);
     if (dae_dense_factor(&x->lu)) return 1;
     dae_dense_solve(&x->lu, x->rhs, NULL);
-    fill_X(m, z, z + np, x->X);
+    return 0;
+}
+
+/* All of X from positions and velocities; friction that is not linear in mu takes iterations (Newton). */
+static int complete(descriptor *x, double t, const double *z)
+{
+    const dae_mechanical *m = x->m;
+    const int *place = x->s->analysis.place;
+    int np = m->np, ng = m->ng, done = 0;
+    dae_mech_point at = {.t = t, .p = z, .v = z + np, .lambda = m->friction ? x->mu : NULL};
+    for (int k = 0; k < ng; k++) x->mu[k] = x->X[place[m->multiplier[k]]] * m->factor[k];
+    for (int iteration = 0; iteration < MAX_ITERATIONS && !done; iteration++) {
+        double change = 0, size = 0;
+        if (solve_motion(x, &at)) return 1;
+        for (int k = 0; k < ng; k++) {
+            change = fmax(change, fabs(x->rhs[np + k] - x->mu[k]));
+            size = fmax(size, fabs(x->rhs[np + k]));
+            x->mu[k] = x->rhs[np + k];
+        }
+        done = !m->friction || change <= SETTLED * size;
+    }
+    if (!done) return 1;
+    fill_X(m, z, z + np, x->mu, x->X);
     for (int i = 0; i < np; i++) {
         x->X[place[m->position[i]] + 2] = x->rhs[i];
         if (m->velocity[i] >= 0) x->X[place[m->velocity[i]] + 1] = x->rhs[i];
     }
-    for (int k = 0; k < ng; k++) x->X[place[m->multiplier[k]]] = x->rhs[np + k] / m->factor[k];
     return 0;
 }
 

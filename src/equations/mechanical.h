@@ -7,6 +7,7 @@ struct dae_equation_system;
 
 /* NULL: the equations are something else (or no memory). Adds nodes to the graph. */
 dae_mechanical *dae_mechanical_find(const struct dae_equation_system *s);
-void dae_mechanical_destroy(dae_mechanical *m); /* NULL allowed */
+int dae_mechanical_friction(const dae_mechanical *m); /* 1: forces depend on the multipliers */
+void dae_mechanical_destroy(dae_mechanical *m);       /* NULL allowed */
 
 #endif

@@ -23,6 +23,7 @@ enum {
     DAE_MODEL_MAX_EQUATIONS = 200000, /* and variables */
     DAE_MODEL_MAX_STEPS = 10000000,   /* of reading: bounds the time that any text can take */
     DAE_MODEL_MAX_TEXT = 64000000,    /* bytes */
+    DAE_MODEL_MAX_WORDS = 3000000,    /* names, numbers and signs of a text */
     DAE_MODEL_MAX_DEPTH = 100         /* of nested expressions, blocks, calls */
 };
 

@@ -34,7 +34,7 @@ void dae_equation_object_destroy(void *p)
 static const char *unit_text(dae_problem *p, const dae_dimension *d)
 {
     char text[64] = "";
-    if (!d->soft) dae_dimension_text(d, text, sizeof text);
+    if (!d->soft) dae_dimension_name(d, text, sizeof text);
     if (!strcmp(text, "1")) text[0] = 0;
     return dae_problem_copy(p, text);
 }

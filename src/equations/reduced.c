@@ -61,6 +61,11 @@ void dae_reduction_destroy(dae_reduction *r)
     free(r);
 }
 
+int dae_reduction_varies(const dae_reduction *r)
+{
+    return !r->constant;
+}
+
 /* 1 if an entry of the stage depends on one of its unknowns x_j^(d_j - p). */
 static int is_nonlinear(const dae_analysis *a, int p, const int *entry, int count)
 {
@@ -149,6 +154,10 @@ struct dae_reduced {
     int *state;         /* dof */
     double *work, *jacobian_work, *out, *J, *correction;
     factors *factors; /* nstage */
+    /* of projections, where they were asked for */
+    dae_arena *normal_arena;
+    struct normal *normal; /* nstage */
+    double *delta;         /* n */
 };
 
 void dae_reduced_destroy(dae_reduced *d)
@@ -158,6 +167,7 @@ void dae_reduced_destroy(dae_reduced *d)
         dae_sparse_free(&d->factors[s].sparse);
         dae_arena_destroy(d->factors[s].arena);
     }
+    dae_arena_destroy(d->normal_arena);
     void *all[] = {d->X,    d->accepted,      d->size, d->level, d->fresh,      d->state,
                    d->work, d->jacobian_work, d->out,  d->J,     d->correction, d->factors};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
@@ -376,6 +386,115 @@ int dae_reduced_rates(dae_reduced *d, double t, const double *y, double *f)
     if (failed) return failed;
     for (int k = 0; k < d->r->a->sigma.dof; k++) f[k] = d->X[d->state[k] + 1];
     return 0;
+}
+
+/* ---- All values below the highest ------------------------------------------------------------------------------------- */
+
+int dae_reduced_highest(dae_reduced *d, double t, int count, const int *at, const double *z, const double **X)
+{
+    const dae_reduction *r = d->r;
+    double *work = d->work;
+    for (int s = 0; s + 1 < r->nstage; s++) work += dae_evaluator_work(r->stage[s].values) + 1;
+    memcpy(d->X, d->accepted, (size_t)r->a->total * sizeof(double));
+    for (int k = 0; k < count; k++) d->X[at[k]] = z[k];
+    int bad = solve_stage(d, &r->stage[r->nstage - 1], &d->factors[r->nstage - 1], work, t);
+    *X = d->X;
+    return bad;
+}
+
+struct normal { /* of one stage: J W^2 J' of the step of least change */
+    dae_dense_lu lu;
+    double *matrix, *mu; /* m*m, m */
+    int *same;           /* nentry: the next entry in the same column, -1: none */
+    int *head;           /* n: the first one */
+};
+
+int dae_reduced_projects(dae_reduced *d)
+{
+    const dae_reduction *r = d->r;
+    int n = r->a->n;
+    if (d->normal) return 0;
+    d->normal_arena = dae_arena_create();
+    if (!d->normal_arena) return -1;
+    struct normal *list = dae_arena_take(d->normal_arena, (size_t)r->nstage + 1, sizeof *list);
+    d->delta = dae_arena_reals(d->normal_arena, (size_t)n + 1);
+    for (int k = 0; list && k + 1 < r->nstage; k++) {
+        const stage *s = &r->stage[k];
+        struct normal *now = &list[k];
+        dae_dense_init(&now->lu, s->m, 0, d->normal_arena);
+        now->matrix = dae_arena_reals(d->normal_arena, (size_t)s->m * (size_t)s->m + 1);
+        now->mu = dae_arena_reals(d->normal_arena, (size_t)s->m + 4);
+        now->same = dae_arena_ints(d->normal_arena, (size_t)s->nentry + 1);
+        now->head = dae_arena_ints(d->normal_arena, (size_t)n + 1);
+        if (dae_arena_failed(d->normal_arena)) break;
+        for (int j = 0; j < n; j++) now->head[j] = -1;
+        for (int e = s->nentry - 1; e >= 0; e--) {
+            now->same[e] = now->head[s->column[e]];
+            now->head[s->column[e]] = e;
+        }
+    }
+    if (!list || dae_arena_failed(d->normal_arena)) return -1;
+    d->normal = list;
+    return 0;
+}
+
+/* One step of least weighted change for a stage: with r residuals and J entries in d->out, W the weights,
+ *     (J W^2 J') mu = r,   x -= W^2 J' mu
+ * The largest change against its weight; < 0: J has not full rank. */
+static double least_change(dae_reduced *d, const stage *s, struct normal *now, const double *weight)
+{
+    const dae_analysis *a = d->r->a;
+    const double *J = d->out + s->m;
+    double largest = 0;
+    memset(now->matrix, 0, (size_t)s->m * (size_t)s->m * sizeof(double));
+    for (int e = 0; e < s->nentry; e++) {
+        double w = weight[a->place[s->column[e]] + a->sigma.d[s->column[e]] - s->p];
+        for (int q = now->head[s->column[e]]; q >= 0; q = now->same[q])
+            now->matrix[s->row[e] + s->row[q] * s->m] += J[e] * J[q] * w * w;
+    }
+    memcpy(now->mu, d->out, (size_t)s->m * sizeof(double));
+    dae_dense_load(&now->lu, 1, now->matrix, s->m);
+    if (dae_dense_factor(&now->lu)) return -1;
+    dae_dense_solve(&now->lu, now->mu, NULL);
+    memset(d->delta, 0, (size_t)a->n * sizeof(double));
+    for (int e = 0; e < s->nentry; e++) d->delta[s->column[e]] += J[e] * now->mu[s->row[e]];
+    for (int j = 0; j < a->n; j++) {
+        if (d->delta[j] == 0) continue;
+        int x = a->place[j] + a->sigma.d[j] - s->p;
+        double change = weight[x] * weight[x] * d->delta[j];
+        d->X[x] -= change;
+        largest = fmax(largest, fabs(change) / weight[x]);
+    }
+    return largest;
+}
+
+int dae_reduced_project(dae_reduced *d, double t, int count, const int *at, const double *weight, double *z)
+{
+    const dae_reduction *r = d->r;
+    double *work = d->work;
+    for (int k = 0; k < count; k++) d->X[at[k]] = z[k];
+    for (int s = 0; s + 1 < r->nstage; s++) {
+        const stage *now = &r->stage[s];
+        double before = INFINITY;
+        int done = 0;
+        for (int k = 0; k < MAX_NEWTON && !done; k++) {
+            dae_evaluator_run(now->values, work, t, d->X, d->out);
+            if (!all_finite(d->out, now->m + now->nentry)) return 1;
+            double change = least_change(d, now, &d->normal[s], weight);
+            if (!(change >= 0)) return 1;
+            done = now->linear || change <= SETTLED || (change < 1e-6 && change >= before);
+            before = change;
+        }
+        if (!done) return 1;
+        work += dae_evaluator_work(now->values) + 1;
+    }
+    for (int k = 0; k < count; k++) z[k] = d->X[at[k]];
+    return 0;
+}
+
+void dae_reduced_note(dae_reduced *d, double t)
+{
+    note_accepted(d, t, d->X);
 }
 
 /* ---- Accepted points ------------------------------------------------------------------------------------------------------ */

@@ -12,6 +12,8 @@ typedef struct dae_reduced dae_reduced;
 /* The analysis must live as long. NULL: no memory. */
 dae_reduction *dae_reduction_create(const dae_analysis *a);
 void dae_reduction_destroy(dae_reduction *r); /* NULL allowed */
+/* 1: the system Jacobian depends on the point, so that the best states may change along a run. */
+int dae_reduction_varies(const dae_reduction *r);
 
 dae_reduced *dae_reduced_create(const dae_reduction *r, const double *parameter,
                                 const double *discrete); /* NULL: no memory */
@@ -36,6 +38,15 @@ int dae_reduced_accept(dae_reduced *d, double t, double *y);
 
 /* The same with all of X known: 1 where the states are others now. */
 int dae_reduced_review(dae_reduced *d, double t, const double *X);
+
+/* The underlying ODE: all values below the highest derivatives are given, z[k] at X[at[k]]; the highest ones follow from stage 0. */
+int dae_reduced_highest(dae_reduced *d, double t, int count, const int *at, const double *z, const double **X);
+int dae_reduced_projects(dae_reduced *d); /* takes memory for projections; < 0: there is none */
+/* The nearest z that satisfies all stages below 0, in the norm of the weights (total; what counts as a change of size 1): 0, > 0: not
+ * found. */
+int dae_reduced_project(dae_reduced *d, double t, int count, const int *at, const double *weight, double *z);
+/* The last solve is an accepted point: Newton starts from it from now on. */
+void dae_reduced_note(dae_reduced *d, double t);
 
 /* For checkpoints, as in dae_memory. */
 size_t dae_reduced_save(const dae_reduced *d, void *buffer);

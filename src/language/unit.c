@@ -220,6 +220,22 @@ void dae_dimension_text(const dae_dimension *d, char *out, size_t size)
     if (!used) snprintf(out, size, "1");
 }
 
+void dae_dimension_name(const dae_dimension *d, char *out, size_t size)
+{
+    /* those whose name says what is meant: not Hz (also rad/s); energy and torque are both N m */
+    static const char *const named[] = {"N", "W", "Pa", "V", "Ohm", "H", "F", "C", "S", "T", "Wb", "N m"};
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
+        double factor;
+        dae_dimension of;
+        dae_unit_read(named[k], strlen(named[k]), &factor, &of);
+        if (!memcmp(of.power, d->power, sizeof of.power)) {
+            snprintf(out, size, "%s", named[k]);
+            return;
+        }
+    }
+    dae_dimension_text(d, out, size);
+}
+
 void dae_si_text(double value, const char *quantity_unit, char *out, size_t size)
 {
     dae_dimension d;

@@ -161,6 +161,10 @@ dae_status dae_simulation_choose(dae_simulation *s, dae_error *err)
         memcpy(s->reason, "the problem asks for it", sizeof "the problem asks for it");
     if (!s->as_mechanism && p->system.kind != DAE_KIND_MECH) {
         if (is_open(form)) return DAE_OK;
+        if (p->system.kind == DAE_KIND_ODE && !strcmp(form, "explicit")) { /* it is one already */
+            s->options.formulation = NULL;
+            return DAE_OK;
+        }
         return dae_fail(
             err, DAE_ERR_INPUT, NAN,
             "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out",

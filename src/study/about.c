@@ -5,6 +5,7 @@
 #include "study/json.h"
 #include "study/solver.h"
 
+#include <daedalus/equations.h>
 #include <daedalus/page.h>
 
 #include <jansson.h>
@@ -211,6 +212,10 @@ dae_status dae_list_json(const char *what, int index, const struct dae_method *c
     if (!what || !strcmp(what, "formulations")) {
         json_t *list = json_array();
         for (int i = 0; dae_formulation_get(i); i++) put_formulation(more(list), dae_formulation_get(i));
+        for (int i = 0; dae_equations_form(i); i++) {
+            const dae_formulation_info *f = dae_equations_form(i);
+            if (!dae_formulation_find(f->name)) put_formulation(more(list), f);
+        }
         set(answer, "formulations", list);
     }
     return hand_out(answer, write, user);

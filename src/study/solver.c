@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 
+#include <daedalus/equations.h>
 #include <daedalus/formulation.h>
 #include <daedalus/plugin.h>
 
@@ -50,6 +51,16 @@ static dae_status no_method(const char *name, const struct dae_method *const *ow
                     near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
 }
 
+/* A form of mechanisms, or of equations. */
+static const dae_formulation_info *find_form(const char *name)
+{
+    const dae_formulation_info *f = dae_formulation_find(name);
+    for (int k = 0; !f && dae_equations_form(k); k++) {
+        if (!strcmp(dae_equations_form(k)->name, name)) f = dae_equations_form(k);
+    }
+    return f;
+}
+
 dae_status dae_solver_parse(const char *label, size_t length, const struct dae_method *const *own,
                             dae_solver *out, dae_error *err)
 {
@@ -68,7 +79,7 @@ dae_status dae_solver_parse(const char *label, size_t length, const struct dae_m
                         "%s: expected SOLVER, SOLVER/FORMULATION or SOLVER/FORMULATION+project", out->label);
     out->project = plus != NULL;
     if (form) {
-        const dae_formulation_info *f = dae_formulation_find(form);
+        const dae_formulation_info *f = find_form(form);
         if (!f) return dae_formulation_check(form, method, err);
         out->formulation = f->name;
     }

@@ -19,6 +19,16 @@ for word in '"index":3' '"dof":2' '"c":\[1,1,0,0,2\]' '"d":\[2,2,1,1,0\]' '"rout
     grep -q "$word" "$work/json" || fail "check --json: $word"
 done
 
+# every form by its name; why auto takes one
+for form in statespace index1 labels descriptor projected residual; do
+    "$daedalus" run "$source/models/pendulum.deq" --formulation $form --quiet --json >"$work/json" || fail "--formulation $form"
+    grep -q "\"formulation\":\"$form\"" "$work/json" || fail "the form $form is not the one that was asked for"
+    "$daedalus" list formulations | grep -q "^$form " || fail "list formulations: $form"
+done
+"$daedalus" run "$source/models/pendulum.deq" --formulation mass 2>&1 | grep -q 'there are: labels, descriptor' || fail "forms that there are"
+grep -q 'descriptor (mechanical form found), solver phem56' "$work/check" || fail "the reason of the form"
+"$daedalus" check "$source/problems/cable-drum.deq" | grep -q 'friction in joints found), solver mexx' || fail "friction goes to mexx"
+
 # errors with line, column and mark
 printf "var x = 1\nx' = 2x\ny' = 1\n" >"$work/bad.deq"
 "$daedalus" check "$work/bad.deq" >"$work/err" 2>&1 && fail "a wrong file was taken"

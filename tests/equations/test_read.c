@@ -172,7 +172,7 @@ static void brackets_are_units_or_sizes(void **state)
         "var u [V], i, w[N] [mV] = [1, 2, 3], F [N] = 0, v[m] = 0, x [m] = 1, h [1/(K^3 s)]\n"
         "let P [W] = u*i, Q[1] = x\n"
         "component c(m)\nvar x [m] = 5, y[m] = 0\nx' = 0\ny' = -y\nend\nuse a = c(m = 4)\n"
-        "u = 3[V]; i = 1; w' = -w; F' = -F; v' = -v; x' = 0; h = s\nlet z = Q[1] + P*0\n";
+        "u = 3[V]; i = 1; w' = -w; F' = 0; v' = -v; x' = 0; h = s\nlet z = Q[1] + P*0\n";
     static const struct {
         const char *name, *dimension;
         double start;
@@ -227,6 +227,15 @@ static void growth_is_bounded(void **state)
         if (model) fail_msg("was read: %s", list[k]);
         assert_true(m.count > 0);
     }
+    enum { terms = 900000 }; /* 3.6 million words */
+    char *text = malloc(4 * terms + 30), *at = text;
+    dae_messages m;
+    assert_non_null(text);
+    at += sprintf(at, "var x = 1\nx' = x");
+    for (int k = 0; k < terms; k++, at += 4) memcpy(at, "+x*t", 5);
+    assert_null(dae_model_read(text, strlen(text), NULL, NULL, 0, &m));
+    assert_string_equal(m.error[0].text, "the text is too long (limit 3000000 words): write loops");
+    free(text);
 }
 
 /* Long chains need no deep calls. */

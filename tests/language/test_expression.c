@@ -151,6 +151,8 @@ static void units_become_si(void **state)
     dae_dimension d = dae_expression_dimension(e);
     dae_dimension_text(&d, text, sizeof text);
     assert_string_equal(text, "m kg s^-2");
+    dae_dimension_name(&d, text, sizeof text);
+    assert_string_equal(text, "N");
     dae_expression_destroy(e);
 }
 
