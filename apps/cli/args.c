@@ -17,6 +17,10 @@ int cli_starved(int now)
 
 int cli_with_memory(int status)
 {
+    if (cli_starved(0) == 2) {
+        fprintf(stderr, "daedalus: out of memory; the answer is not complete\n");
+        cli_starved(1);
+    }
     return cli_starved(0) && (status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_INCONSISTENT)
                ? EXIT_FAILED
                : status;

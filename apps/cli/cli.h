@@ -92,7 +92,9 @@ int cli_add(cli_args *args, const char *name, const char *value);
 int cli_wrong(const cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
 /* Memory ran out, so that the program ends with EXIT_FAILED: 1, a message told it; 2, nobody did. 0 only asks. */
 int cli_starved(int now);
-int cli_with_memory(int status); /* the exit status: EXIT_FAILED if memory ran out */
+/* The exit status: where memory ran out that of a failed run, whatever the message was about, and never that of success. Says so if
+ * nobody has. */
+int cli_with_memory(int status);
 /* "name=value": splits a copy, kept until the program ends with the args. 0 or EXIT_USAGE. */
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count);
 /* The times of --at, each between t0 and t_end; the caller frees them. Without --at count is 0. */

@@ -174,13 +174,6 @@ static void *noting_malloc(size_t size)
     return p;
 }
 
-/* Without memory the exit status is that of a failed run, whatever the message was about, and never that of success. */
-static int with_memory(int status)
-{
-    if (cli_starved(0) == 2) fprintf(stderr, "daedalus: out of memory; the answer is not complete\n");
-    return cli_with_memory(status);
-}
-
 /* 1: standard output is a pipe, and its reader (head, a pager) has seen enough. */
 static int nobody_reads(void)
 {
@@ -193,7 +186,7 @@ int main(int argc, char **argv)
     quiet_blas();
     json_set_alloc_funcs(noting_malloc, free);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, not a silent end */
-    int status = cli_ended_by(with_memory(cli_dispatch(argc, argv)));
+    int status = cli_ended_by(cli_with_memory(cli_dispatch(argc, argv)));
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {
         if (nobody_reads()) return EXIT_DONE;
         fprintf(stderr, "daedalus: standard output could not be written\n");
