@@ -192,7 +192,10 @@ static int on_instant(int *count, int room, int *index, int *rising, double t, d
     const dae_actions *a = user;
     instant x;
     int answer = 0, round = 0;
-    if (!instant_take(a, &x) || switching(t, y, yp, x.before, user)) answer = -1;
+    if (!instant_take(a, &x)) {
+        dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+        answer = -1;
+    } else if (switching(t, y, yp, x.before, user)) answer = -1;
     for (int k = 0; k < *count && answer >= 0; k++) x.fires[index[k]] = 1;
     while (answer >= 0) {
         int r = act_once(a, &x, t, y, err);
@@ -224,14 +227,16 @@ static int on_event(int i, double t, int rising, double *y, double *yp, void *us
     return on_instant(&count, room, index, up, t, y, yp, user, NULL);
 }
 
-void dae_actions_begin(const dae_actions *a, double t0, double *y)
+int dae_actions_begin(const dae_actions *a, double t0, double *y)
 {
     enum { room = 256 };
     int index[room], up[room], count = 0;
+    dae_error err = {0};
     for (int i = 0; a && i < a->count && count < room; i++) {
         if (a->period[i] > 0 && a->from[i] == t0) index[count] = i, up[count++] = 1;
     }
-    if (count) on_instant(&count, room, index, up, t0, y, NULL, (void *)a, NULL);
+    if (count) on_instant(&count, room, index, up, t0, y, NULL, (void *)a, &err);
+    return err.status != DAE_ERR_MEMORY;
 }
 
 const dae_events *dae_actions_events(const dae_actions *a)

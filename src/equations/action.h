@@ -28,6 +28,6 @@ typedef struct dae_actions_parts {
 dae_actions_parts dae_actions_look(const dae_actions *a);
 int dae_actions_target(const dae_actions *a, int k); /* the component */
 /* Clocks that strike at t0 act on the initial values. */
-void dae_actions_begin(const dae_actions *a, double t0, double *y);
+int dae_actions_begin(const dae_actions *a, double t0, double *y); /* 0: no memory */
 
 #endif

@@ -102,12 +102,14 @@ static int *states_of(check *c)
 }
 
 /* Why "auto" takes this form; "" where the file names one, or the equations have one only. */
-static const char *form_reason(const check *c)
+static const char *form_reason(check *c)
 {
+    const dae_equation_system *s = c->p->forms ? c->p->forms->model : NULL;
     const char *reason = "", *form = c->p->formulation, *method = c->p->method;
     if (!c->p->forms || (form && strcmp(form, "auto") != 0)) return reason;
     c->p->forms->choose(c->p->forms, method && strcmp(method, "auto") != 0 ? dae_method_find(method) : NULL,
                         &reason);
+    if (dae_graph_failed(s->model->graph) == DAE_GRAPH_STARVED) c->starved = 1;
     return reason;
 }
 

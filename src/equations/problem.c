@@ -383,7 +383,7 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
     set_plot(p, o);
     set_outputs(p, o);
     p->events = dae_actions_events(o->actions);
-    if (p->y0) dae_actions_begin(o->actions, p->t0, (double *)p->y0);
+    if (p->y0 && !dae_actions_begin(o->actions, p->t0, (double *)p->y0)) return 0;
     info->name = dae_problem_copy(p, m->name);
     info->title = dae_problem_copy(p, m->title[0] ? m->title : m->name);
     info->kind = p->system.kind;

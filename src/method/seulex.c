@@ -12,8 +12,9 @@
  * nabla^k y_(n_j) n_j^k, have expansions in h_j too and are extrapolated like the values, which gives the derivatives H^k
  * y^(k) there; the polynomial has them, y at both ends and degree j. The right end because stiff components have died out.
  * ODEs refine it where points inside a step are wanted (refine.h).
- * Ours: "cannot be evaluated" halves the step; the correction of values that are off the algebraic equations at the start is
- * left to the first steps. */
+ * Ours: no row looks at f at the start of the step, so that a jump of f before the first inner point of all rows would not be seen: the
+ * slope of the polynomial there has to be that of f, within START tolerances, where nothing stiff hides it. "Cannot be evaluated"
+ * halves the step; the correction of values that are off the algebraic equations at the start is left to the first steps. */
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
@@ -43,6 +44,9 @@ enum {
 #define THETA_KEEP 1e-4   /* SEULEX: the Jacobian is kept below this and rtol */
 #define LAST_STRETCH 1.01 /* ours, as in erk.c */
 #define SINGULAR_MAX 5    /* SEULEX */
+#define START \
+    300.0 /* ours: what a jump at the start of a step may cost, in tolerances; 10 costs a tenth of the steps on smooth problems */
+#define SHORTER 0.25 /* ours: towards a jump */
 
 /* Survives in a checkpoint. */
 typedef struct state {
@@ -182,7 +186,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- One row of the tableau ---------------------------------------------------------------------------------------- */
 
-typedef enum outcome { FINE, DIVERGES, SINGULAR, UNDEFINED, STOP } outcome;
+typedef enum outcome { FINE, DIVERGES, SINGULAR, UNDEFINED, JUMP, STOP } outcome;
 
 static outcome judged(int r)
 {
@@ -321,6 +325,44 @@ static outcome rows(seulex *m, double H, int fixed, int *kc, int *accepted)
     return FINE;
 }
 
+/* With x = theta - 1 in [-1, 0]: y1 + x (D_1 + x/2 (D_2 + x/3 (...))) + c x^q, where c makes it y0 at x = -1; h, rows: of the step. */
+static void polynomial(const seulex *m, double x, double h, int rows, double *y, double *yp)
+{
+    int n = m->n, q = rows - 1 < DERIVATIVES ? rows - 1 : DERIVATIVES;
+    for (int i = 0; i < n; i++) {
+        double p = 0, dp = 0, end = 0; /* sum_k D_k x^(k-1)/k!, its derivative, and at x = -1 */
+        for (int k = q; k >= 1; k--) {
+            double d = m->D[((size_t)(k - 1) * ROWS + (size_t)(rows - k)) * (size_t)n + (size_t)i];
+            dp = (p + x * dp) / (k + 1);
+            p = d + x * p / (k + 1);
+            end = d - end / (k + 1);
+        }
+        double sign = q % 2 ? 1 : -1; /* (-1)^(q+1) */
+        double c = sign * (m->y0[i] - m->y1[i] + end), power = pow(x, q);
+        if (y) y[i] = m->y1[i] + x * p + c * power * x;
+        if (yp) yp[i] = (p + x * dp + (q + 1) * c * power) / h;
+    }
+}
+
+/* How far f at the start is from the slope of the polynomial there, in tolerances: (1 - h J)^-2 h (y' - f) with h and the factors of
+ * the last row; twice, because what has died out at the end of the step is no jump. */
+static double start_error(seulex *m, double H, int kc)
+{
+    int n = m->n;
+    double *e = m->d, scale = count_of(kc) / H;
+    polynomial(m, -1, H, kc, NULL, e);
+    for (int pass = 0; pass < 2; pass++) {
+        if (m->mass.n) dae_matrix_multiply(&m->mass, n, e, m->md);
+        else dae_copy(n, e, m->md);
+        dae_copy(n, m->md, e);
+        if (pass == 0) dae_axpy(n, -1, m->f0, e);
+        else
+            for (int i = 0; i < n; i++) e[i] *= scale;
+        solve(m, e);
+    }
+    return dae_wrms(n, e, m->scal);
+}
+
 /* SEULEX: order and step after an accepted step with kc rows. */
 static double next_step(seulex *m, int kc)
 {
@@ -390,7 +432,7 @@ static int begin(seulex *m)
 static double shorter(seulex *m, outcome o, double H, int kc)
 {
     state *s = m->s;
-    if (o != FINE) return 0.5 * H;
+    if (o != FINE) return o == JUMP ? SHORTER * H : 0.5 * H;
     s->k = s->k < kc ? s->k : kc;
     if (s->k > 2 && s->w[s->k - 1] < s->w[s->k] * FAC3) s->k--;
     double h = s->hh[s->k];
@@ -432,7 +474,8 @@ static dae_status step(void *self)
                 s->t, h);
         if (o == FINE && accepted) {
             dae_copy(m->n, m->T + (size_t)(kc - 1) * (size_t)m->n, m->y1);
-            r = dae_ivp_project(ivp, t1, m->y1);
+            int jump = !fixed && !(start_error(m, h, kc) <= START);
+            r = jump ? 1 : dae_ivp_project(ivp, t1, m->y1);
             if (!r) r = dae_ivp_f(ivp, t1, m->y1, m->f1);
             if (r < 0) return evaluation_failed(m, r, "in a step");
             if (!r) {
@@ -444,11 +487,12 @@ static dae_status step(void *self)
                 accept(m, t1, kc);
                 return DAE_OK;
             }
-            o = UNDEFINED;
+            o = jump ? JUMP : UNDEFINED;
         }
         dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g rows=%d rejected=%s", s->t, h, kc,
                 o == FINE       ? "error"
                 : o == DIVERGES ? "contraction"
+                : o == JUMP     ? "jump"
                                 : "undefined");
         ivp->stats->rejected++;
         h = shorter(m, o, h, kc);
@@ -463,25 +507,10 @@ static dae_status step(void *self)
 
 /* ---- Dense output ------------------------------------------------------------------------------------------------------ */
 
-/* With x = theta - 1 in [-1, 0]: y1 + x (D_1 + x/2 (D_2 + x/3 (...))) + c x^q, where c makes it y0 at x = -1. */
 static void extrapolated(const seulex *m, double t, double *y, double *yp)
 {
     const state *s = m->s;
-    int n = m->n, q = s->rows - 1 < DERIVATIVES ? s->rows - 1 : DERIVATIVES;
-    double x = (t - s->t) / s->h;
-    for (int i = 0; i < n; i++) {
-        double p = 0, dp = 0, end = 0; /* sum_k D_k x^(k-1)/k!, its derivative, and at x = -1 */
-        for (int k = q; k >= 1; k--) {
-            double d = m->D[((size_t)(k - 1) * ROWS + (size_t)(s->rows - k)) * (size_t)n + (size_t)i];
-            dp = (p + x * dp) / (k + 1);
-            p = d + x * p / (k + 1);
-            end = d - end / (k + 1);
-        }
-        double sign = q % 2 ? 1 : -1; /* (-1)^(q+1) */
-        double c = sign * (m->y0[i] - m->y1[i] + end), power = pow(x, q);
-        if (y) y[i] = m->y1[i] + x * p + c * power * x;
-        if (yp) yp[i] = (p + x * dp + (q + 1) * c * power) / s->h;
-    }
+    polynomial(m, (t - s->t) / s->h, s->h, s->rows, y, yp);
 }
 
 static void guess(void *self, double t, double *y)

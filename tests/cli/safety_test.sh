@@ -85,7 +85,7 @@ expect 2 run "$source/models/pendulum.json" --animate /dev/full
 equal "$(find . -name '*.part' | wc -l)" 0
 # a kill in the middle of a run
 echo old >old.csv
-daedalus run medakzo --set N=400 --solver radau5 --rtol 1e-9 --quiet --out old.csv >out 2>err </dev/null &
+daedalus run medakzo --set N=2000 --solver radau5 --rtol 1e-10 --quiet --out old.csv >out 2>err </dev/null &
 sleep 0.5
 kill -9 $!
 wait $! 2>/dev/null

@@ -190,10 +190,50 @@ static void first_step_is_bounded_by_interval_and_speed(void **state)
     }
 }
 
+/* No row of a step evaluates f at its start: where f is 0 first and the step that follows begins before the jump, all rows see 1. */
+static int late(double t, const double *y, double *f, void *user)
+{
+    (void)y, (void)user;
+    f[0] = t < 0.5 ? 0 : 1;
+    return 0;
+}
+
+/* [DETEST] F2: y' = 55 - 1.5 y or 55 - 0.5 y, in turns */
+static int in_turns(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = 55 - ((long)floor(t) % 2 == 0 ? 1.5 : 0.5) * y[0];
+    return 0;
+}
+
+static void jumps_before_the_first_inner_point_are_seen(void **state)
+{
+    double turns = 110;
+    (void)state;
+    for (int k = 0; k < 20; k++) {
+        double a = k % 2 ? 0.5 : 1.5;
+        turns = 55 / a + (turns - 55 / a) * exp(-a);
+    }
+    for (double tol = 1e-3; tol > 1e-10; tol /= 100) {
+        dae_options o = dae_options_default();
+        dae_system a = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = late}}, b = a;
+        double y = 0, z = 110;
+        dae_error err;
+        b.ode.f = in_turns;
+        o.method = "seulex";
+        o.rtol = o.atol = tol;
+        assert_int_equal(dae_solve(&a, &o, 0, 1, &y, NULL, &err), DAE_OK);
+        assert_near(y, 0.5, 1000 * tol); /* 2e8 tolerances before */
+        assert_int_equal(dae_solve(&b, &o, 0, 20, &z, NULL, &err), DAE_OK);
+        assert_near(z / turns, 1, 1000 * tol); /* 5e6 before */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_step_is_bounded_by_interval_and_speed),
+        cmocka_unit_test(jumps_before_the_first_inner_point_are_seen),
         cmocka_unit_test(observed_orders_are_those_of_the_rows),
         cmocka_unit_test(observed_orders_of_dense_output),
         cmocka_unit_test(digits_follow_the_tolerance),
