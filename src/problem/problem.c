@@ -209,6 +209,8 @@ dae_status dae_problem_start(dae_problem *p, double t0, const dae_setting *init,
         dae_status s = set_component(p, &init[k], y, err);
         if (s < 0) return s;
     }
+    if (t0 == p->t0 && !memcmp(y, p->y0, (size_t)n * sizeof *y))
+        return DAE_OK; /* where it starts anyway: the reference holds */
     if (p->data && dae_problem_remember_start(p, t0, init, ninit) < 0)
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (p->system.kind != DAE_KIND_IDE) p->yp0 = NULL;

@@ -142,9 +142,23 @@ static void equation_files_have_tolerances_of_variables(void **state)
     assert_null(dae_problem_open(text, &(dae_setting){"t", "=1"}, 1, &err));
 }
 
+static void the_same_start_keeps_the_reference(void **state)
+{
+    dae_error err = {0};
+    (void)state;
+    dae_problem *p = dae_problem_open("orego", NULL, 0, &err);
+    assert_non_null(p);
+    assert_int_equal(dae_problem_start(p, p->t0, NULL, 0, &err), DAE_OK);
+    assert_non_null(p->reference);
+    assert_int_equal(dae_problem_start(p, p->t0, &(dae_setting){"y1", "2"}, 1, &err), DAE_OK);
+    assert_null(p->reference);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_start_keeps_the_reference),
         cmocka_unit_test(tolerate_takes_numbers_lists_and_names),
         cmocka_unit_test(tolerated_runs_are_those_of_vectors),
         cmocka_unit_test(variants_keep_start_and_tolerances),

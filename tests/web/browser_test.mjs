@@ -155,7 +155,9 @@ async function study(page) {
   for (const box of await page.locator('.workprec input[type=checkbox]').all()) await box.setChecked(['radau5', 'dassl'].includes(await box.inputValue()));
   await page.getByRole('button', { name: 'Start the study' }).click();
   await page.getByText('16 of 16 runs').waitFor();
-  const rows = await page.getByRole('table', { name: 'Work-precision study' }).getByRole('row').allTextContents();
+  const lines = page.getByRole('table', { name: 'Work-precision study' }).getByRole('row');
+  await lines.nth(14).waitFor(); // the table is drawn with the next picture
+  const rows = await lines.allTextContents();
   check(rows.length >= 15, `points of the study: ${rows.length}`);
 }
 
