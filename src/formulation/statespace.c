@@ -321,8 +321,9 @@ static const dae_option options[] = {
      "simple|full", "",
      "accelerations from the saddle-point system (simple) or in the null space of G (full)"},
     {"coordinates", DAE_OPTION_NAME, offsetof(dae_formulation_options, coordinates), 0, "pivoting", 0, 0,
-     "pivoting|nullspace", "",
-     "independent coordinates: chosen by full pivoting, or spanning the null space of G"},
+     "pivoting|printed|nullspace", "",
+     "independent coordinates: chosen by full pivoting (printed: at the start as the lecture notes print it, "
+     "without a search of the last row), or spanning the null space of G"},
     {"independent", DAE_OPTION_NAME, offsetof(dae_formulation_options, independent), 0, "auto", 0, 0, NULL,
      "", "numbers of the independent positions at the start, as 3,6; auto: chosen"},
     {"scale", DAE_OPTION_NAME, offsetof(dae_formulation_options, scale), 0, "none", 0, 0, "none|columns", "",

@@ -58,7 +58,7 @@ static void sort_ints(int n, int *x)
 
 /* Independent velocities: full pivoting of the first m rows of s->G. With columns of length 1 neither units nor lever arms
  * matter, and planar bodies on pins keep their angles; a single row has nothing left to choose by then. Returns the rank. */
-static int pivot_velocities(dae_formulation *f, int m, int *index)
+static int pivot_velocities(dae_formulation *f, int m, int first, int *index)
 {
     statespace *s = f->self;
     int nv = f->d.nv;
@@ -69,7 +69,9 @@ static int pivot_velocities(dae_formulation *f, int m, int *index)
         double length = scaled ? sqrt(dae_statespace_dot(m, column, column)) : 0;
         for (int i = 0; i < m && length > 0; i++) column[i] /= length;
     }
-    int rank = dae_gefp(m, nv, s->gefp, NULL, 0, s->rows, s->cols, NULL);
+    int printed = first && !strcmp(f->option.coordinates, "printed");
+    int rank = (printed ? dae_gefp_printed : dae_gefp)(m, nv, s->gefp, NULL, 0, s->rows, s->cols, NULL);
+    if (printed && rank < m) return pivot_velocities(f, m, 0, index); /* a zero stood there */
     for (int k = 0; k < nv - rank && rank == m; k++) index[k] = s->cols[m + k];
     if (rank == m) sort_ints(nv - m, index);
     return rank;
@@ -155,12 +157,12 @@ int dae_statespace_choose(dae_formulation *f, double t, const double *p, int fir
     int r = dae_statespace_dense_G(f, t, p);
     if (r) return r;
     if (!s->holonomic) {
-        *rank = pivot_velocities(f, d->nl, s->other_velocity);
+        *rank = pivot_velocities(f, d->nl, first, s->other_velocity);
         if (*rank < d->nl) return 1;
     }
     functionals pick = {.n = d->nv, .count = s->nw, .index = s->other.index};
     if (first && s->wished) return take_wish(f, t, p, K);
-    *rank = pivot_velocities(f, m, pick.index);
+    *rank = pivot_velocities(f, m, first, pick.index);
     if (*rank < m) return 1;
     if (s->plain && !s->other.Z) return dae_statespace_factor_position(f, K, &s->other, t, p);
     /* A basis of the null space in terms of the velocities, then of positions. */

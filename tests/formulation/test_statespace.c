@@ -60,24 +60,24 @@ static void reference(const mechanism *m, double *y)
     if (dae_solve(&m->sys, &opt, 0, m->t_end, y, NULL, &err) < 0) fail_msg("%s: %s", m->name, err.text);
 }
 
-/* Every mechanism (Euler parameters, M(p), nonholonomic, friction, dynamics, rheonomic), both partitions, both kinds of
+/* Every mechanism (Euler parameters, M(p), nonholonomic, friction, dynamics, rheonomic), both partitions, all kinds of
  * coordinates: the same motion as index1, the constraints to rounding. */
 static void every_mechanism_moves_as_in_other_forms(void **state)
 {
-    static const char *const partition[] = {"simple", "full"}, *const coordinates[] = {"pivoting",
-                                                                                       "nullspace"};
+    static const char *const partition[] = {"simple", "full"}, *const coordinates[] = {
+                                                                   "pivoting", "nullspace", "printed"};
     (void)state;
     for (int which = 0; which < MECHANISMS; which++) {
         mechanism m = mechanism_get(which);
         double want[20], y[20];
         dae_stats st;
         reference(&m, want);
-        for (int k = 0; k < 4; k++) {
-            solve(&m, "dop853", partition[k / 2], coordinates[k % 2], 1e-11, y, &st);
+        for (int k = 0; k < 6; k++) {
+            solve(&m, "dop853", partition[k / 3], coordinates[k % 3], 1e-11, y, &st);
             for (int i = 0; i < dae_system_size(&m.sys); i++) {
                 if (!(fabs(y[i] - want[i]) <= 1e-7 * fmax(1, fabs(want[i])))) {
-                    fail_msg("%s, %s, %s: y[%d] = %.12g, expected %.12g", m.name, partition[k / 2],
-                             coordinates[k % 2], i, y[i], want[i]);
+                    fail_msg("%s, %s, %s: y[%d] = %.12g, expected %.12g", m.name, partition[k / 3],
+                             coordinates[k % 3], i, y[i], want[i]);
                 }
             }
             assert_near(st.position_residual, 0, 1e-13);

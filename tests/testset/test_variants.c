@@ -187,6 +187,134 @@ static void andrews_start_is_the_published_one(void **state)
     dae_problem_destroy(q);
 }
 
+/* The wheels are set on the rails anew, and what was printed comes out for constants that are nearly the given ones: to the
+ * digits that it has. */
+static void wheel_takes_other_constants(void **state)
+{
+    (void)state;
+    static const char *const other[] = {"mR=20,I1=0.05,mu=0.3,delta0=0.04,rho0=0.12,rho1=0.08,a0=0.16",
+                                        "kappa=0.02,alpha=0.05,v0=20,mA=5,FA=10,LA=0.3",
+                                        "kappa=-0.05,alpha=-0.1,mA=2,hA=0.5,C=1e3,cz=3000"};
+    for (int k = 0; k < 6; k++) {
+        char settings[200];
+        snprintf(settings, sizeof settings, "index=%d,%s", 2 + k % 2, other[k / 2]);
+        dae_problem *p = create("wheel", settings);
+        assert_null(p->reference);
+        assert_true(start_residual(p) < 1e-10);
+        check_jacobian(p, 0, 1e-6, settings);
+        dae_problem_destroy(p);
+    }
+    dae_problem *p = create("wheel", ""), *q = create("wheel", "mR=16.0800000000001");
+    assert_non_null(p->reference);
+    for (int i = 0; i < 17; i++) assert_near(q->y0[i], p->y0[i], 5e-5 * fabs(p->y0[i]) + 1e-12);
+    for (int i = 5; i < 11; i++)
+        assert_near(q->yp0[i], p->yp0[i], 4e-3 * fabs(p->yp0[i]) + 2e-4); /* lambda has five */
+    dae_problem_destroy(p);
+    dae_problem_destroy(q);
+    dae_error err = {0};
+    assert_null(dae_problem_create("wheel", &(dae_setting){"a0", "5"}, 1, &err));
+    assert_non_null(strstr(err.text, "no place on the rails"));
+}
+
+/* c = a b for matrices of 3 x 3 by rows; the turn by an angle about axis 2 (yaw), 3 (roll). */
+static void product(const double *a, const double *b, double *c)
+{
+    for (int i = 0; i < 9; i++) c[i] = 0;
+    for (int i = 0; i < 27; i++)
+        c[i / 3 / 3 * 3 + i % 3] += a[i / 3 / 3 * 3 + i / 3 % 3] * b[i / 3 % 3 * 3 + i % 3];
+}
+
+static void turn(int axis, double angle, double *r)
+{
+    double c = cos(angle), s = sin(angle);
+    const double yaw[9] = {c, 0, s, 0, 1, 0, -s, 0, c}, roll[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
+    memcpy(r, axis == 2 ? yaw : roll, sizeof yaw);
+}
+
+/* An axle that moves freely over a curved, tilted track: p(t), beta(t) are given polynomials. */
+static const double V0 = 20, KAPPA = 0.02, ALPHA = 0.3, SPIN = 200, INERTIA[2] = {0.0605, 0.366};
+
+static void motion(double t, double *u, double *up)
+{
+    static const double at[5] = {0.001, 0.0003, 0.002, 0.03, 0.02}, rate[5] = {0.3, -0.2, 0.4, 0.5, -0.7},
+                        curve[5] = {2, -3, 1, 4, 5};
+    for (int i = 0; i < 5; i++) {
+        u[i] = at[i] + t * (rate[i] + t * curve[i] / 2);
+        up[i] = u[5 + i] = rate[i] + t * curve[i];
+        up[5 + i] = curve[i];
+    }
+    u[10] = 0.7 - 6 * t;
+    up[10] = -6;
+}
+
+/* Place and angular momentum of the axle in a frame at rest, and the axes of track and axle there. The track runs on a
+ * circle about an axis n and turns by -v0 kappa t. */
+static void seen_from_rest(double t, double *place, double *momentum, double *track, double *axle)
+{
+    double u[17] = {0}, up[17], tilt[9], back[9], about[9], yaw[9], roll[9], h[9], Omega[3];
+    motion(t, u, up);
+    /* the axis n = (sin alpha, cos alpha, 0) becomes axis 2, about which the track turns */
+    turn(3, ALPHA, tilt);
+    turn(3, -ALPHA, back);
+    turn(2, -V0 * KAPPA * t, about);
+    product(about, tilt, h);
+    product(back, h, track);
+    turn(2, u[3], yaw);
+    turn(3, u[4], roll);
+    product(yaw, roll, h);
+    product(track, h, axle);
+    /* the origin of the track: a circle whose centre lies at -e/kappa, e = (cos alpha, -sin alpha, 0) */
+    const double e[3] = {cos(ALPHA), -sin(ALPHA), 0}, n[3] = {sin(ALPHA), cos(ALPHA), 0};
+    for (int i = 0; i < 3; i++) {
+        double r = 0;
+        for (int j = 0; j < 3; j++) r += track[3 * i + j] * (u[j] + e[j] / KAPPA);
+        place[i] = r - e[i] / KAPPA;
+    }
+    const double w = -V0 * KAPPA;
+    double spun[3] = {u[8] * sin(u[4]), u[8] * cos(u[4]), u[9]};
+    for (int i = 0; i < 3; i++) { /* n in the axes of the axle: yaw and roll backwards */
+        double in = 0;
+        product(yaw, roll, h);
+        for (int j = 0; j < 3; j++) in += h[3 * j + i] * n[j];
+        Omega[i] = spun[i] + w * in;
+    }
+    for (int i = 0; i < 3; i++) {
+        momentum[i] = axle[3 * i] * INERTIA[0] * (SPIN + u[10] + Omega[0]);
+        for (int j = 1; j < 3; j++) momentum[i] += axle[3 * i + j] * INERTIA[1] * Omega[j];
+    }
+}
+
+/* The terms of the curved track: mass times acceleration and the rate of the angular momentum, by differences in a frame at
+ * rest, are the forces and moments that the problem is left with when friction, springs and weight are nearly gone. */
+static void wheel_on_a_curve_obeys_newton_and_euler(void **state)
+{
+    (void)state;
+    dae_problem *p = create("wheel", "kappa=0.02,alpha=0.3,v0=20,g=1e-3,cx=0,cz=0,mu=1e-9");
+    double u[17], up[17] = {0}, F[17];
+    memcpy(u, p->y0, sizeof u);
+    motion(0, u, up);
+    u[15] = u[16] = -1e-12; /* nearly no contact force */
+    assert_int_equal(p->system.ide.residual(0, u, up, F, p->system.ide.user), 0);
+    double place[5][3], momentum[5][3], track[9], axle[9], h = 1e-3, mR = 16.08;
+    for (int k = 0; k < 5; k++) seen_from_rest((k - 2) * h, place[k], momentum[k], track, axle);
+    seen_from_rest(0, place[2], momentum[2], track, axle);
+    double a[3], dL[3];
+    for (int i = 0; i < 3; i++) {
+        a[i] = (-place[0][i] + 16 * place[1][i] - 30 * place[2][i] + 16 * place[3][i] - place[4][i]) /
+               (12 * h * h);
+        dL[i] = (momentum[0][i] - 8 * momentum[1][i] + 8 * momentum[3][i] - momentum[4][i]) / (12 * h);
+    }
+    for (int j = 0; j < 3; j++) {
+        double force = 0, moment = 0;
+        for (int i = 0; i < 3; i++) force += mR * a[i] * track[3 * i + j], moment += dL[i] * axle[3 * i + j];
+        double weight = j == 0 ? -mR * 1e-3 * sin(ALPHA) : j == 1 ? -mR * 1e-3 * cos(ALPHA) : 0;
+        assert_near(F[5 + j], force - weight, 1e-6 * mR * V0 * V0 * KAPPA);
+        /* rows 8, 9, 10 are about the axes 2, 3, 1 of the axle */
+        assert_near(F[j == 0 ? 10 : 7 + j], moment, 1e-6 * INERTIA[0] * SPIN);
+    }
+    dae_problem_destroy(p);
+}
+
 static void circuits_and_chemistry_take_other_constants(void **state)
 {
     (void)state;
@@ -303,6 +431,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(andrews_takes_other_constants),
         cmocka_unit_test(andrews_start_is_the_published_one),
+        cmocka_unit_test(wheel_takes_other_constants),
+        cmocka_unit_test(wheel_on_a_curve_obeys_newton_and_euler),
         cmocka_unit_test(circuits_and_chemistry_take_other_constants),
         cmocka_unit_test(truck_rests_with_other_constants),
         cmocka_unit_test(inputs_stand_beside_outputs),
