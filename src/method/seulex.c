@@ -12,9 +12,10 @@
  * nabla^k y_(n_j) n_j^k, have expansions in h_j too and are extrapolated like the values, which gives the derivatives H^k
  * y^(k) there; the polynomial has them, y at both ends and degree j. The right end because stiff components have died out.
  * ODEs refine it where points inside a step are wanted (refine.h).
- * Ours: no row looks at f at the start of the step, so that a jump of f before the first inner point of all rows would not be seen: the
- * slope of the polynomial there has to be that of f, within START tolerances, where nothing stiff hides it. "Cannot be evaluated"
- * halves the step; the correction of values that are off the algebraic equations at the start is left to the first steps. */
+ * Ours: a jump of f before the first inner point of all rows leaves no trace in the tableau, since no row looks at f at the start; one
+ * behind their last inner point adds a multiple of h_j, which extrapolation removes. The slope of the polynomial at the start has to
+ * be that of f, and the second differences at the end have to converge. "Cannot be evaluated" halves the step; the correction of
+ * values that are off the algebraic equations at the start is left to the first steps. */
 #include "core/matrix.h"
 #include "core/vector.h"
 #include "linalg/shifted.h"
@@ -44,8 +45,11 @@ enum {
 #define THETA_KEEP 1e-4   /* SEULEX: the Jacobian is kept below this and rtol */
 #define LAST_STRETCH 1.01 /* ours, as in erk.c */
 #define SINGULAR_MAX 5    /* SEULEX */
-#define START \
-    300.0 /* ours: what a jump at the start of a step may cost, in tolerances; 10 costs a tenth of the steps on smooth problems */
+#define UNCLEAR \
+    1000.0 /* ours: what a jump that no row sees may cost, in tolerances, where a smooth solution can look like it ... */
+#define CLEAR \
+    30.0 /* ... and where it cannot; 10 and 300 cost a tenth of the steps on ringmod, medakzo and orego */
+#define ALIKE 0.25   /* ours: how far figures may be apart that are the same for a jump */
 #define SHORTER 0.25 /* ours: towards a jump */
 
 /* Survives in a checkpoint. */
@@ -325,10 +329,16 @@ static outcome rows(seulex *m, double H, int fixed, int *kc, int *accepted)
     return FINE;
 }
 
-/* With x = theta - 1 in [-1, 0]: y1 + x (D_1 + x/2 (D_2 + x/3 (...))) + c x^q, where c makes it y0 at x = -1; h, rows: of the step. */
-static void polynomial(const seulex *m, double x, double h, int rows, double *y, double *yp)
+static int derivatives_of(int rows)
 {
-    int n = m->n, q = rows - 1 < DERIVATIVES ? rows - 1 : DERIVATIVES;
+    return rows - 1 < DERIVATIVES ? rows - 1 : DERIVATIVES;
+}
+
+/* With x = theta - 1 in [-1, 0] and q derivatives at the end of a step of so many rows and size h:
+ * y1 + x (D_1 + x/2 (D_2 + x/3 (...))) + c x^(q+1), where c makes it y0 at x = -1. */
+static void polynomial(const seulex *m, double x, double h, int rows, int q, double *y, double *yp)
+{
+    int n = m->n;
     for (int i = 0; i < n; i++) {
         double p = 0, dp = 0, end = 0; /* sum_k D_k x^(k-1)/k!, its derivative, and at x = -1 */
         for (int k = q; k >= 1; k--) {
@@ -344,23 +354,74 @@ static void polynomial(const seulex *m, double x, double h, int rows, double *y,
     }
 }
 
-/* How far f at the start is from the slope of the polynomial there, in tolerances: (1 - h J)^-2 h (y' - f) with h and the factors of
- * the last row; twice, because what has died out at the end of the step is no jump. */
-static double start_error(seulex *m, double H, int kc)
+/* ---- Jumps that no row sees ------------------------------------------------------------------------------------------- */
+
+/* What two figures have in common that are the same for a jump, and differ by a factor for a smooth solution. */
+static double common(double a, double b)
+{
+    return fabs(a - b) <= ALIKE * fmin(fabs(a), fabs(b)) ? a : 0;
+}
+
+/* |(1 - h J)^-2 h e| in tolerances, with h and the factors of the last row; twice, because what has died out at the end of the
+ * step is no jump. */
+static double damped_size(seulex *m, double H, int kc, double *e)
 {
     int n = m->n;
-    double *e = m->d, scale = count_of(kc) / H;
-    polynomial(m, -1, H, kc, NULL, e);
+    double scale = count_of(kc) / H;
     for (int pass = 0; pass < 2; pass++) {
-        if (m->mass.n) dae_matrix_multiply(&m->mass, n, e, m->md);
-        else dae_copy(n, e, m->md);
-        dae_copy(n, m->md, e);
-        if (pass == 0) dae_axpy(n, -1, m->f0, e);
-        else
-            for (int i = 0; i < n; i++) e[i] *= scale;
+        if (pass && m->mass.n) {
+            dae_matrix_multiply(&m->mass, n, e, m->md);
+            dae_copy(n, m->md, e);
+        }
+        for (int i = 0; pass && i < n; i++) e[i] *= scale;
         solve(m, e);
     }
     return dae_wrms(n, e, m->scal);
+}
+
+/* Before the first inner point of all rows: f at the start is not the slope of the polynomial there. That of a polynomial with one
+ * derivative less is off by as much where f jumps, and by more where the solution is smooth. */
+static int jump_at_start(seulex *m, double H, int kc)
+{
+    int n = m->n, q = derivatives_of(kc);
+    double *e = m->d, *less = m->x, bound = 0;
+    polynomial(m, -1, H, kc, q, NULL, e);
+    polynomial(m, -1, H, kc, q - 1, NULL, less);
+    if (m->mass.n) {
+        dae_matrix_multiply(&m->mass, n, e, m->md);
+        dae_copy(n, m->md, e);
+        dae_matrix_multiply(&m->mass, n, less, m->md);
+        dae_copy(n, m->md, less);
+    }
+    for (int i = 0; i < n; i++) {
+        e[i] -= m->f0[i];
+        less[i] = common(e[i], less[i] - m->f0[i]);
+        double w = less[i] * H / (count_of(kc) * m->scal[i]);
+        bound += w * w;
+    }
+    if (!(damped_size(m, H, kc, e) <= UNCLEAR)) return 1;
+    return bound > (double)n * CLEAR * CLEAR && damped_size(m, H, kc, less) > CLEAR;
+}
+
+/* Behind the last inner point of all rows: a jump d adds H d n_j to the second differences nabla^2 y n_j^2 of row j, and H d (n_2, ..
+ * n_j) to the differences between the columns of their tableau, while the values lack H d/n at most. */
+static int jump_at_end(const seulex *m, int kc)
+{
+    size_t n = (size_t)m->n;
+    const double *column = m->D + (ROWS + (size_t)(kc - 2)) * n;
+    double sum = 0, clear = 0;
+    for (size_t i = 0; i < n; i++) {
+        double e = 0, both = 0;
+        for (int c = 0; c < 3 && c <= kc - 2; c++) {
+            double left = c < kc - 2 ? column[i - (size_t)(c + 1) * n] : 0;
+            double d = (column[i - (size_t)c * n] - left) / (count_of(2 + c) * count_of(kc) * m->scal[i]);
+            both = c ? common(both, d) : d;
+            if (!c) e = d;
+        }
+        sum += e * e;
+        clear += both * both;
+    }
+    return !(sum <= m->n * UNCLEAR * UNCLEAR) || clear > m->n * CLEAR * CLEAR;
 }
 
 /* SEULEX: order and step after an accepted step with kc rows. */
@@ -474,7 +535,7 @@ static dae_status step(void *self)
                 s->t, h);
         if (o == FINE && accepted) {
             dae_copy(m->n, m->T + (size_t)(kc - 1) * (size_t)m->n, m->y1);
-            int jump = !fixed && !(start_error(m, h, kc) <= START);
+            int jump = !fixed && (jump_at_end(m, kc) || jump_at_start(m, h, kc));
             r = jump ? 1 : dae_ivp_project(ivp, t1, m->y1);
             if (!r) r = dae_ivp_f(ivp, t1, m->y1, m->f1);
             if (r < 0) return evaluation_failed(m, r, "in a step");
@@ -510,7 +571,7 @@ static dae_status step(void *self)
 static void extrapolated(const seulex *m, double t, double *y, double *yp)
 {
     const state *s = m->s;
-    polynomial(m, (t - s->t) / s->h, s->h, s->rows, y, yp);
+    polynomial(m, (t - s->t) / s->h, s->h, s->rows, derivatives_of(s->rows), y, yp);
 }
 
 static void guess(void *self, double t, double *y)

@@ -121,6 +121,26 @@ static void radau_sees_jumps_that_were_not_declared(void **state)
     }
 }
 
+/* The same for seulex, whose rows have no point in the first and in the last part of a step: 1e6 tolerances on F1 at 1e-7 before second
+ * differences were looked at. */
+static void seulex_sees_jumps_that_were_not_declared(void **state)
+{
+    (void)state;
+    for (int k = 0; k < DETEST_COUNT; k++) {
+        const detest_problem *p = &detest_problems[k];
+        double reference[DETEST_SIZE];
+        if (p->stiff || p->name[0] != 'F') continue;
+        assert_true(detest_reference(p, 0, reference) < 1e-9);
+        for (int j = 2; j <= 11; j++) {
+            detest_run r = {.problem = p, .method = "seulex", .rtol = pow(10, -j), .atol = pow(10, -j)};
+            detest_solve(&r);
+            assert_int_equal(r.status, DAE_OK);
+            if (!(detest_error(&r, reference) <= 1000))
+                fail_msg("%s at %g: %g", p->name, r.rtol, detest_error(&r, reference));
+        }
+    }
+}
+
 /* Components below their atol turned negative and ran away. */
 static void small_components_do_not_run_away(void **state)
 {
@@ -175,6 +195,7 @@ int main(void)
         cmocka_unit_test(errors_that_nothing_damps_are_kept_small),
         cmocka_unit_test(iterations_are_not_believed_too_early),
         cmocka_unit_test(radau_sees_jumps_that_were_not_declared),
+        cmocka_unit_test(seulex_sees_jumps_that_were_not_declared),
         cmocka_unit_test(small_components_do_not_run_away),
         cmocka_unit_test(automatic_choice_follows_the_tolerance),
     };

@@ -229,11 +229,54 @@ static void jumps_before_the_first_inner_point_are_seen(void **state)
     }
 }
 
+/* y'' + 2 d w y' + w^2 y = s(t); s jumps from 0 to 1 at c[0], d = c[1] is 0 or 1 */
+static int swing(double t, const double *y, double *f, void *user)
+{
+    const double *c = user, s = t < c[0] ? 0 : 1, w = 3;
+    f[0] = y[1];
+    f[1] = s - w * w * y[0] - 2 * w * c[1] * y[1];
+    return 0;
+}
+
+static void swing_exactly(double t, const double *c, double *y)
+{
+    double w = 3, x = t - c[0];
+    double e = c[1] > 0 ? exp(-w * x) * (1 + w * x) : cos(w * x);
+    double v = c[1] > 0 ? exp(-w * x) * x : sin(w * x) / w;
+    double free = c[1] > 0 ? exp(-w * t) * (1 + w * t) : cos(w * t);
+    double speed = c[1] > 0 ? -w * w * t * exp(-w * t) : -w * sin(w * t);
+    y[0] = free + (x > 0 ? (1 - e) / (w * w) : 0);
+    y[1] = speed + (x > 0 ? v : 0);
+}
+
+/* Where a jump falls between the points of the rows must not matter. Behind the last inner point of all rows the tableau does not see it:
+ * 1e6 tolerances ([DETEST] F1). */
+static void jumps_are_seen_wherever_they_fall(void **state)
+{
+    static const double tol[] = {1e-3, 1e-5, 1e-7, 1e-8};
+    (void)state;
+    for (int k = 0; k < 4 * 2 * 100; k++) {
+        double c[] = {2 + (k / 8) / 97.0, k / 4 % 2}, y[] = {1, 0}, exact[2];
+        dae_system a = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = swing, .user = c}};
+        dae_options o = dae_options_default();
+        dae_error err;
+        o.method = "seulex";
+        o.rtol = o.atol = tol[k % 4];
+        assert_int_equal(dae_solve(&a, &o, 0, 3.5, y, NULL, &err), DAE_OK);
+        swing_exactly(3.5, c, exact);
+        for (int i = 0; i < 2; i++) {
+            double e = fabs(y[i] - exact[i]) / (o.atol + o.rtol * fabs(exact[i]));
+            if (!(e <= 100)) fail_msg("jump at %.3f, tolerance %g: %g tolerances", c[0], o.rtol, e);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_step_is_bounded_by_interval_and_speed),
         cmocka_unit_test(jumps_before_the_first_inner_point_are_seen),
+        cmocka_unit_test(jumps_are_seen_wherever_they_fall),
         cmocka_unit_test(observed_orders_are_those_of_the_rows),
         cmocka_unit_test(observed_orders_of_dense_output),
         cmocka_unit_test(digits_follow_the_tolerance),
