@@ -112,6 +112,8 @@ struct dae_problem {
     const char *independent;
     /* Forms of the system that the problem brings along (equation files: statespace, index1); opaque; NULL: none. */
     const struct dae_forms *forms;
+    /* Exact derivatives by parameters (equation files); opaque; NULL: differences are taken. */
+    const struct dae_tangents *tangents;
 
     dae_problem_data *data; /* owned */
 };

@@ -24,11 +24,13 @@ typedef struct assignment {
 struct dae_actions {
     int n, nparameter, count;
     double *parameter;
-    dae_program *phi, *value; /* switching functions; new values of all assignments */
+    int *phi_node, *value_node; /* switching functions; new values of all assignments */
+    dae_program *phi, *value;
     dae_work *phi_work, *value_work;
     int nassign, *stop, *first; /* per event: stops; its first assignment (count+1) */
     assignment *assign;
     double *period, *from; /* clocks; period 0: none */
+    int begins;            /* 1: one strikes at t0 */
     dae_event *event;
     dae_events events;
     dae_settle_fn *settle; /* NULL: nothing has to be made consistent */
@@ -246,7 +248,15 @@ const dae_events *dae_actions_events(const dae_actions *a)
 
 dae_actions_parts dae_actions_look(const dae_actions *a)
 {
-    return (dae_actions_parts){a->phi, a->value, a->count, a->stop, a->first};
+    return (dae_actions_parts){.phi = a->phi,
+                               .value = a->value,
+                               .count = a->count,
+                               .stop = a->stop,
+                               .first = a->first,
+                               .phi_node = a->phi_node,
+                               .value_node = a->value_node,
+                               .settles = a->settle != NULL,
+                               .begins = a->begins};
 }
 
 int dae_actions_target(const dae_actions *a, int k)
@@ -291,6 +301,7 @@ static int collect(dae_actions *a, dae_model *m, const int *leaf, int *phi, int 
                  : e->kind == DAE_CLOCK_EVERY ? clock_node(m->graph, e->period, e->from)
                                               : list_node(m->graph, e, span);
         if (e->kind == DAE_CLOCK_EVERY) a->period[i] = e->period, a->from[i] = e->from;
+        a->begins |= e->kind == DAE_CLOCK_EVERY && e->from == m->t0;
         a->event[i] = (dae_event){.name = e->title, .direction = both ? DAE_BOTH : DAE_RISING};
         a->first[i] = a->nassign;
         for (int k = 0; k < e->naction; k++) {
@@ -376,8 +387,8 @@ dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messag
             dae_messages_error(messages, (dae_place){0, 0},
                                "an event needs a derivative that is no component of the system");
     }
-    free(phi);
-    free(value);
+    if (a) a->phi_node = phi, a->value_node = value;
+    else free(phi), free(value);
     free(input);
     if (good) {
         a->events = (dae_events){.count = a->count,
@@ -401,6 +412,8 @@ void dae_actions_destroy(dae_actions *a)
     dae_work_destroy(a->value_work);
     dae_program_destroy(a->phi);
     dae_program_destroy(a->value);
+    free(a->phi_node);
+    free(a->value_node);
     free(a->parameter);
     free(a->stop);
     free(a->first);

@@ -24,6 +24,9 @@ typedef struct dae_actions_parts {
     const struct dae_program *phi, *value;
     int count;
     const int *stop, *first; /* of each event; its first assignment, count+1 */
+    const int *phi_node, *value_node;
+    int settles; /* 1: other variables follow what was assigned */
+    int begins;  /* 1: a clock strikes at t0 */
 } dae_actions_parts;
 dae_actions_parts dae_actions_look(const dae_actions *a);
 int dae_actions_target(const dae_actions *a, int k); /* the component */

@@ -267,6 +267,7 @@ static void number_variable(reader *r, symbol *x)
             give_start(r, x, i, &v);
         } else {
             r->m->discrete[x->first + i].start = dae_model_constant(r->m, v.node);
+            r->m->discrete[x->first + i].node = v.node;
             r->m->discrete[x->first + i].dimension = v.dimension;
         }
     }

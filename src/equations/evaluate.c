@@ -511,6 +511,18 @@ value dae_evaluate_scalar(reader *r, const context *c, const tree *t)
     return !r->failed && v.ndim ? needs_index(r, t) : v;
 }
 
+/* Their values are needed as numbers: what is made of them no longer knows the symbols. */
+static void freeze_parameters(reader *r, int node)
+{
+    int *list = NULL, count = dae_graph_reach(r->g, 1, &node, &list);
+    if (count < 0) dae_graph_starve(r->g);
+    for (int k = 0; k < count; k++) {
+        dae_node n = dae_graph_node(r->g, list[k]);
+        if (n.op == OP_PARAMETER) r->m->parameter[n.a].frozen = 1;
+    }
+    free(list);
+}
+
 double dae_evaluate_known(reader *r, const context *c, const tree *t)
 {
     double x = 0;
@@ -522,6 +534,7 @@ double dae_evaluate_known(reader *r, const context *c, const tree *t)
                          "this must be known when the text is read: it may not depend on variables or time");
         return 0;
     }
+    freeze_parameters(r, v.node);
     return dae_model_constant(r->m, v.node);
 }
 

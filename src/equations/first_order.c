@@ -154,6 +154,21 @@ static int remainder_of(search *x, int i)
     return node;
 }
 
+/* The values of the parameters in the coefficients of equation i become numbers. 0: no memory. */
+static int freeze_parameters(search *x, int i)
+{
+    for (int k = 0; k < x->row[i].count; k++) {
+        int *list, count = dae_graph_reach(x->m->graph, 1, &x->list[x->row[i].first + k].node, &list);
+        for (int q = 0; q < count; q++) {
+            dae_node v = dae_graph_node(x->m->graph, list[q]);
+            if (v.op == OP_PARAMETER) x->m->parameter[v.a].frozen = 1;
+        }
+        free(list);
+        if (count < 0) return 0;
+    }
+    return 1;
+}
+
 /* ---- The two forms ------------------------------------------------------------------------------- */
 
 static int make_explicit(search *x)
@@ -238,7 +253,9 @@ static int make_mass(search *x)
         free(e);
         return -1;
     }
+    int frozen = 1;
     for (int i = 0; i < m->nequation; i++) {
+        frozen = frozen && freeze_parameters(x, i);
         s->rate[row[i]] = dae_graph_scale(m->graph, -1, remainder_of(x, i));
         for (int k = 0; k < x->row[i].count; k++) {
             const coefficient *c = &x->list[x->row[i].first + k];
@@ -253,7 +270,7 @@ static int make_mass(search *x)
     s->colptr = calloc((size_t)s->n + 1, sizeof *s->colptr);
     s->rowind = malloc(((size_t)count + 1) * sizeof *s->rowind);
     s->mass = malloc(((size_t)count + 1) * sizeof *s->mass);
-    int good = s->colptr && s->rowind && s->mass;
+    int good = frozen && s->colptr && s->rowind && s->mass;
     for (int k = 0; good && k < count; k++) {
         s->colptr[e[k].variable + 1]++;
         s->rowind[k] = e[k].node;

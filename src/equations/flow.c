@@ -31,7 +31,8 @@ struct dae_flow {
     int *side;            /* of the present run */
     const char **name;    /* of switches */
     int *colptr, *rowind; /* of the sparse Jacobian */
-    int *place;           /* dense: where output k goes */
+    int *place;           /* where entry k stands in the values of the Jacobian */
+    int *entry;           /* nodes of the entries */
     int dense, entries;
 };
 
@@ -192,6 +193,8 @@ static int make_derivatives(dae_flow *f, dae_model *m, const int *input, const i
         node = malloc(((size_t)count + 1) * sizeof *node);
         for (int k = 0; node && k < count; k++) node[k] = e[k].node;
         good = node && make_part(f, &f->jacobian, m, input, count, node, f->dense ? f->place : NULL, lost);
+        f->entry = node;
+        node = NULL;
     }
     free(node);
     free(e);
@@ -235,6 +238,7 @@ void dae_flow_destroy(dae_flow *f)
     free(f->colptr);
     free(f->rowind);
     free(f->place);
+    free(f->entry);
     free(f);
 }
 
@@ -270,6 +274,11 @@ static int load_sides(const dae_flow *f, double t, const double *y, double *to)
         to[i] = f->side[i];
     }
     return 0;
+}
+
+int dae_flow_sides(const dae_flow *f, double t, const double *y, double *side)
+{
+    return load_sides(f, t, y, side);
 }
 
 static double *load(const dae_flow *f, const part *p, double t, const double *y, int *slot)
@@ -395,6 +404,9 @@ dae_flow_parts dae_flow_look(const dae_flow *f)
                             .switch_name = (const char *const *)f->name,
                             .nparameter = f->nparameter,
                             .entries = f->entries,
+                            .values = f->dense ? f->n * f->n : f->entries,
+                            .entry = f->entry,
+                            .place = f->place,
                             .parameter = f->parameter};
 }
 

@@ -29,10 +29,13 @@ typedef struct dae_flow_parts {
     const struct dae_program *f, *jacobian, *time, *literal, *frozen;
     const struct dae_branches *branches;
     const char *const *switch_name;
-    int nparameter, entries; /* entries of the Jacobian */
+    int nparameter, entries, values; /* entries of the Jacobian; values in its layout */
+    const int *entry, *place;        /* nodes of the entries; where they stand */
     const double *parameter;
 } dae_flow_parts;
 dae_flow_parts dae_flow_look(const dae_flow *f);
+/* The sides that an evaluation of this run takes (branches->count numbers). 0, or < 0: no memory. */
+int dae_flow_sides(const dae_flow *f, double t, const double *y, double *side);
 long dae_flow_operations(const dae_flow *f, int jacobian);
 
 #endif

@@ -84,6 +84,8 @@ typedef struct dae_model_parameter {
     const char *choices;     /* "linear|nonlinear", value is the position from 0; NULL: a number */
     int element;             /* 1: an element of an array */
     int set;                 /* 1: its value came from outside */
+    int node;                /* what defines it (b = 2*a), of other parameters; 0: nothing, or it was set */
+    int frozen;              /* 1: reading needed its value as a number (a period, a point of a table) */
 } dae_model_parameter;
 
 typedef struct dae_model_discrete {
@@ -91,6 +93,7 @@ typedef struct dae_model_discrete {
     dae_place place;
     dae_dimension dimension;
     double start;
+    int node; /* of start, of parameters only */
 } dae_model_discrete;
 
 /* left - right = 0. */

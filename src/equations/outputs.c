@@ -119,6 +119,11 @@ int dae_outputs_count(const dae_outputs *o)
     return o->count;
 }
 
+const int *dae_outputs_nodes(const dae_outputs *o)
+{
+    return o->node;
+}
+
 const char *dae_outputs_name(const dae_outputs *o, int i)
 {
     return o->name[i];

@@ -16,4 +16,7 @@ dae_dimension dae_outputs_dimension(const dae_outputs *o, int i);
 /* All values at one point; 0, or -1: no memory. */
 int dae_outputs_values(const dae_outputs *o, double t, const double *y, double *value);
 
+/* Their nodes, in components, t and parameters. */
+const int *dae_outputs_nodes(const dae_outputs *o);
+
 #endif

@@ -23,6 +23,7 @@ void dae_equation_object_destroy(void *p)
     dae_equation_system_destroy(o->system);
     dae_actions_destroy(o->actions);
     dae_outputs_destroy(o->outputs);
+    dae_tangent_set_destroy(o->tangents);
     dae_first_order_destroy(o->s);
     dae_model_destroy(o->m);
     free(o->instant);
@@ -370,7 +371,8 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
 {
     dae_model *m = o->m;
     dae_problem_info *info = dae_problem_take(p, 1, sizeof *info);
-    if (!info || !make_system(o, messages)) return 0;
+    o->tangents = dae_tangent_set_create();
+    if (!info || !o->tangents || !make_system(o, messages)) return 0;
     o->actions = m->nevent ? dae_actions_create(m, o->s->n, o->s->leaf, messages) : NULL;
     if ((m->nevent && !o->actions) || !set_instants(p, o, messages)) return 0;
     if (o->actions && o->system) dae_actions_settle(o->actions, settle, o);
@@ -392,6 +394,7 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
     info->origin = "equation file";
     p->info = info;
     p->source = "equations";
+    if (o->flow) p->tangents = &dae_equation_tangents;
     return !dae_problem_exhausted(p) && !messages->count && !dae_graph_failed(m->graph);
 }
 

@@ -8,6 +8,7 @@
 #include "equations/forms.h"
 #include "equations/outputs.h"
 #include "equations/residual.h"
+#include "equations/tangents.h"
 #include "problem/problem.h"
 
 /* What the problem's functions need; destroyed with it. */
@@ -20,6 +21,7 @@ typedef struct dae_equation_object {
     dae_actions *actions;
     dae_outputs *outputs;
     double *instant;
+    dae_tangent_set *tangents;
 } dae_equation_object;
 
 void dae_equation_object_destroy(void *p);

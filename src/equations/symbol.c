@@ -370,6 +370,7 @@ static double parameter_value(reader *r, symbol *s, int offset, value *whole)
                        : s->item->value && s->item->value->kind == TREE_NUMBER && !s->item->value->plain;
     if (!dae_setting_number(r, p->name, p, &x)) return 0;
     p = &r->m->parameter[s->first + offset];
+    p->node = p->set || dae_graph_is_number(r->g, v.node, NULL) ? 0 : v.node;
     if (s->is_int && (x != floor(x) || fabs(x) > 1e9)) {
         dae_reader_wrong(r, s->place, "\"%s\" = %g is not a whole number", p->name, x);
         return 0;

@@ -305,6 +305,39 @@ static int measure(gradient_run *g, part_fn *part, int k, double t, const double
 /* A map z -> out of a member: a projection, a jump. */
 typedef int map_fn(gradient_run *g, int j, int side, const node *k, const double *z, double *out);
 
+/* The same for a jump whose derivatives are known. > 0: they are not. */
+static int through_exact(gradient_run *g, const node *k, const double *z)
+{
+    dae_adjoint *a = &g->a;
+    const dae_family *f = a->f;
+    const dae_events *e = &f->sim->events;
+    int nz = a->nz;
+    double *s = a->y, *after = a->v[0], *out = a->v[1], *next = a->v[2], shift;
+    dae_copy(nz, z, after);
+    dae_zero(nz, out);
+    if (e->action(k->event, k->t, k->rising, after, out, e->user) < 0) return -1;
+    dae_zero(nz, s);
+    for (int c = 0; c < nz; c++) {
+        s[c] = 1;
+        int r = dae_jumps_exact(&g->jumps, NULL, k->event, k->t, z, after, s, out, &shift);
+        s[c] = 0;
+        if (r) return r;
+        next[c] = 0;
+        for (int i = 0; i < nz; i++) next[c] += g->lambda[i] * out[i];
+    }
+    for (int j = 0; j < f->count; j++) { /* nothing may have been added where one is not known */
+        if (!f->direction[j].exact) return 1;
+    }
+    for (int j = 0; j < f->count; j++) {
+        if (f->direction[j].component >= 0) continue;
+        int r = dae_jumps_exact(&g->jumps, &f->direction[j], k->event, k->t, z, after, s, out, &shift);
+        if (r) return -1;
+        for (int i = 0; i < nz; i++) a->gradient[j] += g->lambda[i] * out[i];
+    }
+    dae_copy(nz, next, g->lambda);
+    return 0;
+}
+
 /* lambda := (d map/dz)^T lambda, gradient += lambda^T d map/dp, by differences. */
 static int through(gradient_run *g, map_fn *map, const node *k, const double *z)
 {
@@ -354,7 +387,8 @@ static dae_status backwards(gradient_run *g, int first, int last, const double *
         const node *k = &g->node[i];
         const double *z = g->record + k->z, *end = i < last ? g->record + g->node[i + 1].z : after;
         if (k->event >= 0) {
-            r = through(g, jumped, k, z);
+            r = through_exact(g, k, z);
+            if (r > 0) r = through(g, jumped, k, z);
             continue;
         }
         if (k->at >= 0) r = measure(g, at_part, k->at, k->t + k->h, end);
@@ -676,15 +710,15 @@ static dae_status make_integrator(gradient_run *g, dae_error *err)
     return r;
 }
 
-/* dG/dp += lambda^T dz0/dp */
-static void at_start(gradient_run *g)
+/* dG/dp += lambda^T dz0/dp. 0, or < 0: no memory. */
+static int at_start(gradient_run *g)
 {
     dae_adjoint *a = &g->a;
     for (int j = 0; j < a->f->count; j++) {
-        const double *low = dae_family_side(a->f, j, 0)->z0, *high = dae_family_side(a->f, j, 1)->z0;
-        for (int i = 0; i < a->nz; i++)
-            a->gradient[j] += g->lambda[i] * (high[i] - low[i]) / dae_family_width(a->f, j);
+        if (dae_family_start(a->f, j, a->x)) return -1;
+        for (int i = 0; i < a->nz; i++) a->gradient[j] += g->lambda[i] * a->x[i];
     }
+    return 0;
 }
 
 static dae_status run(gradient_run *g, dae_gradient_stats *stats, dae_error *err)
@@ -711,7 +745,7 @@ static dae_status run(gradient_run *g, dae_gradient_stats *stats, dae_error *err
     stats->memory = g->used * sizeof(double);
     stats->repeated = g->full;
     r = g->full ? stretches(g, stats, err) : backwards(g, 0, g->nnode - 1, g->end, err);
-    if (r >= 0) at_start(g);
+    if (r >= 0 && at_start(g)) r = no_memory(err);
     stats->back_seconds = seconds() - begin;
     return r;
 }
@@ -862,9 +896,10 @@ dae_status dae_gradient(const dae_problem *p, const dae_gradient_options *opt, c
         return dae_fail(err, DAE_ERR_INPUT, NAN, "mode \"%s\" is not one of auto, adjoint, forward", mode);
     if (back) {
         dae_family *f = dae_family_open(p, &opt->simulation, name, count, NULL, err);
-        dae_status r = f                 ? dae_family_relatives(f, STEP, err)
-                       : err->status < 0 ? err->status
-                                         : DAE_ERR_INTERNAL;
+        dae_status r = f ? DAE_OK : err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+        double *work = f ? dae_arena_reals(f->arena, (size_t)f->nz) : NULL;
+        if (f && !work) r = no_memory(err);
+        if (r >= 0 && !dae_family_exact(f, work)) r = dae_family_relatives(f, STEP, err);
         *value = 0;
         if (r >= 0) r = adjoint(f, opt, G, value, gradient, stats, err);
         dae_family_close(f);

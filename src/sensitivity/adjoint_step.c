@@ -56,7 +56,13 @@ static int collect(dae_adjoint *a, double t, const double *Y, const double *q, d
 {
     const dae_family *f = a->f;
     for (int j = 0; j < f->count; j++) {
-        if (f->direction[j].component >= 0) continue;
+        const dae_direction_of *d = &f->direction[j];
+        if (d->component >= 0) continue;
+        if (f->tangents && d->exact) { /* what is integrated does not depend on p */
+            if (f->tangents->rate(f->p, &f->sim->it->sys, t, Y, 0, NULL, d->parameter, a->fl)) return 1;
+            a->gradient[j] += weight * dot(a->nz, q, a->fl);
+            continue;
+        }
         int r = dae_adjoint_f(a, j, 0, t, Y, a->fl);
         if (!r) r = dae_adjoint_f(a, j, 1, t, Y, a->fh);
         if (r) return r;
@@ -198,7 +204,18 @@ static int rodas_collect(dae_adjoint *a, double t, double h, const double *z, co
         if (!r) r = collect(a, t - dt, z, q, -1 / (2 * dt));
     }
     for (int j = 0; j < f->count && !r; j++) {
-        if (f->direction[j].component >= 0) continue;
+        const dae_direction_of *d = &f->direction[j];
+        if (d->component >= 0) continue;
+        if (f->tangents && d->exact) {
+            const dae_system *sys = &f->sim->it->sys;
+            r = f->tangents->jacobian(f->p, sys, t, z, 0, NULL, d->parameter, a->values);
+            dae_matrix J = {.n = a->nz, .pattern = sys->structure.jacobian, .a = a->values};
+            for (int i = 0; i < s && !r; i++) {
+                dae_matrix_multiply(&J, a->nz, a->u[i], a->x);
+                a->gradient[j] += dot(a->nz, a->v[i], a->x);
+            }
+            continue;
+        }
         for (int side = 0; side < 2 && !r; side++) {
             r = dae_adjoint_jacobian(a, j, side, t, z, a->K);
             for (int i = 0; i < s && !r; i++) {

@@ -6,8 +6,9 @@
  * factorization of a block serves all (dae_pattern.columns). Newton methods converge simultaneously, Rosenbrock methods keep
  * their order because D_j is there, explicit methods need no more than the products.
  *
- * J is the system's own where it has one. f_pj and D_j are differences between the relatives of the problem (p_j a little larger
- * and smaller), of both sides, with an error of 1e-11 relative, or the user's own functions. */
+ * Where the problem knows its own expressions (problem/tangents.h) J s_j + f_pj and D_j are exact. Else J is the system's own where it has one;
+ * f_pj and D_j are differences between the relatives of the problem (p_j a little larger and smaller), of both sides, with an error of
+ * 1e-11 relative, or the user's own functions. */
 #include "sensitivity/engine.h"
 
 #include "core/matrix.h"
@@ -93,11 +94,27 @@ static int together(const dae_engine *e, int j, double size)
     return e->f->direction[j].component < 0 && step > TINY_MOVE && step < LARGE_MOVE;
 }
 
+/* 1: the problem knows the derivatives by name j as expressions. */
+static int is_exact(const dae_engine *e, int j)
+{
+    return e->f->tangents && e->f->direction[j].exact;
+}
+
+/* 1: J itself is wanted for products. */
+static int needs_jacobian(const dae_engine *e)
+{
+    int needed = 0;
+    for (int j = 0; j < e->f->count; j++) needed |= !is_exact(e, j);
+    return needed && has_jacobian(((const columns *)e->self)->sys);
+}
+
 /* out (n) = df/dz s + dF/dz' s' + df/dp_j. */
 static int product(dae_engine *e, double t, const double *z, const double *zp, const double *s,
                    const double *sp, int j, double *out)
 {
     columns *c = e->self;
+    const dae_family *f = e->f;
+    if (is_exact(e, j)) return f->tangents->rate(f->p, c->sys, t, z, 0, s, f->direction[j].parameter, out);
     int n = c->n, r = 0, exact = has_jacobian(c->sys);
     double width = dae_family_width(e->f, j), size = exact ? 0 : size_of(c, z, s);
     int one = !exact && !sp && !c->products && together(e, j, size);
@@ -187,6 +204,9 @@ static int second(dae_engine *e, double t, const double *z, const double *zp, co
                   const double *sp, int j, int derivative, double *out)
 {
     columns *c = e->self;
+    const dae_family *f = e->f;
+    if (is_exact(e, j))
+        return f->tangents->jacobian(f->p, c->sys, t, z, 0, s, f->direction[j].parameter, out);
     int n = c->n, r = 0;
     double size = size_of(c, z, s), width = dae_family_width(e->f, j);
     if (sp) size = fmax(size, size_of(c, zp, sp));
@@ -221,8 +241,8 @@ static int evaluate(dae_engine *e, double t, const double *all, const double *al
     if (w->count && w->side) memcpy(e->side, w->side, (size_t)w->count * sizeof *e->side);
     r = value(c->sys, t, z, zp, apart ? e->zp : out);
     if (apart) dae_scatter(&e->layout, 0, e->zp, out);
-    if (!r && has_jacobian(c->sys)) r = jacobian(c, c->sys, t, z, zp, 0, c->J);
-    if (!r && has_jacobian(c->sys) && zp) r = jacobian(c, c->sys, t, z, zp, 1, c->Jp);
+    if (!r && needs_jacobian(e)) r = jacobian(c, c->sys, t, z, zp, 0, c->J);
+    if (!r && zp && needs_jacobian(e)) r = jacobian(c, c->sys, t, z, zp, 1, c->Jp);
     for (int j = 0; j < c->k && !r; j++) {
         size_t at = (size_t)(1 + j) * (size_t)n;
         if (apart) {

@@ -44,6 +44,7 @@ static dae_status find_name(dae_family *f, dae_direction_of *d, const char *name
     d->name = own;
     int k;
     if (!dae_problem_variable(p, name, &k, &d->component)) return unknown_name(p, name, err);
+    d->parameter = k;
     if (k >= 0) {
         const dae_parameter *q = &p->info->parameter[k];
         d->value = p->parameter[k];
@@ -164,6 +165,17 @@ static dae_status choose(dae_family *f, dae_error *err)
     return status;
 }
 
+/* Exact derivatives, where the system is integrated as it stands and knows them. */
+static dae_status find_tangents(dae_family *f, dae_error *err)
+{
+    const dae_tangents *t = f->p->tangents;
+    if (!t || f->sim->form || f->sim->own || f->sim->as_mechanism) return DAE_OK;
+    if (!t->prepare(f->p)) return no_memory(err);
+    f->tangents = t;
+    for (int j = 0; j < f->count; j++) f->direction[j].exact = t->knows(f->p, f->direction[j].parameter);
+    return DAE_OK;
+}
+
 static dae_status build(dae_family *f, const char *const *name, const dae_parameter_products *products,
                         dae_error *err)
 {
@@ -175,7 +187,7 @@ static dae_status build(dae_family *f, const char *const *name, const dae_parame
     f->direction = dae_arena_take(f->arena, (size_t)f->count + 1, sizeof *f->direction);
     if (!f->direction) return no_memory(err);
     for (int j = 0; j < f->count && s >= 0; j++) {
-        f->direction[j] = (dae_direction_of){.name = name[j], .component = -1};
+        f->direction[j] = (dae_direction_of){.name = name[j], .component = -1, .parameter = -1};
         f->direction[j].value = products && products->value ? products->value[j] : 1;
         if (products) continue;
         s = find_name(f, &f->direction[j], name[j], err);
@@ -184,7 +196,31 @@ static dae_status build(dae_family *f, const char *const *name, const dae_parame
                 s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s is named twice", name[j]);
         }
     }
-    return s;
+    return s < 0 || products ? s : find_tangents(f, err);
+}
+
+int dae_family_start(const dae_family *f, int j, double *s)
+{
+    const dae_direction_of *d = &f->direction[j];
+    const double *low = dae_family_side(f, j, 0)->z0, *high = dae_family_side(f, j, 1)->z0;
+    double width = dae_family_width(f, j);
+    int known = f->tangents && d->exact;
+    for (int i = 0; known && d->component >= 0 && i < f->nz; i++) s[i] = i == d->component;
+    if (known && d->component < 0 && f->tangents->start(f->p, d->parameter, s)) return -1;
+    for (int i = 0; i < f->nz; i++) {
+        if (!known || !isfinite(s[i])) s[i] = width != 0 ? (high[i] - low[i]) / width : NAN;
+    }
+    return 0;
+}
+
+int dae_family_exact(const dae_family *f, double *work)
+{
+    int exact = f->tangents && !f->options.events && !f->sim->options.ndiscontinuity;
+    for (int j = 0; j < f->count && exact; j++) {
+        exact = f->direction[j].exact && !dae_family_start(f, j, work);
+        for (int i = 0; i < f->nz && exact; i++) exact = isfinite(work[i]);
+    }
+    return exact;
 }
 
 dae_status dae_family_relatives(dae_family *f, double step, dae_error *err)

@@ -5,6 +5,7 @@
 
 #include <daedalus/sensitivity.h>
 
+#include "problem/tangents.h"
 #include "simulation/simulation.h"
 
 typedef struct dae_relative {
@@ -18,6 +19,8 @@ typedef struct dae_direction_of {
     const char *name;
     double value;         /* of the parameter */
     int component;        /* >= 0: its initial value is meant */
+    int parameter;        /* its number, else -1 */
+    int exact;            /* 1: the tangents of the problem know it */
     dae_relative side[2]; /* [0] smaller, [1] larger */
 } dae_direction_of;
 
@@ -29,6 +32,8 @@ typedef struct dae_family {
     dae_simulation *sim; /* of the problem itself */
     int n, nz, count;
     dae_direction_of *direction;
+    /* exact derivatives of the system, which is integrated as it stands; NULL: there are none */
+    const dae_tangents *tangents;
 } dae_family;
 
 /* A value of parameter k as a setting that dae_problem_variant reads back as it: equation files want the unit. */
@@ -37,6 +42,10 @@ void dae_parameter_text(const dae_problem *p, int k, double value, char *out, si
 /* The problem alone; products: the names are theirs. NULL: see *err. */
 dae_family *dae_family_open(const dae_problem *p, const dae_simulation_options *opt, const char *const *name,
                             int count, const dae_parameter_products *products, dae_error *err);
+/* 1: all derivatives are exact, so that no relatives are needed; work: n values. */
+int dae_family_exact(const dae_family *f, double *work);
+/* dz0/dp_j (nz): exact where it is known, else the difference of the relatives. 0, or < 0: no memory. */
+int dae_family_start(const dae_family *f, int j, double *s);
 /* Its relatives; step: relative increment. */
 dae_status dae_family_relatives(dae_family *f, double step, dae_error *err);
 void dae_family_alone(dae_family *f); /* without them again */

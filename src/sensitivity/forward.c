@@ -131,7 +131,11 @@ static dae_status initial_values(dae_sensitivity *s, dae_error *err)
             dae_scatter(&e->layout, 1 + j, s->zs, s->start);
             continue;
         }
-        for (int side = 0; side < 2; side++) {
+        if (e->columns) {
+            if (dae_family_start(f, j, s->zs)) return no_memory(err);
+            dae_scatter(&e->layout, 1 + j, s->zs, s->start);
+        }
+        for (int side = 0; side < 2 && !e->columns; side++) {
             const dae_simulation *m = dae_family_side(f, j, side);
             dae_engine_put_relative(e, s->start, j, side, m->z0);
         }
@@ -180,7 +184,7 @@ static dae_status choose_mode(dae_sensitivity *s, dae_error *err)
                         why ? ", but " : "", why ? why : "");
     double own = s->opt.step;
     for (;;) {
-        if (s->opt.products) return DAE_OK;
+        if (s->opt.products || (s->engine.columns && dae_family_exact(s->f, s->engine.z))) return DAE_OK;
         dae_status r = dae_family_relatives(s->f,
                                             own > 0             ? own
                                             : s->engine.columns ? STEP
@@ -393,6 +397,14 @@ static dae_status columns_at(dae_sensitivity *s, double t, const double *all, do
 {
     int bad = value && s->ncolumn && columns_of(s, t, all, -1, 0, value) < 0;
     for (int j = 0; j < s->f->count && derivative && s->ncolumn && !bad; j++) {
+        const dae_direction_of *d = &s->f->direction[j];
+        if (s->engine.columns && s->f->tangents && d->exact) {
+            dae_gather(&s->engine.layout, 0, all, s->zs);
+            dae_gather(&s->engine.layout, 1 + j, all, s->low[0]);
+            bad = s->f->tangents->columns(s->p, t, s->zs, 0, s->low[0], d->parameter,
+                                          derivative + (size_t)j * (size_t)s->ncolumn);
+            continue;
+        }
         bad = columns_of(s, t, all, j, 0, s->column[0]) < 0 || columns_of(s, t, all, j, 1, s->column[1]) < 0;
         for (int i = 0; i < s->ncolumn; i++)
             derivative[i + j * s->ncolumn] = (s->column[1][i] - s->column[0][i]) / dae_family_width(s->f, j);

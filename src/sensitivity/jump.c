@@ -171,6 +171,53 @@ static int follow(dae_jumps *j, int d, int side, int i, double t, int rising, do
     return 0;
 }
 
+/* ---- Exact ------------------------------------------------------------------------------------------------------ */
+
+/* 1: the events are those of the problem, which knows their derivatives by parameter k. */
+static int is_exact(const dae_jumps *j, const dae_direction_of *d)
+{
+    const dae_family *f = j->e->f;
+    return f->tangents && (!d || d->exact) && f->options.events == f->p->events &&
+           f->sim->it->sys.kind == DAE_KIND_ODE;
+}
+
+int dae_jumps_exact(dae_jumps *j, const dae_direction_of *d, int i, double t, const double *before,
+                    const double *after, const double *s, double *out, double *shift)
+{
+    const dae_family *f = j->e->f;
+    int n = f->nz, k = d ? d->parameter : -1;
+    double moved, along;
+    if (!is_exact(j, d)) return 1;
+    if (rate_of(j, f->sim, t, before, j->rate)) return -1;
+    if (f->tangents->event(f->p, i, t, before, 0, s, k, &moved) ||
+        f->tangents->event(f->p, i, t, before, 1, j->rate, -1, &along))
+        return -1;
+    *shift = along != 0 ? -moved / along : NAN;
+    if (!after) return 0;
+    if (!isfinite(*shift)) return -1;
+    for (int c = 0; c < n; c++) j->z[c] = s[c] + *shift * j->rate[c];
+    int r = f->tangents->jump(f->p, i, t, before, after, *shift, j->z, k, out);
+    if (r) return r;
+    if (rate_of(j, f->sim, t, after, j->rate)) return -1;
+    fly(n, -*shift, j->rate, out);
+    return 0;
+}
+
+/* All directions at once. 0: done; > 0: not known; < 0: failed. */
+static int exact_columns(dae_jumps *j, int i, double t, const double *all, int change, double *out)
+{
+    dae_engine *e = j->e;
+    int r = e->columns ? 0 : 1;
+    dae_gather(&e->layout, 0, all, j->z0);
+    for (int d = 0; d < e->f->count && !r; d++) {
+        dae_gather(&e->layout, 1 + d, all, j->zp0);
+        r = dae_jumps_exact(j, &e->f->direction[d], i, t, j->z0, change ? j->state : NULL, j->zp0, j->zp,
+                            &j->shift[d]);
+        if (!r && change) dae_scatter(&e->layout, 1 + d, j->zp, out);
+    }
+    return r;
+}
+
 /* dt/dp of event i, and where the state changes that of the relatives. all: the state before. */
 static int relatives(dae_jumps *j, int i, double t, int rising, const double *all, const double *allp,
                      int change, double *out)
@@ -178,6 +225,12 @@ static int relatives(dae_jumps *j, int i, double t, int rising, const double *al
     dae_engine *e = j->e;
     dae_simulation *m = e->f->sim;
     double goal = 0, along;
+    int known = exact_columns(j, i, t, all, change, out);
+    if (known < 0) return known;
+    if (known == 0) {
+        note_event(j, j->shift);
+        return 0;
+    }
     dae_gather(&e->layout, 0, all, j->z0);
     dae_gather(&e->layout, 0, allp, j->zp0);
     if (rate_of(j, m, t, j->z0, j->zp0)) return -1;
@@ -281,13 +334,42 @@ static void set_sides(const dae_simulation *m, const int *side)
     if (w->side) memcpy(w->side, side, (size_t)w->count * sizeof *side);
 }
 
+/* All columns cross the border of switch i: s + (f- - f+) dt/dp, exact. > 0: not known. */
+static int exact_crossing(dae_jumps *j, int i, double t, const int *fresh, double *all)
+{
+    dae_engine *e = j->e;
+    const dae_family *f = e->f;
+    const dae_system *sys = &f->sim->it->sys;
+    int n = f->nz, r = !f->tangents || !e->columns || sys->kind != DAE_KIND_ODE;
+    double along, moved;
+    for (int d = 0; d < f->count && !r; d++) r = !f->direction[d].exact;
+    if (r) return 1;
+    dae_gather(&e->layout, 0, all, j->z0);
+    set_sides(f->sim, j->old);
+    r = rate_of(j, f->sim, t, j->z0, j->rate);
+    if (!r) r = f->tangents->border(f->p, sys, i, t, j->z0, 1, j->rate, -1, &along);
+    set_sides(f->sim, fresh);
+    if (!r) r = rate_of(j, f->sim, t, j->z0, j->zp);
+    for (int d = 0; d < f->count && !r; d++) {
+        dae_gather(&e->layout, 1 + d, all, j->state);
+        set_sides(f->sim, j->old);
+        r = f->tangents->border(f->p, sys, i, t, j->z0, 0, j->state, f->direction[d].parameter, &moved);
+        set_sides(f->sim, fresh);
+        if (r || !(fabs(along) > 0)) return -1;
+        for (int c = 0; c < n; c++) j->state[c] -= moved / along * (j->rate[c] - j->zp[c]);
+        dae_scatter(&e->layout, 1 + d, j->state, all);
+    }
+    return r ? -1 : 0;
+}
+
 /* The relatives cross the border of switch i at t + tau_c: z_c + tau_c (f- - f+). */
 static int cross(dae_jumps *j, int i, double t, const int *fresh, double *all)
 {
     dae_engine *e = j->e;
     dae_simulation *m = e->f->sim;
-    int n = e->f->nz;
+    int n = e->f->nz, known = exact_crossing(j, i, t, fresh, all);
     double goal = 0, along;
+    if (known <= 0) return known;
     dae_gather(&e->layout, 0, all, j->z0);
     set_sides(m, j->old);
     int r = rate_of(j, m, t, j->z0, j->zp0);
