@@ -134,11 +134,12 @@ const dae_method_info *cli_method(const char *name); /* NULL: none of both */
     }
 
 /* Options of commands that take a problem; cli_open reads them. */
-#define CLI_START                                                                                            \
-    {"init", "NAME=VALUE", NULL,                                                                             \
-     "an initial value of a component; equation files: NAME~VALUE is a guess; can be given more than once"}, \
-    {                                                                                                        \
-        "t0", "T", NULL, "another start of the interval, with the same values (there is no score then)"      \
+#define CLI_START                                                                                       \
+    {"init", "NAME=VALUE", NULL,                                                                        \
+     "an initial value of a component (models: BODY.QUANTITY, as crank.omega=3); NAME~VALUE: a guess "  \
+     "(equation files, models); can be given more than once"},                                          \
+    {                                                                                                   \
+        "t0", "T", NULL, "another start of the interval, with the same values (there is no score then)" \
     }
 #define CLI_TOLERANCES                                                                                  \
     {"rtol", "R", NULL,                                                                                 \

@@ -243,18 +243,23 @@ static const char *words(loader *l, json_t *object, const char *key)
 
 /* ---- Sections ---------------------------------------------------------------------------------------- */
 
-static const dae_setting *setting_of(const loader *l, const char *name)
+/* --init and --t0: a value that begins with "=" (which assembly keeps), or with "~" (a guess, which it may change). */
+static int is_start(const dae_setting *s)
 {
-    for (int i = l->nsetting - 1; i >= 0; i--) {
-        if (!strcmp(l->setting[i].name, name)) return &l->setting[i];
-    }
-    return NULL;
+    return s->value[0] == '=' || s->value[0] == '~';
 }
 
-/* --t0: a setting of the time whose value begins with "=". */
 static int is_begin(const dae_setting *s)
 {
     return !strcmp(s->name, "t") && s->value[0] == '=';
+}
+
+static const dae_setting *setting_of(const loader *l, const char *name)
+{
+    for (int i = l->nsetting - 1; i >= 0; i--) {
+        if (!strcmp(l->setting[i].name, name) && !is_start(&l->setting[i])) return &l->setting[i];
+    }
+    return NULL;
 }
 
 static void read_parameters(loader *l, json_t *section)
@@ -294,7 +299,7 @@ static void check_settings(loader *l)
     snprintf(l->path, sizeof l->path, "parameters");
     for (int i = 0; i < l->nsetting && !l->failed; i++) {
         char hint[64];
-        if (mbs_find_parameter(l->m, l->setting[i].name) >= 0 || is_begin(&l->setting[i])) continue;
+        if (is_start(&l->setting[i]) || mbs_find_parameter(l->m, l->setting[i].name) >= 0) continue;
         parameter_hint(l->m, l->setting[i].name, hint, sizeof hint);
         wrong(l, l->setting[i].name, "the model has no such parameter%s%s%s",
               hint[0] && strcmp(hint, "pi") ? "; did you mean \"" : "", strcmp(hint, "pi") ? hint : "",
@@ -819,6 +824,13 @@ static void read_speed(loader *l, json_t *o)
     wrong(l, "joint", "there is no joint \"%s\"", name);
 }
 
+static void also_fix(loader *l, mbs_body *b, const char *what)
+{
+    char fix[256];
+    snprintf(fix, sizeof fix, "%s%s%s", b->fix ? b->fix : "", b->fix ? " " : "", what);
+    b->fix = mbs_copy_text(l->m, fix);
+}
+
 /* "bob.omega" -> fix of the body. */
 static void read_initial(loader *l, json_t *root)
 {
@@ -840,7 +852,7 @@ static void read_initial(loader *l, json_t *root)
     json_t *list = child(l, o, "fix", 1);
     for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
         const char *word = json_string_value(json_array_get(list, i)), *dot = word ? strchr(word, '.') : NULL;
-        char field[40], name[64], fix[256];
+        char field[40], name[64];
         snprintf(field, sizeof field, "fix[%d]", (int)i);
         snprintf(name, sizeof name, "%.*s", dot ? (int)(dot - word) : 0, word ? word : "");
         int body = dot ? mbs_find_body(l->m, name) : -1;
@@ -848,11 +860,83 @@ static void read_initial(loader *l, json_t *root)
             wrong(l, field, "expected \"body.quantity\", for instance \"crank.angle\"");
             break;
         }
-        mbs_body *b = &l->m->body[body - 1];
-        snprintf(fix, sizeof fix, "%s%s%s", b->fix ? b->fix : "", b->fix ? " " : "", dot + 1);
-        b->fix = mbs_copy_text(l->m, fix);
+        also_fix(l, &l->m->body[body - 1], dot + 1);
     }
     l->path[0] = 0;
+}
+
+/* The body of "crank.omega", and behind the dot what of it is meant; NULL: no body is called so. */
+static mbs_body *body_of(loader *l, const char *name, const char **what)
+{
+    mbs_body *found = NULL;
+    size_t longest = 0;
+    for (int k = 0; k < l->m->nbody; k++) {
+        size_t n = strlen(l->m->body[k].name);
+        if (n <= longest || strncmp(name, l->m->body[k].name, n) != 0 || name[n] != '.') continue;
+        found = &l->m->body[k];
+        longest = n;
+    }
+    *what = name + longest + 1;
+    return found;
+}
+
+/* --init crank.omega=3: where a body starts, by the names of the components. */
+static void read_start(loader *l, const dae_setting *s)
+{
+    const char *what;
+    char field[160];
+    snprintf(field, sizeof field, "--init %.140s", s->name);
+    mbs_body *b = body_of(l, s->name, &what);
+    if (!b) {
+        char list[4096] = "", hint[64];
+        for (int i = 0; i < l->m->nbody; i++) {
+            size_t n = strlen(list);
+            if (n + 70 < sizeof list)
+                snprintf(list + n, sizeof list - n, "%s%.60s", n ? "|" : "", l->m->body[i].name);
+        }
+        char body[64];
+        snprintf(body, sizeof body, "%.*s", (int)strcspn(s->name, "."), s->name);
+        dae_nearest_word(body, list, hint, sizeof hint);
+        wrong(l, field, "expected body.quantity, as %s.%s%s%s%s", l->m->nbody ? l->m->body[0].name : "crank",
+              l->m->space == MBS_PLANAR ? "omega" : "vx", hint[0] ? "; did you mean the body \"" : "", hint,
+              hint[0] ? "\"?" : "");
+        return;
+    }
+    const struct {
+        const char *what;
+        double *at;
+        const dae_dimension *unit;
+        const char *fix;
+    } planar[] = {{"x", &b->center[0], &length_unit, "x"}, {"y", &b->center[1], &length_unit, "y"},
+                  {"angle", &b->angle, &one, "angle"},     {"vx", &b->v[0], &speed_unit, "vx"},
+                  {"vy", &b->v[1], &speed_unit, "vy"},     {"omega", &b->omega[2], &rate_unit, "omega"}},
+      spatial[] = {{"x", &b->center[0], &length_unit, "x"},
+                   {"y", &b->center[1], &length_unit, "y"},
+                   {"z", &b->center[2], &length_unit, "z"},
+                   {"vx", &b->v[0], &speed_unit, "vx"},
+                   {"vy", &b->v[1], &speed_unit, "vy"},
+                   {"vz", &b->v[2], &speed_unit, "vz"},
+                   {"omega.x", &b->omega[0], &rate_unit, "omega"},
+                   {"omega.y", &b->omega[1], &rate_unit, "omega"},
+                   {"omega.z", &b->omega[2], &rate_unit, "omega"}};
+    int is_planar = l->m->space == MBS_PLANAR, count = is_planar ? 6 : 9;
+    for (int k = 0; k < count; k++) {
+        if (strcmp(is_planar ? planar[k].what : spatial[k].what, what) != 0) continue;
+        *(is_planar ? planar[k].at : spatial[k].at) =
+            constant(l, field, s->value + 1, is_planar ? planar[k].unit : spatial[k].unit, NULL);
+        if (s->value[0] == '=') also_fix(l, b, is_planar ? planar[k].fix : spatial[k].fix);
+        return;
+    }
+    wrong(l, field, "cannot be set; expected %s%s",
+          is_planar ? "x, y, angle, vx, vy or omega" : "x, y, z, vx, vy, vz, omega.x, omega.y or omega.z",
+          is_planar ? "" : " (an orientation q is set in the file)");
+}
+
+static void read_starts(loader *l)
+{
+    for (int i = 0; i < l->nsetting && !l->failed; i++) {
+        if (is_start(&l->setting[i]) && !is_begin(&l->setting[i])) read_start(l, &l->setting[i]);
+    }
 }
 
 /* "atol": a number, or one for all and others for single components: {"all": 1e-8, "rod.angle": 1e-12}. 0: not given. */
@@ -991,6 +1075,7 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
         if (!l.failed) read_section(&l, root, "sensors", read_sensor);
         if (!l.failed) read_section(&l, root, "events", read_event);
         if (!l.failed) read_initial(&l, root);
+        if (!l.failed) read_starts(&l);
         if (!l.failed) read_simulation(&l, root);
     }
     json_decref(root);

@@ -121,6 +121,43 @@ static void driver_that_jumps_is_refused(void **state)
     }
 }
 
+/* --init body.quantity: what is given holds, the other body moves; a guess may move. The angle of the first rod places its
+ * centre at (cos, sin) and the second rod goes along. */
+static void starts_from_outside_hold(void **state)
+{
+    (void)state;
+    char text[2000];
+    dae_error err = {0};
+    snprintf(text, sizeof text, two_rods, 0.0, "");
+    const dae_setting both[] = {{"one.angle", "=90[deg]"}, {"one.omega", "=12"}, {"two.omega", "=-3"}};
+    dae_problem *p = dae_problem_open_text(text, strlen(text), "rods.json", both, 3, &err);
+    if (!p) fail_msg("%s", err.text);
+    assert_near(p->y0[2], acos(0.0), 1e-12);
+    assert_near(p->y0[0], 0, 1e-10);
+    assert_near(p->y0[1], 1, 1e-10);
+    assert_near(p->y0[6 + 2], 12, 1e-12);
+    assert_near(p->y0[6 + 0], -12, 1e-9);
+    assert_near(p->y0[9 + 2], -3, 1e-12);
+    dae_problem_destroy(p);
+    const dae_setting guess = {"one.omega", "~12"};
+    p = dae_problem_open_text(text, strlen(text), "rods.json", &guess, 1, &err);
+    if (!p) fail_msg("%s", err.text);
+    assert_true(fabs(p->y0[6 + 2] - 12) > 1);
+    assert_non_null(p->warning[0]);
+    dae_problem_destroy(p);
+    static const struct {
+        dae_setting s;
+        const char *expected;
+    } bad[] = {{{"on.omega", "=1"}, "did you mean the body \"one\"?"},
+               {{"one.q.w", "=1"}, "expected x, y, angle, vx, vy or omega"},
+               {{"one.omega", "=1[kg]"}, "has the unit [kg]"},
+               {{"omega", "=1"}, "--init omega: expected body.quantity, as one.omega"}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_null(dae_problem_open_text(text, strlen(text), "rods.json", &bad[k].s, 1, &err));
+        if (!strstr(err.text, bad[k].expected)) fail_msg("%s", err.text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +166,7 @@ int main(void)
         cmocka_unit_test(speeds_of_joints_hold),
         cmocka_unit_test(contradiction_is_named),
         cmocka_unit_test(driver_that_jumps_is_refused),
+        cmocka_unit_test(starts_from_outside_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
