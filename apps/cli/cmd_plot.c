@@ -312,7 +312,7 @@ static dae_status draw_table(const void *what, const char *terminal, dae_write_f
                                 .ny = p->ny,
                                 .log_x = p->log_x,
                                 .log_y = p->log_y,
-                                .lines = p->nfile > 1,
+                                .lines = p->nfile > 1 || !strcmp(p->table->name[0], "t"),
                                 .apart = cli_has(p->args, "apart"),
                                 .title = p->title ? p->title : p->default_title,
                                 .terminal = terminal};

@@ -7,7 +7,7 @@
 DAE_BEGIN_DECLS
 
 /* The rows with from <= column x <= to, without their texts; the columns `angle` (nangle of them) are taken modulo 2 pi into
- * (-pi, pi], with a gap where they jump. NULL: out of memory. */
+ * (-pi, pi], with a gap (an infinite value) where they jump. NULL: out of memory. */
 DAE_API dae_table *dae_table_part(const dae_table *t, int x, double from, double to, const int *angle,
                                   int nangle);
 

@@ -45,7 +45,7 @@ dae_table *dae_table_part(const dae_table *t, int x, double from, double to, con
                 v = remainder(v, 2 * PI);
                 int jumps = row > 0 && fabs(v - last[k]) > PI; /* the line is interrupted */
                 last[k] = v;
-                if (jumps) v = NAN;
+                if (jumps) v = INFINITY;
             }
             dae_table_set(part, row, k, v);
         }

@@ -12,8 +12,10 @@
 
 enum { max_panels = 8, max_curves = 6, max_components = 36, buckets = 600, width = 900, longest_title = 100 };
 
-static const double same_scale = 12;   /* curves whose largest values differ by less share a panel; ours */
-static const double log_span = 1e3;    /* positive values over more than this get a logarithmic axis; ours */
+static const double same_scale = 12; /* curves whose largest values differ by less share a panel; ours */
+static const double log_span = 1e3;  /* positive values over more than this get a logarithmic axis; ours */
+static const double resolution =
+    1e-3; /* of the ranges: points of curves that turn back lie so far apart; ours */
 static const double log_floor = 1e-12; /* of the largest value: what lies below is cut off; ours */
 
 static const char *const color[max_curves] = {"#0072B2", "#D55E00", "#009E73",
@@ -57,6 +59,7 @@ static void choose_curves(plot *g)
         curve c = {hinted ? q->chosen[i] : i, INFINITY, -INFINITY, INFINITY};
         for (int k = q->first; k < q->npoint; k++) {
             double v = value(g, k, c.component);
+            if (isinf(v)) continue;
             c.lo = fmin(c.lo, v);
             c.hi = fmax(c.hi, v);
             if (v > 0) c.positive = fmin(c.positive, v);
@@ -108,23 +111,67 @@ static void put_point(dae_text *x, const plot *g, int k)
     for (int j = 0; j < g->npanel; j++) {
         for (int i = 0; i < g->panel[j].count; i++) {
             double v = value(g, k, g->panel[j].curve[i].component);
-            if (isfinite(v)) {
-                dae_text_print(x, " %.7g", v);
-            } else {
-                dae_text_put(x, " NaN");
-            }
+            if (isfinite(v)) dae_text_print(x, " %.7g", v);
+            else dae_text_put(x, isnan(v) ? " ?" : " NaN"); /* no value there; the line ends there */
             if (!g->c->band) continue;
             double half = g->c->band[(size_t)k * (size_t)g->c->n + (size_t)g->panel[j].curve[i].component],
                    low = g->panel[j].log_y ? fmax(v - half, g->panel[j].lowest) : v - half;
             if (isfinite(v) && isfinite(half)) dae_text_print(x, " %.7g %.7g", low, v + half);
-            else dae_text_put(x, " NaN NaN");
+            else dae_text_put(x, " ? ?");
         }
     }
     dae_text_put(x, "\n");
 }
 
-/* All points, or of very many those that show: first, and smallest and largest of every curve in each
- * bucket. */
+/* Of very many points over an axis those that show: first, and smallest and largest of every curve in each bucket. */
+static void keep_extremes(const plot *g, unsigned char *keep)
+{
+    int n = g->c->npoint, first = g->c->first;
+    for (int b = 0; b < buckets; b++) {
+        int from = first + (int)((double)(n - first) * b / buckets),
+            to = first + (int)((double)(n - first) * (b + 1) / buckets);
+        keep[from] = 1;
+        for (int j = 0; j < g->npanel; j++) {
+            for (int i = 0; i < g->panel[j].count; i++) {
+                int c = g->panel[j].curve[i].component, lo = -1, hi = -1;
+                for (int k = from; k < to; k++) {
+                    double v = value(g, k, c);
+                    if (isinf(v)) keep[k] = 1;
+                    if (!isfinite(v)) continue;
+                    if (lo < 0 || v < value(g, lo, c)) lo = k;
+                    if (hi < 0 || v > value(g, hi, c)) hi = k;
+                }
+                if (lo >= 0) keep[lo] = keep[hi] = 1;
+            }
+        }
+    }
+}
+
+/* Of very many points of curves that turn back (phase plots) those that lie apart from the one before them. */
+static void keep_distant(const plot *g, unsigned char *keep)
+{
+    int n = g->c->npoint, first = g->c->first, last = first;
+    double from = INFINITY, to = -INFINITY;
+    for (int k = first; k < n; k++) {
+        from = fmin(from, g->c->x[k]);
+        to = fmax(to, g->c->x[k]);
+    }
+    keep[first] = 1;
+    for (int k = first + 1; k < n; k++) {
+        int apart = fabs(g->c->x[k] - g->c->x[last]) > resolution * (to - from);
+        for (int j = 0; j < g->npanel && !apart; j++) {
+            for (int i = 0; i < g->panel[j].count; i++) {
+                const curve *c = &g->panel[j].curve[i];
+                double v = value(g, k, c->component), w = value(g, last, c->component);
+                apart |= isfinite(v) != isfinite(w) || fabs(v - w) > resolution * (c->hi - c->lo);
+            }
+        }
+        if (!apart) continue;
+        keep[k] = keep[k - 1] = 1; /* the one before: a curve may end there */
+        last = k;
+    }
+}
+
 static void put_data(dae_text *x, const plot *g)
 {
     int n = g->c->npoint, first = g->c->first;
@@ -134,21 +181,8 @@ static void put_data(dae_text *x, const plot *g)
         return;
     }
     int many = n - first > 8 * buckets;
-    for (int b = 0; many && b < buckets; b++) {
-        int from = first + (int)((double)(n - first) * b / buckets),
-            to = first + (int)((double)(n - first) * (b + 1) / buckets);
-        keep[from] = 1;
-        for (int j = 0; j < g->npanel; j++) {
-            for (int i = 0; i < g->panel[j].count; i++) {
-                int c = g->panel[j].curve[i].component, lo = from, hi = from;
-                for (int k = from; k < to; k++) {
-                    if (value(g, k, c) < value(g, lo, c)) lo = k;
-                    if (value(g, k, c) > value(g, hi, c)) hi = k;
-                }
-                keep[lo] = keep[hi] = 1;
-            }
-        }
-    }
+    if (many && g->c->winds) keep_distant(g, keep);
+    else if (many) keep_extremes(g, keep);
     keep[n - 1] = 1;
     dae_text_put(x, "$data << EOD\n");
     for (int k = first; k < n; k++) {
@@ -224,7 +258,7 @@ static dae_status draw(plot *g, const char *terminal, dae_write_fn *write, void 
     g->height = height;
     dae_text_terminal(&x, terminal, width, height);
     put_data(&x, g);
-    dae_text_put(&x, "set datafile missing \"NaN\"\nset border 3 linecolor rgb \"#404040\"\n"
+    dae_text_put(&x, "set datafile missing \"?\"\nset border 3 linecolor rgb \"#404040\"\n"
                      "unset mxtics\nunset mytics\nset tics nomirror out textcolor rgb \"#202020\"\nset grid "
                      "linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\n");
     if (c->log_x) dae_text_put(&x, "set logscale x\n");
@@ -313,6 +347,7 @@ static dae_status draw_table(const dae_table *t, const dae_table_plot_options *o
                     .log_x = opt->log_x,
                     .log_y = opt->log_y,
                     .apart = opt->apart,
+                    .winds = !up && !down,
                     .points = !up && !down && !opt->lines,
                     .title = opt->title ? opt->title : ""};
     return dae_curves_plot(&c, opt->terminal, write, user);

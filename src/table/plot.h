@@ -14,6 +14,7 @@ typedef struct dae_curves {
     int nchosen;
     int first;                /* first point drawn */
     int log_x, log_y, points; /* log_y: every panel; points: instead of lines */
+    int winds;                /* x goes to and fro, as in phase plots */
     int apart;                /* a panel for every curve */
     int backwards;            /* 1: the axis goes from large to small */
     const char *title;
