@@ -178,6 +178,28 @@ dae_rodas_attempt *dae_rodas_fixed(int n, const dae_rodas_table *table)
     }
 }
 
+#define SOLVE(n) \
+    case n: dae_small_solve(n, n, w->lu, w->inverse, w->perm, x); break
+
+static void solve_fixed(dae_rodas_work *w, double *x)
+{
+    switch (w->n) {
+        SOLVE(2);
+        SOLVE(3);
+        SOLVE(4);
+        SOLVE(6);
+        SOLVE(8);
+    default: break;
+    }
+}
+
+void dae_rodas_solve(dae_rodas_work *w, double *x)
+{
+    w->ivp->stats->solves++;
+    if (w->linear) DAE_LINALG(w->ivp, dae_shifted_solve(w->linear, x));
+    else DAE_LINALG(w->ivp, solve_fixed(w, x));
+}
+
 dae_rodas_attempt *dae_rodas_general(void)
 {
     return attempt_general;

@@ -15,7 +15,9 @@
  * order, h_new = h/clip(err^(1/p)/0.9, 1/6, 5), accepted when err <= 1, then the predictive controller of Gustafsson; no growth
  * right after a rejection. Dense output with theta = (t - t_old)/h, K_r = sum_i H_ri u_i, [HW] (IV.7.28):
  *     y(theta) = (1 - theta) y + theta (y_new + (1 - theta) (K_1 + theta (K_2 + theta K_3))).
- * Ours: values that are off the algebraic equations at the start are moved onto them (consistent); "cannot be
+ * Ours: u_s of rodas5, and every other of its combinations of order 4, vanishes for y' = f(t), so that a driven component was taken in
+ * any step; unless the system is autonomous dense output has to fulfil the equations inside of the step, too (slope_error), one evaluation
+ * more. Values that are off the algebraic equations at the start are moved onto them (consistent); "cannot be
  * evaluated" halves the step; f at the new point is computed before the point is taken. */
 #include "method/rodas/rodas.h"
 #include "method/refine.h"
@@ -36,6 +38,7 @@
 #define LAST_STRETCH 1.01 /* ours: take the rest if it is at most this many steps */
 #define SINGULAR_MAX 5    /* RODAS */
 #define LEAST 1e-100      /* ours: smallest step at t = 0, where rounding sets no limit */
+#define GAP 0.75          /* ours: between the last two points alpha_i of rodas5, 0.484 and 1 */
 #define CONSISTENT_MAX 10 /* ours: iterations towards consistent values */
 /* ours: of the interval; differential variables move by h y', which is below rounding then */
 #define CONSISTENT_STEP 1e-14
@@ -306,6 +309,46 @@ static double next_step(rodas *m, double h, double err, long rejected)
     return h / (rejected && fac < 1 ? 1 : fac);
 }
 
+/* The polynomial that the method has, at theta in [0, 1] of a step of size h. */
+static void own_polynomial(const rodas *m, double theta, double h, double *y, double *yp)
+{
+    const dae_rodas_table *tab = m->w.table;
+    double rest = 1 - theta;
+    for (int i = 0; i < m->n; i++) {
+        double k = 0, dk = 0; /* K_1 + theta (K_2 + ...), and its derivative */
+        for (int r = tab->dense - 1; r >= 0; r--) {
+            double sum = 0;
+            for (int j = 0; j < tab->stages; j++)
+                sum += tab->H[r][j] * m->w.u[(size_t)j * (size_t)m->w.ld + (size_t)i];
+            dk = k + theta * dk;
+            k = sum + theta * k;
+        }
+        double y0 = m->y0[i], y1 = m->w.y1[i];
+        if (y) y[i] = rest * y0 + theta * (y1 + rest * k);
+        if (yp) yp[i] = (y1 - y0 + (1 - 2 * theta) * k + theta * rest * dk) / h;
+    }
+}
+
+/* *e = |E^-1 (M y' - f)| in the norm of the error, with y and y' of dense output at GAP. Returns what f returned. */
+static int slope_error(rodas *m, double h, double *e)
+{
+    dae_rodas_work *w = &m->w;
+    double *slope = w->mass.n ? w->f : w->x, sum = 0;
+    own_polynomial(m, GAP, h, w->stage, slope);
+    if (w->mass.n) dae_matrix_multiply(&w->mass, m->n, slope, w->x);
+    int r = dae_ivp_f(m->ivp, m->s->t + GAP * h, w->stage, w->f);
+    if (r) return r;
+    dae_axpy(m->n, -1, w->f, w->x);
+    dae_rodas_solve(w, w->x);
+    for (int i = 0; i < m->n; i++) {
+        double size = fmax(fabs(m->y0[i]), fabs(w->y1[i]));
+        double q = w->x[i] / (m->ivp->atol[i] + m->ivp->rtol[i] * size);
+        sum += q * q;
+    }
+    *e = sqrt(sum / m->n);
+    return 0;
+}
+
 /* One attempt. 0: *err is the norm of its error; DAE_RODAS_SINGULAR; else > 0: cannot be evaluated; < 0: stop. */
 static int attempt(rodas *m, double h, double t1, double *err)
 {
@@ -319,7 +362,12 @@ static int attempt(rodas *m, double h, double t1, double *err)
     if (ivp->opt->fixed_step > 0 && isfinite(*err)) *err = 0;
     if (!(*err <= 1)) return 0;
     r = dae_ivp_project(ivp, t1, w->y1);
-    return r ? r : dae_ivp_f(ivp, t1, w->y1, m->f1);
+    if (!r) r = dae_ivp_f(ivp, t1, w->y1, m->f1);
+    if (r || !w->table->blind || !m->has_ft || ivp->opt->fixed_step > 0) return r;
+    double other = 0;
+    r = slope_error(m, h, &other);
+    *err = fmax(*err, other);
+    return r;
 }
 
 static void accept(rodas *m, double h, double t1, double h_next)
@@ -399,30 +447,10 @@ static dae_status step(void *self)
 
 /* ---- Dense output -------------------------------------------------------------------------------------------------- */
 
-/* The polynomial that the method has. */
-static void own_polynomial(const rodas *m, double t, double *y, double *yp)
-{
-    const dae_rodas_table *tab = m->w.table;
-    double h = m->s->h;
-    double theta = (t - m->s->t_old) / h, rest = 1 - theta;
-    for (int i = 0; i < m->n; i++) {
-        double k = 0, dk = 0; /* K_1 + theta (K_2 + ...), and its derivative */
-        for (int r = tab->dense - 1; r >= 0; r--) {
-            double sum = 0;
-            for (int j = 0; j < tab->stages; j++)
-                sum += tab->H[r][j] * m->w.u[(size_t)j * (size_t)m->w.ld + (size_t)i];
-            dk = k + theta * dk;
-            k = sum + theta * k;
-        }
-        double y0 = m->y0[i], y1 = m->w.y1[i];
-        if (y) y[i] = rest * y0 + theta * (y1 + rest * k);
-        if (yp) yp[i] = (y1 - y0 + (1 - 2 * theta) * k + theta * rest * dk) / h;
-    }
-}
-
 static void guess(void *self, double t, double *y)
 {
-    own_polynomial(self, t, y, NULL);
+    const rodas *m = self;
+    own_polynomial(m, (t - m->s->t_old) / m->s->h, m->s->h, y, NULL);
 }
 
 static void interpolate(void *self, double t, double *y, double *yp)
@@ -435,7 +463,8 @@ static void interpolate(void *self, double t, double *y, double *yp)
     }
     dae_refine_step s = {.k = m->w.table->order, .y1 = m->w.y1, .guess = guess, .self = m};
     int fine = y && m->ivp->sys->kind == DAE_KIND_ODE && m->ivp->opt->fixed_step <= 0;
-    if (!fine || !dae_refine_interpolate(&m->refine, &s, t, y, yp)) own_polynomial(m, t, y, yp);
+    if (!fine || !dae_refine_interpolate(&m->refine, &s, t, y, yp))
+        own_polynomial(m, (t - m->s->t_old) / m->s->h, m->s->h, y, yp);
 }
 
 static size_t save(const void *self, void *buffer)

@@ -15,6 +15,7 @@ typedef struct dae_rodas_table {
     int stages, order;
     int sum;   /* first stage (from 0) whose argument all later ones continue; the last row of a */
     int dense; /* rows of H */
+    int blind; /* u_s = 0 for y' = f(t) */
     double gamma;
     double alpha[DAE_RODAS_STAGES], gamma_i[DAE_RODAS_STAGES];
     double a[DAE_RODAS_STAGES][DAE_RODAS_STAGES], c[DAE_RODAS_STAGES][DAE_RODAS_STAGES];
@@ -53,5 +54,8 @@ typedef int dae_rodas_attempt(dae_rodas_work *w, double t, double h, double t1);
 /* The kernel for systems of size n: one made for this size (n = 2, 3, 4, 6, 8), else NULL. Both make the same steps. */
 dae_rodas_attempt *dae_rodas_fixed(int n, const dae_rodas_table *table);
 dae_rodas_attempt *dae_rodas_general(void);
+
+/* x := E^-1 x with the factors of the last attempt. */
+void dae_rodas_solve(dae_rodas_work *w, double *x);
 
 #endif

@@ -32,7 +32,7 @@ const dae_rodas_table dae_rodas4p2_table = {
 
 /* [DIM93]: Di Marzo 1993 */
 const dae_rodas_table dae_rodas5_table = {
-    .stages = 8, .order = 5, .sum = 5, .dense = 3, .gamma = 0.19,
+    .stages = 8, .order = 5, .sum = 5, .dense = 3, .blind = 1, .gamma = 0.19,
     .alpha = {0, 0.38, 0.3878509998321533, 0.483971893787384, 0.457047700881958, 1, 1, 1},
     .gamma_i = {0.19, -0.18230792253337147, -0.3192318321868749, 0.3449828624725343, -0.37741756439208984, 0,
                 0, 0},
