@@ -119,7 +119,11 @@ static dae_simulation *member(const dae_adjoint *a, int j, int side)
 
 int dae_adjoint_f(dae_adjoint *a, int j, int side, double t, const double *z, double *f)
 {
-    dae_simulation *m = member(a, j, side);
+    return dae_adjoint_f_of(a, member(a, j, side), t, z, f);
+}
+
+int dae_adjoint_f_of(dae_adjoint *a, dae_simulation *m, double t, const double *z, double *f)
+{
     const dae_system *s = &m->it->sys;
     int r = s->kind == DAE_KIND_ODE ? s->ode.f(t, z, f, s->ode.user) : s->dae.f(t, z, f, s->dae.user);
     if (!r && a->n > a->nz) r = part_of(a, running_part, 0, m, t, z, &f[a->nz], NULL);

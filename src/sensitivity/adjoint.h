@@ -44,6 +44,7 @@ typedef struct dae_adjoint {
 
 /* f (n values) of relative j, side (j < 0: the problem itself). */
 int dae_adjoint_f(dae_adjoint *a, int j, int side, double t, const double *z, double *f);
+int dae_adjoint_f_of(dae_adjoint *a, dae_simulation *m, double t, const double *z, double *f);
 /* df/dz in the layout of a->pattern. */
 int dae_adjoint_jacobian(dae_adjoint *a, int j, int side, double t, const double *z, double *J);
 

@@ -63,7 +63,14 @@ static int collect(dae_adjoint *a, double t, const double *Y, const double *q, d
             a->gradient[j] += weight * dot(a->nz, q, a->fl);
             continue;
         }
-        int r = dae_adjoint_f(a, j, 0, t, Y, a->fl);
+        int r = 0;
+        for (int k = 0; k < 4 && d->width > 0 && !r; k++) {
+            r = dae_adjoint_f_of(a, d->wide[k].sim, t, Y, a->fl);
+            a->gradient[j] += weight * dae_family_weight[k] / d->width * dot(a->n, q, a->fl);
+        }
+        if (r) return r;
+        if (d->width > 0) continue;
+        r = dae_adjoint_f(a, j, 0, t, Y, a->fl);
         if (!r) r = dae_adjoint_f(a, j, 1, t, Y, a->fh);
         if (r) return r;
         a->gradient[j] += weight * (dot(a->n, q, a->fh) - dot(a->n, q, a->fl)) / dae_family_width(f, j);

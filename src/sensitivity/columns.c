@@ -29,19 +29,24 @@ typedef struct columns {
     double *low, *high;        /* count each: of the sides */
     double *zl, *zh, *fl, *fh; /* n each */
     double *zpl, *zph;         /* n each */
-    const double *floor;       /* n: sizes below which a component counts as this */
     const dae_parameter_products *products;
 } columns;
 
 /* ---- The system of one side --------------------------------------------------------------------------- */
 
-static const dae_system *side_of(const dae_engine *e, int j, int side)
+/* The system of a relative, on the sides of switches where the problem is. */
+static const dae_system *system_of(const dae_engine *e, const dae_simulation *m)
 {
-    const dae_system *s = &dae_family_side(e->f, j, side)->it->sys, *own = &e->f->sim->it->sys;
-    const dae_switches *w = &own->switches;
+    const dae_system *s = &m->it->sys;
+    const dae_switches *w = &e->f->sim->it->sys.switches;
     if (w->count && w->side && s->switches.side && s->switches.side != w->side)
         memcpy(s->switches.side, w->side, (size_t)w->count * sizeof *w->side);
     return s;
+}
+
+static const dae_system *side_of(const dae_engine *e, int j, int side)
+{
+    return system_of(e, dae_family_side(e->f, j, side));
 }
 
 static int value(const dae_system *s, double t, const double *z, const double *zp, double *f)
@@ -74,14 +79,6 @@ static int jacobian(const columns *c, const dae_system *s, double t, const doubl
 
 /* ---- Directions --------------------------------------------------------------------------------------- */
 
-/* How far z moves for one unit of p_j, in parts of itself. */
-static double size_of(const columns *c, const double *z, const double *s)
-{
-    double most = 0;
-    for (int i = 0; i < c->n; i++) most = fmax(most, fabs(s[i]) / (fabs(z[i]) + c->floor[i]));
-    return most;
-}
-
 static void move(int n, const double *z, double d, const double *s, double *out)
 {
     for (int i = 0; i < n; i++) out[i] = z[i] + d * s[i];
@@ -108,6 +105,30 @@ static int needs_jacobian(const dae_engine *e)
     return needed && has_jacobian(((const columns *)e->self)->sys);
 }
 
+/* out += the derivative along (s, s', p_j) from four values of f each: parts of s and of p are taken together where the increment
+ * of p moves z by little. along: s is wanted too. */
+static int fourth_order(dae_engine *e, double t, const double *z, const double *zp, const double *s,
+                        const double *sp, int j, int along, double size, double *out)
+{
+    static const int at[4] = {-2, -1, 1, 2};
+    columns *c = e->self;
+    const dae_direction_of *d = &e->f->direction[j];
+    int n = c->n, r = 0, one = along && d->width * size < DAE_WIDE_MOVE;
+    for (int part = 0; part < 2 && !r; part++) { /* along s; along p */
+        double h = one || part ? d->width : DAE_WIDE_MOVE / size;
+        if (!part && (one || !along || size == 0)) continue;
+        for (int k = 0; k < 4 && !r; k++) {
+            const dae_system *f = part ? system_of(e, d->wide[k].sim) : c->sys;
+            int moves = one || !part;
+            if (moves) move(n, z, at[k] * h, s, c->zl);
+            if (moves && sp) move(n, zp, at[k] * h, sp, c->zpl);
+            r = value(f, t, moves ? c->zl : z, moves && sp ? c->zpl : zp, c->fl);
+            dae_axpy(n, dae_family_weight[k] / h, c->fl, out);
+        }
+    }
+    return r;
+}
+
 /* out (n) = df/dz s + dF/dz' s' + df/dp_j. */
 static int product(dae_engine *e, double t, const double *z, const double *zp, const double *s,
                    const double *sp, int j, double *out)
@@ -116,8 +137,13 @@ static int product(dae_engine *e, double t, const double *z, const double *zp, c
     const dae_family *f = e->f;
     if (is_exact(e, j)) return f->tangents->rate(f->p, c->sys, t, z, 0, s, f->direction[j].parameter, out);
     int n = c->n, r = 0, exact = has_jacobian(c->sys);
-    double width = dae_family_width(e->f, j), size = exact ? 0 : size_of(c, z, s);
+    double width = dae_family_width(e->f, j), size = exact ? 0 : dae_engine_size(e, z, s);
     int one = !exact && !sp && !c->products && together(e, j, size);
+    if (!exact && e->f->direction[j].width > 0) {
+        dae_zero(n, out);
+        if (sp) size = fmax(size, dae_engine_size(e, zp, sp));
+        return fourth_order(e, t, z, zp, s, sp, j, 1, size, out);
+    }
     if (exact) {
         dae_matrix J = {.n = n, .pattern = c->pattern, .a = c->J};
         dae_matrix_multiply(&J, n, s, out);
@@ -140,6 +166,7 @@ static int product(dae_engine *e, double t, const double *z, const double *zp, c
         dae_axpy(n, 1, c->fl, out);
         return r;
     }
+    if (f->direction[j].width > 0) return fourth_order(e, t, z, zp, s, sp, j, 0, 0, out);
     const double *zl = z, *zh = z;
     if (one) {
         move(n, z, e->f->direction[j].side[0].step, s, c->zl);
@@ -177,7 +204,7 @@ static int product_jacobian(dae_engine *e, double t, const double *z, const doub
     }
     dae_copy(c->n, z, c->zl);
     for (int i = 0; i < c->n; i++) {
-        double d = MOVE * (fabs(z[i]) + c->floor[i]);
+        double d = MOVE * (fabs(z[i]) + e->floor[i]);
         c->zl[i] = z[i] + d;
         int r = p->dfdp(t, c->zl, zp, j, c->fh, p->user);
         c->zl[i] = z[i] - d;
@@ -208,8 +235,8 @@ static int second(dae_engine *e, double t, const double *z, const double *zp, co
     if (is_exact(e, j))
         return f->tangents->jacobian(f->p, c->sys, t, z, 0, s, f->direction[j].parameter, out);
     int n = c->n, r = 0;
-    double size = size_of(c, z, s), width = dae_family_width(e->f, j);
-    if (sp) size = fmax(size, size_of(c, zp, sp));
+    double size = dae_engine_size(e, z, s), width = dae_family_width(e->f, j);
+    if (sp) size = fmax(size, dae_engine_size(e, zp, sp));
     int one = !c->products && together(e, j, size);
     memset(out, 0, (size_t)c->count * sizeof *out);
     if (size > 0) {
@@ -388,7 +415,7 @@ dae_status dae_columns_create(dae_engine *e, const dae_parameter_products *produ
         double rtol = o->rtol_vec ? o->rtol_vec[i] : o->rtol, atol = o->atol_vec ? o->atol_vec[i] : o->atol;
         floor[i] = fmax(rtol > 0 ? atol / rtol : atol, 1e-30);
     }
-    c->floor = floor;
+    e->floor = floor;
     e->sys.kind = s->kind;
     e->sys.structure =
         (dae_structure){.autonomous = s->structure.autonomous, .index = repeated(e, s->structure.index)};

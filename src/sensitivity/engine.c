@@ -7,6 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+double dae_engine_size(const dae_engine *e, const double *z, const double *s)
+{
+    double most = 0;
+    for (int i = 0; i < e->layout.n; i++) most = fmax(most, fabs(s[i]) / (fabs(z[i]) + e->floor[i]));
+    return most;
+}
+
 void dae_engine_relative(const dae_engine *e, const double *all, int j, int side, double *z)
 {
     if (!e->columns) {
@@ -73,6 +80,10 @@ static int share_memory(const dae_engine *e)
         for (int side = 0; side < 2 && !bad; side++) {
             const dae_memory *m = &dae_family_side(e->f, j, side)->it->memory;
             if (m->user != own->user) bad = m->load(m->user, buffer, size) != 0;
+        }
+        for (int k = 0; k < 4 && !bad && e->f->direction[j].width > 0; k++) {
+            const dae_memory *m = &e->f->direction[j].wide[k].sim->it->memory;
+            bad = m->load(m->user, buffer, size) != 0;
         }
     }
     free(buffer);

@@ -18,8 +18,9 @@ struct dae_engine {
     dae_system sys;
     int columns; /* 1: copy 1+j is s_j = dz/dp_j; 0: copies 1+2j and 2+2j are z with smaller and larger p_j */
     int *side;   /* last sides of the switches, or NULL */
-    double *z, *zp; /* nz each: work of the callbacks */
-    double *w[6];   /* nz each: work of the jumps */
+    const double *floor; /* columns: nz sizes below which a component counts as this */
+    double *z, *zp;      /* nz each: work of the callbacks */
+    double *w[6];        /* nz each: work of the jumps */
     void *self;
 };
 
@@ -34,6 +35,11 @@ static inline dae_simulation *dae_engine_member(const dae_engine *e, int c)
 {
     return c == 0 ? e->f->sim : dae_family_side(e->f, (c - 1) / 2, (c - 1) % 2);
 }
+
+/* Parts of a state by which differences of fourth order move it: about the fifth root of the rounding unit */
+#define DAE_WIDE_MOVE 1e-3
+/* How far z moves for one unit in direction s, in parts of itself. */
+double dae_engine_size(const dae_engine *e, const double *z, const double *s);
 
 /* The rows y'[i] = y[m+i] of the Jacobian of a system of second order, which it need not fill: 1 at (i, m+i). 0: the pattern has no
  * room for them. J NULL: only looks. */

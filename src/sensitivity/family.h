@@ -22,6 +22,9 @@ typedef struct dae_direction_of {
     int parameter;        /* its number, else -1 */
     int exact;            /* 1: the tangents of the problem know it */
     dae_relative side[2]; /* [0] smaller, [1] larger */
+    dae_relative
+        wide[4];  /* p - 2d, p - d, p + d, p + 2d with a larger d, for differences of fourth order; or none */
+    double width; /* d; 0: none */
 } dae_direction_of;
 
 typedef struct dae_family {
@@ -57,6 +60,9 @@ static inline dae_simulation *dae_family_side(const dae_family *f, int j, int si
     dae_simulation *s = f->direction[j].side[side].sim;
     return s ? s : f->sim;
 }
+/* Weights of the four values at -2d, -d, d, 2d: their sum over d is the derivative, with an error of d^4. */
+extern const double dae_family_weight[4];
+
 /* The increment between the two sides. */
 static inline double dae_family_width(const dae_family *f, int j)
 {

@@ -32,8 +32,9 @@ struct dae_sensitivity {
     double *all;                /* size: interpolated */
     double *y, *values;         /* n, n*count */
     double *zs, *low[2];        /* nz; n each */
-    double *a[2], *lambda[2];   /* mechanisms */
-    double *column[2];
+    double *z, *along;          /* nz each */
+    double *forces[2];          /* mechanisms: nv + nlambda each */
+    double *column;
     int ncolumn;
 };
 
@@ -162,11 +163,11 @@ static dae_status take_memory(dae_sensitivity *s, dae_error *err)
     s->ncolumn = s->p->derived.columns ? s->p->derived.ncolumn : 0;
     for (int k = 0; k < 2; k++) {
         s->low[k] = dae_arena_reals(a, n);
-        s->column[k] = dae_arena_reals(a, (size_t)s->ncolumn + 1);
-        if (!m) continue;
-        s->a[k] = dae_arena_reals(a, (size_t)m->nv);
-        s->lambda[k] = dae_arena_reals(a, (size_t)m->nlambda + 1);
+        if (m) s->forces[k] = dae_arena_reals(a, (size_t)(m->nv + m->nlambda) + 1);
     }
+    s->column = dae_arena_reals(a, (size_t)s->ncolumn + 1);
+    s->z = dae_arena_reals(a, nz);
+    s->along = dae_arena_reals(a, nz);
     return dae_arena_failed(a) ? no_memory(err) : DAE_OK;
 }
 
@@ -305,6 +306,51 @@ static int plain(const dae_sensitivity *s)
     return !m->form && !m->own && !m->as_mechanism;
 }
 
+/* A vector that follows from the state z of a member. 0: fine. */
+typedef int vector_fn(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out);
+
+/* out (n) = its derivative by p_j: of fourth order where there are relatives for it, parts of z and p together where the increment of
+ * p moves z by little; else the difference of the two sides. work: n values. */
+static int derivative_of(dae_sensitivity *s, double t, const double *all, int j, vector_fn *fn, int n,
+                         double *work, double *out)
+{
+    static const int at[4] = {-2, -1, 1, 2};
+    const dae_engine *e = &s->engine;
+    const dae_direction_of *d = &s->f->direction[j];
+    int r = 0;
+    dae_zero(n, out);
+    if (!e->columns || !(d->width > 0)) {
+        for (int k = 0; k < 2 && !r; k++) {
+            dae_engine_relative(e, all, j, k, s->zs);
+            r = fn(s, dae_family_side(s->f, j, k), t, s->zs, work);
+            dae_axpy(n, (k ? 1 : -1) / dae_family_width(s->f, j), work, out);
+        }
+        return r;
+    }
+    double *z = s->z, *along = s->along;
+    dae_gather(&e->layout, 0, all, z);
+    dae_gather(&e->layout, 1 + j, all, along);
+    double size = dae_engine_size(e, z, along);
+    int one = d->width * size < DAE_WIDE_MOVE;
+    for (int part = one; part < 2 && !r; part++) { /* along z; along p */
+        double h = part ? d->width : DAE_WIDE_MOVE / size;
+        for (int k = 0; k < 4 && !r; k++) {
+            dae_copy(s->f->nz, z, s->zs);
+            if (one || !part) dae_axpy(s->f->nz, at[k] * h, along, s->zs);
+            r = fn(s, part ? d->wide[k].sim : s->f->sim, t, s->zs, work);
+            dae_axpy(n, dae_family_weight[k] / h, work, out);
+        }
+    }
+    return r;
+}
+
+static int state_of(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out)
+{
+    (void)s;
+    dae_simulation_lower(m, t, z, out, NULL, NULL);
+    return 0;
+}
+
 /* y, and dy/dp from the states of the relatives, at t. */
 static void lower(dae_sensitivity *s, double t, const double *all, double *y, double *values)
 {
@@ -318,11 +364,7 @@ static void lower(dae_sensitivity *s, double t, const double *all, double *y, do
             dae_gather(&e->layout, 1 + j, all, out);
             continue;
         }
-        for (int k = 0; k < 2; k++) {
-            dae_engine_relative(e, all, j, k, s->zs);
-            dae_simulation_lower(dae_family_side(f, j, k), t, s->zs, s->low[k], NULL, NULL);
-        }
-        for (int i = 0; i < f->n; i++) out[i] = (s->low[1][i] - s->low[0][i]) / dae_family_width(f, j);
+        (void)derivative_of(s, t, all, j, state_of, f->n, s->low[0], out);
     }
 }
 
@@ -358,6 +400,12 @@ dae_status dae_sensitivity_interpolate(dae_sensitivity *s, double t, double *y, 
     return DAE_OK;
 }
 
+/* Accelerations, then multipliers. */
+static int forces_of(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out)
+{
+    return !dae_simulation_lower(m, t, z, s->low[1], out, out + s->f->sim->mech->nv);
+}
+
 dae_status dae_sensitivity_multipliers(dae_sensitivity *s, double *a, double *lambda, dae_error *err)
 {
     if (!s) return dae_need(s, "the sensitivities", err);
@@ -366,36 +414,32 @@ dae_status dae_sensitivity_multipliers(dae_sensitivity *s, double *a, double *la
     if (!m) return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "this is no mechanism");
     double t = dae_integrator_time(s->it);
     for (int j = 0; j < f->count; j++) {
-        for (int k = 0; k < 2; k++) {
-            dae_engine_relative(&s->engine, dae_integrator_state(s->it), j, k, s->zs);
-            if (!dae_simulation_lower(dae_family_side(f, j, k), t, s->zs, s->low[k], s->a[k], s->lambda[k]))
-                return dae_fail(err, DAE_ERR_SINGULAR, t,
-                                "t = %.10g: accelerations and multipliers are not known there", t);
-        }
-        double width = dae_family_width(f, j);
-        for (int i = 0; a && i < m->nv; i++) a[i + j * m->nv] = (s->a[1][i] - s->a[0][i]) / width;
-        for (int i = 0; lambda && i < m->nlambda; i++)
-            lambda[i + j * m->nlambda] = (s->lambda[1][i] - s->lambda[0][i]) / width;
+        if (derivative_of(s, t, dae_integrator_state(s->it), j, forces_of, m->nv + m->nlambda, s->forces[0],
+                          s->forces[1]))
+            return dae_fail(err, DAE_ERR_SINGULAR, t,
+                            "t = %.10g: accelerations and multipliers are not known there", t);
+        if (a) dae_copy(m->nv, s->forces[1], a + (size_t)j * (size_t)m->nv);
+        if (lambda) dae_copy(m->nlambda, s->forces[1] + m->nv, lambda + (size_t)j * (size_t)m->nlambda);
     }
     return DAE_OK;
 }
 
-/* The derived columns of one relative (or of the problem, j < 0) at t, from the state of all. */
-static int columns_of(dae_sensitivity *s, double t, const double *all, int j, int side, double *out)
+/* The derived columns. */
+static int columns_of(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out)
 {
-    const dae_family *f = s->f;
-    dae_simulation *m = j < 0 ? f->sim : dae_family_side(f, j, side);
-    if (j < 0) dae_gather(&s->engine.layout, 0, all, s->zs);
-    else dae_engine_relative(&s->engine, all, j, side, s->zs);
-    int known = dae_simulation_lower(m, t, s->zs, s->low[0], s->a[0], s->lambda[0]);
-    return m->p->derived.columns(m->p, 1, &t, s->low[0], known ? s->a[0] : NULL, known ? s->lambda[0] : NULL,
-                                 out);
+    int nv = m->mech ? m->mech->nv : 0;
+    int known =
+        dae_simulation_lower(m, t, z, s->low[0], nv ? s->forces[0] : NULL, nv ? s->forces[0] + nv : NULL);
+    return m->p->derived.columns(m->p, 1, &t, s->low[0], known ? s->forces[0] : NULL,
+                                 known ? s->forces[0] + nv : NULL, out) < 0;
 }
 
 static dae_status columns_at(dae_sensitivity *s, double t, const double *all, double *value,
                              double *derivative, dae_error *err)
 {
-    int bad = value && s->ncolumn && columns_of(s, t, all, -1, 0, value) < 0;
+    int bad = 0;
+    dae_gather(&s->engine.layout, 0, all, s->zs);
+    if (value && s->ncolumn) bad = columns_of(s, s->f->sim, t, s->zs, value);
     for (int j = 0; j < s->f->count && derivative && s->ncolumn && !bad; j++) {
         const dae_direction_of *d = &s->f->direction[j];
         if (s->engine.columns && s->f->tangents && d->exact) {
@@ -405,9 +449,8 @@ static dae_status columns_at(dae_sensitivity *s, double t, const double *all, do
                                           derivative + (size_t)j * (size_t)s->ncolumn);
             continue;
         }
-        bad = columns_of(s, t, all, j, 0, s->column[0]) < 0 || columns_of(s, t, all, j, 1, s->column[1]) < 0;
-        for (int i = 0; i < s->ncolumn; i++)
-            derivative[i + j * s->ncolumn] = (s->column[1][i] - s->column[0][i]) / dae_family_width(s->f, j);
+        bad = derivative_of(s, t, all, j, columns_of, s->ncolumn, s->column,
+                            derivative + (size_t)j * (size_t)s->ncolumn);
     }
     return bad ? dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the columns cannot be evaluated", t)
                : DAE_OK;
