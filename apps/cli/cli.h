@@ -198,6 +198,7 @@ void cli_catch_signals(void);
 void cli_catch_time_limit(void); /* SIGXCPU is an interruption too: what was finished is kept */
 void cli_running(dae_integrator *it, void *user); /* for dae_run_options.running */
 int cli_interrupted(void);
+int cli_stop(void *user); /* the same, for dae_options.stop */
 void cli_note_signal(int number); /* for handlers of others */
 int cli_ended_by(int status);     /* EXIT_TERMINATED instead of EXIT_INTERRUPTED where it was SIGTERM */
 

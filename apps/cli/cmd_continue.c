@@ -128,6 +128,7 @@ static int work(cli_args *args, dae_problem *p, cli_free *free_list)
     f.shown = !args->json && !cli_has(args, "quiet") && isatty(2);
     o.progress = progress;
     o.user = &f;
+    o.steady.simulation.options.stop = cli_stop;
     if (cli_value(args, "plot") && cli_plot_check(args, "--plot", cli_value(args, "plot"))) return EXIT_USAGE;
     cli_catch_signals();
     f.b = dae_continue(p, a->name, &o, &err);

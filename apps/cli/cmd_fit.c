@@ -282,6 +282,7 @@ static int work(fitting *f)
     f->shown = !args->json && !cli_has(args, "quiet") && isatty(2);
     f->opt.progress = progress;
     f->opt.user = f;
+    f->opt.sensitivity.simulation.options.stop = cli_stop;
     cli_catch_signals();
     dae_fit_result *r = dae_fit(f->p, f->free.list, f->free.count, (const dae_fit_experiment *const *)f->data,
                                 f->ndata, &f->opt, &err);

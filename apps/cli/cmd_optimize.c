@@ -95,6 +95,7 @@ static int work(cli_args *args, dae_problem *p, cli_free *f)
     state.shown = !args->json && !cli_has(args, "quiet") && isatty(2);
     o.progress = progress;
     o.user = &state;
+    a->stop = cli_stop;
     cli_catch_signals();
     dae_optimize_result *r = dae_optimize(p, f->list, f->count, minimize, &o, &err);
     if (state.lines) fprintf(stderr, "\n");

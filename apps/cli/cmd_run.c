@@ -311,6 +311,7 @@ static int prepare(job *j)
         j->options.resume_changes = "rtol,atol";
     }
     j->options.running = cli_running;
+    j->options.options.stop = cli_stop; /* the second run of --sens and --integral too */
     if (resume && cli_has(j->args, "repeat"))
         return cli_wrong(j->args, "--repeat and --resume exclude each other");
     if (tend && cli_number(j->args, "tend", tend, &j->options.t_end)) return EXIT_USAGE;

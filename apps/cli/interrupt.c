@@ -44,6 +44,12 @@ int cli_interrupted(void)
     return interrupted != 0;
 }
 
+int cli_stop(void *user)
+{
+    (void)user;
+    return cli_interrupted();
+}
+
 void cli_note_signal(int number)
 {
     interrupted = number;

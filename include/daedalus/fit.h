@@ -62,8 +62,9 @@ typedef struct dae_fit_point {
 } dae_fit_point;
 
 typedef struct dae_fit_options {
-    dae_sensitivity_options sensitivity; /* method, tolerances */
-    const char *loss;                    /* "square", or "huber": outliers count linearly beyond 1.345 sd */
+    /* method, tolerances; options.stop ends a run and with it the fit, which keeps the best so far */
+    dae_sensitivity_options sensitivity;
+    const char *loss;   /* "square", or "huber": outliers count linearly beyond 1.345 sd */
     int starts;         /* 1: from the given values; more: also from points within the bounds */
     unsigned long seed; /* of those points */
     int threads;        /* for starts */

@@ -27,8 +27,9 @@ typedef struct dae_optimize_progress {
 typedef int dae_optimize_fn(const dae_optimize_progress *at, void *user); /* not 0: stop */
 
 typedef struct dae_optimize_options {
-    dae_sensitivity_options sensitivity; /* method, tolerances */
-    const char *const *subject;          /* "EXPR <= EXPR" or "EXPR >= EXPR" */
+    dae_sensitivity_options
+        sensitivity;            /* method, tolerances; options.stop ends a run and with it the search */
+    const char *const *subject; /* "EXPR <= EXPR" or "EXPR >= EXPR" */
     int nsubject;
     int global; /* 1: a search all over the bounds first; for rough problems */
     unsigned long seed;
@@ -44,10 +45,10 @@ typedef struct dae_optimize_result {
     dae_status
         status; /* DAE_OK, DAE_CANCELLED, DAE_ERR_MAX_STEPS (evaluations ran out), DAE_ERR_CONVERGENCE */
     int count;
-    double *value, *start; /* of the free parameters, at the end and at the start */
-    double objective, objective_start;
-    double violation; /* of the worst condition; 0: all hold */
-    double *gradient; /* of the objective at the end */
+    double *value, *start;             /* of the free parameters, at the end and at the start */
+    double objective, objective_start; /* NAN: stopped before there was one */
+    double violation;                  /* of the worst condition; 0: all hold */
+    double *gradient;                  /* of the objective at the end; NAN: stopped before it was known */
     int evaluations;
     char message[200];
 } dae_optimize_result;

@@ -20,6 +20,10 @@ struct dae_method;
  * the run stops. */
 typedef int dae_error_weight(double t, const double *y, double *tolerance, void *user);
 
+/* Asked before every step, in the thread of the run: other values than 0 end it there with DAE_CANCELLED. What runs a problem many times
+ * (fits, designs, cycles, gradients) ends with it. */
+typedef int dae_stop_fn(void *user);
+
 /* Linear systems solved by the user: (lambda M - J) x = b with lambda = re + i im in place of the library's own factors.
  * One object per matrix that a method keeps (radau5 has two). */
 typedef struct dae_linear_solver {
@@ -68,6 +72,9 @@ typedef struct dae_options {
     const char *preconditioner; /* krylov: "auto", "none", "band", "ilu" */
     int preconditioner_band;    /* diagonals on each side, 0: those of the system up to a few */
     int krylov_vectors;         /* dimension of the space */
+
+    dae_stop_fn *stop; /* NULL: nobody stops it, but dae_integrator_cancel */
+    void *stop_user;
 
     dae_log_fn *log; /* NULL: silent */
     dae_log_level log_level;

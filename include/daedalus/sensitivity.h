@@ -118,7 +118,8 @@ typedef struct dae_gradient_stats {
     double forward_seconds, back_seconds; /* CPU time */
 } dae_gradient_stats;
 
-/* G and its derivatives by the parameters and initial values (count values). stats may be NULL. */
+/* G and its derivatives by the parameters and initial values (count values). stats may be NULL. DAE_CANCELLED: simulation.options.stop
+ * ended a run; neither is known then. */
 DAE_API dae_status dae_gradient(const dae_problem *p, const dae_gradient_options *opt,
                                 const dae_functional *G, const char *const *name, int count, double *value,
                                 double *gradient, dae_gradient_stats *stats, dae_error *err);

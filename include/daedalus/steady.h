@@ -43,7 +43,7 @@ typedef struct dae_steady_result {
     double residual; /* largest of the equations, in their own units */
 } dae_steady_result;
 
-/* NULL: see *err. DAE_ERR_CONVERGENCE: none was found. */
+/* NULL: see *err. DAE_ERR_CONVERGENCE: none was found; DAE_CANCELLED: simulation.options.stop ended the run before it. */
 DAE_API dae_steady_result *dae_steady(const dae_problem *p, const dae_steady_options *opt, dae_error *err);
 DAE_API void dae_steady_destroy(dae_steady_result *r); /* NULL allowed */
 
@@ -59,7 +59,7 @@ typedef enum dae_branch_kind {
 DAE_API const char *dae_branch_kind_name(dae_branch_kind k); /* "", "fold", "hopf", "cross", "end" */
 
 typedef struct dae_branch_options {
-    dae_steady_options steady; /* of the first point */
+    dae_steady_options steady; /* of the first point; a stop before it leaves a branch without points */
     double min, max; /* of the parameter; default: a tenth to ten times its value, or -1 .. 1 where it is 0 */
     double step,
         step_max; /* along the branch, first and largest: parts of (max - min) and of the size of y (0.01, 0.05) */

@@ -577,13 +577,13 @@ dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_er
         dae_status s = opt->resume ? dae_fail(e, DAE_ERR_UNSUPPORTED, NAN,
                                               "derivatives begin at the start; a resumed run has none")
                                    : dae_run_sensitivity(r, opt, x->arena, e);
-        if (s < 0) r->status = s;
+        if (s < 0 || s == DAE_CANCELLED) r->status = s;
     }
     if (r->status >= 0 && r->status != DAE_CANCELLED && opt->nintegral > 0) {
         dae_status s = opt->resume ? dae_fail(e, DAE_ERR_UNSUPPORTED, NAN,
                                               "integrals begin at the start; a resumed run has none")
                                    : dae_run_integrals(r, opt, x->arena, e);
-        if (s < 0) r->status = s;
+        if (s < 0 || s == DAE_CANCELLED) r->status = s;
     }
     if (r->status >= 0 && r->status != DAE_CANCELLED && opt->repeat > 1 && !opt->resume) repeat(x);
     x->it = NULL;

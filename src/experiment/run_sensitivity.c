@@ -37,7 +37,7 @@ static dae_status along(dae_sensitivity *s, dae_run_result *r, double *out, dae_
         status = dae_sensitivity_advance(s, t, err);
         if (status >= 0) memcpy(out + (size_t)k * size, dae_sensitivity_values(s), size * sizeof *out);
     }
-    return status < 0 ? status : DAE_OK;
+    return status < 0 || status == DAE_CANCELLED ? status : DAE_OK;
 }
 
 dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_arena *arena, dae_error *err)
@@ -54,15 +54,17 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
     if (!x) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     dae_status status = dae_sensitivity_start(x, err);
     if (status >= 0) status = along(x, r, points, err);
-    if (status >= 0 && (r->last.t - dae_sensitivity_time(x)) * (r->t_end - r->t0) > 0)
+    if (status == DAE_OK && (r->last.t - dae_sensitivity_time(x)) * (r->t_end - r->t0) > 0)
         status = dae_sensitivity_advance(x, r->last.t, err);
-    if (status >= 0) {
+    if (status == DAE_CANCELLED) {
+        r->nsensitivity = 0;
+    } else if (status >= 0) {
         memcpy(end, dae_sensitivity_values(x), size * sizeof *end);
         r->sensitivity_end = end;
         r->point_s = points;
     }
     dae_sensitivity_close(x);
-    return status < 0 ? status : DAE_OK;
+    return status < 0 || status == DAE_CANCELLED ? status : DAE_OK;
 }
 
 dae_status dae_run_integrals(dae_run_result *r, const dae_run_options *o, dae_arena *arena, dae_error *err)
@@ -81,7 +83,7 @@ dae_status dae_run_integrals(dae_run_result *r, const dae_run_options *o, dae_ar
     t[points - 1] = r->last.t;
     dae_status s = dae_quadrature(r->problem, &q, o->integral, o->nintegral, t, (int)points, value, error,
                                   derivative, err);
-    if (s < 0) return s;
+    if (s < 0 || s == DAE_CANCELLED) return s;
     r->integral = o->integral;
     r->nintegral = o->nintegral;
     r->point_q = value;

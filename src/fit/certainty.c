@@ -204,6 +204,7 @@ dae_status dae_fitting_certainty(const dae_fitting *f, const double *x, const da
             if (k >= out->rank) describe(f, v, &l);
         }
         for (int k = n; k < f->np; k++) out->singular[k] = NAN;
+        free(out->unidentifiable);
         out->unidentifiable = words;
         words = NULL;
     }
@@ -218,7 +219,7 @@ dae_status dae_fitting_certainty(const dae_fitting *f, const double *x, const da
 
 /* ---- Profiles ---------------------------------------------------------------------------------------------------- */
 
-/* The lowest cost with parameter j held at value; x is where the others begin and end. */
+/* The lowest cost with parameter j held at value; x is where the others begin and end. NAN: it was stopped. */
 static double held_cost(const dae_fitting *f, double *x, int j, double value, unsigned char *fixed,
                         dae_error *err)
 {
@@ -229,10 +230,10 @@ static double held_cost(const dae_fitting *f, double *x, int j, double value, un
     dae_status s = dae_fitting_descend(f, x, fixed, 0, &d, err);
     free(d.r);
     free(d.J);
-    return s < 0 ? INFINITY : d.cost;
+    return s < 0 ? INFINITY : d.status == DAE_CANCELLED ? NAN : d.cost;
 }
 
-/* Where the cost has risen by `rise`, going from the estimate in direction sign; +-INFINITY: it never does. */
+/* Where the cost has risen by `rise`, going from the estimate in direction sign; +-INFINITY: it never does; NAN: it was stopped. */
 static double border(const dae_fitting *f, const double *best, double cost, double rise, int j, double sign,
                      double first, double *x, double *keep, unsigned char *fixed)
 {
@@ -244,7 +245,9 @@ static double border(const dae_fitting *f, const double *best, double cost, doub
         int last = isfinite(bound) && sign * (at - bound) >= 0;
         if (last) at = bound;
         memcpy(x, keep, (size_t)f->np * sizeof *x);
-        if (held_cost(f, x, j, at, fixed, &ignored) - cost > rise) outside = at;
+        double risen = held_cost(f, x, j, at, fixed, &ignored) - cost;
+        if (isnan(risen)) return NAN;
+        if (risen > rise) outside = at;
         else if (last) return bound;
         else inside = at, memcpy(keep, x, (size_t)f->np * sizeof *keep);
     }
@@ -252,7 +255,9 @@ static double border(const dae_fitting *f, const double *best, double cost, doub
     for (int k = 0; k < 40 && fabs(outside - inside) > 1e-4 * fabs(outside - best[j]); k++) {
         double at = 0.5 * (inside + outside);
         memcpy(x, keep, (size_t)f->np * sizeof *x);
-        if (held_cost(f, x, j, at, fixed, &ignored) - cost > rise) outside = at;
+        double risen = held_cost(f, x, j, at, fixed, &ignored) - cost;
+        if (isnan(risen)) return NAN;
+        if (risen > rise) outside = at;
         else inside = at, memcpy(keep, x, (size_t)f->np * sizeof *keep);
     }
     return 0.5 * (inside + outside);
@@ -272,14 +277,17 @@ dae_status dae_fitting_profile(const dae_fitting *f, const double *best, double 
         free(fixed);
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     }
-    for (int j = 0; j < f->np; j++) {
+    dae_status s = DAE_OK;
+    for (int j = 0; j < f->np && s == DAE_OK; j++) {
         dae_fit_estimate *e = &out->estimate[j];
         double first =
             isfinite(e->sd) && e->sd > 0 ? e->sd : 0.1 * (e->value != 0 ? fabs(e->value) : f->scale[j]);
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2 && s == DAE_OK; side++) {
             e->profile[side] = border(f, best, cost, rise, j, side ? 1 : -1, first, x, x + n, fixed);
+            if (isnan(e->profile[side])) s = DAE_CANCELLED;
+        }
     }
     free(x);
     free(fixed);
-    return DAE_OK;
+    return s;
 }

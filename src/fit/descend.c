@@ -35,7 +35,7 @@ static int make(descent *s, const dae_fitting *f)
     size_t m = (size_t)f->m, n = (size_t)f->np;
     s->trial = calloc(3 * n + 3, sizeof *s->trial);
     s->r = malloc((3 * m + 1) * sizeof *s->r);
-    s->J = malloc((m * n + 1) * sizeof *s->J);
+    s->J = malloc(((m + n) * n + 1) * sizeof *s->J); /* as A: the two change places */
     s->A = malloc(((m + n) * n + 1) * sizeof *s->A);
     s->b = malloc((m + n + 1) * sizeof *s->b);
     s->vary = calloc(n + 1, sizeof *s->vary);
@@ -141,13 +141,30 @@ static void end(dae_descent *d, dae_status status, const char *message)
     snprintf(d->message, sizeof d->message, "%s", message);
 }
 
+static dae_status stopped(dae_descent *d, int *over)
+{
+    end(d, DAE_CANCELLED, "stopped");
+    *over = 1;
+    return DAE_OK;
+}
+
+/* The trial with r_new and, in the place of A, its derivatives becomes the present point. */
+static void take_trial(descent *s)
+{
+    double *J = s->A;
+    s->A = s->J;
+    s->J = J;
+    memcpy(s->x, s->trial, (size_t)s->f->np * sizeof *s->x);
+    memcpy(s->r, s->r_new, (size_t)s->f->m * sizeof *s->r);
+}
+
 /* One accepted step, or the end: 1. */
 static dae_status iterate(descent *s, dae_descent *d, double *nu, int *over, dae_error *err)
 {
     const dae_fitting *f = s->f;
     d->gradient = choose(s, d->cost);
-    if (tell(s, d)) end(d, DAE_CANCELLED, "stopped"), *over = 1;
-    else if (!s->nvary) end(d, DAE_OK, "all parameters are at their bounds"), *over = 1;
+    if (tell(s, d)) return stopped(d, over);
+    if (!s->nvary) end(d, DAE_OK, "all parameters are at their bounds"), *over = 1;
     else if (d->gradient < 1e-12) end(d, DAE_OK, "the gradient is zero"), *over = 1;
     if (*over) return DAE_OK;
     for (;;) {
@@ -162,7 +179,8 @@ static dae_status iterate(descent *s, dae_descent *d, double *nu, int *over, dae
         dae_error ignored = {0};
         dae_status status = dae_fitting_evaluate(f, s->trial, s->r_new, NULL, NULL, &ignored);
         d->evaluations++;
-        if (status == DAE_ERR_MEMORY || status == DAE_CANCELLED || status == DAE_ERR_CALLBACK) {
+        if (status == DAE_CANCELLED) return stopped(d, over);
+        if (status == DAE_ERR_MEMORY || status == DAE_ERR_CALLBACK) {
             *err = ignored;
             return status;
         }
@@ -170,13 +188,14 @@ static dae_status iterate(descent *s, dae_descent *d, double *nu, int *over, dae
                gain = (d->cost - cost) / predicted;
         if (gain > 1e-4) {
             double lower = fmax(1.0 / 3, 1 - pow(2 * gain - 1, 3)), fell = d->cost - cost;
-            memcpy(s->x, s->trial, (size_t)f->np * sizeof *s->x);
+            status = dae_fitting_evaluate(f, s->trial, s->r_new, s->A, NULL, err);
+            d->evaluations++;
+            if (status == DAE_CANCELLED) return stopped(d, over);
+            if (status < 0) return status;
+            take_trial(s);
             d->damping = fmax(1e-12, d->damping * lower);
             *nu = 2;
             d->iterations++;
-            status = dae_fitting_evaluate(f, s->x, s->r, s->J, NULL, err);
-            d->evaluations++;
-            if (status < 0) return status;
             d->cost = dae_fitting_cost(f, s->r, s->factor);
             if (change < f->opt->tolerance && fell < 1e-6 * (d->cost + fell))
                 end(d, DAE_OK, "converged"), *over = 1;
@@ -212,7 +231,13 @@ dae_status dae_fitting_descend(const dae_fitting *f, double *x, const unsigned c
     if (!(d->damping > 0)) d->damping = FIRST_DAMPING;
     dae_status status = dae_fitting_evaluate(f, x, s.r, s.J, NULL, err);
     d->evaluations++;
-    if (status >= 0) d->cost = dae_fitting_cost(f, s.r, s.factor);
+    if (status == DAE_OK) d->cost = dae_fitting_cost(f, s.r, s.factor);
+    if (status == DAE_CANCELLED) {
+        drop(&s);
+        free(s.r);
+        free(s.J);
+        return stopped(d, &over);
+    }
     while (status >= 0 && !over) {
         if (d->iterations >= f->opt->max_iterations) {
             end(d, DAE_ERR_MAX_STEPS, "the limit on iterations was hit");

@@ -4,6 +4,7 @@
 #include "core/pool.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,7 @@ typedef struct attempt {
 typedef struct many {
     dae_fitting *f;
     attempt *list;
+    atomic_int stopped; /* what has not begun does not begin */
 } many;
 
 static int by_size(const void *a, const void *b)
@@ -120,6 +122,7 @@ static int attempt_task(void *object, int task, int piece, int thread)
     many *m = object;
     attempt *a = &m->list[task];
     const dae_fit_options *o = m->f->opt;
+    const dae_options *run = &o->sensitivity.simulation.options;
     (void)piece, (void)thread;
     starting_point(m->f, task, a->x);
     for (int k = 0; k < o->nresume; k++) {
@@ -128,7 +131,12 @@ static int attempt_task(void *object, int task, int piece, int thread)
         a->d.damping = o->resume[k].damping;
         a->d.iterations = o->resume[k].iteration;
     }
+    if (atomic_load(&m->stopped) || (run->stop && run->stop(run->stop_user))) {
+        a->d.status = DAE_CANCELLED;
+        return 1;
+    }
     a->status = descend(m->f, a, task);
+    if (a->d.status == DAE_CANCELLED) atomic_store(&m->stopped, 1);
     a->done = 1;
     return 1;
 }
@@ -137,7 +145,7 @@ static int best_of(const attempt *list, int n)
 {
     int best = -1;
     for (int i = 0; i < n; i++) {
-        if (list[i].done && list[i].status >= 0 && (best < 0 || list[i].d.cost < list[best].d.cost)) best = i;
+        if (list[i].d.r && list[i].status >= 0 && (best < 0 || list[i].d.cost < list[best].d.cost)) best = i;
     }
     return best;
 }
@@ -180,10 +188,11 @@ static dae_fit_result *new_result(const dae_fitting *f)
     r->direction = calloc(np * np + 1, sizeof *r->direction);
     r->start_cost = calloc((size_t)f->opt->starts + 1, sizeof *r->start_cost);
     r->message = calloc(1, 256);
+    r->unidentifiable = calloc(1, 1);
     r->model = calloc((size_t)f->nexperiment + 1, sizeof *r->model);
     r->residual = calloc((size_t)f->nexperiment + 1, sizeof *r->residual);
     int bad = !r->estimate || !r->correlation || !r->singular || !r->direction || !r->start_cost ||
-              !r->message || !r->model || !r->residual;
+              !r->message || !r->unidentifiable || !r->model || !r->residual;
     for (int k = 0; k < f->nexperiment && !bad; k++) {
         size_t cells = (size_t)f->experiment[k]->ntime * (size_t)f->experiment[k]->ncolumn + 1;
         r->model[k] = malloc(cells * sizeof **r->model);
@@ -196,8 +205,8 @@ static dae_fit_result *new_result(const dae_fitting *f)
 }
 
 /* The solution at CURVE times of each experiment, from the start of the problem or the first time to the last, and at the data's. Where
- * that fails there are no curves. */
-static void draw(const dae_fitting *f, const double *x, dae_fit_result *r)
+ * that fails there are no curves. DAE_OK, or DAE_CANCELLED. */
+static dae_status draw(const dae_fitting *f, const double *x, dae_fit_result *r)
 {
     int count = CURVE;
     r->curve_t = calloc((size_t)f->nexperiment + 1, sizeof *r->curve_t);
@@ -219,26 +228,40 @@ static void draw(const dae_fitting *f, const double *x, dae_fit_result *r)
         list[k] = &dense[k];
     }
     g.experiment = list;
+    dae_status s = DAE_OK;
     for (int k = 0; k < f->nexperiment && !bad; k++) {
         dae_error ignored = {0};
         dae_stretch all = {.experiment = k, .last = count, .t = NAN, .t_next = NAN};
-        bad = dae_fitting_stretch(&g, x, &all, r->curve[k], NULL, NULL, NULL, &ignored) < 0;
+        s = dae_fitting_stretch(&g, x, &all, r->curve[k], NULL, NULL, NULL, &ignored);
+        bad = s != DAE_OK;
     }
     free(dense);
     free(list);
     if (!bad) r->ncurve = count;
+    return s == DAE_CANCELLED ? s : DAE_OK;
 }
 
-static dae_status conclude(dae_fitting *f, const attempt *list, int best, dae_fit_result *r, dae_error *err)
+/* Model and residuals where something was measured, from the residuals d->r of the descent (NULL: not known): no run is needed. */
+static void model_of(const dae_fitting *f, const double *d, dae_fit_result *r)
 {
-    const attempt *a = &list[best];
-    f->huber = a->huber;
+    for (int k = 0; k < f->nexperiment; k++) {
+        const dae_fit_experiment *e = f->experiment[k];
+        for (int i = 0; i < e->ntime * e->ncolumn; i++) {
+            double w = f->weight[k][i];
+            r->residual[k][i] = w > 0 && d ? *d++ : NAN;
+            r->model[k][i] = e->value[i] + r->residual[k][i] / w;
+        }
+    }
+}
+
+/* The same from a run, for all times, and the curves between them. DAE_CANCELLED: it was stopped. */
+static dae_status run_model(const dae_fitting *f, const double *x, dae_fit_result *r, dae_error *err)
+{
     double *again = malloc(((size_t)f->m + 1) * sizeof *again);
     if (!again) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    dae_status s = dae_fitting_evaluate(f, a->x, again, NULL, r->model, err);
+    dae_status s = dae_fitting_evaluate(f, x, again, NULL, r->model, err);
     free(again);
-    if (s < 0) return s;
-    draw(f, a->x, r);
+    if (s != DAE_OK) return s;
     for (int k = 0; k < f->nexperiment; k++) {
         const dae_fit_experiment *e = f->experiment[k];
         for (int i = 0; i < e->ntime * e->ncolumn; i++) {
@@ -246,6 +269,20 @@ static dae_status conclude(dae_fitting *f, const attempt *list, int best, dae_fi
             r->residual[k][i] = w > 0 ? w * (r->model[k][i] - e->value[i]) : NAN;
         }
     }
+    return draw(f, x, r);
+}
+
+static void stopped(dae_fit_result *r, const char *message)
+{
+    r->status = DAE_CANCELLED;
+    snprintf(r->message, 256, "%s", message);
+}
+
+/* All that is known of the best start; one that was stopped gets no further run. */
+static dae_status conclude(dae_fitting *f, const attempt *list, int best, dae_fit_result *r, dae_error *err)
+{
+    const attempt *a = &list[best];
+    f->huber = a->huber;
     r->status = a->d.status;
     r->cost = a->d.cost;
     r->iterations = a->d.iterations;
@@ -253,18 +290,39 @@ static dae_status conclude(dae_fitting *f, const attempt *list, int best, dae_fi
     snprintf(r->message, 256, "%s", a->d.message);
     for (int i = 0; i < f->opt->starts; i++) {
         r->evaluations += list[i].d.evaluations;
-        if (list[i].done && list[i].status >= 0) r->start_cost[r->nstart_cost++] = list[i].d.cost;
+        if (list[i].d.r && list[i].status >= 0) r->start_cost[r->nstart_cost++] = list[i].d.cost;
         r->starts_ended += list[i].done;
+        if (list[i].d.status == DAE_CANCELLED && a->d.status != DAE_CANCELLED)
+            stopped(r, "stopped; the best so far");
     }
-    for (int i = 0; i < f->opt->starts; i++) { /* the best so far of a fit that was stopped */
-        if (list[i].d.status != DAE_CANCELLED || r->status == DAE_CANCELLED) continue;
-        r->status = DAE_CANCELLED;
-        snprintf(r->message, 256, "stopped; the best so far");
+    dae_status s = r->status == DAE_CANCELLED ? DAE_CANCELLED : run_model(f, a->x, r, err);
+    if (s < 0) return s;
+    if (s == DAE_CANCELLED) {
+        if (r->status != DAE_CANCELLED) stopped(r, "stopped; curves are missing");
+        model_of(f, a->d.r, r);
     }
     s = dae_fitting_certainty(f, a->x, &a->d, r, err);
-    if (s >= 0 && f->opt->profile && r->status != DAE_CANCELLED)
+    if (s >= 0 && f->opt->profile && r->status != DAE_CANCELLED) {
         s = dae_fitting_profile(f, a->x, a->d.cost, r, err);
+        if (s == DAE_CANCELLED) stopped(r, "stopped; profiles are missing");
+    }
     return s;
+}
+
+/* Stopped before the residuals were known once: where it was. */
+static void conclude_early(const dae_fitting *f, const attempt *a, dae_fit_result *r)
+{
+    r->cost = r->rms = r->noise = NAN;
+    r->iterations = a->d.iterations;
+    r->evaluations = a->d.evaluations;
+    for (int j = 0; j < f->np; j++) {
+        r->estimate[j] = (dae_fit_estimate){
+            .value = a->x[j], .sd = NAN, .lower = NAN, .upper = NAN, .profile = {NAN, NAN}};
+        r->singular[j] = NAN;
+        for (int k = 0; k < f->np; k++) r->correlation[j + f->np * k] = j == k ? 1 : NAN;
+    }
+    model_of(f, NULL, r);
+    stopped(r, "stopped before the first residuals were known");
 }
 
 static dae_status check(const dae_fit_free *free_list, int count, int nexperiment, const dae_fit_options *o,
@@ -301,13 +359,15 @@ dae_fit_result *dae_fit(const dae_problem *p, const dae_fit_free *free_list, int
     if (s >= 0 && (!list || !x || !(r = new_result(&f))))
         s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (s >= 0) {
-        many m = {&f, list};
+        many m = {.f = &f, .list = list};
+        atomic_init(&m.stopped, 0);
         dae_pool *pool = o.starts > 1 ? dae_pool_create(o.threads) : NULL;
         for (int i = 0; i < o.starts; i++) list[i].x = x + (size_t)i * (size_t)count;
         dae_pool_run(pool, o.starts, attempt_task, &m);
         dae_pool_destroy(pool);
         int best = best_of(list, o.starts);
         if (best >= 0) s = conclude(&f, list, best, r, err);
+        else if (list[0].d.status == DAE_CANCELLED) conclude_early(&f, &list[0], r);
         else {
             *err = list[0].err;
             s = err->status < 0 ? err->status

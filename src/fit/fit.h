@@ -30,7 +30,8 @@ dae_status dae_fitting_open(dae_fitting *f, const dae_problem *p, const dae_fit_
                             const dae_fit_options *opt, dae_error *err);
 void dae_fitting_close(dae_fitting *f);
 
-/* r (m) at x (np) and, where J is not NULL, J (m*np, column-major); model (per experiment, NULL: not wanted). */
+/* DAE_OK, DAE_CANCELLED (the options stopped a run; nothing of the results is to be used) or an error: this, and dae_fitting_stretch.
+ * r (m) at x (np) and, where J is not NULL, J (m*np, column-major); model (per experiment, NULL: not wanted). */
 dae_status dae_fitting_evaluate(const dae_fitting *f, const double *x, double *r, double *J, double **model,
                                 dae_error *err);
 
@@ -48,22 +49,24 @@ dae_status dae_fitting_stretch(const dae_fitting *f, const double *x, const dae_
 /* 1/2 sum rho(r^2), and the factors sqrt(w) by which rows are weighed (NULL: not wanted). */
 double dae_fitting_cost(const dae_fitting *f, const double *r, double *factor);
 
-/* Least squares by Levenberg and Marquardt from x, which becomes the best point. fixed: np flags, NULL: none. */
+/* Least squares by Levenberg and Marquardt from x, which becomes the best point. fixed: np flags, NULL: none. One that is stopped ends with
+ * DAE_OK, status DAE_CANCELLED, and x, cost, r and J of its last iteration (those it was called with before the first). */
 typedef struct dae_descent {
     double cost, gradient, damping;
     int iterations, evaluations;
     dae_status status;
     char message[200];
-    double *r, *J; /* at the end: m, m*np; to be freed */
+    double *r, *J; /* at the end: m, m*np; to be freed; NULL: it was stopped before there were any */
 } dae_descent;
 dae_status dae_fitting_descend(const dae_fitting *f, double *x, const unsigned char *fixed, int start,
                                dae_descent *d, dae_error *err);
-/* Before it: states at the ends of intervals are free as well. */
+/* Before it: states at the ends of intervals are free as well. Stopped: as above, but r and J are never known. */
 dae_status dae_fitting_shoot(const dae_fitting *f, double *x, int start, dae_descent *d, dae_error *err);
 
 /* Standard deviations, intervals, correlations, rank. */
 dae_status dae_fitting_certainty(const dae_fitting *f, const double *x, const dae_descent *d,
                                  dae_fit_result *out, dae_error *err);
+/* DAE_CANCELLED: the profiles that are known then stand there. */
 dae_status dae_fitting_profile(const dae_fitting *f, const double *x, double cost, dae_fit_result *out,
                                dae_error *err);
 /* The quantile of Student's distribution: P(|T| <= t) = level. */

@@ -299,6 +299,8 @@ static dae_status run(dae_goals *g, dae_problem *q, int derive, dae_error *err)
     o.simulation.options.formulation = given->formulation;
     o.simulation.options.rtol = given->rtol;
     o.simulation.options.atol = given->atol;
+    o.simulation.options.stop = given->stop;
+    o.simulation.options.stop_user = given->stop_user;
     o.uncontrolled = 1;
     o.mode = g->opt->mode;
     const char *name[64];
@@ -319,6 +321,7 @@ static dae_status run(dae_goals *g, dae_problem *q, int derive, dae_error *err)
         double t = q->t0 + (q->t_end - q->t0) * k / (g->points - 1);
         if (k) status = s ? dae_sensitivity_advance(s, t, err) : dae_simulation_advance(plain, t, err);
         double now = s ? dae_sensitivity_time(s) : dae_simulation_time(plain);
+        if (status == DAE_CANCELLED) break;
         if (status >= 0 && now < t - 1e-9 * fabs(q->t_end - q->t0))
             status = dae_fail(err, DAE_ERR_EVENT, now, "the run was ended by an event at t = %g", now);
         if (status < 0) break;
@@ -345,7 +348,7 @@ dae_status dae_goals_evaluate(dae_goals *g, const double *x, double *value, doub
     dae_problem *q = open_at(g, x, err);
     if (!q) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     dae_status s = run(g, q, gradient != NULL, err);
-    for (int i = 0; i < g->ngoal && s >= 0; i++) {
+    for (int i = 0; i < g->ngoal && s >= 0 && s != DAE_CANCELLED; i++) {
         const int *variable;
         int nv = dae_expression_variables(g->goal[i], &variable);
         for (int k = 0; k < nv; k++)

@@ -92,7 +92,8 @@ typedef struct search {
     double *x, *value, *gradient;          /* the last point: np, ngoal, ngoal*np */
     int known, derived;                    /* what holds for x: values, gradients */
     double *best, best_objective, best_violation;
-    double size; /* of the objective at the start */
+    double *best_gradient; /* np, of the objective; NAN: not known */
+    double size;           /* of the objective at the start */
     int evaluations, failed, cancelled;
     dae_error err;
     nlopt_opt going; /* to be stopped */
@@ -105,6 +106,12 @@ static double violation(const search *s)
     return worst;
 }
 
+static void cancel(search *s)
+{
+    s->cancelled = 1;
+    if (s->going) s->call.force_stop(s->going);
+}
+
 static void note(search *s)
 {
     double broken = violation(s), f = s->value[0];
@@ -112,14 +119,15 @@ static void note(search *s)
         broken <= HOLDS && s->best_violation <= HOLDS ? f < s->best_objective : broken < s->best_violation;
     if (better || s->evaluations == 1) {
         memcpy(s->best, s->x, (size_t)s->np * sizeof *s->x);
+        for (int j = 0; j < s->np; j++) s->best_gradient[j] = NAN;
         s->best_objective = f;
         s->best_violation = broken;
     }
+    int here = 1;
+    for (int j = 0; j < s->np; j++) here = here && s->x[j] == s->best[j];
+    if (here && s->derived) memcpy(s->best_gradient, s->gradient, (size_t)s->np * sizeof *s->gradient);
     dae_optimize_progress at = {s->evaluations, f, broken, s->x, s->np};
-    if (s->opt->progress && s->opt->progress(&at, s->opt->user)) {
-        s->cancelled = 1;
-        if (s->going) s->call.force_stop(s->going);
-    }
+    if (s->opt->progress && s->opt->progress(&at, s->opt->user)) cancel(s);
 }
 
 /* The point z (in units of scale); 0: known now. */
@@ -132,12 +140,14 @@ static int visit(search *s, const double *z, int derive)
         s->x[j] = x;
     }
     if (same && (s->derived || !derive)) return 0;
+    if (s->cancelled) return s->known = 0, -1; /* some searches go on for a while */
     dae_error err = {0};
     dae_status status = dae_goals_evaluate(s->goals, s->x, s->value, derive ? s->gradient : NULL, &err);
     s->evaluations++;
-    s->known = status >= 0;
+    s->known = status >= 0 && status != DAE_CANCELLED;
     s->derived = derive;
-    if (status < 0) {
+    if (!s->known) {
+        if (status == DAE_CANCELLED) cancel(s);
         s->failed++;
         s->err = err;
         return -1;
@@ -207,6 +217,7 @@ static nlopt_result search_all(search *s, double *z, double *lower, double *uppe
     s->call.set_min_objective(o, ask_all, &w);
     s->call.set_xtol_rel(o, 1e-3); /* the rest is the next search's */
     nlopt_result r = s->call.optimize(o, z, &f);
+    s->going = NULL;
     if (o) s->call.destroy(o);
     return r;
 }
@@ -227,6 +238,7 @@ static nlopt_result search_near(search *s, double *z, double *lower, double *upp
         r = s->call.optimize(o, z, &f);
     }
     free(w);
+    s->going = NULL;
     if (o) s->call.destroy(o);
     return r;
 }
@@ -310,21 +322,25 @@ static dae_status work(search *s, dae_optimize_result *r, dae_error *err)
     s->size = 1;
     for (int j = 0; j < s->np; j++) z[j] = s->start[j] / s->scale[j];
     dae_status status = DAE_OK;
-    if (visit(s, z, 1)) {
+    if (visit(s, z, 1) && !s->cancelled) {
         *err = s->err;
         status = err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    } else if (!s->known) { /* stopped before anything was known */
+        s->best_objective = s->best_violation = r->objective_start = NAN;
+        for (int j = 0; j < s->np; j++) s->best_gradient[j] = NAN;
     } else {
         r->objective_start = s->value[0];
         s->size = fabs(s->value[0]) > DBL_MIN ? fabs(s->value[0]) : 1;
     }
     if (status >= 0 && s->opt->global && !bounded(s))
         status = dae_fail(err, DAE_ERR_INPUT, NAN, "a global search needs bounds of all free parameters");
-    if (status >= 0 && s->opt->global) code = search_all(s, z, z + n, z + 2 * n);
+    if (status >= 0 && s->opt->global && !s->cancelled) code = search_all(s, z, z + n, z + 2 * n);
     if (status >= 0 && !s->cancelled) code = search_near(s, z, z + n, z + 2 * n);
     if (status >= 0) {
         for (int j = 0; j < s->np; j++) z[j] = s->best[j] / s->scale[j];
         s->known = 0;
-        if (!visit(s, z, 1)) memcpy(r->gradient, s->gradient, (size_t)s->np * sizeof *r->gradient);
+        const double *g = s->cancelled || visit(s, z, 1) ? s->best_gradient : s->gradient;
+        memcpy(r->gradient, g, (size_t)s->np * sizeof *r->gradient);
         memcpy(r->value, s->best, (size_t)s->np * sizeof *r->value);
         memcpy(r->start, s->start, (size_t)s->np * sizeof *r->start);
         r->objective = s->best_objective;
@@ -343,7 +359,7 @@ dae_optimize_result *dae_optimize(const dae_problem *p, const dae_fit_free *free
     size_t n = (size_t)(count > 0 ? count : 0) + 1, goals = (size_t)o.nsubject + 1;
     search s = {.free = free_list, .np = count, .ngoal = o.nsubject + 1, .opt = &o};
     dae_optimize_result *r = calloc(1, sizeof *r);
-    double *block = calloc(6 * n + goals * (n + 1), sizeof *block);
+    double *block = calloc(7 * n + goals * (n + 1), sizeof *block);
     dae_status status = DAE_OK;
     if (count < 1)
         status = dae_fail(err, DAE_ERR_INPUT, NAN, "nothing is free: name parameters to be chosen");
@@ -355,9 +371,9 @@ dae_optimize_result *dae_optimize(const dae_problem *p, const dae_fit_free *free
         r->gradient = calloc(n, sizeof *r->gradient);
         if (!r->value || !r->start || !r->gradient)
             status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-        double **array[] = {&s.lower, &s.upper, &s.start, &s.scale, &s.x, &s.best};
-        for (int k = 0; k < 6; k++) *array[k] = block + (size_t)k * n;
-        s.value = block + 6 * n;
+        double **array[] = {&s.lower, &s.upper, &s.start, &s.scale, &s.x, &s.best, &s.best_gradient};
+        for (int k = 0; k < 7; k++) *array[k] = block + (size_t)k * n;
+        s.value = block + 7 * n;
         s.gradient = s.value + goals;
     }
     if (status >= 0) status = load(&s.call, err);

@@ -43,7 +43,7 @@ static void say_estimate(sink *s, const dae_fit_estimate *e, const char *name, c
     say(s, "  %-14s %14.7g", name, e->value);
     if (e->at_bound) say(s, "  at its %s bound", e->at_bound < 0 ? "lower" : "upper");
     else if (isinf(e->sd)) say(s, "  not determined by the data");
-    else say(s, "  +- %-10.3g [%.6g, %.6g]", e->sd, e->lower, e->upper);
+    else if (!isnan(e->sd)) say(s, "  +- %-10.3g [%.6g, %.6g]", e->sd, e->lower, e->upper);
     if (profiles && !isnan(e->profile[0])) say(s, "  profile [%.6g, %.6g]", e->profile[0], e->profile[1]);
     say(s, "%s%s\n", unit[0] ? "  " : "", unit);
 }
@@ -61,6 +61,7 @@ dae_status dae_fit_text(const dae_fit_result *r, const dae_fit_free *free_list, 
     say(&s, "\n\n  %-14s %14s  +- %-10s interval of confidence\n", "parameter", "value", "sd");
     for (int j = 0; j < r->count; j++)
         say_estimate(&s, &r->estimate[j], free_list[j].name, unit_of(p, free_list[j].name), 1);
+    if (isnan(r->cost)) return s.bad ? DAE_ERR_FILE : DAE_OK; /* stopped before there was one */
     say(&s, "\n  %ld values, cost %.6g, residuals of %.3g (root of mean square), noise %.3g\n", r->nresidual,
         r->cost, r->rms, r->noise);
     if (r->unidentifiable[0]) say(&s, "\n  not identifiable: %s\n", r->unidentifiable);

@@ -93,6 +93,8 @@ static dae_sensitivity_options options_for(const dae_fitting *f, const dae_probl
     a->atol = b->atol;
     a->max_steps = b->max_steps;
     a->max_seconds = b->max_seconds;
+    a->stop = b->stop;
+    a->stop_user = b->stop_user;
     o.mode = given->mode;
     o.step = given->step;
     o.uncontrolled = given->uncontrolled;
@@ -118,7 +120,7 @@ static dae_status run_to(run *u, double t, dae_error *err)
     if (t <= now) return DAE_OK;
     dae_status s =
         u->with ? dae_sensitivity_advance(u->with, t, err) : dae_simulation_advance(u->plain, t, err);
-    if (s < 0) return s;
+    if (s < 0 || s == DAE_CANCELLED) return s;
     now = u->with ? dae_sensitivity_time(u->with) : dae_simulation_time(u->plain);
     if (now < t)
         return dae_fail(err, DAE_ERR_EVENT, now,
@@ -208,13 +210,14 @@ dae_status dae_fitting_stretch(const dae_fitting *f, const double *x, const dae_
         if (s >= 0 && !u.with && !u.plain) s = err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     }
     if (s >= 0) s = u.with ? dae_sensitivity_start(u.with, err) : dae_simulation_start(u.plain, err);
-    for (int i = at->first; i < at->last && s >= 0; i++) {
+    if (s >= 0) s = DAE_OK;
+    for (int i = at->first; i < at->last && s == DAE_OK; i++) {
         s = run_to(&u, e->t[i], err);
-        if (s >= 0) s = sample(f, &u, q, at, value, by, i - at->first, err);
+        if (s == DAE_OK) s = sample(f, &u, q, at, value, by, i - at->first, err);
     }
-    if (s >= 0 && (end || end_by)) s = run_to(&u, at->t_next, err);
-    if (s >= 0 && end) memcpy(end, state(&u), (size_t)f->n * sizeof *end);
-    if (s >= 0 && end_by)
+    if (s == DAE_OK && (end || end_by)) s = run_to(&u, at->t_next, err);
+    if (s == DAE_OK && end) memcpy(end, state(&u), (size_t)f->n * sizeof *end);
+    if (s == DAE_OK && end_by)
         memcpy(end_by, dae_sensitivity_values(u.with), (size_t)f->n * (size_t)u.count * sizeof *end_by);
     dae_sensitivity_close(u.with);
     dae_simulation_close(u.plain);
@@ -230,7 +233,7 @@ dae_status dae_fitting_evaluate(const dae_fitting *f, const double *x, double *r
 {
     dae_status s = DAE_OK;
     long row = 0;
-    for (int k = 0; k < f->nexperiment && s >= 0; k++) {
+    for (int k = 0; k < f->nexperiment && s == DAE_OK; k++) {
         const dae_fit_experiment *e = f->experiment[k];
         size_t cells = (size_t)e->ntime * (size_t)e->ncolumn;
         double *value = malloc((cells + 1) * sizeof *value),
@@ -238,7 +241,7 @@ dae_status dae_fitting_evaluate(const dae_fitting *f, const double *x, double *r
         if (!value || (J && !by)) s = no_memory(err);
         dae_stretch all = {.experiment = k, .last = e->ntime, .t = NAN, .t_next = NAN};
         if (s >= 0) s = dae_fitting_stretch(f, x, &all, value, by, NULL, NULL, err);
-        for (size_t i = 0; i < cells && s >= 0; i++) {
+        for (size_t i = 0; i < cells && s == DAE_OK; i++) {
             double w = f->weight[k][i];
             if (model) model[k][i] = value[i];
             if (w == 0) continue;
@@ -249,7 +252,7 @@ dae_status dae_fitting_evaluate(const dae_fitting *f, const double *x, double *r
         free(value);
         free(by);
     }
-    for (long i = 0; i < f->m && s >= 0; i++) {
+    for (long i = 0; i < f->m && s == DAE_OK; i++) {
         if (!isfinite(r[i]))
             s = dae_fail(err, DAE_ERR_UNDEFINED, NAN, "the solution is not finite where data are");
     }

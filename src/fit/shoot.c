@@ -25,6 +25,7 @@ typedef struct shooting {
     int K, n, np, npar; /* intervals, components, free ones, those of them that are parameters */
     int ncut;           /* unknown states: nexperiment * (K - 1) * n */
     double weight;      /* of the gaps */
+    int stopped;        /* a run was */
     double *z, *trial;  /* np + ncut: parameters, then states */
     double *norm;       /* the same: largest length of a column so far */
     double *size;       /* n */
@@ -108,9 +109,10 @@ static double evaluate(shooting *s, const double *z, int with, dae_error *err)
         for (int k = 0; k < s->K; k++) {
             dae_stretch a = stretch(s, z, e, k);
             int more = k + 1 < s->K;
-            if (dae_fitting_stretch(s->f, z, &a, s->value, with ? s->by : NULL, more ? s->end : NULL,
-                                    more && with ? s->end_by : NULL, err) < 0)
-                return INFINITY;
+            dae_status r = dae_fitting_stretch(s->f, z, &a, s->value, with ? s->by : NULL,
+                                               more ? s->end : NULL, more && with ? s->end_by : NULL, err);
+            s->stopped |= r == DAE_CANCELLED;
+            if (r != DAE_OK) return INFINITY;
             put_data(s, e, k, &a, with, &row);
             if (more) put_gap(s, z, e, k, with, &row);
         }
@@ -154,8 +156,9 @@ static void guess(shooting *s)
             double *y = s->z + state_at(s, e, k);
             int first = (int)((long)d->ntime * k / s->K);
             dae_stretch all = {.experiment = e, .t = NAN, .t_next = d->t[first]};
-            if (dae_fitting_stretch(f, s->z, &all, NULL, NULL, y, NULL, &ignored) < 0)
-                memcpy(y, f->p->y0, (size_t)s->n * sizeof *y);
+            dae_status r = dae_fitting_stretch(f, s->z, &all, NULL, NULL, y, NULL, &ignored);
+            if (r != DAE_OK) memcpy(y, f->p->y0, (size_t)s->n * sizeof *y);
+            if ((s->stopped |= r == DAE_CANCELLED)) return;
             for (int c = 0; c < d->ncolumn; c++) {
                 const double *v = d->value + (size_t)c * (size_t)d->ntime;
                 double near = NAN;
@@ -214,19 +217,22 @@ static void drop(shooting *s)
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) free(list[i]);
 }
 
+/* A run from z failed, or was stopped: then shooting is over. */
+static dae_status no_run(const shooting *s, const dae_error *err)
+{
+    return s->stopped ? DAE_CANCELLED : err->status < 0 ? err->status : DAE_ERR_UNDEFINED;
+}
+
 /* Damped steps with the present weight of the gaps. */
 static dae_status stage(shooting *s, int start, dae_descent *d, dae_error *err)
 {
     const dae_fit_options *o = s->f->opt;
     double mu = 1e-3, now = evaluate(s, s->z, 1, err);
-    if (isinf(now)) return err->status < 0 ? err->status : DAE_ERR_UNDEFINED;
+    if (isinf(now)) return no_run(s, err);
     memset(s->norm, 0, (size_t)(s->np + s->ncut) * sizeof *s->norm);
     for (int k = 0; k < STAGE_ITERATIONS; k++) {
         dae_fit_progress at = {start, o->starts, d->iterations, now, NAN, mu, s->z, s->np};
-        if (o->progress && o->progress(&at, o->user)) {
-            d->status = DAE_CANCELLED;
-            return DAE_OK;
-        }
+        if (o->progress && o->progress(&at, o->user)) return DAE_CANCELLED;
         double then = INFINITY;
         for (int again = 0; again < 12 && !(then < now); again++, mu *= again ? 4 : 1) {
             dae_error ignored = {0};
@@ -234,6 +240,7 @@ static dae_status stage(shooting *s, int start, dae_descent *d, dae_error *err)
             if (propose(s, mu)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
             then = evaluate(s, s->trial, 0, &ignored);
             d->evaluations += 2;
+            if (s->stopped) return DAE_CANCELLED;
         }
         if (!(then < now)) return DAE_OK;
         memcpy(s->z, s->trial, (size_t)(s->np + s->ncut) * sizeof *s->z);
@@ -242,7 +249,7 @@ static dae_status stage(shooting *s, int start, dae_descent *d, dae_error *err)
         d->evaluations++;
         if (now - then < SETTLED * now) return DAE_OK;
         now = evaluate(s, s->z, 1, err);
-        if (isinf(now)) return err->status < 0 ? err->status : DAE_ERR_UNDEFINED;
+        if (isinf(now)) return no_run(s, err);
     }
     return DAE_OK;
 }
@@ -265,12 +272,13 @@ dae_status dae_fitting_shoot(const dae_fitting *f, double *x, int start, dae_des
     }
     memcpy(s.z, x, (size_t)f->np * sizeof *x);
     guess(&s);
-    for (size_t k = 0; k < sizeof stage_weight / sizeof *stage_weight && status >= 0; k++) {
+    if (s.stopped) status = DAE_CANCELLED;
+    for (size_t k = 0; k < sizeof stage_weight / sizeof *stage_weight && status == DAE_OK; k++) {
         s.weight = stage_weight[k];
         status = stage(&s, start, d, err);
-        if (d->status == DAE_CANCELLED) break;
     }
     memcpy(x, s.z, (size_t)f->np * sizeof *x);
     drop(&s);
-    return status;
+    if (status == DAE_CANCELLED) d->status = DAE_CANCELLED;
+    return status < 0 ? status : DAE_OK;
 }

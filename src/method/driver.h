@@ -94,7 +94,8 @@ void dae_driver_at(dae_integrator *it, double t, double *y, double *yp);
 /* Somebody asked to stop; take_cancel notes that it was heard. */
 static inline int dae_driver_cancelled(dae_integrator *it)
 {
-    return atomic_load_explicit(&it->cancelled, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&it->cancelled, memory_order_relaxed) != 0 ||
+           (it->opt.stop && it->opt.stop(it->opt.stop_user));
 }
 dae_status dae_driver_take_cancel(dae_integrator *it, dae_error *err);
 

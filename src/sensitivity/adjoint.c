@@ -480,7 +480,7 @@ static dae_status stretches(gradient_run *g, dae_gradient_stats *stats, dae_erro
                      1e-6 * ((double)count * (double)bytes + stretch * state), 1e-6 * (double)g->most);
     if (!c) r = no_memory(err);
     double t_end = g->a.f->options.t_end, d = t_end > g->a.f->p->t0 ? 1 : -1;
-    while (r >= 0 && d * (t_end - dae_integrator_time(g->it)) > 0) {
+    while (r >= 0 && r != DAE_CANCELLED && d * (t_end - dae_integrator_time(g->it)) > 0) {
         if (g->nnode >= saved * stretch && c) {
             c[saved] = (checkpoint){malloc(bytes + bytes / 4), bytes + bytes / 4, g->nnode};
             if (!c[saved].bytes) r = no_memory(err);
@@ -489,20 +489,22 @@ static dae_status stretches(gradient_run *g, dae_gradient_stats *stats, dae_erro
         }
         if (r >= 0) r = dae_integrator_step(g->it, err);
     }
-    if (r >= 0 && g->nnode != total)
+    if (r >= 0 && r != DAE_CANCELLED && g->nnode != total)
         r = dae_fail(err, DAE_ERR_INTERNAL, NAN, "the repeated run took other steps");
     if (r >= 0) dae_copy(g->a.n, dae_integrator_state(g->it), g->end);
     double *after = malloc((size_t)g->a.n * sizeof *after);
     if (!after) r = no_memory(err);
     if (r >= 0) dae_copy(g->a.n, g->end, after);
-    for (int s = saved - 1; s >= 0 && r >= 0; s--) {
+    for (int s = saved - 1; s >= 0 && r >= 0 && r != DAE_CANCELLED; s--) {
         int last = s + 1 < saved ? c[s + 1].nodes : total;
         r = dae_integrator_load(g->it, c[s].bytes, c[s].size, err);
         g->nnode = 0;
         g->used = 0;
         g->keep = 1;
         g->full = 0;
-        while (r >= 0 && g->nnode < last - c[s].nodes) r = dae_integrator_step(g->it, err);
+        while (r >= 0 && r != DAE_CANCELLED && g->nnode < last - c[s].nodes)
+            r = dae_integrator_step(g->it, err);
+        if (r == DAE_CANCELLED) break;
         if (g->full && r >= 0)
             r = dae_fail(err, DAE_ERR_MEMORY, NAN, "the memory that is allowed does not suffice");
         if (r >= 0) r = backwards(g, 0, g->nnode - 1, after, err);
@@ -514,7 +516,7 @@ static dae_status stretches(gradient_run *g, dae_gradient_stats *stats, dae_erro
     free(c);
     free(after);
     free(all);
-    return r < 0 ? r : DAE_OK;
+    return r < 0 || r == DAE_CANCELLED ? r : DAE_OK;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------------------------------ */
@@ -734,7 +736,7 @@ static dae_status run(gradient_run *g, dae_gradient_stats *stats, dae_error *err
     dae_copy(a->nz, a->f->sim->z0, g->start);
     dae_status r = start(g, err);
     if (r >= 0) r = forward(g, 0, err);
-    if (r < 0) return r;
+    if (r < 0 || r == DAE_CANCELLED) return r;
     dae_copy(a->n, dae_integrator_state(g->it), g->end);
     stats->steps = dae_integrator_stats(g->it)->accepted;
     stats->forward_seconds = seconds() - begin;
@@ -749,7 +751,7 @@ static dae_status run(gradient_run *g, dae_gradient_stats *stats, dae_error *err
     stats->memory = g->used * sizeof(double);
     stats->repeated = g->full;
     r = g->full ? stretches(g, stats, err) : backwards(g, 0, g->nnode - 1, g->end, err);
-    if (r >= 0 && at_start(g)) r = no_memory(err);
+    if (r >= 0 && r != DAE_CANCELLED && at_start(g)) r = no_memory(err);
     stats->back_seconds = seconds() - begin;
     return r;
 }
@@ -791,7 +793,7 @@ static dae_status adjoint(dae_family *f, const dae_gradient_options *opt, const 
     free(g->record);
     dae_arena_destroy(arena);
     free(g);
-    return r < 0 ? r : DAE_OK;
+    return r < 0 || r == DAE_CANCELLED ? r : DAE_OK;
 }
 
 /* ---- Forward --------------------------------------------------------------------------------------------------------- */
@@ -872,7 +874,7 @@ static dae_status forward_gradient(const dae_problem *p, const dae_gradient_opti
     dae_sensitivity_close(s);
     free(room);
     if (r >= 0 && bad) return dae_fail(err, DAE_ERR_CALLBACK, NAN, "the functional cannot be evaluated");
-    return r < 0 ? r : DAE_OK;
+    return r < 0 || r == DAE_CANCELLED ? r : DAE_OK;
 }
 
 /* Names of initial values cost nothing backwards, parameters as much as they cost forwards in evaluations of f but no solves. */

@@ -21,9 +21,9 @@
 #include <string.h>
 
 enum { POINTS = 15, GAUSS = 7, DEEPEST = 24, FEW = 8 };
-#define PART 0.1 /* ours: of the rtol of the run, where nothing is said */
+#define PART 0.1  /* ours: of the rtol of the run, where nothing is said */
 #define SAME 1e-7 /* ours: of the interval: the same time, where an event ended the run */
-#define NOISE 50 /* rounding units of the integral of |g|, as in [PDUK83] */
+#define NOISE 50  /* rounding units of the integral of |g|, as in [PDUK83] */
 
 /* Kronrod's points of [-1, 1] from the outermost in, their weights, and Gauss' weights for every second of them; to 33 digits in
  * [PDUK83]. tests/sensitivity/test_quadrature.c checks that they are exact for polynomials. */
@@ -322,7 +322,7 @@ static dae_status run(quadrature *q, int forward, const double *times, int ntime
     for (int i = 0; i < (ntimes ? ntimes : 1); i++) {
         if (r == DAE_OK) r = advance(q, ntimes ? times[i] : end, err);
         if (q->status < 0) *err = inner;
-        if (r < 0) return r;
+        if (r < 0 || r == DAE_CANCELLED) return r;
         /* the times of a run with derivatives beside it may differ by what its steps do */
         double beyond = ntimes ? (times[i] - dae_integrator_time(q->it)) / (end - q->p->t0) : 0;
         int there = r == DAE_OK || beyond <= SAME;
@@ -377,7 +377,7 @@ static dae_status add_adjoint(quadrature *q, double *derivative, dae_error *err)
         one_integrand one = {q, k};
         dae_functional G = {.running = running, .user = &one};
         dae_status r = dae_gradient(q->p, &o, &G, q->opt->by, q->nby, &value, gradient, NULL, err);
-        if (r < 0) return r;
+        if (r < 0 || r == DAE_CANCELLED) return r;
         for (int j = 0; j < q->nby; j++) derivative[k + q->count * j] += gradient[j];
     }
     return DAE_OK;
@@ -402,7 +402,7 @@ static dae_status with_derivatives(quadrature *q, const double *times, int ntime
     if (adjoint || (automatic && !why && q->nby >= FEW)) {
         dae_status r = run(q, 0, times, ntimes, value, error, derivative, err);
         close_run(q);
-        if (r >= 0) r = add_adjoint(q, derivative, err);
+        if (r >= 0 && r != DAE_CANCELLED) r = add_adjoint(q, derivative, err);
         if (adjoint || r != DAE_ERR_UNSUPPORTED) return r;
         memset(q->sum, 0, (size_t)q->total * sizeof *q->sum);
         memset(q->absolute, 0, (size_t)q->total * sizeof *q->absolute);

@@ -532,7 +532,7 @@ static dae_status begin(follower *f, at *origin, const dae_problem *p, dae_error
     for (int k = 0; k < 4; k++) take_point(s->arena, point[k], n, u);
     if (dae_arena_failed(s->arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     dae_steady_result *first = dae_steady(p, &f->o->steady, err);
-    if (!first) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    if (!first) return err->status ? err->status : DAE_ERR_INTERNAL;
     memcpy(origin->y, first->y, n * sizeof *origin->y);
     dae_steady_destroy(first);
     origin->alpha = s->value;
@@ -576,7 +576,12 @@ dae_branch *dae_continue(const dae_problem *p, const char *parameter, const dae_
         f.b->n = f.s.n;
         r = begin(&f, &origin, p, err);
     }
-    if (r >= 0) r = both_ways(&f, &origin, err);
+    if (r == DAE_CANCELLED) {
+        f.b->status = r;
+        snprintf(f.b->message, sizeof f.b->message, "stopped before the first was found");
+    } else if (r >= 0) {
+        r = both_ways(&f, &origin, err);
+    }
     dae_stationary_close(&f.s);
     if (r >= 0) return f.b;
     dae_branch_destroy(f.b);

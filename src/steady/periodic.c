@@ -35,6 +35,7 @@ typedef struct shooting {
     const dae_problem *p;
     const dae_periodic_options *o;
     int n, forced, dim; /* dim: columns of V */
+    int stopped;        /* a run was */
     dae_problem moved;  /* p with another start */
     dae_arena *arena;
     const char **name; /* n: "x(0)" */
@@ -135,6 +136,13 @@ static dae_status build(shooting *s, dae_error *err)
 
 /* ---- A first guess ---------------------------------------------------------------------------------------------------- */
 
+/* A run that was stopped ends the search. */
+static dae_status or_stopped(shooting *s, dae_status r)
+{
+    if (r == DAE_CANCELLED) s->stopped = 1;
+    return r == DAE_CANCELLED ? DAE_ERR_CALLBACK : r;
+}
+
 /* y after a run of this length from y, in place. */
 static dae_status go_on(shooting *s, double length, dae_error *err)
 {
@@ -143,6 +151,7 @@ static dae_status go_on(shooting *s, double length, dae_error *err)
     dae_simulation *sim = dae_simulation_open(&s->moved, &o, err);
     dae_status r = sim ? dae_simulation_start(sim, err) : err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     if (r >= 0) r = dae_simulation_advance(sim, o.t_end, err);
+    r = or_stopped(s, r);
     if (r == DAE_EVENT)
         r = dae_fail(err, DAE_ERR_EVENT, dae_simulation_time(sim),
                      "an event ended the run before a cycle was found");
@@ -214,6 +223,7 @@ static dae_status find_period(shooting *s, double length, dae_error *err)
             before = now;
         }
         dae_simulation_close(sim);
+        r = or_stopped(s, r);
         if (r < 0) return r;
         if (pass) break;
         for (int i = 0; i < s->n; i++) s->b[i] = fmax(s->b[i], s->floor[i]);
@@ -254,6 +264,7 @@ static dae_status shoot(shooting *s, dae_error *err)
         memcpy(s->x, s->end, (size_t)n * sizeof *s->x); /* consistent now */
         r = dae_sensitivity_advance(d, o.simulation.t_end, err);
     }
+    r = or_stopped(s, r);
     if (r == DAE_EVENT)
         r = dae_fail(err, DAE_ERR_EVENT, dae_sensitivity_time(d), "an event ended the run within the period");
     if (r >= 0) {
@@ -280,7 +291,7 @@ static dae_status rate_at(shooting *s, const double *y, double t, double *out, d
     o.events = NULL;
     dae_simulation *sim = dae_simulation_open(&here, &o, err);
     dae_status r = sim ? dae_simulation_start(sim, err) : err->status < 0 ? err->status : DAE_ERR_INTERNAL;
-    if (r >= 0) r = dae_simulation_step(sim, err);
+    if (r >= 0) r = or_stopped(s, dae_simulation_step(sim, err));
     if (r >= 0) r = dae_simulation_interpolate(sim, s->p->t0, s->b, out, err);
     dae_simulation_close(sim);
     return r < 0 ? r : DAE_OK;
@@ -364,7 +375,7 @@ static dae_status newton(shooting *s, dae_periodic_result *r, dae_error *err)
             status = shoot(s, &inner);
             best = status < 0 ? INFINITY : difference(s, s->x, s->end);
             if (best < off || (best < 1e-6 && factor == 1)) break;
-            if (status == DAE_ERR_MEMORY) {
+            if (status == DAE_ERR_MEMORY || s->stopped) {
                 *err = inner;
                 break;
             }
@@ -471,6 +482,7 @@ dae_periodic_result *dae_periodic(const dae_problem *p, const dae_periodic_optio
     dae_status status = r && r->y && r->re ? solve(&s, r, err) : no_memory(err);
     dae_arena_destroy(s.arena);
     if (status >= 0) return r;
+    if (s.stopped) dae_fail(err, DAE_CANCELLED, NAN, "stopped before a cycle was found");
     dae_periodic_destroy(r);
     return NULL;
 }

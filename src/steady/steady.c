@@ -75,14 +75,16 @@ static dae_status find(dae_stationary *s, const dae_problem *p, const dae_steady
     if (o->settle > 0) {
         r = run_first(p, o, o->settle, x->y, err);
         x->settled = 1;
-        if (r < 0) return r;
+        if (r < 0 || r == DAE_CANCELLED) return r;
     }
     stop(p, x->y);
     r = dae_stationary_solve(s, o->tolerance, o->max_iterations, x->y, &x->iterations, err);
     if (r >= 0 || r != DAE_ERR_CONVERGENCE || o->settle != 0) return r;
     dae_error later = {0};
     memcpy(x->y, guess, bytes);
-    if (run_first(p, o, length, x->y, &later) < 0) return r;
+    dae_status run = run_first(p, o, length, x->y, &later);
+    if (run == DAE_CANCELLED) *err = later;
+    if (run < 0 || run == DAE_CANCELLED) return run < 0 ? r : run;
     x->settled = 1;
     stop(p, x->y);
     return dae_stationary_solve(s, o->tolerance, o->max_iterations, x->y, &x->iterations, err);
@@ -102,7 +104,7 @@ dae_steady_result *dae_steady(const dae_problem *p, const dae_steady_options *op
     if (!x) dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     dae_status r = x ? dae_stationary_open(&s, p, opt->t, NULL, err) : DAE_ERR_MEMORY;
     if (r >= 0) r = find(&s, p, opt, x, err);
-    if (r >= 0) {
+    if (r >= 0 && r != DAE_CANCELLED) {
         x->conserved = s.conserved;
         if (!dae_stationary_frame(&s, x->y) && !dae_stationary_residual(&s, x->y, s.high)) {
             for (int i = 0; i < s.rows - s.conserved; i++) x->residual = fmax(x->residual, fabs(s.high[i]));
@@ -114,7 +116,7 @@ dae_steady_result *dae_steady(const dae_problem *p, const dae_steady_options *op
         if (s.starved) r = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     }
     dae_stationary_close(&s);
-    if (r >= 0) return x;
+    if (r >= 0 && r != DAE_CANCELLED) return x;
     dae_steady_destroy(x);
     return NULL;
 }

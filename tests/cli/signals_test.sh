@@ -56,9 +56,33 @@ fitting=$2/examples/fitting/lynx_hare
 both '[ "$(lines_of fit.jsonl)" -gt 3 ]' fit "$fitting.deq" --data "$fitting.csv" --free 'a[0..5],b[0..1],c[0..5],d[0..1]' --starts 128 \
     --rtol 1e-12 --log fit.jsonl
 
-# What is always short has no handler of its own: the signal ends it. This list and the one above are all commands.
-tried='run reference compare workprec scale sweep matrix table report fit'
-short='check new import optimize steady continue periodic analyze sample list info build export eval plot serve completion help'
+# Fits, designs and branches are stopped inside of a run: one of these takes minutes.
+cat >slow.deq <<'EOF'
+model slow
+param k = 1, c = 0.1
+var x = 1, v = 0
+x' = v
+v' = -k*x - c*v*sin(t)
+solve t = 0 .. 1e6, rtol = 1e-10
+EOF
+cat >slow.csv <<'EOF'
+t,x
+0.5,0.9
+1000000,0.5
+EOF
+both 'sleep 0.5' fit slow.deq --data slow.csv --free k,c --json
+checks=$((checks + 1)); grep -q '"status":"DAE_CANCELLED"' out || wrong 'fit: its JSON was not kept'
+both 'sleep 0.5' fit slow.deq --data slow.csv --free k,c --solver dopri5 --starts 8
+both 'sleep 0.5' optimize slow.deq --minimize 'integral(x^2)' --free 'k[0.5..2]' --json
+checks=$((checks + 1)); grep -q '"status":"DAE_CANCELLED"' out || wrong 'optimize: its JSON was not kept'
+both 'sleep 0.5' continue slow.deq --free 'k[0.5..2]' --settle 1e6
+stops TERM 143 'sleep 0.5' periodic slow.deq
+stops TERM 143 'sleep 0.5' steady slow.deq --settle 1e6
+both 'sleep 0.5' run slow.deq --sens k --solver dopri5 --max-steps 0
+
+# What has nothing to keep, or is always short, has no handler of its own: the signal ends it. This list and the one above are all commands.
+tried='run reference compare workprec scale sweep matrix table report fit optimize continue periodic steady'
+short='check new import analyze sample list info build export eval plot serve completion help'
 for command in $(daedalus help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sort -u); do
     checks=$((checks + 1))
     case " $tried $short " in *" $command "*) ;; *) wrong "signals_test.sh does not know the command $command" ;; esac

@@ -1,7 +1,10 @@
 """Derivatives of solutions: against closed forms, and numbers from two independent computations (Robertson)."""
 import json
 import math
+import os
 import pickle
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -216,3 +219,25 @@ def test_no_leak():
         one()
     assert tracemalloc.get_traced_memory()[0] - first < 50_000
     tracemalloc.stop()
+
+
+SLOW = """model slow
+param k = 1, c = 0.1
+var x = 1, v = 0
+x' = v
+v' = -k*x - c*v*sin(t)
+solve t = 0 .. 1e7, rtol = 1e-10
+"""
+
+
+@pytest.mark.parametrize("work", [
+    lambda m: m.fit(free=["k"], data={"t": [0.5, 1e7], "x": [0.9, 0.5]}),
+    lambda m: m.optimize("integral(x^2)", free={"k": (0.5, 2)}),
+])
+def test_ctrl_c_ends_a_fit_inside_of_its_run(work):
+    m = daedalus.open(SLOW)
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):  # a run of it takes minutes
+        work(m)
+    timer.join()

@@ -160,6 +160,7 @@ typedef struct watch {
     unsigned count;
 } watch;
 dae_progress_fn watch_progress; /* user: watch. Lets Ctrl-C through. */
+dae_stop_fn watch_stop;         /* the same for options.stop; of one thread */
 
 /* ---- Solutions, runs, integrators -------------------------------------------------------------------- */
 

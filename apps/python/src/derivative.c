@@ -570,6 +570,13 @@ static int tell(teller *x, const char *format, ...)
     return stop;
 }
 
+/* Ctrl-C ends a run too, not only what lies between two of them. */
+static void stop_inside(dae_options *o, watch *w)
+{
+    o->stop = watch_stop;
+    o->stop_user = w;
+}
+
 static int on_fit(const dae_fit_progress *at, void *user)
 {
     return tell(user, "{s:i,s:i,s:i,s:d,s:d}", "start", at->start, "starts", at->starts, "iteration",
@@ -638,12 +645,14 @@ PyObject *derivative_fit(PyObject *module, PyObject *args)
     if (given.level > 0) o.level = given.level;
     o.progress = on_fit;
     o.user = &who;
+    watch inside = {.all = &p->all};
     dae_fit_free *vary = free_of(list, &count);
     nmeasured = (int)PyList_GET_SIZE(measured);
     const dae_fit_experiment **e = vary ? calloc((size_t)nmeasured + 1, sizeof *e) : NULL;
     if (vary && !e) PyErr_NoMemory();
     for (int k = 0; e && k < nmeasured; k++) e[k] = experiment_is(PyList_GET_ITEM(measured, k));
     if (e && options_fill(&set, &o.sensitivity.simulation.options, dict, &p->all) == 0) {
+        if (o.starts == 1) stop_inside(&o.sensitivity.simulation.options, &inside);
         PyThreadState *thread = PyEval_SaveThread();
         dae_fit_result *r = dae_fit(p->problem, vary, count, e, nmeasured, &o, &err);
         PyEval_RestoreThread(thread);
@@ -700,10 +709,12 @@ PyObject *derivative_optimize(PyObject *module, PyObject *args)
     if (given.tolerance > 0) o.tolerance = given.tolerance;
     o.progress = on_optimize;
     o.user = &who;
+    watch inside = {.all = &p->all};
     dae_fit_free *vary = free_of(list, &count);
     const char **word = vary ? words_of(subject, &o.nsubject) : NULL;
     o.subject = word;
     if (word && options_fill(&set, &o.sensitivity.simulation.options, dict, &p->all) == 0) {
+        stop_inside(&o.sensitivity.simulation.options, &inside);
         PyThreadState *thread = PyEval_SaveThread();
         dae_optimize_result *r = dae_optimize(p->problem, vary, count, minimize, &o, &err);
         PyEval_RestoreThread(thread);

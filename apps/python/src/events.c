@@ -221,6 +221,11 @@ static double seconds_now(void)
 enum { LOOK_EVERY = 16 };                   /* steps between two looks at the clock; ours */
 static const double signal_interval = 0.05; /* seconds between two looks at signals; ours */
 
+int watch_stop(void *user)
+{
+    return watch_progress(NULL, NAN, NAN, user);
+}
+
 int watch_progress(const dae_integrator *it, double t, double t_end, void *user)
 {
     watch *w = user;
