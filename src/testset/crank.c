@@ -10,7 +10,8 @@
  *     Md] f1 = phi2'^2 Y - 2 phi2' X_q.q',   f2 = -phi1'^2 Y - 2 phi2' (c12.q' + q'.Md q),   f3 = 0
  *     fq = phi2'^2 (Md q + c12) + phi1'^2 X_q + 2 phi2' B q' - K q - k(q) - D q'
  * k(q) is the coupling of the nonlinear beam, D the damping; both are 0 by default. G is that of the
- * constraints l1 sin phi1 + (l2 + q4) sin phi2 = 0, x3 = l1 cos phi1 + (l2 + q4) cos phi2, phi1 = Omega t.
+ * constraints l1 sin phi1 + (l2 + q4) sin phi2 = 0, x3 = l1 cos phi1 + (l2 + q4) cos phi2, phi1 = Omega t
+ * (or any other function: + alpha t^2/2 + ripple (1 - cos nu t), which both are 0 by default).
  *
  * Source: B. Simeon, Modelling a flexible slider crank mechanism by a mixed system of DAEs and PDEs, Math.
  * Modelling of Systems 2 (1996) 1-18; test set report, release 2.3, part II-19, with its corrections: the
@@ -25,7 +26,8 @@ enum { N = 24, V = 7, A = 14, L = 21, NQ = 4, ENTRIES_MAX = 160 };
 static const double pi_model = 3.1415927;
 
 typedef struct crank {
-    double l1, l2, J1, J2, m2, m3, rho, E, h, d, Omega; /* in the order of the parameters from the fifth on */
+    double l1, l2, J1, J2, m2, m3, rho, E, h, d, Omega, alpha, ripple,
+        nu; /* in the order of the parameters from the fifth on */
     int index, nonlinear, damping;
     double k, c1_3, c1_4, c2_1, c12[NQ], c21[NQ], B[NQ][NQ], Md[NQ][NQ], K[NQ][NQ], D[NQ][NQ], kn, beta;
     int colptr[N + 1], rowind[ENTRIES_MAX], from[ENTRIES_MAX]; /* from: where in a full 24 x 24 matrix */
@@ -117,22 +119,28 @@ static double dot(const double *a, const double *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
 }
 
+/* The prescribed motion of the crank, its speed, its acceleration. */
+static double drive(const crank *m, double t, int derivative)
+{
+    if (derivative == 2) return m->alpha + m->ripple * m->nu * m->nu * cos(m->nu * t);
+    if (derivative == 1) return m->Omega + m->alpha * t + m->ripple * m->nu * sin(m->nu * t);
+    return m->Omega * t + m->alpha * t * t / 2 + m->ripple * (1 - cos(m->nu * t));
+}
+
 static void constraint(const crank *m, double t, const double *y, const parts *x, double *g)
 {
     const double *v = y + V, *a = y + A;
     if (m->index == 3) {
         g[0] = m->l1 * x->S1 + x->len * x->S2;
         g[1] = y[2] - m->l1 * x->C1 - x->len * x->C2;
-        g[2] = y[0] - m->Omega * t;
+        g[2] = y[0] - drive(m, t, 0);
         return;
     }
     const double *r = m->index == 2 ? v : a; /* rates that G multiplies */
     g[0] = m->l1 * x->C1 * r[0] + x->len * x->C2 * r[1] + x->S2 * r[6];
     g[1] = m->l1 * x->S1 * r[0] + x->len * x->S2 * r[1] + r[2] - x->C2 * r[6];
-    g[2] = r[0];
-    if (m->index == 2) {
-        g[2] -= m->Omega;
-    } else {
+    g[2] = r[0] - drive(m, t, 3 - m->index);
+    if (m->index == 1) {
         g[0] += -m->l1 * x->S1 * v[0] * v[0] - x->len * x->S2 * v[1] * v[1] + 2 * v[1] * x->C2 * v[6];
         g[1] += m->l1 * x->C1 * v[0] * v[0] + x->len * x->C2 * v[1] * v[1] + 2 * v[1] * x->S2 * v[6];
     }
@@ -432,7 +440,7 @@ static int mech_constraint(const dae_mech_point *at, double *g, double *G, void 
     if (g) {
         g[0] = m->l1 * S1 + len * S2;
         g[1] = p[2] - m->l1 * C1 - len * C2;
-        g[2] = p[0] - m->Omega * at->t;
+        g[2] = p[0] - drive(m, at->t, 0);
     }
     if (G) { /* 3 x 7 */
         G[0] = m->l1 * C1;
@@ -450,9 +458,8 @@ static int mech_constraint(const dae_mech_point *at, double *g, double *G, void 
 static int mech_velocity(const dae_mech_point *at, double *out, void *user)
 {
     const crank *m = user;
-    (void)at;
     out[0] = out[1] = 0;
-    out[2] = -m->Omega;
+    out[2] = -drive(m, at->t, 1);
     return 0;
 }
 
@@ -525,6 +532,9 @@ static const dae_parameter parameter[] = {
     {"h", 0.008, 1e-6, 1, NULL, 0, "m", "height of the rod"},
     {"d", 0.008, 1e-6, 1, NULL, 0, "m", "width of the rod"},
     {"Omega", 150, 1e-3, 1e5, NULL, 0, "rad/s", "speed of the crank"},
+    {"alpha", 0, -1e6, 1e6, NULL, 0, "rad/s^2", "its acceleration"},
+    {"ripple", 0, -10, 10, NULL, 0, "rad", "its motion is Omega t + alpha t^2/2 + ripple (1 - cos nu t)"},
+    {"nu", 100, 0, 1e5, NULL, 0, "rad/s", "frequency of the ripple"},
     {.name = NULL}};
 static const double smooth[N] = {0,
                                  0,
@@ -638,11 +648,10 @@ static dae_status setup(dae_problem *p, dae_error *err)
     m->index = (int)dae_problem_parameter(p, "index");
     m->nonlinear = (int)dae_problem_parameter(p, "beam");
     m->damping = (int)dae_problem_parameter(p, "damping");
-    dae_problem_constants(p, 4, m, 11 * sizeof(double));
+    dae_problem_constants(p, 4, m, 14 * sizeof(double));
     constants(m);
     pattern(m);
-    int is_published = 1;
-    for (int i = 4; i < 15; i++) is_published &= p->parameter[i] == p->info->parameter[i].value;
+    int is_published = dae_problem_is_default_from(p, 4);
 
     int from_rigid = dae_problem_parameter(p, "initial") != 0;
     dae_copy(N, from_rigid ? rigid : smooth, y0);

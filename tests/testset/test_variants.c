@@ -108,6 +108,31 @@ static void crank_starts_consistently_in_all_forms(void **state)
     }
 }
 
+/* Another motion of the crank: the same in all three forms, and as a mechanism. */
+static void crank_follows_another_motion(void **state)
+{
+    (void)state;
+    double end[4][24], t = 0.02, phi1 = 150 * t + 300 * t * t / 2 + 0.05 * (1 - cos(200 * t));
+    for (int k = 0; k < 4; k++) {
+        char settings[100];
+        snprintf(settings, sizeof settings, "index=%d,alpha=300,ripple=0.05,nu=200", k < 3 ? 1 + k : 3);
+        dae_problem *p = create("crank", settings);
+        assert_true(start_residual(p) < 1e-9);
+        assert_null(p->reference);
+        if (k < 3) check_jacobian(p, 0.013, 1e-3, settings);
+        dae_options o = dae_options_default();
+        dae_error err = {0};
+        o.method = k < 3 ? "radau" : "phem56";
+        o.rtol = o.atol = 1e-9;
+        const dae_system *s = k < 3 ? &p->system : p->mechanism;
+        memcpy(end[k], p->y0, sizeof end[k]);
+        if (dae_solve(s, &o, 0, t, end[k], NULL, &err) < 0) fail_msg("%s: %s", settings, err.text);
+        assert_near(end[k][0], phi1, 1e-8);
+        for (int i = 0; i < 3; i++) assert_near(end[k][i], end[0][i], 1e-7);
+        dae_problem_destroy(p);
+    }
+}
+
 static void ringmod_without_capacitance_is_a_dae_of_index_2(void **state)
 {
     (void)state;
@@ -437,6 +462,7 @@ int main(void)
         cmocka_unit_test(truck_rests_with_other_constants),
         cmocka_unit_test(inputs_stand_beside_outputs),
         cmocka_unit_test(crank_starts_consistently_in_all_forms),
+        cmocka_unit_test(crank_follows_another_motion),
         cmocka_unit_test(ringmod_without_capacitance_is_a_dae_of_index_2),
         cmocka_unit_test(sizes_can_be_chosen),
         cmocka_unit_test(wheel_has_two_forms),
