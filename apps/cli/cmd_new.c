@@ -69,6 +69,8 @@ static int run(cli_args *args)
 }
 
 static const cli_option options[] = {{NULL, NULL, NULL, NULL}};
-static const char *const examples[] = {"new spring", "writes spring.deq, a commented file to change", NULL};
+static const char *const examples[] = {"new spring",
+                                       "your own equations: spring.deq, a commented file to change ...",
+                                       "run spring.deq --plot spring.svg", "... and its solution", NULL};
 const cli_command cli_new = {
     "new", "write a commented equation file to begin with", "NAME", NULL, 1, 1, options, examples, NULL, run};

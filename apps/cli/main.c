@@ -58,6 +58,7 @@ static void print_program_help(FILE *out)
     for (int i = 0; cli_command_at(i); i++)
         fprintf(out, "  %-26s %s\n", command_name(i), cli_command_at(i)->summary);
     fprintf(out, "\nFirst steps\n");
+    print_examples(&cli_new, out);
     print_examples(&cli_run, out);
     fprintf(
         out,
