@@ -297,8 +297,9 @@ static void set_segment(dae_integrator *it)
 {
     dae_ivp *ivp = &it->ivp;
     const dae_options *o = &it->opt;
-    ivp->t_stop =
-        o->stop_at_end || !it->method || !it->method->soft_end ? it->s->t_end : ivp->direction * INFINITY;
+    int pass = it->method && it->method->soft_end && !o->stop_at_end &&
+               !ivp->project; /* the end is a projected point */
+    ivp->t_stop = pass ? ivp->direction * INFINITY : it->s->t_end;
     ivp->right = NAN;
     if (it->s->segment < o->ndiscontinuity) {
         double td = o->discontinuity[it->s->segment];

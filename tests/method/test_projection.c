@@ -45,7 +45,12 @@ static dae_integrator *start(const char *method, double rtol, onto_circle *c, do
     return it;
 }
 
-static const char *const able[] = {"bs23", "dopri5", "dop853", "radau5", "radau"};
+static const char *const able[] = {"bs23",  "dopri5",     "dop853",     "radau5",
+                                   "radau", "vode",       "vode-adams", "lsoda",
+#ifdef DAE_HAVE_SUNDIALS
+                                   "cvode", "cvode-adams"
+#endif
+};
 
 /* Every accepted point is on the circle, the dense output ends there, and the phase is no worse. */
 static void projection_holds_at_every_accepted_point(void **state)
@@ -65,7 +70,7 @@ static void projection_holds_at_every_accepted_point(void **state)
         }
         assert_int_equal(dae_integrator_advance(plain, 20, NULL), DAE_OK);
         const double *z = dae_integrator_state(plain);
-        assert_true(off < 4e-16);
+        if (!(off < 1e-15)) fail_msg("%s: %.2e off the circle", able[k], off);
         assert_true(fabs(hypot(z[0], z[1]) - 1) > 1e-9);
         assert_near(dae_integrator_state(it)[0], cos(20), 5e-3);
         assert_true(c.calls >= dae_integrator_stats(it)->accepted);
@@ -115,20 +120,18 @@ static void projection_can_stop_the_run(void **state)
     }
 }
 
-#ifdef DAE_HAVE_SUNDIALS
-static void projection_is_refused_by_multistep_methods(void **state)
+static void projection_is_refused_by_methods_that_cannot(void **state)
 {
     dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = oscillator}};
     dae_options opt = dae_options_default();
     dae_error err = {0};
     (void)state;
-    opt.method = "cvode";
+    opt.method = "gamd";
     dae_integrator *it = dae_integrator_create(&sys, &opt, NULL);
     assert_int_equal(dae_integrator_set_projection(it, project, NULL, &err), DAE_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "dop853"));
     dae_integrator_destroy(it);
 }
-#endif
 
 /* A chart: the state is +-y, and the sign changes after every tenth step. */
 typedef struct turning {
@@ -186,9 +189,7 @@ int main(void)
         cmocka_unit_test(projection_costs_no_more_evaluations_than_it_must),
         cmocka_unit_test(projection_failure_shortens_the_step),
         cmocka_unit_test(projection_can_stop_the_run),
-#ifdef DAE_HAVE_SUNDIALS
-        cmocka_unit_test(projection_is_refused_by_multistep_methods),
-#endif
+        cmocka_unit_test(projection_is_refused_by_methods_that_cannot),
         cmocka_unit_test(chart_restarts_the_method_in_other_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,8 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     return dae_erk_create(ivp, &dae_bs23_table, option, err);
 }
 
-static const dae_option options[] = {DAE_ERK_OPTIONS(0.06, 0.2, 10)};
+/* safety: [SR97]; with 0.9 a platform on six legs ended 117 tolerances off at 1e-8, with 0.8 see test_every_mechanism */
+static const dae_option options[] = {DAE_ERK_OPTIONS(0.8, 0.06, 0.2, 10)};
 
 const dae_method dae_method_bs23 = {
     .info = {.name = "bs23",

@@ -74,7 +74,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     return dae_erk_create(ivp, &dae_dopri5_table, option, err);
 }
 
-static const dae_option options[] = {DAE_ERK_OPTIONS(0.04, 0.2, 10)};
+static const dae_option options[] = {DAE_ERK_OPTIONS(0.9, 0.04, 0.2, 10)};
 
 const dae_method dae_method_dopri5 = {
     .info = {.name = "dopri5",

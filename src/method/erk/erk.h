@@ -111,8 +111,8 @@ static inline double dae_erk_weight(double atol, double rtol, double a, double b
 
 /* The lines of an options table; the defaults differ between the methods. */
 /* clang-format off */
-#define DAE_ERK_OPTIONS(beta_, min_, max_)                                                                   \
-    {"safety", DAE_OPTION_REAL, offsetof(dae_erk_option, safety), 0.9, NULL, 0.1, 1, NULL, "",               \
+#define DAE_ERK_OPTIONS(safety_, beta_, min_, max_)                                                          \
+    {"safety", DAE_OPTION_REAL, offsetof(dae_erk_option, safety), safety_, NULL, 0.1, 1, NULL, "",           \
      "factor on every new step size"},                                                                       \
     {"beta", DAE_OPTION_REAL, offsetof(dae_erk_option, beta), beta_, NULL, 0, 0.2, NULL, "",                 \
      "weight of the previous error in the new step size (PI control); 0: none"},                             \

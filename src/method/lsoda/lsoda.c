@@ -707,6 +707,8 @@ static void accept(lsoda *v, double t, double dsm)
     if (v->fixed) choose_fixed(v);
     else choose_next(v, dsm);
     v->advance(st->q, v->ld, v->z, formula(v)->l, v->a, v->y, v->rtol, v->atol, v->w);
+    if (ivp->project)
+        dae_nordsieck_moved(st->q, v->n, v->ld, v->z, st->family == BDF ? formula(v)->l : NULL, v->f0);
     st->accepted++;
     t = dae_time_at_wall(ivp, t, h);
     if (v->fixed && fabs(t - ivp->t_end) <= 1e-9 * fabs(h)) t = ivp->t_end;
@@ -715,6 +717,15 @@ static void accept(lsoda *v, double t, double dsm)
     ivp->order = st->q;
     ivp->stats->accepted++;
     ivp->h_next = st->eta > 0 ? h * st->eta : h;
+}
+
+/* The new point on its constraints, into f0. */
+static outcome project(lsoda *v, double t)
+{
+    if (!v->ivp->project) return CONVERGED;
+    dae_copy(v->n, v->y, v->f0);
+    int bad = dae_ivp_project(v->ivp, t, v->f0);
+    return bad == 0 ? CONVERGED : bad < 0 ? STOP : FAILED;
 }
 
 static dae_status step(void *self)
@@ -730,13 +741,15 @@ static dae_status step(void *self)
         v->predict(st->q, v->ld, v->z, v->y0, v->r);
         st->norm_y = norm(v, v->y0);
         outcome o = solve(v, t);
+        double dsm = st->norm_a / formula(v)->t2;
+        int passed = o == CONVERGED && (dsm <= 1 || v->fixed);
+        if (passed) o = project(v, t);
         if (o == STOP) return stopped(v);
         dae_status s;
         if (o == FAILED) {
             s = failed_iteration(v, ++conv_fails);
         } else {
-            double dsm = st->norm_a / formula(v)->t2;
-            if (dsm <= 1 || v->fixed) {
+            if (passed) {
                 accept(v, t, dsm);
                 return DAE_OK;
             }
@@ -810,6 +823,7 @@ const dae_method dae_method_lsoda = {
              .max_index = 0,
              .implicit = 1,
              .multistep = 1,
+             .projects = 1,
              .checkpoint = 1,
              .options = options},
     .soft_end = 1,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+#include <sunnonlinsol/sunnonlinsol_newton.h>
 
 /* ours: the tolerance from which undamped errors count more: DETEST B1 stays below 1000 tolerances */
 #define UNDAMPED 3e-7
@@ -29,7 +30,12 @@ typedef struct cvode {
     dae_sun sun; /* first: it is the user data of every callback */
     const char *name;
     void *memory;
-    SUNNonlinearSolver functional; /* NULL: Newton */
+    SUNNonlinearSolver nonlinear;
+    int (*solve)(SUNNonlinearSolver, N_Vector, N_Vector, N_Vector, realtype, booleantype,
+                 void *); /* its own */
+    double *moved;        /* n: the new point, projected */
+    N_Vector newest;      /* where CVODE keeps it */
+    int lmm;              /* CV_BDF or CV_ADAMS */
     int stop_set;
     int started; /* a step was taken since the reset */
 } cvode;
@@ -43,7 +49,8 @@ static const dae_sun_flag flags[] = {
     {CV_LINIT_FAIL, DAE_ERR_INTERNAL, "CV_LINIT_FAIL", "the linear solver did not start"},
     {CV_LSETUP_FAIL, DAE_ERR_CALLBACK, "CV_LSETUP_FAIL", "the Jacobian asked to stop, or memory ran out"},
     {CV_LSOLVE_FAIL, DAE_ERR_INTERNAL, "CV_LSOLVE_FAIL", "a linear system could not be solved"},
-    {CV_RHSFUNC_FAIL, DAE_ERR_CALLBACK, "CV_RHSFUNC_FAIL", "the right-hand side asked to stop"},
+    {CV_RHSFUNC_FAIL, DAE_ERR_CALLBACK, "CV_RHSFUNC_FAIL",
+     "the right-hand side or the projection asked to stop"},
     {CV_FIRST_RHSFUNC_ERR, DAE_ERR_UNDEFINED, "CV_FIRST_RHSFUNC_ERR",
      "the right-hand side cannot be evaluated at the initial values"},
     {CV_REPTD_RHSFUNC_ERR, DAE_ERR_UNDEFINED, "CV_REPTD_RHSFUNC_ERR",
@@ -84,6 +91,42 @@ static int linear_system(realtype t, N_Vector y, N_Vector f, SUNMatrix A, boolea
     return rc;
 }
 
+/* The solver of the implicit formula, of which CVODE takes the correction x of the predicted y0. With a projection the new point is
+ * projected here, so that a failure shortens the step. In BDF x leads to the projected point, and all of the history changes with it;
+ * in Adams' formulas, which keep slopes, only the point itself, y0, may change, and that after the step (take_projected).
+ * CVODE's own projection is for BDF alone. */
+static int solve_and_project(SUNNonlinearSolver solver, N_Vector y0, N_Vector x, N_Vector w, realtype tol,
+                             booleantype setup, void *memory)
+{
+    void *self = NULL;
+    CVodeGetUserData(memory, &self);
+    cvode *c = self;
+    dae_ivp *ivp = c->sun.ivp;
+    int flag = c->solve(solver, y0, x, w, tol, setup, memory);
+    if (flag != SUN_NLS_SUCCESS || !ivp->project) return flag;
+    double t = ivp->t, *to = N_VGetArrayPointer(x);
+    const double *from = N_VGetArrayPointer(y0);
+    CVodeGetCurrentTime(memory, &t);
+    for (int i = 0; i < ivp->n; i++) c->moved[i] = from[i] + to[i];
+    int bad = dae_ivp_project(ivp, t, c->moved);
+    c->sun.undefined = bad > 0;
+    if (bad) return bad < 0 ? CV_RHSFUNC_FAIL : SUN_NLS_CONV_RECVR;
+    c->newest = y0;
+    for (int i = 0; i < ivp->n && c->lmm == CV_BDF; i++) to[i] = c->moved[i] - from[i];
+    return flag;
+}
+
+/* Adams: the point of an accepted step, which is y0 of solve_and_project. */
+static void take_projected(cvode *c)
+{
+    dae_sun *s = &c->sun;
+    size_t size = (size_t)s->ivp->n * sizeof *s->y;
+    if (!s->ivp->project || c->lmm == CV_BDF || memcmp(N_VGetArrayPointer(c->newest), s->y, size) != 0)
+        return;
+    memcpy(N_VGetArrayPointer(c->newest), c->moved, size);
+    memcpy(s->y, c->moved, size);
+}
+
 /* ---- Life ------------------------------------------------------------------------------------- */
 
 static void destroy(void *self)
@@ -91,7 +134,7 @@ static void destroy(void *self)
     cvode *c = self;
     if (!c) return;
     if (c->memory) CVodeFree(&c->memory);
-    if (c->functional) SUNNonlinSolFree(c->functional);
+    if (c->nonlinear) SUNNonlinSolFree(c->nonlinear);
     dae_sun_close(&c->sun);
     free(c);
 }
@@ -103,6 +146,7 @@ static void *create(dae_ivp *ivp, const char *name, int lmm, int newton, const c
     if (!c) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %s", name), NULL;
     dae_sun *s = &c->sun;
     c->name = name;
+    c->lmm = lmm;
     if (!dae_sun_open(s, ivp, newton, err)) goto fail;
     c->memory = CVodeCreate(lmm, s->context);
     int bad = !c->memory;
@@ -121,9 +165,15 @@ static void *create(dae_ivp *ivp, const char *name, int lmm, int newton, const c
     if (newton) {
         bad = bad || CVodeSetLinearSolver(c->memory, s->solver, s->matrix);
         bad = bad || CVodeSetLinSysFn(c->memory, linear_system);
-    } else {
-        c->functional = SUNNonlinSol_FixedPoint(s->y_view, 0, s->context);
-        bad = bad || !c->functional || CVodeSetNonlinearSolver(c->memory, c->functional);
+    }
+    c->moved = dae_arena_reals(ivp->arena, (size_t)ivp->n);
+    c->nonlinear = newton ? SUNNonlinSol_Newton(s->y_view, s->context)
+                          : SUNNonlinSol_FixedPoint(s->y_view, 0, s->context);
+    bad = bad || !c->moved || !c->nonlinear;
+    if (!bad) {
+        c->solve = c->nonlinear->ops->solve;
+        c->nonlinear->ops->solve = solve_and_project;
+        bad = CVodeSetNonlinearSolver(c->memory, c->nonlinear);
     }
     if (bad) {
         dae_fail(err, c->memory && s->message[0] ? DAE_ERR_INPUT : DAE_ERR_MEMORY, NAN,
@@ -211,6 +261,7 @@ static dae_status step(void *self)
     }
     CVodeGetCurrentStep(c->memory, &h);
     if (flag < 0) return dae_sun_fail(s, c->name, flags, flag, h);
+    take_projected(c);
     c->started = 1;
     ivp->t_old = ivp->t;
     ivp->t = t;
@@ -280,6 +331,7 @@ const dae_method dae_method_cvode = {
          .max_index = 0,
          .implicit = 1,
          .multistep = 1,
+         .projects = 1,
          .options = bdf_options},
     .soft_end = 1,
     .option_size = sizeof(cvode_options),
@@ -306,6 +358,7 @@ const dae_method dae_method_cvode_adams = {
          .max_index = 0,
          .implicit = 0,
          .multistep = 1,
+         .projects = 1,
          .options = adams_options},
     .soft_end = 1,
     .option_size = sizeof(cvode_options),

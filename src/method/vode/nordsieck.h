@@ -76,6 +76,17 @@ DAE_KERNEL_BODY void dae_nordsieck_advance(const int q, int ld, double *restrict
     }
 }
 
+/* The newest point was moved to y, by a projection. In BDF z is the polynomial through past values, which stay: all of it changes,
+ * by l_j/l_0 for each 1 of z_0 [Eic93]. In Adams' formulas it has past slopes, and only z_0 changes (l NULL). */
+static inline void dae_nordsieck_moved(int q, int n, int ld, double *z, const double *l, const double *y)
+{
+    for (int j = 1; l && j <= q; j++) {
+        double c = l[j] / l[0];
+        for (int i = 0; i < n; i++) z[j * ld + i] += c * (y[i] - z[i]);
+    }
+    for (int i = 0; i < n; i++) z[i] = y[i];
+}
+
 /* sum (v_i w_i)^2 */
 DAE_KERNEL_BODY double dae_nordsieck_square(int ld, const double *restrict v, const double *restrict w)
 {

@@ -705,6 +705,8 @@ static void accept(vode *v, double t, double dsm)
     double h = st->h, down = 0, up = 0;
     if (st->wait == 1 && st->eta_max > 1 && !v->fixed) judge_orders(v, &down, &up);
     v->advance(st->q, v->ld, v->z, st->formula.l, v->a, v->y, v->rtol, v->atol, v->w);
+    if (v->ivp->project)
+        dae_nordsieck_moved(st->q, v->n, v->ld, v->z, v->adams ? NULL : st->formula.l, v->f0);
     double factor = dae_undamped_factor(&st->undamped, h);
     for (int i = 0; i < v->ld && factor > 1; i++) v->w[i] *= factor;
     st->same = st->tau[0] == h && st->accepted ? st->same + 1 : 1;
@@ -729,6 +731,15 @@ static void accept(vode *v, double t, double dsm)
 
 /* ---- The step -------------------------------------------------------------------------------------------- */
 
+/* The new point on its constraints, into f0. */
+static outcome project(vode *v, double t)
+{
+    if (!v->ivp->project) return CONVERGED;
+    dae_copy(v->n, v->y, v->f0);
+    int bad = dae_ivp_project(v->ivp, t, v->f0);
+    return bad == 0 ? CONVERGED : bad < 0 ? STOP : FAILED;
+}
+
 static dae_status step(void *self)
 {
     vode *v = self;
@@ -743,14 +754,16 @@ static dae_status step(void *self)
         set_formula(v);
         v->predict(st->q, v->ld, v->z, 1 / st->formula.l[1], v->y0, v->r);
         outcome o = solve(v, t, before);
+        double dsm = st->norm_a / st->formula.t2;
+        int passed = o == CONVERGED && (dsm <= 1 || v->fixed);
+        if (passed) o = project(v, t);
         if (o == STOP) return stopped(v);
         dae_status s;
         if (o == FAILED) {
             s = failed_iteration(v, ++conv_fails);
             before = AFTER_CONV;
         } else {
-            double dsm = st->norm_a / st->formula.t2;
-            if (dsm <= 1 || v->fixed) {
+            if (passed) {
                 accept(v, t, dsm);
                 return DAE_OK;
             }
@@ -828,6 +841,7 @@ const dae_method dae_method_vode = {
              .max_index = 0,
              .implicit = 1,
              .multistep = 1,
+             .projects = 1,
              .checkpoint = 1,
              .options = bdf_options},
     .soft_end = 1,
@@ -852,6 +866,7 @@ const dae_method dae_method_vode_adams = {
              .kinds = 1u << DAE_KIND_ODE,
              .max_index = 0,
              .multistep = 1,
+             .projects = 1,
              .checkpoint = 1,
              .options = adams_options},
     .soft_end = 1,
