@@ -176,6 +176,11 @@ typedef struct dae_mech {
     dae_mech_fn *position_jacobian;
 
     const dae_joint_form *joint; /* NULL: there is no such form; lives as long as user */
+
+    /* v' (nv) and then lambda (nlambda) of M v' = f - G^T lambda, G v' = -gamma in one pass, where that is cheaper than the
+     * parts and a system of linear equations; the form index1 integrates it. NULL: the system is solved. The start of every
+     * run compares both. */
+    dae_mech_fn *accelerations;
 } dae_mech;
 
 /* ---- Switches -------------------------------------------------------------------------------- */

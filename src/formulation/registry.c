@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ACCELERATIONS_DIFFER 1e-6 /* ours: of the largest; those of two ways to solve differ by rounding */
+
 static const dae_formulation_type *const list[] = {
 #define FORMULATION(name) &dae_formulation_##name,
 #include "formulation/formulations.def"
@@ -392,11 +394,25 @@ static dae_status missing(const dae_formulation *f, const double *pvu, const dou
               : dae_need(pvu && other ? f : NULL, pvu ? "an array for the result" : "pvu", err);
 }
 
+/* Does the function that gives accelerations in one pass belong to M, f and G? */
+static dae_status check_accelerations(dae_formulation *f, double t, const double *pvu, dae_error *err)
+{
+    dae_descriptor *d = &f->d;
+    double off = dae_descriptor_deviation(d, t, pvu, pvu + d->np, pvu + d->np + d->nv, f->a, f->lambda);
+    if (!(off > ACCELERATIONS_DIFFER)) return DAE_OK;
+    return dae_fail(
+        err, DAE_ERR_INPUT, t,
+        "t = %.10g: the function accelerations does not belong to mass, force and constraint: its "
+        "numbers are off by %.2g of the largest; correct it, or leave it out",
+        t, off);
+}
+
 dae_status dae_formulation_lift(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err)
 {
     if (!f || !pvu || !y) return missing(f, pvu, y, err);
     if (!f->checked && f->sys.kind != DAE_KIND_MECH) { /* the integrator checks mechanical systems */
         dae_status s = dae_geometry_check(&f->d.m, t, pvu, err);
+        if (!s) s = check_accelerations(f, t, pvu, err);
         if (s) return s;
         f->checked = 1;
     }

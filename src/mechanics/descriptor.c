@@ -66,6 +66,7 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->va = dae_arena_reals(arena, nv);
     d->vb = dae_arena_reals(arena, nv);
     d->side = dae_arena_reals(arena, nv + nl);
+    d->own = mech->accelerations ? dae_arena_reals(arena, nv + nl) : NULL;
     d->nothing = dae_arena_reals(arena, nl + (size_t)d->nu);
     if (dae_arena_failed(arena) || dae_arena_failed(d->keep)) {
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities",
@@ -227,8 +228,9 @@ static int with_friction(dae_descriptor *d, double t, const double *p, const dou
     return 1;
 }
 
-int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v,
-                                 const double *u, double alpha, double beta, double *a, double *lambda)
+/* By the saddle-point system. */
+static int solve(dae_descriptor *d, double t, const double *p, const double *v, const double *u, double alpha,
+                 double beta, double *a, double *lambda)
 {
     double *fa = d->side, *low = d->friction ? d->low : fa + d->nv;
     int r = lower_side(d, t, p, v, alpha, beta, low);
@@ -242,6 +244,32 @@ int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, c
     dae_copy(d->nv, fa, a);
     dae_copy(d->nl, low, lambda);
     return dae_all_finite(d->nv + d->nl, fa) ? 0 : 1;
+}
+
+int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v,
+                                 const double *u, double alpha, double beta, double *a, double *lambda)
+{
+    if (!d->m.accelerations || alpha != 0 || beta != 0) return solve(d, t, p, v, u, alpha, beta, a, lambda);
+    int r = dae_parts_accelerations(&d->parts, t, p, v, u, d->side);
+    dae_copy(d->nv, d->side, a);
+    dae_copy(d->nl, d->side + d->nv, lambda);
+    return dae_parts_judge(r, d->nv + d->nl, d->side);
+}
+
+double dae_descriptor_deviation(dae_descriptor *d, double t, const double *p, const double *v,
+                                const double *u, double *a, double *lambda)
+{
+    int n = d->nv + d->nl;
+    double off = 0;
+    if (!d->m.accelerations || dae_parts_accelerations(&d->parts, t, p, v, u, d->own)) return 0;
+    if (solve(d, t, p, v, u, 0, 0, a, lambda)) return 0; /* nothing to compare with */
+    double size[2] = {dae_largest(d->nv, a), dae_largest(d->nl, lambda)};
+    for (int i = 0; i < n; i++) {
+        int multiplier = i >= d->nv;
+        double other = multiplier ? lambda[i - d->nv] : a[i];
+        off = fmax(off, fabs(d->own[i] - other) / fmax(size[multiplier], DBL_MIN));
+    }
+    return off;
 }
 
 /* ---- Projection ----------------------------------------------------------------------------------- */

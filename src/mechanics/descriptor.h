@@ -34,6 +34,7 @@ typedef struct dae_descriptor {
     double *up;           /* nv */
     double *pdot;         /* np */
     double *side;         /* nv + nl: right side of the saddle-point system */
+    double *own;          /* nv + nl: what the system's own function says, or NULL */
     double *va, *vb;      /* nv each: unit vectors and forces */
     double *nothing;      /* nl + nu zeros: multipliers and dynamics that are not known */
 } dae_descriptor;
@@ -68,6 +69,10 @@ int dae_descriptor_gamma(dae_descriptor *d, double t, const double *p, const dou
 /* a and lambda of M a = f - G^T lambda, G a + gamma + 2 alpha (G v + gI) + beta^2 g = 0. */
 int dae_descriptor_accelerations(dae_descriptor *d, double t, const double *p, const double *v,
                                  const double *u, double alpha, double beta, double *a, double *lambda);
+/* How far the system's own accelerations and multipliers are from the solution of the saddle-point system, which a and lambda
+ * hold then, relative to the largest of each; 0 where there is nothing to compare. */
+double dae_descriptor_deviation(dae_descriptor *d, double t, const double *p, const double *v,
+                                const double *u, double *a, double *lambda);
 /* Moves p onto g = 0 and then v onto G v + gI = 0, both to rounding level and by least corrections in the
  * metric of M; quaternions are normalized. > 0: no convergence. */
 int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v);

@@ -140,6 +140,13 @@ int dae_parts_force(const dae_parts *x, double t, const double *p, const double 
     return x->m->force(&at, f, x->m->user);
 }
 
+int dae_parts_accelerations(const dae_parts *x, double t, const double *p, const double *v, const double *u,
+                            double *out)
+{
+    dae_mech_point at = {.t = t, .cache = x->cache, .p = p, .v = v, .u = u};
+    return x->m->accelerations(&at, out, x->m->user);
+}
+
 int dae_parts_dynamics(const dae_parts *x, double t, const double *p, const double *v, const double *u,
                        const double *lambda, double *du)
 {

@@ -40,6 +40,9 @@ int dae_parts_drift(const dae_parts *x, double t, const double *p, double *gI);
 int dae_parts_kinematics(const dae_parts *x, double t, const double *p, const double *v, double *pdot);
 int dae_parts_force(const dae_parts *x, double t, const double *p, const double *v, const double *u,
                     const double *lambda, double *f);
+/* v' and lambda by the system's own function, which must be there. */
+int dae_parts_accelerations(const dae_parts *x, double t, const double *p, const double *v, const double *u,
+                            double *out);
 int dae_parts_dynamics(const dae_parts *x, double t, const double *p, const double *v, const double *u,
                        const double *lambda, double *du);
 int dae_parts_friction(const dae_parts *x, double t, const double *p, const double *v, const double *u,

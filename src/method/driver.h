@@ -32,6 +32,9 @@ typedef struct driver_state {
 
 enum { REASON_SIZE = 256 };
 
+/* Writes lines "name value"; bytes needed without the 0 at the end, also where out is NULL. */
+typedef size_t dae_describe_fn(const void *user, char *out, size_t size);
+
 struct dae_integrator {
     dae_ivp ivp;
     dae_system sys;           /* own copy */
@@ -82,8 +85,11 @@ struct dae_integrator {
     int started;       /* a run is under way, and nothing has spoiled it */
     int uncounted;     /* f(t,y) made for the next reset: counted by the method, or else by the driver */
     char *fingerprint; /* what dae_integrator_set_fingerprint said, or NULL */
-    double *begun;     /* 2 n + nlambda: the initial values, y' and the multipliers there */
-    int untimed;       /* nobody can read stats.cpu_seconds */
+    dae_describe_fn *
+        describe; /* what a simulation has to say besides, asked when a checkpoint is saved or loaded, or NULL */
+    const void *described;
+    double *begun; /* 2 n + nlambda: the initial values, y' and the multipliers there */
+    int untimed;   /* nobody can read stats.cpu_seconds */
     double cpu_begin;
     unsigned long long wall_begin;
 };
@@ -113,6 +119,8 @@ void dae_fingerprint_start(dae_integrator *it, const double *y0);
 size_t dae_fingerprint_write(const dae_integrator *it, char *out, size_t size);
 dae_status dae_fingerprint_check(const dae_integrator *it, const char *saved, const char *changes,
                                  int *changed, dae_error *err);
+/* Lines that are written only when somebody saves or loads. */
+void dae_fingerprint_by(dae_integrator *it, dae_describe_fn *describe, const void *user);
 
 /* choose.c: the reason that "auto" gives where memory ran out. */
 extern const char dae_choose_no_memory[];

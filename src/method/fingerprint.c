@@ -122,6 +122,9 @@ size_t dae_fingerprint_write(const dae_integrator *it, char *out, size_t size)
     writer w = {out, size, 0};
     char print[print_size];
     if (it->fingerprint) line(&w, "%s", it->fingerprint);
+    if (it->describe)
+        w.used += it->describe(it->described, w.used < size ? out + w.used : NULL,
+                               w.used < size ? size - w.used : 0);
     line(&w, "kind %s\nsize %d\n", dae_kind_name(it->sys.kind), it->ivp.n);
     line(&w, "method %s\n", it->method->info.name);
     put_settings(&w, it);
@@ -208,6 +211,12 @@ dae_status dae_fingerprint_check(const dae_integrator *it, const char *saved, co
     }
     free(own);
     return s;
+}
+
+void dae_fingerprint_by(dae_integrator *it, dae_describe_fn *describe, const void *user)
+{
+    it->describe = describe;
+    it->described = user;
 }
 
 dae_status dae_integrator_set_fingerprint(dae_integrator *it, const char *text, dae_error *err)

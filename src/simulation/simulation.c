@@ -337,26 +337,21 @@ dae_integrator *dae_simulation_again(dae_simulation *s, dae_error *err)
 
 /* ---- Checkpoint ----------------------------------------------------------------------------------------- */
 
-/* What the checkpoint of a run says besides what the integrator knows. */
-static dae_status set_fingerprint(dae_simulation *s, const char *more, dae_error *err)
+/* What the checkpoint of a run says besides what the integrator knows; made when one is saved or loaded. */
+static size_t describe(const void *user, char *out, size_t size)
 {
+    const dae_simulation *s = user;
     const dae_problem *p = s->p;
     const dae_parameter *q = p->info ? p->info->parameter : NULL;
-    const char *own = more ? more : "", *name = p->info && p->info->name ? p->info->name : "system",
-               *form = s->formulation ? s->formulation : "none";
-    size_t room = strlen(own) + strlen(name) + strlen(form) + 96, used = 0;
-    for (int i = 0; q && q[i].name; i++) room += strlen(q[i].name) + 48;
-    char *text = malloc(room);
-    if (!text) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    used += (size_t)snprintf(text, room, "problem %s\nmodel %016llx\n%s%s", name, p->hash, own,
-                             own[0] && own[strlen(own) - 1] != '\n' ? "\n" : "");
-    for (int i = 0; q && q[i].name; i++)
-        used += (size_t)dae_snprintf(text + used, room - used, "parameter %s=%.17g\n", q[i].name,
-                                     p->parameter[i]);
-    snprintf(text + used, room - used, "formulation %s\n", form);
-    dae_status status = dae_integrator_set_fingerprint(s->it, text, err);
-    free(text);
-    return status;
+    const char *own = s->fingerprint ? s->fingerprint : "";
+    size_t used = 0;
+#define LINE(...) used += (size_t)dae_snprintf(out ? out + used : NULL, out ? size - used : 0, __VA_ARGS__)
+    LINE("problem %s\nmodel %016llx\n", p->info && p->info->name ? p->info->name : "system", p->hash);
+    LINE("%s%s", own, own[0] && own[strlen(own) - 1] != '\n' ? "\n" : "");
+    for (int i = 0; q && q[i].name; i++) LINE("parameter %s=%.17g\n", q[i].name, p->parameter[i]);
+    LINE("formulation %s\n", s->formulation ? s->formulation : "none");
+#undef LINE
+    return used;
 }
 
 size_t dae_simulation_save(const dae_simulation *s, void *buffer, size_t size)
@@ -400,11 +395,19 @@ dae_simulation *dae_simulation_open(const dae_problem *p, const dae_simulation_o
     s->t_end = opt->t_end;
     if (opt->events) s->given = *opt->events;
     s->residual[2] = NAN;
+    if (opt->fingerprint) {
+        s->fingerprint = dae_arena_copy(s->arena, opt->fingerprint, strlen(opt->fingerprint) + 1, 1);
+        if (!s->fingerprint) {
+            no_memory(err);
+            goto fail;
+        }
+    }
     if (dae_system_check(&p->system, err) < 0) goto fail;
     s->n = dae_system_size(&p->system);
     if (build(s, err) < 0) goto fail;
     s->it = dae_simulation_again(s, err);
-    if (!s->it || set_fingerprint(s, opt->fingerprint, err) < 0) goto fail;
+    if (!s->it) goto fail;
+    dae_fingerprint_by(s->it, describe, s);
     return s;
 fail:
     dae_simulation_close(s);

@@ -14,6 +14,7 @@ struct dae_simulation {
     const dae_problem *p;
     dae_arena *arena;
     dae_options options; /* what the integrator gets */
+    char *fingerprint;   /* lines of the caller for checkpoints, or NULL */
     dae_integrator *it;
     dae_formulation *form; /* NULL: the system is integrated as it stands */
     /* the system is a mechanism and integrated as it stands: that form; or NULL */

@@ -162,6 +162,31 @@ static int mech_gamma(const dae_mech_point *at, double *out, void *user)
     return 0;
 }
 
+/* With G G^T and G f by hand, as M = K I: (G G^T) lambda = G f + K gamma, K v' = f - G^T lambda. */
+static int mech_accelerations(const dae_mech_point *at, double *out, void *user)
+{
+    const axis *c = user;
+    const double *p = at->p, *v = at->v;
+    road b = road_at(c, at->t);
+    double sx = p[2] - b.x, sy = p[3] - b.y, dx = p[0] - p[2], dy = p[1] - p[3];
+    double left = c->L0 / sqrt(p[0] * p[0] + p[1] * p[1]) - 1, right = c->L0 / sqrt(sx * sx + sy * sy) - 1;
+    double f[4] = {left * p[0], left * p[1] - c->K, right * sx, right * sy - c->K};
+    double ux = v[0] - v[2], uy = v[1] - v[3];
+    double a11 = c->L2, a12 = 2 * (b.x * dx + b.y * dy), a22 = 8 * (dx * dx + dy * dy);
+    double g1 =
+        -(b.x * f[0] + b.y * f[1]) - c->K * (p[0] * b.ax + p[1] * b.ay + 2 * (v[0] * b.vx + v[1] * b.vy));
+    double g2 = -2 * (dx * (f[0] - f[2]) + dy * (f[1] - f[3])) - 2 * c->K * (ux * ux + uy * uy);
+    double q = 1 / (a11 * a22 - a12 * a12), l1 = q * (a22 * g1 - a12 * g2), l2 = q * (a11 * g2 - a12 * g1);
+    double k = 1 / c->K;
+    out[0] = k * (f[0] + b.x * l1 + 2 * dx * l2);
+    out[1] = k * (f[1] + b.y * l1 + 2 * dy * l2);
+    out[2] = k * (f[2] - 2 * dx * l2);
+    out[3] = k * (f[3] - 2 * dy * l2);
+    out[4] = l1;
+    out[5] = l2;
+    return 0;
+}
+
 static int mech_dfdp(const dae_mech_point *at, double *out, void *user)
 {
     const axis *c = user;
@@ -211,6 +236,7 @@ static dae_system mechanism_of(axis *c, const double *mass)
                                  .dfdp = mech_dfdp,
                                  .dfdv = mech_dfdv,
                                  .dfdt = mech_dfdt,
+                                 .accelerations = mech_accelerations,
                                  .user = c}};
 }
 

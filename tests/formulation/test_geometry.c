@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <daedalus/daedalus.h>
+#include <daedalus/problem.h>
 
 #include <math.h>
 
@@ -225,6 +226,51 @@ static void request_to_stop_is_heard(void **state)
     assert_int_equal(dae_solve(&sys, &opt, 0, 1, y, NULL, &err), DAE_ERR_CALLBACK);
 }
 
+/* The car axis has its accelerations in one pass: the same numbers as from M, f and G. */
+static dae_mech_fn *one_pass; /* `user` belongs to the functions of the mechanism */
+static double one_pass_factor;
+static long one_pass_calls;
+
+static int count_accelerations(const dae_mech_point *x, double *out, void *user)
+{
+    one_pass_calls++;
+    int r = one_pass(x, out, user);
+    for (int i = 0; i < 4; i++) out[i] *= one_pass_factor;
+    return r;
+}
+
+static void accelerations_in_one_pass_are_used_and_checked(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("caraxis", NULL, 0, &err);
+    assert_non_null(p);
+    assert_non_null(p->mechanism->mech.accelerations);
+    one_pass = p->mechanism->mech.accelerations;
+    one_pass_factor = 1;
+    dae_options opt = dae_options_default();
+    opt.method = "dop853";
+    opt.formulation = "index1";
+    opt.rtol = opt.atol = 1e-10;
+    double y[2][8];
+    for (int k = 0; k < 2; k++) {
+        dae_system sys = *p->mechanism;
+        dae_stats stats;
+        sys.mech.accelerations = k ? count_accelerations : NULL;
+        memcpy(y[k], p->y0, sizeof y[k]);
+        if (dae_solve(&sys, &opt, p->t0, p->t_end, y[k], &stats, &err) < 0) fail_msg("%s", err.text);
+        if (k) assert_true(one_pass_calls >= stats.f);
+    }
+    for (int i = 0; i < 8; i++) assert_near(y[0][i], y[1][i], 1e-9);
+    dae_system sys = *p->mechanism;
+    sys.mech.accelerations = count_accelerations;
+    one_pass_factor = 1.001;
+    assert_int_equal(dae_solve(&sys, &opt, p->t0, p->t_end, y[0], NULL, &err), DAE_ERR_INPUT);
+    if (!strstr(err.text, "accelerations does not belong to mass, force and constraint"))
+        fail_msg("%s", err.text);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +279,7 @@ int main(void)
         cmocka_unit_test(position_jacobian_is_checked_too),
         cmocka_unit_test(corner_of_g_is_no_mistake),
         cmocka_unit_test(request_to_stop_is_heard),
+        cmocka_unit_test(accelerations_in_one_pass_are_used_and_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

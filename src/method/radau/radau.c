@@ -60,8 +60,9 @@
 /* ours: where the polynomial through the stages is off by more than so many tolerances between the ends of the step it is
  * refined: the error estimate is that of a formula of order s, as is the polynomial */
 #define REFINE 0.5
-#define SMALL 0.01 /* ours: a component that is so far below its atol is small */
-#define MOVED 0.1  /* ours: part of itself by which a first increment may move a component and be the last */
+#define CLEARLY (1 + 1e-9) /* ours: above all rounding of a power */
+#define SMALL 0.01         /* ours: a component that is so far below its atol is small */
+#define MOVED 0.1 /* ours: part of itself by which a first increment may move a component and be the last */
 /* ours: an error so many times larger than that of the step before lets expect is that of a jump (plei, vdpol, orego and emep
  * by radau take up to 1.2 times the steps with 100, none more with 1000) */
 #define ROUGH 3000
@@ -643,13 +644,19 @@ static int moves_small_components(const radau *r)
     return 0;
 }
 
-/* [HW96] IV.8: simplified Newton. */
-static outcome newton(radau *r)
+/* eta of the step before counts as its power of 0.8. */
+static void age(radau_state *st, int *old)
+{
+    if (*old) st->eta = exp2(0.8 * log2(fmax(st->eta, UROUND)));
+    *old = 0;
+}
+
+/* [HW96] IV.8: simplified Newton. *old: eta is still that of the step before; most steps renew it before it is asked for. */
+static outcome iterations(radau *r, int *old)
 {
     radau_state *st = r->st;
     int nit = newton_max[st->level], fixed = r->ivp->opt->fixed_step > 0; /* no smaller step to hope for */
     double kappa = r->kappa[st->level], inverse_kappa = 1 / kappa, delta_old = 0, q_old = 0, eta_one = 0;
-    st->eta = exp2(0.8 * log2(fmax(st->eta, UROUND))); /* eta^0.8 */
     st->theta = THETA_JAC;
     for (st->newton = 0;;) {
         if (st->newton >= nit) return fixed && delta_old < 1 ? CONVERGED : UNEXPECTED;
@@ -668,6 +675,7 @@ static outcome newton(radau *r)
             q_old = q;
             if (!(st->theta < 0.99)) return fixed && delta < 1 ? CONVERGED : UNEXPECTED;
             st->eta = st->theta / (1 - st->theta);
+            *old = 0;
             double predicted = st->eta * delta * power(st->theta, nit - 1 - m) * inverse_kappa;
             if (predicted >= 1 && !fixed) {
                 double factor = 0.8 * pow(fmin(20, fmax(1e-4, predicted)), -1.0 / (4 + nit - 1 - m));
@@ -676,7 +684,7 @@ static outcome newton(radau *r)
                 return SLOW;
             }
         }
-        delta_old = fmax(delta, UROUND);
+        delta_old = delta > UROUND ? delta : UROUND;
         dae_log(r->ivp->opt, DAE_LOG_ITER, "newton=%d delta=%.3g theta=%.3g", m, delta, st->theta);
         /* Ours: eta of an earlier step does not vouch for a first increment where constraints hang on it and it is
          * large, or an attempt has just failed. */
@@ -684,6 +692,8 @@ static outcome newton(radau *r)
         /* ... nor where f has corners. */
         if (m == 1 && delta > kappa && r->ivp->corners) continue;
         if (delta == 0) return CONVERGED;
+        if (*old && st->eta <= 1 && st->eta * delta > CLEARLY * kappa) continue; /* its power is larger */
+        age(st, old);
         if (st->eta * delta > kappa) continue;
         if (m == 1 && moves_small_components(r)) {
             eta_one = st->eta;
@@ -698,9 +708,18 @@ static outcome newton(radau *r)
     }
 }
 
+static outcome newton(radau *r)
+{
+    int old = 1;
+    outcome o = iterations(r, &old);
+    age(r->st, &old);
+    return o;
+}
+
 static double error_norm(const radau *r)
 {
-    return fmax(sqrt(dae_sum_squares(r->n, r->e, r->weight) / r->n), 1e-20);
+    double e = sqrt(dae_sum_squares(r->n, r->e, r->weight) / r->n);
+    return e > 1e-20 ? e : 1e-20;
 }
 
 /* e = inv(gamma/h M - J) (f_n + M sum dd_i Z_i / h), twice filtered where the first is large. */
@@ -839,7 +858,7 @@ static int attempt(radau *r)
     int nit = newton_max[st->level], reject = 0;
     double err = fixed ? 0 : estimate(r), h = st->h, h_new = h;
     if (!fixed) {
-        double fac = fmin(SAFETY, SAFETY * (1 + 2 * nit) / (st->newton + 2 * nit));
+        double fac = st->newton > 1 ? SAFETY * (1 + 2 * nit) / (st->newton + 2 * nit) : SAFETY;
         double quot = clip(root_of(err, s + 1) / fac, GROW_MAX, SHRINK_MAX);
         h_new = h / quot;
         double above = excess(r, err, h);
@@ -859,7 +878,7 @@ static int attempt(radau *r)
                 if (gus > quot) h_new = h / gus;
             }
             st->h_acc = h;
-            st->err_acc = fmax(0.01, err);
+            st->err_acc = err > 0.01 ? err : 0.01;
             st->err_true = err;
         } else if (!reject) {
             st->err_true = INFINITY; /* nothing to compare with */
@@ -950,7 +969,9 @@ static dae_status step(void *self)
             st->need_lu = 0;
         }
         ivp->stats->steps++;
-        double least = fmax(ivp->opt->h_min, fmax(10 * UROUND * fabs(ivp->t), LEAST));
+        double least = 10 * UROUND * fabs(ivp->t);
+        if (least < LEAST) least = LEAST;
+        if (least < ivp->opt->h_min) least = ivp->opt->h_min;
         if (fabs(st->h) <= least && !st->last) {
             return dae_says_step_fell_in_a_row(ivp, st->h, least, st->failures);
         }
