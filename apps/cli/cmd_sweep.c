@@ -195,6 +195,7 @@ static int prepare(sweep_job *s)
     if (status) return status;
     o.problem = name;
     o.model = s->model;
+    o.file = s->model ? s->args->argument[0] : NULL;
     o.like = s->problem;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         if ((v = cli_value(s->args, same[i][0]))) option[o.noption++] = (dae_setting){same[i][1], v};

@@ -53,6 +53,7 @@ typedef struct dae_sweep_options {
     const char *record; /* components, "a,b,c"; NULL: all of 20 or fewer, else those worth plotting */
     double t_end;       /* 0: the problem's */
     int points;         /* > 1: recorded components also at so many equidistant times */
+    const char *file; /* where the text of the model comes from, for the files that it names; NULL: nowhere */
 } dae_sweep_options;
 typedef struct dae_sweep dae_sweep; /* opaque; copies the options, borrows the design */
 

@@ -6,6 +6,7 @@
 #include "core/number.h"
 #include "equations/first_order.h"
 #include "equations/forms.h"
+#include "equations/mechanism.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -165,6 +166,25 @@ static void put_states_json(check *c)
     free(state);
 }
 
+static void put_mechanism_json(check *c)
+{
+    const dae_model_mechanism *x = c->m->mechanism;
+    if (!x) return;
+    put(c, ",\"mechanism\":{\"name\":");
+    put_string(c, x->name);
+    put(c, ",\"bodies\":%d,\"joints\":%d,\"sets\":[", x->model->nbody, x->model->njoint);
+    for (int k = 0; k < x->ninput; k++) {
+        put(c, "%s", k ? "," : "");
+        put_string(c, c->m->variable[x->input[k].variable].name);
+    }
+    put(c, "],\"reads\":[");
+    for (int k = 0; k < x->nsignal; k++) {
+        put(c, "%s", k ? "," : "");
+        put_string(c, c->m->discrete[x->first + k].name);
+    }
+    put(c, "]}");
+}
+
 static void write_json(check *c)
 {
     int wrong = c->messages->count || !c->s;
@@ -186,6 +206,7 @@ static void write_json(check *c)
         put_ints(c, "labels", g->label, g->n);
         put_states_json(c);
         put_initial(c);
+        put_mechanism_json(c);
     }
     if (c->run) {
         put_member(c, "route", route_of(c));
@@ -258,6 +279,19 @@ static void put_states(check *c)
     free(state);
 }
 
+static void put_mechanism(check *c)
+{
+    const dae_model_mechanism *x = c->m->mechanism;
+    if (!x) return;
+    put(c, "  mechanism    %s: %d bod%s, %d joint%s", x->name, x->model->nbody,
+        x->model->nbody == 1 ? "y" : "ies", x->model->njoint, x->model->njoint == 1 ? "" : "s");
+    for (int k = 0; k < x->ninput && k < 12; k++)
+        put(c, "%s%s", k ? ", " : "; the equations set ", c->m->variable[x->input[k].variable].name);
+    for (int k = 0; k < x->nsignal && k < 12; k++)
+        put(c, "%s%s", k ? ", " : "; they read ", c->m->discrete[x->first + k].name);
+    put(c, "%s\n", x->nsignal > 12 || x->ninput > 12 ? ", ..." : "");
+}
+
 static void write_text(check *c, const char *text, size_t length, const char *file)
 {
     for (int k = 0; k < c->messages->count && k < DAE_MODEL_MAX_ERRORS; k++) {
@@ -279,6 +313,7 @@ static void write_text(check *c, const char *text, size_t length, const char *fi
         g->nblock, g->nblock == 1 ? "" : "s", largest_block(g));
     put_differentiated(c);
     put(c, "\n");
+    put_mechanism(c);
     put_start(c);
     put_states(c);
     if (c->run) {

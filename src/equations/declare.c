@@ -137,9 +137,7 @@ const scope *dae_use_scope(reader *r, const context *c, const statement *s)
     char prefix[400];
     symbol *x = dae_symbol_find(r, c->scope, s->left->name);
     if (!x || x->kind != SYMBOL_COMPONENT) {
-        if (!strcmp(s->left->name, "mechanism"))
-            dae_reader_wrong(r, s->left->place, "mechanisms inside equations are not supported yet");
-        else dae_reader_wrong(r, s->left->place, "there is no component \"%s\"", s->left->name);
+        dae_reader_wrong(r, s->left->place, "there is no component \"%s\"", s->left->name);
         return NULL;
     }
     int depth = 0;
@@ -196,6 +194,10 @@ static void declare_names(reader *r, const context *c, const statement *s);
 
 static void declare_use(reader *r, const context *c, const statement *s)
 {
+    if (dae_use_is_mechanism(r, c, s)) {
+        dae_mechanism_declare(r, c, s);
+        return;
+    }
     const scope *inner = dae_use_scope(r, c, s);
     if (!inner) return;
     if (++r->ninstance > max_instances) {
@@ -283,6 +285,7 @@ static void number_items(reader *r, const context *c, const statement *first)
             number_items(r, c, chosen);
             continue;
         }
+        if (s->kind == STATEMENT_USE && dae_use_is_mechanism(r, c, s)) continue;
         if (s->kind == STATEMENT_USE) {
             const scope *inner = dae_use_scope(r, c, s);
             if (inner) number_items(r, &(context){inner, NULL}, inner->component->body);

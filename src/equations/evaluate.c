@@ -168,6 +168,13 @@ static value differentiate(reader *r, dae_place place, value v, int order)
     int *list = v.ndim ? dae_reader_take(r, ((size_t)v.count + 1) * sizeof *list) : NULL;
     for (int i = 0; i < (v.ndim ? v.count : 1) && !r->failed && dae_reader_step(r, place); i++) {
         int node = v.ndim ? v.list[i] : v.node;
+        const char *signal;
+        if (dae_mechanism_in(r, node, &signal))
+            return dae_reader_wrong(
+                r, place,
+                "\"%s\" comes from the mechanism and has no derivative here: read a rate instead "
+                "(JOINT.speed, BODY.vx, BODY.omega)",
+                signal);
         for (int k = 0; k < order; k++) node = dae_graph_derivative(r->g, node);
         if (v.ndim && list) list[i] = node;
         else v.node = node;
@@ -421,6 +428,7 @@ static value name_of(reader *r, const context *c, const tree *t)
     }
     if (!strcmp(t->name, "pi")) return dae_value_number(r, 3.14159265358979323846);
     if (!strcmp(t->name, "e")) return dae_value_number(r, 2.71828182845904523536);
+    if (dae_mechanism_value(r, c, t->name, t->place, &v)) return v;
     if (is_function(t->name))
         return dae_reader_wrong(r, t->place, "\"%s\" is a function: write %s(...)", t->name, t->name);
     dae_symbol_unknown(r, c, t->name, t->place);

@@ -174,6 +174,12 @@ static int add_action(reader *r, const context *c, const statement *s, dae_model
         dae_reader_wrong(r, s->left->place, "only variables and discrete values can be assigned");
         return 0;
     }
+    const char *signal;
+    if (dae_mechanism_in(r, a.node, &signal)) {
+        dae_reader_wrong(r, s->left->place, "\"%s\" belongs to the mechanism: an event here cannot assign it",
+                         signal);
+        return 0;
+    }
     dae_check_agree(r, s->place, &a, &b, ":=");
     out->kind = DAE_ACTION_ASSIGN;
     out->target = a.node;
@@ -451,6 +457,7 @@ static void expand_one(reader *r, const context *c, const statement *s)
     case STATEMENT_AVOID: add_list(r, c, s); break;
     case STATEMENT_REFERENCE: add_reference(r, c, s); break;
     case STATEMENT_USE: {
+        if (dae_use_is_mechanism(r, c, s)) break;
         const scope *inner = dae_use_scope(r, c, s);
         if (inner) expand(r, &(context){inner, NULL}, inner->component->body);
         break;

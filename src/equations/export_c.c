@@ -297,8 +297,10 @@ static const char *const event_calls[] = {
     "    return 0;",
     "}",
     "",
-    "/* All events of an instant: right sides see the values before it; then conditions that became true by it, at most 20 rounds. */",
-    "static int instant(int *count, int room, int *index, int *rising, double t, double *y, double *yp, void *user,",
+    "/* All events of an instant: right sides see the values before it; then conditions that became true by "
+    "it, at most 20 rounds. */",
+    "static int instant(int *count, int room, int *index, int *rising, double t, double *y, double *yp, void "
+    "*user,",
     "                   dae_error *err)",
     "{",
     "    enum { events = sizeof stops / sizeof *stops };",
@@ -319,7 +321,8 @@ static const char *const event_calls[] = {
     "                for (int q = 0; q < m; q++) {",
     "                    if (target[by[q]] != target[k] || by[q] >= first[i]) continue;",
     "                    err->status = DAE_ERR_EVENT;",
-    "                    snprintf(err->text, sizeof err->text, \"two events of one instant assign one variable\");",
+    "                    snprintf(err->text, sizeof err->text, \"two events of one instant assign one "
+    "variable\");",
     "                    return -1;",
     "                }",
     "                by[m++] = k;",
@@ -593,7 +596,10 @@ dae_status dae_equations_write_c(const char *text, size_t length, const char *fi
 {
     dae_problem *p = dae_equations_problem(text, length, file, setting, nsetting, err);
     if (!p) return err ? err->status : DAE_ERR_INPUT;
-    dae_status s = write_all(p, dae_problem_object(p, dae_equation_object_destroy), write, user, err);
+    const dae_equation_object *o = dae_problem_object(p, dae_equation_object_destroy);
+    dae_status s = o ? write_all(p, o, write, user, err)
+                     : dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                                "%s has a mechanism inside: it cannot be written as C", p->info->name);
     dae_problem_destroy(p);
     return s;
 }

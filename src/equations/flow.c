@@ -84,14 +84,16 @@ static int *component_of(const dae_graph *g, int n, const int *leaf)
     return map;
 }
 
-/* The entries of df/dy sorted by columns, and df/dt in time[] (node 0: zero). Count, or -1. */
-static int gather(dae_graph *g, int n, const int *leaf, const int *rate, entry **out, int *time)
+/* The entries of df/dy sorted by columns, and df/dt in time[] (node 0: zero). wanted: flags of nwanted nodes to differentiate by,
+ * NULL: variables and t. Count, or -1. */
+static int gather(dae_graph *g, int n, const int *leaf, const int *rate, const unsigned char *wanted,
+                  int nwanted, entry **out, int *time)
 {
     int *map = component_of(g, n, leaf), count = 0, capacity = 0, leaves = dae_graph_count(g);
     entry *e = NULL;
     for (int i = 0; map && i < n; i++) {
         dae_partial *p;
-        int np = dae_graph_gradient_by(g, rate[i], NULL, 0, &p);
+        int np = dae_graph_gradient_by(g, rate[i], wanted, nwanted, &p);
         time[i] = 0;
         if (np < 0) goto fail;
         if (count + np > capacity) {
@@ -181,13 +183,18 @@ static int make_switches(dae_flow *f, dae_model *m, const int *input, int *lost)
     return good;
 }
 
-/* Columns of discrete values stay empty: they never change within f. */
+/* Columns of discrete values stay empty: they never change within f. Those of signals of a mechanism do. */
 static int make_derivatives(dae_flow *f, dae_model *m, const int *input, const int *leaf, const int *rate,
                             int *lost)
 {
-    int *node = malloc(((size_t)f->n + 1) * sizeof *node), good = 0;
+    int *node = malloc(((size_t)f->n + 1) * sizeof *node), good = 0, time = dae_graph_time(m->graph),
+        nwanted = m->mechanism ? dae_graph_count(m->graph) : 0;
+    unsigned char *wanted = nwanted ? calloc((size_t)nwanted, 1) : NULL;
     entry *e = NULL;
-    int count = node ? gather(m->graph, f->n, leaf, rate, &e, node) : -1;
+    for (int i = 0; wanted && i < f->n; i++) wanted[leaf[i]] = 1;
+    if (wanted) wanted[time] = 1;
+    int count =
+        node && (wanted || !nwanted) ? gather(m->graph, f->n, leaf, rate, wanted, nwanted, &e, node) : -1;
     if (count >= 0 && make_pattern(f, count, e) && make_part(f, &f->time, m, input, f->n, node, NULL, lost)) {
         free(node);
         node = malloc(((size_t)count + 1) * sizeof *node);
@@ -197,6 +204,7 @@ static int make_derivatives(dae_flow *f, dae_model *m, const int *input, const i
         node = NULL;
     }
     free(node);
+    free(wanted);
     free(e);
     return good;
 }
@@ -315,7 +323,24 @@ int dae_flow_jacobian(double t, const double *y, double *out, void *flow)
     return evaluate(flow, &((const dae_flow *)flow)->jacobian, t, y, out);
 }
 
+int dae_flow_on(const dae_flow *f, dae_flow_part what, const int *side, double t, const double *y,
+                double *out)
+{
+    dae_flow own = *f;
+    if (side) own.side = (int *)side;
+    const part *p = what == DAE_FLOW_RATES ? &f->f : what == DAE_FLOW_JACOBIAN ? &f->jacobian : &f->time;
+    return evaluate(&own, p, t, y, out);
+}
+
 /* ---- Switches ------------------------------------------------------------------------------------ */
+
+int dae_flow_margins(const dae_flow *flow, const int *side, double t, const double *y, double *margin,
+                     int *next)
+{
+    dae_flow own = *flow;
+    own.side = (int *)side;
+    return dae_flow_switches(&own).values(t, y, side, margin, next, &own);
+}
 
 static int switch_values(double t, const double *y, const int *side, double *margin, int *next, void *user)
 {

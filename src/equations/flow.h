@@ -20,6 +20,12 @@ void dae_flow_destroy(dae_flow *f); /* NULL allowed */
 int dae_flow_rhs(double t, const double *y, double *out, void *flow);
 int dae_flow_jacobian(double t, const double *y, double *out, void *flow);
 int dae_flow_time(double t, const double *y, double *out, void *flow);
+/* The same with given sides (NULL: those of the flow), for those who keep sides themselves; margins as dae_switch_fn. */
+typedef enum dae_flow_part { DAE_FLOW_RATES, DAE_FLOW_JACOBIAN, DAE_FLOW_TIME } dae_flow_part;
+int dae_flow_on(const dae_flow *f, dae_flow_part what, const int *side, double t, const double *y,
+                double *out);
+int dae_flow_margins(const dae_flow *f, const int *side, double t, const double *y, double *margin,
+                     int *next);
 /* Of the Jacobian; lives as long as the flow. */
 dae_pattern dae_flow_pattern(const dae_flow *f);
 /* Where f is not smooth; count 0: nowhere. Gives each run a copy of the flow with sides of its own. */

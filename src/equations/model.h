@@ -96,6 +96,8 @@ typedef struct dae_model_discrete {
     int node; /* of start, of parameters only */
 } dae_model_discrete;
 
+struct dae_model_mechanism; /* mechanism.h */
+
 /* left - right = 0. */
 typedef struct dae_model_equation {
     int node;
@@ -171,8 +173,9 @@ typedef struct dae_model {
     int plot_log_t, plot_against; /* plot x against y: plot[0], plot[1] */
     double t0, t1;
     int has_interval;
-    dae_dimension time;      /* soft: the interval has no unit */
-    struct dae_store *store; /* all texts and lists that are not growing */
+    dae_dimension time;                    /* soft: the interval has no unit */
+    struct dae_model_mechanism *mechanism; /* use name = mechanism(...); NULL: none */
+    struct dae_store *store;               /* all texts and lists that are not growing */
 } dae_model;
 
 /* Reads a text. file: for messages and as the place that CSV paths are relative to (NULL: none can be read). Settings are

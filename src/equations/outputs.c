@@ -1,6 +1,7 @@
 /* Named expressions along a solution, see outputs.h. */
 #include "equations/outputs.h"
 
+#include "equations/mechanism.h"
 #include "equations/work.h"
 #include "language/program.h"
 
@@ -49,7 +50,8 @@ static void add(dae_outputs *o, dae_model *m, const dae_first_order *s, const ch
                 dae_dimension d)
 {
     dae_node n = dae_graph_node(m->graph, node);
-    if (n.op == OP_DISCRETE || n.op == OP_NUMBER) return; /* components are there already */
+    int signal = n.op == OP_DISCRETE && m->mechanism && m->mechanism->nsignal && n.a >= m->mechanism->first;
+    if ((n.op == OP_DISCRETE && !signal) || n.op == OP_NUMBER) return; /* components are there already */
     if (n.op == OP_VARIABLE && n.b <= s->order[s->top[n.a]]) return;
     int mine = in_components(m, s, node);
     if (mine < 0) return;

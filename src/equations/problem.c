@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/number.h"
+#include "equations/coupled.h"
 #include "equations/instants.h"
 
 #include <daedalus/equations.h>
@@ -32,7 +33,7 @@ void dae_equation_object_destroy(void *p)
 
 /* ---- Names and parameters ------------------------------------------------------------------------ */
 
-static const char *unit_text(dae_problem *p, const dae_dimension *d)
+const char *dae_equation_unit(dae_problem *p, const dae_dimension *d)
 {
     char text[64] = "";
     if (!d->soft) dae_dimension_name(d, text, sizeof text);
@@ -54,17 +55,17 @@ static void name_components(dae_problem *p, const dae_equation_object *o)
         dae_dimension d = v < 0 ? m->discrete[-1 - v].dimension : m->variable[v].dimension;
         for (int k = 0; k < s->order[i] && !m->time.soft; k++) d.power[2] = (signed char)(d.power[2] - 1);
         if (s->order[i] && m->time.soft) d.soft = 1;
-        unit[i] = unit_text(p, &d);
+        unit[i] = dae_equation_unit(p, &d);
     }
     p->component = name;
     p->unit = unit;
     p->time_unit = m->time.soft ? NULL : "s";
 }
 
-static void list_parameters(dae_problem *p, const dae_model *m, dae_problem_info *info)
+void dae_equation_parameters(dae_problem *p, const dae_model *m, dae_problem_info *info, int more)
 {
-    dae_parameter *list = dae_problem_take(p, (size_t)m->nparameter + 1, sizeof *list);
-    double *value = dae_problem_reals(p, m->nparameter + 1);
+    dae_parameter *list = dae_problem_take(p, (size_t)(m->nparameter + more) + 1, sizeof *list);
+    double *value = dae_problem_reals(p, m->nparameter + more + 1);
     for (int k = 0; list && value && k < m->nparameter; k++) {
         const dae_model_parameter *x = &m->parameter[k];
         value[k] = x->value;
@@ -73,7 +74,7 @@ static void list_parameters(dae_problem *p, const dae_model *m, dae_problem_info
                                   .min = x->min,
                                   .max = x->max,
                                   .integer = x->integer,
-                                  .unit = unit_text(p, &x->dimension),
+                                  .unit = dae_equation_unit(p, &x->dimension),
                                   .help = dae_problem_copy(p, x->help)};
         if (x->choices) list[k].choices = dae_problem_copy(p, x->choices);
     }
@@ -105,8 +106,8 @@ static void set_start(dae_problem *p, const dae_equation_object *o)
     p->y0 = y0;
 }
 
-static int set_option(dae_problem *p, const dae_model_setting *x, double *rtol, double *atol,
-                      dae_messages *messages)
+int dae_equation_option(dae_problem *p, const dae_model_setting *x, double *rtol, double *atol,
+                        dae_messages *messages)
 {
     const struct {
         const char *name;
@@ -154,7 +155,7 @@ static void set_options(dae_problem *p, const dae_equation_object *o, dae_messag
 {
     const dae_model *m = o->m;
     double rtol = 0, atol = 0;
-    for (int k = 0; k < m->nsetting; k++) set_option(p, &m->setting[k], &rtol, &atol, messages);
+    for (int k = 0; k < m->nsetting; k++) dae_equation_option(p, &m->setting[k], &rtol, &atol, messages);
     p->rtol = rtol > 0 ? rtol : atol > 0 ? atol : DEFAULT_RTOL;
     p->atol = atol > 0 ? atol : p->rtol;
     p->rtol_factor = own_factors(p, o, 1, p->rtol);
@@ -234,7 +235,7 @@ static int find_instants(dae_equation_object *o)
 }
 
 /* Instants of switches in time and of clocks. */
-static int set_instants(dae_problem *p, dae_equation_object *o, dae_messages *messages)
+int dae_equation_instants(dae_problem *p, dae_equation_object *o, dae_messages *messages)
 {
     double *clock = NULL;
     int n = find_instants(o), more = dae_actions_instants(o->m, &clock);
@@ -361,7 +362,7 @@ static void set_outputs(dae_problem *p, const dae_equation_object *o)
         dae_dimension d = dae_outputs_dimension(o->outputs, i);
         d.soft = 0; /* a number without a unit took part: it is as good as the others say */
         name[i] = dae_problem_copy(p, dae_outputs_name(o->outputs, i));
-        unit[i] = unit_text(p, &d);
+        unit[i] = dae_equation_unit(p, &d);
     }
     if (!name || !unit || !n) return;
     p->derived = (dae_derived){.ncolumn = n, .column = name, .unit = unit, .columns = columns};
@@ -374,11 +375,11 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
     o->tangents = dae_tangent_set_create();
     if (!info || !o->tangents || !make_system(o, messages)) return 0;
     o->actions = m->nevent ? dae_actions_create(m, o->s->n, o->s->leaf, messages) : NULL;
-    if ((m->nevent && !o->actions) || !set_instants(p, o, messages)) return 0;
+    if ((m->nevent && !o->actions) || !dae_equation_instants(p, o, messages)) return 0;
     if (o->actions && o->system) dae_actions_settle(o->actions, settle, o);
     set_system(p, o);
     name_components(p, o);
-    list_parameters(p, m, info);
+    dae_equation_parameters(p, m, info, 0);
     set_start(p, o);
     set_options(p, o, messages);
     set_reference(p, o, changed);
@@ -450,12 +451,20 @@ dae_problem *dae_equations_problem(const char *text, size_t length, const char *
     dae_messages *messages = calloc(1, sizeof *messages);
     dae_equation_object *o = calloc(1, sizeof *o);
     dae_problem *p = messages && o ? dae_problem_new("of equations", err) : NULL;
+    dae_error inner = {0};
     int good = 0;
     if (p) {
         dae_problem_own(p, o, dae_equation_object_destroy);
         o->m = dae_model_read(text, length, file, setting, nsetting, messages);
-        good = o->m && fill(p, o, nsetting > 0, messages);
-        if (o->m && dae_graph_failed(o->m->graph) == DAE_GRAPH_STARVED) dae_messages_starved(messages);
+        if (o->m && o->m->mechanism) { /* p stays with the equations */
+            dae_problem *coupled = dae_coupled_problem(p, o, nsetting > 0, messages, &inner);
+            good = coupled != NULL;
+            p = coupled;
+        } else {
+            good = o->m && fill(p, o, nsetting > 0, messages);
+        }
+        if (p && !good && o->m && dae_graph_failed(o->m->graph) == DAE_GRAPH_STARVED)
+            dae_messages_starved(messages);
     } else {
         dae_equation_object_destroy(o);
     }
@@ -464,6 +473,8 @@ dae_problem *dae_equations_problem(const char *text, size_t length, const char *
         dae_text_error e = public_form(&messages->error[0]);
         dae_text_error_format(&e, text, length, file, full, sizeof full);
         dae_fail(err, DAE_ERR_INPUT, NAN, "%s", full);
+    } else if (!good && inner.status && inner.status != DAE_ERR_MEMORY) {
+        dae_fail(err, inner.status, inner.t, "%s%s%s", file ? file : "", file ? ": " : "", inner.text);
     } else if (!good) {
         dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the equations%s%s", file ? " of " : "",
                  file ? file : "");

@@ -26,4 +26,14 @@ typedef struct dae_equation_object {
 
 void dae_equation_object_destroy(void *p);
 
+/* Parts of filling a problem. */
+const char *dae_equation_unit(dae_problem *p, const dae_dimension *d); /* "" if there is none */
+/* An option of solve; rtol and atol are kept apart. */
+int dae_equation_option(dae_problem *p, const dae_model_setting *x, double *rtol, double *atol,
+                        dae_messages *messages);
+/* Parameters of the model, with room for more behind them. */
+void dae_equation_parameters(dae_problem *p, const dae_model *m, dae_problem_info *info, int more);
+/* Instants of switches in time and of clocks. 0: no memory. */
+int dae_equation_instants(dae_problem *p, dae_equation_object *o, dae_messages *messages);
+
 #endif

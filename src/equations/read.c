@@ -1,4 +1,5 @@
 /* The reader of equation files: text -> words -> trees -> model. */
+#include "equations/mechanism.h"
 #include "equations/reader.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@ void dae_model_destroy(dae_model *m)
 {
     if (!m) return;
     dae_graph_destroy(m->graph);
+    dae_model_mechanism_destroy(m->mechanism);
     free(m->variable);
     free(m->equation);
     free(m->start);
@@ -103,7 +105,8 @@ static void read_all(reader *r, const statement *first)
     apply_init_settings(r);
     dae_expand_all(r, first);
     if (!r->messages->count) check_settings(r);
-    if (!r->messages->count && !r->m->nvariable)
+    if (!r->messages->count) dae_mechanism_start(r);
+    if (!r->messages->count && !r->m->nvariable && !r->m->mechanism)
         dae_messages_error(r->messages, (dae_place){1, 1}, "the text declares no variable (var x = ...)");
     if (!r->messages->count && dae_graph_failed(r->g))
         dae_messages_error(r->messages, (dae_place){0, 0}, "the equations have more than %d operations",

@@ -42,7 +42,8 @@ typedef enum symbol_kind {
     SYMBOL_TABLE,
     SYMBOL_CHOICE,
     SYMBOL_WORD, /* of a choice */
-    SYMBOL_COMPONENT
+    SYMBOL_COMPONENT,
+    SYMBOL_MECHANISM
 } symbol_kind;
 
 typedef struct extra { /* let u[0] = ... beside var u[N] */
@@ -144,6 +145,16 @@ void dae_expand_choose(reader *r, const context *c, const statement *s,
                        const statement **chosen); /* of an if block */
 /* table.c */
 int dae_curve_read(reader *r, const context *c, symbol *s);
+/* mechanism.c */
+int dae_use_is_mechanism(const reader *r, const context *c, const statement *s);
+void dae_mechanism_declare(reader *r, const context *c, const statement *s);
+/* What car.wheel.x means: 1: *out is its value, or an error was told; 0: no mechanism is called so. */
+int dae_mechanism_value(reader *r, const context *c, const char *name, dae_place place, value *out);
+/* 1: the node depends on what comes from the mechanism; *name: such a signal. */
+int dae_mechanism_in(const reader *r, int node, const char **name);
+/* Values of its signals at the start, when all are known. */
+void dae_mechanism_start(reader *r);
+char *dae_path_beside(const char *file, const char *name); /* of `name` beside the file, to be freed */
 /* setting.c */
 int dae_setting_number(reader *r, const char *name, const dae_model_parameter *p, double *out);
 int dae_setting_known(const reader *r, const char *name, char *suggestion, size_t size);

@@ -558,6 +558,10 @@ value dae_symbol_value(reader *r, symbol *s, dae_place place)
     case SYMBOL_COMPONENT:
         return dae_reader_wrong(r, place, "\"%s\" is a component: write use name = %s(...)", s->name,
                                 s->name);
+    case SYMBOL_MECHANISM:
+        return dae_reader_wrong(r, place,
+                                "\"%s\" is a mechanism: name a signal or an input of it, as %s.JOINT.speed",
+                                s->name, s->name);
     case SYMBOL_CHOICE:
     case SYMBOL_WORD: return dae_value_number(r, s->number);
     default: break;

@@ -171,7 +171,7 @@ static void read_rows(reader *r, symbol *s, FILE *in, points *p)
 }
 
 /* The path of `name` beside the equation file. */
-static char *path_beside(const char *file, const char *name)
+char *dae_path_beside(const char *file, const char *name)
 {
     const char *slash = strrchr(file, '/');
     size_t n = name[0] == '/' || !slash ? 0 : (size_t)(slash - file) + 1;
@@ -191,7 +191,7 @@ static void from_file(reader *r, symbol *s, points *p)
                          name);
         return;
     }
-    char *path = path_beside(r->file, name);
+    char *path = dae_path_beside(r->file, name);
     FILE *in = path ? fopen(path, "r") : NULL;
     if (in) {
         read_rows(r, s, in, p);

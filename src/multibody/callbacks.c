@@ -4,6 +4,7 @@
 #include "language/expression.h"
 #include "multibody/analyses.h"
 #include "multibody/dual.h"
+#include "multibody/external.h"
 #include "multibody/forces/friction.h"
 
 #include <string.h>
@@ -82,6 +83,7 @@ static int dynamics(const dae_mech_point *y, double *du, void *user)
         const mbs_force_data *f = &m->force[k];
         if (f->u >= 0 || f->grip >= 0) f->type->dynamics(f, &x, du + (f->u >= 0 ? f->u : f->grip));
     }
+    mbs_external_dynamics(&x, du + m->external_u);
     mbs_end(&x);
     return 0;
 }

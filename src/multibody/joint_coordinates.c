@@ -6,6 +6,8 @@
  * system moves positions and velocities back onto the loops, in the metric of the mass matrix. */
 #include "multibody/joint_coordinates.h"
 
+#include "multibody/external.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -456,6 +458,7 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
         if (m->force[k].type->dynamics)
             m->force[k].type->dynamics(&m->force[k], &x, sdot + t->ns + m->force[k].u);
     }
+    mbs_external_dynamics(&x, sdot + t->ns + m->external_u);
     return 0;
 }
 

@@ -97,6 +97,7 @@ static int parameter_lookup(const char *name, dae_symbol *out, void *user)
     const mbs_model *m = user;
     int k = mbs_find_parameter(m, name);
     if (k < 0) return 0;
+    if (m->parameter[k].input) return 0; /* no constant */
     m->parameter[k].used = 1;
     *out = (dae_symbol){-1, m->parameter[k].value, m->parameter[k].dimension};
     return 1;
@@ -122,6 +123,13 @@ static double constant(loader *l, const char *field, const char *text, const dae
     dae_expression *e = dae_expression_create(text, parameter_lookup, l->m, &err);
     if (!e) {
         char hint[64] = "";
+        int k = err.name[0] ? mbs_find_parameter(l->m, err.name) : -1;
+        if (k >= 0 && l->m->parameter[k].input) {
+            wrong(l, field,
+                  "\"%.80s\" at column %d: \"%.40s\" is an input, which may change; only laws may use it",
+                  text, err.column + 1, err.name);
+            return 0;
+        }
         if (err.name[0]) parameter_hint(l->m, err.name, hint, sizeof hint);
         wrong(l, field, "\"%.80s\" at column %d: %s%s%s%s", text, err.column + 1, err.text,
               hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
@@ -291,6 +299,26 @@ static void read_parameters(loader *l, json_t *section)
         }
     }
     l->path[0] = 0;
+}
+
+/* "inputs": ["force"]: parameters that equations around the mechanism may change. */
+static void read_inputs(loader *l, json_t *root)
+{
+    json_t *list = child(l, root, "inputs", 1);
+    for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
+        char field[40], hint[64];
+        const char *name = json_string_value(json_array_get(list, i));
+        snprintf(field, sizeof field, "inputs[%d]", (int)i);
+        int k = name ? mbs_find_parameter(l->m, name) : -1;
+        if (k >= 0) {
+            l->m->parameter[k].input = 1;
+            continue;
+        }
+        parameter_hint(l->m, name ? name : "", hint, sizeof hint);
+        wrong(l, field, "expected the name of a parameter, which gives unit and value%s%s%s",
+              hint[0] && strcmp(hint, "pi") ? "; did you mean \"" : "", strcmp(hint, "pi") ? hint : "",
+              hint[0] && strcmp(hint, "pi") ? "\"?" : "");
+    }
 }
 
 /* Every setting is one of a parameter. */
@@ -1010,12 +1038,13 @@ static void read_head(loader *l, json_t *root)
 {
     json_t *version = json_object_get(root, "daedalus"), *dimension = json_object_get(root, "dimension");
     const char *kind = text(l, root, "kind", 1);
-    check_keys(l, root,
-               "$schema|daedalus|kind|name|doc|include|definitions|assemblies|dimension|parameters|variables|"
-               "gravity|shapes|bodies|points|joints|"
-               "blocks|forces|"
-               "drivers|sensors|events|"
-               "initial|simulation");
+    check_keys(
+        l, root,
+        "$schema|daedalus|kind|name|doc|include|definitions|assemblies|dimension|parameters|inputs|variables|"
+        "gravity|shapes|bodies|points|joints|"
+        "blocks|forces|"
+        "drivers|sensors|events|"
+        "initial|simulation");
     if (!version) wrong(l, "daedalus", "missing (the version of the format: 1)");
     else if (!json_is_integer(version) || json_integer_value(version) != 1)
         wrong(l, "daedalus", "expected 1, the version of the format");
@@ -1059,6 +1088,7 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
         mbs_structure parts = {root, file, l.m, max_items, fault, sizeof fault};
         if (mbs_structure_include(&parts)) wrong(&l, "include", "%s", fault[0] ? fault : "out of memory");
         if (!l.failed) read_parameters(&l, child(&l, root, "parameters", 0));
+        if (!l.failed) read_inputs(&l, root);
         if (!l.failed) read_assemblies(&l, root);
         if (!l.failed) check_settings(&l);
         if (!l.failed) read_variables(&l, root);

@@ -3,6 +3,7 @@
 #include "multibody/build.h"
 
 #include "multibody/callbacks.h"
+#include "multibody/external.h"
 #include "multibody/joint_coordinates.h"
 
 #include <stdarg.h>
@@ -80,7 +81,8 @@ static dae_status allocate(mbs_builder *b)
     m->mass = dae_arena_reals(m->arena, n);
     m->inertia = dae_arena_reals(m->arena, 9 * n);
     m->blocks = dae_arena_reals(m->arena, 36 * n);
-    m->p0 = dae_arena_reals(m->arena, 13 * n + 4 * (size_t)(model->nforce + model->njoint + model->nevent));
+    m->p0 = dae_arena_reals(m->arena, 13 * n + 4 * (size_t)(model->nforce + model->njoint + model->nevent) +
+                                          (size_t)(m->external ? m->external->nstate : 0));
     m->joint = dae_arena_take(m->arena, (size_t)model->njoint + 1, sizeof *m->joint);
     m->force = dae_arena_take(m->arena, (size_t)model->nforce + 1, sizeof *m->force);
     m->sensor = dae_arena_ints(m->arena, (size_t)model->nsensor + 1);
@@ -115,9 +117,11 @@ static dae_status build(mbs_builder *b)
         s = mbs_build_force(b, k);
         if (!s) m->nforce = k + 1;
     }
+    mbs_external_number(m);
     for (int k = 0; !s && k < model->nforce; k++) s = mbs_build_force_values(b, k);
     if (!s) s = mbs_build_sensors(b);
     if (s) return s;
+    mbs_external_prepare(m);
     for (int k = 0; k < model->nforce; k++) {
         const mbs_force_data *f = &m->force[k];
         if (f->type->start) f->type->start(f, m->p0 + m->np + m->nv + f->u);
@@ -169,14 +173,22 @@ static dae_status finish(mbs_builder *b)
 
 mbs_mechanism *mbs_mechanism_create(const mbs_model *model, dae_error *err)
 {
+    return mbs_mechanism_create_with(model, NULL, err);
+}
+
+mbs_mechanism *mbs_mechanism_create_with(const mbs_model *model, mbs_external *external, dae_error *err)
+{
     dae_error own = {0};
     mbs_builder b = {.err = err ? err : &own, .force = -1};
     if (!model) {
         if (!b.err->status) dae_fail(b.err, DAE_ERR_INPUT, NAN, "there is no model");
+        mbs_external_destroy(external);
         return NULL;
     }
     mbs_mechanism *m = calloc(1, sizeof *m);
+    if (!m) mbs_external_destroy(external);
     if (m) {
+        m->external = external;
         m->arena = dae_arena_create();
         m->owned = mbs_model_copy(model);
     }
@@ -209,6 +221,7 @@ void mbs_mechanism_destroy(mbs_mechanism *m)
     mbs_shelf_destroy(m->shelf);
     dae_arena_destroy(m->arena);
     mbs_model_destroy(m->owned);
+    mbs_external_destroy(m->external);
     free(m);
 }
 

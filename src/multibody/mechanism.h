@@ -190,6 +190,7 @@ typedef enum mbs_signal_kind {
     MBS_BODY_ROTATION,     /* rotation vector */
     MBS_BODY_CARDAN,       /* A = Rx Ry Rz */
     MBS_BODY_EULER,        /* A = Rz(phi) Rx(theta) Rz(psi) */
+    MBS_INPUT,             /* object: a parameter that is an input */
     MBS_BODY_ACCELERATION, /* from here on: sensors only */
     MBS_BODY_ALPHA,
     MBS_JOINT_REACTION, /* component 0..2 force, 3..5 torque, 6 and 7 their magnitudes */
@@ -213,6 +214,8 @@ typedef struct mbs_signal {
     mbs_signal_kind kind;
     int object, component;
 } mbs_signal;
+
+typedef struct mbs_external mbs_external; /* external.h */
 
 /* ---- The mechanism ------------------------------------------------------------------------------------- */
 
@@ -287,7 +290,10 @@ struct mbs_mechanism {
     double *note_lambda;    /* nlambda, or NULL: no switch depends on multipliers */
     const char *warning[16];
     int nwarning;
-    mbs_shelf *shelf; /* the only thing behind it that changes */
+    mbs_external *external;        /* equations that set inputs, or NULL; owned */
+    int external_u, external_side; /* their first state in u, their first switch */
+    int external_room;             /* numbers that an evaluation of them needs */
+    mbs_shelf *shelf;              /* the only thing behind it that changes */
 };
 
 /* One evaluation. Duals (values with gradients) are made only if nz > 0. */
@@ -311,14 +317,15 @@ struct mbs_context {
     struct mbs_probe *probe;     /* forces are measured, not applied, or NULL */
 };
 
-/* Work space of expressions: those of a sensor ask forces, whose expressions may ask other forces. That of forces follows. */
+/* Work space of expressions: those of a sensor ask forces, whose expressions may ask other forces. That of forces follows, then that
+ * of equations beside the mechanism. */
 static inline size_t mbs_scratch_at(const mbs_mechanism *m)
 {
     return (size_t)(2 + m->nested) * m->work_size + 1;
 }
 static inline size_t mbs_work(const mbs_mechanism *m)
 {
-    return mbs_scratch_at(m) + m->scratch;
+    return mbs_scratch_at(m) + m->scratch + (size_t)m->external_room;
 }
 
 /* Position in v of velocity c (0..2 of the center, 3..5 of rotation) of a body, -1: there is none. */
@@ -393,6 +400,10 @@ mbs_row *mbs_add_coupling(mbs_builder *b, const mbs_coordinate *q1, double facto
 double mbs_initial_value(const mbs_builder *b, const mbs_coordinate *q); /* in the described pose */
 dae_status mbs_wrong(mbs_builder *b, const char *format, ...) DAE_PRINTF(2, 3);
 
+/* signal.c: the signal that a law of a force, sensor or event would name so; 0: there is none. */
+int mbs_find_signal(const mbs_mechanism *m, const char *name, mbs_signal *s, dae_dimension *d);
+/* The nearest name to one that is no signal, "" if there is none. */
+void mbs_nearest_signal(const mbs_mechanism *m, const char *name, char *out, size_t size);
 /* signal.c: number of a new expression, -1 after an error (field: "value" for the message). */
 enum { MBS_FOR_MOTION, MBS_FOR_FORCE, MBS_FOR_SENSOR, MBS_FOR_EVENT };
 int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose);

@@ -203,8 +203,9 @@ mbs_model *mbs_model_copy(const mbs_model *m)
     for (int i = 0; i < m->nparameter; i++) {
         mbs_model_set_parameter(c, m->parameter[i].name, m->parameter[i].value);
         if (c->nparameter <= i) break; /* out of memory: see below */
-        c->parameter[i] = (mbs_parameter){c->parameter[i].name, m->parameter[i].value,
-                                          m->parameter[i].dimension, m->parameter[i].used};
+        c->parameter[i] =
+            (mbs_parameter){c->parameter[i].name, m->parameter[i].value, m->parameter[i].dimension,
+                            m->parameter[i].used, m->parameter[i].input};
     }
     for (int i = 0; i < m->nbody; i++) mbs_model_add_body(c, &m->body[i]);
     for (int i = 0; i < m->nshape; i++) mbs_model_add_shape(c, &m->shape[i]);

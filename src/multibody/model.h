@@ -12,6 +12,7 @@ typedef struct mbs_parameter {
     double value;
     dae_dimension dimension;
     int used;
+    int input; /* 1: listed under "inputs": equations may give it a value that changes */
 } mbs_parameter;
 
 /* What the section "simulation" of a file says; NULL or 0: not given. */

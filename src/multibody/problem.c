@@ -1,5 +1,6 @@
 /* A model as a problem: initial values, interval, tolerances, names, events. */
 #include "multibody/acceleration.h"
+#include "multibody/external.h"
 #include "multibody/forces/contact.h"
 
 #include "problem/problem.h"
@@ -283,7 +284,12 @@ static dae_status fill(dae_problem *p, mbs_mechanism *m, dae_error *err)
 
 dae_problem *mbs_problem_create(const mbs_model *model, dae_error *err)
 {
-    mbs_mechanism *m = mbs_mechanism_create(model, err);
+    return mbs_problem_create_with(model, NULL, err);
+}
+
+dae_problem *mbs_problem_create_with(const mbs_model *model, mbs_external *external, dae_error *err)
+{
+    mbs_mechanism *m = mbs_mechanism_create_with(model, external, err);
     dae_problem *p = m ? dae_problem_new("of a model", err) : NULL;
     if (p) dae_problem_own(p, m, destroy_mechanism);
     else mbs_mechanism_destroy(m);

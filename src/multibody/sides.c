@@ -4,6 +4,7 @@
  * and whether friction is full), of the expressions of forces and drivers. Margins are noted by the same code that
  * applies the forces, so that a branch and its border cannot disagree. A run gets a copy of the mechanism that has sides and
  * work space of its own and shares the rest. */
+#include "multibody/external.h"
 #include "multibody/joint_coordinates.h"
 
 #include "language/expression.h"
@@ -100,6 +101,8 @@ dae_status mbs_number_switches(mbs_mechanism *m)
         m->expression_side[k] = own ? n : -1;
         n += own;
     }
+    m->external_side = n;
+    if (m->external) n += m->external->nswitch;
     m->nside = n;
     m->side_name = dae_arena_take(m->arena, (size_t)n + 1, sizeof *m->side_name);
     if (!m->side_name) return DAE_ERR_MEMORY;
@@ -114,6 +117,8 @@ dae_status mbs_number_switches(mbs_mechanism *m)
         if (m->expression_side[k] >= 0)
             name_expression(m, k, m->expression_side[k], dae_expression_switches(m->expression[k]));
     }
+    for (int i = 0; m->external && i < m->external->nswitch; i++)
+        m->side_name[m->external_side + i] = m->external->switch_name(m->external, i);
     return dae_arena_failed(m->arena) ? DAE_ERR_MEMORY : DAE_OK;
 }
 
@@ -212,6 +217,7 @@ static int values(double t, const double *y, const int *side, double *margin, in
     for (int k = 0; k < m->nrows; k++) {
         if (m->row[k].motion >= 0) mbs_note_expression(&x, m->row[k].motion, &t);
     }
+    mbs_external_margins(&x, margin, next);
     mbs_end(&x);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* Signals: what expressions of a model can name, their values and derivatives.
  *
- *   t, parameters
+ *   t, parameters, inputs
  *   body.x .y .z .angle .vx .vy .vz .omega (space: .omega.x ...), .q.w .q.x .q.y .q.z, .rotation.x .cardan.x .euler.phi (... .theta .psi)
  *   point.x .y .z .vx .vy .vz
  *   joint.value .speed .angle .slide .length .angle_rate .slide_rate .length_rate
@@ -10,6 +10,7 @@
 #include "multibody/analyses.h"
 #include "multibody/build.h"
 #include "multibody/dual.h"
+#include "multibody/external.h"
 #include "multibody/variables.h"
 
 #include <stdio.h>
@@ -280,9 +281,11 @@ static int look_up(const char *name, dae_symbol *out, void *user)
         p->used = 1;
         out->value = p->value;
         out->dimension = p->dimension;
-        return 1;
+        if (!p->input) return 1;
+        s = (mbs_signal){MBS_INPUT, k, 0};
+    } else if (!named_signal(l, name, &s)) {
+        return 0;
     }
-    if (!named_signal(l, name, &s)) return 0;
     if ((l->purpose == MBS_FOR_MOTION && s.kind != MBS_TIME) ||
         (l->purpose == MBS_FOR_FORCE && s.kind >= MBS_BODY_ACCELERATION)) {
         l->refused = 1;
@@ -302,7 +305,7 @@ static int look_up(const char *name, dae_symbol *out, void *user)
         if (l->b->m->nested < own->nested) l->b->m->nested = own->nested;
     }
     l->derived |= s.kind >= MBS_BODY_ACCELERATION;
-    out->dimension = dimension_of(l->b, &s);
+    if (s.kind != MBS_INPUT) out->dimension = dimension_of(l->b, &s);
     out->variable = signal_number(l->b->m, &s);
     l->starved |= out->variable < 0;
     return out->variable >= 0;
@@ -330,6 +333,28 @@ static void candidates(const mbs_builder *b, char *list, size_t size)
                                  m->joint[i].name, m->joint[i].name, m->joint[i].name);
     }
     if (used >= size) list[size - 1] = 0;
+}
+
+void mbs_nearest_signal(const mbs_mechanism *m, const char *name, char *out, size_t size)
+{
+    char list[4096];
+    mbs_builder b = {.m = (mbs_mechanism *)m, .force = -1};
+    candidates(&b, list, sizeof list);
+    size_t used = strlen(list);
+    for (int i = 0; i < m->model->nsensor && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "|%s", m->model->sensor[i].name);
+    list[sizeof list - 1] = 0;
+    dae_nearest_word(name, list, out, size);
+}
+
+int mbs_find_signal(const mbs_mechanism *m, const char *name, mbs_signal *s, dae_dimension *d)
+{
+    mbs_builder b = {.m = (mbs_mechanism *)m, .force = -1};
+    lookup l = {.b = &b, .purpose = MBS_FOR_SENSOR};
+    *s = (mbs_signal){MBS_TIME, 0, 0};
+    if (!named_signal(&l, name, s)) return 0;
+    *d = dimension_of(&b, s);
+    return 1;
 }
 
 static int add_text(mbs_builder *b, const char *field, const char *text, int purpose)
@@ -526,6 +551,7 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
         plain.J = NULL;
         return mbs_force_dual(&plain, s->object, (mbs_force_component)s->component).x;
     }
+    case MBS_INPUT: return mbs_input_value(x, s->object);
     case MBS_POINT_ACCELERATION: return point_acceleration(x, s);
     case MBS_BODY_ROTATION:
     case MBS_BODY_CARDAN:
@@ -541,7 +567,15 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
         mbs_energies(x, &kinetic, &potential);
         return s->component == 0 ? kinetic : s->component == 1 ? potential : kinetic + potential;
     case MBS_DRIVER_FORCE: return x->reaction ? mbs_driver_force(x, s->object) : NAN;
-    case MBS_SENSOR: return x->sensor ? x->sensor[s->object] : NAN;
+    case MBS_SENSOR:
+        if (x->sensor) return x->sensor[s->object];
+        if (!m->external) return NAN;
+        {
+            mbs_context plain = *x;
+            plain.nz = 0;
+            plain.J = NULL;
+            return mbs_sensor_dual(&plain, s->object).x;
+        }
     default: return NAN;
     }
 }
@@ -584,6 +618,7 @@ mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *lo
         mbs_coordinate_dual(x, joint_coordinate(x, s), &value, &rate);
         return s->kind == MBS_JOINT_RATE ? rate : value;
     case MBS_STATE: return mbs_state_dual(x, s->object);
+    case MBS_INPUT: return mbs_input_dual(x, s->object);
     case MBS_BODY_QUATERNION: return mbs_quaternion_dual(x, s->object, s->component);
     case MBS_BODY_ROTATION:
     case MBS_BODY_CARDAN:
@@ -594,6 +629,10 @@ mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *lo
         mbs_seed_time(x, &value, 1);
         return value;
     case MBS_LOCAL: return local[s->object];
+    case MBS_ENERGY: return mbs_energy_dual(x, s);
+    case MBS_SENSOR:
+        if (!x->sensor && x->m->external) return mbs_sensor_dual(x, s->object);
+        return mbs_constant(mbs_signal_value(x, s));
     default: return mbs_constant(mbs_signal_value(x, s));
     }
 }

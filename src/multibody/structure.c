@@ -59,9 +59,9 @@ static int same_dimension(const mbs_structure *s, const json_t *part, const char
 /* Only sections that can be put together, and what a model that stands alone has. */
 static int known_keys(const mbs_structure *s, json_t *part, const char *name)
 {
-    static const char *const others[] = {"$schema",   "daedalus",   "kind",        "name",      "doc",
-                                         "dimension", "parameters", "variables",   "gravity",   "simulation",
-                                         "initial",   "include",    "definitions", "assemblies"};
+    static const char *const others[] = {"$schema",    "daedalus",   "kind",    "name",        "doc",
+                                         "dimension",  "parameters", "inputs",  "variables",   "gravity",
+                                         "simulation", "initial",    "include", "definitions", "assemblies"};
     const char *key;
     json_t *value;
     json_object_foreach(part, key, value)
@@ -96,8 +96,8 @@ static int include(mbs_structure *s, json_t *to, const char *file, int depth)
         if (!name) return wrong(s, "include: expected a list of files%s%s", "", "");
         json_t *part = load(s, file, name, path, sizeof path);
         int bad = !part || known_keys(s, part, name) || include(s, part, path, depth + 1);
-        for (int k = 0; !bad && k < nsection + 1; k++) {
-            const char *key = k < nsection ? sections[k] : "assemblies";
+        for (int k = 0; !bad && k < nsection + 2; k++) {
+            const char *key = k < nsection ? sections[k] : k == nsection ? "assemblies" : "inputs";
             json_t *more = json_object_get(part, key), *own = json_object_get(to, key);
             if (!json_is_array(more)) continue;
             json_t *all = json_copy(more);

@@ -103,7 +103,7 @@ static dae_problem *open_run(const dae_sweep *s, long run, dae_error *err)
         all[n++] = (dae_setting){dae_design_name(s->design, k), value[k]};
     }
     dae_problem *p = s->opt.model
-                         ? dae_problem_open_text(s->opt.model, strlen(s->opt.model), NULL, all, n, err)
+                         ? dae_problem_open_text(s->opt.model, strlen(s->opt.model), s->opt.file, all, n, err)
                          : dae_problem_create(s->opt.problem, all, n, err);
     if (p && s->opt.like && dae_problem_follow(p, s->opt.like, err) < 0) {
         dae_problem_destroy(p);
@@ -158,6 +158,7 @@ dae_sweep *dae_sweep_create(const dae_sweep_options *opt, const dae_design *d, d
     s->opt = *opt;
     s->opt.problem = kept(s, opt->problem);
     s->opt.model = kept(s, opt->model);
+    s->opt.file = kept(s, opt->file);
     s->opt.record = kept(s, opt->record);
     s->opt.setting = kept_settings(s, opt->setting, opt->nsetting);
     s->opt.option = kept_settings(s, opt->option, opt->noption);
@@ -385,8 +386,8 @@ dae_table *dae_sweep_table(const dae_sweep *s, const dae_sweep_all *opt, dae_err
 dae_table *dae_sweep_over(const dae_sweep_options *opt, const char *const *vary, int nvary,
                           const dae_sweep_all *all, dae_error *err)
 {
-    dae_problem *p = opt->model ? dae_problem_open_text(opt->model, strlen(opt->model), NULL, opt->setting,
-                                                        opt->nsetting, err)
+    dae_problem *p = opt->model ? dae_problem_open_text(opt->model, strlen(opt->model), opt->file,
+                                                        opt->setting, opt->nsetting, err)
                                 : dae_problem_create(opt->problem, opt->setting, opt->nsetting, err);
     dae_design *d = p ? dae_design_create(p->info, 0) : NULL;
     dae_status bad = p && !d ? dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory") : DAE_OK;

@@ -53,6 +53,18 @@ grep -q '"status":"ok"' a && grep -q '"status":"ok"' b || fail "status of runs"
 "$daedalus" run spring.deq --init q=1 2>&1 | grep -q 'no such variable' || fail "an unknown variable"
 "$daedalus" run "$source/models/ball.deq" --json | grep -q 'bounce' || fail "events of the ball"
 
+# a mechanism inside: beside the file, in every command
+mkdir -p parts && cp "$source/tests/equations/models/cart.json" "$source/tests/equations/models/pole.deq" parts/
+"$daedalus" check parts/pole.deq | grep -q 'mechanism    car: 2 bodies, 2 joints; the equations set car.push; they read car.lean, car.pole.omega' || fail "check tells the mechanism"
+"$daedalus" check parts/pole.deq --json | grep -q '"mechanism":{"name":"car","bodies":2,"joints":2,"sets":\["car.push"\]' || fail "check --json tells the mechanism"
+"$daedalus" run parts/pole.deq --set car.L=0.9 --out pole.csv --json | grep -q '"status":"ok"' || fail "run with a mechanism"
+head -1 pole.csv | grep -q 'car.pole.omega,z,car.lean,.*,F,car.push$' || fail "columns of equations and mechanism"
+"$daedalus" sweep parts/pole.deq --vary car.L=0.9:1.1:2 --vary Kp=90:110:2 --out swept --quiet >/dev/null 2>&1 || fail "sweep with a mechanism"
+[ "$(grep -c ',ok,' swept/runs.csv)" -eq 4 ] || fail "runs of the sweep"
+"$daedalus" sweep "$source/models/heater.deq" --vary Kp=15:25:2 --out heated --quiet >/dev/null 2>&1 || fail "sweep with a table beside the file"
+"$daedalus" export parts/pole.deq --to c 2>&1 | grep -q 'has a mechanism inside: it cannot be written as C' || fail "export refuses mechanisms"
+"$daedalus" run - <parts/pole.deq 2>&1 | grep -q '2:11: mechanism("cart.json"): no file can be read here' || fail "no files from standard input"
+
 # as C: the same numbers to the last digit as without a compiler, through `run --compile` and as a program of its own
 cat >tables.deq <<'END'
 model tables "tables, kinks and conditions"
@@ -99,6 +111,7 @@ refused "table r = \"rows.csv\" linear\nvar y = 0\ny' = r(t)\n" 'more than 20000
 rm -f rows.csv
 
 # every example of the page is read and runs
+cp "$source/tests/equations/models/cart.json" .
 awk '/^```deq$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("page" n ".deq") }' "$source/docs/equations.md"
 count=0
 for f in page*.deq; do

@@ -56,6 +56,8 @@ static const expected number[] = {
     {"cruise", "v", NAN, 20.00064786527073, 1e-9}, /* SciPy, restarted at t = 5 */
     {"wall", "T[5]", NAN, 290.5316536896866,
      1e-9}, /* periodic part by phasors, the rest by a matrix exponential */
+    {"swing_up", "car.cart.x", 4, -0.0427771052,
+     1e-7}, /* Runge-Kutta of order 4, steps of 2e-5, restarted at the catch */
     {"lorenz", "x", NAN, 13.7931995951286, 1e-3}, /* Taylor; errors grow e^(0.9 t) */
 };
 

@@ -55,6 +55,11 @@ static const char *const pieces[] = {"(",
                                      "#",
                                      ";",
                                      "int N = 3\n",
+                                     "use car = mechanism(\"cart.json\")\n",
+                                     "car.push",
+                                     "car.lean",
+                                     "car.hinge.speed",
+                                     "car.",
                                      "\x80",
                                      "%"};
 
