@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -37,21 +36,7 @@ int cli_wrong(const cli_args *args, const char *format, ...)
     if (strstr(text, "memory"))
         cli_starved(1); /* "out of memory", "no memory for ...", ENOMEM: not the input's fault */
     fprintf(stderr, "daedalus%s%s: %s\n", name ? " " : "", name ? name : "", text);
-    if (args->json) {
-        const char *place = strstr(text, "line ");
-        int line = 0, column = 0;
-        if (place) sscanf(place, "line %d, column %d", &line, &column);
-        json_t *error = json_pack("{s:o, s:o, s:s}", "line", line ? json_integer(line) : json_null(),
-                                  "column", column ? json_integer(column) : json_null(), "text", text);
-        json_t *o = json_pack("{s:s, s:s, s:s, s:[o]}", "status", "input", "code", "DAE_ERR_INPUT", "message",
-                              text, "errors", error);
-        if (!o)
-            o = json_pack("{s:s, s:s, s:s}", "status", "input", "code", "DAE_ERR_INPUT", "message",
-                          "wrong input");
-        json_dumpf(o, stdout, JSON_COMPACT);
-        putchar('\n');
-        json_decref(o);
-    }
+    if (args->json) dae_error_json(text, cli_write_file, stdout);
     return EXIT_USAGE;
 }
 

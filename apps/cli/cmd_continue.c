@@ -1,7 +1,6 @@
 /* daedalus continue: steady states along a parameter. */
 #include "cli.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,48 +24,6 @@ static dae_status script(const void *data, const char *terminal, dae_write_fn *w
 {
     const following *f = data;
     return dae_branch_plot(f->b, f->p, f->component, terminal, write, user);
-}
-
-static void print_json(const following *f)
-{
-    const dae_branch *b = f->b;
-    json_t *o = json_object(), *value = json_array(), *y = json_object(), *unstable = json_array(),
-           *special = json_array();
-    char buffer[24];
-    json_object_set_new(o, "problem", json_string(f->p->info ? f->p->info->name : ""));
-    json_object_set_new(o, "parameter", json_string(b->parameter));
-    json_object_set_new(o, "status", json_string(dae_status_name(b->status)));
-    json_object_set_new(o, "message", json_string(b->message));
-    json_object_set_new(o, "closed", json_boolean(b->closed));
-    for (int j = 0; j < b->count; j++) {
-        json_array_append_new(value, json_real(b->value[j]));
-        json_array_append_new(unstable, json_integer(b->unstable[j]));
-        if (!b->kind[j]) continue;
-        json_t *s = json_object(), *at = json_object();
-        json_object_set_new(s, "kind", json_string(dae_branch_kind_name(b->kind[j])));
-        json_object_set_new(s, "point", json_integer(j));
-        json_object_set_new(s, "value", json_real(b->value[j]));
-        if (b->kind[j] == DAE_BRANCH_HOPF) json_object_set_new(s, "frequency", json_real(b->frequency[j]));
-        for (int i = 0; i < b->n; i++)
-            json_object_set_new(at, dae_component_name(f->p, i, buffer, sizeof buffer),
-                                json_real(b->y[(size_t)j * (size_t)b->n + (size_t)i]));
-        json_object_set_new(s, "y", at);
-        json_array_append_new(special, s);
-    }
-    for (int i = 0; i < b->n; i++) {
-        json_t *one = json_array();
-        for (int j = 0; j < b->count; j++)
-            json_array_append_new(one, json_real(b->y[(size_t)j * (size_t)b->n + (size_t)i]));
-        json_object_set_new(y, dae_component_name(f->p, i, buffer, sizeof buffer), one);
-    }
-    json_object_set_new(o, "value", value);
-    json_object_set_new(o, "y", y);
-    json_object_set_new(o, "unstable", unstable);
-    json_object_set_new(o, "special", special);
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_PRESERVE_ORDER);
-    if (text) puts(text);
-    free(text);
-    json_decref(o);
 }
 
 static void print_text(const following *f)
@@ -94,7 +51,7 @@ static int answer(following *f)
     cli_args *args = f->args;
     const char *plot = cli_value(args, "plot");
     int status = 0;
-    if (args->json) print_json(f);
+    if (args->json) dae_branch_json(f->b, f->p, cli_write_file, stdout);
     else print_text(f);
     fflush(stdout);
     if (cli_value(args, "out")) status = cli_tables_write(args, dae_branch_table(f->b, f->p));

@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@ typedef struct fitting {
     int ndata;
     dae_fit_options opt;
     dae_fit_point *resume;
-    double *resumed; /* their values */
     cli_records log;
     pthread_mutex_t lock;
     int shown, lines;
@@ -94,92 +92,43 @@ static int read_options(fitting *f)
 
 /* ---- The record of iterations: a fit that was ended goes on ------------------------------------------------------- */
 
-/* What the record belongs to. */
-static char *head(const fitting *f)
+static dae_fit_record record_of(const fitting *f)
 {
-    json_t *o = json_object(), *names = json_array(), *data = json_array();
-    for (int j = 0; j < f->free.count; j++) {
-        json_array_append_new(names,
-                              json_pack("[s,f,f,f]", f->free.list[j].name,
-                                        isnan(f->free.list[j].start) ? 0 : f->free.list[j].start,
-                                        fmax(f->free.list[j].min, -1e308), fmin(f->free.list[j].max, 1e308)));
-    }
-    for (int k = 0; k < f->ndata; k++) {
-        double sum = 0;
-        for (int i = 0; i < f->data[k]->ntime * f->data[k]->ncolumn; i++) {
-            double v = f->data[k]->value[i];
-            sum += isnan(v) ? 0 : v * (1 + i % 97);
-        }
-        json_array_append_new(
-            data, json_pack("[s,i,f]", f->data[k]->name, f->data[k]->ntime * f->data[k]->ncolumn, sum));
-    }
-    json_object_set_new(o, "fit", json_string(f->p->info ? f->p->info->name : ""));
-    json_object_set_new(o, "hash", json_integer((json_int_t)(f->p->hash >> 1)));
-    json_object_set_new(o, "free", names);
-    json_object_set_new(o, "data", data);
-    json_object_set_new(o, "loss", json_string(f->opt.loss));
-    json_object_set_new(o, "starts", json_integer(f->opt.starts));
-    json_object_set_new(o, "seed", json_integer((json_int_t)f->opt.seed));
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_PRESERVE_ORDER);
-    json_decref(o);
-    return text;
+    return (dae_fit_record){.p = f->p,
+                            .free = f->free.list,
+                            .count = f->free.count,
+                            .experiment = (const dae_fit_experiment *const *)f->data,
+                            .nexperiment = f->ndata,
+                            .opt = &f->opt};
 }
 
-/* The newest line of each start is where it goes on. */
-static int take_lines(fitting *f, const char *text)
+static int append(fitting *f, dae_status got, cli_text *line)
 {
-    f->resume = calloc((size_t)f->opt.starts, sizeof *f->resume);
-    f->resumed = calloc((size_t)f->opt.starts * (size_t)f->free.count + 1, sizeof *f->resumed);
-    if (!f->resume || !f->resumed) return cli_wrong(f->args, "out of memory");
-    for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
-        const char *end = strchr(line + 1, '\n');
-        json_t *o = end ? json_loadb(line + 1, (size_t)(end - line - 1), 0, NULL) : NULL,
-               *v = json_object_get(o, "value");
-        int start = (int)json_integer_value(json_object_get(o, "start"));
-        if (json_is_array(v) && (int)json_array_size(v) == f->free.count && start >= 0 &&
-            start < f->opt.starts) {
-            int k = 0;
-            while (k < f->opt.nresume && f->resume[k].start != start) k++;
-            if (k == f->opt.nresume) f->opt.nresume++;
-            double *to = f->resumed + (size_t)k * (size_t)f->free.count;
-            for (int j = 0; j < f->free.count; j++) to[j] = json_number_value(json_array_get(v, (size_t)j));
-            f->resume[k] = (dae_fit_point){start, (int)json_integer_value(json_object_get(o, "iteration")),
-                                           json_number_value(json_object_get(o, "damping")), to};
-        }
-        json_decref(o);
-    }
-    f->opt.resume = f->resume;
-    if (f->opt.nresume && !f->args->json)
-        fprintf(stderr, "goes on after iteration %d\n", f->resume[0].iteration);
-    return 0;
+    int status = got < 0 ? cli_wrong(f->args, "out of memory")
+                         : cli_records_append(f->args, &f->log, line->text, line->length);
+    free(line->text);
+    return status;
 }
 
 static int open_log(fitting *f)
 {
     const char *path = cli_value(f->args, "log");
+    dae_fit_record r = record_of(f);
+    dae_error err = {0};
     f->log.fd = -1;
     if (!path) return 0;
     int status = cli_records_open(f->args, path, &f->log);
-    char *own = status ? NULL : head(f), *line = NULL;
-    if (!status && !own) status = cli_wrong(f->args, "out of memory");
-    if (!status && f->log.length == 0) {
-        size_t n = strlen(own);
-        line = malloc(n + 2);
-        if (line) snprintf(line, n + 2, "%s\n", own);
-        status =
-            line ? cli_records_append(f->args, &f->log, line, n + 1) : cli_wrong(f->args, "out of memory");
-    } else if (!status) {
-        size_t n = strcspn(f->log.text, "\n");
-        if (n != strlen(own) || strncmp(own, f->log.text, n) != 0)
-            status = cli_wrong(f->args,
-                               "--log %s is the record of another fit (problem, data, free parameters or "
-                               "loss differ); name another file",
-                               path);
-        else status = take_lines(f, f->log.text);
+    if (status) return status;
+    if (f->log.length == 0) {
+        cli_text line = {0};
+        return append(f, dae_fit_record_head(&r, cli_write_text, &line), &line);
     }
-    free(own);
-    free(line);
-    return status;
+    if (dae_fit_record_read(&r, f->log.text, &f->resume, &f->opt.nresume, &err) < 0)
+        return cli_wrong(f->args, "--log %s is %s; name another file", path, err.text);
+    f->opt.resume = f->resume;
+    if (f->opt.nresume && !f->args->json)
+        fprintf(stderr, "goes on after iteration %d\n", f->resume[0].iteration);
+    return 0;
 }
 
 static int progress(const dae_fit_progress *at, void *user)
@@ -187,22 +136,8 @@ static int progress(const dae_fit_progress *at, void *user)
     fitting *f = user;
     pthread_mutex_lock(&f->lock);
     if (f->log.fd >= 0) {
-        json_t *v = json_array();
-        for (int j = 0; j < at->count; j++) json_array_append_new(v, json_real(at->value[j]));
-        json_t *o = json_pack("{s:i,s:i,s:f,s:f,s:o}", "start", at->start, "iteration", at->iteration, "cost",
-                              isfinite(at->cost) ? at->cost : 1e308, "damping", at->damping, "value", v);
-        char *text = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-        if (text) {
-            size_t n = strlen(text);
-            char *line = malloc(n + 2);
-            if (line) {
-                snprintf(line, n + 2, "%s\n", text);
-                cli_records_append(f->args, &f->log, line, n + 1);
-            }
-            free(line);
-        }
-        free(text);
-        json_decref(o);
+        cli_text line = {0};
+        append(f, dae_fit_record_line(at, cli_write_text, &line), &line);
     }
     if (f->shown) {
         fprintf(stderr, "\r%s%d of %d, iteration %d: cost %.6g, gradient %.1e   ",
@@ -227,34 +162,16 @@ static dae_status script(const void *what, const char *terminal, dae_write_fn *w
     return dae_fit_plot(x->r, x->f->p, (const dae_fit_experiment *const *)x->f->data, terminal, write, user);
 }
 
-/* One row per measured value: experiment, column, t, data, model, residual. */
-static int write_residuals(const fitting *f, const dae_fit_result *r)
-{
-    const char *path = cli_value(f->args, "out");
-    cli_draft d;
-    if (!path) return 0;
-    if (cli_draft_begin(f->args, &d, "--out", path)) return EXIT_USAGE;
-    fprintf(d.file, "experiment,column,t,data,model,residual\n");
-    for (int k = 0; k < f->ndata; k++) {
-        const dae_fit_experiment *e = f->data[k];
-        for (int i = 0; i < e->ncolumn * e->ntime; i++) {
-            if (isnan(e->value[i])) continue;
-            fprintf(d.file, "%d,\"%s\",%.17g,%.17g,%.17g,%.17g\n", k + 1, e->column[i / e->ntime],
-                    e->t[i % e->ntime], e->value[i], r->model[k][i], r->residual[k][i]);
-        }
-    }
-    return cli_draft_end(f->args, &d, 0);
-}
-
 static int answer(fitting *f, const dae_fit_result *r)
 {
     picture x = {f, r};
     const char *plot = cli_value(f->args, "plot");
-    int status = write_residuals(f, r);
+    const dae_fit_experiment *const *data = (const dae_fit_experiment *const *)f->data;
+    int status = cli_value(f->args, "out") ? cli_tables_write(f->args, dae_fit_table(r, f->p, data)) : 0;
     if (!status && plot) status = cli_plot(f->args, "--plot", plot, script, &x);
     if (status) return status;
     if (f->args->json) {
-        char *text = dae_fit_json(r, f->free.list, f->p, (const dae_fit_experiment *const *)f->data);
+        char *text = dae_fit_json(r, f->free.list, f->p, data);
         if (!text) return cli_wrong(f->args, "out of memory");
         puts(text);
         free(text);
@@ -275,6 +192,7 @@ static int work(fitting *f)
         status = read_data(f, cli_value_at(args, "data", k));
     f->opt = dae_fit_options_default(f->p);
     if (!status) status = read_options(f);
+    if (!status) status = cli_tables_check(args, 0);
     if (!status && cli_value(args, "plot")) status = cli_plot_check(args, "--plot", cli_value(args, "plot"));
     if (!status) status = open_log(f);
     if (status) return status;
@@ -314,7 +232,6 @@ static int run(cli_args *args)
     pthread_mutex_destroy(&f->lock);
     cli_free_drop(&f->free);
     free(f->resume);
-    free(f->resumed);
     free(f);
     return status;
 }
@@ -339,7 +256,9 @@ static const cli_option options[] = {
     {"formulation", "F", "formulations", "of a mechanism; default: auto"},
     CLI_TOLERANCES,
     {"log", "FILE", "file", "record of the iterations; a fit that was ended goes on from it"},
-    {"out", "FILE.csv", "file", "data, model and residuals"},
+    {"out", "FILE", "file",
+     "data, model and residuals: .csv, .json, .h5, .gp, .svg, .png or .pdf; - is standard output; can be "
+     "given more than once"},
     {"plot", "FILE", "file", "picture of data, fit and residuals: .svg, .png, .pdf"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {"quiet", NULL, NULL, "no progress"},

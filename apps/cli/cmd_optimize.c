@@ -1,7 +1,6 @@
 /* daedalus optimize: the parameters for which something of a run is least. */
 #include "cli.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,32 +22,6 @@ static int progress(const dae_optimize_progress *at, void *user)
         o->lines = 1;
     }
     return cli_interrupted();
-}
-
-static void print_json(const dae_problem *p, const cli_free *f, const char *minimize,
-                       const dae_optimize_result *r)
-{
-    json_t *o = json_object(), *values = json_object(), *start = json_object(), *gradient = json_object();
-    json_object_set_new(o, "problem", json_string(p->info ? p->info->name : ""));
-    json_object_set_new(o, "minimize", json_string(minimize));
-    json_object_set_new(o, "status", json_string(dae_status_name(r->status)));
-    json_object_set_new(o, "message", json_string(r->message));
-    json_object_set_new(o, "objective", json_real(r->objective));
-    json_object_set_new(o, "objective_start", json_real(r->objective_start));
-    json_object_set_new(o, "violation", json_real(r->violation));
-    json_object_set_new(o, "evaluations", json_integer(r->evaluations));
-    for (int j = 0; j < r->count; j++) {
-        json_object_set_new(values, f->list[j].name, json_real(r->value[j]));
-        json_object_set_new(start, f->list[j].name, json_real(r->start[j]));
-        json_object_set_new(gradient, f->list[j].name, json_real(r->gradient[j]));
-    }
-    json_object_set_new(o, "parameters", values);
-    json_object_set_new(o, "start", start);
-    json_object_set_new(o, "gradient", gradient);
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_PRESERVE_ORDER);
-    if (text) puts(text);
-    free(text);
-    json_decref(o);
 }
 
 static void print_text(const cli_free *f, const char *minimize, const dae_optimize_result *r)
@@ -103,7 +76,7 @@ static int work(cli_args *args, dae_problem *p, cli_free *f)
         int status = cli_wrong(args, "%s", err.text);
         return err.status == DAE_ERR_INPUT || err.status == DAE_ERR_UNSUPPORTED ? status : EXIT_FAILED;
     }
-    if (args->json) print_json(p, f, minimize, r);
+    if (args->json) dae_optimize_json(r, f->list, p, minimize, cli_write_file, stdout);
     else print_text(f, minimize, r);
     dae_status s = r->status;
     dae_optimize_destroy(r);

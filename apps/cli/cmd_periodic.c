@@ -1,34 +1,10 @@
 /* daedalus periodic: a cycle, its period and its stability. */
 #include "cli.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum { shown_components = 40 };
-
-static void print_json(const dae_problem *p, const dae_periodic_result *r)
-{
-    json_t *o = json_object(), *y = json_object(), *list = json_array();
-    char buffer[24];
-    json_object_set_new(o, "problem", json_string(p->info ? p->info->name : ""));
-    json_object_set_new(o, "period", json_real(r->period));
-    json_object_set_new(o, "forced", json_boolean(r->forced));
-    json_object_set_new(o, "t", json_real(r->t));
-    for (int i = 0; i < r->n; i++)
-        json_object_set_new(y, dae_component_name(p, i, buffer, sizeof buffer), json_real(r->y[i]));
-    for (int i = 0; i < r->nmultiplier; i++)
-        json_array_append_new(list, json_pack("[f,f]", r->re[i], r->im[i]));
-    json_object_set_new(o, "y", y);
-    json_object_set_new(o, "multipliers", list);
-    json_object_set_new(o, "unstable", json_integer(r->unstable));
-    json_object_set_new(o, "iterations", json_integer(r->iterations));
-    json_object_set_new(o, "residual", json_real(r->residual));
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_PRESERVE_ORDER);
-    if (text) puts(text);
-    free(text);
-    json_decref(o);
-}
 
 static void print_text(const dae_problem *p, const dae_periodic_result *r, int full)
 {
@@ -76,7 +52,7 @@ static int run(cli_args *args)
         status = cli_wrong(args, "%s", err.text);
         if (err.status != DAE_ERR_INPUT && err.status != DAE_ERR_UNSUPPORTED) status = EXIT_FAILED;
     }
-    if (r && args->json) print_json(p, r);
+    if (r && args->json) dae_periodic_json(r, p, cli_write_file, stdout);
     else if (r) print_text(p, r, cli_has(args, "full"));
     dae_periodic_destroy(r);
     dae_problem_destroy(p);

@@ -125,20 +125,8 @@ static char *read_part(const page *p, const char *ending, size_t *length)
 static int take_run(page *p, int any_version, int *damaged)
 {
     size_t length;
-    char *text = read_part(p, "json", &length), hash[24];
-    json_t *about = text ? json_loadb(text, length, 0, NULL) : NULL, *run = json_object_get(about, "run");
-    const char *version = json_string_value(json_object_get(about, "version")),
-               *kept = json_string_value(json_object_get(about, "hash")),
-               *layout = json_string_value(json_object_get(about, "report"));
-    snprintf(hash, sizeof hash, "%016llx", p->study.problem->hash);
-    *damaged = text && !about;
-    int good =
-        run && (any_version || (version && kept && !strcmp(version, dae_version()) && !strcmp(kept, hash)));
-    if (good) {
-        p->run = json_dumps(run, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        p->layout = layout ? strdup(layout) : NULL;
-    }
-    json_decref(about);
+    char *text = read_part(p, "json", &length);
+    int good = dae_report_kept(text, length, p->study.problem, any_version, &p->run, &p->layout, damaged);
     free(text);
     return good;
 }
@@ -354,11 +342,8 @@ static void tell_page(const page *p)
 {
     char path[1100];
     snprintf(path, sizeof path, "%s/%s.html", p->folder, p->name);
-    json_t *o = json_pack("{s:s, s:s, s:o?}", "name", p->name, "page", path, "run",
-                          p->run ? json_loads(p->run, 0, NULL) : NULL);
-    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    putchar('\n');
-    json_decref(o);
+    dae_report r = report_of(p);
+    dae_report_json(&r, path, cli_write_file, stdout);
 }
 
 static int make_page(const char *argument, void *user)

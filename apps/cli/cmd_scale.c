@@ -5,27 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { max_sizes = 64, max_modes = 5, max_lines = 64 };
-
-typedef struct line {
-    char label[96];
-    const char *mode;
-    double size[max_sizes], cost[max_sizes], per_step[max_sizes];
-    long n[max_sizes], steps[max_sizes];
-    char message[256]; /* of the first run that failed */
-    int count, failed;
-    dae_growth fit, step; /* of the time, and of the time of a step */
-} line;
+enum { max_sizes = 64, max_modes = 5 };
 
 typedef struct scale {
     cli_args *args;
-    char parameter[64]; /* "N" */
-    const char *values; /* "8,16,32" */
-    int given;          /* which of args->given has them */
-    char mode[max_modes][16];
+    char parameter[64];           /* "N" */
+    char *list;                   /* "8,16,32", cut into */
+    const char *value[max_sizes]; /* these */
+    int nvalue;
+    int given, mode_at; /* which of args->given has the sizes, the storage */
+    const char *mode[max_modes];
     int nmode;
-    line *line;
-    int nline;
+    cli_study study; /* its records and progress */
+    dae_scale *got;
+    int json;
     const char *title;
 } scale;
 
@@ -35,6 +28,7 @@ typedef struct scale {
 static int find_sizes(scale *s)
 {
     cli_args *args = s->args;
+    const char *values = NULL;
     s->given = -1;
     for (int i = 0; i < args->ngiven; i++) {
         const char *v = args->given[i].value, *equal = v ? strchr(v, '=') : NULL;
@@ -44,10 +38,23 @@ static int find_sizes(scale *s)
         if ((size_t)(equal - v) >= sizeof s->parameter)
             return cli_wrong(args, "--set %s: the name is too long", v);
         memcpy(s->parameter, v, (size_t)(equal - v));
-        s->values = equal + 1;
+        values = equal + 1;
         s->given = i;
     }
     if (s->given < 0) return cli_wrong(args, "the sizes are missing; expected --set NAME=8,16,32,...");
+    s->list = strdup(values);
+    if (!s->list) return cli_wrong(args, "out of memory");
+    for (char *v = s->list, *next; v; v = next) {
+        next = strchr(v, ',');
+        if (next) *next++ = 0;
+        char *end;
+        double size = strtod(v, &end);
+        if (s->nvalue == max_sizes) return cli_wrong(args, "--set: more than %d sizes", max_sizes);
+        if (!*v || *end || !(size > 0))
+            return cli_wrong(args, "--set %s: expected positive numbers with commas between",
+                             args->given[s->given].value);
+        s->value[s->nvalue++] = v;
+    }
     return 0;
 }
 
@@ -64,7 +71,7 @@ static int find_modes(scale *s)
             return cli_wrong(s->args,
                              "--linear-algebra %.*s: expected some of auto, dense, banded, sparse, krylov",
                              (int)n, list);
-        strcpy(s->mode[s->nmode++], known[k]);
+        s->mode[s->nmode++] = known[k];
         list += n;
         if (!*list) return 0;
     }
@@ -72,170 +79,123 @@ static int find_modes(scale *s)
 
 /* ---- Runs -------------------------------------------------------------------------------------------- */
 
-static line *find_line(scale *s, const char *solver, const char *mode)
+static dae_problem *open_size(const char *value, const char *mode, char *settings, size_t size, void *user,
+                              dae_error *err)
 {
-    char label[96];
-    snprintf(label, sizeof label, s->nmode > 1 ? "%s, %s" : "%s", solver, mode);
-    for (int j = 0; j < s->nline; j++) {
-        if (!strcmp(s->line[j].label, label)) return &s->line[j];
-    }
-    if (s->nline == max_lines) return NULL;
-    line *l = &s->line[s->nline++];
-    memcpy(l->label, label, sizeof label);
-    l->mode = mode;
-    return l;
+    scale *s = user;
+    cli_args *args = s->args;
+    const char *given = args->given[s->given].value;
+    char set[160];
+    snprintf(set, sizeof set, "%s=%s", s->parameter, value);
+    args->given[s->given].value = set;
+    args->given[s->mode_at].value = mode;
+    args->json = s->json;
+    dae_problem *p = cli_open(args, args->argument[0]);
+    if (p) cli_study_settings(args, p, settings, size);
+    args->given[s->given].value = given;
+    args->json = 0;                      /* runs are told as lines of text or not at all */
+    if (!p) err->status = DAE_ERR_INPUT; /* told already */
+    return p;
 }
 
-static void take(scale *s, const cli_study *study, const char *mode, double size)
+static int on_done(const dae_measurement *m, void *user)
 {
-    for (int i = 0; i < study->count; i++) {
-        const dae_measurement *m = &study->m[i];
-        line *l = find_line(s, m->solver, mode);
-        if (!l || l->count == max_sizes) continue;
-        int k = l->count++, good = m->status == DAE_OK;
-        l->size[k] = size;
-        l->n[k] = dae_system_size(&study->problem->system);
-        l->steps[k] = m->steps;
-        l->cost[k] = good ? m->cpu_seconds : NAN;
-        l->per_step[k] = good && m->steps > 0 ? m->cpu_seconds / (double)m->steps : NAN;
-        if (!good && !l->failed++)
-            snprintf(l->message, sizeof l->message, "%.200s (at %g)", m->message, size);
-    }
+    cli_study *s = user;
+    s->failed += m->status < 0;
+    s->count++;
+    s->status = cli_study_record(s, m, 1);
+    return s->status || cli_interrupted();
+}
+
+static int on_taken(const dae_measurement *m, void *user)
+{
+    cli_study *s = user;
+    s->failed += m->status < 0;
+    return cli_interrupted();
+}
+
+static void on_running(dae_integrator *it, void *user)
+{
+    (void)user;
+    cli_running(it, NULL);
 }
 
 static int run_sizes(scale *s)
 {
     cli_args *args = s->args;
-    const char *given = args->given[s->given].value, *out = cli_records_path(args), *v;
-    int status = 0, mode_at = -1;
+    cli_study *study = &s->study;
+    const char *out = cli_records_path(args), *jacobian = cli_value(args, "jacobian");
+    dae_setting option = {"jacobian", jacobian};
+    dae_status got = DAE_OK;
+    dae_error err = {0};
+    long reps = 3;
+    double seconds = 30;
+    if (cli_whole(args, "repeat", 1, 100000, &reps) || cli_real(args, "max-seconds", 1e-3, 1e9, &seconds))
+        return EXIT_USAGE;
     if (cli_add(args, "linear-algebra", "auto")) return EXIT_USAGE;
-    mode_at = args->ngiven - 1;
-    for (v = s->values; !status;) {
-        size_t n = strcspn(v, ",");
-        char set[160], *end;
-        double size = strtod(v, &end);
-        if (n == 0 || end != v + n || !(size > 0)) {
-            status = cli_wrong(args, "--set %s: expected positive numbers with commas between", given);
-            break;
-        }
-        snprintf(set, sizeof set, "%s=%.*s", s->parameter, (int)n, v);
-        args->given[s->given].value = set;
-        for (int k = 0; k < s->nmode && !status; k++) {
-            args->given[mode_at].value = s->mode[k];
-            cli_study study = {.args = args,
-                               .name = args->argument[0],
-                               .unscored = 1,
-                               .reps = 3,
-                               .max_seconds = 30,
-                               .quiet = args->json};
-            dae_problem *p = cli_open(args, study.name);
-            if (!p) {
-                status = args->status;
-                break;
-            }
-            study.rtol = p->rtol;
-            study.atol = p->atol;
-            dae_problem_destroy(p);
-            int json = args->json;
-            args->json = 0;
-            status = cli_study_run(&study, out, NULL);
-            args->json = json;
-            if (!status) take(s, &study, s->mode[k], size);
-            if (study.problem && !s->title)
-                s->title = dae_problem_find(study.name) ? dae_problem_find(study.name)->title : "";
-            cli_study_free(&study);
-        }
-        v += n;
-        if (!*v) break;
-        v++;
-    }
-    args->given[s->given].value = given;
+    s->mode_at = args->ngiven - 1;
+    int status = out ? cli_records_open(args, out, &study->records) : 0;
+    if (!status && out) status = cli_measurements(args, out, study->records.text, &study->old, &study->nold);
+    dae_scale_options o = {.parameter = s->parameter,
+                           .value = s->value,
+                           .nvalue = s->nvalue,
+                           .mode = s->mode,
+                           .nmode = s->nmode,
+                           .solvers = cli_value(args, "solvers"),
+                           .open = open_size,
+                           .user = s,
+                           .runs = {.repeat = (int)reps,
+                                    .max_seconds = seconds,
+                                    .option = &option,
+                                    .noption = jacobian != NULL,
+                                    .own = cli_own(),
+                                    .known = study->old,
+                                    .nknown = study->nold,
+                                    .begin = cli_study_begin,
+                                    .done = on_done,
+                                    .taken = on_taken,
+                                    .running = on_running,
+                                    .user = study}};
+    study->begin = cli_wall();
+    s->json = args->json;
+    if (!status) s->got = dae_scale_run(&o, &got, &err);
+    args->json = s->json;
+    cli_study_progress_end(study);
+    if (!status && study->status) status = study->status;
+    else if (!status && !s->got) status = err.text[0] ? cli_wrong(args, "%s", err.text) : args->status;
+    else if (!status && (got == DAE_CANCELLED || cli_interrupted())) status = EXIT_INTERRUPTED;
+    if (study->records.fd >= 0 && cli_records_close(args, &study->records) && !status) status = EXIT_USAGE;
+    if (status == EXIT_INTERRUPTED)
+        fprintf(stderr, "interrupted after %d runs%s%s\n", study->count, out ? "; kept in " : "",
+                out ? out : "");
     return status;
 }
 
 /* ---- What is shown ----------------------------------------------------------------------------------- */
 
-static void print_table(const scale *s)
-{
-    int width = 12, sizes = 0;
-    for (int j = 0; j < s->nline; j++) {
-        if ((int)strlen(s->line[j].label) > width) width = (int)strlen(s->line[j].label);
-        if (s->line[j].count > s->line[sizes].count) sizes = j;
-    }
-    const line *most = &s->line[sizes];
-    printf("%s: CPU seconds against %s, and the exponent of their growth\n\n%-*s", s->args->argument[0],
-           s->parameter, width, s->parameter);
-    for (int k = 0; k < most->count; k++) printf(" %9g", most->size[k]);
-    printf("   exponent       last   per step\n%-*s", width, "equations");
-    for (int k = 0; k < most->count; k++) printf(" %9ld", most->n[k]);
-    putchar('\n');
-    for (int j = 0; j < s->nline; j++) {
-        const line *l = &s->line[j];
-        printf("%-*s", width, l->label);
-        for (int k = 0; k < most->count; k++) {
-            int i = 0;
-            while (i < l->count && l->size[i] != most->size[k]) i++;
-            if (i < l->count && isfinite(l->cost[i])) printf(" %9.3g", l->cost[i]);
-            else printf(" %9s", i < l->count ? "failed" : "-");
-        }
-        if (l->fit.count > 1) {
-            printf("   %5.2f", l->fit.exponent);
-            if (isfinite(l->fit.error)) printf(" +-%4.2f", l->fit.error);
-            else printf("       ");
-            printf(" %6.2f %10.2f", l->fit.last, l->step.exponent);
-        }
-        putchar('\n');
-    }
-    for (int j = 0; j < s->nline; j++) {
-        if (s->line[j].failed)
-            printf("\n%s failed %d times: %s\n", s->line[j].label, s->line[j].failed, s->line[j].message);
-    }
-}
-
-/* The lines as the library takes them; solver: room for their names. */
-static void fill_lines(const scale *s, dae_scale_line *out, char (*solver)[96])
-{
-    for (int j = 0; j < s->nline; j++) {
-        const line *l = &s->line[j];
-        snprintf(solver[j], 96, "%.*s", (int)strcspn(l->label, ","), l->label);
-        out[j] =
-            (dae_scale_line){solver[j], l->mode, l->size, l->cost, l->n, l->steps, l->count, l->fit, l->step};
-    }
-}
-
 static dae_status script(const void *what, const char *terminal, dae_write_fn *write, void *user)
 {
     const scale *s = what;
-    dae_growth_line l[max_lines];
-    char title[256], label[80];
-    for (int j = 0; j < s->nline; j++)
-        l[j] = (dae_growth_line){s->line[j].label, s->line[j].size, s->line[j].cost, s->line[j].count};
-    snprintf(title, sizeof title, "%s%s%s: growth of CPU time with %s", s->args->argument[0],
-             s->title && s->title[0] ? ", " : "", s->title ? s->title : "", s->parameter);
-    snprintf(label, sizeof label, "%s", s->parameter);
-    return dae_growth_plot(l, s->nline, title, label, terminal, write, user);
+    return dae_scale_plot(s->got, s->args->argument[0], s->title, terminal, write, user);
+}
+
+static int write_tables(const scale *s)
+{
+    int count;
+    const dae_scale_line *l = dae_scale_lines(s->got, &count);
+    dae_table *t = dae_scale_table(s->parameter, l, count, NULL);
+    if (t) dae_table_note(t, "problem", s->args->argument[0], 0);
+    return cli_tables_write(s->args, t);
 }
 
 static int show(scale *s)
 {
     const char *plot = cli_value(s->args, "plot");
-    int usable = 0;
-    for (int j = 0; j < s->nline; j++) {
-        line *l = &s->line[j];
-        usable += dae_growth_fit(l->size, l->cost, l->count, &l->fit) == DAE_OK;
-        dae_growth_fit(l->size, l->per_step, l->count, &l->step);
-    }
-    dae_scale_line lines[max_lines];
-    char solver[max_lines][96];
-    fill_lines(s, lines, solver);
-    if (cli_tables_wanted(s->args)) {
-        dae_table *t = dae_scale_table(s->parameter, lines, s->nline, NULL);
-        if (t) dae_table_note(t, "problem", s->args->argument[0], 0);
-        if (cli_tables_write(s->args, t)) return EXIT_USAGE;
-    }
-    if (s->args->json)
-        dae_scale_json(s->args->argument[0], s->parameter, lines, s->nline, cli_write_file, stdout);
-    else if (!cli_has(s->args, "quiet")) print_table(s);
+    int usable = 0, count;
+    const dae_scale_line *l = dae_scale_lines(s->got, &count);
+    for (int j = 0; j < count; j++) usable += l[j].fit.count > 1;
+    if (s->args->json) dae_scale_json(s->args->argument[0], s->parameter, l, count, cli_write_file, stdout);
+    else if (!cli_has(s->args, "quiet")) dae_scale_text(s->got, s->args->argument[0], cli_write_file, stdout);
     if (!usable) {
         fprintf(stderr, "daedalus scale: no solver finished at two sizes, so that there is no exponent\n");
         return EXIT_FAILED;
@@ -248,18 +208,28 @@ static int show(scale *s)
 
 static int run(cli_args *args)
 {
-    scale s = {.args = args};
+    scale *s = calloc(1, sizeof *s);
     const char *plot = cli_value(args, "plot");
+    const dae_problem_info *info = dae_problem_find(args->argument[0]);
     cli_catch_signals();
-    s.line = calloc(max_lines, sizeof *s.line);
-    int status = s.line ? 0 : cli_wrong(args, "out of memory");
-    if (!status) status = find_sizes(&s);
-    if (!status) status = find_modes(&s);
+    if (!s) return cli_wrong(args, "out of memory");
+    s->args = args;
+    s->title = info ? info->title : "";
+    s->study = (cli_study){.args = args,
+                           .name = args->argument[0],
+                           .quiet = args->json || cli_has(args, "quiet"),
+                           .records = {.fd = -1}};
+    int status = find_sizes(s);
+    if (!status) status = find_modes(s);
     if (!status && plot) status = cli_plot_check(args, "--plot", plot);
     if (!status) status = cli_tables_check(args, 1);
-    if (!status) status = run_sizes(&s);
-    if (!status) status = show(&s);
-    free(s.line);
+    if (!status) status = run_sizes(s);
+    if (s->got && cli_tables_wanted(args) && write_tables(s)) status = EXIT_USAGE; /* also when interrupted */
+    if (!status) status = show(s);
+    dae_scale_destroy(s->got);
+    cli_study_free(&s->study);
+    free(s->list);
+    free(s);
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* daedalus steady: where a system comes to rest, and whether it stays there. */
 #include "cli.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,29 +9,6 @@ enum { shown_components = 40 };
 static int shown(const cli_args *args, int n)
 {
     return cli_has(args, "full") || n < shown_components ? n : shown_components;
-}
-
-static void print_json(const dae_problem *p, const dae_steady_result *r, double t)
-{
-    json_t *o = json_object(), *y = json_object(), *list = json_array();
-    char buffer[24];
-    json_object_set_new(o, "problem", json_string(p->info ? p->info->name : ""));
-    json_object_set_new(o, "t", json_real(t));
-    for (int i = 0; i < r->n; i++)
-        json_object_set_new(y, dae_component_name(p, i, buffer, sizeof buffer), json_real(r->y[i]));
-    for (int i = 0; i < r->neigenvalue; i++)
-        json_array_append_new(list, json_pack("[f,f]", r->re[i], r->im[i]));
-    json_object_set_new(o, "y", y);
-    json_object_set_new(o, "eigenvalues", list);
-    json_object_set_new(o, "unstable", json_integer(r->unstable));
-    json_object_set_new(o, "conserved", json_integer(r->conserved));
-    json_object_set_new(o, "settled", json_boolean(r->settled));
-    json_object_set_new(o, "iterations", json_integer(r->iterations));
-    json_object_set_new(o, "residual", json_real(r->residual));
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_PRESERVE_ORDER);
-    if (text) puts(text);
-    free(text);
-    json_decref(o);
 }
 
 static void print_text(const cli_args *args, const dae_problem *p, const dae_steady_result *r)
@@ -71,7 +47,7 @@ static int run(cli_args *args)
         status = cli_wrong(args, "%s", err.text);
         if (err.status != DAE_ERR_INPUT && err.status != DAE_ERR_UNSUPPORTED) status = EXIT_FAILED;
     }
-    if (r && args->json) print_json(p, r, o.t);
+    if (r && args->json) dae_steady_json(r, p, o.t, cli_write_file, stdout);
     else if (r) print_text(args, p, r);
     dae_steady_destroy(r);
     dae_problem_destroy(p);

@@ -2,14 +2,13 @@
 #include "sweep.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { max_options = 16, max_jobs = 1024 };
+enum { max_options = 16, max_jobs = 1024, max_noted = 1024 };
 
 /* ---- Options --------------------------------------------------------------------------------------- */
 
@@ -63,23 +62,19 @@ static char *describe(const sweep_job *s, const char *problem, const char *list)
 {
     static const char *const names[] = {"vary",   "sample", "sobol", "saltelli", "set", "seed", "record",
                                         "points", "tend",   "index", "init",     "t0",  "rtol", "atol"};
-    json_t *o = json_pack("{s:s, s:s}", "problem", problem, "version", dae_version());
+    dae_sweep_setting list_of[max_noted] = {{"problem", problem, 0}, {"version", dae_version(), 0}};
+    int n = 2;
     const char *v;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        json_t *values = json_array();
-        for (int k = 0; (v = cli_value_at(s->args, names[i], k)); k++)
-            json_array_append_new(values, json_string(v));
-        if (json_array_size(values)) json_object_set(o, names[i], values);
-        json_decref(values);
+        for (int k = 0; n < max_noted - 16 && (v = cli_value_at(s->args, names[i], k)); k++)
+            list_of[n++] = (dae_sweep_setting){names[i], v, 1};
     }
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        if ((v = cli_value(s->args, same[i][0]))) json_object_set_new(o, same[i][0], json_string(v));
+        if ((v = cli_value(s->args, same[i][0]))) list_of[n++] = (dae_sweep_setting){same[i][0], v, 0};
     }
-    if (list) json_object_set_new(o, "list", json_string(list));
-    if (s->model) json_object_set_new(o, "model", json_string(s->model));
-    char *text = json_dumps(o, JSON_INDENT(1));
-    json_decref(o);
-    return text;
+    if (list) list_of[n++] = (dae_sweep_setting){"list", list, 0};
+    if (s->model) list_of[n++] = (dae_sweep_setting){"model", s->model, 0};
+    return dae_sweep_settings(list_of, n);
 }
 
 /* DIR/sweep.json: written, or compared with what is there. */
@@ -93,29 +88,10 @@ static int claim_folder(sweep_job *s)
     snprintf(path, sizeof path, "%s/sweep.json", s->folder);
     char *old = cli_read_file(path, &length);
     if (old) {
-        json_t *a = json_loads(old, 0, NULL), *b = json_loads(text, 0, NULL);
-        const char *key = NULL;
-        json_t *value;
-        char differs[64] = "";
-        int equal = a && b;
-        if (equal) {
-            json_object_del(a, "version");
-            json_object_del(b, "version");
-            json_object_foreach(b, key, value)
-            {
-                if (!json_equal(value, json_object_get(a, key)) && !differs[0])
-                    snprintf(differs, sizeof differs, "%s", key);
-            }
-            json_object_foreach(a, key, value)
-            {
-                if (!json_object_get(b, key) && !differs[0]) snprintf(differs, sizeof differs, "%s", key);
-            }
-            equal = !differs[0];
-        }
-        json_decref(a);
-        json_decref(b);
+        char differs[64];
+        int other = dae_sweep_settings_differ(old, text, differs, sizeof differs);
         free(old);
-        if (!equal)
+        if (other)
             return cli_wrong(
                 s->args, "--out %s: the folder holds another sweep (%s%s differs); give another folder",
                 s->folder, strcmp(differs, "problem") && strcmp(differs, "model") ? "--" : "the ",
@@ -221,11 +197,9 @@ static int prepare(sweep_job *s)
         if (!s->sweep) status = cli_wrong(s->args, "%s", err.text);
     }
     if (!status) {
-        s->count = dae_design_count(s->design);
-        s->line = calloc((size_t)s->count, sizeof *s->line);
-        s->pending = calloc((size_t)s->count, sizeof *s->pending);
+        s->logs = dae_sweep_logs_create(s->sweep, s->design, s->shard, s->nshard);
         s->settings = describe(s, s->model ? s->args->argument[0] : name, list);
-        if (!s->line || !s->pending || !s->settings) status = cli_wrong(s->args, "out of memory");
+        if (!s->logs || !s->settings) status = cli_wrong(s->args, "out of memory");
     }
     free(all);
     free(setting);
@@ -246,12 +220,7 @@ static int write_runs(sweep_job *s, const char *path)
 {
     cli_draft d;
     if (cli_draft_begin(s->args, &d, NULL, path)) return EXIT_USAGE;
-    int bad = dae_sweep_header(s->sweep, cli_write_file, d.file) < 0;
-    for (long k = 0; !bad && k < s->count; k++) {
-        if (!s->line[k]) continue;
-        size_t n = strcspn(s->line[k], "\n") + 1;
-        bad = fwrite(s->line[k], 1, n, d.file) != n;
-    }
+    int bad = dae_sweep_logs_csv(s->logs, cli_write_file, d.file) < 0;
     bad = cli_draft_finish(&d, bad);
     return bad ? not_written(s, path, strerror(bad)) : 0;
 }
@@ -263,7 +232,7 @@ static void note_sweep(const sweep_job *s, dae_table *t)
     dae_table_note(t, "title", s->problem->info->title ? s->problem->info->title : "", 0);
     dae_table_note(t, "settings", s->settings, 0);
     dae_table_note(t, "seed", NULL, (double)s->seed);
-    dae_table_note(t, "runs", NULL, (double)s->count);
+    dae_table_note(t, "runs", NULL, (double)s->logs->count);
     dae_table_mark_words(t, "status");
     dae_table_mark_words(t, "reason");
     cli_table_describe(s->args, t);
@@ -410,8 +379,8 @@ static int finish(sweep_job *s)
             cli_has_ending(s->file, ".csv") ? write_runs(s, s->file) : cli_table_write(s->args, s->file, t);
     if (t && !status && t->nrow > 0) {
         if (!quiet)
-            printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->done,
-                   s->done + s->npending, s->failed);
+            printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->logs->done,
+                   s->logs->done + s->logs->npending, s->logs->failed);
         status = summarize(s, t);
         if (!status) status = tell_indices(s, t);
         if (!status) status = draw(s, t);
@@ -425,10 +394,7 @@ static int finish(sweep_job *s)
 
 static void sweep_free(sweep_job *s)
 {
-    for (int i = 0; i < s->ntext; i++) free(s->text[i]);
-    free(s->text);
-    free(s->line);
-    free(s->pending);
+    dae_sweep_logs_destroy(s->logs);
     dae_sweep_destroy(s->sweep);
     dae_design_destroy(s->design);
     free(s->settings);
@@ -440,14 +406,14 @@ static void sweep_free(sweep_job *s)
 static int run_pending(sweep_job *s)
 {
     int status = cli_sweep_read_logs(s);
-    s->before = s->done;
-    for (long left = -1; !status && s->npending > 0 && s->npending != left;) {
-        left = s->npending;
+    s->before = s->logs->done;
+    for (long left = -1; !status && s->logs->npending > 0 && s->logs->npending != left;) {
+        left = s->logs->npending;
         status = cli_sweep_manage(s);
         if (!status) status = cli_sweep_read_logs(s);
     }
-    if (!status && s->npending > 0)
-        status = cli_wrong(s->args, "%ld runs could not be finished; try --resume", s->npending);
+    if (!status && s->logs->npending > 0)
+        status = cli_wrong(s->args, "%ld runs could not be finished; try --resume", s->logs->npending);
     return status;
 }
 
@@ -458,8 +424,8 @@ static int compute(sweep_job *s)
     int written = status ? cli_sweep_read_logs(s) : 0;
     if (!written) written = finish(s);
     if (!status) return written;
-    fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s->done, s->count,
-            s->folder);
+    fprintf(stderr, "interrupted; %ld of %ld runs are kept in %s, --resume goes on\n", s->logs->done,
+            s->logs->count, s->folder);
     return status;
 }
 

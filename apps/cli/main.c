@@ -112,11 +112,6 @@ const cli_command cli_help = {"help",      "what a command does, its options, ex
                               no_options,  help_examples,
                               NULL,        run_help};
 
-int cli_write_file(const char *text, size_t length, void *file)
-{
-    return fwrite(text, 1, length, file) == length ? 0 : -1;
-}
-
 static int unknown_command(const char *word)
 {
     char near[200];

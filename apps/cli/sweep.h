@@ -14,26 +14,19 @@ typedef struct sweep_job {
     long seed;
     dae_design *design;
     dae_sweep *sweep;
-    long count;         /* runs of the whole design */
-    long shard, nshard; /* this process does runs k with k % nshard == shard */
-    const char **line;  /* of each run that is finished, into the texts of logs; NULL: not yet */
-    char **text;        /* texts of logs */
-    int ntext;
-    long *pending; /* runs to do */
-    long npending;
-    long done, failed, before; /* of this shard; finished when it began */
+    long shard, nshard;   /* this process does runs k with k % nshard == shard */
+    dae_sweep_logs *logs; /* what is finished, what is to do */
+    long before;          /* finished when it began */
     int jobs, quiet;
 } sweep_job;
 
-/* A line of a log: checksum, comma, the line of the run. */
+/* Appends the line of a run to a log. */
 int cli_sweep_append(sweep_job *s, cli_records *log, const char *line, size_t length);
 int cli_sweep_open_log(sweep_job *s, const char *name, cli_records *log); /* DIR/log.NAME; 0 or EXIT_USAGE */
 /* Reads all logs; counts, and lists what is pending. */
 int cli_sweep_read_logs(sweep_job *s);
 void cli_sweep_progress(const sweep_job *s, long done, long failed, double seconds, int last);
 double cli_sweep_clock(void);
-
-int cli_sweep_has_failed(const sweep_job *s, const char *line); /* 1: the line says that the run failed */
 
 /* Under mpirun: sweep_hand_over.c in the program daedalus, which becomes daedalus-mpi; mpi/sweep_mpi.c in that. */
 typedef enum sweep_role { SWEEP_LOCAL, SWEEP_MANAGER, SWEEP_WORKER } sweep_role;

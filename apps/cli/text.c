@@ -1,4 +1,4 @@
-/* Text in memory, folders. */
+/* Text into memory and into files, folders. */
 #include "cli.h"
 
 #include <errno.h>
@@ -23,6 +23,11 @@ int cli_write_text(const char *text, size_t length, void *user)
     x->length += length;
     x->text[x->length] = 0;
     return 0;
+}
+
+int cli_write_file(const char *text, size_t length, void *user)
+{
+    return fwrite(text, 1, length, user) == length ? 0 : -1;
 }
 
 int cli_make_folder(const char *path)

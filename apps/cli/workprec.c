@@ -18,35 +18,40 @@ double cli_wall(void)
 
 /* ---- Options --------------------------------------------------------------------------------------- */
 
-static void note_setting(cli_study *s, const char *format, const char *a, const char *b)
+typedef struct noted {
+    char *text;
+    size_t size;
+} noted;
+
+static void note(const noted *n, const char *name, const char *value)
 {
-    size_t used = strlen(s->settings);
-    if (used + 2 >= sizeof s->settings) return;
-    snprintf(s->settings + used, sizeof s->settings - used, format, used ? " " : "", a, b);
+    size_t used = strlen(n->text);
+    if (used + 2 < n->size) snprintf(n->text + used, n->size - used, "%s%s%s", used ? " " : "", name, value);
 }
 
-/* What the diagram and the records depend on besides the problem. */
-static void note_settings(cli_study *s)
+void cli_study_settings(const cli_args *args, const dae_problem *p, char *out, size_t size)
 {
     const char *v;
     char hash[24];
-    if (s->problem->hash) {
-        snprintf(hash, sizeof hash, "%08llx", s->problem->hash & 0xffffffffu);
-        note_setting(s, "%smodel=%s%s", hash, "");
+    noted n = {out, size};
+    out[0] = 0;
+    if (p->hash) {
+        snprintf(hash, sizeof hash, "%08llx", p->hash & 0xffffffffu);
+        note(&n, "model=", hash);
     }
-    for (int k = 0; (v = cli_value_at(s->args, "set", k)); k++) note_setting(s, "%s%s%s", v, "");
-    for (int k = 0; (v = cli_value_at(s->args, "init", k)); k++) note_setting(s, "%sinit:%s%s", v, "");
-    if ((v = cli_value(s->args, "t0"))) note_setting(s, "%st0=%s%s", v, "");
-    for (int k = 0; (v = cli_value_at(s->args, "rtol", k)); k++) {
-        if (strpbrk(v, ",=")) note_setting(s, "%srtol:%s%s", v, "");
+    for (int k = 0; (v = cli_value_at(args, "set", k)); k++) note(&n, "", v);
+    for (int k = 0; (v = cli_value_at(args, "init", k)); k++) note(&n, "init:", v);
+    if ((v = cli_value(args, "t0"))) note(&n, "t0=", v);
+    for (int k = 0; (v = cli_value_at(args, "rtol", k)); k++) {
+        if (strpbrk(v, ",=")) note(&n, "rtol:", v);
     }
-    for (int k = 0; (v = cli_value_at(s->args, "atol", k)); k++) {
-        if (strpbrk(v, ",=")) note_setting(s, "%satol:%s%s", v, "");
+    for (int k = 0; (v = cli_value_at(args, "atol", k)); k++) {
+        if (strpbrk(v, ",=")) note(&n, "atol:", v);
     }
-    if ((v = cli_value(s->args, "index"))) note_setting(s, "%sindex=%s%s", v, "");
-    if ((v = cli_value(s->args, "jacobian"))) note_setting(s, "%sjacobian=%s%s", v, "");
-    if (cli_has(s->args, "along")) note_setting(s, "%salong%s%s", "", "");
-    if ((v = cli_value(s->args, "linear-algebra"))) note_setting(s, "%slinear-algebra=%s%s", v, "");
+    if ((v = cli_value(args, "index"))) note(&n, "index=", v);
+    if ((v = cli_value(args, "jacobian"))) note(&n, "jacobian=", v);
+    if (cli_has(args, "along")) note(&n, "along", "");
+    if ((v = cli_value(args, "linear-algebra"))) note(&n, "linear-algebra=", v);
 }
 
 static void on_computing(void *user)
@@ -67,7 +72,7 @@ static int find_reference(cli_study *s)
     dae_problem *p = s->problem;
     dae_store cache = cli_cache(s->args);
     dae_error err = {0};
-    if (p->reference || s->unscored) return 0;
+    if (p->reference) return 0;
     s->reference = cli_reference_find(s->args, p);
     if (!s->reference && !s->records_only) {
         dae_reference_options o = dae_reference_options_default();
@@ -98,13 +103,8 @@ static int set_ladder(cli_study *s)
     const char *range = cli_value(s->args, "range") ? cli_value(s->args, "range") : s->range;
     dae_error err = {0};
     s->ladder = dae_ladder_default(p);
-    if (s->rtol > 0) {
-        double e = -log10(s->rtol),
-               atol = s->atol > 0 ? s->atol : s->rtol * (p->rtol > 0 ? p->atol / p->rtol : 1);
-        s->ladder = (dae_ladder){e, e, 1, 0, atol, 0, p->h0};
-    } else if (range && dae_ladder_parse(range, &s->ladder, &err) < 0) {
+    if (range && dae_ladder_parse(range, &s->ladder, &err) < 0)
         return cli_wrong(s->args, "--range %s", err.text);
-    }
     return 0;
 }
 
@@ -126,12 +126,12 @@ static int prepare(cli_study *s)
     else if (work && !strcmp(work, "f")) s->work = DAE_WORK_F;
     else if (work && strcmp(work, "both") != 0)
         return cli_wrong(s->args, "--measure %s: expected time, f or both", work);
-    if (!(s->rtol > 0) && cli_ratios_only(s->args)) return EXIT_USAGE;
+    if (cli_ratios_only(s->args)) return EXIT_USAGE;
     s->problem = cli_open(s->args, s->name);
     if (!s->problem) return s->args->status;
     s->name = s->problem->info->name;
     s->mescd = cli_has(s->args, "mescd") || s->problem->no_scd;
-    note_settings(s);
+    cli_study_settings(s->args, s->problem, s->settings, sizeof s->settings);
     if (set_ladder(s)) return EXIT_USAGE;
     if (!solvers) solvers = "all";
     s->all = !strcmp(solvers, "all");
@@ -170,8 +170,7 @@ int cli_measurements(const cli_args *args, const char *path, const char *text, d
     return 0;
 }
 
-/* keep: to the file of records. */
-static int record(cli_study *s, const dae_measurement *m, int keep)
+int cli_study_record(cli_study *s, const dae_measurement *m, int keep)
 {
     cli_text line = {0};
     int status = 0;
@@ -185,7 +184,7 @@ static int record(cli_study *s, const dae_measurement *m, int keep)
 
 /* ---- Runs ------------------------------------------------------------------------------------------ */
 
-static int on_begin(const dae_measurement *m, int done, int count, void *user)
+int cli_study_begin(const dae_measurement *m, int done, int count, void *user)
 {
     const cli_study *s = user;
     double part = (double)done / count, elapsed = cli_wall() - s->begin;
@@ -204,7 +203,7 @@ static int on_done(const dae_measurement *m, void *user)
     cli_study *s = user;
     s->m[s->count++] = *m;
     s->failed += m->status < 0;
-    s->status = record(s, m, 1);
+    s->status = cli_study_record(s, m, 1);
     return s->status || cli_interrupted();
 }
 
@@ -214,11 +213,11 @@ static int on_taken(const dae_measurement *m, void *user)
     s->m[s->count++] = *m;
     s->failed += m->status < 0;
     s->skipped++;
-    s->status = s->args->json ? record(s, m, 0) : 0;
+    s->status = s->args->json ? cli_study_record(s, m, 0) : 0;
     return s->status || cli_interrupted();
 }
 
-static void end_progress(const cli_study *s)
+void cli_study_progress_end(const cli_study *s)
 {
     if (!s->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
 }
@@ -239,7 +238,7 @@ static int run_solvers(cli_study *s)
                               .all = s->all,
                               .known = s->old,
                               .nknown = s->nold,
-                              .begin = on_begin,
+                              .begin = cli_study_begin,
                               .done = on_done,
                               .taken = on_taken,
                               .running = on_running,
@@ -299,7 +298,7 @@ int cli_study_run(cli_study *s, const char *out, const char *plot)
     if (!status && out) status = cli_measurements(s->args, out, s->records.text, &s->old, &s->nold);
     if (!status && s->records_only) status = take_records(s);
     else if (!status) status = run_solvers(s);
-    end_progress(s);
+    cli_study_progress_end(s);
     int closed = s->records.fd >= 0 ? cli_records_close(s->args, &s->records) : 0;
     if (!status) status = closed;
     if (status == EXIT_INTERRUPTED)

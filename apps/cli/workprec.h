@@ -1,4 +1,4 @@
-/* Studies of one problem: solvers over a ladder of tolerances, with records that are not repeated. Used by workprec, scale
+/* Studies of one problem: solvers over a ladder of tolerances, with records that are not repeated. Used by workprec
  * and report. */
 #ifndef DAEDALUS_CLI_WORKPREC_H
 #define DAEDALUS_CLI_WORKPREC_H
@@ -12,9 +12,7 @@ typedef struct cli_study {
     long reps;
     double max_seconds, budget;
     const char *range;
-    double rtol, atol; /* > 0: this tolerance only, instead of a ladder; atol 0: in the problem's ratio */
-    int unscored;      /* 1: no reference is needed */
-    int records_only;  /* 1: nothing runs, what the records have is taken */
+    int records_only; /* 1: nothing runs, what the records have is taken */
     int quiet;
 
     dae_problem *problem;
@@ -44,6 +42,12 @@ void cli_study_free(cli_study *s);
 /* The diagram; a dae_script_fn. */
 dae_status cli_study_script(const void *study, const char *terminal, dae_write_fn *write, void *user);
 double cli_wall(void); /* seconds */
+/* Parts of it, for studies of other kinds. What the records depend on besides the problem; keep: to the file of records; the line of
+ * progress before a run, and its end. */
+void cli_study_settings(const cli_args *args, const dae_problem *p, char *out, size_t size);
+int cli_study_record(cli_study *s, const dae_measurement *m, int keep);
+int cli_study_begin(const dae_measurement *m, int done, int count, void *study);
+void cli_study_progress_end(const cli_study *s);
 /* The measurements of a file, from its text; 0 or EXIT_USAGE after a message. Free *m in both cases. */
 int cli_measurements(const cli_args *args, const char *path, const char *text, dae_measurement **m,
                      int *count);

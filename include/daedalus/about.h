@@ -15,6 +15,8 @@ DAE_API dae_status dae_list_json(const char *what, int index, const struct dae_m
 /* All about one, its page as Markdown and as HTML in it. */
 DAE_API dae_status dae_problem_json(const dae_problem *p, dae_write_fn *write, void *user);
 DAE_API dae_status dae_method_json(const dae_method_info *m, dae_write_fn *write, void *user);
+/* What is wrong with an input: status, code, message, and in errors the line and the column that the text names ("line 3, column 5"). */
+DAE_API dae_status dae_error_json(const char *text, dae_write_fn *write, void *user);
 DAE_API dae_status dae_formulation_json(const dae_formulation_info *f, dae_write_fn *write, void *user);
 
 DAE_END_DECLS

@@ -13,6 +13,7 @@
 #define DAEDALUS_FIT_H
 
 #include <daedalus/sensitivity.h>
+#include <daedalus/table.h>
 
 DAE_BEGIN_DECLS
 
@@ -120,11 +121,34 @@ DAE_API dae_fit_result *dae_fit(const dae_problem *p, const dae_fit_free *free, 
                                 const dae_fit_options *opt, dae_error *err);
 DAE_API void dae_fit_destroy(dae_fit_result *r); /* NULL allowed */
 
+/* ---- Records: a fit that was ended goes on ------------------------------------------------------ */
+
+/* What a record belongs to: the arguments of dae_fit. */
+typedef struct dae_fit_record {
+    const dae_problem *p;
+    const dae_fit_free *free;
+    int count;
+    const dae_fit_experiment *const *experiment;
+    int nexperiment;
+    const dae_fit_options *opt;
+} dae_fit_record;
+/* The first line of a record, and one for each call of progress. */
+DAE_API dae_status dae_fit_record_head(const dae_fit_record *r, dae_write_fn *write, void *user);
+DAE_API dae_status dae_fit_record_line(const dae_fit_progress *at, dae_write_fn *write, void *user);
+/* The points of such a text, for options.resume; free() *point. DAE_ERR_INPUT: it is the record of another fit. */
+DAE_API dae_status dae_fit_record_read(const dae_fit_record *r, const char *text, dae_fit_point **point,
+                                       int *count, dae_error *err);
+
+/* ---- What comes out ------------------------------------------------------------------------------ */
+
 /* All of it as text for people, as one JSON object, and as a gnuplot script of data, curves and residuals. */
 DAE_API dae_status dae_fit_text(const dae_fit_result *r, const dae_fit_free *free, const dae_problem *p,
                                 dae_write_fn *write, void *user);
 DAE_API char *dae_fit_json(const dae_fit_result *r, const dae_fit_free *free, const dae_problem *p,
                            const dae_fit_experiment *const *experiment); /* free() it */
+/* One row per measured value: experiment, column, t, data, model, residual. NULL: out of memory. */
+DAE_API dae_table *dae_fit_table(const dae_fit_result *r, const dae_problem *p,
+                                 const dae_fit_experiment *const *experiment);
 DAE_API dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
                                 const dae_fit_experiment *const *experiment, const char *terminal,
                                 dae_write_fn *write, void *user);

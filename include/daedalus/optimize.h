@@ -58,6 +58,10 @@ DAE_API dae_optimize_result *dae_optimize(const dae_problem *p, const dae_fit_fr
                                           const char *minimize, const dae_optimize_options *opt,
                                           dae_error *err);
 DAE_API void dae_optimize_destroy(dae_optimize_result *r); /* NULL allowed */
+/* One JSON object; list, minimize: as they were given. */
+DAE_API dae_status dae_optimize_json(const dae_optimize_result *r, const dae_fit_free *list,
+                                     const dae_problem *p, const char *minimize, dae_write_fn *write,
+                                     void *user);
 
 DAE_END_DECLS
 

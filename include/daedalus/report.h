@@ -36,6 +36,12 @@ typedef struct dae_report {
 DAE_API dae_status dae_report_page(const dae_report *r, dae_write_fn *write, void *user, int *failed);
 /* What is kept beside a page as JSON: name, version, hash of a model, run, layout, and with failed >= 0 what the index shows. */
 DAE_API dae_status dae_report_about(const dae_report *r, int failed, dae_write_fn *write, void *user);
+/* What stands in such a text: the run as dae_run_json writes it and its layout (NULL: none), to be freed. 0: there is none, or with `any` 0
+ * it is of another version of the library or of another text of the model. damaged (or NULL): 1: it cannot be read. */
+DAE_API int dae_report_kept(const char *about, size_t length, const dae_problem *p, int any, char **run,
+                            char **layout, int *damaged);
+/* What `report --json` tells of a page: name, where it is, its run. One line. */
+DAE_API dae_status dae_report_json(const dae_report *r, const char *page, dae_write_fn *write, void *user);
 /* The index of all pages that these are about; those whose page was not finished are left out. */
 DAE_API dae_status dae_report_index(const char *const *about, int count, dae_write_fn *write, void *user);
 

@@ -46,6 +46,9 @@ typedef struct dae_steady_result {
 /* NULL: see *err. DAE_ERR_CONVERGENCE: none was found; DAE_CANCELLED: simulation.options.stop ended the run before it. */
 DAE_API dae_steady_result *dae_steady(const dae_problem *p, const dae_steady_options *opt, dae_error *err);
 DAE_API void dae_steady_destroy(dae_steady_result *r); /* NULL allowed */
+/* One JSON object; t: as in the options. */
+DAE_API dae_status dae_steady_json(const dae_steady_result *r, const dae_problem *p, double t,
+                                   dae_write_fn *write, void *user);
 
 /* ---- Branches over a parameter ---------------------------------------------------------------------- */
 
@@ -91,6 +94,9 @@ typedef struct dae_branch {
 DAE_API dae_branch *dae_continue(const dae_problem *p, const char *parameter, const dae_branch_options *opt,
                                  dae_error *err);
 DAE_API void dae_branch_destroy(dae_branch *b); /* NULL allowed */
+/* One JSON object. */
+DAE_API dae_status dae_branch_json(const dae_branch *b, const dae_problem *p, dae_write_fn *write,
+                                   void *user);
 /* Columns: the parameter, the components, re, im, unstable, kind, frequency. NULL: out of memory. */
 DAE_API dae_table *dae_branch_table(const dae_branch *b, const dae_problem *p);
 /* A gnuplot script that draws component i over the parameter: stable parts as lines, unstable ones dashed, points by kind. */
@@ -125,6 +131,9 @@ typedef struct dae_periodic_result {
 DAE_API dae_periodic_result *dae_periodic(const dae_problem *p, const dae_periodic_options *opt,
                                           dae_error *err);
 DAE_API void dae_periodic_destroy(dae_periodic_result *r); /* NULL allowed */
+/* One JSON object. */
+DAE_API dae_status dae_periodic_json(const dae_periodic_result *r, const dae_problem *p, dae_write_fn *write,
+                                     void *user);
 
 DAE_END_DECLS
 

@@ -3,6 +3,7 @@
 #define DAEDALUS_SWEEP_H
 
 #include <daedalus/run.h>
+#include <daedalus/workers.h>
 
 DAE_BEGIN_DECLS
 
@@ -70,6 +71,59 @@ DAE_API dae_status dae_sweep_run(const dae_sweep *s, long run,
 /* The line of a run that ended its process. */
 DAE_API dae_status dae_sweep_lost(const dae_sweep *s, long run, const char *reason, dae_write_fn *write,
                                   void *user);
+
+/* ---- Logs: a sweep that was ended goes on ------------------------------------------------------- */
+
+/* The line of a run behind its check sum: what is appended to a log. */
+DAE_API dae_status dae_sweep_log_line(const char *line, size_t length, dae_write_fn *write, void *user);
+
+/* What the logs of a sweep hold. */
+typedef struct dae_sweep_logs {
+    long count;              /* runs of the whole design */
+    long shard, nshard;      /* runs k with k % nshard == shard are meant */
+    const char *const *line; /* count: of each finished run, up to its newline; NULL: it is to be done */
+    const long *pending;     /* npending of them */
+    long npending, done, failed;
+} dae_sweep_logs;
+DAE_API dae_sweep_logs *dae_sweep_logs_create(const dae_sweep *s, const dae_design *d, long shard,
+                                              long nshard); /* NULL: out of memory */
+DAE_API void dae_sweep_logs_destroy(dae_sweep_logs *l);     /* NULL allowed */
+DAE_API void dae_sweep_logs_clear(dae_sweep_logs *l);
+/* Takes the text of a log over (it is freed): lines that are torn or damaged are left out. */
+DAE_API dae_status dae_sweep_logs_take(dae_sweep_logs *l, char *text);
+/* After all texts: fills pending, npending, done and failed. */
+DAE_API void dae_sweep_logs_count(dae_sweep_logs *l, const dae_design *d);
+/* The finished runs in their order, behind dae_sweep_header. */
+DAE_API dae_status dae_sweep_logs_csv(const dae_sweep_logs *l, dae_write_fn *write, void *user);
+DAE_API int dae_sweep_has_failed(const dae_design *d, const char *line); /* 1: the line of a run says so */
+
+/* All that decides the numbers of a sweep, as JSON to be kept beside its logs: free() it. several: values of one name are a list. */
+typedef struct dae_sweep_setting {
+    const char *name, *value;
+    int several;
+} dae_sweep_setting;
+DAE_API char *dae_sweep_settings(const dae_sweep_setting *list, int count); /* NULL: out of memory */
+/* 1: two such texts are of different sweeps, name: in what ("": one of them is no such text). "version" does not count. */
+DAE_API int dae_sweep_settings_differ(const char *old, const char *now, char *name, size_t size);
+
+/* Who does the pending runs. Zero means "not given". */
+typedef struct dae_sweep_work {
+    int jobs; /* worker processes; 0: none, the caller's does all */
+    /* In a worker, and for runs that were lost in the caller: its log (NAME differs between workers), what is appended to it, its end.
+     * 0, or an exit status that ends all. */
+    int (*open)(const char *name, void *user);
+    int (*append)(const char *line, size_t length, void *user);
+    int (*close)(void *user);
+    /* In a worker, which ends with the status that it gives: what is wrong; "": append has told; NULL: its run was cancelled. */
+    int (*trouble)(const char *text, void *user);
+    void (*running)(dae_integrator *it, void *user); /* as in dae_run_options; NULL: nothing */
+    int (*look)(long done, long failed,
+                void *user); /* in the caller, some times a second; not 0: end; NULL: nothing */
+    void *user;
+} dae_sweep_work;
+/* As dae_workers_run, with its *status. DAE_ERR_FILE: open, append or close failed in the caller. */
+DAE_API dae_status dae_sweep_do(const dae_sweep *s, const dae_sweep_logs *l, const dae_sweep_work *w,
+                                int *status, dae_error *err);
 
 /* All runs, one after another in this process. */
 typedef struct dae_sweep_all {

@@ -2,10 +2,10 @@
 #include "core/escape.h"
 #include "core/matrix.h"
 #include "core/text.h"
+#include "table/json_value.h"
 
 #include <daedalus/experiment.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,25 +21,13 @@ typedef struct eval {
     int bad;                 /* worst answer of a callback */
 } eval;
 
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *reals(const double *x, int n)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, number(x[i]));
-    return list;
-}
-
 static json_t *rows_of(const dae_matrix *m, int n)
 {
     json_t *rows = json_array();
     for (int i = 0; i < n; i++) {
         json_t *row = json_array();
         for (int j = 0; j < n; j++)
-            json_array_append_new(row, number(m->n ? dae_matrix_get(m, i, j) : i == j));
+            json_array_append_new(row, dae_json_real(m->n ? dae_matrix_get(m, i, j) : i == j));
         json_array_append_new(rows, row);
     }
     return rows;
@@ -165,7 +153,7 @@ static dae_status eval_plain(eval *e, int with_jacobian)
     default: answer = sys->ide.residual(e->t, e->y, e->yp, f, sys->ide.user); break;
     }
     if (!fine(e, answer, f, n)) return DAE_OK;
-    put(e, "f", reals(f, n));
+    put(e, "f", dae_json_reals(f, n));
     if (sys->kind == DAE_KIND_DAE) put(e, "mass", rows_of(&sys->dae.mass, n));
     if (!with_jacobian) return DAE_OK;
     if (sys->kind == DAE_KIND_ODE) return eval_jacobian(e, "jac", sys->ode.jac, NULL, sys->ode.user);
@@ -179,7 +167,7 @@ static json_t *columns_to_rows(const double *a, int m, int n)
     json_t *rows = json_array();
     for (int i = 0; i < m; i++) {
         json_t *row = json_array();
-        for (int j = 0; j < n; j++) json_array_append_new(row, number(a[i + j * m]));
+        for (int j = 0; j < n; j++) json_array_append_new(row, dae_json_real(a[i + j * m]));
         json_array_append_new(rows, row);
     }
     return rows;
@@ -200,7 +188,7 @@ static dae_status eval_mech(eval *e)
     double *pdot = dae_arena_reals(e->arena, (size_t)m->np + 1),
            *u = dae_arena_reals(e->arena, (size_t)m->nu + 1);
     if (dae_arena_failed(e->arena)) return dae_fail(e->err, DAE_ERR_MEMORY, NAN, "out of memory");
-    if (fine(e, m->force(&x, f, m->user), f, m->nv)) put(e, "f", reals(f, m->nv));
+    if (fine(e, m->force(&x, f, m->user), f, m->nv)) put(e, "f", dae_json_reals(f, m->nv));
     if (!m->mass_fn) {
         put(e, "mass", rows_of(&m->mass, m->nv));
     } else if (fine(e, m->mass_fn(&position, mass, m->user), mass, m->nv * m->nv)) {
@@ -208,14 +196,14 @@ static dae_status eval_mech(eval *e)
     }
     if (m->constraint && fine(e, m->constraint(&position, g, G, m->user), g, m->ng) &&
         fine(e, 0, G, m->nlambda * m->nv)) {
-        put(e, "g", reals(g, m->ng));
+        put(e, "g", dae_json_reals(g, m->ng));
         put(e, "G", columns_to_rows(G, m->nlambda, m->nv));
     }
     dae_mech_point moving = {.t = e->t, .p = x.p, .v = x.v};
     if (m->kinematics && fine(e, m->kinematics(&moving, pdot, m->user), pdot, m->np))
-        put(e, "pdot", reals(pdot, m->np));
+        put(e, "pdot", dae_json_reals(pdot, m->np));
     if (m->nu > 0 && m->dynamics && fine(e, m->dynamics(&x, u, m->user), u, m->nu))
-        put(e, "udot", reals(u, m->nu));
+        put(e, "udot", dae_json_reals(u, m->nu));
     return DAE_OK;
 }
 
@@ -232,7 +220,7 @@ static dae_status answer(eval *e, int with_jacobian, dae_write_fn *write, void *
     put(e, "problem", json_string(e->p->info ? e->p->info->name : "system"));
     put(e, "status", json_string("ok"));
     put(e, "kind", json_string(dae_kind_name(e->p->system.kind)));
-    put(e, "t", number(e->t));
+    put(e, "t", dae_json_real(e->t));
     s = e->p->system.kind == DAE_KIND_MECH ? eval_mech(e) : eval_plain(e, with_jacobian);
     if (s < 0) return s;
     if (e->bad < 0)

@@ -1,16 +1,11 @@
 /* A run as one JSON object. The keys are a contract with scripts: add to them, do not rename. */
 #include "core/text.h"
+#include "table/json_value.h"
 
 #include <daedalus/experiment.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
-
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
 
 static json_t *text_or_null(const char *s)
 {
@@ -20,10 +15,7 @@ static json_t *text_or_null(const char *s)
 
 static json_t *reals(const double *x, int n)
 {
-    if (!x) return json_null();
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, number(x[i]));
-    return list;
+    return x ? dae_json_reals(x, n) : json_null();
 }
 
 static void put(json_t *object, const char *key, json_t *value)
@@ -72,15 +64,15 @@ static void put_counters(json_t *o, const dae_run_result *r)
     if (r->formulation && !strcmp(r->formulation, "statespace"))
         put(o, "coordinate_changes", json_integer(s->charts));
     put(o, "undefined", json_integer(s->undefined));
-    put(o, "h_last", number(s->h_last));
-    put(o, "h_smallest", number(s->h_smallest));
-    put(o, "h_largest", number(s->h_largest));
+    put(o, "h_last", dae_json_real(s->h_last));
+    put(o, "h_smallest", dae_json_real(s->h_smallest));
+    put(o, "h_largest", dae_json_real(s->h_largest));
     put(o, "order_last", json_integer(s->order_last));
-    put(o, "cpu_seconds", number(r->cpu_seconds));
+    put(o, "cpu_seconds", dae_json_real(r->cpu_seconds));
     put(o, "repeat", json_integer(r->repeat));
     int profiled = s->user_seconds > 0 || s->linalg_seconds > 0;
-    put(o, "user_seconds", number(profiled ? s->user_seconds : NAN));
-    put(o, "linalg_seconds", number(profiled ? s->linalg_seconds : NAN));
+    put(o, "user_seconds", dae_json_real(profiled ? s->user_seconds : NAN));
+    put(o, "linalg_seconds", dae_json_real(profiled ? s->linalg_seconds : NAN));
 }
 
 static json_t *events(const dae_run_result *r)
@@ -88,7 +80,7 @@ static json_t *events(const dae_run_result *r)
     json_t *list = json_array();
     for (int i = 0; i < r->nevent; i++) {
         json_t *e = json_object();
-        put(e, "t", number(r->event[i].t));
+        put(e, "t", dae_json_real(r->event[i].t));
         put(e, "name", text_or_null(r->event_name ? r->event_name[r->event[i].index] : NULL));
         put(e, "index", json_integer(r->event[i].index));
         put(e, "rising", json_boolean(r->event[i].rising));
@@ -101,11 +93,11 @@ static void put_integrals(json_t *o, const dae_run_result *r)
 {
     json_t *value = json_object(), *error = json_object(), *by = json_object();
     for (int k = 0; k < r->nintegral; k++) {
-        put(value, r->integral[k], number(r->integral_end[k]));
-        put(error, r->integral[k], number(r->integral_error[k]));
+        put(value, r->integral[k], dae_json_real(r->integral_end[k]));
+        put(error, r->integral[k], dae_json_real(r->integral_error[k]));
         json_t *d = json_object();
         for (int j = 0; j < r->nsensitivity && r->integral_s; j++)
-            put(d, r->sensitivity[j], number(r->integral_s[k + r->nintegral * j]));
+            put(d, r->sensitivity[j], dae_json_real(r->integral_s[k + r->nintegral * j]));
         put(by, r->integral[k], d);
     }
     put(o, "integral", value);
@@ -119,7 +111,7 @@ static json_t *samples(const dae_run_result *r)
     json_t *list = json_array();
     for (int i = 0; i < r->nat; i++) {
         json_t *s = json_object();
-        put(s, "t", number(r->at[i].t));
+        put(s, "t", dae_json_real(r->at[i].t));
         put(s, "y", reals(r->at[i].y, r->n));
         put_mechanical(s, r, &r->at[i]);
         json_array_append_new(list, s);
@@ -154,11 +146,11 @@ static json_t *energy(const dae_balance *b)
 {
     if (!b) return json_null();
     json_t *o = json_object();
-    put(o, "start", number(b->start));
-    put(o, "end", number(b->end));
-    put(o, "work", number(b->work));
-    put(o, "imbalance", number(b->largest));
-    put(o, "allowed", number(b->allowed));
+    put(o, "start", dae_json_real(b->start));
+    put(o, "end", dae_json_real(b->end));
+    put(o, "work", dae_json_real(b->work));
+    put(o, "imbalance", dae_json_real(b->largest));
+    put(o, "allowed", dae_json_real(b->allowed));
     return o;
 }
 
@@ -174,20 +166,20 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "formulation_text", text_or_null(r->form_text && r->form_text[0] ? r->form_text : NULL));
     put(o, "linear_algebra",
         text_or_null(r->linear_algebra && r->linear_algebra[0] ? r->linear_algebra : NULL));
-    put(o, "rtol", number(r->rtol));
-    put(o, "atol", number(r->atol));
-    put(o, "h0", number(r->h0 > 0 ? r->h0 : NAN));
+    put(o, "rtol", dae_json_real(r->rtol));
+    put(o, "atol", dae_json_real(r->atol));
+    put(o, "h0", dae_json_real(r->h0 > 0 ? r->h0 : NAN));
     put(o, "status", text_or_null(dae_run_status_word(r->status)));
     put(o, "code", text_or_null(dae_status_name(r->status)));
     put(o, "message",
         text_or_null(r->error.text[0] && r->status != DAE_OK ? r->error.text : dae_status_text(r->status)));
-    put(o, "t0", number(r->t0));
-    put(o, "t_end", number(r->t_end));
-    put(o, "t", number(r->started ? r->last.t : NAN));
+    put(o, "t0", dae_json_real(r->t0));
+    put(o, "t_end", dae_json_real(r->t_end));
+    put(o, "t", dae_json_real(r->started ? r->last.t : NAN));
     put(o, "y", reals(r->started ? r->last.y : NULL, r->n));
     put_mechanical(o, r, &r->last);
-    put(o, "scd", number(r->scd));
-    put(o, "mescd", number(r->mescd));
+    put(o, "scd", dae_json_real(r->scd));
+    put(o, "mescd", dae_json_real(r->mescd));
     put_counters(o, r);
     if (r->sensitivity_end) {
         json_t *d = json_object();
@@ -200,9 +192,9 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "at", samples(r));
     if (mechanics(r)) {
         json_t *c = json_object();
-        put(c, "position", number(r->stats.position_residual));
-        put(c, "velocity", number(r->stats.velocity_residual));
-        put(c, "acceleration", number(r->stats.acceleration_residual));
+        put(c, "position", dae_json_real(r->stats.position_residual));
+        put(c, "velocity", dae_json_real(r->stats.velocity_residual));
+        put(c, "acceleration", dae_json_real(r->stats.acceleration_residual));
         put(o, "constraint", c);
         put(o, "energy", energy(r->energy));
     }

@@ -13,10 +13,10 @@
 #include "core/number.h"
 #include "core/text.h"
 #include "core/vector.h"
+#include "table/json_value.h"
 
 #include <daedalus/experiment.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -347,28 +347,21 @@ static void open_source(const dae_solution *s, source *x)
     x->lambda = x->a + m->nv;
 }
 
-static json_t *reals(const double *x, int n)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(list, isfinite(x[i]) ? json_real(x[i]) : json_null());
-    return list;
-}
-
 static json_t *sample(const dae_solution *s, const source *x, double t, const double *y)
 {
     json_t *o = json_object();
     json_object_set_new(o, "t", json_real(t));
-    json_object_set_new(o, "y", reals(y, s->info.n));
+    json_object_set_new(o, "y", dae_json_reals(y, s->info.n));
     if (!x->form) return o;
     const dae_mech *m = &x->problem->system.mech;
     dae_copy(s->info.n, y, x->y); /* on the constraints, as in a run */
     int known = dae_formulation_project(x->form, t, x->y, NULL) >= 0 &&
                 dae_formulation_lift(x->form, t, x->y, x->lifted, NULL) >= 0 &&
                 dae_formulation_lower(x->form, t, x->lifted, x->y, x->a, x->lambda, NULL) >= 0;
-    json_object_set_new(o, "p", reals(y, m->np));
-    json_object_set_new(o, "v", reals(y + m->np, m->nv));
-    json_object_set_new(o, "a", known ? reals(x->a, m->nv) : json_null());
-    json_object_set_new(o, "lambda", known ? reals(x->lambda, m->nlambda) : json_null());
+    json_object_set_new(o, "p", dae_json_reals(y, m->np));
+    json_object_set_new(o, "v", dae_json_reals(y + m->np, m->nv));
+    json_object_set_new(o, "a", known ? dae_json_reals(x->a, m->nv) : json_null());
+    json_object_set_new(o, "lambda", known ? dae_json_reals(x->lambda, m->nlambda) : json_null());
     return o;
 }
 

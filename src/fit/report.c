@@ -3,8 +3,8 @@
 
 #include "core/escape.h"
 #include "core/number.h"
+#include "table/json_value.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -85,9 +85,34 @@ dae_status dae_fit_text(const dae_fit_result *r, const dae_fit_free *free_list, 
     return s.bad ? DAE_ERR_FILE : DAE_OK;
 }
 
-static json_t *number(double x)
+dae_table *dae_fit_table(const dae_fit_result *r, const dae_problem *p,
+                         const dae_fit_experiment *const *experiment)
 {
-    return isfinite(x) ? json_real(x) : json_null();
+    static const char *const name[] = {"experiment", "column", "t", "data", "model", "residual"};
+    enum { n = sizeof name / sizeof *name };
+    long row = 0;
+    dae_table *t = dae_table_create(n, r->nresidual);
+    for (int k = 0; t && k < n; k++) dae_table_column(t, k, name[k], "");
+    for (int k = 0; t && k < r->nexperiment; k++) {
+        const dae_fit_experiment *e = experiment[k];
+        for (int i = 0; i < e->ncolumn * e->ntime; i++) {
+            if (isnan(e->value[i])) continue;
+            dae_table_set(t, row, 0, k + 1);
+            dae_table_set_text(t, row, 1, e->column[i / e->ntime]);
+            dae_table_set(t, row, 2, e->t[i % e->ntime]);
+            dae_table_set(t, row, 3, e->value[i]);
+            dae_table_set(t, row, 4, r->model[k][i]);
+            dae_table_set(t, row++, 5, r->residual[k][i]);
+        }
+    }
+    if (!t || t->failed) {
+        dae_table_destroy(t);
+        return NULL;
+    }
+    dae_table_mark_words(t, "column");
+    t->no_units = 1;
+    dae_table_note(t, "problem", p->info ? p->info->name : "", 0);
+    return t;
 }
 
 char *dae_fit_json(const dae_fit_result *r, const dae_fit_free *free_list, const dae_problem *p,
@@ -98,9 +123,9 @@ char *dae_fit_json(const dae_fit_result *r, const dae_fit_free *free_list, const
     json_object_set_new(o, "problem", json_string(p->info ? p->info->name : ""));
     json_object_set_new(o, "status", json_string(dae_status_name(r->status)));
     json_object_set_new(o, "message", json_string(r->message));
-    json_object_set_new(o, "cost", number(r->cost));
-    json_object_set_new(o, "rms", number(r->rms));
-    json_object_set_new(o, "noise", number(r->noise));
+    json_object_set_new(o, "cost", dae_json_real(r->cost));
+    json_object_set_new(o, "rms", dae_json_real(r->rms));
+    json_object_set_new(o, "noise", dae_json_real(r->noise));
     json_object_set_new(o, "values", json_integer(r->nresidual));
     json_object_set_new(o, "iterations", json_integer(r->iterations));
     json_object_set_new(o, "runs", json_integer(r->evaluations));
@@ -109,19 +134,20 @@ char *dae_fit_json(const dae_fit_result *r, const dae_fit_free *free_list, const
     for (int j = 0; j < r->count; j++) {
         const dae_fit_estimate *e = &r->estimate[j];
         json_t *a = json_object();
-        json_object_set_new(a, "value", number(e->value));
-        json_object_set_new(a, "sd", number(e->sd));
-        json_object_set_new(a, "lower", number(e->lower));
-        json_object_set_new(a, "upper", number(e->upper));
-        json_object_set_new(a, "profile", json_pack("[o,o]", number(e->profile[0]), number(e->profile[1])));
+        json_object_set_new(a, "value", dae_json_real(e->value));
+        json_object_set_new(a, "sd", dae_json_real(e->sd));
+        json_object_set_new(a, "lower", dae_json_real(e->lower));
+        json_object_set_new(a, "upper", dae_json_real(e->upper));
+        json_object_set_new(a, "profile",
+                            json_pack("[o,o]", dae_json_real(e->profile[0]), dae_json_real(e->profile[1])));
         json_object_set_new(a, "at_bound", json_integer(e->at_bound));
         json_object_set_new(a, "unit", json_string(unit_of(p, free_list[j].name)));
         json_object_set_new(list, free_list[j].name, a);
         json_t *row = json_array();
         for (int k = 0; k < r->count; k++)
-            json_array_append_new(row, number(r->correlation[j + r->count * k]));
+            json_array_append_new(row, dae_json_real(r->correlation[j + r->count * k]));
         json_array_append_new(correlation, row);
-        json_array_append_new(singular, number(r->singular[j]));
+        json_array_append_new(singular, dae_json_real(r->singular[j]));
     }
     json_object_set_new(o, "correlation", correlation);
     json_object_set_new(o, "singular_values", singular);
@@ -138,9 +164,9 @@ char *dae_fit_json(const dae_fit_result *r, const dae_fit_free *free_list, const
                 double d = r->model[k][c * e->ntime + i] - e->value[c * e->ntime + i];
                 if (!isnan(d)) sum += d * d, n++;
             }
-            json_object_set_new(
-                a, e->column[c],
-                json_pack("{s:i,s:o}", "values", (int)n, "rms", number(n ? sqrt(sum / (double)n) : NAN)));
+            json_object_set_new(a, e->column[c],
+                                json_pack("{s:i,s:o}", "values", (int)n, "rms",
+                                          dae_json_real(n ? sqrt(sum / (double)n) : NAN)));
         }
         json_array_append_new(data, a);
     }

@@ -7,10 +7,10 @@
 #include "core/error.h"
 #include "core/number.h"
 #include "core/text.h"
+#include "table/json_value.h"
 
 #include <daedalus/multibody.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ typedef struct analysis {
 
 static void put(json_t *row, const char *key, double value)
 {
-    json_object_set_new(row, key, isfinite(value) ? json_real(value) : json_null());
+    json_object_set_new(row, key, dae_json_real(value));
 }
 
 static json_t *add_row(json_t *table, double t, const char *key, const char *name)
@@ -449,8 +449,7 @@ static dae_status check(const dae_problem *p, const mbs_analysis_options *o, dae
 {
     int i = 0;
     if (!mbs_problem_mechanism(p))
-        return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        "%s is no model of a mechanism; analyze is for model files",
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%s is no model of a mechanism; analyze is for model files",
                         p->info ? p->info->name : "this");
     while (i < kinds - 1 && o->what && strcmp(kind[i].name, o->what) != 0) i++;
     if (!o->what || !strcmp(o->what, "all") || !strcmp(kind[i].name, o->what)) return DAE_OK;

@@ -8,7 +8,6 @@
 #include <daedalus/equations.h>
 #include <daedalus/page.h>
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,8 +139,7 @@ static void set_page(json_t *o, const char *doc)
 /* An object in one line with its end. */
 static dae_status hand_out(json_t *o, dae_write_fn *write, void *user)
 {
-    dae_status s = dae_json_write(o, write, user);
-    return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
+    return dae_json_line(o, write, user);
 }
 
 /* ---- In short, for lists ---------------------------------------------------------------------------- */
@@ -270,4 +268,20 @@ dae_status dae_formulation_json(const dae_formulation_info *f, dae_write_fn *wri
     set(o, "options", options(f->options));
     set_page(o, dae_formulation_doc(f->name));
     return hand_out(o, write, user);
+}
+
+dae_status dae_error_json(const char *text, dae_write_fn *write, void *user)
+{
+    const char *place = strstr(text, "line ");
+    char *behind = NULL;
+    long line = place ? strtol(place + 5, &behind, 10) : 0, column = 0;
+    if (behind && !strncmp(behind, ", column ", 9)) column = strtol(behind + 9, NULL, 10);
+    json_t *error = json_pack("{s:o, s:o, s:s}", "line", line ? json_integer(line) : json_null(), "column",
+                              column ? json_integer(column) : json_null(), "text", text);
+    json_t *o = json_pack("{s:s, s:s, s:s, s:[o]}", "status", "input", "code", "DAE_ERR_INPUT", "message",
+                          text, "errors", error);
+    if (!o) /* a text that is no UTF-8 */
+        o = json_pack("{s:s, s:s, s:s}", "status", "input", "code", "DAE_ERR_INPUT", "message",
+                      "wrong input");
+    return dae_json_line(o, write, user);
 }

@@ -4,10 +4,10 @@
  * stabilization bounds the drift, partitioned coordinates and projections remove it. The comparison measures it
  * at every accepted point of a run with the residuals of the descriptor form, whatever form was integrated. */
 #include "core/text.h"
+#include "table/json_value.h"
 
 #include <daedalus/study.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +222,7 @@ static dae_status put_csv(const dae_compared *c, int count, dae_write_fn *write,
 
 static void set_number(json_t *o, const char *key, double value)
 {
-    json_object_set_new(o, key, isfinite(value) ? json_real(value) : json_null());
+    json_object_set_new(o, key, dae_json_real(value));
 }
 
 static void put_json(dae_text *x, const dae_compared *c, int count)

@@ -116,8 +116,7 @@ dae_status dae_measurement_json(const dae_measurement *m, dae_write_fn *write, v
     }
     json_t *from = m->provenance[0] ? json_loads(m->provenance, 0, NULL) : NULL;
     if (from) json_object_set_new(o, "provenance", from);
-    dae_status s = dae_json_write(o, write, user);
-    return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
+    return dae_json_line(o, write, user);
 }
 
 /* By its name; rows of the matrix have it as "code", those of before 0.1.0 only a word. */

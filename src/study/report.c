@@ -655,8 +655,32 @@ dae_status dae_report_about(const dae_report *in, int failed, dae_write_fn *writ
         json_object_set_new(o, "runs", json_integer(in->count + in->nrow));
         json_object_set_new(o, "failed", json_integer(failed));
     }
-    dae_status s = dae_json_write(o, write, user);
-    return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
+    return dae_json_line(o, write, user);
+}
+
+int dae_report_kept(const char *about, size_t length, const dae_problem *p, int any, char **run,
+                    char **layout, int *damaged)
+{
+    json_t *o = about ? json_loadb(about, length, 0, NULL) : NULL, *kept = json_object_get(o, "run");
+    const char *version = json_string_value(json_object_get(o, "version")),
+               *hash = json_string_value(json_object_get(o, "hash")),
+               *text = json_string_value(json_object_get(o, "report"));
+    char own[24];
+    dae_snprintf(own, sizeof own, "%016llx", p->hash);
+    *run = *layout = NULL;
+    if (damaged) *damaged = about && !o;
+    int good = kept && (any || (version && hash && !strcmp(version, dae_version()) && !strcmp(hash, own)));
+    if (good) *run = json_dumps(kept, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (good && text) *layout = strdup(text);
+    json_decref(o);
+    return good;
+}
+
+dae_status dae_report_json(const dae_report *in, const char *page, dae_write_fn *write, void *user)
+{
+    json_t *run = in->run ? json_loads(in->run, 0, NULL) : NULL;
+    return dae_json_line(json_pack("{s:s, s:s, s:o?}", "name", in->name, "page", page, "run", run), write,
+                         user);
 }
 
 /* ---- The index --------------------------------------------------------------------------------------------- */

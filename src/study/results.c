@@ -732,8 +732,7 @@ dae_status dae_results_write(const dae_result_row *row, int count, const char *f
         }
         json_object_set_new(o, "rows", list);
         json_object_set_new(o, "provenance", dae_provenance_object());
-        dae_status s = dae_json_write(o, write, user);
-        return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
+        return dae_json_line(o, write, user);
     } else if (!tables) {
         return DAE_ERR_INPUT;
     }

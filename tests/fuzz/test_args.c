@@ -4,6 +4,7 @@
 
 #include "../../apps/cli/args.c"
 #include "../../apps/cli/plugin.c" /* names of solvers */
+#include "../../apps/cli/text.c"   /* cli_write_file */
 
 #include <fcntl.h>
 #include <unistd.h>

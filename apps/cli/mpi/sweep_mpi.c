@@ -137,7 +137,7 @@ typedef struct manager {
 static int share(const manager *m, const helper *h)
 {
     double n = h->seconds > 0 ? 1 + in_hand_seconds / h->seconds : 2;
-    double fair = 1 + (double)(m->s->npending - m->next) / (2 * (ranks - 1));
+    double fair = 1 + (double)(m->s->logs->npending - m->next) / (2 * (ranks - 1));
     if (n > fair) n = fair;
     return n > most_in_hand ? most_in_hand : (int)n;
 }
@@ -148,7 +148,8 @@ static void hand_out(manager *m, int r)
     int want = share(m, h), n = 0;
     long run[most_in_hand];
     if (h->outstanding > want / 2) return;
-    while (h->outstanding + n < want && m->next < m->s->npending) run[n++] = m->s->pending[m->next++];
+    while (h->outstanding + n < want && m->next < m->s->logs->npending)
+        run[n++] = m->s->logs->pending[m->next++];
     if (n == 0) return;
     if (h->outstanding == 0) h->last = cli_sweep_clock();
     MPI_Send(run, n, MPI_LONG, r, TAG_RUNS, MPI_COMM_WORLD);
@@ -174,7 +175,7 @@ static int take_line(manager *m, const MPI_Status *what)
     h->last = now;
     h->outstanding--;
     m->done++;
-    m->failed += cli_sweep_has_failed(m->s, m->line);
+    m->failed += dae_sweep_has_failed(m->s->design, m->line);
     return cli_sweep_append(m->s, &m->log, m->line, (size_t)length);
 }
 
@@ -190,7 +191,7 @@ static int watch(manager *m)
     double begin = cli_sweep_clock(), drawn = begin;
     long pause = pause_least;
     int status = 0;
-    while (!status && !cli_interrupted() && (m->next < m->s->npending || outstanding(m) > 0)) {
+    while (!status && !cli_interrupted() && (m->next < m->s->logs->npending || outstanding(m) > 0)) {
         int there;
         MPI_Status what;
         for (int r = 1; r < ranks; r++) hand_out(m, r);
@@ -204,7 +205,7 @@ static int watch(manager *m)
         if (!there || m->done % 256 == 0) {
             double now = cli_sweep_clock();
             if (now - drawn < 0.2) continue;
-            cli_sweep_progress(m->s, m->done, m->s->failed + m->failed, now - begin, 0);
+            cli_sweep_progress(m->s, m->done, m->s->logs->failed + m->failed, now - begin, 0);
             drawn = now;
         }
     }
