@@ -14,6 +14,7 @@
 #include "core/vector.h"
 #include "linalg/kernel.h"
 #include "method/failure.h"
+#include "method/setup.h"
 #include "method/undamped.h"
 
 #include <float.h>
@@ -130,12 +131,6 @@ static int spectral_radius(rkc *m, double t, const double *y, const double *f)
     return 0;
 }
 
-static double limited(const rkc *m, double h)
-{
-    double h_max = m->ivp->opt->h_max;
-    return m->ivp->direction * (h_max > 0 && fabs(h) > h_max ? h_max : fabs(h));
-}
-
 static double weight(const rkc *m, int i, const double *a, const double *b)
 {
     return m->ivp->atol[i] + m->ivp->rtol[i] * fmax(fabs(a[i]), fabs(b[i])) + 1e-300;
@@ -181,7 +176,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (!r && ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     else if (!r && h == 0) r = first_step(m, t, &h);
     if (r) return evaluation_failed(m, r, "at the start");
-    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : limited(m, h);
+    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : dae_setup_limited(ivp, h);
     ivp->h_next = s->h_next;
     return DAE_OK;
 }
@@ -366,7 +361,7 @@ static dae_status step(void *self)
         if (r == 0 && err <= 1) {
             double grown = h * growth(m, h, err);
             if (fixed || (last && !rejected && fabs(grown) < fabs(wanted))) grown = wanted;
-            accept(m, h, t1, err, fixed ? grown : limited(m, grown));
+            accept(m, h, t1, err, fixed ? grown : dae_setup_limited(ivp, grown));
             return DAE_OK;
         }
         dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g err=%.3g stages=%d rejected=%s", s->t, h,

@@ -22,6 +22,7 @@
 #include "method/failure.h"
 #include "method/method.h"
 #include "method/refine.h"
+#include "method/setup.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -143,12 +144,6 @@ static dae_status evaluation_failed(seulex *m, int r, const char *where)
     return dae_says_not_evaluated(m->ivp, r, m->s->t, "the system", where);
 }
 
-static double limited(const seulex *m, double h)
-{
-    double h_max = m->ivp->opt->h_max;
-    return m->ivp->direction * (h_max > 0 && fabs(h) > h_max ? h_max : fabs(h));
-}
-
 static void weights(seulex *m, const double *y)
 {
     for (int i = 0; i < m->n; i++) m->scal[i] = m->ivp->atol[i] + m->ivp->rtol[i] * fabs(y[i]) + DBL_MIN;
@@ -183,7 +178,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         if (!(h > 0)) h = 1e-6 * room;
         h = fmax(h, 40 * DBL_EPSILON * fabs(t));
     }
-    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : limited(m, h);
+    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : dae_setup_limited(ivp, h);
     ivp->h_next = s->h_next;
     return DAE_OK;
 }
@@ -451,7 +446,7 @@ static double next_step(seulex *m, int kc)
         else h = hh[kc] * A[opt] / A[kc];
         s->k = opt;
     }
-    return limited(m, h);
+    return dae_setup_limited(m->ivp, h);
 }
 
 static void accept(seulex *m, double t1, int kc)

@@ -30,6 +30,7 @@
 #include "method/block.h"
 #include "method/failure.h"
 #include "method/refine.h"
+#include "method/setup.h"
 
 #include <float.h>
 #include <math.h>
@@ -207,8 +208,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     for (int i = 0; ivp->index && i < n; i++) b->index = ivp->index[i] > b->index ? ivp->index[i] : b->index;
     if (b->mass.n && b->mass.pattern.storage == DAE_DIAGONAL) b->mass_diagonal = b->mass.a;
     b->mass_full = b->mass.n && !b->mass_diagonal;
-    b->rtol_min = INFINITY;
-    for (int i = 0; i < n; i++) b->rtol_min = fmin(b->rtol_min, ivp->digits[i]);
+    b->rtol_min = dae_setup_digits(ivp);
     prepare_tables(b);
     size_t ld = (size_t)b->ld, k = (size_t)formulas[b->level_max]->k;
     dae_arena *a = ivp->arena;
@@ -230,30 +230,13 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     b->S = block + ld * k;
     b->psi = block + 2 * ld * k;
     set_probe(b);
-    dae_shifted_spec spec = {.n = n,
-                             .jacobian = ivp->jacobian,
-                             .mass = b->mass,
-                             .second_order = ivp->sys->structure.second_order,
-                             .own = ivp->linear_solver};
-    b->solver = dae_shifted_create(&spec, a, err);
+    b->solver = dae_setup_solver(ivp, &b->mass, ivp->sys->structure.second_order, err);
     if (!b->solver) {
         destroy(b);
         return NULL;
     }
-    dae_ivp_solves_with(ivp, dae_shifted_describe(b->solver));
     ivp->y = b->y;
     return b;
-}
-
-/* |y'| in the weights of the error test, over the variables that have a derivative. */
-static double speed(const bimd *b, const double *yp)
-{
-    double s = 0;
-    for (int i = 0; i < b->n; i++) {
-        double v = yp[i] / (b->ivp->atol[i] + b->ivp->rtol[i] * fabs(b->y[i]) + DBL_MIN);
-        if (!b->ivp->index || b->ivp->index[i] == 1) s += v * v;
-    }
-    return sqrt(s / b->n);
 }
 
 /* h for the present order, limited by h_max and by the wall ahead; marks the last block. */
@@ -290,19 +273,12 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
                        .wait = WAIT,
                        .err_last = -1};
     dae_copy(b->n, y, b->y);
-    if (ivp->sys->kind == DAE_KIND_ODE) {
-        dae_copy(b->n, yp, b->F);
-        ivp->stats->f++;
-    } else {
-        int bad = dae_ivp_f(ivp, t, b->y, b->F);
-        if (bad)
-            return dae_ivp_fail(ivp, bad < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED,
-                                "t = %.10g: the right-hand side cannot be evaluated at the start", t);
-    }
+    dae_status got = dae_setup_rates(ivp, t, b->y, yp, b->F);
+    if (got) return got;
     if (h > 0 && h != ivp->opt->h0) h /= k_old; /* the driver goes on with the length of the last block */
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     if (!(h > 0)) { /* ours: changes y by half its tolerance, 1 % of the interval at most */
-        double v = speed(b, yp);
+        double v = dae_setup_speed(ivp, b->y, yp);
         h = fmin(0.01 * room, v > 0 ? 0.5 / v : 0.01 * room);
         if (!(h > 0)) h = 1e-6 * room;
     }

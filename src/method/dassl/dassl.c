@@ -38,6 +38,7 @@
 #include "method/damping.h"
 #include "method/dassl/coefficients.h"
 #include "method/failure.h"
+#include "method/setup.h"
 #include "method/undamped.h"
 
 #include <float.h>
@@ -429,17 +430,11 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     d->errors = DAE_KERNEL_PICK(errors, 0);
     d->advance = DAE_KERNEL_PICK(advance, 0);
     d->difference = DAE_KERNEL_PICK(difference, 0);
-    dae_shifted_spec spec = {.n = d->n,
-                             .jacobian = ivp->jacobian,
-                             .mass = d->mass,
-                             .second_order = d->ide ? 0 : ivp->sys->structure.second_order,
-                             .own = ivp->linear_solver};
-    d->G = dae_shifted_create(&spec, ivp->arena, err);
+    d->G = dae_setup_solver(ivp, &d->mass, d->ide ? 0 : ivp->sys->structure.second_order, err);
     if (!d->G) {
         destroy(d);
         return NULL;
     }
-    dae_ivp_solves_with(ivp, dae_shifted_describe(d->G));
     ivp->y = d->phi;
     return d;
 memory:

@@ -35,6 +35,7 @@
 #include "method/damping.h"
 #include "method/failure.h"
 #include "method/gamd/coefficients.h"
+#include "method/setup.h"
 
 #include <float.h>
 #include <math.h>
@@ -193,8 +194,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     for (int i = 0; ivp->index && i < n; i++) g->index = ivp->index[i] > g->index ? ivp->index[i] : g->index;
     if (g->mass.n && g->mass.pattern.storage == DAE_DIAGONAL) g->mass_diagonal = g->mass.a;
     g->mass_full = g->mass.n && !g->mass_diagonal;
-    g->rtol_min = INFINITY;
-    for (int i = 0; i < n; i++) g->rtol_min = fmin(g->rtol_min, ivp->digits[i]);
+    g->rtol_min = dae_setup_digits(ivp);
     scale_coefficients(g);
     size_t ld = (size_t)g->ld, s = (size_t)formulas[g->level_max]->s;
     dae_arena *a = ivp->arena;
@@ -212,30 +212,13 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++, block += ld * (s + 1)) *rows[k] = block;
     g->G = block;
     g->dF = block + ld * s;
-    dae_shifted_spec spec = {.n = n,
-                             .jacobian = ivp->jacobian,
-                             .mass = g->mass,
-                             .second_order = ivp->sys->structure.second_order,
-                             .own = ivp->linear_solver};
-    g->solver = dae_shifted_create(&spec, a, err);
+    g->solver = dae_setup_solver(ivp, &g->mass, ivp->sys->structure.second_order, err);
     if (!g->solver) {
         destroy(g);
         return NULL;
     }
-    dae_ivp_solves_with(ivp, dae_shifted_describe(g->solver));
     ivp->y = g->y;
     return g;
-}
-
-/* |y'| in the weights of the error test, over the variables that have a derivative. */
-static double speed(const gamd *g, const double *yp)
-{
-    double s = 0;
-    for (int i = 0; i < g->n; i++) {
-        double v = yp[i] / (g->ivp->atol[i] + g->ivp->rtol[i] * fabs(g->y[i]) + DBL_MIN);
-        if (!g->ivp->index || g->ivp->index[i] == 1) s += v * v;
-    }
-    return sqrt(s / g->n);
 }
 
 /* h for the present order, limited by h_max and by the wall ahead; marks the last block. */
@@ -270,20 +253,13 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_damping_begin(&st->damping,
                       h_old > 0 && g->dae && g->index < 2 && !g->classic && !(ivp->opt->fixed_step > 0));
     dae_copy(g->n, y, g->y);
-    if (ivp->sys->kind == DAE_KIND_ODE) {
-        dae_copy(g->n, yp, g->F);
-        ivp->stats->f++;
-    } else {
-        int bad = dae_ivp_f(ivp, t, g->y, g->F);
-        if (bad)
-            return dae_ivp_fail(ivp, bad < 0 ? DAE_ERR_CALLBACK : DAE_ERR_UNDEFINED,
-                                "t = %.10g: the right-hand side cannot be evaluated at the start", t);
-    }
+    dae_status got = dae_setup_rates(ivp, t, g->y, yp, g->F);
+    if (got) return got;
     if (h > 0 && h != ivp->opt->h0) h /= s_old; /* the driver goes on with the length of the last block */
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     if (!(h >
           0)) { /* ours: a first sub-step that changes y by half its tolerance, 1 % of the interval at most */
-        double v = speed(g, yp);
+        double v = dae_setup_speed(ivp, g->y, yp);
         h = fmin(0.01 * room, v > 0 ? 0.5 / v : 0.01 * room);
         if (!(h > 0)) h = 1e-6 * room;
     }

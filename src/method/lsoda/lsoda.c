@@ -25,6 +25,7 @@
 #include "linalg/shifted.h"
 #include "method/failure.h"
 #include "method/lsoda/coefficients.h"
+#include "method/setup.h"
 #include "method/vode/nordsieck.h"
 
 #include <float.h>
@@ -259,16 +260,11 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     v->functional = DAE_KERNEL_PICK(functional, 0);
     v->largest = DAE_KERNEL_PICK(largest, 0);
     if (v->only != 1 + ADAMS) {
-        dae_shifted_spec spec = {.n = n,
-                                 .jacobian = ivp->jacobian,
-                                 .second_order = ivp->sys->structure.second_order,
-                                 .own = ivp->linear_solver};
-        v->P = dae_shifted_create(&spec, ivp->arena, err);
+        v->P = dae_setup_solver(ivp, NULL, ivp->sys->structure.second_order, err);
         if (!v->P) {
             destroy(v);
             return NULL;
         }
-        dae_ivp_solves_with(ivp, dae_shifted_describe(v->P));
     }
     ivp->y = v->z;
     return v;

@@ -27,6 +27,7 @@
 #include "method/failure.h"
 #include "method/mebdf/coefficients.h"
 #include "method/method.h"
+#include "method/setup.h"
 
 #include <float.h>
 #include <math.h>
@@ -208,12 +209,8 @@ static void *create(dae_ivp *ivp, const mebdf_options *o, int residual, dae_erro
         dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for mebdf with %d equations", m->n);
         goto fail;
     }
-    dae_shifted_spec spec = {
-        .n = m->n, .jacobian = ivp->jacobian, .mass = m->mass, .own = ivp->linear_solver};
-    if (!m->ide) spec.second_order = ivp->sys->structure.second_order;
-    m->lu = dae_shifted_create(&spec, ivp->arena, err);
+    m->lu = dae_setup_solver(ivp, &m->mass, m->ide ? 0 : ivp->sys->structure.second_order, err);
     if (!m->lu) goto fail;
-    dae_ivp_solves_with(ivp, dae_shifted_describe(m->lu));
     ivp->y = m->D[0];
     return m;
 fail:

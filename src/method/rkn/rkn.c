@@ -21,6 +21,7 @@
 #include "linalg/kernel.h"
 #include "method/failure.h"
 #include "method/refine.h"
+#include "method/setup.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -136,12 +137,6 @@ static dae_status evaluation_failed(rkn *r, int bad, const char *where)
     return dae_says_not_evaluated(r->ivp, bad, r->s->t, "the right-hand side", where);
 }
 
-static double limited(const rkn *r, double h)
-{
-    double h_max = r->ivp->opt->h_max;
-    return r->ivp->direction * (h_max > 0 && fabs(h) > h_max ? h_max : fabs(h));
-}
-
 static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
 {
     rkn *r = self;
@@ -160,7 +155,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     }
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     else if (h == 0) h = dae_ivp_first_step(ivp, t, r->y, r->f1, r->table->estimate - 1);
-    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : limited(r, h);
+    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : dae_setup_limited(ivp, h);
     ivp->h_next = s->h_next;
     return DAE_OK;
 }
@@ -327,7 +322,7 @@ static dae_status step(void *self)
             double next = h * (r->angle > 0 ? fmin(ratio(r, err), TURN / r->angle) : ratio(r, err));
             if (rejected && fabs(next) > fabs(h)) next = h;
             if (fixed || (last && !rejected && fabs(next) < fabs(wanted))) next = wanted;
-            accept(r, h, t1, fixed ? next : limited(r, next));
+            accept(r, h, t1, fixed ? next : dae_setup_limited(ivp, next));
             return DAE_OK;
         }
         dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g err=%.3g rejected=%s", s->t, h, bad ? NAN : err,

@@ -26,6 +26,7 @@
 #include "core/vector.h"
 #include "linalg/small.h"
 #include "method/failure.h"
+#include "method/setup.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -132,17 +133,11 @@ static void *create(dae_ivp *ivp, const dae_rodas_table *table, const options *o
         dae_ivp_solves_fixed(ivp);
     } else {
         m->attempt = dae_rodas_general();
-        dae_shifted_spec spec = {.n = ivp->n,
-                                 .jacobian = ivp->jacobian,
-                                 .mass = w->mass,
-                                 .second_order = w->second,
-                                 .own = ivp->linear_solver};
-        w->linear = dae_shifted_create(&spec, a, err);
+        w->linear = dae_setup_solver(ivp, &w->mass, w->second, err);
         if (!w->linear) {
             destroy(m);
             return NULL;
         }
-        dae_ivp_solves_with(ivp, dae_shifted_describe(w->linear));
     }
     ivp->y = m->y;
     ivp->order = table->order;
@@ -171,12 +166,6 @@ static void *create_rodas5p(dae_ivp *ivp, const void *option, dae_error *err)
 static dae_status evaluation_failed(rodas *m, int r, const char *where)
 {
     return dae_says_not_evaluated(m->ivp, r, m->s->t, "the system", where);
-}
-
-static double limited(const rodas *m, double h)
-{
-    double h_max = m->ivp->opt->h_max;
-    return m->ivp->direction * (h_max > 0 && fabs(h) > h_max ? h_max : fabs(h));
 }
 
 /* ---- Jacobian ------------------------------------------------------------------------------------------------ */
@@ -264,7 +253,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_copy(m->n, m->y, m->w.y1);
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     else if (!(h > 0)) h = first_step(m, yp ? yp : m->f1, fabs(dae_ivp_piece_end(ivp) - t));
-    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : limited(m, h);
+    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : dae_setup_limited(ivp, h);
     ivp->h_next = s->h_next;
     return DAE_OK;
 }
@@ -434,7 +423,7 @@ static dae_status step(void *self)
         if (r == 0 && err <= 1) {
             double next = fixed ? wanted : next_step(m, h, err, rejected);
             if (last && !rejected && fabs(next) < fabs(wanted)) next = wanted;
-            accept(m, h, t1, fixed ? next : limited(m, next));
+            accept(m, h, t1, fixed ? next : dae_setup_limited(ivp, next));
             return DAE_OK;
         }
         if (!r && !isfinite(err)) ivp->stats->undefined++;

@@ -29,6 +29,7 @@
 #include "core/vector.h"
 #include "linalg/shifted.h"
 #include "method/failure.h"
+#include "method/setup.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -157,15 +158,12 @@ static void *create(dae_ivp *ivp, const dae_rosenbrock_table *table, const void 
     }
     m->J = dae_arena_reals(a, (size_t)dae_pattern_count(&ivp->jacobian, ivp->n));
     if (dae_arena_failed(a)) goto memory;
-    dae_shifted_spec spec = {
-        .n = ivp->n, .jacobian = ivp->jacobian, .second_order = m->second, .own = ivp->linear_solver};
     ivp->no_iteration = 1;
-    m->linear = dae_shifted_create(&spec, a, err);
+    m->linear = dae_setup_solver(ivp, NULL, m->second, err);
     if (!m->linear) {
         destroy(m);
         return NULL;
     }
-    dae_ivp_solves_with(ivp, dae_shifted_describe(m->linear));
     ivp->y = m->y;
     ivp->order = table->order;
     return m;
@@ -190,12 +188,6 @@ static dae_status evaluation_failed(rosenbrock *m, int r, const char *where)
     return dae_says_not_evaluated(m->ivp, r, m->s->t, "the system", where);
 }
 
-static double limited(const rosenbrock *m, double h)
-{
-    double h_max = m->ivp->opt->h_max;
-    return m->ivp->direction * (h_max > 0 && fabs(h) > h_max ? h_max : fabs(h));
-}
-
 static dae_status reset(void *self, double t, const double *y, const double *yp, double h)
 {
     rosenbrock *m = self;
@@ -215,7 +207,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_copy(m->n, m->f1, m->d1);
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
     else if (h == 0) h = dae_ivp_first_step(ivp, t, m->y, m->f1, m->table->embedded);
-    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : limited(m, h);
+    s->h_next = ivp->opt->fixed_step > 0 ? ivp->direction * h : dae_setup_limited(ivp, h);
     ivp->h_next = s->h_next;
     return DAE_OK;
 }
@@ -457,7 +449,7 @@ static dae_status step(void *self)
         if (r == 0 && err <= 1) {
             double next = fixed ? wanted : next_step(m, h, err, rejected);
             if (last && !rejected && fabs(next) < fabs(wanted)) next = wanted;
-            accept(m, h, t1, fixed ? next : limited(m, next));
+            accept(m, h, t1, fixed ? next : dae_setup_limited(ivp, next));
             return DAE_OK;
         }
         dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g err=%.3g rejected=%s", s->t, h, r ? NAN : err,

@@ -190,7 +190,7 @@ void dae_sun_message(int code, const char *module, const char *function, char *t
     if (code < 0) snprintf(s->message, sizeof s->message, "%s", text);
 }
 
-void dae_sun_count(dae_sun *s, const dae_sun_counts *now)
+static void add_counts(dae_sun *s, const dae_sun_counts *now)
 {
     dae_stats *stats = s->ivp->stats;
     stats->accepted += now->steps - s->seen.steps;
@@ -232,11 +232,64 @@ dae_status dae_sun_fail(dae_sun *s, const char *method, const dae_sun_flag *tabl
                         line->text, cause);
 }
 
-dae_status dae_sun_stuck(dae_sun *s, double h, long undefined)
+/* Fails because steps do not move t any more. undefined: stats->undefined before them. */
+static dae_status stuck_at(dae_sun *s, double h, long undefined)
 {
     int border = s->ivp->stats->undefined > undefined;
     return dae_ivp_fail(s->ivp, border ? DAE_ERR_UNDEFINED : DAE_ERR_STEP_TOO_SMALL,
                         "t = %g: %d steps did not move t (h = %.3g); %s", s->ivp->t, DAE_SUN_MAX_STUCK, h,
                         border ? "the system cannot be evaluated beyond this point"
                                : "a singularity? try other tolerances or another method");
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------- */
+
+/* Adds what is new since the last call to the statistics of the run. */
+static void count(dae_sun *s, const dae_sun_calls *call, void *memory)
+{
+    dae_sun_counts now;
+    call->steps(memory, &now.steps);
+    call->error_failures(memory, &now.error_failures);
+    call->solve_failures(memory, &now.solve_failures);
+    call->iterations(memory, &now.iterations);
+    call->newton_failures(memory, &now.newton_failures);
+    add_counts(s, &now);
+}
+
+static int set_wall(dae_sun *s, const dae_sun_calls *call, void *memory)
+{
+    const dae_ivp *ivp = s->ivp;
+    if (isfinite(ivp->t_stop)) {
+        s->stop_set = 1;
+        return call->set_stop(memory, ivp->t_stop);
+    }
+    return s->stop_set ? call->set_stop(memory, ivp->direction * DAE_SUN_NEVER) : 0;
+}
+
+dae_status dae_sun_step(dae_sun *s, const dae_sun_calls *call, void *memory, double *t, double *h, int *flag)
+{
+    long undefined = s->ivp->stats->undefined;
+    *t = s->ivp->t;
+    *h = 0;
+    *flag = set_wall(s, call, memory);
+    for (int stuck = 0; *flag >= 0 && *t == s->ivp->t; stuck++) {
+        if (stuck == DAE_SUN_MAX_STUCK) {
+            call->next_step(memory, h);
+            return stuck_at(s, *h, undefined);
+        }
+        *flag = call->one(s, t);
+        count(s, call, memory);
+    }
+    call->next_step(memory, h);
+    return DAE_OK;
+}
+
+void dae_sun_derivative(dae_sun *s, const dae_sun_calls *call, void *memory, double t, int k, double *x)
+{
+    N_VSetArrayPointer(x, s->any_view);
+    if (call->derivative(memory, t, k, s->any_view) == 0) return;
+    double end = s->ivp->t, h = 0;
+    call->time(memory, &end);
+    call->last_step(memory, &h);
+    call->derivative(memory, fabs(t - end) < fabs(t - (end - h)) ? end : end - h, k, s->any_view);
 }

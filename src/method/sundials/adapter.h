@@ -53,6 +53,7 @@ typedef struct dae_sun {
     double h, *w;          /* the present step, 0: none yet; n: weights */
 
     dae_sun_counts seen; /* what is in the statistics already */
+    int stop_set;        /* a stop time was */
     int singular;        /* the last factorization met a zero pivot */
     int undefined;       /* the last evaluation could not be done */
     char message[200];   /* the last message of SUNDIALS */
@@ -73,8 +74,26 @@ void dae_sun_message(int code, const char *module, const char *function, char *t
 
 /* Factors the matrix in s. 0: fine; > 0: singular; < 0: out of memory. Counts. */
 int dae_sun_factor(dae_sun *s);
-/* Adds what is new since the last call to the statistics of the run. */
-void dae_sun_count(dae_sun *s, const dae_sun_counts *now);
+/* What CVODE and IDA have alike; memory is theirs. */
+typedef struct dae_sun_calls {
+    int (*steps)(void *memory, long *out);
+    int (*error_failures)(void *memory, long *out);
+    int (*solve_failures)(void *memory, long *out);
+    int (*iterations)(void *memory, long *out);
+    int (*newton_failures)(void *memory, long *out);
+    int (*set_stop)(void *memory, double t);
+    int (*next_step)(void *memory, double *h);
+    int (*last_step)(void *memory, double *h);
+    int (*time)(void *memory, double *t);
+    int (*derivative)(void *memory, double t, int k, N_Vector out);
+    int (*one)(dae_sun *s, double *t); /* one step: a flag, < 0: it failed */
+} dae_sun_calls;
+/* Steps until t moves, up to the wall, which the driver may move between steps; counts. *flag < 0: it failed. *h: the next step. DAE_OK, or
+ * the failure of steps that do not move t. */
+dae_status dae_sun_step(dae_sun *s, const dae_sun_calls *call, void *memory, double *t, double *h, int *flag);
+/* The k-th derivative at t into x. A time beyond the last step by more than the rounding allowance of SUNDIALS is taken as the end of the
+ * step that is nearer. */
+void dae_sun_derivative(dae_sun *s, const dae_sun_calls *call, void *memory, double t, int k, double *x);
 /* Where the first call of the integrator points: t_end, or t_stop where that comes first. */
 double dae_sun_target(const dae_ivp *ivp);
 
@@ -86,7 +105,5 @@ typedef struct dae_sun_flag {
 } dae_sun_flag;
 /* Fails with the line of the table (ended by name NULL) for the flag. method: for the text. */
 dae_status dae_sun_fail(dae_sun *s, const char *method, const dae_sun_flag *table, int flag, double h);
-/* Fails because steps do not move t any more. undefined: stats->undefined before them. */
-dae_status dae_sun_stuck(dae_sun *s, double h, long undefined);
 
 #endif

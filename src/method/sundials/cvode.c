@@ -36,8 +36,7 @@ typedef struct cvode {
     double *moved;        /* n: the new point, projected */
     N_Vector newest;      /* where CVODE keeps it */
     int lmm;              /* CV_BDF or CV_ADAMS */
-    int stop_set;
-    int started; /* a step was taken since the reset */
+    int started;          /* a step was taken since the reset */
 } cvode;
 
 static const dae_sun_flag flags[] = {
@@ -221,45 +220,35 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- Steps ------------------------------------------------------------------------------------ */
 
-static void count(cvode *c)
+static int one(dae_sun *s, double *t)
 {
-    dae_sun_counts now;
-    CVodeGetNumSteps(c->memory, &now.steps);
-    CVodeGetNumErrTestFails(c->memory, &now.error_failures);
-    CVodeGetNumStepSolveFails(c->memory, &now.solve_failures);
-    CVodeGetNumNonlinSolvIters(c->memory, &now.iterations);
-    CVodeGetNumNonlinSolvConvFails(c->memory, &now.newton_failures);
-    dae_sun_count(&c->sun, &now);
+    cvode *c = (cvode *)s;
+    return CVode(c->memory, dae_sun_target(s->ivp), s->y_view, t, CV_ONE_STEP);
 }
 
-/* The driver may move the wall between steps. */
-static int set_wall(cvode *c)
-{
-    const dae_ivp *ivp = c->sun.ivp;
-    if (isfinite(ivp->t_stop)) {
-        c->stop_set = 1;
-        return CVodeSetStopTime(c->memory, ivp->t_stop);
-    }
-    return c->stop_set ? CVodeSetStopTime(c->memory, ivp->direction * DAE_SUN_NEVER) : CV_SUCCESS;
-}
+static const dae_sun_calls calls = {
+    .steps = CVodeGetNumSteps,
+    .error_failures = CVodeGetNumErrTestFails,
+    .solve_failures = CVodeGetNumStepSolveFails,
+    .iterations = CVodeGetNumNonlinSolvIters,
+    .newton_failures = CVodeGetNumNonlinSolvConvFails,
+    .set_stop = CVodeSetStopTime,
+    .next_step = CVodeGetCurrentStep,
+    .last_step = CVodeGetLastStep,
+    .time = CVodeGetCurrentTime,
+    .derivative = CVodeGetDky,
+    .one = one,
+};
 
 static dae_status step(void *self)
 {
     cvode *c = self;
     dae_sun *s = &c->sun;
     dae_ivp *ivp = s->ivp;
-    double t = ivp->t, h = 0;
-    long undefined = ivp->stats->undefined;
-    int flag = set_wall(c);
-    for (int stuck = 0; flag >= 0 && t == ivp->t; stuck++) {
-        if (stuck == DAE_SUN_MAX_STUCK) {
-            CVodeGetCurrentStep(c->memory, &h);
-            return dae_sun_stuck(s, h, undefined);
-        }
-        flag = CVode(c->memory, dae_sun_target(ivp), s->y_view, &t, CV_ONE_STEP);
-        count(c);
-    }
-    CVodeGetCurrentStep(c->memory, &h);
+    double t, h;
+    int flag;
+    dae_status stuck = dae_sun_step(s, &calls, c->memory, &t, &h, &flag);
+    if (stuck) return stuck;
     if (flag < 0) return dae_sun_fail(s, c->name, flags, flag, h);
     take_projected(c);
     c->started = 1;
@@ -268,19 +257,6 @@ static dae_status step(void *self)
     ivp->h_next = s->h = h;
     CVodeGetLastOrder(c->memory, &ivp->order);
     return DAE_OK;
-}
-
-/* The k-th derivative at t into x. A time beyond the last step by more than CVODE's own rounding
- * allowance is taken as the end of the step that is nearer. */
-static void derivative(cvode *c, double t, int k, double *x)
-{
-    dae_sun *s = &c->sun;
-    N_VSetArrayPointer(x, s->any_view);
-    if (CVodeGetDky(c->memory, t, k, s->any_view) == CV_SUCCESS) return;
-    double end = s->ivp->t, h = 0;
-    CVodeGetCurrentTime(c->memory, &end);
-    CVodeGetLastStep(c->memory, &h);
-    CVodeGetDky(c->memory, fabs(t - end) < fabs(t - (end - h)) ? end : end - h, k, s->any_view);
 }
 
 static void interpolate(void *self, double t, double *y, double *yp)
@@ -292,8 +268,8 @@ static void interpolate(void *self, double t, double *y, double *yp)
         if (yp && dae_ivp_f(s->ivp, s->ivp->t, s->y, yp)) dae_zero(s->ivp->n, yp);
         return;
     }
-    derivative(c, t, 0, y);
-    if (yp) derivative(c, t, 1, yp);
+    dae_sun_derivative(s, &calls, c->memory, t, 0, y);
+    if (yp) dae_sun_derivative(s, &calls, c->memory, t, 1, yp);
 }
 
 /* ---- Descriptors ------------------------------------------------------------------------------ */

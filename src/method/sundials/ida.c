@@ -45,8 +45,7 @@ typedef struct ida {
     int f_known;
     dae_damping damping; /* behind a jump: order 1 */
     double correction;   /* size of a Newton correction to the initial values, in units of the tolerances */
-    int stop_set;
-    int started; /* a step was taken since the reset */
+    int started;         /* a step was taken since the reset */
 } ida;
 
 static const dae_sun_flag flags[] = {
@@ -429,45 +428,35 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- Steps ------------------------------------------------------------------------------------ */
 
-static void count(ida *c)
+static int one(dae_sun *s, double *t)
 {
-    dae_sun_counts now;
-    IDAGetNumSteps(c->memory, &now.steps);
-    IDAGetNumErrTestFails(c->memory, &now.error_failures);
-    IDAGetNumStepSolveFails(c->memory, &now.solve_failures);
-    IDAGetNumNonlinSolvIters(c->memory, &now.iterations);
-    IDAGetNumNonlinSolvConvFails(c->memory, &now.newton_failures);
-    dae_sun_count(&c->sun, &now);
+    ida *c = (ida *)s;
+    return IDASolve(c->memory, dae_sun_target(s->ivp), t, s->y_view, s->yp_view, IDA_ONE_STEP);
 }
 
-/* The driver may move the wall between steps. */
-static int set_wall(ida *c)
-{
-    const dae_ivp *ivp = c->sun.ivp;
-    if (isfinite(ivp->t_stop)) {
-        c->stop_set = 1;
-        return IDASetStopTime(c->memory, ivp->t_stop);
-    }
-    return c->stop_set ? IDASetStopTime(c->memory, ivp->direction * DAE_SUN_NEVER) : IDA_SUCCESS;
-}
+static const dae_sun_calls calls = {
+    .steps = IDAGetNumSteps,
+    .error_failures = IDAGetNumErrTestFails,
+    .solve_failures = IDAGetNumStepSolveFails,
+    .iterations = IDAGetNumNonlinSolvIters,
+    .newton_failures = IDAGetNumNonlinSolvConvFails,
+    .set_stop = IDASetStopTime,
+    .next_step = IDAGetCurrentStep,
+    .last_step = IDAGetLastStep,
+    .time = IDAGetCurrentTime,
+    .derivative = IDAGetDky,
+    .one = one,
+};
 
 static dae_status step(void *self)
 {
     ida *c = self;
     dae_sun *s = &c->sun;
     dae_ivp *ivp = s->ivp;
-    double t = ivp->t, h = 0;
-    long undefined = ivp->stats->undefined;
-    int flag = set_wall(c);
-    for (int stuck = 0; flag >= 0 && t == ivp->t; stuck++) {
-        if (stuck == DAE_SUN_MAX_STUCK) {
-            IDAGetCurrentStep(c->memory, &h);
-            return dae_sun_stuck(s, h, undefined);
-        }
-        flag = IDASolve(c->memory, dae_sun_target(ivp), &t, s->y_view, s->yp_view, IDA_ONE_STEP);
-        count(c);
-    }
-    IDAGetCurrentStep(c->memory, &h);
+    double t, h;
+    int flag;
+    dae_status stuck = dae_sun_step(s, &calls, c->memory, &t, &h, &flag);
+    if (stuck) return stuck;
     if (flag < 0 && !c->started && c->correction > 1) {
         return inconsistent(
             c, "the first step failed; for index 2 and 3 give values that satisfy the hidden constraints "
@@ -485,19 +474,6 @@ static dae_status step(void *self)
     return DAE_OK;
 }
 
-/* The k-th derivative at t into x. A time beyond the last step by more than IDA's own rounding allowance
- * is taken as the end of the step that is nearer. */
-static void derivative(ida *c, double t, int k, double *x)
-{
-    dae_sun *s = &c->sun;
-    N_VSetArrayPointer(x, s->any_view);
-    if (IDAGetDky(c->memory, t, k, s->any_view) == IDA_SUCCESS) return;
-    double end = s->ivp->t, h = 0;
-    IDAGetCurrentTime(c->memory, &end);
-    IDAGetLastStep(c->memory, &h);
-    IDAGetDky(c->memory, fabs(t - end) < fabs(t - (end - h)) ? end : end - h, k, s->any_view);
-}
-
 static void interpolate(void *self, double t, double *y, double *yp)
 {
     ida *c = self;
@@ -507,8 +483,8 @@ static void interpolate(void *self, double t, double *y, double *yp)
         if (yp) dae_copy(s->ivp->n, s->yp, yp);
         return;
     }
-    derivative(c, t, 0, y);
-    if (yp) derivative(c, t, 1, yp);
+    dae_sun_derivative(s, &calls, c->memory, t, 0, y);
+    if (yp) dae_sun_derivative(s, &calls, c->memory, t, 1, yp);
 }
 
 /* ---- Descriptor ------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include "core/vector.h"
 #include "linalg/shifted.h"
 #include "method/failure.h"
+#include "method/setup.h"
 #include "method/undamped.h"
 #include "method/vode/coefficients.h"
 #include "method/vode/nordsieck.h"
@@ -256,16 +257,11 @@ static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *e
     v->correct = DAE_KERNEL_PICK(correct, 0);
     v->square = DAE_KERNEL_PICK(square, 0);
     if (!v->functional) {
-        dae_shifted_spec spec = {.n = n,
-                                 .jacobian = ivp->jacobian,
-                                 .second_order = ivp->sys->structure.second_order,
-                                 .own = ivp->linear_solver};
-        v->P = dae_shifted_create(&spec, ivp->arena, err);
+        v->P = dae_setup_solver(ivp, NULL, ivp->sys->structure.second_order, err);
         if (!v->P) {
             destroy(v);
             return NULL;
         }
-        dae_ivp_solves_with(ivp, dae_shifted_describe(v->P));
     }
     ivp->y = v->z;
     return v;
