@@ -20,9 +20,7 @@ int cli_with_memory(int status)
         fprintf(stderr, "daedalus: out of memory; the answer is not complete\n");
         cli_starved(1);
     }
-    return cli_starved(0) && (status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_INCONSISTENT)
-               ? EXIT_FAILED
-               : status;
+    return cli_starved(0) && status <= EXIT_LIMIT ? EXIT_FAILED : status;
 }
 
 int cli_wrong(const cli_args *args, const char *format, ...)

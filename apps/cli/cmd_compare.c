@@ -53,6 +53,7 @@ static int find_reference(comparison *c)
     if (!cli_has(c->args, "quiet")) fprintf(stderr, "compare: computing a reference solution ...\n");
     c->reference = dae_reference_compute(&c->view, &o, &err);
     if (c->reference) dae_reference_use(c->reference, &c->view);
+    else if (err.status == DAE_ERR_MEMORY) return cli_wrong(c->args, "out of memory");
     else if (!cli_has(c->args, "quiet")) fprintf(stderr, "compare: no reference solution: %s\n", err.text);
     return 0;
 }

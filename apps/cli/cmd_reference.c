@@ -82,7 +82,9 @@ static int run(cli_args *args)
     dae_store cache = cli_cache(args);
     dae_reference_name(p, name, sizeof name);
     cli_cache_path(name, path, sizeof path);
-    if (r && !cached && dae_reference_keep(r, p, &cache, NULL) < 0) status = EXIT_USAGE;
+    dae_error err = {0};
+    if (r && !cached && dae_reference_keep(r, p, &cache, &err) < 0)
+        status = err.status == DAE_ERR_MEMORY ? cli_wrong(args, "out of memory") : EXIT_USAGE;
     if (r && args->json) dae_reference_write(r, p, cli_write_file, stdout);
     else if (r) print(r, p, path, cached);
     dae_reference_destroy(r);

@@ -65,7 +65,9 @@ dae_reference *cli_reference_find(cli_args *args, const dae_problem *p)
     dae_error err = {0};
     char name[128], path[4096] = "";
     dae_reference *r = p->info ? dae_reference_find(p, &cache, &err) : NULL;
-    if (!r && err.status < 0) {
+    if (!r && err.status == DAE_ERR_MEMORY) {
+        cli_wrong(args, "out of memory");
+    } else if (!r && err.status < 0) {
         dae_reference_name(p, name, sizeof name);
         cli_cache_path(name, path, sizeof path);
         fprintf(stderr, "daedalus: %s is not used: %s\n", path, err.text);
@@ -83,5 +85,5 @@ int cli_reference_use(cli_args *args, dae_problem *p, dae_reference **r)
     if ((mode && !strcmp(mode, "none")) || p->reference) return 0;
     *r = cli_reference_find(args, p);
     if (*r) dae_reference_use(*r, p);
-    return 0;
+    return cli_starved(0) ? EXIT_USAGE : 0;
 }

@@ -127,3 +127,11 @@ int dae_bytes_write(const char *text, size_t length, void *bytes)
     b->text[b->length] = 0;
     return 0;
 }
+
+int dae_says_no_memory(const char *why)
+{
+    static const char *const words[] = {"memory", "cannot create", "cannot allocate"}; /* glibc's */
+    int found = 0;
+    for (int k = 0; k < 3 && why; k++) found = found || strstr(why, words[k]) != NULL;
+    return found;
+}

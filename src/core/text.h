@@ -31,6 +31,9 @@ int dae_text_write(const char *text, size_t length, void *x);
 /* Hands over the rest; DAE_OK or DAE_ERR_FILE. */
 dae_status dae_text_end(dae_text *x);
 
+/* Whether words of the system, as of dlerror, tell that memory ran out; NULL: no. */
+int dae_says_no_memory(const char *why);
+
 /* Text in memory: a dae_write_fn that adds to it, with a 0 behind; free text. */
 typedef struct dae_bytes {
     char *text; /* NULL: nothing yet */

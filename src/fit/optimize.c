@@ -2,6 +2,7 @@
  * search over the whole box by controlled random search with local mutation (CRS2) where asked for, conditions as a penalty. */
 #include <daedalus/optimize.h>
 
+#include "core/text.h"
 #include "fit/goal.h"
 #include "problem/problem.h"
 
@@ -76,6 +77,8 @@ static dae_status load(nlopt *n, dae_error *err)
     FUNCTIONS(X)
 #undef X
     if (!bad) return DAE_OK;
+    const char *why = library ? NULL : dlerror();
+    if (dae_says_no_memory(why)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     return dae_fail(
         err, DAE_ERR_UNSUPPORTED, NAN,
         "a design needs the library %s, which was not found; install it (Debian: apt install libnlopt0)",
@@ -94,7 +97,7 @@ typedef struct search {
     double *best, best_objective, best_violation;
     double *best_gradient; /* np, of the objective; NAN: not known */
     double size;           /* of the objective at the start */
-    int evaluations, failed, cancelled;
+    int evaluations, failed, cancelled, starved;
     dae_error err;
     nlopt_opt going; /* to be stopped */
 } search;
@@ -106,9 +109,9 @@ static double violation(const search *s)
     return worst;
 }
 
-static void cancel(search *s)
+static void stop(search *s, int *reason)
 {
-    s->cancelled = 1;
+    *reason = 1;
     if (s->going) s->call.force_stop(s->going);
 }
 
@@ -127,7 +130,7 @@ static void note(search *s)
     for (int j = 0; j < s->np; j++) here = here && s->x[j] == s->best[j];
     if (here && s->derived) memcpy(s->best_gradient, s->gradient, (size_t)s->np * sizeof *s->gradient);
     dae_optimize_progress at = {s->evaluations, f, broken, s->x, s->np};
-    if (s->opt->progress && s->opt->progress(&at, s->opt->user)) cancel(s);
+    if (s->opt->progress && s->opt->progress(&at, s->opt->user)) stop(s, &s->cancelled);
 }
 
 /* The point z (in units of scale); 0: known now. */
@@ -147,9 +150,10 @@ static int visit(search *s, const double *z, int derive)
     s->known = status >= 0 && status != DAE_CANCELLED;
     s->derived = derive;
     if (!s->known) {
-        if (status == DAE_CANCELLED) cancel(s);
+        if (status == DAE_CANCELLED) stop(s, &s->cancelled);
         s->failed++;
         s->err = err;
+        if (status == DAE_ERR_MEMORY) stop(s, &s->starved); /* no property of the point */
         return -1;
     }
     note(s);
@@ -335,8 +339,8 @@ static dae_status work(search *s, dae_optimize_result *r, dae_error *err)
     if (status >= 0 && s->opt->global && !bounded(s))
         status = dae_fail(err, DAE_ERR_INPUT, NAN, "a global search needs bounds of all free parameters");
     if (status >= 0 && s->opt->global && !s->cancelled) code = search_all(s, z, z + n, z + 2 * n);
-    if (status >= 0 && !s->cancelled) code = search_near(s, z, z + n, z + 2 * n);
-    if (status >= 0) {
+    if (status >= 0 && !s->cancelled && !s->starved) code = search_near(s, z, z + n, z + 2 * n);
+    if (status >= 0 && code != NLOPT_OUT_OF_MEMORY && !s->starved) {
         for (int j = 0; j < s->np; j++) z[j] = s->best[j] / s->scale[j];
         s->known = 0;
         const double *g = s->cancelled || visit(s, z, 1) ? s->best_gradient : s->gradient;
@@ -348,6 +352,8 @@ static dae_status work(search *s, dae_optimize_result *r, dae_error *err)
         r->evaluations = s->evaluations;
         tell_end(s, code, r);
     }
+    if (status >= 0 && (code == NLOPT_OUT_OF_MEMORY || s->starved))
+        status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     free(z);
     return status;
 }

@@ -208,7 +208,8 @@ static dae_status build(dae_sensitivity *s, dae_error *err)
     e->arena = s->arena;
     e->z = dae_arena_reals(s->arena, (size_t)s->f->nz);
     e->zp = dae_arena_reals(s->arena, (size_t)s->f->nz);
-    dae_status r = choose_mode(s, err);
+    dae_status r = dae_arena_failed(s->arena) ? dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory")
+                                              : choose_mode(s, err);
     if (r >= 0) r = e->columns ? dae_columns_create(e, s->opt.products, err) : dae_abreast_create(e, err);
     if (r >= 0) r = take_memory(s, err);
     if (r >= 0) r = tolerances(s, err);

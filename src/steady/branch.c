@@ -483,7 +483,7 @@ static dae_status both_ways(follower *f, at *origin, dae_error *err)
         for (int c = 0; c < n && way == 0; c++) f->now.tau[c] = -origin->tau[c];
         if (way == 0 || first == 1) r = keep(f, &f->now, DAE_BRANCH_REGULAR, 0, err);
         if (r < 0) return r;
-        r = dae_stationary_set(&f->s, origin->alpha, err);
+        r = dae_stationary_set(&f->s, origin->alpha, &mine);
         for (int c = 0; c < n && way == 0; c++) origin->tau[c] = -origin->tau[c];
         if (r >= 0) r = follow(f, origin, &mine);
         for (int c = 0; c < n && way == 0; c++) origin->tau[c] = -origin->tau[c];

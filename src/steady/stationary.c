@@ -502,6 +502,7 @@ dae_status dae_stationary_solve(dae_stationary *s, double tolerance, int max_ite
         norm = off;
     }
     free(work);
+    if (s->starved) return no_memory(err);
     if (done) return DAE_OK;
     return dae_fail(
         err, DAE_ERR_CONVERGENCE, s->t,

@@ -83,8 +83,11 @@ static dae_status find(dae_stationary *s, const dae_problem *p, const dae_steady
     dae_error later = {0};
     memcpy(x->y, guess, bytes);
     dae_status run = run_first(p, o, length, x->y, &later);
-    if (run == DAE_CANCELLED) *err = later;
-    if (run < 0 || run == DAE_CANCELLED) return run < 0 ? r : run;
+    if (run == DAE_CANCELLED || run == DAE_ERR_MEMORY) {
+        *err = later;
+        return run;
+    }
+    if (run < 0) return r;
     x->settled = 1;
     stop(p, x->y);
     return dae_stationary_solve(s, o->tolerance, o->max_iterations, x->y, &x->iterations, err);

@@ -40,7 +40,8 @@ const char *dae_compare_solvers(int mechanism)
 }
 
 /* Residuals at the points of the run. */
-static void measure_drift(dae_compared *c, const dae_problem *p, const dae_run_result *r)
+static dae_status measure_drift(dae_compared *c, const dae_problem *p, const dae_run_result *r,
+                                dae_error *err)
 {
     dae_formulation *f = dae_formulation_create(&p->system, "descriptor", NULL, 0, NULL);
     int count = r->npoint;
@@ -58,6 +59,7 @@ static void measure_drift(dae_compared *c, const dae_problem *p, const dae_run_r
         c->npoint = count;
     }
     dae_formulation_destroy(f);
+    return c->npoint ? DAE_OK : dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
 }
 
 static double imbalance(const dae_run_result *r)
@@ -68,15 +70,17 @@ static double imbalance(const dae_run_result *r)
 /* The work of forces is integrated over the points of the trajectory. At the ends of the steps the states are the
  * most accurate, and the points few; the same run with points inside has many, of the dense output. The better
  * of both bounds the error. */
-static double energy_error(const dae_problem *p, const dae_run_options *opt, double at_ends)
+static dae_status energy_error(const dae_problem *p, const dae_run_options *opt, double *energy,
+                               dae_error *err)
 {
     dae_run_options o = *opt;
     o.points = 16;
     o.repeat = 1;
-    dae_run_result *r = dae_run(p, &o, NULL);
-    double inside = imbalance(r);
+    dae_run_result *r = dae_run(p, &o, err);
+    dae_status s = !r || r->status == DAE_ERR_MEMORY ? DAE_ERR_MEMORY : DAE_OK;
+    *energy = fmin(*energy, imbalance(r));
     dae_run_destroy(r);
-    return fmin(at_ends, inside);
+    return s < 0 ? dae_fail(err, s, NAN, "out of memory") : s;
 }
 
 dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, const char *label,
@@ -93,7 +97,7 @@ dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, con
     if (!r) return DAE_ERR_MEMORY;
     c->run = dae_measurement_of(r);
     snprintf(c->run.solver, sizeof c->run.solver, "%s", label);
-    if (mechanical && r->npoint > 0) measure_drift(c, p, r);
+    dae_status s = mechanical && r->npoint > 0 ? measure_drift(c, p, r, err) : DAE_OK;
     for (int i = 0; i < c->npoint; i++) {
         c->position_max = fmax(c->position_max, c->position[i]);
         c->velocity_max = fmax(c->velocity_max, c->velocity[i]);
@@ -101,8 +105,7 @@ dae_status dae_compare_run(const dae_problem *p, const dae_run_options *opt, con
     int done = r->status >= 0;
     c->energy = imbalance(r);
     dae_run_destroy(r);
-    if (p->derived.energy && done) c->energy = energy_error(p, &o, c->energy);
-    return DAE_OK;
+    return s >= 0 && p->derived.energy && done ? energy_error(p, &o, &c->energy, err) : s;
 }
 
 void dae_compared_free(dae_compared *c)

@@ -232,6 +232,10 @@ static dae_reference *climb(const dae_problem *p, const dae_reference_options *o
             s = solve(p, method[j], rtol, opt, now->y[j], &trouble);
             if (s < 0) *failed = j;
         }
+        if (s == DAE_ERR_MEMORY) {
+            dae_fail(err, s, NAN, "out of memory");
+            goto fail;
+        }
         if (s < 0) { /* what was reached before counts */
             snprintf(r->stopped, sizeof r->stopped, "%.250s", trouble.text);
             break;

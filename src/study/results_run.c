@@ -13,7 +13,7 @@ typedef struct batch {
     dae_result_row *row;
     const int *order;
     const dae_results_options *opt;
-    int count, done, failed;
+    int count, done, failed, starved;
 } batch;
 
 static dae_result_row *row_of(const batch *b, long task)
@@ -32,6 +32,10 @@ static int work(long task, int worker, dae_write_fn *write, void *to, void *user
 
 static int finish(batch *b, const dae_result_row *row)
 {
+    if (row->run.status == DAE_ERR_MEMORY) { /* that is of this moment, not of the run: it is not kept */
+        b->starved = 1;
+        return 0;
+    }
     b->done++;
     b->failed += row->run.status != DAE_OK;
     return b->opt->done && b->opt->done(row, b->opt->user) ? -1 : 0;
@@ -73,7 +77,7 @@ dae_status dae_results_run(dae_result_row *row, const int *order, int count, con
 {
     const dae_results_options standard = {0};
     if (!opt) opt = &standard;
-    batch b = {row, order, opt, count, 0, 0};
+    batch b = {row, order, opt, count, 0, 0, 0};
     double seconds = opt->max_seconds * (opt->repeat > 1 ? opt->repeat + 1 : 1);
     dae_workers w = {.jobs = opt->jobs,
                      .fresh = 1,
@@ -87,5 +91,5 @@ dae_status dae_results_run(dae_result_row *row, const int *order, int count, con
                      .user = &b};
     dae_status s = dae_workers_run(&w, count, NULL, err);
     look(&b);
-    return s;
+    return s >= 0 && b.starved ? dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory") : s;
 }

@@ -213,7 +213,7 @@ static void bury(pool *p, int slot)
         p->stop = 2;
         p->status = WEXITSTATUS(how);
     }
-    if (!p->stop && (task >= 0 || atomic_load(&p->common->next) < p->count))
+    if (!p->stop && !p->trouble && (task >= 0 || atomic_load(&p->common->next) < p->count))
         p->trouble = start(p, slot, task);
 }
 

@@ -5,6 +5,7 @@
  * NAME@TIME are the rows of datasets /series/NAME (rows x times), with the times in /series/t. */
 #include "core/arena.h"
 #include "core/number.h"
+#include "core/text.h"
 #include "table/table.h"
 
 #include <math.h>
@@ -136,6 +137,7 @@ static dae_status load(hdf5 *h, dae_error *err)
     void *library = dlopen(DAE_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {
         pthread_mutex_unlock(&one_at_a_time);
+        if (dae_says_no_memory(dlerror())) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
         return dae_fail(
             err, DAE_ERR_UNSUPPORTED, NAN,
             "HDF5 files need the library %s, which was not found; install it (Debian: apt install "
@@ -783,9 +785,9 @@ dae_table *dae_table_read_hdf5(const void *data, size_t size, dae_error *err)
 
 static dae_status missing(dae_error *err)
 {
-    return dae_fail(
-        err, DAE_ERR_UNSUPPORTED, NAN,
-        "this program was built without HDF5; install libhdf5-dev and build again (make extras), or use CSV or JSON files");
+    return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
+                    "this program was built without HDF5; install libhdf5-dev and build again (make extras), "
+                    "or use CSV or JSON files");
 }
 
 dae_status dae_table_hdf5(const dae_table *t, dae_write_fn *write, void *user, dae_error *err)

@@ -58,6 +58,9 @@ printf '{"start":0,"itera' >> "$dir/cut"
 "$program" fit "$model/lynx_hare.deq" --data "$model/lynx_hare.csv" --free "$free" --log "$dir/cut" > "$dir/again" 2> "$dir/e"
 check "goes on" says 'goes on after iteration 2' "$dir/e"
 "$program" fit "$model/lynx_hare.deq" --data "$model/lynx_hare.csv" --free "$free" --log "$dir/cut" --json > "$dir/again.json" 2> "$dir/e"
+check "nothing but JSON" test ! -s "$dir/e"
+"$program" fit "$model/lynx_hare.deq" --data "$model/lynx_hare.csv" --free a --max-iterations 1 --log "$dir/new" > "$dir/text" 2> "$dir/e"
+check "a new record goes on from nowhere" test "$(grep -c 'goes on' "$dir/e")" -eq 0
 whole=$(value 'r["parameters"]["a"]["value"]' "$dir/whole.json")
 again=$(value 'r["parameters"]["a"]["value"]' "$dir/again.json")
 check "the same end: $whole $again" python3 -c "import sys; sys.exit(not abs($whole - $again) < 1e-5 * abs($whole))"

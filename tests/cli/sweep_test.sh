@@ -6,6 +6,8 @@
 expect 2 sweep; says 'PROBLEM|MODEL.json is missing' err
 expect 2 sweep cable-drum; says '--out DIR is missing' err
 expect 2 sweep cable-drum --out d; says 'nothing varies' err
+mkdir folder.csv && expect 2 sweep cable-drum --vary mu=0:0.5:2 --out folder.csv --quiet; says 'Is a directory' err
+test ! -e folder.sweep || wrong 'runs were made for a table that cannot be written'
 expect 2 sweep cable-drum --vary nu=0:1:3 --out d; says 'no parameter "nu"; it has mu' err
 expect 2 sweep emep --vary nu=0:1:3 --out d; says 'it has T, M, O2' err
 

@@ -250,6 +250,50 @@ static void several_intervals_lead_home(void **state)
     dae_problem_destroy(q);
 }
 
+/* The cost of the first point that a fit looks at. */
+typedef struct course {
+    double first;
+    int count;
+} course;
+
+static int on_the_way(const dae_fit_progress *at, void *user)
+{
+    course *c = user;
+    if (!c->count++) c->first = at->cost;
+    return 0;
+}
+
+/* x' = 1 - k x, x(0) = 1 stays at 1 for k = 1, where the fit begins. Data of 1 at the start and at the two cuts, where they are the first
+ * guess of the state, and of 2 at the other nine times: the sum of squares is 9 with three intervals as with one. */
+static void several_intervals_look_at_all_data(void **state)
+{
+    static const char model[] =
+        "model m\nparam k = 1\nvar x = 1\nx' = 1 - k*x\nsolve t = 0 .. 3, rtol = 1e-9\n";
+    const dae_fit_free list[] = {{"k", NAN, 0, 5}};
+    const char *const column[] = {"x"};
+    double t[12], value[12];
+    course seen[2] = {{0}};
+    (void)state;
+    for (int i = 0; i < 12; i++) t[i] = 0.25 * i, value[i] = i % 4 ? 2 : 1;
+    for (int k = 0; k < 2; k++) {
+        dae_error err = {0};
+        dae_problem *p = open_problem(model);
+        dae_fit_experiment e = {
+            .name = "made here", .ntime = 12, .ncolumn = 1, .t = t, .column = column, .value = value};
+        const dae_fit_experiment *data[] = {&e};
+        dae_fit_options o = dae_fit_options_default(p);
+        o.intervals = k ? 3 : 1;
+        o.progress = on_the_way;
+        o.user = &seen[k];
+        dae_fit_result *r = dae_fit(p, list, 1, data, 1, &o, &err);
+        if (!r) fail_msg("%s", err.text);
+        dae_fit_destroy(r);
+        dae_problem_destroy(p);
+    }
+    assert_near(seen[0].first, 4.5 / 3.25, 1e-6); /* the unit of a column: the root of its mean square */
+    assert_near(seen[1].first, 4.5 / 3.25, 1e-6);
+}
+
 /* ---- Mistakes --------------------------------------------------------------------------------------------------------- */
 
 static void mistakes_are_told(void **state)
@@ -303,6 +347,7 @@ int main(void)
                                        cmocka_unit_test(bounds_hold),
                                        cmocka_unit_test(experiments_have_their_own_settings),
                                        cmocka_unit_test(several_intervals_lead_home),
+                                       cmocka_unit_test(several_intervals_look_at_all_data),
                                        cmocka_unit_test(mistakes_are_told),
                                        cmocka_unit_test(student_quantiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
