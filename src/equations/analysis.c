@@ -129,6 +129,26 @@ static int differentiate(dae_graph *g, dae_arena *arena, dae_analysis *a)
     return !dae_graph_failed(g);
 }
 
+int dae_analysis_of(const dae_analysis *a, const int *node, dae_arena *arena, dae_analysis *out)
+{
+    dae_graph *g = a->model->graph;
+    *out = *a;
+    out->node = dae_arena_copy(arena, node, (size_t)a->n + 1, sizeof *node);
+    out->entry = dae_arena_ints(arena, (size_t)a->row_start[a->n] + 1);
+    if (dae_arena_failed(arena)) return 0;
+    for (int i = 0; i < a->n; i++) {
+        dae_partial *p = NULL;
+        int np = dae_graph_gradient(g, node[i], &p);
+        if (np < 0) return 0;
+        for (int e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
+            int j = a->column[e], by = partial_by(g, p, np, j, a->sigma.d[j] - a->sigma.c[i]);
+            out->entry[e] = by < 0 ? 0 : by;
+        }
+        free(p);
+    }
+    return differentiate(g, arena, out);
+}
+
 /* One pass without repair: 1: done; 0: no perfect matching; -1: no memory. */
 static int analyze_once(dae_graph *g, dae_arena *arena, dae_analysis *a, dae_matching *m, dae_signature *s)
 {

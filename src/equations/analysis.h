@@ -27,6 +27,9 @@ typedef struct dae_analysis {
  * messages say which, and hold notes about repairs. */
 dae_status dae_analyze(dae_model *model, dae_arena *arena, dae_analysis *out, dae_messages *messages);
 
+/* The same analysis of equations that are `node` (n) instead, with the same structure. 0: no memory. */
+int dae_analysis_of(const dae_analysis *a, const int *node, dae_arena *arena, dae_analysis *out);
+
 /* Values of X (a->total) as the model gives them at the start: given values and guesses, 0 for the rest. */
 void dae_analysis_start(const dae_analysis *a, double *X);
 

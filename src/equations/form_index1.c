@@ -4,7 +4,10 @@
  *     rows of states: z_i' = the derivative of that state, an entry of z;   the other rows: 0 = f_i^(m), m <= c_i
  *
  * M = diag(1 at states and discrete values, 0). The Jacobian is exact. Small systems have dense ones and change their states where the
- * pose wants others (charts); large ones have sparse ones and keep the choice made at the start, since patterns are fixed. */
+ * pose wants others (charts); large ones have sparse ones and keep the choice made at the start, since patterns are fixed.
+ *
+ * Jumps are located. Kinks that are continuous are not: in networks many stand on their corners (flows that are zero), and all that
+ * a stiff method loses there is a step that its error test shortens. */
 #include "equations/forms.h"
 
 #include "core/error.h"
@@ -31,20 +34,24 @@ typedef struct index1 {
     int *to;
     double *mass; /* n */
     dae_evaluator *residual, *jacobian;
-    double *residual_work, *jacobian_work, *out, *discrete, *X, *y;
+    double *residual_work, *jacobian_work, *out, *X, *y;
+    dae_sides *sides; /* and discrete values */
     unsigned char *changed;
     int started;
 } index1;
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------------------- */
 
+static void start_evaluators(index1 *x)
+{
+    dae_evaluator_start(x->residual, x->residual_work, x->s->parameter, dae_sides_discrete(x->sides));
+    dae_evaluator_start(x->jacobian, x->jacobian_work, x->s->parameter, dae_sides_discrete(x->sides));
+}
+
 static int take_discrete(index1 *x, const double *values)
 {
-    size_t size = (size_t)x->s->model->ndiscrete * sizeof(double);
-    if (size == 0 || !memcmp(x->discrete, values, size)) return 0;
-    memcpy(x->discrete, values, size);
-    dae_evaluator_start(x->residual, x->residual_work, x->s->parameter, x->discrete);
-    dae_evaluator_start(x->jacobian, x->jacobian_work, x->s->parameter, x->discrete);
+    if (!dae_sides_take(x->sides, values)) return 0;
+    start_evaluators(x);
     return 1;
 }
 
@@ -53,12 +60,19 @@ static void to_X(const index1 *x, const double *z, double *X)
     for (int k = 0; k < x->total; k++) X[k] = z[x->at[k]];
 }
 
+/* The point z with its discrete values and sides. */
+static void take_point(index1 *x, double t, const double *z)
+{
+    take_discrete(x, z + x->total);
+    to_X(x, z, x->X);
+    if (dae_sides_follow(x->sides, t, x->X)) start_evaluators(x);
+}
+
 static int rhs(double t, const double *z, double *f, void *user)
 {
     index1 *x = user;
     const int *state = dae_reduced_states(x->d);
-    take_discrete(x, z + x->total);
-    to_X(x, z, x->X);
+    take_point(x, t, z);
     dae_evaluator_run(x->residual, x->residual_work, t, x->X, x->out);
     for (int k = 0; k < x->dof; k++) f[k] = x->X[state[k] + 1];
     memcpy(f + x->dof, x->out, (size_t)x->nequation * sizeof *f);
@@ -69,12 +83,37 @@ static int rhs(double t, const double *z, double *f, void *user)
 static int jac(double t, const double *z, double *values, void *user)
 {
     index1 *x = user;
-    take_discrete(x, z + x->total);
-    to_X(x, z, x->X);
+    take_point(x, t, z);
     dae_evaluator_run(x->jacobian, x->jacobian_work, t, x->X, x->out);
     for (int e = 0; e < x->nentry; e++) values[x->to[e]] = x->out[e];
     for (int k = 0; k < x->dof; k++) values[x->to[x->nentry + k]] = 1;
     return 0;
+}
+
+static int switch_values(double t, const double *z, const int *side, double *margin, int *next, void *user)
+{
+    index1 *x = user;
+    take_point(x, t, z);
+    dae_sides_values(x->sides, t, x->X, side, margin, next);
+    return 0;
+}
+
+static const char *switch_name(int i, void *user)
+{
+    return dae_sides_name(((const index1 *)user)->sides, i);
+}
+
+/* After a switch: states stay, all else follows on the new side. */
+static int adapt(double t, double *z, void *user)
+{
+    index1 *x = user;
+    const double *X;
+    take_point(x, t, z);
+    dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
+    dae_reduced_take(x->d, t, x->X);
+    int r = dae_reduced_solve(x->d, t, z, &X);
+    for (int k = 0; !r && k < x->total; k++) z[x->at[k]] = X[k];
+    return r;
 }
 
 /* ---- Order of the variables --------------------------------------------------------------------------------------------------- */
@@ -112,7 +151,7 @@ static int push(index1 *x, int *capacity, int row, int column, int node)
 
 static int find_entries(index1 *x)
 {
-    const dae_analysis *a = &x->s->analysis;
+    const dae_analysis *a = &x->s->smooth->analysis;
     int capacity = 0, good = 1;
     for (int e = 0; e < x->nequation && good; e++) {
         dae_partial *p = NULL;
@@ -171,6 +210,7 @@ static void destroy(dae_form *f)
     index1 *x = f->self;
     if (!x) return;
     dae_reduced_destroy(x->d);
+    dae_sides_destroy(x->sides);
     dae_evaluator_destroy(x->residual);
     dae_evaluator_destroy(x->jacobian);
     free(x->row);
@@ -190,7 +230,6 @@ static int take_arrays(index1 *x)
     x->X = dae_arena_reals(x->arena, n);
     x->y = dae_arena_reals(x->arena, (size_t)s->n + 1);
     x->changed = dae_arena_take(x->arena, (size_t)s->n + 1, 1);
-    x->discrete = dae_arena_copy(x->arena, s->discrete, (size_t)s->model->ndiscrete + 1, sizeof(double));
     x->out = dae_arena_reals(x->arena, (size_t)(x->nequation + x->nentry) + 1);
     x->residual_work = dae_arena_reals(x->arena, dae_evaluator_work(x->residual) + 1);
     x->jacobian_work = dae_arena_reals(x->arena, dae_evaluator_work(x->jacobian) + 1);
@@ -201,7 +240,7 @@ static int take_arrays(index1 *x)
 static int build(index1 *x)
 {
     const dae_equation_system *s = x->s;
-    const dae_analysis *a = &s->analysis;
+    const dae_analysis *a = &s->smooth->analysis;
     int bad = 0;
     x->total = a->total;
     x->n = a->total + s->model->ndiscrete;
@@ -215,9 +254,10 @@ static int build(index1 *x)
     if (!find_entries(x)) return -1;
     x->residual = dae_evaluator_create(a->model->graph, a->place, x->nequation, a->value);
     x->jacobian = dae_evaluator_create(a->model->graph, a->place, x->nentry, x->node);
-    if (!x->residual || !x->jacobian || !take_arrays(x)) return -1;
-    dae_evaluator_start(x->residual, x->residual_work, s->parameter, x->discrete);
-    dae_evaluator_start(x->jacobian, x->jacobian_work, s->parameter, x->discrete);
+    x->sides = dae_sides_create(s->smooth, s->discrete);
+    if (!x->residual || !x->jacobian || !x->sides || !take_arrays(x)) return -1;
+    dae_sides_let_go(x->sides);
+    start_evaluators(x);
     for (int k = 0; k < x->n; k++) x->mass[k] = k < x->dof || k >= x->total;
     memcpy(x->X, s->initial.X, (size_t)x->total * sizeof *x->X);
     arrange(x);
@@ -239,6 +279,8 @@ static dae_status create(dae_form *f, dae_error *err)
     f->system = (dae_system){
         .kind = DAE_KIND_DAE,
         .dae = {.n = x->n, .mass = dae_diagonal(x->n, x->mass), .f = rhs, .jac = jac, .user = x}};
+    f->system.switches = dae_sides_switches(x->sides, switch_values, x, switch_name);
+    f->system.switches.adapt = adapt;
     if (x->sparse)
         f->system.structure.jacobian =
             (dae_pattern){.storage = DAE_SPARSE, .colptr = x->colptr, .rowind = x->rowind};
@@ -266,7 +308,7 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
     }
     different |= take_discrete(x, y + s->ncontinuous);
     if (different) {
-        int r = dae_equation_system_restart(s, t, y, x->changed, x->discrete, x->X, x->X);
+        int r = dae_equation_system_restart(s, t, y, x->changed, dae_sides_discrete(x->sides), x->X, x->X);
         if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
         if (r > 0)
             return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations",
@@ -274,7 +316,7 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
     }
     x->started = 1;
     if (!x->sparse) {
-        dae_reduced_set(x->d, s->parameter, x->discrete);
+        dae_reduced_set(x->d, s->parameter, dae_sides_discrete(x->sides));
         int r = dae_reduced_start(x->d, t, x->X, &bad);
         if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the states");
         if (r > 0)
@@ -331,11 +373,11 @@ static int chart(double t, double *z, void *user)
 static size_t save(const void *user, void *buffer)
 {
     const index1 *x = user;
-    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
            total = (size_t)x->total * sizeof(double);
     unsigned char *out = buffer;
     if (out) {
-        memcpy(out, x->discrete, discrete);
+        memcpy(out, dae_sides_discrete(x->sides), discrete);
         memcpy(out + discrete, x->X, total);
         out += discrete + total;
     }
@@ -345,14 +387,13 @@ static size_t save(const void *user, void *buffer)
 static int load(void *user, const void *buffer, size_t size)
 {
     index1 *x = user;
-    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
            total = (size_t)x->total * sizeof(double);
     const unsigned char *in = buffer;
     if (size < discrete + total) return -1;
-    memcpy(x->discrete, in, discrete);
+    dae_sides_restore(x->sides, (const double *)buffer);
     memcpy(x->X, in + discrete, total);
-    dae_evaluator_start(x->residual, x->residual_work, x->s->parameter, x->discrete);
-    dae_evaluator_start(x->jacobian, x->jacobian_work, x->s->parameter, x->discrete);
+    start_evaluators(x);
     x->started = 1;
     if (dae_reduced_load(x->d, in + discrete + total, size - discrete - total)) return -1;
     arrange(x);

@@ -20,7 +20,7 @@ typedef struct projected {
     int *at;          /* count: places in X */
     double *X;        /* total: the last point that was lifted or accepted */
     double *weight;   /* total: what counts as a change of size 1 */
-    double *discrete; /* present values */
+    dae_sides *sides; /* and discrete values */
     double *y;        /* n of the problem */
     unsigned char *changed;
     int started;
@@ -28,19 +28,43 @@ typedef struct projected {
 
 static int take_discrete(projected *x, const double *values)
 {
-    size_t size = (size_t)x->s->model->ndiscrete * sizeof(double);
-    if (size == 0 || !memcmp(x->discrete, values, size)) return 0;
-    memcpy(x->discrete, values, size);
-    dae_reduced_set(x->d, x->s->parameter, x->discrete);
+    if (!dae_sides_take(x->sides, values)) return 0;
+    dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
     return 1;
+}
+
+/* All of X, with the sides of kinks that were let go. */
+static int highest(projected *x, double t, const double *z, const double **X)
+{
+    enum { rounds = 3 };
+    take_discrete(x, z + x->count);
+    int r = dae_reduced_highest(x->d, t, x->count, x->at, z, X);
+    for (int k = 0; k < rounds && !r && dae_sides_follow(x->sides, t, *X); k++) {
+        dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
+        r = dae_reduced_highest(x->d, t, x->count, x->at, z, X);
+    }
+    return r;
+}
+
+static int switch_values(double t, const double *z, const int *side, double *margin, int *next, void *user)
+{
+    projected *x = user;
+    const double *X;
+    int r = highest(x, t, z, &X);
+    if (!r) dae_sides_values(x->sides, t, X, side, margin, next);
+    return r;
+}
+
+static const char *switch_name(int i, void *user)
+{
+    return dae_sides_name(((const projected *)user)->sides, i);
 }
 
 static int rates(double t, const double *z, double *f, void *user)
 {
     projected *x = user;
     const double *X;
-    take_discrete(x, z + x->count);
-    int r = dae_reduced_highest(x->d, t, x->count, x->at, z, &X);
+    int r = highest(x, t, z, &X);
     if (r) return r;
     for (int k = 0; k < x->count; k++) f[k] = X[x->at[k] + 1];
     for (int k = x->count; k < x->n; k++) f[k] = 0;
@@ -55,7 +79,7 @@ static void destroy(dae_form *f)
     free(x->at);
     free(x->X);
     free(x->weight);
-    free(x->discrete);
+    dae_sides_destroy(x->sides);
     free(x->y);
     free(x->changed);
     free(x);
@@ -73,13 +97,12 @@ static dae_status create(dae_form *f, dae_error *err)
     x->at = calloc(total, sizeof *x->at);
     x->X = calloc(total, sizeof *x->X);
     x->weight = calloc(total, sizeof *x->weight);
-    x->discrete = calloc((size_t)s->model->ndiscrete + 1, sizeof *x->discrete);
+    x->sides = dae_sides_create(s->smooth, s->discrete);
     x->y = calloc((size_t)s->n + 1, sizeof *x->y);
     x->changed = calloc((size_t)s->n + 1, 1);
-    if (!x->d || !x->at || !x->X || !x->weight || !x->discrete || !x->y || !x->changed ||
+    if (!x->d || !x->at || !x->X || !x->weight || !x->sides || !x->y || !x->changed ||
         dae_reduced_projects(x->d))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the projection");
-    memcpy(x->discrete, s->discrete, (size_t)s->model->ndiscrete * sizeof(double));
     memcpy(x->X, s->initial.X, (size_t)a->total * sizeof(double));
     for (int j = 0; j < a->n; j++) {
         for (int k = 0; k < a->sigma.d[j]; k++) x->at[x->count++] = a->place[j] + k;
@@ -89,6 +112,7 @@ static dae_status create(dae_form *f, dae_error *err)
     if (x->n == 0)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "there is nothing to integrate: no derivative occurs");
     f->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = x->n, .f = rates, .user = x}};
+    f->system.switches = dae_sides_switches(x->sides, switch_values, x, switch_name);
     snprintf(f->text, sizeof f->text, "%d values, projected onto %d equations", x->count,
              x->count - a->sigma.dof);
     return DAE_OK;
@@ -106,7 +130,7 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
     }
     different |= take_discrete(x, y + s->ncontinuous);
     if (different) {
-        int r = dae_equation_system_restart(s, t, y, x->changed, x->discrete, x->X, x->X);
+        int r = dae_equation_system_restart(s, t, y, x->changed, dae_sides_discrete(x->sides), x->X, x->X);
         if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
         if (r > 0)
             return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations",
@@ -130,8 +154,7 @@ static int lower(dae_form *f, double t, const double *z, const double *zp, doubl
     const dae_equation_system *s = x->s;
     const double *X;
     (void)zp;
-    take_discrete(x, z + x->count);
-    int r = dae_reduced_highest(x->d, t, x->count, x->at, z, &X);
+    int r = highest(x, t, z, &X);
     if (r) return r;
     memcpy(x->X, X, (size_t)s->analysis.total * sizeof *x->X);
     dae_equation_system_components(s, X, y);
@@ -174,11 +197,11 @@ static int project(double t, double *z, void *user)
 static size_t save(const void *user, void *buffer)
 {
     const projected *x = user;
-    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
            total = (size_t)x->s->analysis.total * sizeof(double);
     unsigned char *out = buffer;
     if (out) {
-        memcpy(out, x->discrete, discrete);
+        memcpy(out, dae_sides_discrete(x->sides), discrete);
         memcpy(out + discrete, x->X, total);
         out += discrete + total;
     }
@@ -188,13 +211,13 @@ static size_t save(const void *user, void *buffer)
 static int load(void *user, const void *buffer, size_t size)
 {
     projected *x = user;
-    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
            total = (size_t)x->s->analysis.total * sizeof(double);
     const unsigned char *in = buffer;
     if (size < discrete + total) return -1;
-    memcpy(x->discrete, in, discrete);
+    dae_sides_restore(x->sides, (const double *)buffer);
     memcpy(x->X, in + discrete, total);
-    dae_reduced_set(x->d, x->s->parameter, x->discrete);
+    dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
     return dae_reduced_load(x->d, in + discrete + total, size - discrete - total);
 }
 

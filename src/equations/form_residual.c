@@ -56,6 +56,7 @@ static dae_status create(dae_form *f, dae_error *err)
     memcpy(x->X, s->initial.X, (size_t)s->analysis.total * sizeof *x->X);
     f->system = (dae_system){.kind = DAE_KIND_IDE,
                              .ide = {.n = s->n, .residual = dae_implicit_residual, .user = x->f}};
+    f->system.switches = dae_implicit_switches(x->f);
     int highest = 1;
     for (int i = 0; i < s->n; i++) {
         x->index[i] = dae_equation_system_label(s, i);

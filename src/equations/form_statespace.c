@@ -16,7 +16,7 @@ typedef struct statespace {
     dae_equation_system *s;
     dae_reduced *d;
     double *X;        /* total: the last point that was lifted */
-    double *discrete; /* present values */
+    dae_sides *sides; /* and discrete values */
     unsigned char *changed;
     double *y; /* n */
     int started;
@@ -26,20 +26,47 @@ typedef struct statespace {
 /* 1 if they are others than before. */
 static int take_discrete(statespace *x, const double *values)
 {
-    size_t size = (size_t)x->s->model->ndiscrete * sizeof(double);
-    if (size == 0 || !memcmp(x->discrete, values, size)) return 0;
-    memcpy(x->discrete, values, size);
-    dae_reduced_set(x->d, x->s->parameter, x->discrete);
+    if (!dae_sides_take(x->sides, values)) return 0;
+    dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
     return 1;
+}
+
+/* X of the states z, with the sides of kinks that were let go. */
+static int solve(statespace *x, double t, const double *z, const double **X)
+{
+    enum { rounds = 3 };
+    take_discrete(x, z + x->s->analysis.sigma.dof);
+    int r = dae_reduced_solve(x->d, t, z, X);
+    for (int k = 0; k < rounds && !r && dae_sides_follow(x->sides, t, *X); k++) {
+        dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
+        r = dae_reduced_solve(x->d, t, z, X);
+    }
+    return r;
+}
+
+static int switch_values(double t, const double *z, const int *side, double *margin, int *next, void *user)
+{
+    statespace *x = user;
+    const double *X;
+    int r = solve(x, t, z, &X);
+    if (!r) dae_sides_values(x->sides, t, X, side, margin, next);
+    return r;
+}
+
+static const char *switch_name(int i, void *user)
+{
+    return dae_sides_name(((const statespace *)user)->sides, i);
 }
 
 static int rates(double t, const double *z, double *f, void *user)
 {
     statespace *x = user;
     int dof = x->s->analysis.sigma.dof;
-    take_discrete(x, z + dof);
+    const double *X;
     for (int k = dof; k < x->n; k++) f[k] = 0;
-    return dae_reduced_rates(x->d, t, z, f);
+    int r = solve(x, t, z, &X);
+    for (int k = 0; k < dof && !r; k++) f[k] = X[dae_reduced_states(x->d)[k] + 1];
+    return r;
 }
 
 static void destroy(dae_form *f)
@@ -48,7 +75,7 @@ static void destroy(dae_form *f)
     if (!x) return;
     dae_reduced_destroy(x->d);
     free(x->X);
-    free(x->discrete);
+    dae_sides_destroy(x->sides);
     free(x->changed);
     free(x->y);
     free(x);
@@ -62,15 +89,15 @@ static dae_status create(dae_form *f, dae_error *err)
     x->s = (dae_equation_system *)s;
     x->d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
     x->X = calloc((size_t)s->analysis.total + 1, sizeof *x->X);
-    x->discrete = calloc((size_t)s->model->ndiscrete + 1, sizeof *x->discrete);
+    x->sides = dae_sides_create(s->smooth, s->discrete);
     x->changed = calloc((size_t)s->n + 1, 1);
     x->y = calloc((size_t)s->n + 1, sizeof *x->y);
-    if (!x->d || !x->X || !x->discrete || !x->changed || !x->y)
+    if (!x->d || !x->X || !x->sides || !x->changed || !x->y)
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the states");
-    memcpy(x->discrete, s->discrete, (size_t)s->model->ndiscrete * sizeof(double));
     x->n = s->analysis.sigma.dof + s->model->ndiscrete;
     if (x->n == 0) x->n = 1;
     f->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = x->n, .f = rates, .user = x}};
+    f->system.switches = dae_sides_switches(x->sides, switch_values, x, switch_name);
     return DAE_OK;
 }
 
@@ -106,7 +133,7 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
     if (!different) { /* also after an event that assigned nothing: not a bit changes */
         if (!x->started) memcpy(x->X, s->initial.X, (size_t)a->total * sizeof *x->X);
     } else {
-        int r = dae_equation_system_restart(s, t, y, x->changed, x->discrete,
+        int r = dae_equation_system_restart(s, t, y, x->changed, dae_sides_discrete(x->sides),
                                             x->started ? x->X : s->initial.X, x->X);
         if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
         if (r > 0)
@@ -135,8 +162,7 @@ static int lower(dae_form *f, double t, const double *z, const double *zp, doubl
     dae_equation_system *s = x->s;
     const double *X;
     (void)zp;
-    take_discrete(x, z + s->analysis.sigma.dof);
-    int r = dae_reduced_solve(x->d, t, z, &X);
+    int r = solve(x, t, z, &X);
     if (r) return r;
     dae_equation_system_components(s, X, y);
     memcpy(y + s->ncontinuous, z + s->analysis.sigma.dof, (size_t)s->model->ndiscrete * sizeof *y);
@@ -184,11 +210,11 @@ static int chart(double t, double *z, void *user)
 static size_t save(const void *user, void *buffer)
 {
     const statespace *x = ((const dae_form *)user)->self;
-    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
            total = (size_t)x->s->analysis.total * sizeof(double);
     unsigned char *out = buffer;
     if (out) {
-        memcpy(out, x->discrete, discrete);
+        memcpy(out, dae_sides_discrete(x->sides), discrete);
         memcpy(out + discrete, x->X, total);
         memcpy(out + discrete + total, &x->started, sizeof x->started);
         out += discrete + total + sizeof x->started;
@@ -200,15 +226,15 @@ static int load(void *user, const void *buffer, size_t size)
 {
     dae_form *f = user;
     statespace *x = f->self;
-    size_t discrete = (size_t)x->s->model->ndiscrete * sizeof(double),
+    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
            total = (size_t)x->s->analysis.total * sizeof(double);
     size_t head = discrete + total + sizeof x->started;
     const unsigned char *in = buffer;
     if (size < head) return -1;
-    memcpy(x->discrete, in, discrete);
     memcpy(x->X, in + discrete, total);
     memcpy(&x->started, in + discrete + total, sizeof x->started);
-    dae_reduced_set(x->d, x->s->parameter, x->discrete);
+    dae_sides_restore(x->sides, (const double *)buffer);
+    dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
     int r = dae_reduced_load(x->d, in + head, size - head);
     if (r == 0) describe(f);
     return r;

@@ -5,6 +5,7 @@
 #include "equations/initial.h"
 #include "equations/mechanical.h"
 #include "equations/reduced.h"
+#include "equations/sides.h"
 #include "problem/form.h"
 
 #include <pthread.h>
@@ -16,10 +17,11 @@ typedef struct dae_equation_system {
     dae_arena *arena;
     dae_analysis analysis;
     dae_initial initial;
+    dae_smooth *smooth; /* what the forms are made of */
     dae_reduction *reduction;
     dae_mechanical *mechanical; /* NULL: the equations are no mechanical system */
     pthread_mutex_t lock;
-    double *parameter, *discrete;
+    double *parameter, *discrete; /* discrete: with the sides at the start behind */
     int n, ncontinuous;          /* components of the problem; those behind ncontinuous are discrete values */
     const int *variable, *order; /* n: component i is x_variable^(order) */
 } dae_equation_system;

@@ -28,6 +28,8 @@ enum { POINTS = 3, MAX_ITERATIONS = 20 };
 
 struct dae_mechanical {
     const dae_equation_system *s;
+    const dae_analysis *a; /* that its nodes are of: with sides as leaves, if switches is 1 */
+    int switches;
     dae_arena *arena;
     int np, ng;
     int *position, *velocity;     /* np: variable; variable of the velocity, or -1: its own derivative */
@@ -85,7 +87,7 @@ static int holds_only(dae_graph *g, int node, const int *allowed)
 /* Sorts variables and equations; 0: the system has another shape. */
 static int sort(dae_mechanical *m, const int *order, int *motion, int *nmotion)
 {
-    const dae_analysis *a = &m->s->analysis;
+    const dae_analysis *a = m->a;
     dae_graph *g = a->model->graph;
     int n = a->n, *role = dae_arena_ints(m->arena, (size_t)n + 1),
         *used = dae_arena_ints(m->arena, (size_t)n + 1);
@@ -148,7 +150,7 @@ static int derivative_by(dae_graph *g, int node, int leaf)
 /* Nodes of M (np*np by columns, rows are motion equations), A (np*ng), G (ng*np). 0: not linear, or no memory. */
 static int find_nodes(dae_mechanical *m, const int *motion, int *M, int *A, int *G)
 {
-    const dae_analysis *a = &m->s->analysis;
+    const dae_analysis *a = m->a;
     dae_graph *g = a->model->graph;
     int *allowed = dae_arena_ints(m->arena, (size_t)a->n + 1),
         *moving = dae_arena_ints(m->arena, (size_t)a->n + 1);
@@ -328,7 +330,7 @@ static int varies(dae_graph *g, int node)
 
 static int make_evaluators(dae_mechanical *m, const int *row, const int *M, const int *A, const int *G)
 {
-    const dae_analysis *a = &m->s->analysis;
+    const dae_analysis *a = m->a;
     dae_graph *g = a->model->graph;
     int np = m->np, ng = m->ng,
         *node = malloc(((size_t)np * (size_t)np + (size_t)ng * (size_t)np + 1) * sizeof *node);
@@ -375,17 +377,27 @@ void dae_mechanical_destroy(dae_mechanical *m)
     free(m);
 }
 
+/* An acceleration or multiplier. */
+static int is_highest(const dae_node *leaf, const void *analysis)
+{
+    return leaf->b >= ((const dae_analysis *)analysis)->sigma.d[leaf->a];
+}
+
+/* Switches by positions and velocities are frozen; those by accelerations or multipliers stay as they are written. */
 dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
 {
     dae_mechanical *m = calloc(1, sizeof *m);
-    const dae_analysis *a = &s->analysis;
+    int by_highest = dae_smooth_decides_by(s->smooth, is_highest, &s->analysis);
+    const dae_analysis *a = by_highest ? &s->analysis : &s->smooth->analysis;
     size_t n = (size_t)a->n + 1;
-    if (!m || !(m->arena = dae_arena_create())) {
+    if (!m || by_highest < 0 || !(m->arena = dae_arena_create())) {
         dae_graph_starve(a->model->graph);
         free(m);
         return NULL;
     }
     m->s = s;
+    m->a = a;
+    m->switches = !by_highest && dae_smooth_count(s->smooth) > 0;
     int **ints[] = {&m->position, &m->velocity, &m->multiplier, &m->constraint, &m->motion}, nmotion = 0;
     for (int k = 0; k < 5; k++) *ints[k] = dae_arena_ints(m->arena, n);
     int *motion = dae_arena_ints(m->arena, n), *row = dae_arena_ints(m->arena, n),
@@ -419,6 +431,8 @@ typedef struct descriptor {
     dae_work *gradients; /* ng*np, for friction */
     double *mass;        /* np*np */
     double *X, *y;       /* the last lifted point; n */
+    dae_sides *sides;
+    double *at; /* X of switches */
     unsigned char *changed;
     int started;
     dae_dense_lu lu; /* of [M G^T; G 0], for multipliers */
@@ -448,10 +462,25 @@ static int evaluate(descriptor *x, const dae_evaluator *e, double t, const doubl
     if (!work) return -1;
     double *X = work + x->registers;
     fill_X(x->m, p, v, mu, X);
-    dae_evaluator_start(e, work, x->s->parameter, x->s->discrete);
+    dae_sides_take(x->sides, x->s->discrete);
+    dae_evaluator_start(e, work, x->s->parameter, dae_sides_discrete(x->sides));
     dae_evaluator_run(e, work, t, X, out);
     dae_work_return(x->work, slot);
     return 0;
+}
+
+static int switch_values(double t, const double *z, const int *side, double *margin, int *next, void *user)
+{
+    descriptor *x = user;
+    fill_X(x->m, z, z + x->m->np, NULL, x->at);
+    dae_sides_take(x->sides, x->s->discrete);
+    dae_sides_values(x->sides, t, x->at, side, margin, next);
+    return 0;
+}
+
+static const char *switch_name(int i, void *user)
+{
+    return dae_sides_name(((const descriptor *)user)->sides, i);
 }
 
 static int mass_fn(const dae_mech_point *at, double *out, void *user)
@@ -536,6 +565,7 @@ static void destroy(dae_form *f)
     if (!x) return;
     dae_work_destroy(x->work);
     dae_work_destroy(x->gradients);
+    dae_sides_destroy(x->sides);
     dae_arena_destroy(x->arena);
     free(x);
 }
@@ -574,12 +604,14 @@ static dae_status create(dae_form *f, dae_error *err)
     x->mass = dae_arena_reals(x->arena, np * np + 1);
     x->X = dae_arena_reals(x->arena, (size_t)s->analysis.total + 1);
     x->y = dae_arena_reals(x->arena, (size_t)s->n + 1);
+    x->at = dae_arena_reals(x->arena, (size_t)s->analysis.total + 1);
+    x->sides = dae_sides_create(s->smooth, s->discrete);
     x->changed = dae_arena_take(x->arena, (size_t)s->n + 1, 1);
     x->matrix = dae_arena_reals(x->arena, (np + ng) * (np + ng) + 1);
     x->rhs = dae_arena_reals(x->arena, np + ng + 1);
     x->G = dae_arena_reals(x->arena, np * ng + 1);
     dae_dense_init(&x->lu, m->np + m->ng, 0, x->arena);
-    if (!x->work || !x->gradients || dae_arena_failed(x->arena))
+    if (!x->work || !x->gradients || !x->sides || dae_arena_failed(x->arena))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the descriptor form");
     dae_mech mech = {.np = m->np,
                      .nv = m->np,
@@ -600,6 +632,7 @@ static dae_status create(dae_form *f, dae_error *err)
         mech.mass_fn = mass_fn;
     }
     f->system = (dae_system){.kind = DAE_KIND_MECH, .mech = mech};
+    if (m->switches) f->system.switches = dae_sides_switches(x->sides, switch_values, x, switch_name);
     snprintf(f->text, sizeof f->text, "mechanical form found: %d coordinates, %d constraint%s%s", m->np,
              m->ng, m->ng == 1 ? "" : "s", m->friction ? ", friction by the forces of constraint" : "");
     return DAE_OK;

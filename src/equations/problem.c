@@ -279,6 +279,7 @@ static void set_system(dae_problem *p, const dae_equation_object *o)
     if (o->implicit) {
         p->system = (dae_system){.kind = DAE_KIND_IDE,
                                  .ide = {.n = s->n, .residual = dae_implicit_residual, .user = o->implicit}};
+        p->system.switches = dae_implicit_switches(o->implicit);
     } else if (s->dae) {
         p->system = (dae_system){.kind = DAE_KIND_DAE,
                                  .dae = {.n = s->n,

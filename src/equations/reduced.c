@@ -492,6 +492,11 @@ int dae_reduced_project(dae_reduced *d, double t, int count, const int *at, cons
     return 0;
 }
 
+void dae_reduced_take(dae_reduced *d, double t, const double *X)
+{
+    note_accepted(d, t, X);
+}
+
 void dae_reduced_note(dae_reduced *d, double t)
 {
     note_accepted(d, t, d->X);

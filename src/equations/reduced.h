@@ -40,11 +40,14 @@ int dae_reduced_accept(dae_reduced *d, double t, double *y);
 int dae_reduced_review(dae_reduced *d, double t, const double *X);
 
 /* The underlying ODE: all values below the highest derivatives are given, z[k] at X[at[k]]; the highest ones follow from stage 0. */
-int dae_reduced_highest(dae_reduced *d, double t, int count, const int *at, const double *z, const double **X);
+int dae_reduced_highest(dae_reduced *d, double t, int count, const int *at, const double *z,
+                        const double **X);
 int dae_reduced_projects(dae_reduced *d); /* takes memory for projections; < 0: there is none */
 /* The nearest z that satisfies all stages below 0, in the norm of the weights (total; what counts as a change of size 1): 0, > 0: not
  * found. */
 int dae_reduced_project(dae_reduced *d, double t, int count, const int *at, const double *weight, double *z);
+/* X is where Newton starts from now on. */
+void dae_reduced_take(dae_reduced *d, double t, const double *X);
 /* The last solve is an accepted point: Newton starts from it from now on. */
 void dae_reduced_note(dae_reduced *d, double t);
 

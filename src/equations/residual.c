@@ -2,9 +2,12 @@
  * one. Rows of components below the last:  0 = y_i' - y_next;  the rows of the last ones hold the equations, in their order. */
 #include "equations/residual.h"
 
+#include "core/error.h"
+#include "equations/branches.h"
 #include "equations/evaluator.h"
 #include "equations/work.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +19,14 @@ struct dae_implicit {
     dae_evaluator *e;
     dae_work *work; /* registers of the program, X, results, discrete values */
     size_t registers;
-    int total;
+    int total, ndiscrete;
+    dae_branches *branches;  /* count 0: smooth, or what decides is a derivative that is no component */
+    dae_evaluator *decision; /* literal, then frozen */
+    size_t decision_registers;
+    dae_work *decision_work; /* registers, X, results, discrete values */
+    int *side;
+    char **name;
+    int copy; /* 1: of a run; only the sides are its own */
 };
 
 static void prepare(double *array, void *user)
@@ -28,6 +38,17 @@ static void prepare(double *array, void *user)
 void dae_implicit_destroy(dae_implicit *f)
 {
     if (!f) return;
+    if (f->copy) {
+        free(f->side);
+        free(f);
+        return;
+    }
+    dae_work_destroy(f->decision_work);
+    dae_evaluator_destroy(f->decision);
+    for (int i = 0; f->name && i < f->branches->count; i++) free(f->name[i]);
+    free(f->name);
+    dae_branches_destroy(f->branches);
+    free(f->side);
     dae_work_destroy(f->work);
     dae_evaluator_destroy(f->e);
     free(f->variable);
@@ -69,6 +90,72 @@ static void find_places(const dae_model *m, dae_implicit *f)
     free(node);
 }
 
+/* 1: a decision depends on x_j^(s_j), the derivative of a component; -1: no memory. */
+static int decides_by_rates(const dae_model *m, const dae_implicit *f)
+{
+    int found = 0;
+    for (int i = 0; i < f->branches->count && !found; i++) {
+        int *list, count = dae_graph_reach(m->graph, 1, &f->branches->branch[i].literal, &list);
+        if (count < 0) return -1;
+        for (int k = 0; k < count && !found; k++) {
+            dae_node x = dae_graph_node(m->graph, list[k]);
+            found = x.op == OP_VARIABLE && x.b > f->order[f->top[x.a]];
+        }
+        free(list);
+    }
+    return found;
+}
+
+static void prepare_decision(double *array, void *user)
+{
+    const dae_implicit *f = user;
+    dae_evaluator_start(f->decision, array, f->parameter,
+                        array + f->decision_registers + f->total + 2 * f->branches->count);
+}
+
+/* Decisions become leaves of the equations in node[]. 0: no memory. */
+static int find_switches(dae_implicit *f, const dae_model *m, int *node)
+{
+    f->branches = dae_branches_find((dae_model *)m, m->nequation, node);
+    int by_rates = f->branches ? decides_by_rates(m, f) : -1;
+    if (by_rates < 0) return 0;
+    if (by_rates) {
+        for (int i = 0; i < m->nequation; i++) node[i] = m->equation[i].node;
+        dae_branches_destroy(f->branches);
+        f->branches = dae_branches_find((dae_model *)m, 0, NULL);
+        if (!f->branches) return 0;
+    }
+    size_t count = (size_t)f->branches->count;
+    int *list = malloc((2 * count + 1) * sizeof *list);
+    f->side = malloc((count + 1) * sizeof *f->side);
+    f->name = calloc(count + 1, sizeof *f->name);
+    if (!list || !f->side || !f->name) {
+        free(list);
+        return 0;
+    }
+    int good = 1;
+    for (size_t i = 0; i < count && good; i++) {
+        char text[80];
+        list[i] = f->branches->branch[i].literal;
+        list[count + i] = f->branches->branch[i].frozen;
+        f->side[i] = DAE_SIDE_FREE;
+        dae_model_node_text(m, f->branches->branch[i].node, text, sizeof text);
+        f->name[i] = malloc(strlen(text) + 1);
+        good = f->name[i] != NULL;
+        if (good) strcpy(f->name[i], text);
+    }
+    if (good && count) {
+        f->decision = dae_evaluator_create(m->graph, f->place, 2 * (int)count, list);
+        f->decision_registers = f->decision ? dae_evaluator_work(f->decision) + 1 : 0;
+        if (f->decision)
+            f->decision_work = dae_work_create(f->decision_registers + (size_t)f->total + 3 * count +
+                                                   (size_t)m->ndiscrete + 1,
+                                               prepare_decision, f);
+    }
+    free(list);
+    return good && (!count || f->decision_work);
+}
+
 dae_implicit *dae_implicit_create(const dae_model *m, const dae_first_order *s)
 {
     dae_implicit *f = calloc(1, sizeof *f);
@@ -88,11 +175,13 @@ dae_implicit *dae_implicit_create(const dae_model *m, const dae_first_order *s)
     for (int i = 0; i < m->nequation; i++) node[i] = m->equation[i].node;
     find_places(m, f);
     f->total = f->place[m->nvariable];
+    f->ndiscrete = m->ndiscrete;
+    if (!find_switches(f, m, node)) goto fail;
     f->e = dae_evaluator_create(m->graph, f->place, m->nequation, node);
     if (!f->e) goto fail;
     f->registers = dae_evaluator_work(f->e) + 1;
-    f->work =
-        dae_work_create(f->registers + (size_t)(f->total + f->nvariable + m->ndiscrete) + 1, prepare, f);
+    f->work = dae_work_create(
+        f->registers + (size_t)(f->total + f->nvariable + m->ndiscrete + f->branches->count) + 1, prepare, f);
     if (!f->work) goto fail;
     free(node);
     return f;
@@ -102,17 +191,63 @@ fail:
     return NULL;
 }
 
+/* X of components, without their derivatives. */
+static void fill_X(const dae_implicit *f, const double *y, double *X)
+{
+    for (int i = 0; i < f->ncontinuous; i++) X[f->place[f->variable[i]] + f->order[i]] = y[i];
+}
+
+/* Literal and frozen decisions at (t, y), with the sides in `with` behind the discrete values; NULL: no memory. */
+static double *decide(const dae_implicit *f, double t, const double *y, const double *with, int *slot)
+{
+    int count = f->branches->count;
+    double *work = dae_work_borrow(f->decision_work, slot);
+    if (!work) return NULL;
+    double *X = work + f->decision_registers, *out = X + f->total, *discrete = out + 2 * count;
+    memcpy(discrete, with, (size_t)(f->ndiscrete + count) * sizeof *with);
+    dae_evaluator_start(f->decision, work, f->parameter, discrete);
+    fill_X(f, y, X);
+    dae_evaluator_run(f->decision, work, t, X, out);
+    return out;
+}
+
+/* Discrete values and sides; those that no run has frozen are what the state says. 0: no memory. */
+static int present(const dae_implicit *f, double t, const double *y, double *with)
+{
+    int count = f->branches->count, n = f->ndiscrete, any = 0, slot;
+    if (n) memcpy(with, y + f->ncontinuous, (size_t)n * sizeof *with);
+    for (int i = 0; i < count; i++) {
+        any |= f->side[i] == DAE_SIDE_FREE;
+        with[n + i] = f->side[i] == DAE_SIDE_FREE ? 1 : f->side[i];
+    }
+    if (!any) return 1;
+    const double *out = decide(f, t, y, with, &slot);
+    for (int i = 0; out && i < count; i++) {
+        if (f->side[i] == DAE_SIDE_FREE) with[n + i] = dae_branch_side(f->branches, i, out[i]);
+    }
+    if (out) dae_work_return(f->decision_work, slot);
+    return out != NULL;
+}
+
 int dae_implicit_residual(double t, const double *y, const double *yp, double *F, void *implicit)
 {
     dae_implicit *f = implicit;
-    int slot;
+    enum { few = 64 };
+    double own[few], *with = own;
+    int slot, all = f->ndiscrete + f->branches->count;
     double *work = dae_work_borrow(f->work, &slot);
     if (!work) return -1;
     double *X = work + f->registers, *out = X + f->total, *discrete = out + f->nvariable;
-    if (f->n > f->ncontinuous &&
-        memcmp(discrete, y + f->ncontinuous, (size_t)(f->n - f->ncontinuous) * sizeof *y) != 0) {
-        memcpy(discrete, y + f->ncontinuous, (size_t)(f->n - f->ncontinuous) * sizeof *y);
+    if (all > few) with = malloc((size_t)all * sizeof *with);
+    int good = with && present(f, t, y, with);
+    if (good && all && memcmp(discrete, with, (size_t)all * sizeof *with) != 0) {
+        memcpy(discrete, with, (size_t)all * sizeof *with);
         dae_evaluator_start(f->e, work, f->parameter, discrete);
+    }
+    if (with != own) free(with);
+    if (!good) {
+        dae_work_return(f->work, slot);
+        return -1;
     }
     for (int i = 0; i < f->ncontinuous; i++) {
         int j = f->variable[i], x = f->place[j] + f->order[i];
@@ -125,6 +260,65 @@ int dae_implicit_residual(double t, const double *y, const double *yp, double *F
     for (int i = f->ncontinuous; i < f->n; i++) F[i] = yp[i];
     dae_work_return(f->work, slot);
     return 0;
+}
+
+/* ---- Switches -------------------------------------------------------------------------------------------- */
+
+static int switch_values(double t, const double *y, const int *side, double *margin, int *next, void *user)
+{
+    const dae_implicit *f = user;
+    int count = f->branches->count, slot;
+    double *with = malloc((size_t)(f->ndiscrete + count) * sizeof *with);
+    const double *out = with && present(f, t, y, with) ? decide(f, t, y, with, &slot) : NULL;
+    for (int i = 0; out && i < count; i++) {
+        if (side[i] == DAE_SIDE_FREE) next[i] = dae_branch_side(f->branches, i, out[i]), margin[i] = 0;
+        else margin[i] = dae_branch_margin(f->branches, i, side[i], out[count + i], &next[i]);
+    }
+    if (out) dae_work_return(f->decision_work, slot);
+    free(with);
+    return out ? 0 : -1;
+}
+
+static const char *switch_name(int i, void *user)
+{
+    return ((const dae_implicit *)user)->name[i];
+}
+
+static void release(dae_system *own)
+{
+    dae_implicit_destroy(own->switches.user);
+}
+
+/* A copy for one run: everything is shared but the sides. */
+static dae_status bind(const dae_system *sys, dae_system *own, dae_error *err)
+{
+    const dae_implicit *f = sys->switches.user;
+    dae_implicit *copy = malloc(sizeof *copy);
+    int *side = malloc(((size_t)f->branches->count + 1) * sizeof *side);
+    if (!copy || !side) {
+        free(copy);
+        free(side);
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    }
+    *copy = *f;
+    copy->copy = 1;
+    copy->side = side;
+    for (int i = 0; i < f->branches->count; i++) side[i] = DAE_SIDE_FREE;
+    *own = *sys;
+    own->ide.user = copy;
+    own->switches = dae_implicit_switches(copy);
+    return DAE_OK;
+}
+
+dae_switches dae_implicit_switches(dae_implicit *f)
+{
+    return (dae_switches){.count = f->branches->count,
+                          .values = switch_values,
+                          .side = f->side,
+                          .name = switch_name,
+                          .bind = bind,
+                          .release = release,
+                          .user = f};
 }
 
 void dae_implicit_rates(const dae_implicit *f, const int *place, const int *d, const double *X, double *yp)

@@ -10,6 +10,8 @@ typedef struct dae_implicit dae_implicit;
 dae_implicit *dae_implicit_create(const dae_model *m, const dae_first_order *s);
 void dae_implicit_destroy(dae_implicit *f); /* NULL allowed */
 int dae_implicit_residual(double t, const double *y, const double *yp, double *F, void *implicit);
+/* Where it is not smooth, unless the derivative of a component decides; count 0: nowhere. Each run gets a copy with sides of its own. */
+dae_switches dae_implicit_switches(dae_implicit *f);
 /* y' from values of all derivatives: X as of the analysis, with its places. */
 void dae_implicit_rates(const dae_implicit *f, const int *place, const int *d, const double *X, double *yp);
 

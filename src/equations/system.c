@@ -8,6 +8,7 @@ void dae_equation_system_destroy(dae_equation_system *s)
 {
     if (!s) return;
     dae_reduction_destroy(s->reduction);
+    dae_smooth_destroy(s->smooth);
     dae_mechanical_destroy(s->mechanical);
     pthread_mutex_destroy(&s->lock);
     dae_arena_destroy(s->arena);
@@ -51,7 +52,9 @@ dae_equation_system *dae_equation_system_create(dae_model *m, int n, int ncontin
     if (dae_analyze(m, s->arena, &s->analysis, messages) < 0) goto fail;
     if (dae_initial_find(&s->analysis, s->parameter, s->discrete, s->arena, &s->initial, messages) < 0)
         goto fail;
-    s->reduction = dae_reduction_create(&s->analysis);
+    s->smooth = dae_smooth_create(&s->analysis, s->arena, m->t0, s->initial.X, s->parameter, s->discrete,
+                                  &s->discrete);
+    if (s->smooth) s->reduction = dae_reduction_create(&s->smooth->analysis);
     if (s->reduction && s->analysis.sigma.index == 3 && has_states(s)) s->mechanical = dae_mechanical_find(s);
     if (s->reduction && dae_graph_failed(m->graph) != DAE_GRAPH_STARVED) return s;
 fail:
