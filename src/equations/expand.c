@@ -365,8 +365,7 @@ static void add_reference(reader *r, const context *c, const statement *s)
     dae_model *m = r->m;
     if (s->right) m->reference_digits = dae_evaluate_known(r, c, s->right);
     if (s->flag) {
-        dae_reader_wrong(r, s->place,
-                         "references from files are not supported yet: write reference t = ...: x = ...");
+        dae_reference_file(r, s);
         return;
     }
     m->reference_t = dae_evaluate_known(r, c, s->left);

@@ -143,7 +143,20 @@ void dae_expand_interval(reader *r,
 void dae_expand_all(reader *r, const statement *s);
 void dae_expand_choose(reader *r, const context *c, const statement *s,
                        const statement **chosen); /* of an if block */
+/* reference.c */
+void dae_reference_file(reader *r, const statement *s); /* reference "file.csv" */
 /* table.c */
+enum { MAX_CSV_LINE = 65536, MAX_CSV_COLUMNS = 1000 };
+typedef struct csv_field {
+    const char *text;
+    size_t length;
+} csv_field;
+/* Fields of a line, spaces and quotes around them removed; at most MAX_CSV_COLUMNS. */
+int dae_csv_split(char *line, csv_field *out);
+int dae_csv_number(csv_field f, double *x);
+size_t dae_csv_name(csv_field f); /* "T [K]": length of the name before the unit */
+/* The unit of such a field (none: soft, factor 1); 0: it is no unit. */
+int dae_csv_unit(csv_field f, double *factor, dae_dimension *d);
 int dae_curve_read(reader *r, const context *c, symbol *s);
 /* mechanism.c */
 int dae_use_is_mechanism(const reader *r, const context *c, const statement *s);

@@ -51,31 +51,23 @@ static void from_text(reader *r, const context *c, symbol *s, points *p)
 
 /* ---- CSV ----------------------------------------------------------------------------------------- */
 
-enum { max_line = 65536, max_columns = 1000 };
-
-typedef struct field {
-    const char *text;
-    size_t length;
-} field;
-
-/* Fields of a line, spaces and quotes around them removed. */
-static int split(char *line, field *out)
+int dae_csv_split(char *line, csv_field *out)
 {
     int n = 0;
-    for (char *at = line; n < max_columns;) {
+    for (char *at = line; n < MAX_CSV_COLUMNS;) {
         size_t length = strcspn(at, ",;\t\r\n");
         char *begin = at, *end = at + length;
         char separator = at[length];
         while (begin < end && (isspace((unsigned char)*begin) || *begin == '"')) begin++;
         while (end > begin && (isspace((unsigned char)end[-1]) || end[-1] == '"')) end--;
-        out[n++] = (field){begin, (size_t)(end - begin)};
+        out[n++] = (csv_field){begin, (size_t)(end - begin)};
         if (!separator || separator == '\r' || separator == '\n') break;
         at += length + 1;
     }
     return n;
 }
 
-static int is_number(field f, double *x)
+int dae_csv_number(csv_field f, double *x)
 {
     char copy[64], *end;
     if (f.length == 0 || f.length >= sizeof copy) return 0;
@@ -91,8 +83,7 @@ typedef struct columns {
     double fx, fy; /* factors to SI */
 } columns;
 
-/* "T [K]": the name before the unit. */
-static size_t name_length(field f)
+size_t dae_csv_name(csv_field f)
 {
     size_t n = 0;
     while (n < f.length && f.text[n] != '[') n++;
@@ -100,7 +91,7 @@ static size_t name_length(field f)
     return n;
 }
 
-static int column_unit(reader *r, const symbol *s, field f, double *factor, dae_dimension *d)
+int dae_csv_unit(csv_field f, double *factor, dae_dimension *d)
 {
     const char *open = memchr(f.text, '[', f.length);
     *factor = 1;
@@ -108,22 +99,27 @@ static int column_unit(reader *r, const symbol *s, field f, double *factor, dae_
     d->soft = 1;
     if (!open) return 1;
     const char *close = memchr(open, ']', f.length - (size_t)(open - f.text));
-    if (close && !dae_unit_read(open + 1, (size_t)(close - open - 1), factor, d)) return 1;
-    dae_reader_wrong(r, s->place, "table %s: \"%.*s\" is no unit (first line of %s)", s->name,
-                     (int)(f.length < 40 ? f.length : 40), open, s->statement->text);
+    return close && !dae_unit_read(open + 1, (size_t)(close - open - 1), factor, d);
+}
+
+static int column_unit(reader *r, const symbol *s, csv_field f, double *factor, dae_dimension *d)
+{
+    if (dae_csv_unit(f, factor, d)) return 1;
+    dae_reader_wrong(r, s->place, "table %s: \"%.*s\" has no unit that is known (first line of %s)", s->name,
+                     (int)(f.length < 40 ? f.length : 40), f.text, s->statement->text);
     return 0;
 }
 
-static int find_column(reader *r, const symbol *s, const field *f, int n, const char *name)
+static int find_column(reader *r, const symbol *s, const csv_field *f, int n, const char *name)
 {
     for (int k = 0; k < n; k++) {
-        if (name_length(f[k]) == strlen(name) && !memcmp(f[k].text, name, strlen(name))) return k;
+        if (dae_csv_name(f[k]) == strlen(name) && !memcmp(f[k].text, name, strlen(name))) return k;
     }
     dae_reader_wrong(r, s->place, "table %s: %s has no column \"%s\"", s->name, s->statement->text, name);
     return 0;
 }
 
-static int read_header(reader *r, symbol *s, const field *f, int n, columns *c)
+static int read_header(reader *r, symbol *s, const csv_field *f, int n, columns *c)
 {
     const item *want = s->statement->items;
     if (want) {
@@ -140,15 +136,15 @@ static void read_rows(reader *r, symbol *s, FILE *in, points *p)
     static const dae_dimension soft = {.soft = 1};
     const char *file = s->statement->text;
     columns c = {0, 1, 1, 1};
-    char *line = malloc(max_line);
-    field *f = malloc(max_columns * sizeof *f);
+    char *line = malloc(MAX_CSV_LINE);
+    csv_field *f = malloc(MAX_CSV_COLUMNS * sizeof *f);
     double x, y;
     s->x_dimension = s->dimension = soft;
-    for (int row = 1; line && f && !r->failed && fgets(line, max_line, in); row++) {
-        int n = split(line, f);
+    for (int row = 1; line && f && !r->failed && fgets(line, MAX_CSV_LINE, in); row++) {
+        int n = dae_csv_split(line, f);
         if (n == 1 && f[0].length == 0) continue;
         if (f[0].length && f[0].text[0] == '#') continue;
-        if (n > c.x && n > c.y && is_number(f[c.x], &x) && is_number(f[c.y], &y)) {
+        if (n > c.x && n > c.y && dae_csv_number(f[c.x], &x) && dae_csv_number(f[c.y], &y)) {
             x *= c.fx;
             y *= c.fy;
             if (p->n && !(x > p->x[p->n - 1]))

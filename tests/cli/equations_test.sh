@@ -65,6 +65,17 @@ head -1 pole.csv | grep -q 'car.pole.omega,z,car.lean,.*,F,car.push$' || fail "c
 "$daedalus" export parts/pole.deq --to c 2>&1 | grep -q 'has a mechanism inside: it cannot be written as C' || fail "export refuses mechanisms"
 "$daedalus" run - <parts/pole.deq 2>&1 | grep -q '2:11: mechanism("cart.json"): no file can be read here' || fail "no files from standard input"
 
+# references from files: a list of names, or a table that a run wrote
+printf "model osc\nvar x = 1, v = 0\nx' = v\nv' = -x\nsolve t = 0 .. 3, rtol = 1e-8\n" >osc.deq
+"$daedalus" run osc.deq --rtol 1e-12 --atol 1e-12 --out end.csv --quiet >/dev/null || fail "a run for a reference"
+printf 'name,value\nx,-0.98999249660044546\nv [1],-0.14112000805986722\n' >list.csv
+printf 'x,1\nq,2\n' >bad.csv
+for file in end list bad; do sed "\$a reference \"$file.csv\" digits 11" osc.deq >"by_$file.deq"; done
+a=$("$daedalus" run by_list.deq --json | sed 's/.*"scd":\([0-9.]*\).*/\1/') b=$("$daedalus" run by_end.deq --json | sed 's/.*"scd":\([0-9.]*\).*/\1/')
+echo "$a $b" | awk '{ exit !($1 > 7 && $1 < 11 && ($1 - $2)^2 < 1e-4) }' || fail "digits against references from files: $a $b"
+"$daedalus" run by_bad.deq 2>&1 | grep -q 'by_bad.deq:6:1: bad.csv line 2: there is no variable "q"' || fail "a wrong name in a reference"
+"$daedalus" run by_end.deq --tend 2 --json | grep -q '"scd":null' || fail "no digits at another end"
+
 # as C: the same numbers to the last digit as without a compiler, through `run --compile` and as a program of its own
 cat >tables.deq <<'END'
 model tables "tables, kinks and conditions"
