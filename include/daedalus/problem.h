@@ -82,7 +82,8 @@ struct dae_problem {
     const double *atol_factor;        /* atol_vec[i] = atol * atol_factor[i], or NULL */
     const double *rtol_factor;        /* rtol_vec[i] = rtol * rtol_factor[i], or NULL */
 
-    const double *reference;      /* at t_end, or NULL (parameters differ from the default) */
+    const double
+        *reference; /* at t_end, NAN where it is not known; or NULL (parameters differ from the default) */
     double reference_digits;      /* how many can be trusted */
     const char *reference_source; /* in words */
     /* the vector printed in the test set where `reference` is a better one, or NULL */

@@ -589,6 +589,7 @@ static void set_reference(dae_problem *p, const dae_model *m)
     if (!m->nreference || m->reference_t != m->t1) return;
     double *y = dae_problem_reals(p, n);
     unsigned char *scored = dae_problem_take(p, (size_t)n, 1);
+    for (int i = 0; y && i < n; i++) y[i] = NAN;
     for (int k = 0; y && scored && k < m->nreference; k++) {
         int i = dae_component_find(p, m->reference[k].name);
         if (i < 0) continue;

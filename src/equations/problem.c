@@ -180,6 +180,7 @@ static void set_reference(dae_problem *p, const dae_equation_object *o, int chan
     if (!m->nreference || changed || m->reference_t != m->t1) return;
     double *y = dae_problem_reals(p, s->n);
     unsigned char *scored = dae_problem_take(p, (size_t)s->n, 1);
+    for (int i = 0; y && i < s->n; i++) y[i] = NAN;
     for (int k = 0; y && scored && k < m->nreference; k++) {
         int i = component_of(s, m->reference[k].node);
         if (i < 0) continue;

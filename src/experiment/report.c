@@ -95,12 +95,13 @@ static void put_header(dae_text *x, int left)
 }
 
 /* The largest error of each kind over the components that count, as digits. */
-static digits least_digits(const dae_run_result *r, int *used)
+static digits least_digits(const dae_run_result *r, int *known, int *used)
 {
     digits least = {INFINITY, INFINITY, INFINITY};
-    *used = 0;
+    *known = *used = 0;
     for (int i = 0; i < r->n; i++) {
         digits d = component_digits(r, i);
+        *known += !isnan(r->problem->reference[i]);
         least.mixed = fmin(least.mixed, d.mixed);
         if (!is_scored(r->problem, i)) continue;
         least.absolute = fmin(least.absolute, d.absolute);
@@ -114,9 +115,9 @@ static digits least_digits(const dae_run_result *r, int *used)
 static void put_summary(dae_text *x, const dae_run_result *r, int left)
 {
     const dae_problem *p = r->problem;
-    int used;
-    digits least = least_digits(r, &used);
-    dae_text_print(x, "\n%-*s%*d%*d%*d\n", left, "used components for scd", digits_width, r->n, digits_width,
+    int known, used;
+    digits least = least_digits(r, &known, &used);
+    dae_text_print(x, "\n%-*s%*d%*d%*d\n", left, "used components for scd", digits_width, known, digits_width,
                    used, digits_width, used);
     dae_text_print(x, "%-*s", left, "scd of Y (maximum norm)");
     cell(x, least.mixed);
@@ -160,7 +161,8 @@ static void put_solution(dae_text *x, const dae_run_result *r, int max)
                        value_width, r->last.y[i]);
         if (scored) {
             digits d = component_digits(r, i);
-            dae_text_print(x, " %*.16e", value_width, r->problem->reference[i]);
+            if (isnan(r->problem->reference[i])) dae_text_print(x, " %*s", value_width, "-");
+            else dae_text_print(x, " %*.16e", value_width, r->problem->reference[i]);
             cell(x, d.mixed);
             cell(x, d.absolute);
             cell(x, d.relative);

@@ -244,10 +244,12 @@ dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const 
     const double *ref = reference ? reference : p->reference;
     if (!ref) return score;
     double relative = 0, mixed = 0;
-    int n = dae_system_size(&p->system), counted = 0;
+    int n = dae_system_size(&p->system), counted = 0, known = 0;
     for (int i = 0; i < n; i++) {
         double error = fabs(y[i] - ref[i]), size = fabs(ref[i]);
+        if (isnan(ref[i])) continue; /* not known */
         if (!isfinite(error)) return score;
+        known++;
         mixed = fmax(mixed, error / (tolerance_ratio(p, opt, i) + size));
         if (p->scored && !p->scored[i]) continue;
         if (!p->absolute_scd && size < SCD_SKIP) continue;
@@ -255,6 +257,6 @@ dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const 
         counted++;
     }
     if (counted > 0 && !p->no_scd) score.scd = digits(relative);
-    score.mescd = digits(mixed);
+    if (known > 0) score.mescd = digits(mixed);
     return score;
 }

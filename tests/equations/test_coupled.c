@@ -316,6 +316,48 @@ static void parameters_of_the_mechanism_can_be_set(void **state)
     dae_problem_destroy(p);
 }
 
+static dae_problem *open_file(const char *path)
+{
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open(path, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    return p;
+}
+
+/* The experiments that are models: the truck reaches the reference of the hand-written problem, the HMMWV runs as its model does. */
+static void experiments_run_as_equation_files(void **state)
+{
+    (void)state;
+    dae_problem *p = open_file("problems/truck.deq"), *q = open_file("truck");
+    double *y = end_of(p, NULL, NULL, 1e-9, NULL);
+    dae_score score = dae_problem_score(p, NULL, NULL, y);
+    assert_true(score.mescd > 7 && score.scd > 6);
+    assert_near(component(p, y, "truck.seat.y"), q->reference[8], 1e-8); /* p9 */
+    assert_near(component(p, y, "truck.load.omega"), q->reference[21], 1e-6);
+    free(y);
+    dae_problem_destroy(p);
+    dae_problem_destroy(q);
+    p = open_file("problems/hmmwv.deq"), q = open_file("models/hmmwv.json");
+    int n = dae_system_size(&p->system);
+    assert_int_equal(n, dae_system_size(&q->system));
+    double *a = malloc((size_t)n * sizeof *a), *b = malloc((size_t)n * sizeof *b);
+    dae_problem *both[] = {p, q};
+    for (int k = 0; k < 2; k++) {
+        dae_run_options o = dae_run_options_default(both[k]);
+        o.options.rtol = o.options.atol = 1e-4;
+        o.t_end = 0.5;
+        dae_run_result *r = dae_run(both[k], &o, NULL);
+        assert_true(r && r->status >= 0);
+        memcpy(k ? b : a, r->last.y, (size_t)n * sizeof *a);
+        dae_run_destroy(r);
+    }
+    for (int i = 0; i < n; i++) assert_near(a[i], b[i], 1e-12 * (1 + fabs(b[i])));
+    free(a);
+    free(b);
+    dae_problem_destroy(p);
+    dae_problem_destroy(q);
+}
+
 static void messages_name_line_and_column(void **state)
 {
     (void)state;
@@ -381,6 +423,7 @@ int main(void)
                                        cmocka_unit_test(a_motor_circuit_equals_the_motor_of_the_model),
                                        cmocka_unit_test(jacobians_match_differences),
                                        cmocka_unit_test(parameters_of_the_mechanism_can_be_set),
+                                       cmocka_unit_test(experiments_run_as_equation_files),
                                        cmocka_unit_test(messages_name_line_and_column)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -307,9 +307,22 @@ static void events_make_algebraic_variables_consistent(void **state)
     }
 }
 
+/* What no reference is known of does not count. */
+static void references_of_some_variables_score_these(void **state)
+{
+    (void)state;
+    dae_problem *p =
+        open_text("var x = 1, v = 0\nx' = v\nv' = -x\nsolve t = 0 .. 3\nreference t = 3: x = -0.99\n");
+    dae_score s = dae_problem_score(p, NULL, NULL, (double[]){-0.99 * (1 + 1e-5), 7});
+    assert_near(s.scd, 5, 1e-9);
+    assert_near(s.mescd, 5 - log10(0.99 / 1.99), 1e-9);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right_sides_agree_with_the_test_set),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(references_of_some_variables_score_these),
+                                       cmocka_unit_test(right_sides_agree_with_the_test_set),
                                        cmocka_unit_test(jacobians_match_differences),
                                        cmocka_unit_test(runs_reach_their_references),
                                        cmocka_unit_test(when_bounces_a_ball),
