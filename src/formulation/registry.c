@@ -341,8 +341,9 @@ dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options 
         dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for settings");
         goto done;
     }
-    /* Ours: who leaves the form open gets the constraints kept. */
-    if (automatic && has_option(info->options, "project") && (!m || m->projects))
+    /* Ours: who leaves the form open gets the constraints kept; loops in joint coordinates are closed always. */
+    if ((automatic || info == &dae_formulation_joint.info) && has_option(info->options, "project") &&
+        (!m || m->projects))
         own[nown++] = (dae_setting){"project", "1"};
     for (int i = 0; i < opt->nsetting; i++) {
         const char *name = own_name(info, m, opt->setting[i].name);

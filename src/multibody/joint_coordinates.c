@@ -8,13 +8,18 @@
 
 #include "multibody/external.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { max_corrections = 12 };
 #define CLOSED 1e-13     /* loops: residual that is as good as zero, in SI units; ours */
 #define ACCEPTABLE 1e-10 /* if rounding stops the iteration before; ours */
-#define SAME_POSE 1e-4   /* a pose that differs by more does not belong to the tree; ours */
+/* Loops near a singular pose, by the part of a diagonal that is left: looked at; decided by rounding; bent, times the residual; ours */
+#define SUSPECT 1e-3
+#define ROUNDED 1e-10
+#define BENT 1e2
+#define SAME_POSE 1e-4 /* a pose that differs by more does not belong to the tree; ours */
 
 /* ---- Work space ------------------------------------------------------------------------------------------- */
 
@@ -315,10 +320,30 @@ static void rows_times(const mbs_tree *t, const workspace *w, double *out)
     }
 }
 
-/* -G H^-1 G^T, factored by Cholesky; n: rows that count. 1: singular. */
-static int factor_loops(const mbs_tree *t, const workspace *w, int n)
+/* What row i can move were its bodies free: the size that G M^-1 G^T has in every pose. */
+static double freedom_of(const mbs_tree *t, const workspace *w, const mbs_row *r, int i)
+{
+    const mbs_mechanism *m = t->m;
+    double sum = 0;
+    for (int b = 0; b < r->nbody; b++) {
+        int k = r->body[b] - 1;
+        const double *row = w->row + 24 * i + 6 * b;
+        if (k < 0) continue;
+        if (m->mass[k] > 0) sum += (row[0] * row[0] + row[1] * row[1] + row[2] * row[2]) / m->mass[k];
+        for (int c = m->planar ? 2 : 0; c < 3; c++) {
+            double I = m->inertia[9 * k + 4 * c];
+            if (I > 0) sum += row[3 + c] * row[3 + c] / I;
+        }
+    }
+    return sum;
+}
+
+/* -G H^-1 G^T, factored by Cholesky; n: rows that count. The least part that the other rows leave of a diagonal, by what free bodies would
+ * have there: the square of how far the rows are from being dependent; 0: singular. */
+static double factor_loops(const mbs_tree *t, const workspace *w, int n)
 {
     int nl = t->nloop;
+    double least = 1;
     double *L = w->schur; /* by rows, reciprocals on the diagonal */
     for (int j = 0; j < n; j++) {
         clear_forces(t, w);
@@ -331,11 +356,17 @@ static int factor_loops(const mbs_tree *t, const workspace *w, int n)
         for (int j = 0; j <= i; j++) {
             double sum = -L[i * nl + j], whole = sum;
             for (int l = 0; l < j; l++) sum -= L[i * nl + l] * L[j * nl + l];
-            if (i == j && !(sum > 1e-15 * whole)) return 1;
+            if (i == j && !(sum > 1e-15 * whole)) return 0;
             L[i * nl + j] = i == j ? 1 / sqrt(sum) : sum * L[j * nl + j];
         }
     }
-    return 0;
+    for (int g = 0; g < t->nloop_group; g++) {
+        for (int i = t->first_loop_row[g]; i < t->first_loop_row[g + 1] && i < n; i++) {
+            double inverse = L[i * nl + i], free = freedom_of(t, w, &t->m->row[t->loop_group[g]], i);
+            if (free > 0) least = fmin(least, 1 / (inverse * inverse * free));
+        }
+    }
+    return least;
 }
 
 /* The change of rates, into w->sdot, that changes the rows by -b: multipliers replace b. */
@@ -434,6 +465,21 @@ static int torques(double time, const double *y, const double *sdot, double *tau
     return 0;
 }
 
+/* Near a singular pose two motions cross (a slider-crank of equal lengths at 90 degrees: the slider goes on, or stays while crank and rod
+ * turn together). Loops that are off by g, relative to the mechanism, bend each into the other where the rows are dependent but for less than
+ * about sqrt(g): what was accurate there would be the motion of another mechanism. Such points are not evaluated; smaller steps
+ * are off by less, and pass. Nor is what rounding decides. */
+static int is_undecided(const mbs_tree *t, const workspace *w, mbs_context *x, double least)
+{
+    double size = DBL_MIN, off = 0;
+    rows_of(t, w, x, LOOP_POSITION, w->gamma);
+    for (int i = 0; i < t->nloop_g; i++) off = fmax(off, fabs(w->gamma[i]));
+    for (int n = 1; n <= t->m->nbody; n++) {
+        for (int i = 0; i < 3; i++) size = fmax(size, fabs(w->pose[n].r[i]));
+    }
+    return !(least > fmax(ROUNDED, BENT * off / size));
+}
+
 static int rates(double time, const double *y, double *yp, void *work, void *user)
 {
     const mbs_tree *t = user;
@@ -450,7 +496,8 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
         rows_of(t, &w, &x, LOOP_ACCELERATION, w.gamma);
         rows_times(t, &w, w.lambda);
         for (int i = 0; i < t->nloop; i++) w.lambda[i] += w.gamma[i];
-        if (factor_loops(t, &w, t->nloop)) return 1;
+        double least = factor_loops(t, &w, t->nloop);
+        if (least < SUSPECT && is_undecided(t, &w, &x, least)) return 1;
         solve_loops(t, &w, t->nloop, w.lambda);
         for (int i = 0; i < t->ns; i++) sdot[i] += w.sdot[i];
     }
@@ -492,11 +539,11 @@ static int project(double time, double *q, double *s, void *work, void *user)
         poses_of(t, &w, q, s);
         rows_of(t, &w, &x, LOOP_POSITION, w.lambda);
         double worst = largest(t->nloop_g, w.lambda);
-        if (t->recursion->eliminate(t, w.state, w.pool) || factor_loops(t, &w, t->nloop)) return 1;
+        if (t->recursion->eliminate(t, w.state, w.pool) || !(factor_loops(t, &w, t->nloop) > 0)) return 1;
         if (worst <= CLOSED || (worst <= ACCEPTABLE && worst > 0.5 * last)) break;
         if (pass == max_corrections || !isfinite(worst)) return 1;
         last = worst;
-        if (t->nloop_g < t->nloop && factor_loops(t, &w, t->nloop_g)) return 1;
+        if (t->nloop_g < t->nloop && !(factor_loops(t, &w, t->nloop_g) > 0)) return 1;
         solve_loops(t, &w, t->nloop_g, w.lambda);
         position_rates(t, q, w.sdot, step);
         for (int i = 0; i < t->nq; i++) q[i] += step[i];
