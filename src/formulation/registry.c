@@ -4,6 +4,7 @@
 #include "core/geometry.h"
 #include "core/setting.h"
 #include "core/vector.h"
+#include "method/method.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,9 +84,12 @@ static dae_status check(const char *formulation, const char *method, const dae_m
     const dae_formulation_info *f = dae_formulation_find(formulation);
     if (!is_auto(formulation) && !f) return no_formulation(formulation, err);
     if (!is_auto(method) && !m) {
-        return dae_fail(err, DAE_ERR_INPUT, NAN,
-                        dae_method_absent(method) ? "%s" : "there is no method \"%s\"",
-                        dae_method_absent(method) ? dae_method_absent(method) : method);
+        char near[64];
+        if (dae_method_absent(method))
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "%s", dae_method_absent(method));
+        dae_method_nearest(method, near, sizeof near);
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s", method,
+                        near[0] ? "; did you mean \"" : "", near, near[0] ? "\"?" : "");
     }
     if (!f || !m || goes_with(f, m)) return DAE_OK;
     char forms[160] = "", methods[240] = "";

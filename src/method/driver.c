@@ -53,17 +53,13 @@ static void suitable(const dae_system *sys, char *out, size_t size)
 
 static dae_status check_method(const dae_method *m, const char *name, const dae_system *sys, dae_error *err)
 {
-    char list[300], near[64], all[600] = "";
+    char list[300], near[64];
     if (m && dae_method_takes(&m->info, sys)) return DAE_OK;
     suitable(sys, list, sizeof list); /* for the messages */
     if (!m && dae_method_absent(name))
         return dae_fail(err, DAE_ERR_INPUT, NAN, "%s", dae_method_absent(name));
     if (!m) {
-        for (int i = 0; i < dae_method_count(); i++) {
-            size_t used = strlen(all);
-            snprintf(all + used, sizeof all - used, "%s%s", i ? "|" : "", dae_method_get(i)->name);
-        }
-        dae_nearest_word(name, all, near, sizeof near);
+        dae_method_nearest(name, near, sizeof near);
         return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s; for this system: auto, %s",
                         name, near[0] ? "; did you mean \"" : "", near, near[0] ? "\"?" : "", list);
     }

@@ -71,4 +71,7 @@ static inline int dae_ivp_f_unchecked(dae_ivp *ivp, double t, const double *y, d
     return r ? dae_ivp_refused(ivp, r) : 0;
 }
 
+/* "Did you mean": the method whose name is nearest, "" where none is near. */
+void dae_method_nearest(const char *name, char *out, size_t size);
+
 #endif

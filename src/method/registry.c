@@ -4,6 +4,7 @@
 #include "core/error.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define METHOD(name) extern const dae_method dae_method_##name;
@@ -67,13 +68,24 @@ const dae_method_info *dae_method_find(const char *name)
     return dae_options_method(NULL, name);
 }
 
+void dae_method_nearest(const char *name, char *out, size_t size)
+{
+    char all[600] = "";
+    for (int i = 0; i < dae_method_count(); i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i ? "|" : "", dae_method_get(i)->name);
+    }
+    dae_nearest_word(name, all, out, size);
+}
+
 const char *dae_method_absent(const char *name)
 {
 #ifndef DAE_HAVE_SUNDIALS
     static const char *const names[] = {"cvode", "cvode-adams", "ida"};
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
         if (!strcmp(name, names[i]))
-            return "cvode, cvode-adams and ida are methods of SUNDIALS, without which this library was built; install "
+            return "cvode, cvode-adams and ida are methods of SUNDIALS, without which this library was "
+                   "built; install "
                    "it (Debian: libsundials-dev) and build again: make extras";
     }
 #endif

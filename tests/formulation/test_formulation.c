@@ -148,6 +148,9 @@ static void wrong_use_is_told(void **state)
     assert_null(dae_formulation_create(&m.sys, "index1", &(dae_setting){"saddle", "magic"}, 1, &err));
     assert_null(dae_formulation_create(&m.sys, "index1", &(dae_setting){"saddle", "range_space"}, 1, &err));
     assert_int_equal(err.status, DAE_ERR_UNSUPPORTED); /* friction makes it unsymmetric */
+    opt.method = "dopri";
+    assert_int_equal(dae_solve(&m.sys, &opt, 0, 1, y, NULL, &err), DAE_ERR_INPUT);
+    assert_string_equal(err.text, "there is no method \"dopri\"; did you mean \"dopri5\"?");
     opt.method = "gamd";
     opt.formulation = "index1";
     opt.setting = &project;
