@@ -51,7 +51,7 @@ static const struct problem_file {
     const char *name, *c, *setting; /* the C version and what is set in it */
     int (*place)(int i, int n);
     int other;
-    int runs; /* at tolerances near 1e-6, whose mean counts: rounding alone moves the digits of emep and tba */
+    int runs; /* at tolerances near 1e-6, whose mean counts: 1e-9 more moves the digits of emep.deq by up to 0.9 */
     const char *method; /* with which both run; auto: each in its own form; NULL: no run */
 } file[] = {
     {"hires", "hires", "", the_same, 0, 1, "radau5"},
@@ -71,7 +71,7 @@ static const struct problem_file {
     {"fekete", "fekete", "", the_same, 0, 1, "radau5"},
     {"water", "water", "", buffers_first, 0, 1, "radau5"},
     {"pump", "pump", "", the_same, 0, 1, "radau5"},
-    {"tba", "tba", "", the_same, 0, 3, "radau5"},
+    {"tba", "tba", "", the_same, 0, 1, "radau5"},
     {"nand", "nand", "", the_same, 0, 1, "dassl"},
     {"crank", "crank", "index=3,beam=linear,damping=0", the_same, 0, 1, "auto"},
     {"wheel", "wheel", "index=3", wheel_order, 0, 1, "auto"},
