@@ -55,7 +55,12 @@ static const expected number[] = {
     {"relaxation", "switches", NAN, 18, 0},
     {"cruise", "v", NAN, 20.00064786527073, 1e-9}, /* SciPy, restarted at t = 5 */
     {"wall", "T[5]", NAN, 290.5316536896866,
-     1e-9}, /* periodic part by phasors, the rest by a matrix exponential */
+     1e-9},                             /* periodic part by phasors, the rest by a matrix exponential */
+    {"chemostat", "S", NAN, 0.2, 1e-7}, /* at rest: Ks D/(mu - D), in kg/m^3 */
+    {"chemostat", "X", NAN, 2.4, 1e-7}, /* Y (S0 - S) */
+    {"elastic_pendulum", "E", NAN, -10.6492675074119, 1e-8}, /* as at the start */
+    {"bridge", "i", NAN, -0.00396825396780799, 1e-6},        /* by Thevenin's theorem and exp(-t R/L) */
+    {"crane", "crane.cart.x", NAN, 1, 1e-4},                 /* at rest at its target */
     {"swing_up", "car.cart.x", 4, -0.0427771052,
      1e-7}, /* Runge-Kutta of order 4, steps of 2e-5, restarted at the catch */
     {"lorenz", "x", NAN, 13.7931995951286, 1e-3}, /* Taylor; errors grow e^(0.9 t) */
