@@ -373,6 +373,16 @@ dae_status dae_simulation_load(dae_simulation *s, const void *buffer, size_t siz
 
 /* ---- Life ---------------------------------------------------------------------------------------------- */
 
+/* A start that is singular: what is known of the problem and looks like a mistake (a body without mass, a singular pose) names it. */
+static void name_mistakes(const dae_problem *p, dae_error *err)
+{
+    if (!err || err->status != DAE_ERR_SINGULAR) return;
+    for (int i = 0; p->warning && p->warning[i]; i++) {
+        size_t used = strlen(err->text), room = sizeof err->text - used;
+        if (strlen(p->warning[i]) + 3 <= room) snprintf(err->text + used, room, "; %s", p->warning[i]);
+    }
+}
+
 dae_simulation *dae_simulation_open(const dae_problem *p, const dae_simulation_options *opt, dae_error *err)
 {
     dae_error own = {0};
@@ -410,6 +420,7 @@ dae_simulation *dae_simulation_open(const dae_problem *p, const dae_simulation_o
     dae_fingerprint_by(s->it, describe, s);
     return s;
 fail:
+    name_mistakes(p, err);
     dae_simulation_close(s);
     return NULL;
 }
@@ -434,7 +445,9 @@ dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
     s->residual[0] = s->residual[1] = 0;
     s->residual[2] = NAN;
     if ((s->form && !s->quiet) || s->progress || s->on_step) dae_integrator_set_progress(s->it, on_step, s);
-    return status < 0 ? status : dae_integrator_start(s->it, s->t0, s->t_end, s->z0, s->zp0, err);
+    if (status >= 0) status = dae_integrator_start(s->it, s->t0, s->t_end, s->z0, s->zp0, err);
+    if (status < 0) name_mistakes(s->p, err);
+    return status;
 }
 
 /* ---- Going on ---------------------------------------------------------------------------------------------- */

@@ -172,6 +172,26 @@ static void energy_is_that_of_the_problem(void **state)
     dae_problem_destroy(p);
 }
 
+/* A rod without mass on a pin: the start names it. */
+static void singular_start_names_the_body(void **state)
+{
+    static const char text[] =
+        "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"light\", \"dimension\": 2, "
+        "\"bodies\": [ { \"name\": \"feather\", \"mass\": 0, \"inertia\": 0, \"r\": [1, 0] } ], "
+        "\"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] }, "
+        "{ \"name\": \"A\", \"body\": \"feather\", \"r\": [-1, 0] } ], "
+        "\"joints\": [ { \"name\": \"J\", \"type\": \"revolute\", \"a\": \"O\", \"b\": \"A\" } ], "
+        "\"simulation\": { \"t1\": 1 } }";
+    dae_error err = {0};
+    (void)state;
+    dae_problem *p = dae_problem_open_text(text, strlen(text), "light.json", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    assert_null(dae_simulation_open(p, NULL, &err));
+    assert_int_equal(err.status, DAE_ERR_SINGULAR);
+    if (!strstr(err.text, "body \"feather\" has no mass")) fail_msg("%s", err.text);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_saved_simulation_goes_on_bit_for_bit),
         cmocka_unit_test(cancelling_ends_after_the_step_and_start_begins_again),
         cmocka_unit_test(energy_is_that_of_the_problem),
+        cmocka_unit_test(singular_start_names_the_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
