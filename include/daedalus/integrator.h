@@ -141,6 +141,7 @@ typedef struct dae_events {
     void *user;
     int plain; /* 1: where a DAE is integrated as the mechanism behind it, phi needs no accelerations and multipliers in y */
     dae_instant_fn *instant; /* instead of action, where it is not NULL */
+    int no_slope;            /* 1: phi does not read y', and gets NULL for it */
 } dae_events;
 
 typedef struct dae_event_record {

@@ -36,6 +36,10 @@ typedef struct dae_linear_solver {
     void (*destroy)(void *self);
     const char *name; /* for reports; NULL: "user's solver" */
     void *user;       /* for create */
+    /* Checkpoint of the factors; both or none, and runs without cannot be saved. save: bytes needed, always as many, written where
+     * buffer is not NULL. load: J is what factor got last, where it lies now. 0: fine. */
+    size_t (*save)(const void *self, void *buffer);
+    int (*load)(void *self, const void *buffer, size_t size, const double *J);
 } dae_linear_solver;
 
 typedef struct dae_options {

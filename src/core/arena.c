@@ -105,3 +105,23 @@ void dae_arena_read(dae_arena *a, const void *from)
         in += b->used;
     }
 }
+
+size_t dae_arena_place(const dae_arena *a, const void *p)
+{
+    size_t before = 1;
+    for (const block *b = a->first; b; b = b->next) {
+        uintptr_t at = (uintptr_t)p, begin = (uintptr_t)b->data;
+        if (p && at >= begin && at < begin + b->used) return before + (size_t)(at - begin);
+        before += b->used;
+    }
+    return 0;
+}
+
+void *dae_arena_at(const dae_arena *a, size_t place)
+{
+    for (const block *b = a->first; b && place; b = b->next) {
+        if (place <= b->used) return b->data + place - 1;
+        place -= b->used;
+    }
+    return NULL;
+}

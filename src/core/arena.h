@@ -14,5 +14,8 @@ void *dae_arena_copy(dae_arena *a, const void *from, size_t count, size_t size);
 size_t dae_arena_bytes(const dae_arena *a);
 void dae_arena_write(const dae_arena *a, void *to);
 void dae_arena_read(dae_arena *a, const void *from);
+/* Which of these bytes p is, from 1 on, 0: none of them; and the other way round. */
+size_t dae_arena_place(const dae_arena *a, const void *p);
+void *dae_arena_at(const dae_arena *a, size_t place);
 
 #endif

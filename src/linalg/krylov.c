@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct gmres {
     dae_krylov *k;
@@ -366,7 +367,66 @@ static int solve(void *self, double *re, double *im)
     return 0;
 }
 
+/* ---- Checkpoint --------------------------------------------------------------------------------------- */
+
+typedef struct kept {
+    double re, im;
+    int with_J;
+    size_t factors; /* bytes that follow */
+} kept;
+
+/* The numbers of the preconditioner, one way or the other; how many bytes they are. */
+static size_t carry(const gmres *s, void *to, const void *from)
+{
+    const dae_linear_solver *user = s->k->user;
+    size_t one;
+    switch (s->k->preconditioner) {
+    case DAE_NO_PRECONDITIONER: break;
+    case DAE_BAND:
+        if (to) dae_arena_write(s->arena, to);
+        if (from) dae_arena_read(s->arena, from);
+        return dae_arena_bytes(s->arena);
+    case DAE_ILU:
+        one = (size_t)s->ilu.rowptr[s->n] * sizeof *s->ilu.re;
+        for (int part = 0; part <= s->is_complex; part++) {
+            double *own = part ? s->ilu.im : s->ilu.re;
+            if (to) memcpy((unsigned char *)to + (size_t)part * one, own, one);
+            if (from) memcpy(own, (const unsigned char *)from + (size_t)part * one, one);
+        }
+        return one * (size_t)(1 + s->is_complex);
+    case DAE_USER: return user->save && !from ? user->save(s->user, to) : 0;
+    }
+    return 0;
+}
+
+static size_t save(const void *self, void *buffer)
+{
+    const gmres *s = self;
+    kept k = {s->re, s->im, s->J != NULL, carry(s, NULL, NULL)};
+    if (buffer) {
+        memcpy(buffer, &k, sizeof k);
+        carry(s, (unsigned char *)buffer + sizeof k, NULL);
+    }
+    return sizeof k + k.factors;
+}
+
+static int load(void *self, const void *buffer, size_t size, const double *J)
+{
+    gmres *s = self;
+    kept k;
+    const unsigned char *in = (const unsigned char *)buffer + sizeof k;
+    if (size < sizeof k) return 1;
+    memcpy(&k, buffer, sizeof k);
+    if (k.factors != size - sizeof k || k.factors != carry(s, NULL, NULL) || (k.with_J && !J)) return 1;
+    s->re = k.re;
+    s->im = k.im;
+    s->J = k.with_J ? J : NULL;
+    if (s->k->preconditioner == DAE_USER) return s->k->user->load(s->user, in, k.factors, s->J);
+    carry(s, NULL, in);
+    return 0;
+}
+
 dae_linear_solver dae_krylov_solver(dae_krylov *k)
 {
-    return (dae_linear_solver){create, factor, solve, destroy, "GMRES", k};
+    return (dae_linear_solver){create, factor, solve, destroy, "GMRES", k, save, load};
 }

@@ -60,8 +60,10 @@ struct dae_shifted {
     double *q;                              /* J_rq: nq values, or nr*m where direct */
     double *wre, *wim;                      /* n each */
     shifted_state *state;
-    void *own;        /* OWN: the user's solver */
-    double *given;    /* ... and what it is given, where that is not J itself */
+    void *own;          /* OWN: the user's solver */
+    double *given;      /* ... and what it is given, where that is not J itself */
+    const double *last; /* ... what it got last, in: */
+    dae_arena *arena;
     int columns;      /* k of the pattern: n of spec is that of one block */
     long block_count; /* values of one block */
     double *D; /* k*block_count: the blocks below the first, with the sign that they have on the right */
@@ -350,6 +352,7 @@ static int open_own(dae_shifted *s, dae_arena *arena)
 {
     const dae_shifted_spec *spec = &s->spec;
     s->kind = OWN;
+    s->arena = arena;
     s->state = dae_arena_take(arena, 1, sizeof *s->state);
     s->given = dae_arena_reals(arena, (size_t)dae_pattern_count(&spec->jacobian, spec->n));
     if (!s->state || !s->given) return -1;
@@ -383,6 +386,7 @@ static const double *whole_jacobian(dae_shifted *s, const double *J)
 static int factor_own(dae_shifted *s, double re, double im, const double *J)
 {
     int bad = s->spec.own->factor(s->own, re, im, J);
+    s->last = J;
     s->state->factored = bad == 0;
     return bad;
 }
@@ -757,29 +761,37 @@ void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im)
 
 /* ---- Checkpoint --------------------------------------------------------------------------------- */
 
-/* What the buffer holds: enough to see that it belongs to an equal solver. */
+/* What the buffer begins with: enough to see that it belongs to an equal solver; place: of what a solver of the user's got
+ * last. What that one writes follows. */
 typedef struct mark {
     int kind, nr;
-    size_t count;
+    size_t count, place;
 } mark;
 
 static mark make_mark(const dae_shifted *s)
 {
-    return (mark){(int)s->kind, s->nr, s->kind == SPARSE ? (size_t)s->sparse.count : 0};
+    return (mark){(int)s->kind, s->nr, s->kind == SPARSE ? (size_t)s->sparse.count : 0,
+                  s->own ? dae_arena_place(s->arena, s->last) : 0};
 }
 
 size_t dae_shifted_save(const dae_shifted *s, void *buffer)
 {
     mark mine = make_mark(s);
-    if (buffer) memcpy(buffer, &mine, sizeof mine);
-    return sizeof mine;
+    unsigned char *out = buffer;
+    if (out) memcpy(out, &mine, sizeof mine);
+    size_t more = s->own && s->spec.own->save ? s->spec.own->save(s->own, out ? out + sizeof mine : NULL) : 0;
+    return sizeof mine + more;
 }
 
 int dae_shifted_load(dae_shifted *s, const void *buffer, size_t size)
 {
     mark mine = make_mark(s), saved;
-    if (size != sizeof saved) return -1;
+    if (size != dae_shifted_save(s, NULL)) return -1;
     memcpy(&saved, buffer, sizeof saved);
     if (saved.kind != mine.kind || saved.nr != mine.nr || saved.count != mine.count) return -1;
-    return s->kind == SPARSE ? dae_sparse_restore(&s->sparse) : 0;
+    if (s->kind == SPARSE) return dae_sparse_restore(&s->sparse);
+    if (!s->own || !s->spec.own->load) return 0;
+    s->last = dae_arena_at(s->arena, saved.place);
+    return s->spec.own->load(s->own, (const unsigned char *)buffer + sizeof saved, size - sizeof saved,
+                             s->last);
 }

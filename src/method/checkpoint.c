@@ -1,6 +1,7 @@
 /* Saving and loading a run: head, fingerprint, events, arena, what the method and the system keep outside of it. */
 #include "core/vector.h"
 #include "method/driver.h"
+#include "method/matrix_free.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -36,7 +37,7 @@ static uint64_t checksum(const void *buffer, size_t size)
 
 static checkpoint_head head_of(const dae_integrator *it)
 {
-    checkpoint_head h = {.magic = "daedalus state 5", .n = it->ivp.n, .nrecord = it->nrecord};
+    checkpoint_head h = {.magic = "daedalus state 6", .n = it->ivp.n, .nrecord = it->nrecord};
     strncpy(h.method, it->method->info.name, sizeof h.method - 1);
     h.print = (dae_fingerprint_write(it, NULL, 0) + 7) / 8 * 8; /* what follows stays aligned */
     h.arena = dae_arena_bytes(it->arena);
@@ -53,9 +54,7 @@ const char *dae_integrator_why_not_saved(const dae_integrator *it)
         return "cvode, cvode-adams and ida keep their state inside SUNDIALS, which has no functions to write "
                "and read it; vode, "
                "vode-adams, lsoda and dassl are methods of their kind that can be saved";
-    if (it->ivp.matrix_free)
-        return "GMRES (linear_algebra = krylov) does not write and read its preconditioner";
-    if (it->opt.linear_solver)
+    if (it->opt.linear_solver && (!it->opt.linear_solver->save || !it->opt.linear_solver->load))
         return "its factors are kept by the user's linear solver, which has no functions to write and read "
                "them";
     if (it->chart && !it->memory.save)
@@ -149,6 +148,7 @@ static dae_status take_checkpoint(dae_integrator *it, const void *buffer, const 
     if (records) memcpy(it->record, in, records);
     it->nrecord = h->nrecord;
     dae_arena_read(it->arena, in + records);
+    dae_matrix_free_loaded(&it->ivp);
     driver_state *s = it->s;
     it->ivp.t_old = s->ivp_t_old;
     it->ivp.t = s->ivp_t;

@@ -5,6 +5,7 @@
  * points are written, and if an event changed the state or a discontinuity was reached the method
  * starts afresh there. `now` is how far the run has been processed; it can lie inside the last step. */
 #include "method/driver.h"
+#include "method/matrix_free.h"
 #include "method/moving_mass.h"
 #include "method/nonnegative.h"
 
@@ -278,6 +279,7 @@ void dae_integrator_destroy(dae_integrator *it)
     if (it->self) it->method->destroy(it->self);
     dae_driver_switches_destroy(it);
     dae_moving_mass_destroy(it->moving_mass);
+    dae_matrix_free_destroy(&it->ivp);
     dae_arena_destroy(it->keep);
     dae_arena_destroy(it->arena);
     free(it->record);

@@ -32,6 +32,8 @@ typedef struct driver_state {
 
 enum { REASON_SIZE = 256 };
 
+enum { DAE_PRINT_SIZE = 17 }; /* 16 hexadecimal digits and 0 */
+
 /* Writes lines "name value"; bytes needed without the 0 at the end, also where out is NULL. */
 typedef size_t dae_describe_fn(const void *user, char *out, size_t size);
 
@@ -66,6 +68,7 @@ struct dae_integrator {
     int nrecord, capacity;
     struct root *root; /* found in the present step, grows up to a limit */
     int nroot, root_capacity;
+    double loose; /* > 0: roots are located to this only */
 
     struct dae_driver_switches *sw;      /* switches.c; NULL: the system has none */
     double begin;                        /* t0 of the run */
@@ -88,8 +91,9 @@ struct dae_integrator {
     dae_describe_fn *
         describe; /* what a simulation has to say besides, asked when a checkpoint is saved or loaded, or NULL */
     const void *described;
-    double *begun; /* 2 n + nlambda: the initial values, y' and the multipliers there */
-    int untimed;   /* nobody can read stats.cpu_seconds */
+    char begun_print[2][DAE_PRINT_SIZE]; /* of a large run, in the place of: */
+    double *begun;                       /* 2 n + nlambda: the initial values, y' and the multipliers there */
+    int untimed;                         /* nobody can read stats.cpu_seconds */
     double cpu_begin;
     unsigned long long wall_begin;
 };

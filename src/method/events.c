@@ -26,6 +26,8 @@
 #define TOUCH (64 * DBL_EPSILON) /* a double root: extremum below this, relative to the ends */
 #define MANY 4                   /* functions from which on only the first root is looked for; ours */
 #define BEHIND 0.02              /* so much of its interval behind the first root is searched with it; ours */
+#define ROUGHLY 0.1              /* of that part: as well as the first root is located before; ours */
+#define INSIDE 1e-3              /* of an interval: so near to its ends slopes are looked at */
 #define POLISH 4                 /* Newton steps on the projected dense output */
 #define GOLDEN_STEPS 40          /* 0.618^40 < sqrt(eps): a search for an extremum is over then */
 #define ZENO_COUNT 50            /* this many restarts ... */
@@ -72,7 +74,7 @@ const dae_event_record *dae_integrator_events(const dae_integrator *it, int *cou
 /* All functions at t; > 0 where they cannot be evaluated. */
 static int evaluate(dae_integrator *it, double t, double *phi)
 {
-    double *y = it->scratch, *yp = it->scratch + it->ivp.n;
+    double *y = it->scratch, *yp = it->events.no_slope ? NULL : it->scratch + it->ivp.n;
     dae_driver_at(it, t, y, yp);
     int r = it->events.phi(t, y, yp, phi, it->events.user);
     if (r == 0 && !dae_all_finite(it->events.count, phi)) r = 1;
@@ -118,7 +120,7 @@ static double time_tolerance(const dae_integrator *it, double t)
 double dae_driver_locate(dae_integrator *it, dae_driver_value *function, int i, double a, double b, double fa,
                          double fb)
 {
-    double tol = time_tolerance(it, b);
+    double tol = fmax(time_tolerance(it, b), it->loose);
     for (int k = 0; k < 200 && fabs(b - a) > tol; k++) {
         double middle = a + (b - a) / 2, x = middle;
         if (middle == a || middle == b) break;
@@ -294,9 +296,22 @@ static int comes_later(dae_integrator *it, int i, int s, double *at)
     return sign_of(it, i, phi[i]) == s;
 }
 
-/* Compares functions at neighboring points a and b. first: only the first root matters. */
+/* Just behind a, where the functions have the values fa: continued from before it, if *slope says that they are known there in
+ * RIGHT; else evaluated. */
+static const double *just_behind(dae_integrator *it, double a, double b, const double *fa, int slope)
+{
+    int m = it->events.count;
+    double *left = it->phi + LEFT * (size_t)m;
+    const double *before = it->phi + RIGHT * (size_t)m;
+    if (!slope) return values_at(it, a + INSIDE * (b - a), LEFT);
+    for (int i = 0; i < m; i++) left[i] = 2 * fa[i] - before[i];
+    return left;
+}
+
+/* Compares functions at neighboring points a and b. first: only the first root matters. *slope: RIGHT has the functions just before
+ * a, and at the end just before b. */
 static void scan(dae_integrator *it, double a, double b, const double *fa, const double *fb, int deep,
-                 int first)
+                 int first, int *slope)
 {
     const double *left = NULL, *right = NULL;
     double known = NAN;
@@ -326,12 +341,13 @@ static void scan(dae_integrator *it, double a, double b, const double *fa, const
             it->sign[i] = now;
         } else if (deep && fa[i] != 0) {
             if (!left) {
-                left = values_at(it, a + 1e-3 * (b - a), LEFT);
-                right = values_at(it, b - 1e-3 * (b - a), RIGHT);
+                left = just_behind(it, a, b, fa, *slope);
+                right = values_at(it, b - INSIDE * (b - a), RIGHT);
             }
             look_for_two(it, i, a, b, fa[i], fb[i], s, left[i], right[i]);
         }
     }
+    *slope = right != NULL;
 }
 
 /* Functions that are disarmed at the beginning of a step get the sign they take just inside it. */
@@ -492,14 +508,16 @@ static dae_status cannot_see(double a, double to, dae_error *err)
 }
 
 /* All roots in (from, to], as they come; with first those of the first interval that has one, of which only the first is
- * sure to be told. seen: how far the functions could be evaluated. stop 1: a cancel was asked for. */
-static dae_status search(dae_integrator *it, double from, double to, int first, double *seen, int *stop,
-                         dae_error *err)
+ * sure to be told. known: such a search has found that nothing happens before the end of this one. seen: how far the functions could
+ * be evaluated. stop 1: a cancel was asked for. */
+static dae_status search(dae_integrator *it, double from, double to, int first, int known, double *seen,
+                         int *stop, dae_error *err)
 {
-    int m = it->events.count, points = it->events.check_points, deep = points >= 0, blind = 0;
+    int m = it->events.count, points = it->events.check_points, deep = points >= 0, blind = 0, slope = 0;
     double *old = it->phi, *new = it->phi + m, a = from;
     if (points == 0) points = CHECK_POINTS;
     if (points < 0) points = 0;
+    if (known && points > 1) points = 1;
     it->nroot = 0;
     arm(it, from, to, it->phi + 2 * m);
     for (int k = 1; k <= points + 1; k++) {
@@ -518,7 +536,8 @@ static dae_status search(dae_integrator *it, double from, double to, int first, 
         } else {
             blind = 0;
         }
-        scan(it, a, b, old, new, deep, first);
+        scan(it, a, b, old, new, deep, first, &slope);
+        if (blind) slope = 0;
         *stop = dae_driver_cancelled(it);
         if (*stop || (first && it->nroot)) return DAE_OK;
         dae_copy(m, new, old);
@@ -547,8 +566,11 @@ static dae_status find_roots(dae_integrator *it, double from, double *to, double
     dae_copy(m, it->phi, it->phi + 6 * m);
     for (int fine = 0; fine < 2; fine++) {
         it->ivp.coarse = !fine;
-        dae_status s = search(it, from, *to, first && !fine, seen, stop, err);
+        it->loose =
+            first && !fine ? ROUGHLY * BEHIND * fabs(*to - from) : 0; /* the next pass looks behind it, too */
+        dae_status s = search(it, from, *to, first && !fine, first && fine, seen, stop, err);
         it->ivp.coarse = 0;
+        it->loose = 0;
         if (s || *stop || !it->nroot || fine) return s;
         if (first) {
             double t = first_root(it) + BEHIND * (*to - from);

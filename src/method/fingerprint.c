@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { print_size = 17 }; /* 16 hexadecimal digits and 0 */
+enum { print_size = DAE_PRINT_SIZE };
 
 static void print_of(const void *bytes, size_t length, char out[print_size])
 {
@@ -29,10 +29,24 @@ static void print_of(const void *bytes, size_t length, char out[print_size])
     for (int i = 0; i < 8; i++) snprintf(out + 2 * i, 3, "%02x", sum[i]);
 }
 
+/* Of the initial values, and of y' and the multipliers there. */
+static void put_prints(const double *y0, size_t n, const double *yp, const double *lambda, size_t m,
+                       char out[2][print_size])
+{
+    char part[2][print_size];
+    print_of(y0, n * sizeof *y0, out[0]);
+    print_of(yp, n * sizeof *yp, part[0]);
+    print_of(lambda, m * sizeof *lambda, part[1]);
+    print_of(part, sizeof part, out[1]);
+}
+
 void dae_fingerprint_start(dae_integrator *it, const double *y0)
 {
     size_t n = (size_t)it->ivp.n, m = it->lambda ? (size_t)it->sys.mech.nlambda : 0;
-    if (it->ivp.matrix_free) return; /* never saved, and large: its memory is left untouched */
+    if (it->ivp.matrix_free) { /* large: its memory is left untouched */
+        put_prints(y0, n, it->yp, it->lambda, m, it->begun_print);
+        return;
+    }
     memcpy(it->begun, y0, n * sizeof *y0);
     memcpy(it->begun + n, it->yp, n * sizeof *it->yp);
     if (m) memcpy(it->begun + 2 * n, it->lambda, m * sizeof *it->lambda);
@@ -108,12 +122,11 @@ static void put_events(writer *w, const dae_integrator *it)
 static void put_start(writer *w, const dae_integrator *it)
 {
     size_t n = (size_t)it->ivp.n, m = it->lambda ? (size_t)it->sys.mech.nlambda : 0;
-    char start[print_size], part[2][print_size], derivative[print_size];
-    print_of(it->begun, n * sizeof *it->begun, start);
-    print_of(it->begun + n, n * sizeof *it->begun, part[0]);
-    print_of(it->begun + 2 * n, m * sizeof *it->begun, part[1]);
-    print_of(part, sizeof part, derivative);
-    line(w, "start %s\nderivative %s\n", start, derivative);
+    const double *begun = it->begun;
+    char own[2][print_size];
+    if (!it->ivp.matrix_free) put_prints(begun, n, begun + n, begun + 2 * n, m, own);
+    line(w, "start %s\nderivative %s\n", it->ivp.matrix_free ? it->begun_print[0] : own[0],
+         it->ivp.matrix_free ? it->begun_print[1] : own[1]);
 }
 
 size_t dae_fingerprint_write(const dae_integrator *it, char *out, size_t size)
@@ -138,6 +151,9 @@ size_t dae_fingerprint_write(const dae_integrator *it, char *out, size_t size)
     line(&w, "h_max %.17g\nh_min %.17g\nfixed_step %.17g\n", o->h_max, o->h_min, o->fixed_step);
     line(&w, "linear_algebra %s\njacobian %s\nstop_at_end %d\n",
          o->linear_algebra ? o->linear_algebra : "auto", o->jacobian ? o->jacobian : "auto", o->stop_at_end);
+    if (it->ivp.matrix_free)
+        line(&w, "preconditioner %s %d\nkrylov_vectors %d\n", o->preconditioner ? o->preconditioner : "auto",
+             o->preconditioner_band, o->krylov_vectors);
     print_of(o->discontinuity, (size_t)o->ndiscontinuity * sizeof *o->discontinuity, print);
     line(&w, "discontinuities %d %s\n", o->ndiscontinuity, print);
     put_events(&w, it);

@@ -596,7 +596,7 @@ static dae_status choose_storage(dae_ivp *ivp, double t, const double *y, const 
     const char *want = ivp->opt->linear_algebra ? ivp->opt->linear_algebra : "auto";
     int n = ivp->n;
     ivp->jacobian = *given;
-    ivp->matrix_free = NULL;
+    dae_matrix_free_destroy(ivp);
     ivp->found_pattern = 0;
     ivp->linear_solver = ivp->opt->linear_solver;
     if (!strcmp(want, "krylov") || (!strcmp(want, "auto") && too_much_to_factor(ivp)))

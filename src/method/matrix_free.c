@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RELATIVE \
@@ -15,14 +16,19 @@
 #define NARROW 4      /* ours: diagonals on each side that a band preconditioner has by itself */
 #define TRIES 4       /* ours: increments where f cannot be evaluated */
 
-/* In the arena; no pointers to the outside but those that create sets. */
+/* In the arena: what a checkpoint holds besides the arrays. */
+typedef struct point {
+    int seen;       /* there is one */
+    double t, size; /* of it: time, and |y| */
+    double relative, absolute;
+} point;
+
 struct dae_matrix_free {
     dae_ivp *ivp;
     dae_krylov krylov;
     dae_linear_solver solver;
-    int values;            /* J has values, which the preconditioner needs */
-    int seen;              /* there is a point */
-    double t, size;        /* of it: time, and |y| */
+    int values; /* J has values, which the preconditioner needs */
+    point *at;
     double *y, *f, *x, *w; /* n each: the point, a point near it, tolerances (1 where there is none yet) */
 };
 
@@ -34,16 +40,16 @@ static int product(void *self, const double *v, double *Jv)
     dae_ivp *ivp = m->ivp;
     int n = ivp->n, r = 1;
     double norm = dae_wrms(n, v, m->w);
-    if (!m->seen || norm == 0) {
+    if (!m->at->seen || norm == 0) {
         dae_zero(n, Jv);
         return 0;
     }
     if (!isfinite(norm)) return 1;
-    double s = fmax(1, sqrt(DBL_EPSILON) * m->size) / norm;
+    double s = fmax(1, sqrt(DBL_EPSILON) * m->at->size) / norm;
     for (int k = 0; k < TRIES && r > 0; k++) {
         if (k) s = s > 0 ? -s : -s / 10; /* the other side first, then nearer */
         for (int i = 0; i < n; i++) m->x[i] = m->y[i] + s * v[i];
-        r = dae_ivp_f(ivp, m->t, m->x, Jv);
+        r = dae_ivp_f(ivp, m->at->t, m->x, Jv);
         ivp->stats->f--;
         ivp->stats->f_jac++;
     }
@@ -61,15 +67,15 @@ static void weigh(struct dae_matrix_free *m, const double *y)
 int dae_matrix_free_at(dae_ivp *ivp, double t, const double *y, const double *f)
 {
     struct dae_matrix_free *m = ivp->matrix_free;
-    m->krylov.relative = ivp->no_iteration ? 0 : RELATIVE;
-    m->krylov.absolute = ivp->no_iteration ? SHARP : ABSOLUTE;
+    m->krylov.relative = m->at->relative = ivp->no_iteration ? 0 : RELATIVE;
+    m->krylov.absolute = m->at->absolute = ivp->no_iteration ? SHARP : ABSOLUTE;
     weigh(m, y);
     if (!m->krylov.product) return 1;
-    m->seen = 1;
-    m->t = t;
+    m->at->seen = 1;
+    m->at->t = t;
     dae_copy(ivp->n, y, m->y);
     dae_copy(ivp->n, f, m->f);
-    m->size = dae_wrms(ivp->n, y, m->w);
+    m->at->size = dae_wrms(ivp->n, y, m->w);
     return m->values;
 }
 
@@ -120,9 +126,10 @@ static dae_status choose(dae_ivp *ivp, dae_krylov *k, int *values, dae_error *er
 dae_status dae_matrix_free_create(dae_ivp *ivp, dae_error *err)
 {
     size_t n = (size_t)ivp->n;
-    struct dae_matrix_free *m = dae_arena_take(ivp->arena, 1, sizeof *m);
+    struct dae_matrix_free *m = calloc(1, sizeof *m);
+    ivp->matrix_free = m;
     if (!m) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for GMRES with %d equations", ivp->n);
-    *m = (struct dae_matrix_free){.ivp = ivp};
+    m->ivp = ivp;
     dae_krylov *k = &m->krylov;
     k->vectors = ivp->opt->krylov_vectors > 0 ? ivp->opt->krylov_vectors : 10;
     k->most = CYCLES * k->vectors;
@@ -142,6 +149,7 @@ dae_status dae_matrix_free_create(dae_ivp *ivp, dae_error *err)
     if (ivp->sys->structure.jacobian.columns > 0)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
                         "linear_algebra = krylov does not take Jacobians with columns; use sparse");
+    m->at = dae_arena_take(ivp->arena, 1, sizeof *m->at);
     m->w = dae_arena_reals(ivp->arena, n);
     if (k->product) {
         m->y = dae_arena_reals(ivp->arena, n);
@@ -153,7 +161,21 @@ dae_status dae_matrix_free_create(dae_ivp *ivp, dae_error *err)
     for (size_t i = 0; i < n; i++) m->w[i] = 1;
     k->tolerance = m->w;
     m->solver = dae_krylov_solver(k);
+    *m->at = (point){.relative = RELATIVE, .absolute = ABSOLUTE};
     ivp->linear_solver = &m->solver;
-    ivp->matrix_free = m;
     return DAE_OK;
+}
+
+void dae_matrix_free_loaded(dae_ivp *ivp)
+{
+    struct dae_matrix_free *m = ivp->matrix_free;
+    if (!m) return;
+    m->krylov.relative = m->at->relative;
+    m->krylov.absolute = m->at->absolute;
+}
+
+void dae_matrix_free_destroy(dae_ivp *ivp)
+{
+    free(ivp->matrix_free);
+    ivp->matrix_free = NULL;
 }

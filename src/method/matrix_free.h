@@ -15,5 +15,7 @@ dae_status dae_matrix_free_create(dae_ivp *ivp, dae_error *err);
 /* A Jacobian is wanted at (t, y), where f is known. 1: its values are wanted, 0: it is done. */
 int dae_matrix_free_at(dae_ivp *ivp, double t, const double *y, const double *f);
 int dae_matrix_free_values(const dae_ivp *ivp); /* 1: values of J are needed */
+void dae_matrix_free_loaded(dae_ivp *ivp);      /* after the arena of a checkpoint was read */
+void dae_matrix_free_destroy(dae_ivp *ivp);     /* after the method is gone */
 
 #endif

@@ -180,20 +180,29 @@ static void basis(const dae_refine *r, double x, double *l, double *dl)
     }
 }
 
+/* y = sum_j l_j U_j, two terms in each pass. */
+static void combine(const dae_refine *r, const double *l, double *restrict y)
+{
+    int n = r->ivp->n, j = 0;
+    dae_zero(n, y);
+    for (; j + 1 < r->points; j += 2) {
+        const double *restrict u = r->U + (size_t)j * (size_t)n, *restrict v = u + n;
+        double a = l[j], b = l[j + 1];
+        for (int i = 0; i < n; i++) y[i] = (y[i] + a * u[i]) + b * v[i];
+    }
+    if (j < r->points) dae_axpy(n, l[j], r->U + (size_t)j * (size_t)n, y);
+}
+
 int dae_refine_interpolate(dae_refine *r, const dae_refine_step *step, double t, double *y, double *yp)
 {
     double l[DAE_REFINE_MAX], dl[DAE_REFINE_MAX];
     if (!make(r, step)) return 0;
-    int n = r->ivp->n, k = r->points;
+    int n = r->ivp->n;
     basis(r, (t - r->st->t) / r->st->h, l, dl);
-    for (int i = 0; i < n; i++) {
-        double s = 0, d = 0;
-        for (int j = 0; j < k; j++) {
-            s += l[j] * r->U[j * n + i];
-            d += dl[j] * r->U[j * n + i];
-        }
-        y[i] = r->y0[i] + s;
-        if (yp) yp[i] = d / r->st->h;
-    }
+    combine(r, l, y);
+    for (int i = 0; i < n; i++) y[i] = r->y0[i] + y[i];
+    if (!yp) return 1;
+    combine(r, dl, yp);
+    for (int i = 0; i < n; i++) yp[i] /= r->st->h;
     return 1;
 }

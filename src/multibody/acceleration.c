@@ -208,14 +208,49 @@ static int respond_sparse(mbs_acceleration_solver *c, double t, const double *y,
     return solve_sparse(c, &at);
 }
 
+/* The same where no joint binds the bodies: M w = r, block by block, of those that r has a part in. > 0: one has no mass. */
+static int respond_free(const mbs_mechanism *m, const double *r, double *w)
+{
+    int b = m->bv;
+    memset(w, 0, (size_t)m->nv * sizeof *w);
+    for (int k = 0; k < m->nbody; k++) {
+        double A[36], *x = w + k * b;
+        int touched = 0;
+        for (int i = 0; i < b; i++) touched |= r[k * b + i] != 0;
+        if (!touched) continue;
+        memcpy(A, m->blocks + k * b * b, (size_t)(b * b) * sizeof *A);
+        memcpy(x, r + k * b, (size_t)b * sizeof *x);
+        for (int j = 0; j < b; j++) { /* Cholesky: A = L L^T, L below */
+            double d = A[j + j * b];
+            for (int l = 0; l < j; l++) d -= A[j + l * b] * A[j + l * b];
+            if (!(d > RANK * m->blocks[k * b * b + j + j * b])) return 1;
+            A[j + j * b] = sqrt(d);
+            for (int i = j + 1; i < b; i++) {
+                for (int l = 0; l < j; l++) A[i + j * b] -= A[i + l * b] * A[j + l * b];
+                A[i + j * b] /= A[j + j * b];
+            }
+        }
+        for (int i = 0; i < b; i++) {
+            for (int l = 0; l < i; l++) x[i] -= A[i + l * b] * x[l];
+            x[i] /= A[i + i * b];
+        }
+        for (int i = b - 1; i >= 0; i--) {
+            for (int l = i + 1; l < b; l++) x[i] -= A[l + i * b] * x[l];
+            x[i] /= A[i + i * b];
+        }
+    }
+    return 0;
+}
+
 dae_status mbs_response(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double *w,
                         double *r)
 {
-    mbs_acceleration_solver *c = mbs_acceleration_create(m, NULL);
-    if (!c) return DAE_ERR_MEMORY;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     mbs_coordinate_vector(&x, q, r);
     mbs_end(&x);
+    if (!m->nlambda && !respond_free(m, r, w)) return DAE_OK;
+    mbs_acceleration_solver *c = create(m, 1, NULL);
+    if (!c) return DAE_ERR_MEMORY;
     int wrong = respond_sparse(c, t, y, r);
     if (!wrong) memcpy(w, c->x, (size_t)m->nv * sizeof *w);
     dae_status status = wrong < 0 ? DAE_ERR_MEMORY : wrong ? respond_dense(m, t, y, r, w) : DAE_OK;
@@ -228,7 +263,7 @@ static int hold_sparse(const mbs_mechanism *m, double t, const double *y, const 
                        double *a, double *lambda, double *force)
 {
     size_t nv = (size_t)m->nv, n = nv + (size_t)m->nlambda;
-    mbs_acceleration_solver *c = mbs_acceleration_create(m, NULL);
+    mbs_acceleration_solver *c = create(m, 1, NULL);
     double *r = calloc(nv + n, sizeof *r), *x0 = r + nv, rw = 0, ra = 0;
     int wrong = !c || !r || m->friction;
     if (!wrong) {

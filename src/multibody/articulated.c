@@ -20,6 +20,7 @@
  *
  *     zeta_rotation = omega_parent x omega_r (+ the turn of the second axis of a universal joint)
  *     zeta_center   = omega_parent x (omega_parent x u + 2 sigma) + omega x (omega x w) + zeta_rotation x w.  */
+#include "linalg/kernel.h"
 #include "multibody/joint_coordinates.h"
 
 #include <string.h>
@@ -335,7 +336,8 @@ const mbs_recursion mbs_recursion_space = {place, eliminate, reduce, accelerate,
 
 #define NO_INERTIA 1e-14 /* pivot against the diagonal; ours */
 
-int mbs_eliminate_joint(int bv, int dof, double *I, double *S)
+/* Loops over constants, where sizes are known when this is compiled. */
+DAE_KERNEL_BODY int eliminate_joint(const int bv, const int dof, double *I, double *S)
 {
     double *U = S + bv * dof, *L = U + bv * dof, W[36];
     for (int j = 0; j < dof; j++) {
@@ -368,13 +370,15 @@ int mbs_eliminate_joint(int bv, int dof, double *I, double *S)
     return 0;
 }
 
-void mbs_solve_joint(int bv, int dof, const double *S, double *x)
+int mbs_eliminate_joint(int bv, int dof, double *I, double *S)
 {
-    const double *L = S + 2 * bv * dof;
-    if (dof == 1) { /* written by the fast way: the reciprocal itself */
-        x[0] *= L[0];
-        return;
-    }
+    if (bv == 3) return dof == 3 ? eliminate_joint(3, 3, I, S) : eliminate_joint(3, dof, I, S);
+    if (dof == 3) return eliminate_joint(6, 3, I, S);
+    return dof == 6 ? eliminate_joint(6, 6, I, S) : eliminate_joint(bv, dof, I, S);
+}
+
+DAE_KERNEL_BODY void solve_joint(const int dof, const double *L, double *x)
+{
     for (int j = 0; j < dof; j++) {
         for (int l = 0; l < j; l++) x[j] -= L[dof * j + l] * x[l];
         x[j] *= L[dof * j + j];
@@ -382,5 +386,16 @@ void mbs_solve_joint(int bv, int dof, const double *S, double *x)
     for (int j = dof - 1; j >= 0; j--) {
         for (int l = j + 1; l < dof; l++) x[j] -= L[dof * l + j] * x[l];
         x[j] *= L[dof * j + j];
+    }
+}
+
+void mbs_solve_joint(int bv, int dof, const double *S, double *x)
+{
+    const double *L = S + 2 * bv * dof;
+    switch (dof) {
+    case 1: x[0] *= L[0]; break; /* written by the fast way: the reciprocal itself */
+    case 3: solve_joint(3, L, x); break;
+    case 6: solve_joint(6, L, x); break;
+    default: solve_joint(dof, L, x);
     }
 }

@@ -179,8 +179,13 @@ static dae_status set_events(dae_problem *p, mbs_mechanism *m)
         e->name = joined(p, object, what);
         if (!e->name) return DAE_ERR_MEMORY;
     }
-    *events = (dae_events){
-        .count = count, .event = event, .phi = switching, .action = on_event, .check_points = 3, .user = m};
+    *events = (dae_events){.count = count,
+                           .event = event,
+                           .phi = switching,
+                           .action = on_event,
+                           .check_points = 3,
+                           .user = m,
+                           .no_slope = 1};
     p->events = events;
     return DAE_OK;
 }

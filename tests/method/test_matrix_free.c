@@ -253,7 +253,12 @@ static void preconditioners_of_the_user(void **state)
 {
     static double y[SIZE], z[SIZE];
     long solved = 0;
-    dae_linear_solver own = {mine_create, mine_factor, mine_solve, free, "diagonal", &solved};
+    dae_linear_solver own = {.create = mine_create,
+                             .factor = mine_factor,
+                             .solve = mine_solve,
+                             .destroy = free,
+                             .name = "diagonal",
+                             .user = &solved};
     dae_options opt = dae_options_default();
     dae_error err = {0};
     dae_stats st;
@@ -290,8 +295,55 @@ static void what_cannot_be_is_said(void **state)
     dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
     assert_int_equal(dae_integrator_start(it, 0, 1, y, NULL, &err), DAE_OK);
     assert_string_equal(dae_integrator_linear_algebra(it), "GMRES 512");
-    assert_non_null(strstr(dae_integrator_why_not_saved(it), "GMRES"));
+    assert_string_equal(dae_integrator_why_not_saved(it), "");
     dae_integrator_destroy(it);
+}
+
+static dae_integrator *started(const dae_options *opt, const char *with, const double *y)
+{
+    dae_error err = {0};
+    dae_system sys = square(!strcmp(with, "ilu"));
+    dae_integrator *it = dae_integrator_create(&sys, opt, &err);
+    if (!it || dae_integrator_start(it, 0, 0.5, y, NULL, &err) != DAE_OK) fail_msg("%s", err.text);
+    return it;
+}
+
+/* A run that is saved and taken up by another integrator goes on bit for bit, whatever GMRES keeps. */
+static void saved_runs_go_on(void **state)
+{
+    static const char *const method[] = {"vode", "lsoda", "dassl", "mebdf",  "radau5",   "radau",
+                                         "gamd", "bimd",  "pside", "seulex", "rodas4p2", "rosnys4"};
+    static double y[SIZE];
+    dae_options opt = dae_options_default();
+    (void)state;
+    begin(POINTS, y);
+    opt.linear_algebra = "krylov";
+    opt.rtol = opt.atol = 1e-4;
+    for (size_t m = 0; m < sizeof method / sizeof *method; m++) {
+        if (!dae_method_find(method[m])) continue;
+        opt.method = method[m];
+        for (size_t k = 0; k < sizeof preconditioner / sizeof *preconditioner; k++) {
+            dae_error err = {0};
+            opt.preconditioner = preconditioner[k];
+            dae_integrator *one = started(&opt, preconditioner[k], y),
+                           *two = started(&opt, preconditioner[k], y);
+            assert_int_equal(dae_integrator_advance(one, 0.1, &err), DAE_OK);
+            size_t size = dae_integrator_save(one, NULL, 0);
+            void *buffer = malloc(size);
+            assert_non_null(buffer);
+            assert_int_equal(dae_integrator_save(one, buffer, size), size);
+            if (dae_integrator_load(two, buffer, size, &err) != DAE_OK)
+                fail_msg("%s %s: %s", method[m], preconditioner[k], err.text);
+            free(buffer);
+            assert_int_equal(dae_integrator_advance(one, 0.5, &err), DAE_OK);
+            assert_int_equal(dae_integrator_advance(two, 0.5, &err), DAE_OK);
+            if (memcmp(dae_integrator_state(one), dae_integrator_state(two), sizeof y) != 0 ||
+                dae_integrator_stats(one)->krylov != dae_integrator_stats(two)->krylov)
+                fail_msg("%s %s: not the same run", method[m], preconditioner[k]);
+            dae_integrator_destroy(one);
+            dae_integrator_destroy(two);
+        }
+    }
 }
 
 int main(void)
@@ -299,7 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_solutions_as_with_factors), cmocka_unit_test(algebraic_equations),
         cmocka_unit_test(algebraic_equations_on_a_grid),  cmocka_unit_test(preconditioners_of_the_user),
-        cmocka_unit_test(what_cannot_be_is_said),
+        cmocka_unit_test(what_cannot_be_is_said),         cmocka_unit_test(saved_runs_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

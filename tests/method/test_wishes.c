@@ -525,7 +525,8 @@ static void linear_solvers_of_the_user_do_the_work(void **state)
         dae_system sys = oscillator_as(kind);
         if (!dae_method_takes(m, &sys) || !m->implicit) continue;
         counts c = {0};
-        dae_linear_solver mine = {gauss_create, gauss_factor, gauss_solve, gauss_destroy, "Gauss", &c};
+        dae_linear_solver mine = {gauss_create, gauss_factor, gauss_solve, gauss_destroy,
+                                  "Gauss",      &c,           NULL,        NULL};
         dae_options opt = dae_options_default();
         dae_error err = {0};
         dae_stats own = {0}, plain = {0};
@@ -551,7 +552,7 @@ static void linear_solvers_of_the_user_may_fail(void **state)
     (void)state;
     dae_system sys = oscillator_as(DAE_KIND_ODE);
     counts c = {.broken = 1};
-    dae_linear_solver mine = {gauss_create, gauss_factor, gauss_solve, gauss_destroy, NULL, &c};
+    dae_linear_solver mine = {gauss_create, gauss_factor, gauss_solve, gauss_destroy, NULL, &c, NULL, NULL};
     dae_options opt = dae_options_default();
     dae_error err = {0};
     double y[3] = {1, 0, 0};
