@@ -127,6 +127,7 @@ static double smallest_rtol(const dae_options *opt, int n)
 
 #define SMALL 32        /* ours: equations; beyond, every factorization counts */
 #define LOOSE 3e-5      /* ours: rtol above which order 4 does it */
+#define NARROW 8        /* ours: diagonals beside the main one */
 #define DEAD_ATOL 1e-10 /* ours: atol/rtol */
 #define FEW 80          /* ours: unknowns of the form ggl up to which radau beats multistep methods on it */
 #define MEDIUM \
@@ -146,7 +147,8 @@ enum {
     FORMS = 128,       /* a mechanism that may be given another form */
     COMPACT = 256,     /* positions, velocities and twice the multipliers are few */
     MODERATE = 512,    /* degrees of freedom so few that complex factors cost less than more steps */
-    HUGE_ODE = 1024    /* equations on a grid: one real system per step, by GMRES where factors fill up */
+    HUGE_ODE = 1024,   /* equations on a grid: one real system per step, by GMRES where factors fill up */
+    BAND = 2048        /* an ODE with a narrow band that is given, and tolerances as for EXACT */
 };
 
 typedef struct rule {
@@ -167,7 +169,8 @@ typedef struct rule {
  * equations rodas5p needs 0.7 of radau5's time at 1e-4 (vdpol, orego, rober), as much at 1e-5 and more below, radau from
  * 1e-7 on 0.6 to 0.8; with eight and more (hires, pollu), where complex factors cost more, rodas4p2 and rodas5p need 0.4 to 0.7 of it
  * down to 1e-8. They take J at its word, so only where the system gives one, and not where an atol far below rtol asks for digits of variables that have died out (e5: 2 digits instead
- * of 8). Pleiades: rkn8 0.6 to 0.8 of dop853, rkn12 and vern9 from 7 digits on. DAEs (chemakzo, transamp):
+ * of 8). Medical Akzo, four diagonals beside the main one: rodas5p 0.5 to 0.75 of
+ * radau5's time down to 1e-6, radau below. Pleiades: rkn8 0.6 to 0.8 of dop853, rkn12 and vern9 from 7 digits on. DAEs (chemakzo, transamp):
  * down to 3e-7 rodas5p needs 0.6 to 0.9 of radau5's time and 0.7 to 1 of that of rodas4p2, from 1e-8 on radau 0.4 to 1 of it. Mechanisms: with loops
  * (four-bar, rssp, bricard, Andrews, Peaucellier, 2 to 64 windows) vern9 projected needs 0.4 to 1.3 of phem56's time for ten to a hundred
  * times its accuracy; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
@@ -200,6 +203,13 @@ static const rule rules[] = {
      {"vode"},
      NULL,
      "many equations: implicit multistep method, one real linear system"},
+    {DAE_KIND_ODE,
+     1,
+     BAND,
+     0.99e-6,
+     {"rodas5p"},
+     NULL,
+     "a narrow band: one real LU per step and no iteration"},
     {DAE_KIND_ODE, 1, EXACT | EIGHT, LOOSE, {"rodas4p2"}, NULL, ONE_LU},
     {DAE_KIND_ODE, 1, EXACT, LOOSE, {"rodas5p"}, NULL, ONE_LU},
     {DAE_KIND_ODE,
@@ -249,7 +259,13 @@ static const rule rules[] = {
      {"dopri5"},
      "joint",
      "explicit Runge-Kutta on joint coordinates"},
-    {DAE_KIND_MECH, 0, TREE, 0.99e-9, {"dop853"}, "joint", "explicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH,
+     0,
+     TREE | MODERATE,
+     0.99e-9,
+     {"dop853"},
+     "joint",
+     "explicit Runge-Kutta on joint coordinates"},
     {DAE_KIND_MECH, 0, TREE, 0, {"vern9"}, "joint", "explicit Runge-Kutta on joint coordinates"},
     {DAE_KIND_MECH,
      0,
@@ -364,7 +380,9 @@ static const struct {
     {FORMS, "another form is possible", "integrated as it stands"},
     {COMPACT, "few positions, velocities and multipliers", "many positions, velocities and multipliers"},
     {MODERATE, "degrees of freedom are not too many", "very many degrees of freedom"},
-    {HUGE_ODE, "thousands of equations without a band", "no thousands of equations, or a band"}};
+    {HUGE_ODE, "thousands of equations without a band", "no thousands of equations, or a band"},
+    {BAND, "a narrow band is given, no atol next to nothing",
+     "no narrow band that is given, or an atol next to nothing"}};
 
 /* Why r does not hold, the first thing. */
 static void say_why_not(text *t, const rule *r, const dae_features *x, int stiff)
@@ -429,7 +447,7 @@ size_t dae_choose_explain(const dae_evidence *e, char *out, size_t size)
 static int is_exact(const dae_system *sys, const dae_options *opt)
 {
     int n = dae_system_size(sys);
-    if (!(sys->kind == DAE_KIND_DAE ? sys->dae.jac : sys->ode.jac) || n > SMALL ||
+    if (!(sys->kind == DAE_KIND_DAE ? sys->dae.jac : sys->ode.jac) ||
         (opt->jacobian && !strcmp(opt->jacobian, "difference")))
         return 0;
     for (int i = 0; i < n; i++) {
@@ -452,7 +470,12 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
         x.constants = largest_rate(&sys->ode, t0, y0) * fabs(t_end - t0);
         if (sys->structure.no_velocities) x.has |= NO_VELOCITIES;
     }
-    if ((sys->kind == DAE_KIND_ODE || sys->kind == DAE_KIND_DAE) && is_exact(sys, opt)) x.has |= EXACT;
+    if ((sys->kind == DAE_KIND_ODE || sys->kind == DAE_KIND_DAE) && is_exact(sys, opt)) {
+        const dae_pattern *p = &sys->structure.jacobian;
+        if (x.n <= SMALL) x.has |= EXACT;
+        else if (sys->kind == DAE_KIND_ODE && p->storage == DAE_BANDED && p->lower + p->upper <= NARROW)
+            x.has |= BAND;
+    }
     if (x.index <= 1) x.has |= INDEX_1;
     if (dae_system_size(sys) >= 8) x.has |= EIGHT;
     if (sys->kind == DAE_KIND_ODE && x.n >= GRID && sys->structure.jacobian.storage != DAE_BANDED)

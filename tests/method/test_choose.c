@@ -78,9 +78,13 @@ static void stiff_problems_get_a_method_by_tolerance_and_jacobian(void **state)
     assert_string_equal(
         dae_method_choose(&p->system, &opt, p->t0, p->t_end, p->y0, reason, sizeof reason)->name, "radau5");
     dae_problem_destroy(p);
-    p = dae_problem_create("medakzo", NULL, 0, &err); /* 400 equations */
+    p = dae_problem_create("medakzo", NULL, 0, &err); /* 400 equations, a narrow band */
     assert_non_null(p);
     opt.atol = 1e-4;
+    assert_string_equal(
+        dae_method_choose(&p->system, &opt, p->t0, p->t_end, p->y0, reason, sizeof reason)->name, "rodas5p");
+    assert_non_null(strstr(reason, "a narrow band"));
+    opt.jacobian = "difference";
     assert_string_equal(
         dae_method_choose(&p->system, &opt, p->t0, p->t_end, p->y0, reason, sizeof reason)->name, "radau5");
     dae_problem_destroy(p);

@@ -203,9 +203,17 @@ static double norm(const lsoda *v, const double *x)
     return v->largest(v->ld, x, x, 0, v->w);
 }
 
-static const dae_lsoda_formula *formula(const lsoda *v)
+/* Made when an order is first used: all of them take longer than a short run. */
+static const dae_lsoda_formula *formula_of(lsoda *v, family which, int q)
 {
-    return &v->formula[v->st->family][v->st->q];
+    dae_lsoda_formula *c = &v->formula[which][q];
+    if (c->l[1] == 0) (which == ADAMS ? dae_lsoda_adams : dae_lsoda_bdf)(q, c);
+    return c;
+}
+
+static const dae_lsoda_formula *formula(lsoda *v)
+{
+    return formula_of(v, v->st->family, v->st->q);
 }
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -239,8 +247,6 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     v->only = !strcmp(o->family, "adams") ? 1 + ADAMS : !strcmp(o->family, "bdf") || v->fixed ? 1 + BDF : 0;
     v->order_max[ADAMS] = o->order_max;
     v->order_max[BDF] = o->order_max < DAE_LSODA_BDF_MAX ? o->order_max : DAE_LSODA_BDF_MAX;
-    for (int q = 1; q <= DAE_LSODA_ADAMS_MAX; q++) dae_lsoda_adams(q, &v->formula[ADAMS][q]);
-    for (int q = 1; q <= DAE_LSODA_BDF_MAX; q++) dae_lsoda_bdf(q, &v->formula[BDF][q]);
     v->st = dae_arena_take(ivp->arena, 1, sizeof *v->st);
     double *block = dae_arena_reals(ivp->arena, (size_t)ld * (size_t)(o->order_max + 1 + 11));
     if (v->only != 1 + ADAMS)
@@ -555,14 +561,14 @@ static int worthwhile(const lsoda *v, double eta, int q_next)
 }
 
 /* The other family, where it could take larger steps: the factor of h; 0: stay. */
-static double judge_family(const lsoda *v, double dsm)
+static double judge_family(lsoda *v, double dsm)
 {
     const lsoda_state *st = v->st;
     int q = st->q;
     if (v->only) return 0;
     if (st->family == ADAMS && q > v->order_max[BDF]) return 0;
-    double c_adams = v->formula[ADAMS][q].t2 * v->formula[ADAMS][q].l[q],
-           c_bdf = v->formula[BDF][q].t2 * v->formula[BDF][q].l[q];
+    const dae_lsoda_formula *a = formula_of(v, ADAMS, q), *b = formula_of(v, BDF, q);
+    double c_adams = a->t2 * a->l[q], c_bdf = b->t2 * b->l[q];
     double floor = 100 * U * st->norm_y;
     if (st->family == ADAMS) {
         if (dsm <= floor || st->lam_now == 0) return st->limited ? 2 : 0;
