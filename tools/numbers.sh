@@ -11,6 +11,9 @@ fi
 program=$1 folder=$2
 mkdir -p "$folder" || exit 2
 export OPENBLAS_NUM_THREADS=1
+XDG_CACHE_HOME=$(mktemp -d) # references that were computed here do not count
+export XDG_CACHE_HOME
+trap 'rm -rf "$XDG_CACHE_HOME"' EXIT
 
 for p in hires pollu ringmod plei beam vdpol-mu vdpol-eps orego rober e5 chemakzo andrews transamp pump caraxis crank \
     medakzo water wheel; do

@@ -215,8 +215,9 @@ DAE_KERNEL_BODY
 }
 
 /* e -= d (or = -d), y = y0 + e; returns sum (d w)^2 */
-DAE_KERNEL_BODY double correct_body(int ld, const double *restrict d, const double *restrict y0,
-                                    const double *restrict w, int first, double *restrict e,
+/* first is a constant where it is called: a choice inside of the loop is not vectorized well. */
+DAE_KERNEL_BODY double correct_once(int ld, const double *restrict d, const double *restrict y0,
+                                    const double *restrict w, const int first, double *restrict e,
                                     double *restrict y)
 {
     double s[4] = {0, 0, 0, 0};
@@ -229,6 +230,12 @@ DAE_KERNEL_BODY double correct_body(int ld, const double *restrict d, const doub
         }
     }
     return (s[0] + s[1]) + (s[2] + s[3]);
+}
+DAE_KERNEL_BODY double correct_body(int ld, const double *restrict d, const double *restrict y0,
+                                    const double *restrict w, int first, double *restrict e,
+                                    double *restrict y)
+{
+    return first ? correct_once(ld, d, y0, w, 1, e, y) : correct_once(ld, d, y0, w, 0, e, y);
 }
 
 /* sums of squares, weighted, of e, of e plus the scaled top difference, and of that plus the next one */
