@@ -254,6 +254,25 @@ int cli_number(const cli_args *args, const char *option, const char *text, doubl
     return 0;
 }
 
+int cli_split(const cli_args *args, const char *option, const char **list, int most, int *count, char **text)
+{
+    const char *names = cli_value(args, option);
+    *count = 0;
+    *text = NULL;
+    if (!names) return 0;
+    *text = malloc(strlen(names) + 1);
+    if (!*text) return cli_wrong(args, "out of memory");
+    strcpy(*text, names);
+    for (char *at = *text, *next; at; at = next) {
+        next = strchr(at, ',');
+        if (next) *next++ = 0;
+        if (!at[0]) return cli_wrong(args, "--%s %s: a name is empty", option, names);
+        if (*count == most) return cli_wrong(args, "--%s: at most %d names", option, most);
+        list[(*count)++] = at;
+    }
+    return 0;
+}
+
 int cli_whole(const cli_args *args, const char *name, long least_value, long most_value, long *out)
 {
     const char *text = cli_value(args, name);

@@ -102,6 +102,8 @@ int cli_times(const cli_args *args, double t0, double t_end, double **times, int
 /* The last value of an option as a number in a range, with a message; nothing changes where it was not given. */
 int cli_whole(const cli_args *args, const char *option, long least, long most, long *out);
 int cli_real(const cli_args *args, const char *option, double least, double most, double *out);
+/* Names separated by commas, at most `most` of them, taken apart in *text (to be freed). *count 0: the option was not given. */
+int cli_split(const cli_args *args, const char *option, const char **list, int most, int *count, char **text);
 /* A finite number, with a message naming the option. */
 int cli_number(const cli_args *args, const char *option, const char *text, double *out);
 /* --rtol and --atol, each a number, a list or NAME=VALUE, become those of the problem; cli_open does it. */

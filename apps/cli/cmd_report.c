@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { most_values = 300000, table_seconds = 20 };
+enum { most_values = 300000, table_seconds = 20, max_parameters = 64 };
 
 typedef struct report {
     cli_args *args;
@@ -25,7 +25,11 @@ typedef struct page {
     char *run, *layout; /* the run as `run --json` writes it, and in the layout of the test set */
     char *model;        /* the model file, or NULL */
     double *t, *y;      /* trajectory: npoint, and n each */
+    double *s;          /* derivatives: n for each name and point; or NULL */
     int npoint;
+    char *names;                    /* of --sens, taken apart in place; or NULL */
+    const char *by[max_parameters]; /* --sens */
+    int nby;
     dae_result_row *row; /* run characteristics beside those printed */
     int nrow;
 } page;
@@ -72,6 +76,7 @@ static dae_report report_of(const page *p)
                         .model = p->model,
                         .t = p->t,
                         .y = p->y,
+                        .s = p->s,
                         .npoint = p->npoint,
                         .m = s->m,
                         .count = s->count,
@@ -121,12 +126,28 @@ static char *read_part(const page *p, const char *ending, size_t *length)
 
 /* ---- The run ------------------------------------------------------------------------------------------- */
 
+/* 1: the kept run was differentiated by the names that are asked for. */
+static int has_derivatives(const page *p)
+{
+    json_t *run = json_loads(p->run, 0, NULL), *kept = json_object_get(run, "sensitivity");
+    int same = json_object_size(kept) == (size_t)p->nby;
+    for (int k = 0; k < p->nby; k++) same = same && json_object_get(kept, p->by[k]);
+    json_decref(run);
+    return same;
+}
+
 /* The kept run of this program and this model; 0: there is none. *damaged: what is there cannot be read. */
 static int take_run(page *p, int any_version, int *damaged)
 {
     size_t length;
     char *text = read_part(p, "json", &length);
     int good = dae_report_kept(text, length, p->study.problem, any_version, &p->run, &p->layout, damaged);
+    if (good && !any_version && !(p->run && has_derivatives(p))) {
+        free(p->run);
+        free(p->layout);
+        p->run = p->layout = NULL;
+        good = 0;
+    }
     free(text);
     return good;
 }
@@ -143,9 +164,14 @@ static int compute_run(page *p)
     o.running = cli_running;
     o.repeat = 3;
     o.repeat_seconds = 2;
+    o.sensitivity = p->by;
+    o.nsensitivity = p->nby;
     dae_run_result *r = dae_run(q, &o, &err);
     if (!r) return cli_wrong(p->args, "%s: %s", p->name, err.text);
     int status = r->status == DAE_CANCELLED ? EXIT_INTERRUPTED : 0;
+    if (p->nby && r->status >= DAE_OK && !r->sensitivity_end && !status) status = EXIT_FAILED;
+    if (p->nby && r->status == DAE_ERR_INPUT)
+        status = cli_wrong(p->args, "%s: --sens: %s", p->name, r->error.text);
     if (!status) status = begin(p, "csv", &csv);
     if (!status) {
         int bad = dae_run_csv(r, cli_write_file, csv.file) < 0;
@@ -162,6 +188,15 @@ static int compute_run(page *p)
     return status;
 }
 
+/* Names that the run was differentiated by. */
+static int count_names(const page *p)
+{
+    json_t *run = p->run ? json_loads(p->run, 0, NULL) : NULL;
+    int count = (int)json_object_size(json_object_get(run, "sensitivity"));
+    json_decref(run);
+    return count;
+}
+
 static int read_trajectory(page *p)
 {
     size_t length;
@@ -175,15 +210,19 @@ static int read_trajectory(page *p)
     dae_table *t = dae_table_read(text, length, &err);
     free(text);
     if (!t) return cli_wrong(p->args, "%s: %s", path, err.text);
+    int first = 1 + n + p->study.problem->derived.ncolumn, ns = count_names(p);
+    if (t->ncol < first + ns * n) ns = 0;
     int status = t->ncol >= n + 1
                      ? 0
                      : cli_wrong(p->args, "%s: %d columns instead of %d; remove it", path, t->ncol, n + 1);
     p->t = malloc((size_t)t->nrow * sizeof *p->t + 1);
     p->y = malloc((size_t)t->nrow * (size_t)n * sizeof *p->y + 1);
-    if (!p->t || !p->y) status = cli_wrong(p->args, "out of memory");
+    p->s = ns ? malloc((size_t)t->nrow * (size_t)(n * ns) * sizeof *p->s + 1) : NULL;
+    if (!p->t || !p->y || (ns && !p->s)) status = cli_wrong(p->args, "out of memory");
     for (long i = 0; !status && i < t->nrow; i++) {
         p->t[i] = t->value[i];
         for (int k = 0; k < n; k++) p->y[i * n + k] = t->value[(k + 1) * t->nrow + i];
+        for (int k = 0; k < ns * n; k++) p->s[i * ns * n + k] = t->value[(first + k) * t->nrow + i];
     }
     p->npoint = (int)t->nrow;
     dae_table_destroy(t);
@@ -271,6 +310,20 @@ static int get_rows(page *p, int render_only)
 
 /* ---- One page ------------------------------------------------------------------------------------------ */
 
+/* What is kept of a model ends so: its text, and what it is. */
+static const char *kept_ending(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && !strcmp(path + n - 4, ".deq") ? "model.deq" : "model.json";
+}
+
+/* Where ".model.json" or ".model.deq" begins; NULL: path is no kept model. */
+static const char *kept_part(const char *path)
+{
+    size_t n = strlen(path), m = strlen(kept_ending(path)) + 1;
+    return n > m && path[n - m] == '.' && !strcmp(path + n - m + 1, kept_ending(path)) ? path + n - m : NULL;
+}
+
 /* "name" of a model file, which is the name of its page. */
 static int name_of(page *p, const char *argument)
 {
@@ -286,6 +339,7 @@ static int name_of(page *p, const char *argument)
     const char *name = json_string_value(json_object_get(model, "name"));
     const char *base = strrchr(argument, '/') ? strrchr(argument, '/') + 1 : argument;
     dae_file_name(name ? name : base, p->name, sizeof p->name);
+    if (!name && kept_part(p->name)) p->name[kept_part(p->name) - p->name] = 0;
     json_decref(model);
     return 0;
 }
@@ -296,9 +350,9 @@ static int keep_model(const page *p, const char *argument)
     char path[1100];
     size_t length;
     cli_draft d;
-    path_of(p, "model.json", path, sizeof path);
+    path_of(p, kept_ending(argument), path, sizeof path);
     char *text = strcmp(path, argument) ? cli_read_file(argument, &length) : NULL;
-    int status = text ? begin(p, "model.json", &d) : 0;
+    int status = text ? begin(p, kept_ending(argument), &d) : 0;
     if (text && !status) {
         fwrite(text, 1, length, d.file);
         status = cli_draft_end(p->args, &d, 0);
@@ -334,6 +388,8 @@ static void page_free(page *p)
     free(p->model);
     free(p->t);
     free(p->y);
+    free(p->s);
+    free(p->names);
     free(p->row);
 }
 
@@ -351,7 +407,8 @@ static int make_page(const char *argument, void *user)
     const report *r = user;
     page p = {.args = r->args, .folder = r->folder};
     p.args->json = 0;
-    int status = name_of(&p, argument);
+    int status = cli_split(p.args, "sens", p.by, max_parameters, &p.nby, &p.names);
+    if (!status) status = name_of(&p, argument);
     if (!status) status = get_study(&p, argument, r->render_only);
     if (!status && p.study.problem->hash && !r->render_only) status = keep_model(&p, argument);
     if (!status) status = get_run(&p, r->render_only);
@@ -377,8 +434,7 @@ static int find_all(const report *r, char ***list)
     }
     DIR *folder = *list ? opendir(data) : NULL;
     for (const struct dirent *e; folder && (e = readdir(folder)) && count < dae_problem_count() + 500;) {
-        size_t n = strlen(e->d_name);
-        if (n < 12 || strcmp(e->d_name + n - 11, ".model.json") != 0) continue;
+        if (!kept_part(e->d_name)) continue;
         snprintf(path, sizeof path, "%s/%s", data, e->d_name);
         (*list)[count++] = strdup(path);
     }
@@ -399,9 +455,7 @@ static int write_index(const cli_args *args, const char *folder)
     int status = data && about ? 0 : cli_wrong(args, "%s: %s", path, strerror(errno));
     for (const struct dirent *e; !status && (e = readdir(data)) && count < most_pages;) {
         size_t n = strlen(e->d_name), length;
-        if (n < 6 || strcmp(e->d_name + n - 5, ".json") != 0 ||
-            (n > 11 && !strcmp(e->d_name + n - 11, ".model.json")))
-            continue;
+        if (n < 6 || strcmp(e->d_name + n - 5, ".json") != 0 || kept_part(e->d_name)) continue;
         snprintf(path, sizeof path, "%.500s/data/%.255s", folder, e->d_name);
         if ((about[count] = cli_read_file(path, &length))) count++;
     }
@@ -476,6 +530,10 @@ static const cli_option options[] = {
     {"lines", "N", NULL, "solvers in the diagram, as in workprec (12)"},
     {"records", "DIR", "file",
      "take the runs of the diagram from (and add to) DIR/NAME.jsonl, as workprec --all --out DIR"},
+    {"sens", "P,Q,...", NULL,
+     "differentiate the solution by these parameters and initial values (NAME(0)): a table of the end and a "
+     "picture "
+     "with bands"},
     {"set", "NAME=VALUE", NULL, "a parameter of the problem; can be given more than once"},
     CLI_START,
     CLI_RATIOS,
@@ -494,8 +552,12 @@ static const char notes[] = "A page has the description with equations, the solu
                             "computed is not computed again; --render-only computes nothing at all.\n";
 static const char *const examples[] = {
     "report hires --solvers radau5,vode --range 5:8:1 --repeat 1 --out pages",
-    "pages/hires.html and pages/index.html", "report hires --render-only --out pages",
-    "the same page from what is stored", NULL};
+    "pages/hires.html and pages/index.html",
+    "report hires --render-only --out pages",
+    "the same page from what is stored",
+    "report hires --solvers radau5 --range 5:6:1 --repeat 1 --sens k1,k2 --out pages",
+    "with the derivatives of the solution by k1 and k2",
+    NULL};
 const cli_command cli_report = {"report",
                                 "a self-contained HTML page per problem or model",
                                 "[PROBLEM|MODEL.json...|--all]",

@@ -264,21 +264,9 @@ static int set_events(job *j)
 /* --sens a,b,...: the names. */
 static int set_sensitivity(job *j)
 {
-    const char *names = cli_value(j->args, "sens");
-    if (!names) return 0;
-    j->by_text = malloc(strlen(names) + 1);
-    if (!j->by_text) return cli_wrong(j->args, "out of memory");
-    strcpy(j->by_text, names);
-    int count = 0;
-    for (char *at = j->by_text, *end; at; at = end) {
-        end = strchr(at, ',');
-        if (end) *end++ = 0;
-        if (!at[0]) return cli_wrong(j->args, "--sens %s: a name is empty", names);
-        if (count == max_parameters) return cli_wrong(j->args, "--sens: at most %d names", max_parameters);
-        j->by[count++] = at;
-    }
-    j->options.sensitivity = j->by;
-    j->options.nsensitivity = count;
+    if (cli_split(j->args, "sens", j->by, max_parameters, &j->options.nsensitivity, &j->by_text))
+        return EXIT_USAGE;
+    if (j->options.nsensitivity) j->options.sensitivity = j->by;
     return 0;
 }
 

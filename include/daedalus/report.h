@@ -20,6 +20,7 @@ typedef struct dae_report {
     const char *model;   /* text of the model file */
     const double *t, *y; /* trajectory: npoint, and n each */
     int npoint;
+    const double *s; /* derivatives as in dae_run_result.point_s, of the names that run tells; NULL: none */
     const dae_measurement *m; /* of a work-precision study, by solver */
     int count, mescd, most_lines;
     const char *settings;      /* as in dae_workprec_options */

@@ -196,21 +196,27 @@ static dae_status series_script(const void *what, const char *terminal, dae_writ
     return dae_table_plot(&s->table, &o, write, user);
 }
 
-static dae_status put_solution(const report *p, dae_text *f)
+/* The stored run as far as pictures need it. */
+static dae_run_result run_of(const report *p)
 {
     const json_t *run = p->run;
     const dae_problem *q = p->problem;
-    dae_run_result r = {.problem = q,
-                        .name = p->in->name,
-                        .solver = text_of(run, "solver"),
-                        .rtol = real_of(run, "rtol"),
-                        .atol = real_of(run, "atol"),
-                        .t0 = q->t0,
-                        .t_end = q->t_end,
-                        .n = dae_system_size(&q->system),
-                        .npoint = p->in->npoint,
-                        .point_t = p->in->t,
-                        .point_y = p->in->y};
+    return (dae_run_result){.problem = q,
+                            .name = p->in->name,
+                            .solver = text_of(run, "solver"),
+                            .rtol = real_of(run, "rtol"),
+                            .atol = real_of(run, "atol"),
+                            .t0 = q->t0,
+                            .t_end = q->t_end,
+                            .n = dae_system_size(&q->system),
+                            .npoint = p->in->npoint,
+                            .point_t = p->in->t,
+                            .point_y = p->in->y};
+}
+
+static dae_status put_solution(const report *p, dae_text *f)
+{
+    dae_run_result r = run_of(p);
     dae_text_put(f, "<h2 id=\"solution\">Solution</h2>\n");
     if (p->in->npoint < 2) {
         dae_text_put(f, "<p>The run gave too few points to draw.</p>\n");
@@ -218,6 +224,65 @@ static dae_status put_solution(const report *p, dae_text *f)
     }
     return figure(p, f, "solution.svg", solution_script, &r,
                   p->problem->hash ? "The motion of the bodies" : "The solution over time");
+}
+
+/* ---- Sensitivities --------------------------------------------------------------------------------------- */
+
+enum { most_rows = 60 }; /* components in the table */
+
+static void put_number(dae_text *f, double x)
+{
+    char text[32] = "\xe2\x80\x93";
+    if (isfinite(x)) dae_snprintf(text, sizeof text, "%.8g", x);
+    cell(f, text);
+}
+
+/* dy/dp at the end of the run, and the solution with the bands that 5 % of each p make. */
+static dae_status put_sensitivities(const report *p, dae_text *f)
+{
+    json_t *all = json_object_get(p->run, "sensitivity"), *column;
+    const char *name;
+    int n = dae_system_size(&p->problem->system), count = 0, last = p->in->npoint - 1;
+    if (!json_is_object(all) || !json_object_size(all) || last < 0) return DAE_OK;
+    const char **by = malloc(json_object_size(all) * sizeof *by);
+    if (!by) return DAE_ERR_MEMORY;
+    dae_text_print(f,
+                   "<h2 id=\"sensitivity\">Sensitivities</h2>\n<p>What the components are at t = %.10g, and "
+                   "what one unit of each parameter changes of them.</p>\n<div class=\"scroll\"><table "
+                   "class=\"num\"><thead><tr><th>component</th><th>value</th>",
+                   p->in->t[last]);
+    json_object_foreach(all, name, column)
+    {
+        by[count++] = name;
+        dae_text_put(f, "<th>d/d");
+        put(f, name);
+        dae_text_put(f, "</th>");
+    }
+    dae_text_put(f, "</tr></thead><tbody>\n");
+    for (int i = 0; i < n && i < most_rows; i++) {
+        char buffer[24];
+        dae_text_put(f, "<tr>");
+        cell(f, dae_component_name(p->problem, i, buffer, sizeof buffer));
+        put_number(f, p->in->y[(size_t)last * (size_t)n + (size_t)i]);
+        json_object_foreach(all, name, column)
+        {
+            const json_t *x = json_array_get(column, (size_t)i);
+            put_number(f, json_is_number(x) ? json_number_value(x) : NAN);
+        }
+        dae_text_put(f, "</tr>\n");
+    }
+    dae_text_put(f, "</tbody></table></div>\n");
+    if (n > most_rows) dae_text_print(f, "<p>The first %d of %d components.</p>\n", most_rows, n);
+    dae_run_result r = run_of(p);
+    r.sensitivity = by;
+    r.nsensitivity = count;
+    r.point_s = p->in->s;
+    dae_status s = DAE_OK;
+    if (p->in->s && last > 0)
+        s = figure(p, f, "sensitivity.svg", solution_script, &r,
+                   "The solution, and where it goes while each of the parameters is off by 5 %");
+    free(by);
+    return s;
 }
 
 /* ---- Mechanisms ------------------------------------------------------------------------------------------ */
@@ -597,6 +662,7 @@ static dae_status put_page(const report *p, dae_text *f, int *failed)
     begin_page(f, title, moves);
     dae_text_put(f, "<nav><a href=\"index.html\">All problems</a><a href=\"#description\">Description</a><a "
                     "href=\"#solution\">Solution</a>");
+    if (json_object_get(p->run, "sensitivity")) dae_text_put(f, "<a href=\"#sensitivity\">Sensitivities</a>");
     if (p->in->nrow) dae_text_put(f, "<a href=\"#table\">Run characteristics</a>");
     dae_text_put(
         f, "<a href=\"#workprec\">Work and precision</a><a href=\"#failed\">Failed runs</a></nav>\n<h1>");
@@ -611,6 +677,7 @@ static dae_status put_page(const report *p, dae_text *f, int *failed)
     dae_status status = put_solution(p, f);
     if (status >= 0 && model && p->in->npoint > 1) status = put_energies(p, f);
     if (status >= 0 && mechanical && p->in->npoint > 1) status = put_residuals(p, f);
+    if (status >= 0) status = put_sensitivities(p, f);
     if (status < 0) return status;
     if (p->in->layout) {
         dae_text_put(f, "<details><summary>The run in the layout of the test set</summary>\n<pre>");

@@ -93,6 +93,22 @@ cat pages/data/*.jsonl | cmp -s - records || wrong 'runs with --render-only'
 expect 0 report rober $few --out pages; cat pages/data/*.jsonl | cmp -s - records || wrong 'finished runs were repeated'
 expect 2 report hires --render-only --out pages; says 'no stored run' err
 checks=$((checks + 1)); [ ! -e pages/hires.html ] || wrong 'a page of nothing'
+# derivatives: the table has the numbers that run tells, the picture its bands; another name is another run
+few1="--solvers radau5 --range 5:6:1 --reps 1"
+for what in hires:k1 "$source/models/pendulum.json:L" "$source/models/ball.deq:e"; do
+    p=${what%:*} by=${what##*:}; page=$(basename "$p" .json)
+    expect 0 report "$p" $few1 --sens "$by" --out sens --quiet; cp sens/$page.html sens.html
+    expect 0 run "$p" --sens "$by" --json
+    number=$(sed 's/.*"sensitivity":{"[^"]*":\[\([^,]*\),.*/\1/' out | awk '{ printf "%.8g", $1 }')
+    says '<h2 id="sensitivity">' sens.html; says "<th>d/d$by</th>" sens.html; says "<td>$number</td></tr>" sens.html
+    says 'off by 5 %' sens/data/$page.sensitivity.svg
+done
+expect 0 report --all --render-only --out sens --quiet; says '<th>d/dL</th>' sens/pendulum.html
+expect 0 report hires $few1 --sens 'k2,E(0)' --out sens --quiet; says '<th>d/dE(0)</th>' sens/hires.html
+expect 0 report hires $few1 --out sens --quiet
+checks=$((checks + 1)); ! grep -q 'id="sensitivity"' sens/hires.html || wrong 'derivatives that were not asked for'
+expect 2 report hires $few1 --sens nonsense --out sens; says 'no parameter and no component "nonsense"' err
+expect 2 report hires $few1 --sens k1,,k2 --out sens; says 'a name is empty' err
 # texts of a model are escaped
 sed 's/"doc": *"[^"]*"/"doc": "<script>a\&b<\/script>"/; s/"name": *"four_bar"/"name": "evil"/' "$source/models/four_bar.json" >evil.json
 expect 0 report evil.json --solvers radau5 --range 5:6:1 --reps 1 --out pages; says '&lt;script&gt;a&amp;b' pages/evil.html
