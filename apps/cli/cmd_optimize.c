@@ -107,7 +107,7 @@ static const cli_option options[] = {
     {"seed", "N", NULL, "of that search (1)"},
     {"set", "NAME=VALUE", NULL, "a parameter that stays; can be given more than once"},
     CLI_START,
-    {"points", "N", NULL, "at which integrals and extremes look at the run (401)"},
+    {"points", "N", NULL, "at which extremes look at the run (401)"},
     {"max-evaluations", "N", NULL,
      "runs with derivatives (200); a global search takes 20 times as many without"},
     {"tolerance", "X", NULL, "relative change of parameters at which it ends (1e-6)"},

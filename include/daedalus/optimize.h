@@ -33,7 +33,7 @@ typedef struct dae_optimize_options {
     int nsubject;
     int global; /* 1: a search all over the bounds first; for rough problems */
     unsigned long seed;
-    int points;          /* at which integrals and extremes look at the run (401) */
+    int points;          /* at which extremes look at the run (401) */
     int max_evaluations; /* 200; of a global search 20 times as many */
     double tolerance;    /* relative change of the parameters at which it ends */
     dae_optimize_fn *progress;

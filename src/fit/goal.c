@@ -1,13 +1,15 @@
 /* Goals: expressions of functionals of a run. A functional is one of
  *
  *     final    E at the end
- *     integral of E over t, by Simpson's rule on a uniform grid; mean: divided by the length; rms: root of the mean of E^2
- *     maximum, minimum of E on the grid
+ *     integral of E over t under error control (dae_quadrature); mean: divided by the length; rms: root of the mean of E^2
+ *     maximum, minimum of E on a uniform grid
  *
  * Its derivative by a parameter is that of E along the derivative of the solution, d E = E_y s + E_p; that of an extreme is taken
  * where the extreme is. The text of a functional is cut out of the goal and read as an expression of its own; in the goal it
  * is a variable. */
 #include "fit/goal.h"
+
+#include <daedalus/quadrature.h>
 
 #include "core/number.h"
 #include "problem/problem.h"
@@ -222,20 +224,22 @@ void dae_goals_close(dae_goals *g)
 
 /* ---- Along a run -------------------------------------------------------------------------------------------------- */
 
-/* What a point adds: weight of Simpson's rule, or the first and the last point, or an extreme so far. */
-static void take_point(dae_goals *g, functional *f, const double *s, int k)
+static int is_integral(const functional *f)
+{
+    return f->kind == INTEGRAL || f->kind == MEAN || f->kind == RMS;
+}
+
+/* What a point adds: the last point, or an extreme so far. */
+static void take_point(dae_goals *g, functional *f, const double *s, int first, int last)
 {
     const int *variable;
-    int nv = dae_expression_variables(f->e, &variable), last = g->points - 1;
-    double weight = (k == 0 || k == last ? 1 : k % 2 ? 4 : 2) / 3.0;
+    int nv = dae_expression_variables(f->e, &variable);
+    if (is_integral(f) || (f->kind == FINAL && !last)) return;
     for (int i = 0; i < nv; i++) g->x[i] = g->value[variable[i]];
     double e = dae_expression_gradient(f->e, g->x, g->dx, g->work);
-    int sum = f->kind == INTEGRAL || f->kind == MEAN || f->kind == RMS;
-    if (f->kind == FINAL && k != last) return;
-    if (f->kind == MAXIMUM && k && e <= f->value) return;
-    if (f->kind == MINIMUM && k && e >= f->value) return;
-    double factor = !sum ? 1 : f->kind == RMS ? 2 * e * weight : weight;
-    f->value = sum ? f->value + (f->kind == RMS ? e * e : e) * weight : e;
+    if (f->kind == MAXIMUM && !first && e <= f->value) return;
+    if (f->kind == MINIMUM && !first && e >= f->value) return;
+    f->value = e;
     for (int j = 0; j < g->np; j++) {
         double d = 0;
         for (int i = 0; i < nv && s; i++) {
@@ -244,14 +248,14 @@ static void take_point(dae_goals *g, functional *f, const double *s, int k)
             else if (v < g->n + g->ncolumn) d += g->dx[i] * g->derived[g->ncolumn * (1 + j) + v - g->n];
             else if (v > g->n + g->ncolumn && v - (g->n + g->ncolumn + 1) == g->parameter[j]) d += g->dx[i];
         }
-        f->gradient[j] = factor * d + (sum ? f->gradient[j] : 0);
+        f->gradient[j] = d;
     }
 }
 
-static void finish(dae_goals *g, functional *f, double length)
+/* A functional from the integral of E, or of E^2. */
+static void finish(const dae_goals *g, functional *f, double length)
 {
-    double h = length / (g->points - 1);
-    double scale = f->kind == INTEGRAL ? h : f->kind == MEAN || f->kind == RMS ? h / length : 1;
+    double scale = f->kind == INTEGRAL ? 1 : 1 / length;
     f->value *= scale;
     for (int j = 0; j < g->np; j++) f->gradient[j] *= scale;
     if (f->kind != RMS) return;
@@ -291,39 +295,98 @@ static dae_problem *open_at(const dae_goals *g, const double *x, dae_error *err)
     return v;
 }
 
+static dae_simulation_options options_of(const dae_goals *g, const dae_problem *q)
+{
+    dae_simulation_options o = dae_simulation_options_default(q);
+    const dae_options *given = &g->opt->simulation.options;
+    o.options.method = given->method;
+    o.options.formulation = given->formulation;
+    o.options.rtol = given->rtol;
+    o.options.atol = given->atol;
+    o.options.stop = given->stop;
+    o.options.stop_user = given->stop_user;
+    return o;
+}
+
+static dae_status ended_early(double t, dae_error *err)
+{
+    return dae_fail(err, DAE_ERR_EVENT, t, "the run was ended by an event at t = %g", t);
+}
+
+/* The texts of all integrals; those of E^2 in *square, one block to be freed. 0: no memory. */
+static int integrands(const dae_goals *g, const char **text, char **square)
+{
+    size_t size = 1, used = 0;
+    for (int i = 0; i < g->nlist; i++) size += strlen(g->list[i].text) + 8;
+    char *all = *square = malloc(size);
+    for (int i = 0, k = 0; all && i < g->nlist; i++) {
+        if (!is_integral(&g->list[i])) continue;
+        text[k++] = g->list[i].kind == RMS ? all + used : g->list[i].text;
+        if (g->list[i].kind == RMS)
+            used += (size_t)dae_snprintf(all + used, size - used, "(%s)^2", g->list[i].text) + 1;
+    }
+    return all != NULL;
+}
+
+/* All integrals, and their derivatives by the names (NULL: not wanted). */
+static dae_status integrate(dae_goals *g, const dae_problem *q, const char *const *name, dae_error *err)
+{
+    const char *text[most_functionals];
+    char *square = NULL;
+    int count = 0;
+    for (int i = 0; i < g->nlist; i++) count += is_integral(&g->list[i]);
+    if (!count) return DAE_OK;
+    dae_quadrature_options o = dae_quadrature_options_default(q);
+    o.simulation = options_of(g, q);
+    o.by = name;
+    o.nby = name ? g->np : 0;
+    double *value = malloc((size_t)(count * (1 + g->np)) * sizeof *value),
+           *derivative = value ? value + count : NULL;
+    dae_status s = value && integrands(g, text, &square) ? DAE_OK : no_memory(err);
+    if (s >= 0) s = dae_quadrature(q, &o, text, count, NULL, 0, value, NULL, name ? derivative : NULL, err);
+    if (s == DAE_EVENT) s = ended_early(err->t, err);
+    for (int i = 0, k = 0; i < g->nlist && s == DAE_OK; i++) {
+        functional *f = &g->list[i];
+        if (!is_integral(f)) continue;
+        f->value = value[k];
+        for (int j = 0; j < g->np && name; j++) f->gradient[j] = derivative[k + count * j];
+        finish(g, f, q->t_end - q->t0);
+        k++;
+    }
+    free(value);
+    free(square);
+    return s;
+}
+
+/* Values at the end and extremes; integrals have a run of their own. */
 static dae_status run(dae_goals *g, dae_problem *q, int derive, dae_error *err)
 {
-    dae_sensitivity_options o = dae_sensitivity_options_default(q);
-    const dae_options *given = &g->opt->simulation.options;
-    o.simulation.options.method = given->method;
-    o.simulation.options.formulation = given->formulation;
-    o.simulation.options.rtol = given->rtol;
-    o.simulation.options.atol = given->atol;
-    o.simulation.options.stop = given->stop;
-    o.simulation.options.stop_user = given->stop_user;
-    o.uncontrolled = 1;
-    o.mode = g->opt->mode;
+    dae_sensitivity_options o = {.simulation = options_of(g, q), .mode = g->opt->mode, .uncontrolled = 1};
     const char *name[64];
+    int at_end = 0, extremes = 0, needs = 0;
     for (int j = 0; j < g->np; j++) name[j] = g->free[j].name;
+    for (int i = 0; i < g->nlist; i++) {
+        functional *f = &g->list[i];
+        const int *v;
+        int nv = dae_expression_variables(f->e, &v);
+        f->value = 0;
+        memset(f->gradient, 0, (size_t)g->np * sizeof *f->gradient);
+        for (int k = 0; k < nv && !is_integral(f); k++) needs |= v[k] >= g->n && v[k] < g->n + g->ncolumn;
+        at_end |= f->kind == FINAL;
+        extremes |= f->kind == MAXIMUM || f->kind == MINIMUM;
+    }
+    dae_status done = integrate(g, q, derive ? name : NULL, err);
+    if (done != DAE_OK || (!at_end && !extremes && g->nlist)) return done;
     dae_sensitivity *s = derive ? dae_sensitivity_open(q, &o, name, g->np, err) : NULL;
     dae_simulation *plain = derive ? NULL : dae_simulation_open(q, &o.simulation, err);
     dae_status status = s || plain ? DAE_OK : err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     if (status >= 0) status = s ? dae_sensitivity_start(s, err) : dae_simulation_start(plain, err);
-    int needs = 0;
-    for (int i = 0; i < g->nlist; i++) {
-        const int *v;
-        int nv = dae_expression_variables(g->list[i].e, &v);
-        for (int k = 0; k < nv; k++) needs |= v[k] >= g->n && v[k] < g->n + g->ncolumn;
-        g->list[i].value = 0;
-        memset(g->list[i].gradient, 0, (size_t)g->np * sizeof *g->list[i].gradient);
-    }
-    for (int k = 0; k < g->points && status >= 0; k++) {
+    for (int k = extremes ? 0 : g->points - 1; k < g->points && status >= 0; k++) {
         double t = q->t0 + (q->t_end - q->t0) * k / (g->points - 1);
         if (k) status = s ? dae_sensitivity_advance(s, t, err) : dae_simulation_advance(plain, t, err);
         double now = s ? dae_sensitivity_time(s) : dae_simulation_time(plain);
         if (status == DAE_CANCELLED) break;
-        if (status >= 0 && now < t - 1e-9 * fabs(q->t_end - q->t0))
-            status = dae_fail(err, DAE_ERR_EVENT, now, "the run was ended by an event at t = %g", now);
+        if (status >= 0 && now < t - 1e-9 * fabs(q->t_end - q->t0)) status = ended_early(now, err);
         if (status < 0) break;
         const double *y = s ? dae_sensitivity_state(s) : dae_simulation_state(plain);
         memcpy(g->value, y, (size_t)g->n * sizeof *y);
@@ -334,9 +397,8 @@ static dae_status run(dae_goals *g, dae_problem *q, int derive, dae_error *err)
         g->value[g->n + g->ncolumn] = now;
         for (int i = 0; i < g->nparameter; i++) g->value[g->n + g->ncolumn + 1 + i] = q->parameter[i];
         const double *d = s ? dae_sensitivity_values(s) : NULL;
-        for (int i = 0; i < g->nlist; i++) take_point(g, &g->list[i], d, k);
+        for (int i = 0; i < g->nlist; i++) take_point(g, &g->list[i], d, k == 0, k == g->points - 1);
     }
-    for (int i = 0; i < g->nlist; i++) finish(g, &g->list[i], q->t_end - q->t0);
     dae_sensitivity_close(s);
     dae_simulation_close(plain);
     return status;

@@ -48,6 +48,27 @@ static void least_integral(void **state)
     }
 }
 
+/* y' = a y (1 - y): the integral of y (1 - y) is (y(T) - y(0))/a, though it is a peak 4/a wide: a grid of 401 points sees one value of it
+ * or none. */
+static void narrow_peaks_are_seen(void **state)
+{
+    static const char pulse[] = "model pulse\nparam a = 6000\nvar y = 1e-12\ny' = a*y*(1 - y)\n"
+                                "solve t = 0 .. 1, rtol = 1e-9, atol = 1e-15\n";
+    const dae_fit_free list[] = {{"a", NAN, 5000, 30000}};
+    dae_error err = {0};
+    (void)state;
+    dae_problem *p = dae_problem_open(pulse, NULL, 0, &err);
+    dae_optimize_options o = dae_optimize_options_default(p);
+    o.tolerance = 1e-10;
+    dae_optimize_result *r = dae_optimize(p, list, 1, "(1e4*integral(y*(1 - y)) - 1)^2", &o, &err);
+    dae_problem_destroy(p);
+    if (!r && missing(&err)) skip();
+    if (!r) fail_msg("%s", err.text);
+    assert_near(r->objective_start, 4.0 / 9, 1e-6); /* 1e4/6000 - 1 = 2/3 */
+    assert_near(r->value[0] / 1e4, 1, 1e-4);
+    dae_optimize_destroy(r);
+}
+
 static void conditions_hold(void **state)
 {
     const dae_fit_free list[] = {{"c", NAN, 0.05, 5}};
@@ -116,7 +137,9 @@ static void mistakes_are_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(least_integral), cmocka_unit_test(conditions_hold),
-                                       cmocka_unit_test(functionals), cmocka_unit_test(mistakes_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(least_integral),
+                                       cmocka_unit_test(narrow_peaks_are_seen),
+                                       cmocka_unit_test(conditions_hold), cmocka_unit_test(functionals),
+                                       cmocka_unit_test(mistakes_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
