@@ -285,7 +285,7 @@ static void print_statistics(const sweep_job *s, const dae_table *t)
     }
 }
 
-static int summarize(sweep_job *s, const dae_table *t)
+static int summarize(sweep_job *s, const dae_table *t, const dae_table *indices)
 {
     char path[1024];
     cli_draft d;
@@ -293,24 +293,29 @@ static int summarize(sweep_job *s, const dae_table *t)
     if (!s->args->json) print_failures(t);
     if (!s->quiet && !s->args->json) print_statistics(s, t);
     if (s->args->json) {
-        dae_sweep_summary_json(t, width, cli_write_file, stdout);
+        dae_sweep_summary_json(t, width, indices, cli_write_file, stdout);
         putchar('\n');
     }
     snprintf(path, sizeof path, "%s/summary.json", s->folder);
     if (cli_draft_begin(s->args, &d, NULL, path)) return EXIT_USAGE;
-    return cli_draft_end(s->args, &d, dae_sweep_summary_json(t, width, cli_write_file, d.file) < 0);
+    return cli_draft_end(s->args, &d, dae_sweep_summary_json(t, width, indices, cli_write_file, d.file) < 0);
 }
 
-/* --saltelli: the indices, printed and in indices.csv. */
-static int tell_indices(sweep_job *s, const dae_table *runs)
+/* --saltelli: the indices; *out stays NULL where there are none. */
+static int find_indices(sweep_job *s, const dae_table *runs, dae_table **out)
 {
     dae_error err = {0};
     double a, b, t_end = 0;
-    char path[1024];
     if (!dae_design_interval(s->design, 0, &a, &b)) return 0;
     if (cli_value(s->args, "tend") && cli_real(s->args, "tend", -1e300, 1e300, &t_end)) return EXIT_USAGE;
-    dae_table *t = dae_sweep_indices(runs, s->design, s->problem, t_end, &err);
-    if (!t) return cli_wrong(s->args, "%s", err.text);
+    *out = dae_sweep_indices(runs, s->design, s->problem, t_end, &err);
+    return *out ? 0 : cli_wrong(s->args, "%s", err.text);
+}
+
+/* Printed and in indices.csv. */
+static int tell_indices(const sweep_job *s, dae_table *t)
+{
+    char path[1024];
     if (!s->quiet && !s->args->json) {
         printf("\npart of the variance   %-12s %10s %10s %10s\n", "parameter", "first", "total", "local");
         for (long i = 0; i < t->nrow; i++) {
@@ -320,9 +325,7 @@ static int tell_indices(sweep_job *s, const dae_table *runs)
         }
     }
     snprintf(path, sizeof path, "%s/indices.csv", s->folder);
-    int status = cli_table_write(s->args, path, t);
-    dae_table_destroy(t);
-    return status;
+    return cli_table_write(s->args, path, t);
 }
 
 typedef struct picture {
@@ -381,8 +384,11 @@ static int finish(sweep_job *s)
         if (!quiet)
             printf("%s: %ld of %ld runs finished, %ld failed\n", s->args->argument[0], s->logs->done,
                    s->logs->done + s->logs->npending, s->logs->failed);
-        status = summarize(s, t);
-        if (!status) status = tell_indices(s, t);
+        dae_table *indices = NULL;
+        status = find_indices(s, t, &indices);
+        if (!status) status = summarize(s, t, indices);
+        if (!status && indices) status = tell_indices(s, indices);
+        dae_table_destroy(indices);
         if (!status) status = draw(s, t);
         if (!quiet && s->file) fprintf(stderr, "wrote %s\n", s->file);
         else if (!quiet) fprintf(stderr, "wrote %s%s\n", path, access(hdf5, F_OK) == 0 ? " and runs.h5" : "");

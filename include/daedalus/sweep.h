@@ -140,8 +140,10 @@ DAE_API dae_table *dae_sweep_over(const dae_sweep_options *opt, const char *cons
                                   const dae_sweep_all *all, dae_error *err);
 
 /* What the runs of such a table (its first `width` columns behind the number of the run are parameters) say together: how many ended
- * how, and for every column count, mean, sd, min, percentiles, max. One JSON object. */
-DAE_API dae_status dae_sweep_summary_json(const dae_table *t, int width, dae_write_fn *write, void *user);
+ * how, and for every column count, mean, sd, min, percentiles, max; indices as dae_sweep_indices gives them, or NULL. One JSON
+ * object. */
+DAE_API dae_status dae_sweep_summary_json(const dae_table *t, int width, const dae_table *indices,
+                                          dae_write_fn *write, void *user);
 
 /* How much of the variance of each recorded component at the end each parameter of a design by dae_design_saltelli makes, from the table of
  * its runs: columns quantity, parameter, first (alone), total (with all interactions), and local, the part that the derivatives in the middle

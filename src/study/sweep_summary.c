@@ -23,7 +23,24 @@ static json_t *statistics_object(const dae_statistics *x)
     return o;
 }
 
-dae_status dae_sweep_summary_json(const dae_table *t, int width, dae_write_fn *write, void *user)
+/* {"quantity": {"parameter": {"first": .., "total": .., "local": ..}}} */
+static json_t *indices_object(const dae_table *t)
+{
+    json_t *all = json_object();
+    for (long i = 0; t->text && i < t->nrow; i++) {
+        const char *quantity = t->text[i], *parameter = t->text[t->nrow + i];
+        if (!quantity || !parameter) continue;
+        json_t *of = json_object_get(all, quantity), *o = json_object();
+        if (!of) json_object_set_new(all, quantity, of = json_object());
+        for (int k = 2; k < t->ncol; k++)
+            json_object_set_new(o, t->name[k], dae_json_real(t->value[(long)k * t->nrow + i]));
+        json_object_set_new(of, parameter, o);
+    }
+    return all;
+}
+
+dae_status dae_sweep_summary_json(const dae_table *t, int width, const dae_table *indices,
+                                  dae_write_fn *write, void *user)
 {
     int from = dae_table_find(t, "t"), status = dae_table_find(t, "status");
     json_t *summary = json_object(), *columns = json_object(), *counts = json_object();
@@ -42,6 +59,7 @@ dae_status dae_sweep_summary_json(const dae_table *t, int width, dae_write_fn *w
         json_object_set_new(columns, t->name[k], statistics_object(&x));
     }
     json_object_set_new(summary, "columns", columns);
+    if (indices) json_object_set_new(summary, "indices", indices_object(indices));
     json_object_set_new(summary, "provenance", dae_provenance_object());
     return dae_json_write(summary, write, user);
 }

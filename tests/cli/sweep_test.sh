@@ -47,6 +47,7 @@ expect 0 sweep cable-drum --sobol mu=0:0.5:16 --sobol c=0:2:16 --out sobol; line
 expect 0 sweep cable-drum --saltelli mu=0:0.5:8 --saltelli c=0:2:8 --out salt; lines 34 salt/runs.csv
 says '^quantity,parameter,first,total,local$' salt/indices.csv
 says 'part of the variance' out
+expect 0 sweep cable-drum --saltelli mu=0:0.5:8 --saltelli c=0:2:8 --out saltj --json; says '"indices":{"[^"]*":{"mu":{"first":' out; says '"indices":' saltj/summary.json
 expect 0 sweep cable-drum --sample 'mu~uniform(0,0.5):8' --out seed1 --seed 1
 expect 0 sweep cable-drum --sample 'mu~uniform(0,0.5):8' --out seed2 --seed 2
 ! cmp -s seed1/runs.csv seed2/runs.csv || wrong 'the seed changes nothing'

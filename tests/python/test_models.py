@@ -190,6 +190,18 @@ def test_sweep_over_all_cores_resumes(tmp_path):
     assert len(drawn) == 5 and np.array_equal(drawn["mu"], m.sweep(sample={"mu": "uniform(1,10):5"}, t_end=5.0, seed=3)["mu"])
 
 
+def test_variance_based_indices():
+    # Ishigami's function: first 0.3139, 0.4424, 0; total 0.5576, 0.4424, 0.2437 (closed form)
+    m = daedalus.open("model ishigami\nparam a = 1, b = 1, c = 1\nvar y = 0\n"
+                      "y' = sin(a) + 7*sin(b)^2 + 0.1*c^4*sin(a)\nsolve t = 0 .. 1, rtol = 1e-8\n")
+    s = m.sweep(saltelli={k: "-3.14159265358979:3.14159265358979:4096" for k in "abc"})
+    found = s.indices()["y"]
+    for name, first, total in (("a", 0.3139, 0.5576), ("b", 0.4424, 0.4424), ("c", 0.0, 0.2437)):
+        assert abs(found[name]["first"] - first) < 0.02 and abs(found[name]["total"] - total) < 0.02
+    with pytest.raises(Exception, match="Saltelli"):
+        m.sweep({"a": [1, 2]}).indices()
+
+
 def test_sweep_of_a_model(root):
     s = daedalus.open(root / "models" / "slider_crank.json").sweep({"L2": ["250[mm]", "300[mm]"]}, record=["slider.x"])
     assert s["status"].tolist() == ["event", "event"] and len(set(s["t"])) == 2

@@ -146,6 +146,14 @@ async function studies(page) {
   await page.getByRole('table', { name: 'Comparison' }).waitFor();
   const compared = await page.evaluate(() => globalThis.daedalusPage.studies[1].result.json);
   check(compared.length > 5 && compared.every((r) => r.status === 'ok' && r.mescd > 3), `comparison: ${compared.map((r) => `${r.solver} ${r.mescd}`)}`);
+  await go(page, '#/run?p=vdpol-mu&tend=2', 'Run');
+  await page.getByText('Which parameters matter').click();
+  await page.getByRole('textbox', { name: 'Points' }).fill('8');
+  await page.getByRole('button', { name: 'Find what matters' }).click();
+  await page.getByRole('table', { name: 'Parts of the variance' }).waitFor();
+  const parts = await page.evaluate(() => globalThis.daedalusPage.studies[3].result), vary = parts.request.options.saltelli;
+  const same = native('sweep', 'vdpol-mu', ...vary.flatMap((x) => ['--saltelli', x]), '--tend', '2', '--out', path.join(work, 'indices'), '--quiet');
+  check(vary.length === 1 && Math.abs(parts.json.indices.y1.mu.total - same.indices.y1.mu.total) < 1e-6, `indices: ${JSON.stringify(parts.json.indices)}`);
   await accessible(page, npm, 'run, studies');
 }
 

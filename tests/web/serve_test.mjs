@@ -72,6 +72,10 @@ async function studies(server) {
   check(got.length === kept.length && got.every((line, i) => line[0] === '#' || cells(line) === cells(kept[i])), 'runs of the sweep as the program writes them');
   if (hdf5) check(drawn(await part(sweep, 'h5'), 'sweep'), 'HDF5 of a sweep');
 
+  const saltelli = ['mu=1:3:8'], mattering = await run(server, { command: 'sweep', problem: 'vdpol-mu', options: { saltelli, tend: 2 } });
+  const those = native('sweep', 'vdpol-mu', '--saltelli', 'mu=1:3:8', '--tend', '2', '--out', path.join(folder, 'indices'), '--quiet');
+  check(mattering.json.runs === 24 && mattering.json.indices.y1.mu.local === 1 && timeless(mattering.json) === timeless(those), `variance-based indices: ${timeless(mattering.json).slice(0, 200)}`);
+
   const ladder = { solvers: 'radau5,vode', range: '4:6:1', repeat: 1 };
   const diagram = await run(server, { command: 'workprec', problem: 'orego', options: ladder, csv: true });
   const asked = ['--solvers', 'radau5,vode', '--range', '4:6:1', '--repeat', '1'];

@@ -29,7 +29,7 @@ static const struct {
                {"formulations", WORD, NULL}, {"budget", WORD, NULL},      {"mescd", FLAG, NULL},
                {"along", FLAG, "workprec"},  {"measure", WORD, NULL},     {"lines", WORD, NULL},
                {"reference", WORD, NULL},    {"what", WORD, NULL},        {"about", WORD, NULL},
-               {"floating", FLAG, NULL}};
+               {"floating", FLAG, NULL},     {"saltelli", LIST, NULL}};
 
 /* What a command of the program is here. */
 typedef struct command {

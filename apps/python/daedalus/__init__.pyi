@@ -282,7 +282,7 @@ class Model:
                  progress: Callable[[int, int], Any] | None = ...) -> WorkPrecision: ...
     def reference(self, digits: float = ..., *, max_seconds: float = ...,
                   progress: Callable[[float, float], Any] | None = ...) -> dict[str, Any]: ...
-    def sweep(self, vary: Mapping[str, Any] | str | Sequence[str] | None = ..., *, sample: Any = ..., sobol: Any = ...,
+    def sweep(self, vary: Mapping[str, Any] | str | Sequence[str] | None = ..., *, sample: Any = ..., sobol: Any = ..., saltelli: Any = ...,
               runs: Sequence[Mapping[str, Any]] | None = ..., record: str | Sequence[str] | None = ..., t_end: float | None = ...,
               points: int = ..., jobs: int | None = ..., seed: int = ..., out: str | os.PathLike[str] | None = ...,
               progress: Progress = ..., method: str | None = ..., formulation: str | None = ..., rtol: float | None = ...,

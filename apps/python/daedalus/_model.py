@@ -536,13 +536,13 @@ class Model:
         out["y"], out["digits"] = np.frombuffer(out["y"]).copy(), np.frombuffer(out["digits"]).copy()
         return out
 
-    def sweep(self, vary=None, *, sample=None, sobol=None, runs=None, record=None, t_end=None, points=0, jobs=None, seed=0,
+    def sweep(self, vary=None, *, sample=None, sobol=None, saltelli=None, runs=None, record=None, t_end=None, points=0, jobs=None, seed=0,
               out=None, progress=None, method=None, formulation=None, rtol=None, atol=None, **options):
         """Runs over many parameters, on all cores.
 
         vary: {"mu": [1, 10, 100]} or {"mu": "1:100:5:log"}, all combined; sample: {"mu": "uniform(1, 10)"} with `points`... see
         docs/sweeps.md for the texts "mu=0:1:11", "mu~uniform(0,1):200", which can be given as lists. runs: a list of dicts,
-        one per run. record: names of components; points: so many equidistant times of each. out: a CSV file that is written as
+        one per run. saltelli: {"mu": "1:10:256", ...}, points for variance-based indices (`indices` of the result). record: names of components; points: so many equidistant times of each. out: a CSV file that is written as
         runs end; runs that it has are not repeated. Ctrl-C keeps all that is finished.
 
         >>> import daedalus
@@ -550,7 +550,8 @@ class Model:
         >>> len(s), s["mu"].tolist()
         (3, [1.0, 5.0, 10.0])
         """
-        lines = sweep_lines(vary, "=", "vary"), sweep_lines(sample, "~", "sample"), sweep_lines(sobol, "=", "sobol")
+        lines = sweep_lines(vary, "=", "vary"), sweep_lines(sample, "~", "sample"), sweep_lines(sobol, "=", "sobol"), sweep_lines(
+            saltelli, "=", "saltelli")
         listed = None
         if runs is not None:
             names = list(runs[0])

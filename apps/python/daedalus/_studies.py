@@ -122,6 +122,17 @@ class Sweep(Table):
                 row[name] = word
         self._text[int(row[self._names[0]])] = (row, text)
 
+    def indices(self):
+        """How much of the variance of each component at the end each parameter makes; for sweeps over `saltelli` points.
+
+        A dict of dicts: indices()["y1"]["mu"] is {"first": .., "total": .., "local": ..}; see docs/sweeps.md.
+        """
+        text = self._core.header() + "".join(self._text[k][1] for k in sorted(self._text))
+        out = {}
+        for quantity, parameter, first, total, local in self._core.indices(text):
+            out.setdefault(quantity, {})[parameter] = {"first": first, "total": total, "local": local}
+        return out
+
     def _resume(self, out):
         """Runs that a file of an earlier sweep has; a file of another sweep is refused."""
         if not os.path.exists(out):

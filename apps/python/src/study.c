@@ -279,6 +279,7 @@ typedef struct sweep {
     dae_sweep *s;
     dae_integrator *running[MOST_RUNNING]; /* guarded by the GIL */
     int stopped;
+    double t_end;
 } sweep;
 
 static int design_lines(dae_design *d, PyObject *list,
@@ -308,12 +309,12 @@ static int pairs(PyObject *dict, dae_setting *out, int most, int *count)
     return 0;
 }
 
-/* Sweep(problem, name, model or None, settings, options, vary, sample, sobol, listed or None, seed, record or None, t_end,
+/* Sweep(problem, name, model or None, settings, options, vary, sample, sobol, saltelli, listed or None, seed, record or None, t_end,
  * points) */
 static PyObject *sweep_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     problem_object *p;
-    PyObject *settings, *options, *vary, *sample, *sobol;
+    PyObject *settings, *options, *vary, *sample, *sobol, *saltelli;
     const char *name, *model, *listed, *record;
     Py_ssize_t length;
     unsigned long long seed;
@@ -321,14 +322,16 @@ static PyObject *sweep_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     dae_setting setting[64], option[32];
     dae_error err = {0};
     (void)kw;
-    if (!PyArg_ParseTuple(args, "O!szO!O!O!O!O!z#Kzdi", &problem_type, &p, &name, &model, &PyDict_Type,
+    if (!PyArg_ParseTuple(args, "O!szO!O!O!O!O!O!z#Kzdi", &problem_type, &p, &name, &model, &PyDict_Type,
                           &settings, &PyDict_Type, &options, &PyList_Type, &vary, &PyList_Type, &sample,
-                          &PyList_Type, &sobol, &listed, &length, &seed, &record, &o.t_end, &o.points))
+                          &PyList_Type, &sobol, &PyList_Type, &saltelli, &listed, &length, &seed, &record,
+                          &o.t_end, &o.points))
         return NULL;
     sweep *x = (sweep *)type->tp_alloc(type, 0);
     if (!x) return NULL;
     Py_INCREF(p);
     x->problem = p;
+    x->t_end = o.t_end;
     x->design = dae_design_create(p->problem->info, seed);
     if (!x->design) {
         PyErr_NoMemory();
@@ -336,7 +339,8 @@ static PyObject *sweep_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     }
     if (design_lines(x->design, vary, dae_design_vary) < 0 ||
         design_lines(x->design, sample, dae_design_sample) < 0 ||
-        design_lines(x->design, sobol, dae_design_sobol) < 0)
+        design_lines(x->design, sobol, dae_design_sobol) < 0 ||
+        design_lines(x->design, saltelli, dae_design_saltelli) < 0)
         goto fail;
     if (listed && dae_design_list(x->design, listed, (size_t)length, &err) < 0) {
         raise_status(err.status, &err);
@@ -445,10 +449,38 @@ static PyObject *sweep_stop(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* indices(runs as CSV): [(quantity, parameter, first, total, local), ...] */
+static PyObject *sweep_indices(PyObject *self, PyObject *arg)
+{
+    sweep *x = (sweep *)self;
+    Py_ssize_t length;
+    dae_error err = {0};
+    const char *runs = PyUnicode_AsUTF8AndSize(arg, &length);
+    if (!runs) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    dae_table *t = dae_table_read(runs, (size_t)length, &err);
+    dae_table *found = t ? dae_sweep_indices(t, x->design, x->problem->problem, x->t_end, &err) : NULL;
+    dae_table_destroy(t);
+    PyEval_RestoreThread(thread);
+    if (!found) return raise_status(err.status, &err);
+    PyObject *list = PyList_New(0);
+    for (long i = 0; list && i < found->nrow; i++) {
+        PyObject *row = Py_BuildValue("(ssddd)", found->text[i], found->text[found->nrow + i],
+                                      found->value[2 * found->nrow + i], found->value[3 * found->nrow + i],
+                                      found->value[4 * found->nrow + i]);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    dae_table_destroy(found);
+    return list;
+}
+
 static PyMethodDef sweep_methods[] = {
     {"header", sweep_header, METH_NOARGS, "names and units, two lines of CSV"},
     {"count", sweep_count, METH_NOARGS, "(runs, parameters)"},
     {"run", sweep_run, METH_O, "run(k): its line of CSV, or None: cancelled"},
+    {"indices", sweep_indices, METH_O,
+     "indices(runs as CSV): rows of quantity, parameter, first, total, local"},
     {"stop", sweep_stop, METH_NOARGS, "cancels all that is running"},
     {NULL, NULL, 0, NULL},
 };

@@ -2,7 +2,7 @@
 // command line of the module in the page, the body of the server's API, and the lines that are shown to copy.
 
 // Options in the order in which they are shown. `set` is an object of parameters.
-const ORDER = ['vary', 'solvers', 'range', 'solver', 'formulation', 'project', 'rtol', 'atol', 'h0', 't0', 'tend', 'index', 'set', 'opt', 'at', 'event', 'sens', 'drift',
+const ORDER = ['vary', 'saltelli', 'solvers', 'range', 'solver', 'formulation', 'project', 'rtol', 'atol', 'h0', 't0', 'tend', 'index', 'set', 'opt', 'at', 'event', 'sens', 'drift',
   'points', 'per-step', 'max-gap', 'repeat', 'budget', 'max-seconds', 'max-steps', 'linear-algebra'];
 
 export function optionList(options) {

@@ -147,6 +147,39 @@ export class Sweep extends Study {
   }
 }
 
+// How much of what varies at the end each parameter makes (sweep --saltelli).
+export class Indices extends Study {
+  constructor(page, parameters) {
+    const list = parameters.filter((q) => Number.isFinite(q.value) && q.value !== 0 && !q.choices && !q.integer && !q.text?.includes('['));
+    const input = (value) => h('input', { type: 'text', inputmode: 'decimal', value, autocomplete: 'off' });
+    const chosen = new Set(list.slice(0, 3).map((q) => q.name)), fields = { points: input('64'), percent: input('10') };
+    super(page, 'Which parameters matter', 'Runs with the parameters varied together: how much of the variance of the end each of them makes, alone and with the others. At most 8.',
+      h('div', { class: 'checks', role: 'group', 'aria-label': 'Parameters that vary' }, list.slice(0, 60).map((q) => h('label', {}, h('input', { type: 'checkbox', checked: chosen.has(q.name), onchange: (event) => chosen[event.target.checked ? 'add' : 'delete'](q.name) }), q.name))),
+      h('div', { class: 'two' }, field('Variation in percent', fields.percent), field('Points', fields.points)));
+    Object.assign(this, { list, fields, chosen });
+    this.element.hidden = !list.length;
+  }
+
+  verb() {
+    return 'Find what matters';
+  }
+
+  request() {
+    const part = Number(this.fields.percent.value) / 100, points = this.fields.points.value.trim();
+    const ends = (q) => [q.value * (1 - part), q.value * (1 + part)].sort((a, b) => a - b).map((x, i) => Number((i ? Math.min(x, q.max ?? Infinity) : Math.max(x, q.min ?? -Infinity)).toPrecision(12)));
+    const request = this.base('sweep', { saltelli: this.list.filter((q) => this.chosen.has(q.name)).map((q) => `${q.name}=${ends(q).join(':')}:${points}`) });
+    if (request.options.set) request.options.set = Object.fromEntries(Object.entries(request.options.set).filter(([name]) => !this.chosen.has(name)));
+    return request;
+  }
+
+  show(result, e, request) {
+    const rows = Object.entries(result.json?.indices ?? {}).flatMap(([quantity, by]) => Object.entries(by).map(([name, x]) => [`${quantity} by ${name}`, short(x.first, 3), short(x.total, 3), short(x.local, 3)]));
+    replace(this.answer, h('p', {}, `${result.json?.runs ?? 0} runs. First: the part of the variance that the parameter makes alone; total: with all that it does together with others; local: what the derivatives in the middle say.`),
+      table('Parts of the variance', ['component by parameter', 'first', 'total', 'local'], rows, { class: 'numbers' }), this.downloads(result, e, 'indices'));
+    this.result = { ...result, request };
+  }
+}
+
 export class Compare extends Study {
   constructor(page, mechanical) {
     super(page, mechanical ? 'Compare the ways to integrate it' : 'Compare solvers', mechanical ? 'Formulations and methods for mechanisms: cost, drift from the constraints, energy, digits.' : 'All solvers that take it, at these tolerances: cost and digits.');

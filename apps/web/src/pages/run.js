@@ -6,7 +6,7 @@ import { pack, unpack } from '../url.js';
 import * as url from '../url.js';
 import { parameterFields } from '../parameters.js';
 import { Results } from '../results.js';
-import { Compare, Report, Sweep } from '../studies.js';
+import { Compare, Indices, Report, Sweep } from '../studies.js';
 import { WorkPrecision } from '../workprec.js';
 
 const FIELDS = ['solver', 'formulation', 'rtol', 'atol', 'h0'];
@@ -84,7 +84,7 @@ class RunPage {
       this.message = h('p', { class: 'message', role: 'alert' }));
     this.form.elements.p.addEventListener('change', (e) => { location.hash = url.link('run', { p: e.target.value }); });
     this.workprec = new WorkPrecision(() => this.request(this.read()), p, this.tools, this.query.get('wp'));
-    this.studies = [new Sweep(this, this.parameters.list, this.query.get('sweep')), new Compare(this, this.mechanical()), new Report(this)];
+    this.studies = [new Sweep(this, this.parameters.list, this.query.get('sweep')), new Compare(this, this.mechanical()), new Report(this), new Indices(this, this.parameters.list)];
     replace(this.main, h('h1', {}, 'Run'), h('div', { class: 'split' }, h('section', { 'aria-label': 'Settings' }, this.form), h('section', { 'aria-label': 'Results' }, this.results.element, this.workprec.element, this.studies.map((s) => s.element))));
     if (!this.runs.length) this.results.empty(() => this.run(false));
   }
