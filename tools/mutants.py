@@ -157,7 +157,7 @@ class Tree:
     def order(self, path):
         """Tests by relevance: the same name, the same layer, the rest by their time. Tests of one method say nothing about another."""
         parts = path.split("/")
-        layer, stem = parts[1], os.path.splitext(parts[-1])[0]
+        layer, stem = parts[1], re.sub(r"^cmd_", "", os.path.splitext(parts[-1])[0])
         own = {stem, parts[2]} if len(parts) > 3 else {stem}
         methods = {os.path.splitext(p.split("/")[2])[0] for p in self.objects if p.startswith("src/method/")
                    and (p.count("/") > 2 or "_method_" in open(os.path.join(self.source, p), encoding="utf-8").read())} - {"method", "driver"}

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,7 +130,8 @@ int cli_draft_end(const cli_args *args, cli_draft *d, int bad)
 
 /* ---- Tables -------------------------------------------------------------------------------------------- */
 
-/* The HDF5 library crashes on some damaged files, so that a child reads first. 1: it lived. */
+/* The HDF5 library crashes on some damaged files, and others keep it busy for ever, so that a child reads first, for 5 seconds of CPU time
+ * and one more for every megabyte. 1: it lived. */
 static int survives(const char *text, size_t length)
 {
     static const char mark[] = "\x89HDF";
@@ -139,6 +141,8 @@ static int survives(const char *text, size_t length)
     if (child < 0) return 1;
     if (child == 0) {
         dae_error err = {0};
+        rlim_t seconds = 5 + (rlim_t)(length >> 20);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds + 1});
         dae_table_destroy(dae_table_read(text, length, &err));
         _exit(0);
     }
@@ -151,6 +155,7 @@ dae_table *cli_read_table(const char *text, size_t length, dae_error *err)
 {
     if (survives(text, length)) return dae_table_read(text, length, err);
     err->status = DAE_ERR_INPUT;
-    snprintf(err->text, sizeof err->text, "the file is damaged: the HDF5 library crashes on it");
+    snprintf(err->text, sizeof err->text,
+             "the file is damaged: the HDF5 library crashes on it, or does not end");
     return NULL;
 }

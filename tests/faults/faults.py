@@ -68,7 +68,6 @@ fit tiny.deq --data tiny.csv --free k --quiet
 optimize tiny.deq --minimize final(y) --free k[0.6..0.8] --tolerance 0.5 --quiet
 report tiny.deq --solvers radau5 --range 4:4:1 --repeat 1 --out new --quiet
 table hires --solvers radau5 --format json --quiet
-reference rober --fresh --quiet
 reference tiny.deq --fresh --quiet
 compare pendulum.json --solvers radau5/index2 --tend 0.05 --format json --quiet
 scale insulator-chain --set N=4,8 --solvers mexx --reps 1 --quiet
