@@ -5,6 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Daedalus)
 install(DIRECTORY include/daedalus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${CMAKE_BINARY_DIR}/include/daedalus/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/daedalus)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples models problems DESTINATION ${CMAKE_INSTALL_DOCDIR}) # what the pages name
 if(TARGET daedalus)
     install(TARGETS daedalus RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -54,5 +54,8 @@ check "$work/cmake/build/static"
 ldd "$work/pkgconfig/static" | grep -q libdaedalus && fail "the static program needs the shared library"
 if [ -x "$prefix/bin/daedalus" ]; then
     "$prefix/bin/daedalus" list problems >/dev/null || fail "the installed program"
+    # the tutorial of docs/fitting.md, where the examples are installed
+    cd "$prefix/share/doc/daedalus" && "$prefix/bin/daedalus" fit examples/fitting/enzyme.deq --data examples/fitting/enzyme.csv --free Vm,Km \
+        --quiet >"$work/fit" 2>&1 && grep -q 'Vm  *0.00081274' "$work/fit" || { cat "$work/fit"; fail "the tutorial of fitting"; }
 fi
 exit 0
