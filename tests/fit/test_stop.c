@@ -213,7 +213,7 @@ static void a_design_keeps_its_best(void **state)
     int later = 0, known = 0;
     for (int global = 0; global < 2; global++) {
         o.global = global;
-        for (long at = 0; at < all; at += all / 7) {
+        for (long at = 0; at < all; at += all / 14) {
             clock = (until){0, at};
             r = dae_optimize(p, list, 1, "integral(x^2)", &o, &err);
             if (!r) fail_msg("%s", err.text);
