@@ -346,8 +346,9 @@ dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options 
         goto done;
     }
     /* Ours: who leaves the form open gets the constraints kept; loops in joint coordinates are closed always. */
-    if ((automatic || info == &dae_formulation_joint.info) && has_option(info->options, "project") &&
-        (!m || m->projects))
+    int loops = info == &dae_formulation_joint.info && mech->kind == DAE_KIND_MECH && mech->mech.joint &&
+                mech->mech.joint->nloop > 0;
+    if ((automatic || loops) && has_option(info->options, "project") && (!m || m->projects))
         own[nown++] = (dae_setting){"project", "1"};
     for (int i = 0; i < opt->nsetting; i++) {
         const char *name = own_name(info, m, opt->setting[i].name);

@@ -79,7 +79,7 @@ static void block_sticks_if_mu_exceeds_the_slope(void **state)
         motion o = incline(0.6, 0, 0, "", methods[k]);
         assert_near(o.t, 2, 1e-12);
         assert_near(o.y[0], 0, 1e-12); /* not even creep: the anchor takes the load from the first moment */
-        assert_near(o.y[3], 0, 1e-12);
+        assert_near(o.y[3], 0, 1e-11); /* atol: an explicit method stands on its grip of 1000 1/s within it */
         assert_int_equal(o.r->nevent, 0);
         done(&o);
     }
