@@ -21,5 +21,5 @@ transamp --solver mebdfi --repeat 10
 medakzo --solver radau --repeat 5
 plei --solver dop853 --repeat 50
 seven-body --solver mexx --repeat 50
-fekete --solver pside --rtol 1e-4
+fekete --solver pside --rtol 1e-4 --repeat 20
 END
