@@ -6,6 +6,8 @@
 #include "linalg/saddle.h"
 #include "linalg/sparse.h"
 
+#include <daedalus/formulation.h>
+
 const dae_page dae_problem_pages[] = {{NULL, NULL}};
 
 /* ---- Dense factors, as LAPACK states them -------------------------------------------------------------- */
@@ -214,6 +216,12 @@ void dae_sparse_solve(dae_sparse_lu *s, double *re, double *im)
     (void)s, (void)re, (void)im;
 }
 
+double dae_sparse_flops(int n, const int *colptr, const int *rowind)
+{
+    (void)n, (void)colptr, (void)rowind;
+    return INFINITY; /* dense factors are the cheaper ones */
+}
+
 int dae_sparse_restore(dae_sparse_lu *s)
 {
     (void)s;
@@ -236,6 +244,17 @@ const char *dae_saddle_describe(const dae_saddle *s)
 {
     (void)s;
     return "";
+}
+
+int dae_saddle_anchor(dae_saddle *s, const double *M, const double *G, const double *U)
+{
+    return dae_saddle_factor(s, M, G, U);
+}
+
+int dae_saddle_stale(const dae_saddle *s)
+{
+    (void)s;
+    return 0;
 }
 
 int dae_saddle_factor(dae_saddle *s, const double *M, const double *G, const double *U)
@@ -266,4 +285,26 @@ void dae_saddle_multiply(const dae_saddle_spec *spec, const double *G, double si
                          double *y)
 {
     (void)spec, (void)G, (void)sign, (void)x, (void)y;
+}
+
+/* ---- Forms of mechanical systems ----------------------------------------------------------------------- */
+
+dae_formulation *dae_formulation_create(const dae_system *mech, const char *name, const dae_setting *setting,
+                                        int nsetting, dae_error *err)
+{
+    (void)mech, (void)name, (void)setting, (void)nsetting;
+    if (err) *err = (dae_error){DAE_ERR_UNSUPPORTED, NAN, "mechanical systems are not in this build"};
+    return NULL;
+}
+
+void dae_formulation_destroy(dae_formulation *f)
+{
+    (void)f;
+}
+
+dae_status dae_formulation_lower(dae_formulation *f, double t, const double *y, double *pvu, double *a,
+                                 double *lambda, dae_error *err)
+{
+    (void)f, (void)t, (void)y, (void)pvu, (void)a, (void)lambda, (void)err;
+    return DAE_ERR_UNSUPPORTED;
 }
