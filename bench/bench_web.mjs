@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
 import { open, serve, start } from '../tests/web/browser.mjs';
+import { run } from '../tests/web/module.mjs';
 
 const [source, build] = process.argv.slice(2).map((p) => path.resolve(p));
 const site = path.join(build, 'web'), npm = path.join(build, 'web-build/npm'), program = path.join(build, 'daedalus');
@@ -86,3 +87,8 @@ for (const name of ['hires', 'andrews', 'medakzo', 'beam', 'tba', 'plei', 'hmmwv
 }
 await browser.close();
 server.close();
+
+console.log('\nEquations in WebAssembly (node): ns per f and per Jacobian, hand-written C, code written by the library, the levels; ratios to C\n');
+execFileSync('cmake', ['--build', path.join(build, 'web-build/wasm'), '--target', 'bench_equations_web'], { stdio: 'ignore' });
+const problems = path.join(source, 'problems'), names = fs.readdirSync(problems).filter((f) => f.endsWith('.deq'));
+console.log((await run(build, 'bench_equations', [], { files: Object.fromEntries(names.map((f) => [`problems/${f}`, fs.readFileSync(path.join(problems, f))])) })).stdout);

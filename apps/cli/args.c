@@ -23,6 +23,11 @@ int cli_with_memory(int status)
     return cli_starved(0) && status <= EXIT_LIMIT ? EXIT_FAILED : status;
 }
 
+void cli_wrote(dae_status s)
+{
+    if (s == DAE_ERR_MEMORY && !cli_starved(0)) cli_starved(2);
+}
+
 int cli_wrong(const cli_args *args, const char *format, ...)
 {
     char text[1024];

@@ -95,6 +95,8 @@ int cli_starved(int now);
 /* The exit status: where memory ran out that of a failed run, whatever the message was about, and never that of success. Says so if
  * nobody has. */
 int cli_with_memory(int status);
+/* What a function of the library that writes a text returned: that memory ran out is noticed, what else went wrong the stream knows. */
+void cli_wrote(dae_status s);
 /* "name=value": splits a copy, kept until the program ends with the args. 0 or EXIT_USAGE. */
 int cli_settings(cli_args *args, const char *option, dae_setting **list, int *count);
 /* The times of --at, each between t0 and t_end; the caller frees them. Without --at count is 0. */
@@ -200,7 +202,7 @@ void cli_catch_signals(void);
 void cli_catch_time_limit(void); /* SIGXCPU is an interruption too: what was finished is kept */
 void cli_running(dae_integrator *it, void *user); /* for dae_run_options.running */
 int cli_interrupted(void);
-int cli_stop(void *user); /* the same, for dae_options.stop */
+int cli_stop(void *user);         /* the same, for dae_options.stop */
 void cli_note_signal(int number); /* for handlers of others */
 int cli_ended_by(int status);     /* EXIT_TERMINATED instead of EXIT_INTERRUPTED where it was SIGTERM */
 

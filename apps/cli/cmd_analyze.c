@@ -58,6 +58,7 @@ static int check_words(const cli_args *args, mbs_analysis_options *o)
     int i = 0;
     o->what = cli_value(args, "what");
     o->about_start = about && !strcmp(about, "start");
+    o->about_turning = about && !strcmp(about, "turning");
     while (o->what && mbs_analysis_kind(i) && strcmp(mbs_analysis_kind(i), o->what) != 0) i++;
     if (o->what && !mbs_analysis_kind(i) && strcmp(o->what, "all") != 0) {
         char near[100];
@@ -67,8 +68,9 @@ static int check_words(const cli_args *args, mbs_analysis_options *o)
     }
     if (format && strcmp(format, "text") != 0 && strcmp(format, "csv") != 0)
         return cli_wrong(args, "--format %s: expected text or csv", format);
-    if (about && strcmp(about, "equilibrium") != 0 && strcmp(about, "start") != 0)
-        return cli_wrong(args, "--about %s: expected equilibrium or start", about);
+    if (about && strcmp(about, "equilibrium") != 0 && strcmp(about, "start") != 0 &&
+        strcmp(about, "turning") != 0)
+        return cli_wrong(args, "--about %s: expected equilibrium, start or turning", about);
     return 0;
 }
 
@@ -104,8 +106,8 @@ static const cli_option options[] = {
      "equilibrium, modes, kinematics, inverse, or all that the model allows (default)"},
     {"at", "T1,T2,...", NULL, "at these times; equilibrium and modes: instead of the start"},
     {"points", "N", NULL, "kinematics and inverse: at N equidistant times (11)"},
-    {"about", "STATE", "equilibrium|start",
-     "modes: about the equilibrium (default) or the start of the model"},
+    {"about", "STATE", "equilibrium|start|turning",
+     "modes: about the equilibrium (default) or the start; turning: both where all turns as at the start"},
     {"set", "NAME=VALUE", NULL, "a parameter of the model; can be given more than once"},
     {"format", "F", "text|csv", "text (default) or csv, tables separated by empty lines"},
     {"out", "FILE", "file",

@@ -120,7 +120,7 @@ static int show(comparison *c)
     if (!strcmp(format, "text"))
         printf("%s from t = %g to %g, rtol %.1e, atol %.1e\n\n", c->view.info->name, c->view.t0,
                c->options.t_end, c->options.options.rtol, c->options.options.atol);
-    dae_compare_write(c->row, c->count, format, cli_write_file, stdout);
+    cli_wrote(dae_compare_write(c->row, c->count, format, cli_write_file, stdout));
     fflush(stdout);
     if (cli_has(c->args, "out")) {
         dae_table *t = dae_compare_table(c->row, c->count, NULL);

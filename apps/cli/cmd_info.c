@@ -56,7 +56,7 @@ static int info_problem(cli_args *args, const char *name)
     if (!p) return args->status;
     const dae_problem_info *info = p->info;
     if (args->json) {
-        dae_problem_json(p, cli_write_file, stdout);
+        cli_wrote(dae_problem_json(p, cli_write_file, stdout));
         dae_problem_destroy(p);
         return EXIT_DONE;
     }

@@ -73,7 +73,7 @@ static int run(cli_args *args)
         wanted_index = (int)k;
     }
     if (args->json) {
-        dae_list_json(all ? NULL : what, wanted_index, cli_own(), cli_write_file, stdout);
+        cli_wrote(dae_list_json(all ? NULL : what, wanted_index, cli_own(), cli_write_file, stdout));
         return EXIT_DONE;
     }
     if (problems) print_problems();

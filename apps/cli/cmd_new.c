@@ -31,7 +31,7 @@ static const char *const lines[] = {
     "plot x, v",
     "",
     "# daedalus check FILE    what it is: index, degrees of freedom, start",
-    "# daedalus run FILE --plot spring.svg",
+    "# daedalus run FILE --plot plot.svg",
 };
 
 static int is_name(const char *text)

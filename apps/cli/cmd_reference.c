@@ -85,7 +85,7 @@ static int run(cli_args *args)
     dae_error err = {0};
     if (r && !cached && dae_reference_keep(r, p, &cache, &err) < 0)
         status = err.status == DAE_ERR_MEMORY ? cli_wrong(args, "out of memory") : EXIT_USAGE;
-    if (r && args->json) dae_reference_write(r, p, cli_write_file, stdout);
+    if (r && args->json) cli_wrote(dae_reference_write(r, p, cli_write_file, stdout));
     else if (r) print(r, p, path, cached);
     dae_reference_destroy(r);
     dae_problem_destroy(p);

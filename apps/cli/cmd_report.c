@@ -169,7 +169,6 @@ static int compute_run(page *p)
     dae_run_result *r = dae_run(q, &o, &err);
     if (!r) return cli_wrong(p->args, "%s: %s", p->name, err.text);
     int status = r->status == DAE_CANCELLED ? EXIT_INTERRUPTED : 0;
-    if (p->nby && r->status >= DAE_OK && !r->sensitivity_end && !status) status = EXIT_FAILED;
     if (p->nby && r->status == DAE_ERR_INPUT)
         status = cli_wrong(p->args, "%s: --sens: %s", p->name, r->error.text);
     if (!status) status = begin(p, "csv", &csv);
@@ -177,8 +176,8 @@ static int compute_run(page *p)
         int bad = dae_run_csv(r, cli_write_file, csv.file) < 0;
         status = cli_draft_end(p->args, &csv, bad);
     }
-    dae_run_json(r, cli_write_text, &json);
-    dae_run_report(r, 60, cli_write_text, &text);
+    cli_wrote(dae_run_json(r, cli_write_text, &json));
+    cli_wrote(dae_run_report(r, 60, cli_write_text, &text));
     if (r->status < 0) dae_run_failure(r, "", cli_write_text, &text);
     p->run = json.text;
     p->layout = text.text;
@@ -399,7 +398,7 @@ static void tell_page(const page *p)
     char path[1100];
     snprintf(path, sizeof path, "%s/%s.html", p->folder, p->name);
     dae_report r = report_of(p);
-    dae_report_json(&r, path, cli_write_file, stdout);
+    cli_wrote(dae_report_json(&r, path, cli_write_file, stdout));
 }
 
 static int make_page(const char *argument, void *user)

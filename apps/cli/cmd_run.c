@@ -439,19 +439,33 @@ static void report_mechanism(const job *j)
     if (b && b->allowed > 0 && b->largest > b->allowed)
         printf("   warning     the balance of energy is off by more than the tolerances explain (%.1e J), "
                "most of it near "
-               "t = %.6g: check what acts there, or take smaller tolerances\n",
-               b->allowed, b->t);
+               "t = %.6g%s%s%s: check what acts there, or take smaller tolerances\n",
+               b->allowed, b->t, b->element[0] ? ", where the work of \"" : "", b->element,
+               b->element[0] ? "\" does not fit" : "");
 }
 
-/* Derivatives at the end, one line per component. */
-static void report_sensitivity(const dae_run_result *r, int most)
+/* One line per component. */
+static void list_sensitivity(const dae_run_result *r, const double *values, int most)
 {
     char name[200];
-    printf("\n   derivatives at t = %.10g\n", r->last.t);
     for (int i = 0; i < r->n && i < most; i++) {
         for (int k = 0; k < r->nsensitivity; k++)
             printf("   %-20s %.12g\n", dae_run_sensitivity_name(r, k, i, name, sizeof name),
-                   r->sensitivity_end[i + k * r->n]);
+                   values[i + k * r->n]);
+    }
+}
+
+/* Derivatives at the end. */
+static void report_sensitivity(const dae_run_result *r, int most)
+{
+    printf("\n   derivatives at t = %.10g\n", r->last.t);
+    list_sensitivity(r, r->sensitivity_end, most);
+    if (r->sensitivity_total) {
+        printf("   those of the event that ended the run, and of the state there, which moves with it\n");
+        for (int k = 0; k < r->nsensitivity; k++)
+            printf("   dt/d%-16s %.12g\n", r->sensitivity[k],
+                   r->event_s[(r->nevent - 1) * r->nsensitivity + k]);
+        list_sensitivity(r, r->sensitivity_total, most);
     }
     if (r->n > most) printf("   (the first %d of %d components; --full for all)\n", most, r->n);
 }
@@ -476,9 +490,10 @@ static int finish(job *j)
     int files = write_files(j);
     int to_csv = cli_value(j->args, "out") && !strcmp(cli_value(j->args, "out"), "-");
     if (cli_has(j->args, "json")) {
-        dae_run_json(r, cli_write_file, stdout);
+        cli_wrote(dae_run_json(r, cli_write_file, stdout));
     } else if (!quiet && !to_csv && (r->status >= 0 || r->stats.accepted > 0)) {
-        dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout);
+        cli_wrote(
+            dae_run_report(r, cli_has(j->args, "full") ? 0 : report_components, cli_write_file, stdout));
         if (cli_has(j->args, "explain"))
             printf("\n%s",
                    r->evidence[0] ? r->evidence : "nothing was left open: method and form were named\n");
@@ -600,7 +615,9 @@ static const cli_option options[] = {
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
     {"sens", "P,Q,...", NULL,
      "differentiate the solution by these parameters and initial values (NAME(0)): columns dx/dp in --out, "
-     "\"sensitivity\" in --json, bands of 5 % of each in --plot"},
+     "\"sensitivity\" in --json, bands of 5 % of each in --plot; t is held fixed, also at an event that ends "
+     "the "
+     "run, where \"sensitivity_total\" moves with it"},
     {"integral", "EXPR", NULL,
      "integrate it along the run: of components, sensors, t and parameters; its derivatives too with --sens; "
      "a "

@@ -293,7 +293,7 @@ static int summarize(sweep_job *s, const dae_table *t, const dae_table *indices)
     if (!s->args->json) print_failures(t);
     if (!s->quiet && !s->args->json) print_statistics(s, t);
     if (s->args->json) {
-        dae_sweep_summary_json(t, width, indices, cli_write_file, stdout);
+        cli_wrote(dae_sweep_summary_json(t, width, indices, cli_write_file, stdout));
         putchar('\n');
     }
     snprintf(path, sizeof path, "%s/summary.json", s->folder);

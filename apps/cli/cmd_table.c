@@ -147,6 +147,7 @@ static int run_table(table *t)
         : md  ? dae_results_page(t->row, t->count, cli_has(args, "all") ? "table --all" : "table",
                                  !args->count, cli_write_file, stdout)
               : dae_results_write(t->row, t->count, format, cli_write_file, stdout);
+    cli_wrote(written);
     if (written < 0) return cli_wrong(args, "the table could not be written");
     if (notes && put_notes(t, notes)) return EXIT_USAGE;
     for (int i = 0; i < t->count; i++) {

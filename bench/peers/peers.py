@@ -216,8 +216,10 @@ def main():
             if not math.isfinite(to):
                 continue
             lines.append((problem, d, to / tp, ta / tp, ta / to))
-            print("| %s | %d | %s | %.1f | %s | %.1f | %s | %.1f | %.2f | %.2f | %.2f |"
-                  % (problem, d, p, tp * 1e6, o, to * 1e6, m, ta * 1e6, to / tp, ta / tp, ta / to), flush=True)
+            chosen = "%s | %.1f | %.2f | %.2f | %.2f" % (m, ta * 1e6, to / tp, ta / tp, ta / to)
+            if not math.isfinite(ta):
+                chosen = "no digit more within the tolerances | - | %.2f | - | -" % (to / tp)
+            print("| %s | %d | %s | %.1f | %s | %.1f | %s |" % (problem, d, p, tp * 1e6, o, to * 1e6, chosen), flush=True)
         if keep:
             with open(keep, "w") as f:
                 json.dump(everything, f)

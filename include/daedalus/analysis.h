@@ -15,6 +15,7 @@ typedef struct mbs_analysis_options {
     int count;
     int points;      /* so many equidistant ones; 0: 11 */
     int about_start; /* modes: 1: about the start of the model instead of its equilibrium */
+    int about_turning; /* equilibrium and modes: 1: all bodies turn together, as the fastest one does at the start */
 } mbs_analysis_options;
 
 /* "equilibrium", "modes", "kinematics", "inverse"; NULL past the end. */

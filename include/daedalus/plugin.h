@@ -56,6 +56,9 @@ typedef struct dae_ivp {
     int scalar_tolerances; /* all rtol equal and all atol equal */
     int corners;           /* f is continuous only (options.nonnegative) */
     int varies;            /* atol is written anew before each step (options.error_weight) */
+    /* > 0: the method was chosen by "auto", which may go on with an implicit one where more than so many time constants are left and
+     * stability bounds the steps; an explicit method looks after every step */
+    double stiff_above;
     /* One-sided evaluation at discontinuities: the present segment is [left, right] in the direction of
      * integration; at its ends t is moved by one rounding unit into the segment. */
     double left, right; /* NAN: no discontinuity there */
@@ -63,6 +66,7 @@ typedef struct dae_ivp {
     /* and where it consists of two polynomials, the time between them; else NAN (or 0 with no degree) */
     double dense_break;
     int coarse; /* 1: the driver only looks around; dense output need not be better than the method has it */
+    int kink;   /* reset: behind a switch across which y' does not jump, so that nothing is excited */
 
     /* Filled by the driver: the right-hand side of ODEs and DAEs, and room for difference Jacobians. */
     dae_rhs *f;

@@ -46,6 +46,7 @@ typedef struct dae_balance {
     double scale;      /* the largest energy or work that took part */
     double allowed;    /* what the tolerances of a run explain; more is an alarm. 0: not known */
     double t;          /* near which most of it came about */
+    char element[64];  /* an alarm: whose work does not fit there, "" if that is not known */
 } dae_balance;
 
 /* What a problem can tell of its states beyond them, at count points (t, y), y one after another. Both return 0 or < 0. */
@@ -58,6 +59,8 @@ typedef struct dae_derived {
                    const double *lambda, double *value);
     int (*energy)(const dae_problem *p, int count, const double *t, const double *y,
                   dae_energy *out); /* NULL: no energy is known */
+    /* The element whose power is least smooth along the points of one step, or does most where all are smooth: its name. NULL: not known. */
+    int (*blame)(const dae_problem *p, int count, const double *t, const double *y, char *name, size_t size);
 } dae_derived;
 
 /* An instance. All pointers live as long as it does. */
@@ -97,8 +100,11 @@ struct dae_problem {
     const char *time_unit;        /* of t, or NULL */
     const int *plot;              /* components worth plotting, nplot of them */
     int nplot;
-    int plot_log_t;             /* logarithmic time axis */
-    int plot_against;           /* 1: the first of them over the second, instead of over time */
+    int plot_log_t;   /* logarithmic time axis */
+    int plot_against; /* 1: the first of them over the second, instead of over time */
+    /* what a picture of a run shows, ndrawn of them, n + k: column k of derived; NULL: plot */
+    const int *drawn;
+    int ndrawn;
     const dae_events *events;   /* impacts, stops, what is watched; NULL: none */
     dae_derived derived;        /* sensors, reactions, energy */
     const char *const *warning; /* what is allowed but looks like a mistake, ended by NULL; or NULL */

@@ -75,7 +75,7 @@ typedef struct dae_run_result {
     const char *formulation;    /* mechanical systems, else NULL */
     const char *reason;         /* why "auto" took the method, or "" */
     const char *evidence;       /* what that was made of, in lines (dae_simulation_explain), or "" */
-    const char *warnings;       /* what speaks against this method here, or "" */
+    const char *warnings;       /* what speaks against this method or these tolerances here, or "" */
     const char *form_text;      /* what the formulation decided (coordinates, alpha and beta), or "" */
     const char *linear_algebra; /* what the method solves its linear systems with, or "" */
     double rtol, atol;          /* as given */
@@ -114,6 +114,10 @@ typedef struct dae_run_result {
     const char *const *sensitivity;
     int nsensitivity;
     const double *sensitivity_end, *point_s;
+    const char *const *sensitivity_kind; /* of each name: "exact" or "differences" (dae_sensitivity_kind) */
+    /* dt/dp of each event (nsensitivity values per event; NAN: not known). All derivatives above hold t: where an event ended the run,
+     * sensitivity_total has those of the state at it, dy/dp + y' dt/dp, which the event takes along (NULL: none did). */
+    const double *event_s, *sensitivity_total;
     /* Where integrals were asked for: their texts, nintegral values at the last point and per point of the trajectory, estimates of
      * their errors, and nintegral*nsensitivity derivatives at the last point (NULL: none were asked for); NULL: none. */
     const char *const *integral;
@@ -123,7 +127,7 @@ typedef struct dae_run_result {
 } dae_run_result;
 
 DAE_API dae_run_options dae_run_options_default(const dae_problem *p);
-/* Runs; a failed run is a result too (its status and error say so). NULL: out of memory, see *err. A plain
+/* Runs; a failed run is a result too (its status and error say so). NULL: out of memory, or no problem, see *err. opt NULL: the default. A plain
  * system is run as a problem {.system, .t0, .t_end, .y0, .rtol, .atol} without info. */
 DAE_API dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_error *err);
 DAE_API void dae_run_destroy(dae_run_result *r);

@@ -78,6 +78,8 @@ DAE_API const dae_event_record *dae_sensitivity_events(const dae_sensitivity *s,
 DAE_API dae_stats dae_sensitivity_stats(const dae_sensitivity *s);
 /* Method and form as chosen; mode in *mode (NULL: not wanted). */
 DAE_API dae_choice dae_sensitivity_choice(const dae_sensitivity *s, const char **mode);
+/* How derivatives by name j are made: "exact" (expressions that are differentiated, or functions of the caller), or "differences". */
+DAE_API const char *dae_sensitivity_kind(const dae_sensitivity *s, int j);
 /* The value that parameter or initial value j has. */
 DAE_API double dae_sensitivity_parameter(const dae_sensitivity *s, int j);
 

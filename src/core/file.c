@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { max_file = 16 << 20 };
 
@@ -40,4 +41,23 @@ char *dae_read_file(const char *path, size_t *length, dae_error *err)
     }
     *length = used;
     return data;
+}
+
+const char *dae_lines_next(dae_lines *x)
+{
+    size_t length = 0;
+    for (;;) {
+        if (x->at == x->filled) {
+            ssize_t got = x->descriptor < 0 ? 0 : read(x->descriptor, x->buffer, sizeof x->buffer);
+            x->at = 0;
+            x->filled = got > 0 ? (size_t)got : 0;
+            if (got <= 0 && length == 0) return NULL;
+            if (got <= 0) break;
+        }
+        char letter = x->buffer[x->at++];
+        if (letter == '\n') break;
+        if (length < sizeof x->line - 1) x->line[length++] = letter;
+    }
+    x->line[length] = 0;
+    return x->line;
 }

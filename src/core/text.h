@@ -28,7 +28,7 @@ void dae_text_terminal(dae_text *x, const char *terminal, int width, int height)
 void dae_text_field(dae_text *x, const char *text);
 /* A dae_write_fn that adds to a text, for the functions of core/escape.h. */
 int dae_text_write(const char *text, size_t length, void *x);
-/* Hands over the rest; DAE_OK or DAE_ERR_FILE. */
+/* Hands over the rest; DAE_OK, DAE_ERR_FILE or DAE_ERR_MEMORY. */
 dae_status dae_text_end(dae_text *x);
 
 /* Whether words of the system, as of dlerror, tell that memory ran out; NULL: no. */

@@ -72,6 +72,18 @@ static inline double dae_sum_squares(int n, const double *restrict x, const doub
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
+/* sum x_i^2 in four lanes. */
+static inline double dae_squares(int n, const double *x)
+{
+    double s[4] = {0, 0, 0, 0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int l = 0; l < 4; l++) s[l] += x[i + l] * x[i + l];
+    }
+    for (; i < n; i++) s[0] += x[i] * x[i];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
 /* sqrt(mean (x_i/w_i)^2) */
 static inline double dae_wrms(int n, const double *restrict x, const double *restrict w)
 {

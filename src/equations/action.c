@@ -29,8 +29,7 @@ struct dae_actions {
     dae_work *phi_work, *value_work;
     int nassign, *stop, *first; /* per event: stops; its first assignment (count+1) */
     assignment *assign;
-    double *period, *from; /* clocks; period 0: none */
-    int begins;            /* 1: one strikes at t0 */
+    unsigned char *begins; /* per event: 1 if it is a clock or a list of instants that strikes at t0 */
     dae_event *event;
     dae_events events;
     dae_settle_fn *settle; /* NULL: nothing has to be made consistent */
@@ -235,7 +234,7 @@ int dae_actions_begin(const dae_actions *a, double t0, double *y)
     int index[room], up[room], count = 0;
     dae_error err = {0};
     for (int i = 0; a && i < a->count && count < room; i++) {
-        if (a->period[i] > 0 && a->from[i] == t0) index[count] = i, up[count++] = 1;
+        if (a->begins[i]) index[count] = i, up[count++] = 1;
     }
     if (count) on_instant(&count, room, index, up, t0, y, NULL, (void *)a, &err);
     return err.status != DAE_ERR_MEMORY;
@@ -256,7 +255,7 @@ dae_actions_parts dae_actions_look(const dae_actions *a)
                                .phi_node = a->phi_node,
                                .value_node = a->value_node,
                                .settles = a->settle != NULL,
-                               .begins = a->begins};
+                               .begins = a->count && memchr(a->begins, 1, (size_t)a->count) != NULL};
 }
 
 int dae_actions_target(const dae_actions *a, int k)
@@ -300,8 +299,8 @@ static int collect(dae_actions *a, dae_model *m, const int *leaf, int *phi, int 
         phi[i] = e->kind == DAE_CLOCK_WHEN    ? margin(m->graph, e->condition, 0)
                  : e->kind == DAE_CLOCK_EVERY ? clock_node(m->graph, e->period, e->from)
                                               : list_node(m->graph, e, span);
-        if (e->kind == DAE_CLOCK_EVERY) a->period[i] = e->period, a->from[i] = e->from;
-        a->begins |= e->kind == DAE_CLOCK_EVERY && e->from == m->t0;
+        a->begins[i] = e->kind == DAE_CLOCK_EVERY && e->from == m->t0;
+        for (int k = 0; k < e->nat; k++) a->begins[i] |= e->at[k] == m->t0;
         a->event[i] = (dae_event){.name = e->title, .direction = both ? DAE_BOTH : DAE_RISING};
         a->first[i] = a->nassign;
         for (int k = 0; k < e->naction; k++) {
@@ -327,6 +326,9 @@ static const char *event_name(const dae_model *m, int i, char *buffer, size_t si
 {
     const dae_model_event *e = &m->event[i];
     if (e->title[0]) return e->title;
+    for (int k = 0; k < e->naction; k++) { /* when c: stop "why" */
+        if (e->action[k].kind == DAE_ACTION_STOP && e->action[k].text[0]) return e->action[k].text;
+    }
     snprintf(buffer, size, "line %d", e->place.line);
     return buffer;
 }
@@ -358,10 +360,9 @@ dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messag
         a->stop = calloc(count, sizeof *a->stop);
         a->first = calloc(count, sizeof *a->first);
         a->assign = calloc(total, sizeof *a->assign);
-        a->period = calloc(count, sizeof *a->period);
-        a->from = calloc(count, sizeof *a->from);
+        a->begins = calloc(count, sizeof *a->begins);
         a->event = calloc(count, sizeof *a->event);
-        good = a->parameter && a->stop && a->first && a->assign && a->period && a->from && a->event;
+        good = a->parameter && a->stop && a->first && a->assign && a->begins && a->event;
     }
     good = good && collect(a, m, leaf, phi, value, messages);
     for (int i = 0; good && i < m->nevent; i++) a->event[i].name = NULL;
@@ -418,8 +419,7 @@ void dae_actions_destroy(dae_actions *a)
     free(a->stop);
     free(a->first);
     free(a->assign);
-    free(a->period);
-    free(a->from);
+    free(a->begins);
     free(a->event);
     free(a);
 }

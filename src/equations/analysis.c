@@ -195,9 +195,11 @@ static void blame(const dae_analysis *a, const dae_signature *s, const dae_match
     int extra = rows ? dae_analysis_redundant(a->model, row) : -1;
     if (!dae_matching_part(s, m, 0, arena, row, column)) return;
     int left = list_names(a->equation, row, s->rows, under_row, sizeof under_row);
-    list_names(a->variable, column, s->columns, under_column, sizeof under_column);
+    int loose = list_names(a->variable, column, s->columns, under_column, sizeof under_column), open = 0;
+    while (loose && !column[open]) open++;
     if (s->rows != s->columns)
-        snprintf(count, sizeof count, "%d equations for %d variables: ", s->rows, s->columns);
+        snprintf(count, sizeof count, "%d equation%s for %d variable%s: ", s->rows, s->rows == 1 ? "" : "s",
+                 s->columns, s->columns == 1 ? "" : "s");
     if (extra >= 0) {
         char line[40] = "";
         if (a->model->equation[extra].label)
@@ -211,9 +213,14 @@ static void blame(const dae_analysis *a, const dae_signature *s, const dae_match
         dae_messages_error(messages, place, "%s%s are determined by %d equations (%s): %d too many", count,
                            over_column, rows, over_row, s->rows - m->size);
     } else {
-        dae_messages_error(messages, none, "%s%s have only %d equation%s%s%s%s: write what determines them",
-                           count, under_column, left, left == 1 ? "" : "s", left ? " (" : "", under_row,
-                           left ? ")" : "");
+        const char *it = loose == 1 ? "it" : "them";
+        if (loose && open < a->model->nvariable) place = a->model->variable[open].place;
+        if (left)
+            dae_messages_error(messages, place, "%s%s have only %d equation%s (%s): write what determines %s",
+                               count, under_column, left, left == 1 ? "" : "s", under_row, it);
+        else
+            dae_messages_error(messages, place, "%s%s stand%s in no equation: write what determines %s",
+                               count, under_column, loose == 1 ? "s" : "", it);
     }
 }
 

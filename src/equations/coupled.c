@@ -607,16 +607,9 @@ static void set_reference(dae_problem *p, const dae_model *m)
 
 static void set_plot(dae_problem *p, const dae_model *m)
 {
-    int *plot = m->nplot ? dae_problem_ints(p, m->nplot) : NULL;
-    if (!plot) return;
-    p->nplot = 0;
-    for (int k = 0; k < m->nplot; k++) {
-        int i = dae_component_find(p, m->plot[k].name);
-        if (i >= 0) plot[p->nplot++] = i;
-    }
-    p->plot = plot;
-    p->plot_log_t = m->plot_log_t;
-    p->plot_against = m->plot_against && p->nplot == 2;
+    int *component = m->nplot ? dae_problem_ints(p, m->nplot) : NULL;
+    for (int k = 0; component && k < m->nplot; k++) component[k] = dae_component_find(p, m->plot[k].name);
+    if (component) dae_equation_plot(p, m, component);
 }
 
 dae_problem *dae_coupled_problem(dae_problem *holder, dae_equation_object *o, int changed,

@@ -228,7 +228,11 @@ static void declare_names(reader *r, const context *c, const statement *first)
             for (const statement *b = s->body; b; b = b->next) {
                 if (b->kind <= STATEMENT_TABLE && b->kind != STATEMENT_MODEL)
                     dae_reader_wrong(r, b->place,
-                                     "declarations stand outside of loops (write var x[i in 1..n])");
+                                     "declarations stand outside of loops (write %s %s[%s in 1..n]%s)",
+                                     b->kind == STATEMENT_LET ? "let" : "var",
+                                     b->kind == STATEMENT_LET && b->items ? b->items->name : "x",
+                                     b->kind == STATEMENT_LET && b->items ? s->name : "i",
+                                     b->kind == STATEMENT_LET ? " = ..." : "");
             }
         }
     }

@@ -404,9 +404,21 @@ static value call(reader *r, const context *c, const tree *t)
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
         if (!strcmp(functions[k].name, t->name)) return call_builtin(r, c, t, k);
     }
+    if (s && s->kind == SYMBOL_VAR && t->list && t->list->kind == TREE_NAME && !t->list->next &&
+        (!strcmp(t->list->name, "t") || !strcmp(t->list->name, "time")))
+        return dae_reader_wrong(r, t->place, "variables stand without their argument: %s", t->name);
+    if (s && s->kind == SYMBOL_VAR && t->list && t->list->kind == TREE_NUMBER && !t->list->next)
+        return dae_reader_wrong(r, t->place,
+                                "\"%s\" is not a function (an initial value is written var %s = 1 or init %s "
+                                "= 1, a product %s*(...))",
+                                t->name, t->name, t->name, t->name);
     if (s)
         return dae_reader_wrong(r, t->place, "\"%s\" is not a function (write %s*(...) for a product)",
                                 t->name, t->name);
+    const char *here = dae_habit_function(t->name), *plain = dae_habit_module(t->name);
+    if (here) return dae_reader_wrong(r, t->place, "unknown function \"%s\": %s", t->name, here);
+    if (plain)
+        return dae_reader_wrong(r, t->place, "unknown function \"%s\" (write %s(...))", t->name, plain);
     return dae_reader_wrong(r, t->place, "unknown function \"%s\" (define it: fn %s(x) = ...)", t->name,
                             t->name);
 }
@@ -539,7 +551,10 @@ double dae_evaluate_known(reader *r, const context *c, const tree *t)
     if (dae_value_depends(r, v.node, OP_TIME, OP_TIME) ||
         dae_value_depends(r, v.node, OP_DISCRETE, OP_VARIABLE)) {
         dae_reader_wrong(r, t->place,
-                         "this must be known when the text is read: it may not depend on variables or time");
+                         "this must be known when the text is read: it may not depend on variables or time%s",
+                         t->kind == TREE_BINARY && t->op >= OP_LT && t->op <= OP_NE
+                             ? " (a choice between values is written x' = if c then a else b)"
+                             : "");
         return 0;
     }
     freeze_parameters(r, v.node);

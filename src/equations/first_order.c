@@ -17,6 +17,7 @@ typedef struct found { /* the highest derivatives of one equation */
 typedef struct coefficient {
     int variable, node; /* m_ij */
     double value;       /* NAN: not constant */
+    int of;             /* of M: node of the value */
 } coefficient;
 
 typedef struct search {
@@ -134,7 +135,9 @@ static int find_row(search *x, int i)
         if (good != 1) break;
         int constant = !depends_on(g, p[k].derivative, OP_TIME, 0);
         x->list[x->nlist++] =
-            (coefficient){n.a, p[k].derivative, constant ? dae_model_constant(x->m, p[k].derivative) : NAN};
+            (coefficient){.variable = n.a,
+                          .node = p[k].derivative,
+                          .value = constant ? dae_model_constant(x->m, p[k].derivative) : NAN};
         x->row[i].count++;
     }
     free(p);
@@ -152,21 +155,6 @@ static int remainder_of(search *x, int i)
         node = dae_graph_substitute(g, node, 1, &leaf, (int[]){0});
     }
     return node;
-}
-
-/* The values of the parameters in the coefficients of equation i become numbers. 0: no memory. */
-static int freeze_parameters(search *x, int i)
-{
-    for (int k = 0; k < x->row[i].count; k++) {
-        int *list, count = dae_graph_reach(x->m->graph, 1, &x->list[x->row[i].first + k].node, &list);
-        for (int q = 0; q < count; q++) {
-            dae_node v = dae_graph_node(x->m->graph, list[q]);
-            if (v.op == OP_PARAMETER) x->m->parameter[v.a].frozen = 1;
-        }
-        free(list);
-        if (count < 0) return 0;
-    }
-    return 1;
 }
 
 /* ---- The two forms ------------------------------------------------------------------------------- */
@@ -253,28 +241,28 @@ static int make_mass(search *x)
         free(e);
         return -1;
     }
-    int frozen = 1;
     for (int i = 0; i < m->nequation; i++) {
-        frozen = frozen && freeze_parameters(x, i);
         s->rate[row[i]] = dae_graph_scale(m->graph, -1, remainder_of(x, i));
         for (int k = 0; k < x->row[i].count; k++) {
             const coefficient *c = &x->list[x->row[i].first + k];
-            e[count++] = (coefficient){s->top[c->variable], row[i], c->value};
+            e[count++] = (coefficient){s->top[c->variable], row[i], c->value, c->node};
         }
     }
     for (int i = 0; i < s->n; i++) { /* y' = next order, and discrete values */
         int v = s->variable[i];
-        if (v < 0 || s->top[v] != i) e[count++] = (coefficient){i, i, 1};
+        if (v < 0 || s->top[v] != i) e[count++] = (coefficient){i, i, 1, -1};
     }
     qsort(e, (size_t)count, sizeof *e, by_place);
     s->colptr = calloc((size_t)s->n + 1, sizeof *s->colptr);
     s->rowind = malloc(((size_t)count + 1) * sizeof *s->rowind);
     s->mass = malloc(((size_t)count + 1) * sizeof *s->mass);
-    int good = frozen && s->colptr && s->rowind && s->mass;
+    s->mass_node = malloc(((size_t)count + 1) * sizeof *s->mass_node);
+    int good = s->colptr && s->rowind && s->mass && s->mass_node;
     for (int k = 0; good && k < count; k++) {
         s->colptr[e[k].variable + 1]++;
         s->rowind[k] = e[k].node;
         s->mass[k] = e[k].value;
+        s->mass_node[k] = e[k].of;
     }
     for (int i = 0; good && i < s->n; i++) s->colptr[i + 1] += s->colptr[i];
     free(row);
@@ -314,5 +302,6 @@ void dae_first_order_destroy(dae_first_order *s)
     free(s->colptr);
     free(s->rowind);
     free(s->mass);
+    free(s->mass_node);
     free(s);
 }

@@ -17,6 +17,7 @@ typedef struct dae_first_order {
     int dae;               /* 0: y' = f; 1: M y' = f */
     int *colptr, *rowind;  /* M by columns */
     double *mass;
+    int *mass_node;    /* nodes of parameters that its values are, -1: a number */
     char why_not[200]; /* why it is no such system */
 } dae_first_order;
 

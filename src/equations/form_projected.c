@@ -43,6 +43,10 @@ static int highest(projected *x, double t, const double *z, const double **X)
         dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
         r = dae_reduced_highest(x->d, t, x->count, x->at, z, X);
     }
+    if (r > 0 && dae_sides_literal(x->sides, t, *X)) {
+        dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
+        r = dae_reduced_highest(x->d, t, x->count, x->at, z, X);
+    }
     return r;
 }
 
@@ -59,6 +63,22 @@ static const char *switch_name(int i, void *user)
 {
     return dae_sides_name(((const projected *)user)->sides, i);
 }
+
+static int point(dae_form *f, double t, const double *z, const double **X, const double **discrete)
+{
+    projected *x = f->self;
+    *discrete = dae_sides_discrete(x->sides);
+    return highest(x, t, z, X);
+}
+
+static const int *given(const dae_form *f, int *count)
+{
+    const projected *x = f->self;
+    *count = x->count;
+    return x->at;
+}
+
+const dae_form_inside dae_projected_inside = {.point = point, .given = given};
 
 static int rates(double t, const double *z, double *f, void *user)
 {

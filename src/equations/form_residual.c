@@ -55,7 +55,10 @@ static dae_status create(dae_form *f, dae_error *err)
     if (!x->f) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the residual");
     memcpy(x->X, s->initial.X, (size_t)s->analysis.total * sizeof *x->X);
     f->system = (dae_system){.kind = DAE_KIND_IDE,
-                             .ide = {.n = s->n, .residual = dae_implicit_residual, .user = x->f}};
+                             .ide = {.n = s->n,
+                                     .residual = dae_implicit_residual,
+                                     .algebraic = dae_implicit_algebraic(x->f),
+                                     .user = x->f}};
     f->system.switches = dae_implicit_switches(x->f);
     int highest = 1;
     for (int i = 0; i < s->n; i++) {

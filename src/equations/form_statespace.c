@@ -15,12 +15,14 @@
 typedef struct statespace {
     dae_equation_system *s;
     dae_reduced *d;
+    const dae_integrator *it;
     double *X;        /* total: the last point that was lifted */
     dae_sides *sides; /* and discrete values */
     unsigned char *changed;
     double *y; /* n */
     int started;
-    int n; /* of z, at least 1 */
+    int plain; /* 1: nothing is discrete and everything smooth */
+    int n;     /* of z, at least 1 */
 } statespace;
 
 /* 1 if they are others than before. */
@@ -35,14 +37,35 @@ static int take_discrete(statespace *x, const double *values)
 static int solve(statespace *x, double t, const double *z, const double **X)
 {
     enum { rounds = 3 };
+    if (x->plain) return dae_reduced_solve(x->d, t, z, X);
     take_discrete(x, z + x->s->analysis.sigma.dof);
     int r = dae_reduced_solve(x->d, t, z, X);
     for (int k = 0; k < rounds && !r && dae_sides_follow(x->sides, t, *X); k++) {
         dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
         r = dae_reduced_solve(x->d, t, z, X);
     }
+    if (r > 0 && dae_sides_literal(x->sides, t, *X)) {
+        dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
+        r = dae_reduced_solve(x->d, t, z, X);
+    }
     return r;
 }
+
+static int point(dae_form *f, double t, const double *z, const double **X, const double **discrete)
+{
+    statespace *x = f->self;
+    *discrete = dae_sides_discrete(x->sides);
+    return solve(x, t, z, X);
+}
+
+static const int *given(const dae_form *f, int *count)
+{
+    const statespace *x = f->self;
+    *count = x->s->analysis.sigma.dof;
+    return dae_reduced_states(x->d);
+}
+
+const dae_form_inside dae_statespace_inside = {.point = point, .given = given};
 
 static int switch_values(double t, const double *z, const int *side, double *margin, int *next, void *user)
 {
@@ -94,6 +117,7 @@ static dae_status create(dae_form *f, dae_error *err)
     x->y = calloc((size_t)s->n + 1, sizeof *x->y);
     if (!x->d || !x->X || !x->sides || !x->changed || !x->y)
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the states");
+    x->plain = dae_sides_all(x->sides) == 0;
     x->n = s->analysis.sigma.dof + s->model->ndiscrete;
     if (x->n == 0) x->n = 1;
     f->system = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = x->n, .f = rates, .user = x}};
@@ -201,6 +225,7 @@ static int chart(double t, double *z, void *user)
 {
     dae_form *f = user;
     statespace *x = f->self;
+    dae_reduced_change_early(x->d, !dae_integrator_method(x->it)->multistep);
     int r = dae_reduced_accept(x->d, t, z);
     if (r > 0) describe(f);
     return r;
@@ -242,7 +267,9 @@ static int load(void *user, const void *buffer, size_t size)
 
 static dae_status attach(dae_form *f, dae_integrator *it, dae_error *err)
 {
+    statespace *x = f->self;
     (void)err;
+    x->it = it;
     dae_integrator_set_chart(it, chart, f);
     dae_integrator_set_memory(it, &(dae_memory){save, load, f});
     return DAE_OK;

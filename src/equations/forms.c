@@ -126,6 +126,12 @@ static const dae_form_type *choose(const dae_forms *forms, const dae_method_info
                                                          : "mechanical form found";
         return &dae_form_descriptor;
     }
+    if (s->analysis.sigma.dof == 0 && s->analysis.sigma.index > 1 && dae_reduction_varies(s->reduction) &&
+        !(m &&
+          m->implicit)) { /* states would have no error to bound the step by, and another branch may be near */
+        *reason = "nothing is free: the underlying ODE, projected onto all equations";
+        return &dae_form_projected;
+    }
     *reason = "not stiff: an ODE in chosen states";
     return &dae_form_statespace;
 }

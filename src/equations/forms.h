@@ -45,6 +45,17 @@ int dae_equation_system_restart(dae_equation_system *s, double t, const double *
 extern const dae_form_type dae_form_statespace, dae_form_index1, dae_form_descriptor, dae_form_projected,
     dae_form_residual;
 
+/* What derivatives inside of a form need of it (form_tangent.c). */
+typedef struct dae_form_inside {
+    /* X at z, and the discrete values with the sides behind them. 0: fine. */
+    int (*point)(dae_form *f, double t, const double *z, const double **X, const double **discrete);
+    /* Places in X of z[0], z[1], ...: states, or more; the discrete values follow. */
+    const int *(*given)(const dae_form *f, int *count);
+    /* Where the derivatives of all equations (entries.h) stand in its Jacobian; NULL: it has none. */
+    const int *(*entries)(const dae_form *f);
+} dae_form_inside;
+extern const dae_form_inside dae_statespace_inside, dae_index1_inside, dae_projected_inside;
+
 /* The forms of a system; as_written is the name of the problem's own. */
 dae_forms *dae_equation_forms_create(dae_equation_system *s, const char *as_written);
 

@@ -208,7 +208,14 @@ static void complain(const dae_analysis *a, const dae_initial_task *task, const 
     const char *name = init ? "the init equation" : a->equation[i];
     char line[40] = "";
     if (!init && strncmp(name, "line ", 5)) snprintf(line, sizeof line, " (line %d)", place.line);
-    if (bound_in(a, task, node, X, text, sizeof text, last, sizeof last)) {
+    int given = bound_in(a, task, node, X, text, sizeof text, last, sizeof last);
+    if (!isfinite(r->missing)) {
+        dae_messages_error(
+            messages, place,
+            "%s%s%s is not a number at the start%s%s: a root or logarithm of a negative value, "
+            "or a division by 0? (sqrt(max(x, 0)))",
+            name, line, times[d], given ? ", with " : "", text);
+    } else if (given) {
         dae_messages_error(messages, place,
                            "%s contradict%s %s%s%s, which %s miss%s by %.3g: make %s a guess (%s)", text,
                            strstr(text, " and ") ? "" : "s", name, line, times[d],
@@ -223,10 +230,12 @@ static void complain(const dae_analysis *a, const dae_initial_task *task, const 
     }
 }
 
-static const char *reason(const dae_analysis *a, int j, int k, int bound, double moved, double found)
+static const char *reason(const dae_analysis *a, int j, int k, int given, int bound, double moved,
+                          double found)
 {
     if (bound) return "given";
     if (k == a->sigma.d[j]) return "determined";
+    if (k > 0 && !given && moved == 0) return "not given (init x' = ... sets a derivative)";
     return moved <= 1e-12 * fabs(found) ? "taken from a guess" : "moved by least change";
 }
 
@@ -239,10 +248,15 @@ static void write_lines(const dae_analysis *a, const unsigned char *bound, const
         for (int k = 0; k <= a->sigma.d[j]; k++) {
             int x = a->place[j] + k;
             if (bound[x] && k < a->sigma.d[j]) out->given++;
-            if (k > 0 && !source[x]) continue;
+            int free = a->sigma.index == 0 && k < a->sigma.d[j]; /* a state that nothing else determines */
+            if (k > 0 && !source[x] && !free) continue;
             out->line[out->nline++] = (dae_initial_line){
-                j,        k,         source[x] ? a->model->start[source[x] - 1].value : NAN,
-                bound[x], out->X[x], reason(a, j, k, bound[x], fabs(out->X[x] - before[x]), out->X[x])};
+                j,
+                k,
+                source[x] ? a->model->start[source[x] - 1].value : NAN,
+                bound[x],
+                out->X[x],
+                reason(a, j, k, source[x], bound[x], fabs(out->X[x] - before[x]), out->X[x])};
         }
     }
 }

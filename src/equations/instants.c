@@ -1,6 +1,7 @@
 /* Instants of time-only switches, see instants.h. The switches are visited in the order of the graph, operands first, so that
  * between the instants known so far each switching function is smooth; there its changes of sign are found on a grid and refined by
- * bisection to the last bit. */
+ * bisection to the last bit, and then moved to where the switch itself, rounded as it is, takes its new value: the time before an
+ * instant belongs to the old side, the instant to the new one. */
 #include "equations/instants.h"
 
 #include "language/program.h"
@@ -15,17 +16,43 @@ typedef struct finder {
     dae_model *m;
     double *at; /* ascending, with t0 first and t1 last */
     int n, capacity;
-    dae_program *p; /* the present switching function */
+    dae_program *p; /* the present switching function, and the switch itself behind it */
     double *work;
     int failed;
 } finder;
 
 static double value_at(finder *x, double t)
 {
-    double v;
+    double v[2];
     x->work[0] = t;
-    dae_program_run(x->p, x->work, &v);
-    return v;
+    dae_program_run(x->p, x->work, v);
+    return v[0];
+}
+
+static double switch_at(finder *x, double t)
+{
+    double v[2];
+    x->work[0] = t;
+    dae_program_run(x->p, x->work, v);
+    return v[1];
+}
+
+/* The first time near t at which the switch has another value than before: t >= t2 switches at t2, and (t - t1)*k, rounded otherwise than
+ * in the switching function, some units beside. Switches that do not jump stay. */
+static double polish(finder *x, double t)
+{
+    enum { NEAR = 8 };
+    double first = t, last = t;
+    for (int k = 0; k < NEAR; k++) {
+        first = nextafter(first, -INFINITY);
+        last = nextafter(last, INFINITY);
+    }
+    double before = switch_at(x, first), jump = fabs(switch_at(x, last) - before) / 2;
+    if (!(jump > 1e-9 * (fabs(before) + jump))) return t;
+    for (double at = first; at < last; at = nextafter(at, INFINITY)) {
+        if (fabs(switch_at(x, at) - before) >= jump) return at;
+    }
+    return last;
 }
 
 static void insert(finder *x, double t)
@@ -92,16 +119,17 @@ static void scan_piece(finder *x, double a, double b, int whole)
             continue;
         }
         double lo = fmin(f0, f1), hi = fmax(f0, f1);
-        if (!whole && ((f0 < 0) != (f1 < 0))) insert(x, bisect(x, last, t, 0));
+        if (!whole && ((f0 < 0) != (f1 < 0))) insert(x, polish(x, bisect(x, last, t, 0)));
         if (whole && hi - lo > max_instants) x->failed = -2;
         for (double level = ceil(lo); whole && level <= hi && !x->failed; level++) {
-            if (level > lo) insert(x, bisect(x, last, t, level));
+            if (level > lo) insert(x, polish(x, bisect(x, last, t, level)));
         }
         f0 = f1, last = t;
     }
 }
 
-static void scan(finder *x, int node, int whole)
+/* node: the switching function; of: the switch. */
+static void scan(finder *x, int node, int of, int whole)
 {
     dae_model *m = x->m;
     int np = m->nparameter, pieces = x->n - 1;
@@ -112,7 +140,7 @@ static void scan(finder *x, int node, int whole)
     }
     input[0] = dae_graph_time(m->graph);
     for (int k = 0; k < np; k++) input[1 + k] = dae_graph_parameter(m->graph, k);
-    x->p = dae_program_create(m->graph, np + 1, input, 1, &node, NULL);
+    x->p = dae_program_create(m->graph, np + 1, input, 2, (int[]){node, of}, NULL);
     x->work = x->p ? malloc(dae_program_work(x->p) * sizeof *x->work) : NULL;
     if (x->work) {
         dae_program_start(x->p, x->work);
@@ -146,40 +174,41 @@ static void classify(const dae_graph *g, int count, const int *list, unsigned ch
     }
 }
 
-static void corners(finder *x, const dae_curve *c, int a)
+static void corners(finder *x, const dae_curve *c, int a, int of)
 {
     dae_graph *g = x->m->graph;
     if (c->kind == DAE_CURVE_SPLINE && c->outside == DAE_CURVE_LINE) return;
     for (int k = 0; k < c->n && !x->failed; k++)
-        scan(x, dae_graph_sum(g, -c->x[k], 1, (dae_term[]){{a, 1}}), 0);
+        scan(x, dae_graph_sum(g, -c->x[k], 1, (dae_term[]){{a, 1}}), of, 0);
     if (c->outside == DAE_CURVE_PERIODIC) {
         double period = c->x[c->n - 1] - c->x[0];
         for (int k = 0; k + 1 < c->n && !x->failed; k++)
-            scan(x, dae_graph_sum(g, -c->x[k] / period, 1, (dae_term[]){{a, 1 / period}}), 1);
+            scan(x, dae_graph_sum(g, -c->x[k] / period, 1, (dae_term[]){{a, 1 / period}}), of, 1);
     }
 }
 
-static void visit(finder *x, dae_node n)
+static void visit(finder *x, int node)
 {
     dae_graph *g = x->m->graph;
+    dae_node n = dae_graph_node(g, node);
     switch (n.op) {
     case OP_LT:
     case OP_LE:
     case OP_EQ:
     case OP_NE:
     case OP_MIN:
-    case OP_MAX: scan(x, dae_graph_subtract(g, n.a, n.b), 0); break;
+    case OP_MAX: scan(x, dae_graph_subtract(g, n.a, n.b), node, 0); break;
     case OP_ABS:
     case OP_SIGN:
-    case OP_STEP: scan(x, n.a, 0); break;
+    case OP_STEP: scan(x, n.a, node, 0); break;
     case OP_FLOOR:
-    case OP_CEIL: scan(x, n.a, 1); break;
-    case OP_MOD: scan(x, dae_graph_divide(g, n.a, n.b), 1); break;
+    case OP_CEIL: scan(x, n.a, node, 1); break;
+    case OP_MOD: scan(x, dae_graph_divide(g, n.a, n.b), node, 1); break;
     case OP_SMOOTH:
-        scan(x, dae_graph_subtract(g, n.a, n.b), 0);
-        scan(x, dae_graph_subtract(g, n.a, n.c), 0);
+        scan(x, dae_graph_subtract(g, n.a, n.b), node, 0);
+        scan(x, dae_graph_subtract(g, n.a, n.c), node, 0);
         break;
-    case OP_CURVE: corners(x, dae_graph_get_curve(g, n.b), n.a); break;
+    case OP_CURVE: corners(x, dae_graph_get_curve(g, n.b), n.a, node); break;
     default: break;
     }
 }
@@ -198,7 +227,7 @@ int dae_instants_find(dae_model *m, int nroot, const int *root, double **out)
     for (int i = 0; i < count && !x.failed; i++) {
         if (next >= nopen || open[next] != list[i]) continue;
         next++;
-        if (kind[i] == 1) visit(&x, dae_graph_node(m->graph, list[i]));
+        if (kind[i] == 1) visit(&x, list[i]);
     }
     free(kind);
     free(list);

@@ -13,6 +13,7 @@ typedef struct lexer {
     const char *text;
     size_t length, at, line_start;
     int line, depth;
+    dae_place open; /* the bracket that was opened last */
     dae_messages *messages;
     token *list;
     int count, capacity;
@@ -58,6 +59,30 @@ static token *push(lexer *x, token_kind kind, size_t length)
 static void skip_line(lexer *x)
 {
     while (x->at < x->length && x->text[x->at] != '\n') x->at++;
+}
+
+/* The rest of a line that is wrong, which has been told: a token in its place, so that the parser says nothing more about it. */
+static void give_up_line(lexer *x)
+{
+    push(x, TOKEN_WRONG, 0);
+    x->depth = 0;
+    skip_line(x);
+}
+
+/* The line goes on in the next one by a sign that does not exist here: both are given up. */
+static void give_up_lines(lexer *x)
+{
+    for (;;) {
+        size_t end;
+        give_up_line(x);
+        for (end = x->at; end > x->line_start && strchr(" \t\r", x->text[end - 1]); end--) continue;
+        int more = end > x->line_start && (x->text[end - 1] == '\\' ||
+                                           (end > x->line_start + 2 && !memcmp(x->text + end - 3, "...", 3)));
+        if (!more || x->at == x->length) return;
+        x->at++;
+        x->line++;
+        x->line_start = x->at;
+    }
 }
 
 static int is_sign(const token *t, const char *text)
@@ -120,7 +145,7 @@ static void read_number(lexer *x)
     for (n = 0; look(x, n) && look(x, n) != ']' && look(x, n) != '\n';) n++;
     if (look(x, n) != ']') {
         dae_messages_error(x->messages, place_of(x), "expected \"]\" after the unit");
-        skip_line(x);
+        give_up_line(x);
         return;
     }
     push(x, TOKEN_UNIT, n);
@@ -146,7 +171,7 @@ static void read_string(lexer *x)
     if (look(x, n) != '"') {
         x->at--;
         dae_messages_error(x->messages, place_of(x), "the text is not closed: expected \" in the same line");
-        skip_line(x);
+        give_up_line(x);
         return;
     }
     token *t = push(x, TOKEN_STRING, n);
@@ -164,27 +189,35 @@ static void unexpected(lexer *x)
         dae_messages_error(x->messages, where,
                            "unexpected \"%%\" (comments begin with #; the remainder is mod(a,b))");
     } else if (c >= 0x80) {
-        dae_messages_error(x->messages, where, "unexpected letter (names consist of a-z, A-Z, digits and _)");
+        const char *here = dae_habit_letter(x->text + x->at, n);
+        static const char letter[] = "unexpected letter (names consist of a-z, A-Z, digits and _)";
+        if (here) dae_messages_error(x->messages, where, "\"%.*s\": %s", (int)n, x->text + x->at, here);
+        else if (!dae_messages_told(x->messages, letter))
+            dae_messages_error(x->messages, where, "%s", letter);
     } else if (c < 32 || c == 127) {
         dae_messages_error(x->messages, where, "unexpected control character (code %d)", c);
     } else {
         dae_messages_error(x->messages, where, "unexpected \"%c\"", c);
     }
-    skip_line(x);
+    give_up_line(x);
 }
 
 static void read_sign(lexer *x)
 {
     static const char *const two[] = {":=", "==", "!=", "<=", ">=", "..", "&&", "||"};
     char c = look(x, 0), d = look(x, 1);
-    if (c == '/' && d == '/') {
-        dae_messages_error(x->messages, place_of(x), "unexpected \"//\" (comments begin with #)");
-        skip_line(x);
+    if (c == '\\' || (c == '.' && d == '.' && look(x, 2) == '.')) {
+        dae_messages_error(
+            x->messages, place_of(x),
+            "\"%.*s\": a line goes on by itself after an operator, a comma and inside brackets",
+            c == '.' ? 3 : 1, x->text + x->at);
+        give_up_lines(x);
         return;
     }
-    if (c == '*' && d == '*') {
-        dae_messages_error(x->messages, place_of(x), "\"**\": powers are written ^");
-        skip_line(x);
+    const char *otherwise = dae_habit_sign(c, d);
+    if (otherwise) {
+        dae_messages_error(x->messages, place_of(x), "%s", otherwise);
+        give_up_line(x);
         return;
     }
     for (size_t k = 0; k < sizeof two / sizeof *two; k++) {
@@ -197,20 +230,57 @@ static void read_sign(lexer *x)
         unexpected(x);
         return;
     }
-    if (c == '(' || c == '[') x->depth++;
+    if (c == '(' || c == '[') x->depth++, x->open = place_of(x);
     if ((c == ')' || c == ']') && x->depth > 0) x->depth--;
     push(x, TOKEN_SIGN, 1);
+}
+
+/* Blanks that only look like one: no-break, thin and narrow ones. */
+static size_t odd_blank(const lexer *x)
+{
+    static const char *const list[] = {"\xc2\xa0", "\xe2\x80\x89", "\xe2\x80\xaf"};
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        size_t n = strlen(list[k]);
+        if (x->length - x->at >= n && !memcmp(x->text + x->at, list[k], n)) return n;
+    }
+    return 0;
+}
+
+/* A line that begins with a word of a statement, although a bracket is open: it is the bracket that is wrong. */
+static void close_brackets(lexer *x, size_t length)
+{
+    static const char *const word[] = {"param", "const", "int",   "var",  "discrete", "let",      "fn",
+                                       "table", "for",   "init",  "when", "every",    "solve",    "output",
+                                       "plot",  "use",   "model", "end",  "at",       "component"};
+    size_t k = x->at;
+    while (k > x->line_start && (x->text[k - 1] == ' ' || x->text[k - 1] == '\t')) k--;
+    if (!x->depth || k > x->line_start) return;
+    for (k = 0; k < sizeof word / sizeof *word; k++) {
+        if (strlen(word[k]) != length || memcmp(x->text + x->at, word[k], length) != 0) continue;
+        dae_messages_error(x->messages, x->open, "the bracket that opens here is not closed");
+        push(x, TOKEN_WRONG, 0);
+        push(x, TOKEN_NEWLINE, 0);
+        x->depth = 0;
+        return;
+    }
 }
 
 token *dae_tokens_read(const char *text, size_t length, dae_messages *messages, int *count)
 {
     lexer x = {.text = text, .length = length, .line = 1, .messages = messages};
+    if (length > 1 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
+        dae_messages_error(messages, place_of(&x), "the text is UTF-16: save it as UTF-8");
+        x.length = 0;
+    }
     while (x.at < x.length && !x.no_memory) {
         char c = look(&x, 0);
+        size_t blank = (unsigned char)c >= 0x80 ? odd_blank(&x) : 0;
         if (c == '\n') {
             end_line(&x);
         } else if (c == ' ' || c == '\t' || c == '\r') {
             x.at++;
+        } else if (blank) {
+            x.at += blank;
         } else if (c == '#') {
             skip_line(&x);
         } else if (c == ';') {
@@ -218,7 +288,9 @@ token *dae_tokens_read(const char *text, size_t length, dae_messages *messages, 
         } else if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)look(&x, 1)))) {
             read_number(&x);
         } else if (isalpha((unsigned char)c) || c == '_') {
-            push(&x, TOKEN_NAME, name_length(&x));
+            size_t n = name_length(&x);
+            close_brackets(&x, n);
+            push(&x, TOKEN_NAME, n);
         } else if (c == '"') {
             read_string(&x);
         } else {

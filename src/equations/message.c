@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void add(dae_message *list, int *count, dae_place place, const char *format, va_list args)
 {
@@ -22,6 +23,14 @@ void dae_messages_error(dae_messages *m, dae_place place, const char *format, ..
     va_start(args, format);
     add(m->error, &m->count, place, format, args);
     va_end(args);
+}
+
+int dae_messages_told(const dae_messages *m, const char *begin)
+{
+    for (int k = 0; k < m->count && k < DAE_MODEL_MAX_ERRORS; k++) {
+        if (!strncmp(m->error[k].text, begin, strlen(begin))) return 1;
+    }
+    return 0;
 }
 
 void dae_messages_note(dae_messages *m, dae_place place, const char *format, ...)

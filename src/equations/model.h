@@ -50,6 +50,7 @@ typedef struct dae_messages {
 __attribute__((format(printf, 3, 4)))
 #endif
 void dae_messages_error(dae_messages *m, dae_place place, const char *format, ...);
+int dae_messages_told(const dae_messages *m, const char *begin); /* is there an error that begins so? */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif

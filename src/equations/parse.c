@@ -15,6 +15,7 @@ void dae_parser_wrong(parser *p, const token *where, const char *format, ...)
     char text[sizeof((dae_message *)0)->text];
     if (p->failed) return;
     p->failed = 1;
+    if (p->at->kind == TOKEN_WRONG || where->kind == TOKEN_WRONG) return; /* the lexer has told */
     va_list args;
     va_start(args, format);
     dae_vsnprintf(text, sizeof text, format, args);
@@ -67,6 +68,15 @@ void dae_parser_skip_lines(parser *p)
     if (!dae_parser_is(p, "then") && !dae_parser_is(p, "else") && !dae_parser_is(p, "elseif")) p->at = back;
 }
 
+/* Told once: every line that has it is wrong then. */
+static void wrong_word(parser *p, const token *t)
+{
+    char text[80];
+    snprintf(text, sizeof text, "\"%.*s\" is a reserved word: choose another name", shown(t), t->text);
+    if (dae_messages_told(p->messages, text)) p->failed = 1;
+    else dae_parser_wrong(p, t, "%s", text);
+}
+
 static int is_reserved(const token *t)
 {
     static const char *const word[] = {
@@ -80,16 +90,32 @@ static int is_reserved(const token *t)
     return 0;
 }
 
+/* "1,5" */
+static int is_decimal_comma(const token *comma)
+{
+    return comma->kind == TOKEN_SIGN && comma->text[0] == ',' && comma[-1].kind == TOKEN_NUMBER &&
+           comma[-1].text + comma[-1].length == comma->text && comma[1].kind == TOKEN_NUMBER &&
+           comma[1].text == comma->text + 1;
+}
+
+static void wrong_comma(parser *p, const token *comma)
+{
+    dae_parser_wrong(p, comma, "decimals have a point: %.*s.%.*s", shown(&comma[-1]), comma[-1].text,
+                     shown(&comma[1]), comma[1].text);
+}
+
 const char *dae_parser_name(parser *p, const char *what)
 {
     const token *t = p->at;
     if (p->failed) return "";
+    if (t > p->first + 1 && is_decimal_comma(t - 1)) wrong_comma(p, t - 1);
     if (t->kind == TOKEN_NEWLINE || t->kind == TOKEN_END) {
         dae_parser_wrong(p, t, "expected %s, found the end of the line", what);
     } else if (t->kind != TOKEN_NAME) {
-        dae_parser_wrong(p, t, "expected %s, found \"%.*s\"", what, shown(t), t->text);
+        dae_parser_wrong(p, t, "expected %s, found \"%.*s\"%s", what, shown(t), t->text,
+                         t->kind == TOKEN_NUMBER ? " (each name has its own value: x = 1, y = 2)" : "");
     } else if (is_reserved(t)) {
-        dae_parser_wrong(p, t, "expected %s, found the reserved word \"%.*s\"", what, shown(t), t->text);
+        wrong_word(p, t);
     } else if (t->length > 60) {
         dae_parser_wrong(p, t, "the name is longer than 60 characters");
     } else {
@@ -226,6 +252,9 @@ static item *parse_items(parser *p, statement_kind kind)
         i->name = dae_parser_name(p, "a name");
         parse_unit(p, i);
         if (!i->unit || i->unit_or_size) parse_dims(p, i);
+        if (!p->failed && dae_parser_is(p, "("))
+            dae_parser_wrong(p, p->at, "sizes stand in brackets, %s[3]; a start is written %s = 1", i->name,
+                             i->name);
         if (i->dims && dae_parser_is(p, "[")) { /* u[N] [V]: the first one is a size */
             i->unit_or_size = 0;
             parse_unit(p, i);
@@ -362,7 +391,7 @@ static statement *parse_block(parser *p, const token *begin, const char *const *
         dae_parser_wrong(p, begin, "blocks are nested too deeply (limit %d)", DAE_MODEL_MAX_DEPTH);
         return NULL;
     }
-    int depth = p->depth, failed = 0;
+    int depth = p->depth, failed = 0, open = ++p->open;
     for (;;) {
         while (p->at->kind == TOKEN_NEWLINE) p->at++;
         if (p->at->kind == TOKEN_END) {
@@ -370,11 +399,13 @@ static statement *parse_block(parser *p, const token *begin, const char *const *
             dae_parser_wrong(p, p->at,
                              "the block that begins in line %d (\"%.*s\") is not closed: expected \"end\"",
                              begin->place.line, shown(begin), begin->text);
+            p->open = open - 1;
             return first;
         }
         for (int k = 0; stop[k]; k++) {
             if (dae_parser_is(p, stop[k])) {
                 p->depth = depth - 1;
+                p->open = open - 1;
                 p->failed = failed;
                 return first;
             }
@@ -390,14 +421,124 @@ static statement *parse_block(parser *p, const token *begin, const char *const *
 static const char *const stop_end[] = {"end", NULL};
 static const char *const stop_if[] = {"end", "else", "elseif", NULL};
 
+static int is_word(const token *t, const char *word)
+{
+    return t->kind == TOKEN_NAME && (size_t)t->length == strlen(word) &&
+           !memcmp(t->text, word, (size_t)t->length);
+}
+
+/* ---- After a mistake ------------------------------------------------------------------------------- */
+
+static int is_head(const token *t)
+{
+    return is_word(t, "for") || is_word(t, "when") || is_word(t, "every") || is_word(t, "at");
+}
+
+static int begins_block(const token *t);
+
+/* Do the lines from here on have an "end" for a block that begins now, after those of the blocks that it stands in? */
+static int has_end(const parser *p)
+{
+    int open = 0, more = -p->open, first = 0;
+    if (p->messages->count > DAE_MODEL_MAX_ERRORS) return 0; /* no more is told */
+    for (const token *t = p->at; t->kind != TOKEN_END; t++) {
+        if (t->kind == TOKEN_NEWLINE) {
+            first = 1;
+            continue;
+        }
+        if (!first) continue;
+        first = 0;
+        if (is_word(t, "end") && open > 0) open--;
+        else if (is_word(t, "end")) more++;
+        else if (is_word(t, "component") || dae_habit_opens(t)) open++;
+        else if (is_word(t, "if")) open += begins_block(t);
+        else if (is_head(t)) {
+            const token *k = t;
+            while (k->kind != TOKEN_NEWLINE && k->kind != TOKEN_END &&
+                   !(k->kind == TOKEN_SIGN && k->length == 1 && k->text[0] == ':'))
+                k++;
+            open += k->kind == TOKEN_NEWLINE || k[1].kind == TOKEN_NEWLINE;
+        }
+    }
+    return more > 0;
+}
+
+/* Lines that stand deeper than the one that began at `begin`, and those of its "else". */
+static void skip_deeper(parser *p, const token *begin)
+{
+    for (;;) {
+        const token *t = p->at;
+        while (t->kind == TOKEN_NEWLINE) t++;
+        int other = is_word(t, "else") || is_word(t, "elseif") || is_word(t, "elif");
+        if (t == p->at || t->kind == TOKEN_END ||
+            (t->place.column <= begin->place.column && !(other && is_word(begin, "if"))))
+            return;
+        p->at = t;
+        skip_statement(p);
+    }
+}
+
+/* What "end" closes in other languages is left out up to it. */
+static void wrong_habit(parser *p, const token *t, const char *here)
+{
+    dae_parser_wrong(p, t, "\"%.*s\": %s", shown(t), t->text, here);
+    if (!dae_habit_opens(t)) return;
+    skip_statement(p);
+    if (!has_end(p)) {
+        skip_deeper(p, t);
+        return;
+    }
+    while (!(p->at[-1].kind == TOKEN_NEWLINE && dae_parser_is(p, "end"))) p->at++;
+}
+
+static void wrong_head(parser *p, const token *t)
+{
+    const char *one = is_word(p->begin, "for") ? "x[i]' = 1" : "x := 1";
+    if (is_word(p->begin, "if"))
+        dae_parser_wrong(
+            p, t,
+            "no \"%.*s\" stands here: a choice between values is written x' = if c then a else b; lines up "
+            "to \"end\" are chosen by parameters",
+            shown(t), t->text);
+    else if (is_head(p->begin))
+        dae_parser_wrong(p, t,
+                         "no \"%.*s\" stands here: write \"%.*s ...: %s\" in one line, or \"%.*s ...\", "
+                         "lines with %s, \"end\"",
+                         shown(t), t->text, shown(p->begin), p->begin->text, one, shown(p->begin),
+                         p->begin->text, one);
+    else dae_parser_wrong(p, t, "no \"%.*s\" stands here", shown(t), t->text);
+}
+
 static void expect_line_end(parser *p)
 {
     if (p->failed || p->at->kind == TOKEN_NEWLINE || p->at->kind == TOKEN_END) return;
     const token *t = p->at, *before = t > p->first ? t - 1 : t;
-    if (t->kind == TOKEN_SIGN && t->length == 2 && !memcmp(t->text, ":=", 2)) {
+    const char *here = before == p->begin ? dae_habit_statement(before) : NULL;
+    if (here) {
+        wrong_habit(p, before, here);
+    } else if (is_word(before, "end")) {
+        dae_parser_wrong(p, t, "a block is closed by \"end\" alone");
+    } else if (is_word(t, "end")) {
+        dae_parser_wrong(
+            p, t, "\"end\" closes a block and stands in a line of its own; values of \"if\" have none");
+    } else if (is_word(t, "then") || is_word(t, "do") || is_word(t, "loop")) {
+        wrong_head(p, t);
+    } else if (is_word(t, "if") || is_word(t, "else")) {
+        dae_parser_wrong(p, t, "a choice is written if c then a else b");
+    } else if (t->kind == TOKEN_SIGN && t->length == 2 && !memcmp(t->text, ":=", 2)) {
         dae_parser_wrong(p, t, "\":=\" assigns and stands only inside \"when\"; an equation has \"=\"");
+    } else if (t->kind == TOKEN_SIGN && t->text[0] == '(' && before->text[0] == '\'') {
+        dae_parser_wrong(p, t, "variables stand without their argument: x' or der(x)");
     } else if (t->kind == TOKEN_SIGN && t->text[0] == '=') {
         dae_parser_wrong(p, t, "an equation has one \"=\" (\"==\" compares)");
+    } else if (is_decimal_comma(t)) {
+        wrong_comma(p, t);
+    } else if (is_head(p->begin) &&
+               (is_word(t, "stop") || is_word(t, "record") || t->text[0] == ',' || t->text[0] == ':')) {
+        wrong_head(p, t);
+    } else if (t->kind == TOKEN_SIGN && t->text[0] == '(') {
+        dae_parser_wrong(
+            p, t, "expected an operator before \"(\" (write *(...) for a product, units in brackets: 5[mm])");
     } else if ((t->kind == TOKEN_NAME || t->kind == TOKEN_NUMBER) && before->kind == TOKEN_NUMBER) {
         dae_parser_wrong(
             p, t, "expected an operator before \"%.*s\" (write %.*s*%.*s; units stand in brackets: 5[mm])",
@@ -410,15 +551,39 @@ static void expect_line_end(parser *p)
     }
 }
 
+/* The end of the line that opens a block. What is wrong in the line is told once: if the block has an "end", it is read on, so that
+ * this is not taken for another's; if not, lines that stand deeper belong to it and are left out. 0: there is nothing to read. */
+static int begin_block(parser *p, const token *begin)
+{
+    p->begin = begin;
+    expect_line_end(p);
+    if (!p->failed) return 1;
+    skip_statement(p);
+    if (has_end(p)) return 1;
+    skip_deeper(p, begin);
+    return 0;
+}
+
+static void read_block(parser *p, statement *s, const token *begin, statement *(*one)(parser *))
+{
+    if (!begin_block(p, begin)) return;
+    int failed = p->failed;
+    s->body = parse_block(p, begin, stop_end, one);
+    p->at += dae_parser_is(p, "end");
+    p->failed |= failed;
+}
+
 static void parse_for(parser *p, statement *s, const token *begin)
 {
     s->name = dae_parser_name(p, "the name of an index");
+    if (!p->failed && dae_parser_is(p, "=")) dae_parser_wrong(p, p->at, "loops are written for i in 1..N");
     dae_parser_expect(p, "in", "after the index");
     s->left = dae_parse_sum(p);
+    if (!p->failed && dae_parser_is(p, ":")) dae_parser_wrong(p, p->at, "loops are written for i in 1..N");
     dae_parser_expect(p, "..", "between the bounds");
     s->right = dae_parse_sum(p);
-    if (p->failed) return;
-    if (dae_parser_accept(p, ":")) {
+    if (!p->failed && dae_parser_is(p, ":") && p->at[1].kind != TOKEN_NEWLINE) {
+        p->at++;
         if (++p->depth > DAE_MODEL_MAX_DEPTH) {
             dae_parser_wrong(p, begin, "blocks are nested too deeply (limit %d)", DAE_MODEL_MAX_DEPTH);
             return;
@@ -427,18 +592,17 @@ static void parse_for(parser *p, statement *s, const token *begin)
         p->depth--;
         return;
     }
-    expect_line_end(p);
-    int failed = p->failed; /* the block is read on, so that its "end" is not taken for another's */
-    s->body = parse_block(p, begin, stop_end, parse_statement);
-    p->at += dae_parser_is(p, "end");
-    p->failed |= failed;
+    read_block(p, s, begin, parse_statement);
 }
 
 static void parse_sif(parser *p, statement *s, const token *begin)
 {
     statement *now = s;
+    int wrong = 0;
     for (;;) {
-        expect_line_end(p);
+        if (wrong) skip_statement(p);
+        else if (!begin_block(p, begin)) return;
+        wrong |= p->failed;
         now->body = parse_block(p, begin, stop_if, parse_statement);
         if (dae_parser_accept(p, "elseif")) {
             statement *next = dae_store_take(p->store, sizeof *next);
@@ -453,7 +617,10 @@ static void parse_sif(parser *p, statement *s, const token *begin)
             if (failed && !p->failed) p->failed = 1;
             continue;
         }
-        if (dae_parser_accept(p, "else")) now->other = parse_block(p, begin, stop_end, parse_statement);
+        if (dae_parser_accept(p, "else")) {
+            if (wrong) skip_statement(p);
+            now->other = parse_block(p, begin, stop_end, parse_statement);
+        }
         dae_parser_accept(p, "end");
         return;
     }
@@ -484,6 +651,7 @@ static statement *parse_action(parser *p)
     } else if (dae_parser_accept(p, "record")) {
         s->kind = STATEMENT_RECORD;
     } else {
+        if (is_word(p->at, "reinit")) dae_parser_wrong(p, p->at, "\"reinit\": values are assigned, x := 1");
         s->left = dae_parse_ref(p);
         s->place = p->at->place;
         if (!p->failed && dae_parser_is(p, "="))
@@ -509,30 +677,36 @@ static void parse_event(parser *p, statement *s, const token *begin)
         if (s->kind == STATEMENT_EVERY && dae_parser_accept(p, "from")) s->left = dae_parse_expression(p);
     }
     s->text = optional_text(p);
-    if (p->failed) return;
-    if (dae_parser_accept(p, ":")) {
+    if (!p->failed && dae_parser_is(p, "="))
+        dae_parser_wrong(
+            p, p->at,
+            s->kind == STATEMENT_WHEN
+                ? "conditions compare with \"==\", \"<\", ...; what happens at a time is written at 2: ..."
+                : "after \"%s\" stands a time alone: %s 2: ...",
+            s->kind == STATEMENT_AT ? "at" : "every", s->kind == STATEMENT_AT ? "at" : "every");
+    if (!p->failed && dae_parser_is(p, ":") && p->at[1].kind != TOKEN_NEWLINE) {
+        p->at++;
         s->body = parse_action(p);
         return;
     }
-    expect_line_end(p);
-    int failed = p->failed;
-    s->body = parse_block(p, begin, stop_end, parse_action);
-    p->at += dae_parser_is(p, "end");
-    p->failed |= failed;
+    read_block(p, s, begin, parse_action);
 }
 
 /* ---- solve, lists, components -------------------------------------------------------------------- */
 
 static void parse_solve(parser *p, statement *s)
 {
+    static const char interval[] = "the interval is written solve t = 0 .. 10";
+    if (dae_parser_is(p, "(")) dae_parser_wrong(p, p->at, interval);
     if (dae_parser_accept(p, "t") || dae_parser_accept(p, "time")) {
-        dae_parser_expect(p, "=", "after t");
+        if (!dae_parser_accept(p, "=")) dae_parser_wrong(p, p->at, interval);
         s->left = dae_parse_sum(p);
-        dae_parser_expect(p, "..", "between begin and end");
+        if (!dae_parser_accept(p, "..")) dae_parser_wrong(p, p->at, interval);
         s->right = dae_parse_sum(p);
         if (p->failed || !dae_parser_accept(p, ",")) return;
     }
     item **end = &s->items;
+    if (p->at->kind == TOKEN_NUMBER) dae_parser_wrong(p, p->at, interval);
     do {
         item *i = new_item(p);
         if (!i) return;
@@ -586,6 +760,8 @@ static void parse_plot(parser *p, statement *s)
         s->flag = 1;
         return;
     }
+    if (dae_parser_is(p, "("))
+        dae_parser_wrong(p, p->at, "pictures are written plot x, y or plot y against x");
     s->items = parse_refs(p, 0);
     if (p->failed || !dae_parser_accept(p, "against")) return;
     s->flag = 2;
@@ -616,11 +792,7 @@ static void parse_component(parser *p, statement *s, const token *begin)
         if (!dae_parser_is(p, ")")) s->items = parse_settings(p, 0);
         dae_parser_expect(p, ")", "after the arguments");
     }
-    expect_line_end(p);
-    int failed = p->failed;
-    s->body = parse_block(p, begin, stop_end, parse_statement);
-    p->at += dae_parser_is(p, "end");
-    p->failed |= failed;
+    read_block(p, s, begin, parse_statement);
 }
 
 static void parse_use(parser *p, statement *s)
@@ -676,6 +848,14 @@ static void parse_equation(parser *p, statement *s)
         if (s->left->kind == TREE_BINARY && (s->left->op == OP_EQ))
             dae_parser_wrong(p, &(token){.place = s->left->place},
                              "an equation has one \"=\" (\"==\" compares)");
+        else if (dae_habit_statement(begin) && (p->at == begin + 1 || s->left->kind == TREE_CALL))
+            wrong_habit(p, begin, dae_habit_statement(begin));
+        else if (dae_parser_is(p, "~"))
+            dae_parser_wrong(p, p->at, "an equation has \"=\" (\"~\" is a guess: var x ~ 1)");
+        else if ((p->at->kind == TOKEN_NEWLINE || p->at->kind == TOKEN_END) && begin->kind == TOKEN_SIGN)
+            dae_parser_wrong(
+                p, begin,
+                "expected an equation (left = right): a line goes on after an operator, not before one");
         else if (p->at->kind == TOKEN_NEWLINE || p->at->kind == TOKEN_END)
             dae_parser_wrong(p, begin, "expected an equation (left = right) or a declaration");
         else expect_line_end(p);
@@ -704,23 +884,24 @@ static const struct {
                 {"avoid", STATEMENT_AVOID},   {"reference", STATEMENT_REFERENCE},
                 {"use", STATEMENT_USE},       {"component", STATEMENT_COMPONENT}};
 
-/* "if c" and a line: a block; "if c then ...": an equation. */
+/* "if c" and a line: a block, also with a "then" at its end, which is told to be wrong; "if c then ...": an equation. */
 static int begins_block(const token *t)
 {
     for (; t->kind != TOKEN_NEWLINE && t->kind != TOKEN_END; t++) {
-        if (t->kind == TOKEN_NAME && t->length == 4 && !memcmp(t->text, "then", 4)) return 0;
+        if (is_word(t, "then")) return t[1].kind == TOKEN_NEWLINE;
         if (t->kind == TOKEN_SIGN && t->length == 1 && t->text[0] == '=') return 0;
     }
     while (t->kind == TOKEN_NEWLINE) t++;
-    return !(t->kind == TOKEN_NAME && t->length == 4 && !memcmp(t->text, "then", 4));
+    return !is_word(t, "then");
 }
 
 static statement *parse_statement(parser *p)
 {
-    const token *begin = p->at;
+    const token *begin = p->begin = p->at;
     statement *s = new_statement(p, STATEMENT_EQUATION);
     int known = 0;
     if (!s) return NULL;
+    if (is_reserved(begin) && begin[1].kind == TOKEN_SIGN && begin[1].text[0] == '\'') wrong_word(p, begin);
     for (size_t k = 0; k < sizeof keywords / sizeof *keywords && !known; k++) {
         known = dae_parser_accept(p, keywords[k].word);
         if (known) s->kind = keywords[k].kind;
@@ -776,8 +957,12 @@ statement *dae_parse(token *list, int count, dae_store *store, dae_messages *mes
         if (p.at->kind == TOKEN_END) return first;
         p.failed = 0;
         p.depth = 0;
-        if (dae_parser_is(&p, "end")) {
-            dae_parser_wrong(&p, p.at, "\"end\" without a block that it closes");
+        p.open = 0;
+        if (dae_parser_is(&p, "end") && p.at[1].kind == TOKEN_SIGN) {
+            wrong_word(&p, p.at);
+        } else if (dae_parser_is(&p, "end")) {
+            dae_parser_wrong(&p, p.at, "\"end\" without a block that it closes%s",
+                             p.at[1].kind == TOKEN_NAME ? " (a model ends with its file)" : "");
             p.at++;
         } else {
             *end = parse_statement(&p);

@@ -40,7 +40,12 @@ tree *dae_parse_list(parser *p, const char *close)
         if (*end) end = &(*end)->next;
         if (!dae_parser_accept(p, ",")) break;
     }
-    dae_parser_expect(p, close, "");
+    int more = p->at->kind == TOKEN_NUMBER || p->at->kind == TOKEN_NAME;
+    if (!p->failed && close[0] == ']' && (dae_parser_is(p, ":") || dae_parser_is(p, "..")))
+        dae_parser_wrong(
+            p, p->at,
+            "an index is one number: the whole array is its name alone, a part a loop (for i in 1..N)");
+    dae_parser_expect(p, close, more ? "or a comma" : "");
     return first;
 }
 
@@ -157,9 +162,14 @@ static tree *parse_primary(parser *p)
     }
     if (where->kind == TOKEN_NEWLINE || where->kind == TOKEN_END)
         dae_parser_wrong(p, where, "expected a value, found the end of the line");
+    else if (where->kind == TOKEN_STRING)
+        dae_parser_wrong(p, where, "expected a value, found a text in quotes (comments begin with #)");
     else
-        dae_parser_wrong(p, where, "expected a value, found \"%.*s\"",
-                         where->length < 40 ? where->length : 40, where->text);
+        dae_parser_wrong(p, where, "expected a value, found \"%.*s\"%s",
+                         where->length < 40 ? where->length : 40, where->text,
+                         where->text[0] == '|'   ? " (write abs(x))"
+                         : where->text[0] == '~' ? " (write not)"
+                                                 : "");
     return make(p, TREE_NUMBER, where);
 }
 
@@ -306,6 +316,7 @@ static tree *parse_if(parser *p)
     if (!p->failed && dae_parser_is(p, "elseif")) {
         t->c = parse_if(p);
     } else {
+        if (!p->failed && is_word(p->at, "elif")) dae_parser_wrong(p, p->at, "\"elif\": write elseif");
         dae_parser_expect(p, "else", "(an \"if\" has a value in both cases)");
         t->c = dae_parse_expression(p);
     }

@@ -84,7 +84,28 @@ void dae_equation_parameters(dae_problem *p, const dae_model *m, dae_problem_inf
 
 /* ---- Start, options, reference ------------------------------------------------------------------- */
 
-static void set_start(dae_problem *p, const dae_equation_object *o)
+/* An ODE needs no analysis, unless init equations tie its initial values together. 0: no memory, or messages tell. */
+static int solve_init(const dae_equation_object *o, double *y0, dae_messages *messages)
+{
+    dae_model *m = o->m;
+    const dae_first_order *s = o->s;
+    dae_arena *arena = dae_arena_create();
+    if (!arena) return 0;
+    double *parameter = dae_arena_reals(arena, (size_t)m->nparameter + 1),
+           *discrete = dae_arena_reals(arena, (size_t)m->ndiscrete + 1);
+    dae_analysis a;
+    dae_initial start;
+    int good = !dae_arena_failed(arena);
+    for (int i = 0; good && i < m->nparameter; i++) parameter[i] = m->parameter[i].value;
+    for (int i = 0; good && i < m->ndiscrete; i++) discrete[i] = m->discrete[i].start;
+    good = good && dae_analyze(m, arena, &a, messages) >= 0 &&
+           dae_initial_find(&a, parameter, discrete, arena, &start, messages) >= 0;
+    for (int i = 0; good && i < s->ncontinuous; i++) y0[i] = start.X[a.place[s->variable[i]] + s->order[i]];
+    dae_arena_destroy(arena);
+    return good;
+}
+
+static int set_start(dae_problem *p, const dae_equation_object *o, dae_messages *messages)
 {
     const dae_first_order *s = o->s;
     const dae_model *m = o->m;
@@ -97,6 +118,7 @@ static void set_start(dae_problem *p, const dae_equation_object *o)
     }
     for (int i = s->ncontinuous; y0 && i < s->n; i++) y0[i] = m->discrete[-1 - s->variable[i]].start;
     if (y0 && o->system) dae_equation_system_components(o->system, o->system->initial.X, y0);
+    else if (y0 && m->ninit && !solve_init(o, y0, messages)) return 0;
     if (o->implicit) {
         double *yp0 = dae_problem_reals(p, s->n + 1);
         const dae_analysis *a = &o->system->analysis;
@@ -104,6 +126,7 @@ static void set_start(dae_problem *p, const dae_equation_object *o)
         p->yp0 = yp0;
     }
     p->y0 = y0;
+    return 1;
 }
 
 int dae_equation_option(dae_problem *p, const dae_model_setting *x, double *rtol, double *atol,
@@ -202,17 +225,31 @@ static void set_reference(dae_problem *p, const dae_equation_object *o, int chan
         m->reference_source[0] ? dae_problem_copy(p, m->reference_source) : "given in the file";
 }
 
-static void set_plot(dae_problem *p, const dae_equation_object *o)
+/* component[k]: which one the k-th name is, or -1: a column of derived, or nothing that can be drawn. */
+void dae_equation_plot(dae_problem *p, const dae_model *m, const int *component)
 {
-    const dae_model *m = o->m;
-    int *plot = dae_problem_ints(p, m->nplot + 1);
-    for (int k = 0; plot && k < m->nplot; k++) {
-        int i = component_of(o->s, m->plot[k].node);
+    int *plot = dae_problem_ints(p, m->nplot + 1), *drawn = dae_problem_ints(p, m->nplot + 1);
+    if (!plot || !drawn) return;
+    p->nplot = 0;
+    for (int k = 0; k < m->nplot; k++) {
+        int i = component[k];
         if (i >= 0) plot[p->nplot++] = i;
+        for (int q = 0; i < 0 && q < p->derived.ncolumn; q++) {
+            if (!strcmp(p->derived.column[q], m->plot[k].name)) i = dae_system_size(&p->system) + q;
+        }
+        if (i >= 0) drawn[p->ndrawn++] = i;
     }
     p->plot = plot;
+    p->drawn = drawn;
     p->plot_log_t = m->plot_log_t;
-    p->plot_against = m->plot_against && p->nplot == 2;
+    p->plot_against = m->plot_against && p->ndrawn == 2;
+}
+
+static void set_plot(dae_problem *p, const dae_equation_object *o)
+{
+    int *component = dae_problem_ints(p, o->m->nplot + 1);
+    for (int k = 0; component && k < o->m->nplot; k++) component[k] = component_of(o->s, o->m->plot[k].node);
+    if (component) dae_equation_plot(p, o->m, component);
 }
 
 /* ---- The system ---------------------------------------------------------------------------------- */
@@ -279,7 +316,10 @@ static void set_system(dae_problem *p, const dae_equation_object *o)
     const dae_first_order *s = o->s;
     if (o->implicit) {
         p->system = (dae_system){.kind = DAE_KIND_IDE,
-                                 .ide = {.n = s->n, .residual = dae_implicit_residual, .user = o->implicit}};
+                                 .ide = {.n = s->n,
+                                         .residual = dae_implicit_residual,
+                                         .algebraic = dae_implicit_algebraic(o->implicit),
+                                         .user = o->implicit}};
         p->system.switches = dae_implicit_switches(o->implicit);
     } else if (s->dae) {
         p->system = (dae_system){.kind = DAE_KIND_DAE,
@@ -305,7 +345,7 @@ static void set_system(dae_problem *p, const dae_equation_object *o)
         index[i] = dae_equation_system_label(o->system, i);
         highest = index[i] > highest ? index[i] : highest;
     }
-    if (s->dae == 1 && highest > 1 && highest <= 3) p->system.structure.index = index;
+    if (s->dae && highest > 1 && highest <= 3) p->system.structure.index = index;
     p->forms = dae_equation_forms_create(o->system, o->implicit   ? "residual"
                                                     : highest > 1 ? "labels"
                                                                   : "mass");
@@ -382,11 +422,11 @@ static int fill(dae_problem *p, dae_equation_object *o, int changed, dae_message
     set_system(p, o);
     name_components(p, o);
     dae_equation_parameters(p, m, info, 0);
-    set_start(p, o);
+    if (!set_start(p, o, messages)) return 0;
     set_options(p, o, messages);
     set_reference(p, o, changed);
-    set_plot(p, o);
     set_outputs(p, o);
+    set_plot(p, o);
     p->events = dae_actions_events(o->actions);
     if (p->y0 && !dae_actions_begin(o->actions, p->t0, (double *)p->y0)) return 0;
     info->name = dae_problem_copy(p, m->name);

@@ -28,6 +28,7 @@ void dae_equation_object_destroy(void *p);
 
 /* Parts of filling a problem. */
 const char *dae_equation_unit(dae_problem *p, const dae_dimension *d); /* "" if there is none */
+void dae_equation_plot(dae_problem *p, const dae_model *m, const int *component);
 /* An option of solve; rtol and atol are kept apart. */
 int dae_equation_option(dae_problem *p, const dae_model_setting *x, double *rtol, double *atol,
                         dae_messages *messages);

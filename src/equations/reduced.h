@@ -6,11 +6,13 @@
 
 #include "equations/states.h"
 
+#include <pthread.h>
+
 typedef struct dae_reduction dae_reduction;
 typedef struct dae_reduced dae_reduced;
 
-/* The analysis must live as long. NULL: no memory. */
-dae_reduction *dae_reduction_create(const dae_analysis *a);
+/* The analysis must live as long, and so the lock: runs add to the graph behind it. NULL: no memory. */
+dae_reduction *dae_reduction_create(const dae_analysis *a, pthread_mutex_t *lock);
 void dae_reduction_destroy(dae_reduction *r); /* NULL allowed */
 /* 1: the system Jacobian depends on the point, so that the best states may change along a run. */
 int dae_reduction_varies(const dae_reduction *r);
@@ -22,13 +24,17 @@ void dae_reduced_destroy(dae_reduced *d);                /* NULL allowed */
 /* Discrete values changed: they are constants between events. */
 void dae_reduced_set(dae_reduced *d, const double *parameter, const double *discrete);
 
+/* 1: a change of states costs the method nearly nothing, so that they may change early. */
+void dae_reduced_change_early(dae_reduced *d, int early);
+
 /* Begins at a consistent point, with the best choice of states there. 0, > 0: J is singular there (*equation is one without pivot),
  * < 0: no memory. */
 int dae_reduced_start(dae_reduced *d, double t, const double *X, int *equation);
 
 /* The states: dof places in X, ascending; valid until the choice changes. */
 const int *dae_reduced_states(const dae_reduced *d);
-/* X from the states y: 0, > 0: a stage does not converge. X (total) lives in d until the next call. */
+/* X from the states y: 0, > 0: a stage does not converge. X (total) lives in d until the next call; where a
+ * stage fails it has the states and what was found before. */
 int dae_reduced_solve(dae_reduced *d, double t, const double *y, const double **X);
 /* y' = f(t, y) */
 int dae_reduced_rates(dae_reduced *d, double t, const double *y, double *f);

@@ -14,6 +14,7 @@
 struct dae_implicit {
     int n, ncontinuous, nvariable;
     int *variable, *order, *top, *next; /* n; next: the component of the next order, -1: none */
+    int *algebraic;                     /* n: 1 where the derivative does not occur */
     int *place;                         /* nvariable+1: x_j^(k) in X, k = 0 .. highest order */
     double *parameter;
     dae_evaluator *e;
@@ -55,6 +56,7 @@ void dae_implicit_destroy(dae_implicit *f)
     free(f->order);
     free(f->top);
     free(f->next);
+    free(f->algebraic);
     free(f->place);
     free(f->parameter);
     free(f);
@@ -79,6 +81,8 @@ static void find_places(const dae_model *m, dae_implicit *f)
     }
     for (int j = 0; j < f->nvariable; j++) f->place[j + 1] += f->place[j] + 1;
     for (int i = 0; i < f->ncontinuous; i++) {
+        int j = f->variable[i];
+        f->algebraic[i] = f->top[j] == i && f->place[j] + f->order[i] + 1 >= f->place[j + 1];
         f->next[i] = -1;
         for (int q = i + 1; q < f->ncontinuous && f->top[f->variable[i]] != i; q++) {
             if (f->variable[q] != f->variable[i] || f->order[q] != f->order[i] + 1) continue;
@@ -168,9 +172,11 @@ dae_implicit *dae_implicit_create(const dae_model *m, const dae_first_order *s)
     f->order = copied(s->order, s->n);
     f->top = copied(s->top, m->nvariable);
     f->next = calloc((size_t)s->n + 1, sizeof *f->next);
+    f->algebraic = calloc((size_t)s->n + 1, sizeof *f->algebraic);
     f->place = calloc((size_t)m->nvariable + 1, sizeof *f->place);
     f->parameter = calloc((size_t)m->nparameter + 1, sizeof *f->parameter);
-    if (!f->variable || !f->order || !f->top || !f->next || !f->place || !f->parameter) goto fail;
+    if (!f->variable || !f->order || !f->top || !f->next || !f->algebraic || !f->place || !f->parameter)
+        goto fail;
     for (int i = 0; i < m->nparameter; i++) f->parameter[i] = m->parameter[i].value;
     for (int i = 0; i < m->nequation; i++) node[i] = m->equation[i].node;
     find_places(m, f);
@@ -189,6 +195,11 @@ fail:
     free(node);
     dae_implicit_destroy(f);
     return NULL;
+}
+
+const int *dae_implicit_algebraic(const dae_implicit *f)
+{
+    return f->algebraic;
 }
 
 /* X of components, without their derivatives. */

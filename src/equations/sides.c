@@ -112,6 +112,7 @@ int dae_smooth_decides_by(const dae_smooth *s, int (*yes)(const dae_node *leaf, 
 /* A kink that is continuous (abs, min, max, tables but steps) may sit in its border, moved by rounding only: a flow that is zero. Where
  * kinks change their sides again and again the side does not matter: they are let go, and every evaluation takes the side that its point
  * stands on. A jump that does so is an error of the driver. */
+#define CORNER 1e-12   /* a margin that is zero */
 #define PATIENCE 10    /* changes ... */
 #define TOGETHER 1e-10 /* ... within this part of the interval; the driver's own limit is 100; ours */
 
@@ -211,25 +212,65 @@ static void let_go(dae_sides *x, int i)
     x->kink[i].loose = x->kink[i].continuous;
 }
 
-void dae_sides_let_go(dae_sides *x)
+/* 1: the branch decides by states (flags of places in X) and t alone; -1: no memory. */
+static int decides_by_states(const dae_smooth *s, int i, const unsigned char *state)
 {
-    for (int i = 0; i < x->s->branches->count; i++) let_go(x, i);
+    const dae_graph *g = s->analysis.model->graph;
+    int *list, only = 1, count = dae_graph_reach(g, 1, &s->branches->branch[i].literal, &list);
+    if (count < 0) return -1;
+    for (int k = 0; k < count && only; k++) {
+        dae_node x = dae_graph_node(g, list[k]);
+        only = x.op != OP_VARIABLE || state[s->analysis.place[x.a] + x.b];
+    }
+    free(list);
+    return only;
 }
 
-int dae_sides_follow(dae_sides *x, double t, const double *X)
+int dae_sides_let_go(dae_sides *x, double t, const double *X, int nstate, const int *state)
+{
+    const dae_smooth *s = x->s;
+    int good = 1;
+    if (!s->branches->count) return 1;
+    unsigned char *is_state = calloc((size_t)s->analysis.total + 1, 1);
+    if (!is_state) return 0;
+    for (int k = 0; k < nstate; k++) is_state[state[k]] = 1;
+    dae_evaluator_start(s->literal, x->literal_work, s->parameter, x->discrete);
+    dae_evaluator_run(s->literal, x->literal_work, t, X, x->out);
+    for (int i = 0; i < s->branches->count && good; i++) {
+        int next, side = dae_branch_side(s->branches, i, x->out[i]),
+                  by_states = decides_by_states(s, i, is_state);
+        double margin = dae_branch_margin(s->branches, i, side, x->out[i], &next);
+        good = by_states >= 0;
+        if (by_states == 0 || fabs(margin) <= CORNER) let_go(x, i);
+    }
+    free(is_state);
+    return good;
+}
+
+/* Those that were let go, or all. */
+static int follow(dae_sides *x, int all, double t, const double *X)
 {
     const dae_smooth *s = x->s;
     int n = s->analysis.model->ndiscrete, changed = 0;
-    if (!x->nloose) return 0;
     dae_evaluator_start(s->literal, x->literal_work, s->parameter, x->discrete);
     dae_evaluator_run(s->literal, x->literal_work, t, X, x->out);
     for (int i = 0; i < s->branches->count; i++) {
         int holds = dae_branch_side(s->branches, i, x->out[i]);
-        if (!x->kink[i].loose || x->discrete[n + i] == holds) continue;
+        if ((!all && !x->kink[i].loose) || x->discrete[n + i] == holds) continue;
         x->discrete[n + i] = holds;
         changed = 1;
     }
     return changed;
+}
+
+int dae_sides_follow(dae_sides *x, double t, const double *X)
+{
+    return x->nloose && follow(x, 0, t, X);
+}
+
+int dae_sides_literal(dae_sides *x, double t, const double *X)
+{
+    return x->s->branches->count && follow(x, 1, t, X);
 }
 
 /* Notes which kinks changed their sides; where that happens too often they are let go. */

@@ -37,9 +37,14 @@ int dae_sides_take(dae_sides *x, const double *discrete);
 const double *dae_sides_discrete(const dae_sides *x);
 int dae_sides_all(const dae_sides *x);                   /* how many they are */
 void dae_sides_restore(dae_sides *x, const double *all); /* from a checkpoint */
-/* Kinks that are continuous are not located from here on, and follow the values: where they stand, 1: one of them changed its side. */
-void dae_sides_let_go(dae_sides *x);
+/* Continuous kinks that stand on their corners at this point (flows that are zero), or decide by other values than the states, are not located
+ * and follow the values. 0: no memory. */
+int dae_sides_let_go(dae_sides *x, double t, const double *X, int nstate, const int *state);
+/* Where these stand, 1: one of them changed its side. */
 int dae_sides_follow(dae_sides *x, double t, const double *X);
+/* The sides that hold at (t, X) whatever the run has frozen, until the next dae_sides_take: behind the end of its side a branch may be
+ * undefined (sqrt(max(h, 0)) at h < 0). 1: one is another. */
+int dae_sides_literal(dae_sides *x, double t, const double *X);
 /* As dae_switch_fn, at (t, X). Continuous kinks that change their sides again and again are let go. */
 void dae_sides_values(dae_sides *x, double t, const double *X, const int *side, double *margin, int *next);
 /* The switches of a form, whose function finds X and asks dae_sides_values. */

@@ -15,8 +15,71 @@
 #define PREFER 1e-3 /* columns of variables that should be states look small */
 #define SINGULAR 1e-12
 
+/* Kept from call to call: it grows and is used again. */
+struct dae_state_space {
+    int n;
+    int *number;   /* 10 n */
+    double *scale; /* n */
+    size_t room, order_room;
+    double *A;  /* room */
+    int *order; /* order_room */
+    /* The parts of all levels of the choice that was judged last: part k is of level p[k], its rows and columns (as many) begin at first[k]. */
+    int nparts, judged; /* judged: 1 if there is one */
+    int *level;         /* n: that choice */
+    int *p, *first, *row, *column;
+    size_t parts_room;
+};
+
+dae_state_space *dae_state_space_create(int n)
+{
+    dae_state_space *w = calloc(1, sizeof *w);
+    if (!w) return NULL;
+    w->n = n;
+    w->number = calloc(10 * (size_t)n + 1, sizeof *w->number);
+    w->scale = calloc((size_t)n + 1, sizeof *w->scale);
+    w->level = calloc((size_t)n + 1, sizeof *w->level);
+    if (w->number && w->scale && w->level) return w;
+    dae_state_space_destroy(w);
+    return NULL;
+}
+
+void dae_state_space_destroy(dae_state_space *w)
+{
+    if (!w) return;
+    free(w->number);
+    free(w->scale);
+    free(w->A);
+    free(w->order);
+    free(w->level);
+    free(w->p);
+    free(w->first);
+    free(w->row);
+    free(w->column);
+    free(w);
+}
+
+/* Room for the elimination of m rows and n columns. 0: no memory. */
+static int make_room(dae_state_space *w, size_t m, size_t n)
+{
+    size_t size = m * n + m, order = m + 2 * n;
+    if (size > w->room) {
+        double *A = realloc(w->A, size * sizeof *A);
+        if (!A) return 0;
+        w->A = A;
+        w->room = size;
+    }
+    if (order > w->order_room) {
+        int *list = realloc(w->order, order * sizeof *list);
+        if (!list) return 0;
+        w->order = list;
+        w->order_room = order;
+    }
+    return 1;
+}
+
 typedef struct level_task {
     const dae_analysis *a;
+    dae_state_space *space;
     const double *J, *X;
     int p;
     const int *level; /* levels found so far */
@@ -74,12 +137,13 @@ static int connect(level_task *k, int *parent, int *number)
     return count;
 }
 
-/* Rows and columns of a part. */
+/* Rows and columns of a part; at[j]: number of column j in it, -1: it has others. */
 static void members(const level_task *k, int part, int *row, int *m, int *column, int *ncolumn, int *at)
 {
     *m = *ncolumn = 0;
     for (int i = 0; i < k->a->n; i++) {
         if (k->component[i] == part) row[(*m)++] = i;
+        at[i] = -1;
         if (k->component[k->a->n + i] != part) continue;
         at[i] = *ncolumn;
         column[(*ncolumn)++] = i;
@@ -95,18 +159,15 @@ static double eliminate(const level_task *k, int m, const int *row, int n, int *
     *bad = row[0];
     if (n < m) return 0;
     size_t size = (size_t)m * (size_t)n;
-    double *A = calloc(size + (size_t)m, sizeof *A), *pivot = A + size, smallest = 1;
-    int *order = calloc((size_t)m + 2 * (size_t)n, sizeof *order), *cols = order + m, *chosen = cols + n;
-    if (!A || !order) {
-        free(A);
-        free(order);
-        return -1;
-    }
+    if (!make_room(k->space, (size_t)m, (size_t)n)) return -1;
+    double *A = k->space->A, *pivot = A + size, smallest = 1;
+    int *order = k->space->order, *cols = order + m, *chosen = cols + n;
+    memset(A, 0, size * sizeof *A);
     for (int r = 0; r < m; r++) {
         int i = row[r];
         for (int e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
             int j = a->column[e];
-            if (k->component[a->n + j] >= 0 && k->scale[i] > 0)
+            if (at[j] >= 0 && k->scale[i] > 0)
                 A[r + (long)at[j] * m] = k->J[e] * column_scale(k, j) / k->scale[i];
         }
     }
@@ -119,12 +180,10 @@ static double eliminate(const level_task *k, int m, const int *row, int n, int *
         for (int c = 0; c < m; c++) chosen[c] = column[cols[c]];
         memcpy(column, chosen, (size_t)m * sizeof *column);
     }
-    free(A);
-    free(order);
     return smallest;
 }
 
-/* All parts of a level. Raises level[] of the chosen columns where `choose` is not NULL. Returns the smallest pivot, -1: no memory. */
+/* All parts of a level. Raises choose[] of the chosen columns. Returns the smallest pivot, -1: no memory. */
 static double do_level(level_task *k, int *choose, int *space, int *bad)
 {
     int n = k->a->n, *row = space, *column = space + n, *at = space + 2 * n, *scratch = space + 3 * n;
@@ -136,7 +195,7 @@ static double do_level(level_task *k, int *choose, int *space, int *bad)
         double q = eliminate(k, m, row, width, column, at, bad);
         if (q <= 0) return q;
         smallest = fmin(smallest, q);
-        for (int r = 0; choose && r < m; r++) choose[column[r]] = k->p;
+        for (int r = 0; r < m; r++) choose[column[r]] = k->p;
     }
     return smallest;
 }
@@ -148,36 +207,100 @@ static int levels_of(const dae_analysis *a)
     return largest;
 }
 
-static double all_levels(const dae_analysis *a, const double *J, const double *X, int *level, int fixed,
-                         int *bad)
+static int *grown(int **array, size_t size)
 {
-    size_t n = (size_t)a->n;
-    int *space = calloc(9 * n + 1, sizeof *space), *now = fixed ? level : calloc(n + 1, sizeof *now);
-    double *scale = calloc(n + 1, sizeof *scale), smallest = 1;
-    if (!space || !now || !scale) smallest = -1;
-    for (int p = 1; p <= levels_of(a) && smallest > 0; p++) {
-        level_task k = {a, J, X, p, now, fixed, space + 7 * n, scale};
-        double q = do_level(&k, fixed ? NULL : now, space, bad);
-        smallest = q < smallest ? q : smallest;
-    }
-    if (!fixed && smallest > 0) memcpy(level, now, n * sizeof *level);
-    free(space);
-    free(scale);
-    if (!fixed) free(now);
-    return smallest;
+    int *a = realloc(*array, size * sizeof *a);
+    if (a) *array = a;
+    return a;
 }
 
-int dae_states_choose(const dae_analysis *a, const double *J, const double *X, dae_state_choice *out,
-                      int *equation)
+/* Notes the parts of all levels of a choice. 0: no memory. */
+static int note_parts(dae_state_space *w, const dae_analysis *a, const double *J, const double *X,
+                      const int *level)
 {
-    int bad = 0;
-    out->quality = all_levels(a, J, X, out->level, 0, &bad);
+    int n = a->n, *row = w->number, *column = row + n, *at = column + n, *scratch = at + n, used = 0;
+    w->judged = w->nparts = 0;
+    for (int p = 1, levels = levels_of(a); p <= levels; p++) {
+        level_task k = {a, w, J, X, p, level, 1, w->number + 7 * (size_t)n, w->scale};
+        int parts = connect(&k, scratch, scratch + 2 * n);
+        size_t size = (size_t)used + (size_t)w->nparts + (size_t)parts + (size_t)n + 2;
+        if (size > w->parts_room) {
+            size *= 2;
+            if (!grown(&w->p, size) || !grown(&w->first, size) || !grown(&w->row, size) ||
+                !grown(&w->column, size))
+                return 0;
+            w->parts_room = size;
+        }
+        for (int c = 0; c < parts; c++) {
+            int m, width;
+            members(&k, c, row, &m, column, &width, at);
+            if (m == 0 && width == 0) continue;
+            if (m != width) return -1; /* no choice of states */
+            memcpy(w->row + used, row, (size_t)m * sizeof *row);
+            memcpy(w->column + used, column, (size_t)m * sizeof *column);
+            w->p[w->nparts] = p;
+            w->first[w->nparts++] = used;
+            used += m;
+        }
+    }
+    if (w->nparts) w->first[w->nparts] = used;
+    memcpy(w->level, level, (size_t)n * sizeof *level);
+    w->judged = 1;
+    return 1;
+}
+
+/* Scales of the rows of a part: their largest entries over all candidates. */
+static void scale_rows(const level_task *k, int m, const int *row)
+{
+    const dae_analysis *a = k->a;
+    for (int r = 0; r < m; r++) {
+        int i = row[r];
+        k->scale[i] = 0;
+        for (int e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
+            int j = a->column[e];
+            if (!is_candidate(k, j)) continue;
+            double size = fabs(k->J[e]) * column_scale(k, j);
+            if (size > k->scale[i]) k->scale[i] = size;
+        }
+    }
+}
+
+int dae_states_choose(dae_state_space *w, const dae_analysis *a, const double *J, const double *X,
+                      dae_state_choice *out, int *equation)
+{
+    size_t n = (size_t)a->n;
+    int *now = w->number + 9 * n, bad = 0;
+    out->quality = 1;
+    memset(now, 0, n * sizeof *now);
+    for (int p = 1, levels = levels_of(a); p <= levels && out->quality > 0; p++) {
+        level_task k = {a, w, J, X, p, now, 0, w->number + 7 * n, w->scale};
+        double q = do_level(&k, now, w->number, &bad);
+        out->quality = q < out->quality ? q : out->quality;
+    }
+    if (out->quality > 0) memcpy(out->level, now, n * sizeof *now);
     if (equation) *equation = bad;
     return out->quality > 0 ? 1 : out->quality < 0 ? -1 : 0;
 }
 
-double dae_states_quality(const dae_analysis *a, const double *J, const double *X, const int *level)
+double dae_states_quality(dae_state_space *w, const dae_analysis *a, const double *J, const double *X,
+                          const int *level)
 {
-    int bad = 0;
-    return all_levels(a, J, X, (int *)level, 1, &bad);
+    int n = a->n, bad = 0, *at = w->number + 2 * (size_t)n;
+    double smallest = 1;
+    if (!w->judged || memcmp(level, w->level, (size_t)n * sizeof *level) != 0) {
+        int r = note_parts(w, a, J, X, level);
+        if (r <= 0) return r < 0 ? 0 : -1;
+    }
+    for (int j = 0; j < n; j++) at[j] = -1;
+    for (int c = 0; c < w->nparts && smallest > 0; c++) {
+        level_task k = {a, w, J, X, w->p[c], level, 1, NULL, w->scale};
+        int first = w->first[c], m = w->first[c + 1] - first, *row = w->row + first,
+            *column = w->column + first;
+        scale_rows(&k, m, row);
+        for (int q = 0; q < m; q++) at[column[q]] = q;
+        double q = eliminate(&k, m, row, m, column, at, &bad);
+        for (int r = 0; r < m; r++) at[column[r]] = -1;
+        smallest = q < smallest ? q : smallest;
+    }
+    return smallest;
 }

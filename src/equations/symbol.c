@@ -6,6 +6,7 @@
 
 #include "language/dimension.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ value dae_reader_wrong(reader *r, dae_place place, const char *format, ...)
     va_start(args, format);
     dae_vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    dae_messages_error(r->messages, place, "%s", text);
+    int again = !strncmp(text, "unknown ", 8) && dae_messages_told(r->messages, text); /* once is enough */
+    if (!again) dae_messages_error(r->messages, place, "%s", text);
     return none;
 }
 
@@ -158,6 +160,13 @@ static int distance(const char *a, const char *b)
     return row[m];
 }
 
+/* But for capitals? */
+static int same_letters(const char *a, const char *b)
+{
+    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) a++, b++;
+    return !*a && !*b;
+}
+
 static const char *nearest(const reader *r, const scope *s, const char *name)
 {
     const char *best = NULL;
@@ -166,17 +175,40 @@ static const char *nearest(const reader *r, const scope *s, const char *name)
         for (const scope *k = s; k; k = k->up) {
             size_t n = strlen(k->prefix);
             if (strncmp(x->name, k->prefix, n) != 0) continue;
-            int d = distance(name, x->name + n);
+            int d = same_letters(name, x->name + n) ? 0 : distance(name, x->name + n);
             if (d < least) best = x->name + n, least = d;
         }
     }
     return best;
 }
 
+/* xdot, x_dot, dx, d_x of a variable x; d of d/dt. */
+static int is_rate(const reader *r, const context *c, const char *name, char *variable, size_t size)
+{
+    static const char *const before[] = {"d_", "d", "D"}, *const after[] = {"_dot", "dot", "_prime", "_t"};
+    size_t n = strlen(name);
+    snprintf(variable, size, "x");
+    if (!strcmp(name, "d")) return 1;
+    for (size_t k = 0; k < 7; k++) {
+        const char *part = k < 3 ? before[k] : after[k - 3];
+        size_t m = strlen(part);
+        if (n <= m || n - m >= size || memcmp(k < 3 ? name : name + n - m, part, m) != 0) continue;
+        snprintf(variable, size, "%.*s", (int)(n - m), k < 3 ? name + m : name);
+        const symbol *s = dae_symbol_find(r, c->scope, variable);
+        if (s && s->kind == SYMBOL_VAR) return 1;
+    }
+    return 0;
+}
+
 void dae_symbol_unknown(reader *r, const context *c, const char *name, dae_place place)
 {
-    const char *near = nearest(r, c->scope, name);
-    if (near) dae_reader_wrong(r, place, "unknown name \"%s\"; did you mean \"%s\"?", name, near);
+    const char *near = nearest(r, c->scope, name), *here = dae_habit_name(name);
+    char variable[80];
+    if (is_rate(r, c, name, variable, sizeof variable))
+        dae_reader_wrong(r, place, "unknown name \"%s\": the derivative is written %s' or der(%s)", name,
+                         variable, variable);
+    else if (here) dae_reader_wrong(r, place, "unknown name \"%s\": write %s", name, here);
+    else if (near) dae_reader_wrong(r, place, "unknown name \"%s\"; did you mean \"%s\"?", name, near);
     else dae_reader_wrong(r, place, "unknown name \"%s\" (declare it with var, param or let)", name);
 }
 
@@ -450,6 +482,10 @@ static void defined_by_itself(reader *r, symbol *s)
 static int let_node(reader *r, symbol *s, int offset)
 {
     value whole = {0};
+    if (!s->node) /* let u[0] = ... alone */
+        return dae_reader_wrong(r, s->place, "\"%s\" has no value as a whole, only elements: write %s[%d]",
+                                s->name, s->name, s->extras ? s->extras->index[0] : 1),
+               0;
     if (s->node[offset] >= 0) return s->node[offset];
     if (s->node[offset] == NODE_ACTIVE) defined_by_itself(r, s);
     if (s->node[offset] != NODE_UNKNOWN) return r->failed = 1, 0;

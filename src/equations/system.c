@@ -54,7 +54,7 @@ dae_equation_system *dae_equation_system_create(dae_model *m, int n, int ncontin
         goto fail;
     s->smooth = dae_smooth_create(&s->analysis, s->arena, m->t0, s->initial.X, s->parameter, s->discrete,
                                   &s->discrete);
-    if (s->smooth) s->reduction = dae_reduction_create(&s->smooth->analysis);
+    if (s->smooth) s->reduction = dae_reduction_create(&s->smooth->analysis, &s->lock);
     if (s->reduction && s->analysis.sigma.index == 3 && has_states(s)) s->mechanical = dae_mechanical_find(s);
     if (s->reduction && dae_graph_failed(m->graph) != DAE_GRAPH_STARVED) return s;
 fail:

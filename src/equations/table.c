@@ -1,5 +1,5 @@
-/* Tables: points in the text, or two columns of a CSV file. The first line of a file may name its columns, with units in
- * brackets: "t [s], T [K]"; commas, semicolons or tabs separate. */
+/* Tables: points in the text, or two columns of a CSV file. The first line of a file that is no comment (#) may name its
+ * columns, with units in brackets: "t [s], T [K]"; commas, semicolons or tabs separate. */
 #include "equations/reader.h"
 
 #include "core/number.h"
@@ -139,6 +139,7 @@ static void read_rows(reader *r, symbol *s, FILE *in, points *p)
     char *line = malloc(MAX_CSV_LINE);
     csv_field *f = malloc(MAX_CSV_COLUMNS * sizeof *f);
     double x, y;
+    int headed = 0;
     s->x_dimension = s->dimension = soft;
     for (int row = 1; line && f && !r->failed && fgets(line, MAX_CSV_LINE, in); row++) {
         int n = dae_csv_split(line, f);
@@ -155,8 +156,8 @@ static void read_rows(reader *r, symbol *s, FILE *in, points *p)
                 dae_reader_wrong(r, s->place, "table %s: %s has more than %d rows", s->name, file,
                                  MAX_TABLE_ROWS);
             else add_point(r, p, x, y);
-        } else if (p->n == 0 && row == 1) {
-            read_header(r, s, f, n, &c);
+        } else if (p->n == 0 && !headed) {
+            headed = read_header(r, s, f, n, &c);
         } else {
             dae_reader_wrong(r, s->place, "table %s: expected two numbers in %s line %d", s->name, file, row);
         }

@@ -309,6 +309,38 @@ static void add_part(int parameter, double derivative, void *user)
     x->sum += derivative * x->direction[parameter];
 }
 
+void dae_equation_direction(const dae_equation_object *o, int k, double *direction)
+{
+    direction_of(o->tangents, o->m, k, direction);
+}
+
+int dae_equation_by_parameters(const dae_equation_object *o, int node, const double *direction, double *out)
+{
+    summing x = {.direction = direction};
+    int good = by_parameters(o->m, node, add_part, &x);
+    *out = x.sum;
+    return good;
+}
+
+static int mass(const dae_problem *p, int k, double *out)
+{
+    const dae_equation_object *o = object_of(p);
+    const dae_first_order *s = o->s;
+    double *direction = malloc(((size_t)o->m->nparameter + 1) * sizeof *direction);
+    int good = direction != NULL;
+    if (good) direction_of(o->tangents, o->m, k, direction);
+    pthread_mutex_lock(&o->tangents->lock);
+    if (o->system) pthread_mutex_lock(&o->system->lock);
+    for (int e = 0; s->dae && e < s->colptr[s->n] && good; e++) {
+        out[e] = 0;
+        if (s->mass_node[e] >= 0) good = dae_equation_by_parameters(o, s->mass_node[e], direction, &out[e]);
+    }
+    if (o->system) pthread_mutex_unlock(&o->system->lock);
+    pthread_mutex_unlock(&o->tangents->lock);
+    free(direction);
+    return good ? 0 : -1;
+}
+
 static int start(const dae_problem *p, int k, double *out)
 {
     const dae_equation_object *o = object_of(p);
@@ -346,8 +378,17 @@ const dae_tangents dae_equation_tangents = {.prepare = prepare,
                                             .knows = knows,
                                             .rate = rate,
                                             .jacobian = jacobian,
+                                            .mass = mass,
                                             .start = start,
                                             .border = border,
                                             .event = event,
                                             .jump = jump,
-                                            .columns = columns};
+                                            .columns = columns,
+                                            .inside = dae_inside_open,
+                                            .leave = dae_inside_close,
+                                            .inside_count = dae_inside_count,
+                                            .inside_values = dae_inside_values,
+                                            .inside_start = dae_inside_start,
+                                            .inside_jacobian = dae_inside_jacobian,
+                                            .inside_project = dae_inside_project,
+                                            .inside_pick = dae_inside_pick};

@@ -22,7 +22,8 @@ typedef enum token_kind {
     TOKEN_NAME,
     TOKEN_STRING,
     TOKEN_UNIT,
-    TOKEN_SIGN
+    TOKEN_SIGN,
+    TOKEN_WRONG /* the rest of a line of which the lexer has told what is wrong */
 } token_kind;
 
 typedef struct token {
@@ -133,14 +134,25 @@ struct statement {
 /* The statements of a text; NULL if there are none or no memory (then messages has an error). */
 statement *dae_parse(token *token, int count, dae_store *store, dae_messages *messages);
 
+/* habits.c: how something is written here that other languages write otherwise; NULL: not known. Of the word that begins a statement, a
+ * function, a function of a module (np.sin: the rest of the name), two signs (a whole message). */
+const char *dae_habit_statement(const token *t);
+const char *dae_habit_function(const char *name);
+const char *dae_habit_module(const char *name);
+const char *dae_habit_sign(char c, char next);
+const char *dae_habit_name(const char *name);                  /* of a name: what to write */
+const char *dae_habit_letter(const char *text, size_t length); /* of one letter of UTF-8 */
+int dae_habit_opens(const token *t); /* 1: a statement that "end" closes elsewhere */
+
 /* Shared by the two files of the parser. */
 typedef struct parser {
     const token *at, *first;
+    const token *begin; /* of the present statement */
     dae_store *store;
     dae_messages *messages;
     int failed; /* the present statement has an error */
     int depth;
-    int in_event;
+    int open; /* blocks around the present statement */
 } parser;
 tree *dae_parse_expression(parser *p);
 tree *dae_parse_sum(parser *p); /* without comparisons: bounds of ranges */

@@ -84,9 +84,22 @@ static json_t *events(const dae_run_result *r)
         put(e, "name", text_or_null(r->event_name ? r->event_name[r->event[i].index] : NULL));
         put(e, "index", json_integer(r->event[i].index));
         put(e, "rising", json_boolean(r->event[i].rising));
+        json_t *by = r->event_s ? json_object() : NULL;
+        for (int k = 0; k < r->nsensitivity && by; k++)
+            put(by, r->sensitivity[k], dae_json_real(r->event_s[i * r->nsensitivity + k]));
+        if (by) put(e, "sensitivity", by);
         json_array_append_new(list, e);
     }
     return list;
+}
+
+/* Values of n components by each name. */
+static json_t *by_names(const dae_run_result *r, const double *values)
+{
+    json_t *d = json_object();
+    for (int k = 0; k < r->nsensitivity; k++)
+        put(d, r->sensitivity[k], reals(values + (size_t)k * (size_t)r->n, r->n));
+    return d;
 }
 
 static void put_integrals(json_t *o, const dae_run_result *r)
@@ -151,6 +164,7 @@ static json_t *energy(const dae_balance *b)
     put(o, "work", dae_json_real(b->work));
     put(o, "imbalance", dae_json_real(b->largest));
     put(o, "allowed", dae_json_real(b->allowed));
+    if (b->element[0]) put(o, "element", json_string(b->element));
     return o;
 }
 
@@ -182,10 +196,12 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "mescd", dae_json_real(r->mescd));
     put_counters(o, r);
     if (r->sensitivity_end) {
+        put(o, "sensitivity", by_names(r, r->sensitivity_end));
+        if (r->sensitivity_total) put(o, "sensitivity_total", by_names(r, r->sensitivity_total));
         json_t *d = json_object();
         for (int k = 0; k < r->nsensitivity; k++)
-            put(d, r->sensitivity[k], reals(r->sensitivity_end + (size_t)k * (size_t)r->n, r->n));
-        put(o, "sensitivity", d);
+            put(d, r->sensitivity[k], text_or_null(r->sensitivity_kind[k]));
+        put(o, "derivatives", d);
     }
     if (r->integral_end) put_integrals(o, r);
     put(o, "events", events(r));

@@ -15,6 +15,7 @@ enum { longest_title = 100, room = 24 };
 static void put_title(const dae_run_result *r, char *text, size_t size)
 {
     const char *title = r->problem->info ? r->problem->info->title : NULL;
+    if (title && !strcmp(title, r->name)) title = NULL;
     dae_snprintf(text, size, "%s%s%s   (%s, rtol %g, atol %g)", r->name, title ? ": " : "",
                  title ? title : "", r->solver, r->rtol, r->atol);
     if (strlen(text) > longest_title) /* of models it can be whole sentences */
@@ -43,43 +44,64 @@ static double *bands(const dae_run_result *r)
     return half;
 }
 
+/* Components and derived columns of every point side by side. A column that cannot be had at a point is a gap there. */
+static double *with_derived(const dae_run_result *r, size_t n, size_t wide)
+{
+    const dae_problem *p = r->problem;
+    double *all = malloc((wide * (size_t)r->npoint + 1) * sizeof *all);
+    for (size_t k = 0; all && k < (size_t)r->npoint; k++) {
+        double *at = all + k * wide;
+        memcpy(at, r->point_y + k * n, n * sizeof *at);
+        int bad = p->derived.columns(p, 1, r->point_t + k, r->point_y + k * n, NULL, NULL, at + n) < 0;
+        for (size_t i = n; bad && i < wide; i++) at[i] = NAN;
+    }
+    return all;
+}
+
 dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write_fn *write, void *user)
 {
     const dae_problem *p = r->problem;
-    size_t n = (size_t)r->n;
-    const char **name = calloc(2 * n + 1, sizeof *name), **unit = name ? name + n : NULL;
+    size_t n = (size_t)r->n, wide = n;
+    const int *drawn = p->drawn ? p->drawn : p->plot, ndrawn = p->drawn ? p->ndrawn : p->nplot;
+    for (int k = 0; k < ndrawn; k++) {
+        if (drawn[k] >= r->n) wide = n + (size_t)p->derived.ncolumn;
+    }
+    const char **name = calloc(2 * wide + 1, sizeof *name), **unit = name ? name + wide : NULL;
+    double *all = wide > n ? with_derived(r, n, wide) : NULL;
     char(*buffer)[room] = calloc(n + 1, room), title[256];
     dae_status s = DAE_ERR_MEMORY;
-    if (name && buffer) {
+    if (name && buffer && (all || wide == n)) {
+        for (size_t k = n; k < wide; k++)
+            name[k] = p->derived.column[k - n], unit[k] = p->derived.unit[k - n];
         for (int i = 0; i < r->n; i++) {
             name[i] = dae_component_name(p, i, buffer[i], room);
             unit[i] = dae_component_unit(p, i);
         }
         put_title(r, title, sizeof title);
-        dae_curves c = {.n = r->n,
+        dae_curves c = {.n = (int)wide,
                         .npoint = r->npoint,
                         .x = r->point_t,
-                        .y = r->point_y,
+                        .y = all ? all : r->point_y,
                         .name = name,
                         .unit = unit,
                         .x_name = "t",
                         .x_unit = p->time_unit ? p->time_unit : "",
-                        .chosen = p->plot,
-                        .nchosen = p->nplot,
+                        .chosen = drawn,
+                        .nchosen = ndrawn,
                         .log_x = p->plot_log_t && r->t_end > r->t0,
                         .backwards = r->t_end < r->t0,
                         .title = title};
-        double *across = NULL, *half = bands(r);
+        double *across = NULL, *half = all ? NULL : bands(r);
         c.band = half;
         if (half && strlen(title) + 60 < sizeof title)
             strcat(title, r->nsensitivity > 1 ? "; bands: parameters of --sens off by 5 % each"
                                               : "; band: parameter of --sens off by 5 %");
-        if (p->plot_against && p->nplot > 1) {
+        if (p->plot_against && ndrawn > 1) {
             across = malloc((size_t)(r->npoint + 1) * sizeof *across);
             for (int k = 0; across && k < r->npoint; k++)
-                across[k] = r->point_y[(size_t)k * n + (size_t)p->plot[1]];
+                across[k] = c.y[(size_t)k * wide + (size_t)drawn[1]];
             c.x = across ? across : c.x;
-            c.x_name = name[p->plot[1]], c.x_unit = unit[p->plot[1]];
+            c.x_name = name[drawn[1]], c.x_unit = unit[drawn[1]];
             c.nchosen = 1, c.log_x = c.backwards = 0, c.band = NULL;
         }
         while (c.log_x && c.first < r->npoint && !(r->point_t[c.first] > 0)) c.first++;
@@ -89,5 +111,6 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
     }
     free(name);
     free(buffer);
+    free(all);
     return s;
 }

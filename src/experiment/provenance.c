@@ -2,11 +2,13 @@
 #include <daedalus/provenance.h>
 
 #include "core/escape.h"
+#include "core/file.h"
 #include "core/text.h"
 #include "linalg/about.h"
 
 #include <daedalus/version.h>
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,16 +31,16 @@
 /* "model name : AMD EPYC ..." where Linux tells it. */
 static void find_processor(char *text, size_t size)
 {
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
+    dae_lines file = {.descriptor = open("/proc/cpuinfo", O_RDONLY)};
+    const char *line;
     text[0] = 0;
-    while (file && !text[0] && fgets(line, sizeof line, file)) {
+    while (!text[0] && (line = dae_lines_next(&file))) {
         const char *colon = strchr(line, ':');
         if (strncmp(line, "model name", 10) != 0 || !colon) continue;
         colon += 1 + strspn(colon + 1, " \t");
-        snprintf(text, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+        snprintf(text, size, "%s", colon);
     }
-    if (file) fclose(file);
+    if (file.descriptor >= 0) close(file.descriptor);
 }
 
 static void add_library(char *text, size_t size, const char *name, const char *version)

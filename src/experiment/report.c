@@ -141,7 +141,7 @@ static void put_solution(dae_text *x, const dae_run_result *r, int max)
     int scored = has_score(r), hidden = 0;
     unsigned char *show = choose_components(r, max, scored);
     if (!show) {
-        x->failed = 1;
+        x->failed = DAE_TEXT_STARVED;
         return;
     }
     int width = name_width(r, show), left = width + 3 + value_width + (scored ? value_width + 1 : 0);

@@ -442,11 +442,29 @@ static void log_times(const run *x)
         s->f + s->f_jac, s->lu, s->solves);
 }
 
+static void starved(run *x, const char *what)
+{
+    dae_run_result *r = &x->r;
+    if (r->status >= 0)
+        r->status = dae_fail(&r->error, DAE_ERR_MEMORY, r->last.t, "out of memory for %s", what);
+}
+
 /* A text in the memory of the run. */
 static const char *kept(run *x, const char *text)
 {
     const char *copy = text ? dae_arena_copy(x->arena, text, strlen(text) + 1, 1) : NULL;
+    if (text && !copy) starved(x, "what is told about the run");
     return copy ? copy : "";
+}
+
+/* What speaks against the method, and against the tolerances. */
+static const char *warned(run *x, const char *method)
+{
+    const dae_run_result *r = &x->r;
+    char clock[300], both[900];
+    if (!dae_clock_warning(r->t0, r->t_end, r->rtol, clock, sizeof clock)) return kept(x, method);
+    snprintf(both, sizeof both, "%s%s%s", method ? method : "", method ? "; " : "", clock);
+    return kept(x, both);
 }
 
 /* The evidence of "auto" in the memory of the run. */
@@ -454,6 +472,7 @@ static const char *explained(run *x)
 {
     size_t size = dae_simulation_explain(x->sim, NULL, 0) + 1;
     char *text = size > 1 ? dae_arena_take(x->arena, size, 1) : NULL;
+    if (size > 1 && !text) starved(x, "the evidence of the choice");
     if (!text) return "";
     dae_simulation_explain(x->sim, text, size);
     return text;
@@ -470,7 +489,7 @@ static void finish(run *x)
     r->evidence = explained(x);
     int index =
         r->formulation ? !strcmp(r->formulation, "index3") ? 3 : 0 : dae_system_index(&r->problem->system);
-    r->warnings = kept(x, dae_method_warning(method, index));
+    r->warnings = warned(x, dae_method_warning(method, index));
     r->linear_algebra = kept(x, choice.linear_algebra);
     r->form_text = kept(x, choice.coordinates);
     r->stats = dae_simulation_stats(x->sim);
@@ -540,6 +559,15 @@ static run *run_create(const dae_problem *p, const dae_run_options *opt)
 
 dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_error *err)
 {
+    dae_run_options standard;
+    if (!p) {
+        dae_fail(err, DAE_ERR_INPUT, NAN, "a run needs a problem");
+        return NULL;
+    }
+    if (!opt) {
+        standard = dae_run_options_default(p);
+        opt = &standard;
+    }
     run *x = run_create(p, opt);
     if (!x) {
         dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");

@@ -6,6 +6,7 @@
 #include <daedalus/quadrature.h>
 
 #include "core/error.h"
+#include "sensitivity/forward.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +41,31 @@ static dae_status along(dae_sensitivity *s, dae_run_result *r, double *out, dae_
     return status < 0 || status == DAE_CANCELLED ? status : DAE_OK;
 }
 
+/* What the events do: their times, and the end where one is it. The second run finds the same ones. */
+static dae_status of_events(dae_sensitivity *s, dae_run_result *r, int np, dae_arena *arena, dae_error *err)
+{
+    const double *dt;
+    int count, n = r->n, ended = r->status == DAE_EVENT;
+    const dae_event_record *found = dae_sensitivity_events(s, &dt, &count);
+    size_t size = (size_t)n * (size_t)np;
+    double *of = dae_arena_reals(arena, (size_t)np * (size_t)r->nevent + 1),
+           *total = ended ? dae_arena_reals(arena, size) : NULL,
+           *rate = ended ? dae_arena_reals(arena, (size_t)n) : NULL;
+    if (dae_arena_failed(arena)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    for (int i = 0; i < r->nevent; i++) {
+        int same = dt && i < count && found[i].index == r->event[i].index;
+        for (int j = 0; j < np; j++) of[i * np + j] = same ? dt[i * np + j] : NAN;
+    }
+    r->event_s = of;
+    if (!ended || !r->nevent || count != r->nevent || dae_sensitivity_rate(s, rate)) return DAE_OK;
+    memcpy(total, dae_sensitivity_values(s), size * sizeof *total);
+    for (int j = 0; j < np; j++) {
+        for (int i = 0; i < n; i++) total[i + j * n] += rate[i] * of[(r->nevent - 1) * np + j];
+    }
+    r->sensitivity_total = total;
+    return DAE_OK;
+}
+
 dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_arena *arena, dae_error *err)
 {
     dae_sensitivity_options s = {
@@ -47,7 +73,8 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
     size_t size = (size_t)r->n * (size_t)o->nsensitivity;
     double *end = dae_arena_reals(arena, size),
            *points = dae_arena_reals(arena, size * (size_t)r->npoint + 1);
-    if (!end || !points) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    const char **kind = dae_arena_take(arena, (size_t)o->nsensitivity + 1, sizeof *kind);
+    if (!end || !points || !kind) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     r->nsensitivity = o->nsensitivity;
     r->sensitivity = o->sensitivity;
     dae_sensitivity *x = dae_sensitivity_open(r->problem, &s, o->sensitivity, o->nsensitivity, err);
@@ -60,8 +87,12 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
         r->nsensitivity = 0;
     } else if (status >= 0) {
         memcpy(end, dae_sensitivity_values(x), size * sizeof *end);
+        for (int j = 0; j < o->nsensitivity; j++) kind[j] = dae_sensitivity_kind(x, j);
+        r->sensitivity_kind = kind;
         r->sensitivity_end = end;
         r->point_s = points;
+        dae_status last = of_events(x, r, o->nsensitivity, arena, err);
+        if (last < 0) status = last;
     }
     dae_sensitivity_close(x);
     return status < 0 || status == DAE_CANCELLED ? status : DAE_OK;
@@ -79,7 +110,7 @@ dae_status dae_run_integrals(dae_run_result *r, const dae_run_options *o, dae_ar
            *derivative = by ? dae_arena_reals(arena, count * by * points) : NULL;
     if (!t || !value || !error || (by && !derivative))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    memcpy(t, r->point_t, (points - 1) * sizeof *t);
+    if (r->npoint) memcpy(t, r->point_t, (points - 1) * sizeof *t);
     t[points - 1] = r->last.t;
     dae_status s = dae_quadrature(r->problem, &q, o->integral, o->nintegral, t, (int)points, value, error,
                                   derivative, err);

@@ -28,7 +28,9 @@ int dae_work_begin(dae_energy_sum *w, const dae_problem *p, int n)
     w->y = calloc((size_t)ROOM * (size_t)n, sizeof *w->y);
     w->at = calloc(ROOM, sizeof *w->at);
     w->kind = calloc(ROOM, 1);
-    if (w->t && w->weight && w->y && w->at && w->kind) return 0;
+    w->worst_t = calloc(DAE_WORK_POINTS, sizeof *w->worst_t);
+    w->worst = calloc(DAE_WORK_POINTS * (size_t)n, sizeof *w->worst);
+    if (w->worst_t && w->worst && w->t && w->weight && w->y && w->at && w->kind) return 0;
     dae_work_end(w);
     return 1;
 }
@@ -40,6 +42,8 @@ void dae_work_end(dae_energy_sum *w)
     free(w->y);
     free(w->at);
     free(w->kind);
+    free(w->worst_t);
+    free(w->worst);
     *w = (dae_energy_sum){0};
 }
 
@@ -63,7 +67,14 @@ static void take(dae_energy_sum *w, int i)
     w->last = T;
     b->scale = fmax(b->scale, fabs(b->work));
     b->largest = fmax(b->largest, fabs(off));
-    if (grown > w->growth) w->growth = grown, b->t = w->t[i];
+    if (grown > w->growth) {
+        int first = i - (DAE_WORK_POINTS - 1);
+        w->growth = grown;
+        b->t = w->t[i];
+        memcpy(w->worst_t, w->t + first, DAE_WORK_POINTS * sizeof *w->worst_t);
+        memcpy(w->worst, w->y + (size_t)first * (size_t)w->n,
+               DAE_WORK_POINTS * (size_t)w->n * sizeof *w->worst);
+    }
     w->off = off;
 }
 
@@ -94,5 +105,10 @@ const dae_balance *dae_work_balance(dae_energy_sum *w, long steps, double tol)
     flush(w);
     if (!w->begun || w->failed) return NULL;
     w->balance.allowed = (double)(MARGIN + steps) * tol * w->balance.scale;
+    dae_balance *b = &w->balance;
+    b->element[0] = 0;
+    if (b->largest > b->allowed && w->growth > 0 && w->p->derived.blame &&
+        w->p->derived.blame(w->p, DAE_WORK_POINTS, w->worst_t, w->worst, b->element, sizeof b->element) < 0)
+        b->element[0] = 0;
     return &w->balance;
 }

@@ -14,8 +14,9 @@ typedef struct dae_energy_sum {
     dae_balance balance;
     double kinetic, potential; /* at the start */
     double total, last,
-        off;       /* work of everything; kinetic energy and imbalance at the end of the last piece */
-    double growth; /* of the imbalance in one piece, the largest */
+        off; /* work of everything; kinetic energy and imbalance at the end of the last piece */
+    double *worst_t, *worst; /* the points of the piece in which it grew most */
+    double growth;           /* of the imbalance in one piece, the largest */
     int begun, failed, out_of_memory;
     long events; /* so many when the last piece was added */
 } dae_energy_sum;

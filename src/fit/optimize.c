@@ -18,7 +18,8 @@
 #endif
 
 #define PENALTY 1e3 /* of a broken condition in the global search, in units of the first objective; ours */
-#define HOLDS 1e-8  /* how far a condition may be broken */
+#define THREAD_DATA 65536 /* bytes, more than the thread-local data of NLopt (2548 in 2.7); ours */
+#define HOLDS 1e-8        /* how far a condition may be broken */
 
 dae_optimize_options dae_optimize_options_default(const dae_problem *p)
 {
@@ -217,7 +218,6 @@ static nlopt_result search_all(search *s, double *z, double *lower, double *uppe
     nlopt_opt o = set_up(s, NLOPT_GN_CRS2_LM, z, lower, upper, 20 * s->opt->max_evaluations);
     double f;
     if (!o) return NLOPT_OUT_OF_MEMORY;
-    s->call.srand(s->opt->seed);
     s->call.set_min_objective(o, ask_all, &w);
     s->call.set_xtol_rel(o, 1e-3); /* the rest is the next search's */
     nlopt_result r = s->call.optimize(o, z, &f);
@@ -317,10 +317,21 @@ static void tell_end(const search *s, nlopt_result code, dae_optimize_result *r)
     if (s->best_violation > 1e-6 && r->status == DAE_OK) r->status = DAE_ERR_CONVERGENCE;
 }
 
+/* The loader gives a thread its part of a library's thread-local data when it is touched first, and ends the program where it has no
+ * memory for it. There is some: it was just given back. */
+static dae_status settle(const search *s)
+{
+    void *room = malloc(THREAD_DATA);
+    if (!room) return DAE_ERR_MEMORY;
+    free(room);
+    s->call.srand(s->opt->seed);
+    return DAE_OK;
+}
+
 static dae_status work(search *s, dae_optimize_result *r, dae_error *err)
 {
     size_t n = (size_t)s->np + 1;
-    double *z = calloc(3 * n, sizeof *z);
+    double *z = settle(s) < 0 ? NULL : calloc(3 * n, sizeof *z);
     if (!z) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     nlopt_result code = NLOPT_SUCCESS;
     s->size = 1;

@@ -21,6 +21,7 @@
 
 typedef struct form {
     double alpha, beta;
+    int direct;   /* p' = v, no u, and the system's own accelerations, which nothing is added to */
     int chosen;   /* alpha and beta are known */
     double *work; /* 4 n: power method */
 } form;
@@ -31,6 +32,12 @@ static int rhs(double t, const double *y, double *out, void *user)
     const form *s = f->self;
     dae_descriptor *d = &f->d;
     const double *p = y, *v = y + d->np, *u = v + d->nv;
+    if (s->direct) { /* whoever integrates it looks at the values */
+        int r = dae_parts_accelerations(&d->parts, t, p, v, u, d->side);
+        dae_copy(d->nv, v, out);
+        dae_copy(d->nv, d->side, out + d->np);
+        return r;
+    }
     int r = dae_descriptor_accelerations(d, t, p, v, u, s->alpha, s->beta, out + d->np, f->lambda);
     if (!r) r = dae_descriptor_kinematics(d, t, p, v, out);
     return r ? r : dae_descriptor_dynamics(d, t, p, v, u, f->lambda, out + d->np + d->nv);
@@ -44,6 +51,7 @@ static dae_status create(dae_formulation *f, dae_error *err)
     if (s) s->work = dae_arena_reals(f->arena, 4 * (size_t)n);
     if (dae_arena_failed(f->arena))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", n);
+    s->direct = d->m.accelerations && !d->m.kinematics && !d->nu && f->type == &dae_formulation_index1;
     f->self = s;
     f->sys = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = n, .f = rhs, .user = f}};
     if (!d->m.kinematics) f->sys.structure.second_order = d->nv;

@@ -659,6 +659,7 @@ dae_expression *dae_expression_create(const char *text, dae_lookup_fn *lookup, v
 void dae_expression_destroy(dae_expression *e)
 {
     if (!e) return;
+    dae_expression_forget_programs(e);
     free(e->variable);
     free(e->constant); /* the tables stand behind it */
     free(e->code);

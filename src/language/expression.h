@@ -69,6 +69,11 @@ int dae_expression_operations(const dae_expression *e);
 int dae_expression_constant(const dae_expression *e, double *value);
 dae_dimension dae_expression_dimension(const dae_expression *e);
 
+/* Says that the expression will be evaluated often in that way: where it is long enough, a program of a graph does so from here on
+ * (program.h; the same numbers to rounding). 0: no memory. Before the size of work arrays is asked, and before threads share it. */
+enum { DAE_EXPRESSION_VALUE, DAE_EXPRESSION_GRADIENT, DAE_EXPRESSION_CURVE, DAE_EXPRESSION_KINDS };
+int dae_expression_prepare(dae_expression *e, int kind);
+
 /* Sizes of the work arrays in numbers: for values, gradients, second derivatives. */
 size_t dae_expression_work(const dae_expression *e);
 

@@ -71,7 +71,17 @@ struct dae_expression {
     double *table; /* pairs x, y of all tables; splines: then their second derivatives */
     dae_instruction *code;
     dae_dimension dimension;
+    struct dae_program *program[DAE_EXPRESSION_KINDS]; /* NULL: operation by operation */
 };
+
+int dae_expression_operands(const dae_instruction *i); /* how many */
+
+/* expression_program.c: by the program of that kind at x[0] (curves: with the derivatives x[1], x[2]), on the given sides. out: value; value and
+ * gradient; value and two derivatives. 0: there is none, a side is not known, or something is not finite: operation by operation. */
+int dae_expression_run(const dae_expression *e, int kind, const int *side, const double *const *x,
+                       double *out, double *work);
+size_t dae_expression_program_work(const dae_expression *e);
+void dae_expression_forget_programs(dae_expression *e);
 
 /* One operation on numbers. */
 double dae_expression_apply(const dae_instruction *i, const double *table, double a, double b, double c);

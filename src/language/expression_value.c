@@ -313,7 +313,7 @@ static inline int frozen(const dae_instruction *i, const int *side)
 
 /* ---- Programs ------------------------------------------------------------------------------------ */
 
-static int operands(const dae_instruction *i)
+int dae_expression_operands(const dae_instruction *i)
 {
     static const int count[] = {[OP_ADD] = 2,
                                 [OP_SUB] = 2,
@@ -343,7 +343,8 @@ size_t dae_expression_work(const dae_expression *e)
 {
     size_t registers = (size_t)(e->nvariable + e->nconstant + e->ninstruction);
     size_t columns = e->nvariable > 2 ? (size_t)e->nvariable : 2;
-    return registers * (1 + columns);
+    size_t own = registers * (1 + columns), program = dae_expression_program_work(e);
+    return own > program ? own : program;
 }
 
 static void load(const dae_expression *e, const double *x, double *r)
@@ -370,7 +371,7 @@ static double value_on(const dae_expression *e, const int *side, const double *x
         case OP_DIV: out[k] = r[i->a] / r[i->b]; break;
         case OP_NEG: out[k] = -r[i->a]; break;
         default: {
-            int n = operands(i), on = frozen(i, side);
+            int n = dae_expression_operands(i), on = frozen(i, side);
             double b = n > 1 ? r[i->b] : 0;
             out[k] = on != DAE_SIDE_FREE ? apply_on(i, e->table, on, r[i->a], b)
                                          : dae_expression_apply(i, e->table, r[i->a], b, n > 2 ? r[i->c] : 0);
@@ -383,19 +384,22 @@ static double value_on(const dae_expression *e, const int *side, const double *x
 /* A branch may have no value beyond its border, as sqrt(x) of if(x > 0, sqrt(x), 0): then the values decide. */
 double dae_expression_value_on(const dae_expression *e, const int *side, const double *x, double *work)
 {
-    double y = value_on(e, side, x, work);
+    double y;
+    if (e->program[DAE_EXPRESSION_VALUE] && dae_expression_run(e, DAE_EXPRESSION_VALUE, side, &x, &y, work))
+        return y;
+    y = value_on(e, side, x, work);
     return side && !isfinite(y) ? value_on(e, NULL, x, work) : y;
 }
 
 void dae_expression_margins(const dae_expression *e, const int *side, const double *x, double *margin,
                             int *next, double *work)
 {
-    dae_expression_value_on(e, side, x, work);
+    if (!isfinite(value_on(e, side, x, work)) && side) value_on(e, NULL, x, work);
     for (int k = 0; k < e->ninstruction; k++) {
         const dae_instruction *i = &e->code[k];
         if (!i->s) continue;
         int on = frozen(i, side), j = i->s - 1;
-        double a = work[i->a], b = operands(i) > 1 ? work[i->b] : 0;
+        double a = work[i->a], b = dae_expression_operands(i) > 1 ? work[i->b] : 0;
         margin[j] = 0;
         if (on == DAE_SIDE_FREE) next[j] = side_of(i, e->table, a, b);
         else margin[j] = margin_of(i, e->table, on, a, b, &next[j]);
@@ -433,13 +437,20 @@ double dae_expression_gradient_on(const dae_expression *e, const int *side, cons
                                   double *work)
 {
     int n = e->nvariable, first = n + e->nconstant, registers = first + e->ninstruction;
-    double *r = work, *g = work + registers; /* g: n per register */
+    double *r = work, *g = work + registers;   /* g: n per register */
+    if (e->program[DAE_EXPRESSION_GRADIENT]) { /* value and gradient come behind its registers */
+        double *out = work + dae_expression_program_work(e) - n - 1;
+        if (dae_expression_run(e, DAE_EXPRESSION_GRADIENT, side, &x, out, work)) {
+            memcpy(gradient, out + 1, (size_t)n * sizeof *gradient);
+            return out[0];
+        }
+    }
     load(e, x, r);
     memset(g, 0, (size_t)registers * (size_t)n * sizeof *g);
     for (int k = 0; k < n; k++) g[k * n + k] = 1;
     for (int k = 0; k < e->ninstruction; k++) {
         const dae_instruction *i = &e->code[k];
-        int m = operands(i), in[3] = {i->a, m > 1 ? i->b : -1, m > 2 ? i->c : -1};
+        int m = dae_expression_operands(i), in[3] = {i->a, m > 1 ? i->b : -1, m > 2 ? i->c : -1};
         double a = r[i->a], b = m > 1 ? r[i->b] : 0, c = m > 2 ? r[i->c] : 0;
         int on = frozen(i, side);
         partials p = operation(i, e->table, on, a, b, c, &r[first + k]);
@@ -460,7 +471,12 @@ double dae_expression_curve_on(const dae_expression *e, const int *side, const d
                                const double *x2, double *out, double *work)
 {
     int n = e->nvariable, first = n + e->nconstant, registers = first + e->ninstruction;
-    double *r = work, *r1 = work + registers, *r2 = r1 + registers;
+    double *r = work, *r1 = work + registers, *r2 = r1 + registers, all[3];
+    if (e->program[DAE_EXPRESSION_CURVE] &&
+        dae_expression_run(e, DAE_EXPRESSION_CURVE, side, (const double *[]){x, x1, x2}, all, work)) {
+        out[0] = all[1], out[1] = all[2];
+        return all[0];
+    }
     load(e, x, r);
     memset(r1, 0, 2 * (size_t)registers * sizeof *r1);
     for (int k = 0; k < n; k++) {
@@ -469,7 +485,8 @@ double dae_expression_curve_on(const dae_expression *e, const int *side, const d
     }
     for (int k = 0; k < e->ninstruction; k++) {
         const dae_instruction *i = &e->code[k];
-        int m = operands(i), in[3] = {i->a, m > 1 ? i->b : -1, m > 2 ? i->c : -1}, to = first + k;
+        int m = dae_expression_operands(i), in[3] = {i->a, m > 1 ? i->b : -1, m > 2 ? i->c : -1},
+            to = first + k;
         double a = r[i->a], b = m > 1 ? r[i->b] : 0, c = m > 2 ? r[i->c] : 0;
         int on = frozen(i, side);
         partials p = operation(i, e->table, on, a, b, c, &r[to]);

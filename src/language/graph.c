@@ -243,6 +243,24 @@ static void sort_terms(int n, dae_term *t)
 
 enum { max_nested = 1000, max_written_out = 100000 }; /* sums in sums; terms of one sum */
 
+/* Numbers are taken together only as long as that can neither overflow nor underflow where the values themselves do not:
+ * (x/1e-12)^30 is not 1e360 x^30. */
+static int moderate(double factor)
+{
+    return fabs(factor) > 1e-150 && fabs(factor) < 1e150;
+}
+
+static int may_scale(const dae_graph *g, dae_node sum, double factor)
+{
+    if (fabs(factor) == 1) return 1;
+    if (sum.value != 0 && !moderate(factor * sum.value)) return 0;
+    for (int i = 0; i < sum.b; i++) {
+        double f = g->term[sum.a + i].factor;
+        if (fabs(f) != 1 && !moderate(factor * f)) return 0;
+    }
+    return 1;
+}
+
 /* Appends factor*node to the scratch terms, sums up to `limit` terms written out. */
 static void append(dae_graph *g, int *n, double *constant, int node, double factor, int limit, int depth)
 {
@@ -250,7 +268,8 @@ static void append(dae_graph *g, int *n, double *constant, int node, double fact
     if (factor == 0) return;
     if (x.op == OP_NUMBER) {
         *constant += factor * x.value;
-    } else if (x.op == OP_ADD && x.b <= limit && depth < max_nested && *n < max_written_out) {
+    } else if (x.op == OP_ADD && x.b <= limit && depth < max_nested && *n < max_written_out &&
+               may_scale(g, x, factor)) {
         *constant += factor * x.value;
         for (int i = 0; i < x.b; i++) {
             dae_term t = g->term[x.a + i];
@@ -358,10 +377,23 @@ static int whole_power(dae_graph *g, int a, int n)
     dae_node x = g->node[a];
     if (x.op == OP_ADD && x.b == 1 && x.value == 0) { /* (c x)^n = c^n x^n */
         int base = take_factor(g, a, &factor);
+        if (!moderate(pow(factor, n))) return intern(g, (dae_node){.op = OP_POWI, .a = a, .c = n}, NULL);
         return dae_graph_scale(g, pow(factor, n), whole_power(g, base, n));
     }
     if (x.op == OP_POWI && (long)x.c * n > -1000 && (long)x.c * n < 1000) return whole_power(g, x.a, x.c * n);
     return intern(g, (dae_node){.op = OP_POWI, .a = a, .c = n}, NULL);
+}
+
+/* a = fa*(what it becomes), b = fb*(what it becomes), unless the numbers together leave the range: then as they are. */
+static double take_factors(dae_graph *g, int *a, int *b, int divide)
+{
+    double fa, fb;
+    int base_a = take_factor(g, *a, &fa), base_b = take_factor(g, *b, &fb);
+    double factor = divide ? fa / fb : fa * fb;
+    if (fabs(fa) != 1 && fabs(fb) != 1 && !moderate(factor)) return 1;
+    *a = base_a;
+    *b = base_b;
+    return factor;
 }
 
 /* a = base^n */
@@ -373,25 +405,23 @@ static int base_of(const dae_graph *g, int a, int *n)
 
 int dae_graph_multiply(dae_graph *g, int a, int b)
 {
-    double x, y, fa, fb;
-    int na, nb;
+    double x, y;
+    int na, nb, product;
     if (g->failed) return 0;
     if (dae_graph_is_number(g, a, &x)) return dae_graph_scale(g, x, b);
     if (dae_graph_is_number(g, b, &y)) return dae_graph_scale(g, y, a);
-    a = take_factor(g, a, &fa);
-    b = take_factor(g, b, &fb);
-    int product;
+    double factor = take_factors(g, &a, &b, 0);
     if (base_of(g, a, &na) == base_of(g, b, &nb) && (na > 0) == (nb > 0)) {
         product = whole_power(g, base_of(g, a, &na), na + nb);
     } else {
         product = intern(g, (dae_node){.op = OP_MUL, .a = a < b ? a : b, .b = a < b ? b : a}, NULL);
     }
-    return fa * fb == 1 ? product : dae_graph_scale(g, fa * fb, product);
+    return factor == 1 ? product : dae_graph_scale(g, factor, product);
 }
 
 int dae_graph_divide(dae_graph *g, int a, int b)
 {
-    double x, fa, fb;
+    double x, fb, factor;
     if (g->failed) return 0;
     if (dae_graph_is_number(g, b, &x)) {
         double y;
@@ -399,15 +429,16 @@ int dae_graph_divide(dae_graph *g, int a, int b)
         return dae_graph_scale(g, 1 / x, a);
     }
     if (dae_graph_is_number(g, a, &x) && x == 0) return a;
-    b = take_factor(g, b, &fb);
     if (dae_graph_is_number(g, a, &x)) {
-        int one = dae_graph_number(g, 1);
-        return dae_graph_scale(g, x / fb, intern(g, (dae_node){.op = OP_DIV, .a = one, .b = b}, NULL));
+        int base = take_factor(g, b, &fb), one = dae_graph_number(g, 1);
+        factor = x;
+        if (fabs(x) == 1 || moderate(x / fb)) b = base, factor = x / fb;
+        return dae_graph_scale(g, factor, intern(g, (dae_node){.op = OP_DIV, .a = one, .b = b}, NULL));
     }
-    a = take_factor(g, a, &fa);
-    if (a == b) return dae_graph_number(g, fa / fb);
+    factor = take_factors(g, &a, &b, 1);
+    if (a == b) return dae_graph_number(g, factor);
     int quotient = intern(g, (dae_node){.op = OP_DIV, .a = a, .b = b}, NULL);
-    return fa / fb == 1 ? quotient : dae_graph_scale(g, fa / fb, quotient);
+    return factor == 1 ? quotient : dae_graph_scale(g, factor, quotient);
 }
 
 int dae_graph_power(dae_graph *g, int a, int b)

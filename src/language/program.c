@@ -446,7 +446,16 @@ size_t dae_program_work(const dae_program *p)
 
 int dae_program_is_native(const dae_program *p)
 {
-    return p->native != NULL;
+    return dae_native_is_there(p->native);
+}
+
+int dae_program_is_polynomial(const dae_program *p)
+{
+    for (int i = 0; i < p->nrun; i++) {
+        int op = p->run[i].op;
+        if (op != OP_ADD && op != OP_SUB && op != OP_NEG && op != OP_MUL && op != OP_LINEAR) return 0;
+    }
+    return 1;
 }
 
 int dae_program_operations(const dae_program *p)

@@ -30,12 +30,15 @@ void dae_program_destroy(dae_program *p);
 size_t dae_program_work(const dae_program *p); /* numbers */
 int dae_program_operations(const dae_program *p);
 void dae_program_start(const dae_program *p, double *work);
+void dae_program_constants(const dae_program *p, double *work); /* the constants alone */
 void dae_program_run(const dae_program *p, double *work, double *out);
 /* Without copies and work array, by machine code alone: inputs other than time and y are taken from `work`, which is not written to, so
  * that threads share it. 0: there is no machine code, nothing was done. */
 int dae_program_evaluate(const dae_program *p, const double *work, double t, const double *y, double *out);
 /* By the portable levels, whatever dae_program_run uses; the two give the same outputs, exactly. */
 void dae_program_run_levels(const dae_program *p, double *work, double *out);
+/* 1: sums and products alone, so that outputs are finite where the inputs are and nothing overflows. */
+int dae_program_is_polynomial(const dae_program *p);
 int dae_program_is_native(const dae_program *p); /* 1: dae_program_run is machine code */
 
 #endif

@@ -7,6 +7,11 @@
 void dae_program_start(const dae_program *p, double *work)
 {
     memset(work, 0, (size_t)p->ninput * sizeof *work);
+    dae_program_constants(p, work);
+}
+
+void dae_program_constants(const dae_program *p, double *work)
+{
     if (p->nconstant) memcpy(work + p->ninput, p->constant, (size_t)p->nconstant * sizeof *work);
 }
 
@@ -105,7 +110,5 @@ void dae_program_run(const dae_program *p, double *work, double *out)
 
 int dae_program_evaluate(const dae_program *p, const double *work, double t, const double *y, double *out)
 {
-    if (!p->native) return 0;
-    dae_native_run(p->native, work, t, y, out);
-    return 1;
+    return p->native && dae_native_run(p->native, work, t, y, out);
 }

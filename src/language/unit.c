@@ -31,29 +31,65 @@ static const unit units[] = {
     {"min", 60, {0, 0, 1, 0, 0}, 0},
     {"h", 3600, {0, 0, 1, 0, 0}, 0},
     {"d", 86400, {0, 0, 1, 0, 0}, 0},
+    {"yr", 31557600, {0, 0, 1, 0, 0}, 0}, /* of 365.25 days */
     {"t", 1000, {0, 1, 0, 0, 0}, 0},
     {"in", 0.0254, {1, 0, 0, 0, 0}, 0},
     {"ft", 0.3048, {1, 0, 0, 0, 0}, 0},
+    {"mi", 1609.344, {1, 0, 0, 0, 0}, 0},
+    {"mph", 0.44704, {1, 0, -1, 0, 0}, 0},
     {"lb", 0.45359237, {0, 1, 0, 0, 0}, 0},
     {"lbf", 4.4482216152605, {1, 1, -2, 0, 0}, 0},
     {"N", 1, {1, 1, -2, 0, 0}, 1},
     {"J", 1, {2, 1, -2, 0, 0}, 1},
+    {"cal", 4.184, {2, 1, -2, 0, 0}, 1}, /* of thermochemistry */
     {"W", 1, {2, 1, -3, 0, 0}, 1},
+    {"Wh", 3600, {2, 1, -2, 0, 0}, 1},
+    {"hp", 745.69987158227022, {2, 1, -3, 0, 0}, 0}, /* 550 ft lbf/s */
     {"Pa", 1, {-1, 1, -2, 0, 0}, 1},
     {"bar", 1e5, {-1, 1, -2, 0, 0}, 1},
+    {"atm", 101325, {-1, 1, -2, 0, 0}, 0},
+    {"mmHg", 133.322387415, {-1, 1, -2, 0, 0}, 0},
+    {"psi", 6894.7572931683613, {-1, 1, -2, 0, 0}, 0}, /* lbf/in^2 */
     {"Hz", 1, {0, 0, -1, 0, 0}, 1},
     {"V", 1, {2, 1, -3, -1, 0}, 1},
     {"Ohm", 1, {2, 1, -3, -2, 0}, 1},
+    {"ohm", 1, {2, 1, -3, -2, 0}, 1},
     {"H", 1, {2, 1, -2, -2, 0}, 1},
     {"F", 1, {-2, -1, 4, 2, 0}, 1},
     {"l", 1e-3, {3, 0, 0, 0, 0}, 1},
+    {"L", 1e-3, {3, 0, 0, 0, 0}, 1},
     {"mol", 1, {0, 0, 0, 0, 0, 1}, 1},
+    {"M", 1e3, {-3, 0, 0, 0, 0, 1}, 1}, /* mol/l */
     {"C", 1, {0, 0, 1, 1, 0}, 1},
     {"S", 1, {-2, -1, 3, 2, 0}, 1},
     {"T", 1, {0, 1, -2, -1, 0}, 1},
     {"Wb", 1, {2, 1, -2, -1, 0}, 1},
     {"eV", 1.602176634e-19, {2, 1, -2, 0, 0}, 1}, /* exact since 2019 */
     {"%", 1e-2, {0, 0, 0, 0, 0}, 0},
+    {"ppm", 1e-6, {0, 0, 0, 0, 0}, 0},
+};
+/* what is written elsewhere for one of them; a unit with an offset is none */
+static const char *const habits[][2] = {
+    {"sec", "write s"},
+    {"second", "write s"},
+    {"seconds", "write s"},
+    {"hr", "write h"},
+    {"hour", "write h"},
+    {"hours", "write h"},
+    {"day", "write d"},
+    {"days", "write d"},
+    {"year", "write yr"},
+    {"degree", "write deg"},
+    {"degrees", "write deg"},
+    {"inch", "write in"},
+    {"kilogram", "write kg"},
+    {"meter", "write m"},
+    {"metre", "write m"},
+    {"micron", "write um"},
+    {"cc", "write ml"},
+    {"degC", "a unit with an offset: give K"},
+    {"degF", "a unit with an offset: give K"},
+    {"celsius", "a unit with an offset: give K"},
 };
 static const struct {
     char letter;
@@ -191,14 +227,50 @@ int dae_unit_read(const char *text, size_t length, double *factor, dae_dimension
     return isfinite(*factor) && *factor > 0 ? 0 : 1;
 }
 
+static int same_letters(const char *a, size_t n, const char *b)
+{
+    if (strlen(b) != n) return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (tolower((unsigned char)a[i]) != tolower((unsigned char)b[i])) return 0;
+    }
+    return 1;
+}
+
+/* " (write s)" for a habit, " (did you mean Hz?)" where only capitals differ, with or without a prefix; "" else. */
+static void hint(const char *name, size_t n, char *out, size_t size)
+{
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
+        if (!same_letters(name, n, habits[i][0])) continue;
+        dae_snprintf(out, size, " (%s)", habits[i][1]);
+        return;
+    }
+    for (size_t i = 0; !out[0] && i < sizeof units / sizeof *units; i++) {
+        if (same_letters(name, n, units[i].name))
+            dae_snprintf(out, size, " (did you mean %s?)", units[i].name);
+    }
+    for (size_t i = 0; !out[0] && n > 1 && i < sizeof units / sizeof *units; i++) {
+        for (size_t k = 0; units[i].prefix && k < sizeof prefixes / sizeof *prefixes; k++) {
+            if (name[0] == prefixes[k].letter && same_letters(name + 1, n - 1, units[i].name))
+                dae_snprintf(out, size, " (did you mean %c%s?)", name[0], units[i].name);
+        }
+    }
+}
+
 void dae_unit_wrong(const char *text, size_t length, int bad, char *out, size_t size)
 {
     size_t at = bad > 0 ? (size_t)bad - 1 : 0, n = 0;
+    char helps[64];
     while (at + n < length && n < 40 && (isalpha((unsigned char)text[at + n]) || text[at + n] == '%')) n++;
     int all = length < 60 ? (int)length : 60;
-    if (n == length) dae_snprintf(out, size, "\"%.*s\" is no unit", (int)n, text);
-    else if (n) dae_snprintf(out, size, "\"%.*s\" in [%.*s] is no unit", (int)n, text + at, all, text);
+    hint(text + at, n, helps, sizeof helps);
+    if (n == length) dae_snprintf(out, size, "\"%.*s\" is no unit%s", (int)n, text, helps);
+    else if (n)
+        dae_snprintf(out, size, "\"%.*s\" in [%.*s] is no unit%s", (int)n, text + at, all, text, helps);
     else if (at >= length) dae_snprintf(out, size, "the unit [%.*s] is not complete", all, text);
+    else if ((unsigned char)text[at] > 126)
+        dae_snprintf(out, size, "a letter that is none of ASCII in the unit [%.*s] (write Ohm, um, deg)", all,
+                     text);
     else
         dae_snprintf(out, size, "unexpected \"%c\" in the unit [%.*s] (units are written m/s^2, 1/(K^3 s))",
                      (unsigned char)text[at] < 32 || (unsigned char)text[at] > 126 ? '?' : text[at], all,

@@ -1,8 +1,12 @@
 #include "linalg/about.h"
 
+#include "core/file.h"
+
+#include <fcntl.h>
 #include <klu.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef DAE_PLAIN_LAPACK
 
@@ -17,11 +21,11 @@ void dae_linalg_blas(char *text, size_t size)
  * that the process has loaded tell. OpenBLAS goes before the library of the same calls beside it. */
 void dae_linalg_blas(char *text, size_t size)
 {
-    char line[1024];
+    dae_lines maps = {.descriptor = open("/proc/self/maps", O_RDONLY)};
+    const char *line;
     int best = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
     text[0] = 0;
-    while (maps && fgets(line, sizeof line, maps)) {
+    while ((line = dae_lines_next(&maps))) {
         const char *name = strrchr(line, '/');
         if (!name) continue;
         name++;
@@ -30,9 +34,9 @@ void dae_linalg_blas(char *text, size_t size)
                                                                                            : 0;
         if (rank <= best) continue;
         best = rank;
-        snprintf(text, size, "%.*s", (int)strcspn(name, "\n"), name);
+        snprintf(text, size, "%s", name);
     }
-    if (maps) fclose(maps);
+    if (maps.descriptor >= 0) close(maps.descriptor);
 }
 
 #endif

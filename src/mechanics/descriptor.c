@@ -12,6 +12,8 @@
 #define NEAR 1e-2         /* ours: factors of a point this near (relative) start a projection */
 /* a first correction below this leaves one below 1e-17: convergence is quadratic at first */
 #define FIRST_ENOUGH 1e-9
+/* with factors of the point itself: a change of the velocities below this leaves what rounding leaves */
+#define LEAST_ENOUGH 1e-6
 #define SLOW 0.05 /* ours: factors that contract less are made anew */
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -30,6 +32,18 @@ static dae_status copy_mech(dae_descriptor *d, const dae_mech *m, dae_arena *a, 
     d->m.quaternion = dae_arena_copy(a, m->quaternion, (size_t)m->nquaternion, sizeof(int));
     if (ok && !dae_arena_failed(a)) return DAE_OK;
     return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities", m->nv);
+}
+
+/* Where the least corrections are found without it: a constant diagonal M, few constraints, p' = v. */
+static void init_least(dae_descriptor *d, dae_arena *arena)
+{
+    const dae_mech *m = &d->m;
+    int diagonal = d->constant && d->nM == d->nv, plain = !m->kinematics && !m->position_jacobian;
+    if (!diagonal || !plain || d->spec.colptr || !d->nl || d->nl > DAE_LEAST_ROWS ||
+        d->nv > DAE_LEAST_COLUMNS)
+        return;
+    d->least = dae_arena_take(arena, 1, sizeof *d->least);
+    if (d->least && !dae_least_init(d->least, d->nv, d->nl, d->parts.constant)) d->least = NULL;
 }
 
 dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const char *mode, dae_arena *arena,
@@ -68,6 +82,7 @@ dae_status dae_descriptor_init(dae_descriptor *d, const dae_mech *mech, const ch
     d->side = dae_arena_reals(arena, nv + nl);
     d->own = mech->accelerations ? dae_arena_reals(arena, nv + nl) : NULL;
     d->nothing = dae_arena_reals(arena, nl + (size_t)d->nu);
+    init_least(d, arena);
     if (dae_arena_failed(arena) || dae_arena_failed(d->keep)) {
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for a mechanical system with %d velocities",
                         d->nv);
@@ -358,14 +373,54 @@ static int project_position(dae_descriptor *d, double t, double *p)
     return 1;
 }
 
+/* Newton with a matrix of its own at every point: 0 fine; > 0: no convergence, p is as it was then or somewhat better. */
+static int least_position(dae_descriptor *d, double t, double *p)
+{
+    double size = fmax(dae_largest(d->np, p), DBL_MIN), last = INFINITY;
+    for (int k = 1; k <= ITERATIONS; k++) {
+        int r = dae_descriptor_constraint(d, t, p, d->g, d->scratch_G);
+        if (r) return r;
+        if (dae_least_factor(d->least, d->scratch_G)) return 1;
+        dae_copy(d->ng, d->g, d->low);
+        for (int i = d->ng; i < d->nl; i++) d->low[i] = 0;
+        dae_least_correction(d->least, d->scratch_G, d->low, d->up);
+        double change = dae_largest(d->nv, d->up) / size;
+        if (!isfinite(change) || (change > FIRST_ENOUGH && change >= 2 * last)) return 1;
+        if (change <= DBL_EPSILON) return 0;
+        dae_axpy(d->np, 1, d->up, p);
+        if (change <= FIRST_ENOUGH) break;
+        last = change;
+    }
+    int r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
+    return r ? r : dae_least_factor(d->least, d->scratch_G);
+}
+
+/* With the factors that belong to p one correction does it, a second one what the rounding of a large one left. */
+static int least_velocity(dae_descriptor *d, double t, const double *p, double *v)
+{
+    double *drift = d->side;
+    int r = dae_descriptor_drift(d, t, p, drift);
+    for (int k = 1; !r && k <= 2; k++) {
+        dae_copy(d->nl, drift, d->low);
+        dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, d->low);
+        dae_least_correction(d->least, d->scratch_G, d->low, d->up);
+        double size = dae_largest(d->nv, v), change = dae_largest(d->nv, d->up);
+        if (!isfinite(change)) return 1;
+        dae_axpy(d->nv, 1, d->up, v);
+        if (change <= LEAST_ENOUGH * size) break;
+    }
+    return r;
+}
+
 static int project_velocity(dae_descriptor *d, double t, const double *p, double *v)
 {
     double size = fmax(dae_largest(d->nv, v), DBL_MIN), last = 0;
     double *residual = d->gI;
+    double *drift = d->side;
     int r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
+    if (!r) r = dae_descriptor_drift(d, t, p, drift);
     for (int k = 1; !r && k <= ITERATIONS; k++) {
-        r = dae_descriptor_drift(d, t, p, residual);
-        if (r) return r;
+        dae_copy(d->nl, drift, residual);
         dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, residual);
         correction(d, d->nl, residual, d->up);
         double change = dae_largest(d->nv, d->up);
@@ -383,6 +438,11 @@ int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
 {
     dae_parts_normalize(&d->parts, p);
     if (!d->nl) return 0;
+    if (d->least && d->ng) {
+        int r = least_position(d, t, p);
+        if (!r) r = least_velocity(d, t, p, v);
+        if (r <= 0) return r; /* constraints that depend on each other: as below */
+    }
     int r = 0;
     if (d->ng) r = project_position(d, t, p);
     dae_parts_normalize(&d->parts, p);

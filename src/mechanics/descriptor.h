@@ -7,6 +7,7 @@
 #ifndef DAE_MECHANICS_DESCRIPTOR_H
 #define DAE_MECHANICS_DESCRIPTOR_H
 
+#include "mechanics/least.h"
 #include "mechanics/parts.h"
 
 typedef struct dae_descriptor {
@@ -28,6 +29,7 @@ typedef struct dae_descriptor {
     double *at_p;   /* np */
     double *lambda; /* nl: the last multipliers, where the iteration for friction starts */
 
+    dae_least *least;     /* projections without the saddle-point solver, or NULL */
     double *scratch_G;    /* nG */
     double *C;            /* ng*nv: dg/dp T where it is given apart from G, or NULL */
     double *g, *gI, *low; /* ng, nl, nl */

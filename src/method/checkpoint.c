@@ -159,6 +159,7 @@ static dae_status take_checkpoint(dae_integrator *it, const void *buffer, const 
     it->ivp.order = s->ivp_order;
     it->ivp.t_end = s->t_end;
     it->ivp.direction = s->t_end >= s->t0 ? 1 : -1;
+    dae_driver_watch_stiffness(it);
     dae_driver_switches_loaded(it);
     int bad = it->method->load ? it->method->load(it->self, in + records + h->arena, h->outside) : 0;
     if (bad) {

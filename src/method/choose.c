@@ -21,6 +21,14 @@
 /* Time constants in the interval above which an implicit method is taken; ours: below it an explicit method needs a few
  * hundred steps at most. */
 #define STIFF_LIMIT 1000
+/* Those that decay bound the steps of an explicit method by stability, not by accuracy: there the border is 125 of them, or 25 per
+ * equation (10 with a Jacobian), times (1e-4/rtol)^(1/50); dae_stiff_limit. Ours: dop853 against radau5 and radau without a Jacobian, of
+ * linear systems with 3, 6 and 10 equations as fast at about 65, 210 and 250 at 1e-4. */
+#define DECAY_LEAST 125
+#define DECAY_EACH 25
+#define DECAY_EACH_GIVEN 10
+#define DECAY_DIGITS 0.02
+#define SOON 45 /* ours: such time constants from which stability is felt at 1e-7 */
 /* The same for mechanisms, whose evaluations are dear and whose Jacobians are dearer; ours: the truck with 1900 is as fast
  * either way, a ball on a stiff floor with 6300 eight times as fast by an implicit method. */
 #define STIFF_MECHANISM 3000
@@ -36,6 +44,9 @@ const char dae_choose_no_memory[] = "out of memory";
 /* A mode decays if its rate is at least this part of its radius; others oscillate, and every method has to follow them. Ours:
  * far from both. */
 #define OSCILLATION 0.1
+#define SINGLE \
+    0.02        /* ours: sin^2 of the angle between u and J u up to which u is the vector of one eigenvalue */
+#define RELAX 4 /* ours: steps of Newton's method to where a motion has died out */
 
 /* What the power method saw at (t, y): growth[k] = |J u_k| for unit vectors u_k, u_(k+1) = J u_k / growth[k], and of the last
  * three the products u0.u1, u1.u2 and u0.u2. */
@@ -43,6 +54,7 @@ enum { OUT_OF_MEMORY = -2 };
 typedef struct powers {
     int steps; /* -1: f cannot be evaluated */
     double growth[POWER_STEPS], dot[3];
+    double decay; /* rate of the fastest motion if it decays and goes on to; 0: it does not */
 } powers;
 
 static double product(int n, const double *a, const double *b)
@@ -52,8 +64,44 @@ static double product(int n, const double *a, const double *b)
     return sum;
 }
 
-/* The power method on differences. */
-static powers power_method(const dae_ode *ode, double t, const double *y)
+/* The last three vectors lie in the space of the largest eigenvalues, a pair or one: the coefficients of
+ * J^2 u0 + alpha J u0 + beta u0 = 0 by least squares give them. */
+static double fastest_decay(const powers *q, int *single)
+{
+    powers p = *q;
+    *single = 0;
+    if (p.steps < 3) return 0;
+    double g1 = p.growth[p.steps - 2], g2 = p.growth[p.steps - 1], c = p.dot[0], left = 1 - c * c;
+    *single = !(left > SINGLE);
+    if (!(left > 1e-10)) return c < 0 ? g2 : 0; /* one real eigenvalue */
+    double alpha = -(p.dot[1] - c * p.dot[2]) / left * g2, beta = -(p.dot[2] - c * p.dot[1]) / left * g1 * g2;
+    double square = alpha * alpha / 4 - beta;
+    if (square < 0) return alpha / 2 > OSCILLATION * sqrt(beta) ? sqrt(beta) : 0;
+    double fast = alpha > 0 ? alpha / 2 + sqrt(square) : alpha / 2 - sqrt(square);
+    return fast > 0 ? fast : 0;
+}
+
+/* Whether a motion that decays by the rate goes on to when it has died out: where f is curved the rate can be that of the start only
+ * (radiation of a hot body). u: its direction, a unit vector; x, f0, f1: room, f0 = f(t, x). Newton's method along u to where f
+ * has no part in it. */
+static double persisting(const dae_ode *ode, double t, double eps, double least, double rate, const double *u,
+                         double *x, double *f0, double *f1)
+{
+    int n = ode->n;
+    for (int k = 0; k < RELAX && rate > least; k++) {
+        double move = product(n, u, f0) / rate;
+        for (int i = 0; i < n; i++) x[i] += move * u[i];
+        if (ode->f(t, x, f0, ode->user) != 0 || !dae_all_finite(n, f0)) return 0;
+        for (int i = 0; i < n; i++) x[i] += eps * u[i];
+        if (ode->f(t, x, f1, ode->user) != 0 || !dae_all_finite(n, f1)) return 0;
+        for (int i = 0; i < n; i++) x[i] -= eps * u[i];
+        rate = (product(n, u, f0) - product(n, u, f1)) / eps;
+    }
+    return rate > least ? rate : 0;
+}
+
+/* The power method on differences. Rates from `least` on are looked at more closely; INFINITY: none. */
+static powers power_method(const dae_ode *ode, double t, const double *y, double least)
 {
     powers p = {.steps = -1};
     enum { SMALL_N = 32 };
@@ -86,34 +134,29 @@ static powers power_method(const dae_ode *ode, double t, const double *y)
     p.dot[0] = product(n, u[0], u[1]);
     p.dot[1] = product(n, u[1], u[2]);
     p.dot[2] = product(n, u[0], u[2]);
+    int single;
+    p.decay = fastest_decay(&p, &single);
+    if (p.decay > least && single) {
+        dae_copy(n, y, x);
+        p.decay = persisting(ode, t, eps, least, p.decay, u[2], x, f0, f1);
+    }
     if (work != room) free(work);
     return p;
 }
 
 /* The largest rate, the spectral radius of df/dy; NAN where f cannot be evaluated, < 0: out of memory. */
-static double largest_rate(const dae_ode *ode, double t, const double *y)
+static double largest_rate(const powers *p)
 {
-    powers p = power_method(ode, t, y);
     double mean = 0;
-    if (p.steps == OUT_OF_MEMORY) return -1;
-    for (int k = p.steps - 1; k >= 0 && k >= p.steps - POWER_LAST; k--)
-        mean += log(p.growth[k] + DBL_MIN) / fmin(p.steps, POWER_LAST);
-    return p.steps < 0 ? NAN : p.steps ? exp(mean) : 0;
+    if (p->steps == OUT_OF_MEMORY) return -1;
+    for (int k = p->steps - 1; k >= 0 && k >= p->steps - POWER_LAST; k--)
+        mean += log(p->growth[k] + DBL_MIN) / fmin(p->steps, POWER_LAST);
+    return p->steps < 0 ? NAN : p->steps ? exp(mean) : 0;
 }
 
-/* The last three vectors lie in the space of the largest eigenvalues, a pair or one: the coefficients of
- * J^2 u0 + alpha J u0 + beta u0 = 0 by least squares give them. */
 double dae_fastest_decay(const dae_ode *ode, double t, const double *y)
 {
-    powers p = power_method(ode, t, y);
-    if (p.steps < 3) return 0;
-    double g1 = p.growth[p.steps - 2], g2 = p.growth[p.steps - 1], c = p.dot[0], left = 1 - c * c;
-    if (!(left > 1e-10)) return c < 0 ? g2 : 0; /* one real eigenvalue */
-    double alpha = -(p.dot[1] - c * p.dot[2]) / left * g2, beta = -(p.dot[2] - c * p.dot[1]) / left * g1 * g2;
-    double square = alpha * alpha / 4 - beta;
-    if (square < 0) return alpha / 2 > OSCILLATION * sqrt(beta) ? sqrt(beta) : 0;
-    double fast = alpha > 0 ? alpha / 2 + sqrt(square) : alpha / 2 - sqrt(square);
-    return fast > 0 ? fast : 0;
+    return power_method(ode, t, y, INFINITY).decay;
 }
 
 static double smallest_rtol(const dae_options *opt, int n)
@@ -148,7 +191,9 @@ enum {
     COMPACT = 256,     /* positions, velocities and twice the multipliers are few */
     MODERATE = 512,    /* degrees of freedom so few that complex factors cost less than more steps */
     HUGE_ODE = 1024,   /* equations on a grid: one real system per step, by GMRES where factors fill up */
-    BAND = 2048        /* an ODE with a narrow band that is given, and tolerances as for EXACT */
+    BAND = 2048,       /* an ODE with a narrow band that is given, and tolerances as for EXACT */
+    DECAYS = 4096,     /* stability may bound the steps, of vern9 sooner than of dop853 */
+    JACOBIAN = 8192    /* of an ODE, given */
 };
 
 typedef struct rule {
@@ -170,10 +215,13 @@ typedef struct rule {
  * 1e-7 on 0.6 to 0.8; with eight and more (hires, pollu), where complex factors cost more, rodas4p2 and rodas5p need 0.4 to 0.7 of it
  * down to 1e-8. They take J at its word, so only where the system gives one, and not where an atol far below rtol asks for digits of variables that have died out (e5: 2 digits instead
  * of 8). Medical Akzo, four diagonals beside the main one: rodas5p 0.5 to 0.75 of
- * radau5's time down to 1e-6, radau below. Pleiades: rkn8 0.6 to 0.8 of dop853, rkn12 and vern9 from 7 digits on. DAEs (chemakzo, transamp):
+ * radau5's time down to 1e-6, radau below. Pleiades: rkn8 0.5 to 0.6 of dop853, rkn12 and vern9 from 7 digits on. Nonstiff DETEST: from 1e-7 on vern9 needs 0.9 to 1.3 of
+ * dop853's time at equal tolerances, for a fifth of its error (above 100 tolerances in 3.4 % of its runs, dop853 in 9 %); 1.5 to 2 where
+ * stability bounds the steps. DAEs (chemakzo, transamp):
  * down to 3e-7 rodas5p needs 0.6 to 0.9 of radau5's time and 0.7 to 1 of that of rodas4p2, from 1e-8 on radau 0.4 to 1 of it. Mechanisms: with loops
  * (four-bar, rssp, bricard, Andrews, Peaucellier, 2 to 64 windows) vern9 projected needs 0.4 to 1.3 of phem56's time for ten to a hundred
- * times its accuracy; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
+ * times its accuracy, and dop853 0.7 to 0.8 of its time for two digits; without loops (chains of 2 to 1024 rods in the plane and in space) dop853
+ * needs 0.5 to 0.9 of vern9's time for two to six digits, as much for seven and 1.1 for eight; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
  * 1e-9, extrapolation elsewhere). tools/choices.py: stiff ones by all methods in
  * joint and minimal coordinates (trees: chains of 2 to 60 rods with stiff hinges, radau 0.3 to 0.9 of mebdfdae's time; a double
  * wishbone on bushings with 53 unknowns in ggl: radau 0.15 to 0.2; the truck with its 500 the other way round), of which only trees keep their constraints without a projection in the first. */
@@ -224,8 +272,9 @@ static const rule rules[] = {
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
     {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
-    {DAE_KIND_ODE, 0, 0, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
-    {DAE_KIND_ODE, 0, 0, 0, {"vern9"}, NULL, "very tight tolerance: explicit Runge-Kutta of order 9"},
+    {DAE_KIND_ODE, 0, DECAYS, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
+    {DAE_KIND_ODE, 0, 0, 2e-7, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
+    {DAE_KIND_ODE, 0, 0, 0, {"vern9"}, NULL, "tight tolerance: explicit Runge-Kutta of order 9"},
 
     {DAE_KIND_MECH, ANY, FRICTION, 0, {"mexx"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
     {DAE_KIND_MECH, 1, TREE | MODERATE, 0, {"radau"}, "joint", "implicit Runge-Kutta on joint coordinates"},
@@ -259,14 +308,15 @@ static const rule rules[] = {
      {"dopri5"},
      "joint",
      "explicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH, 0, TREE, 0.3e-7, {"dop853"}, "joint", "explicit Runge-Kutta on joint coordinates"},
+    {DAE_KIND_MECH, 0, TREE, 0, {"vern9"}, "joint", "explicit Runge-Kutta on joint coordinates"},
     {DAE_KIND_MECH,
      0,
-     TREE | MODERATE,
-     0.99e-9,
+     FORMS,
+     2e-3,
      {"dop853"},
-     "joint",
-     "explicit Runge-Kutta on joint coordinates"},
-    {DAE_KIND_MECH, 0, TREE, 0, {"vern9"}, "joint", "explicit Runge-Kutta on joint coordinates"},
+     "index1",
+     "explicit Runge-Kutta of order 8 with accelerations, projected after each step"},
     {DAE_KIND_MECH,
      0,
      FORMS,
@@ -279,9 +329,18 @@ static const rule rules[] = {
     {DAE_KIND_MECH, ANY, 0, 0, {"mexx", "phem56"}, "descriptor", HALF_EXPLICIT_EXTRAPOLATION},
 };
 
+/* An explicit method of order 8 whose steps are bounded by stability needs 2 evaluations per time constant, the implicit one some
+ * hundred in all and more for every equation, slowly rising with the digits. */
+double dae_stiff_limit(const dae_features *x)
+{
+    double each = x->has & JACOBIAN ? DECAY_EACH_GIVEN : DECAY_EACH;
+    double most = fmax(DECAY_LEAST, each * x->n) * pow(1e-4 / x->rtol, DECAY_DIGITS);
+    return most < STIFF_LIMIT ? most : STIFF_LIMIT;
+}
+
 static int is_stiff(const dae_features *x)
 {
-    if (x->kind == DAE_KIND_ODE) return !(x->constants <= STIFF_LIMIT);
+    if (x->kind == DAE_KIND_ODE) return !(x->constants <= STIFF_LIMIT) || x->decaying > dae_stiff_limit(x);
     return x->kind == DAE_KIND_MECH && !x->as_it_stands && x->constants > STIFF_MECHANISM;
 }
 
@@ -301,6 +360,8 @@ void dae_choose_reason(const dae_evidence *e, char *reason, size_t size)
         snprintf(reason, size, "M y' = f with variables of index %d: %s", x->index, why);
     else if (x->kind == DAE_KIND_ODE && !isfinite(x->constants))
         snprintf(reason, size, "ODE that cannot be judged at the start: treated as stiff; %s", why);
+    else if (x->kind == DAE_KIND_ODE && x->constants < 0.5)
+        dae_snprintf(reason, size, "ODE, no fast time constant in the interval: %s; %s", word, why);
     else if (x->kind == DAE_KIND_ODE)
         dae_snprintf(reason, size, "ODE, about %.2g fast time constants in the interval: %s; %s",
                      x->constants, word, why);
@@ -382,7 +443,9 @@ static const struct {
     {MODERATE, "degrees of freedom are not too many", "very many degrees of freedom"},
     {HUGE_ODE, "thousands of equations without a band", "no thousands of equations, or a band"},
     {BAND, "a narrow band is given, no atol next to nothing",
-     "no narrow band that is given, or an atol next to nothing"}};
+     "no narrow band that is given, or an atol next to nothing"},
+    {JACOBIAN, "a Jacobian is given", "no Jacobian is given"},
+    {DECAYS, "its fastest motion decays soon", "its fastest motion does not decay soon"}};
 
 /* Why r does not hold, the first thing. */
 static void say_why_not(text *t, const rule *r, const dae_features *x, int stiff)
@@ -410,6 +473,10 @@ static void say_measured(text *t, const dae_features *x)
             say(t, "          time constants      %.3g fast ones in the interval: %s (stiff above %g)\n",
                 x->constants, is_stiff(x) ? "stiff" : "not stiff", limit);
         else say(t, "          time constants      not known\n");
+        if (x->decaying > 0)
+            say(t,
+                "          decaying            %.3g of the fastest motion, which decays (stiff above %.3g)\n",
+                x->decaying, dae_stiff_limit(x));
     }
     for (size_t k = 0; k < sizeof word / sizeof *word; k++) {
         if (structure_of(x) & word[k].flag) say(t, "          structure           %s\n", word[k].there);
@@ -467,7 +534,11 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
                       .rtol = smallest_rtol(opt, dae_system_size(sys)),
                       .constants = NAN};
     if (sys->kind == DAE_KIND_ODE) {
-        x.constants = largest_rate(&sys->ode, t0, y0) * fabs(t_end - t0);
+        if (sys->ode.jac && !(opt->jacobian && !strcmp(opt->jacobian, "difference"))) x.has |= JACOBIAN;
+        powers p = power_method(&sys->ode, t0, y0, dae_stiff_limit(&x) / fabs(t_end - t0));
+        x.constants = largest_rate(&p) * fabs(t_end - t0);
+        x.decaying = p.decay * fabs(t_end - t0);
+        if (x.decaying > SOON) x.has |= DECAYS;
         if (sys->structure.no_velocities) x.has |= NO_VELOCITIES;
     }
     if ((sys->kind == DAE_KIND_ODE || sys->kind == DAE_KIND_DAE) && is_exact(sys, opt)) {
@@ -489,6 +560,14 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
         if (sys->mech.nv - sys->mech.nlambda <= MEDIUM) x.has |= MODERATE;
     }
     return x;
+}
+
+const dae_method_info *dae_choose_stiff(const dae_features *x)
+{
+    dae_features stiff = *x;
+    dae_evidence e;
+    stiff.constants = INFINITY;
+    return dae_choose(&stiff, NULL, &e);
 }
 
 const dae_method_info *dae_choose_as_it_stands(const dae_system *sys, const dae_options *opt, double t0,

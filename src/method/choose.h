@@ -10,6 +10,7 @@ typedef struct dae_features {
     double rtol; /* the sharpest */
     /* fast time constants in the interval; mechanisms: of motions that decay; NAN: not known */
     double constants;
+    double decaying;  /* ODEs: the same of a motion that decays, 0: the fastest oscillates or grows */
     int as_it_stands; /* 1: a mechanism that is integrated in no other form */
     int has;          /* what of its structure rules can need; choose.c */
     int n;            /* equations */
@@ -28,6 +29,10 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
                              const double *y0);
 /* The method and the form of a mechanism (*form, unless NULL); NULL: there is none. */
 const dae_method_info *dae_choose(const dae_features *x, const char **form, dae_evidence *e);
+/* For what turned out to be stiff. */
+const dae_method_info *dae_choose_stiff(const dae_features *x);
+/* Decaying time constants in the interval above which an ODE is stiff. */
+double dae_stiff_limit(const dae_features *x);
 /* The same for a system that stays as it is; NULL also where memory ran out, e->seen.constants < 0. */
 const dae_method_info *dae_choose_as_it_stands(const dae_system *sys, const dae_options *opt, double t0,
                                                double t_end, const double *y0, dae_evidence *e);

@@ -29,13 +29,19 @@
 /* Implicit methods begin behind a switch with this part of the step before it: a force that jumps or bends there excites stiff
  * modes, which their error estimate does not see in a long step (radau5 on hmmwv at 1e-10: four times the error). Ours. */
 #define BEHIND 0.01
+/* Part of the last step over which the slopes of algebraic variables are found behind a discontinuity; ours. */
+#define RATES 1e-4
+/* What a jump of y' does in the last step, in tolerances, below which it is a kink: slopes of dense output are not better. Ours. */
+#define KINK 100
 /* rtol = 0, absolute control: what a method gets for it, so small that |y| below atol/rtol does not count but still what DDASSL and
  * LSODA take for accuracy that rounding allows; and what at most stands for the accuracy wanted where rtol does else. Ours. */
 #define ABSOLUTE_RTOL (100 * DBL_EPSILON)
 #define ABSOLUTE_MOST 0.1
-#define LOOK 8         /* ours: steps between two looks at the clock */
-#define WHOLE 1000     /* ours: an interval of at most so many rounding units of t is one step */
-#define FIRST_STEP 100 /* ours: rounding units of t that a first step has at least */
+#define LOOK 8     /* ours: steps between two looks at the clock */
+#define CLOCK 0.1  /* ours: of rtol, the rounding unit of t against the interval from which a run warns */
+#define WHOLE 1000 /* ours: an interval of at most so many rounding units of t is one step */
+#define FEW_ULPS \
+    16 /* ours: rounding units of t below which a step that goes nowhere is too small, and no fault of the method */
 
 /* ---- Create ------------------------------------------------------------------------------------ */
 
@@ -254,6 +260,7 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
     it->y = dae_arena_reals(it->arena, n);
     it->yp = dae_arena_reals(it->arena, n);
     it->scratch = dae_arena_reals(it->arena, 2 * n);
+    it->jump = dae_arena_reals(it->arena, n);
     it->reason = dae_arena_take(it->arena, 1, REASON_SIZE);
     it->evidence = dae_arena_take(it->arena, 1, sizeof *it->evidence);
     if (sys->kind == DAE_KIND_MECH) it->lambda = dae_arena_reals(it->arena, (size_t)sys->mech.nlambda);
@@ -328,7 +335,8 @@ dae_status dae_driver_derivative(dae_integrator *it, double t, int given, dae_er
             for (int i = 0; i < ivp->n; i++) largest = fmax(largest, fabs(it->scratch[i]));
             if (largest == 0) return DAE_OK;
         }
-        return dae_ivp_consistent(ivp, t, it->y, it->yp, err);
+        double h = it->s->stats.accepted > 0 ? fmin(fabs(it->s->stats.h_last), fabs(ivp->t_stop - t)) : 0;
+        return dae_ivp_consistent(ivp, t, it->y, it->yp, ivp->direction * RATES * h, err);
     }
     if (it->sys.kind == DAE_KIND_MECH) return DAE_OK;
     if (given && it->sys.kind == DAE_KIND_DAE) return DAE_OK;
@@ -390,7 +398,7 @@ static double first_step(const dae_integrator *it, double h)
     double t = it->s->now, rest = fabs(it->s->t_end - t);
     if (!(h > 0) && rest <= WHOLE * DBL_EPSILON * fmax(fabs(t), fabs(it->s->t_end))) return rest;
     if (!(h > 0)) return h;
-    return fmin(fmax(h, FIRST_STEP * DBL_EPSILON * fabs(t)), rest > 0 ? rest : h);
+    return fmin(fmax(h, dae_first_step_least(t)), rest > 0 ? rest : h);
 }
 
 /* The tolerances of the next step, where the user gives them. */
@@ -412,6 +420,12 @@ static dae_status weigh_errors(dae_integrator *it, double t, const double *y, da
 
 /* (Re)starts the method at (now, y, yp). */
 dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err)
+{
+    dae_driver_leap_forget(it);
+    return dae_driver_restart_only(it, h, err);
+}
+
+dae_status dae_driver_restart_only(dae_integrator *it, double h, dae_error *err)
 {
     double t = it->s->now;
     h = first_step(it, h);
@@ -438,7 +452,7 @@ static dae_status make_method(dae_integrator *it, dae_error *err)
     it->ivp.exact_jacobian = it->ivp.no_iteration = 0; /* until the method says so */
     it->self = it->method->create(&it->ivp, it->option, err);
     if (!it->self) return err && err->status < 0 ? err->status : DAE_ERR_MEMORY;
-    if (dae_arena_failed(it->arena)) {
+    if (dae_driver_leap_prepare(it) || dae_arena_failed(it->arena)) {
         it->method->destroy(it->self);
         it->self = NULL;
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for method %s", it->method->info.name);
@@ -450,6 +464,12 @@ static dae_status make_method(dae_integrator *it, dae_error *err)
 static int judged_f(double t, const double *y, double *f, void *user)
 {
     return dae_ivp_f(user, t, y, f);
+}
+
+void dae_driver_watch_stiffness(dae_integrator *it)
+{
+    const dae_evidence *e = it->evidence;
+    it->ivp.stiff_above = e->given && e->seen.kind == DAE_KIND_ODE ? dae_stiff_limit(&e->seen) : 0;
 }
 
 static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae_error *err)
@@ -475,6 +495,7 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
                         dae_integrator_reason(it));
     }
     it->method = dae_method_lookup(NULL, info->name);
+    dae_driver_watch_stiffness(it);
     dae_log(&it->opt, DAE_LOG_INFO, "method=%s reason=\"%s\"", info->name, dae_integrator_reason(it));
     return method_options(it, &it->opt, err);
 }
@@ -552,6 +573,9 @@ dae_status dae_integrator_start(dae_integrator *it, double t0, double t_end, con
     dae_fingerprint_start(it, y0);
     const char *warning = dae_method_warning(&it->method->info, dae_system_index(&it->sys));
     if (warning) dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"%s\"", t0, warning);
+    char clock[300];
+    if (dae_clock_warning(t0, t_end, it->opt.rtol, clock, sizeof clock))
+        dae_log(&it->opt, DAE_LOG_WARN, "t=%.10g warning=\"%s\"", t0, clock);
     it->started = !r; /* the output of the start may ask for more than y */
     if (!r) r = dae_driver_output_start(it, err);
     it->started = !r;
@@ -622,11 +646,28 @@ void dae_driver_may_switch(dae_integrator *it)
     it->automatic = 1;
 }
 
-/* "auto" took an explicit method and it met stiffness: go on with an implicit one. */
+int dae_clock_warning(double t0, double t_end, double rtol, char *text, size_t size)
+{
+    double unit = DBL_EPSILON * fmax(fabs(t0), fabs(t_end)), length = fabs(t_end - t0);
+    if (!(rtol > 0) || !(length > 0) || !(unit > CLOCK * rtol * length) || length <= WHOLE * unit) return 0;
+    dae_snprintf(text, size,
+                 "t = %g .. %g is resolved to %.1g only, too little for rtol = %g over an interval of %g: "
+                 "errors may be larger than the tolerance; let t begin near 0",
+                 t0, t_end, unit, rtol, length);
+    return 1;
+}
+
+/* "auto" took an explicit method and it met stiffness: go on with an implicit one, by the rules where the choice was made here,
+ * with steps not shorter than its last. */
 static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
 {
-    const dae_method *implicit = dae_method_lookup(NULL, "radau5");
+    const dae_evidence *e = it->evidence;
+    const dae_method_info *info =
+        e->given && e->seen.kind == DAE_KIND_ODE ? dae_choose_stiff(&e->seen) : NULL;
+    if (info && it->ivp.project && !info->projects) info = NULL;
+    const dae_method *implicit = dae_method_lookup(NULL, info ? info->name : "radau5");
     if (!implicit || it->method == implicit) return DAE_OK;
+    double h = fabs(it->ivp.h_next);
     it->evidence->changed = 1;
     dae_snprintf(it->reason, REASON_SIZE, "%s met stiffness at t = %g, so %s goes on from there",
                  it->method->info.name, it->ivp.t, implicit->info.name);
@@ -636,7 +677,7 @@ static dae_status switch_to_implicit(dae_integrator *it, dae_error *err)
     if (r) return r;
     set_segment(it);
     r = dae_driver_derivative(it, it->s->now, 0, err);
-    return r ? r : dae_driver_restart(it, 0, err);
+    return r ? r : dae_driver_restart(it, h, err);
 }
 
 /* Something depends on something that it did not at the start (a contact): the method goes on with factors that have a place
@@ -697,9 +738,10 @@ static dae_status ends_here(const dae_integrator *it, dae_error *err)
     if (colon) memcpy(said, colon, strlen(colon) + 1);
     if (it->ivp.bad_component >= 0)
         snprintf(which, sizeof which, " (component %d is not finite there)", it->ivp.bad_component + 1);
-    return dae_fail(err, DAE_ERR_UNDEFINED, it->ivp.t,
-                    "t = %.10g: the system cannot be evaluated beyond this point%s%s", it->ivp.t, which,
-                    said);
+    return dae_fail(
+        err, DAE_ERR_UNDEFINED, it->ivp.t,
+        "t = %.10g: the system cannot be evaluated beyond this point%s%s%s", it->ivp.t, which, said,
+        it->leap ? "; constraints that lose rank (a singular pose)? dop853 and mexx pass most such" : "");
 }
 
 /* One accepted step of the method. */
@@ -727,6 +769,11 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     if (r) return r;
     r = it->method->step(it->self);
     if (r != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
+    if ((r == DAE_ERR_STEP_TOO_SMALL || r == DAE_ERR_CONVERGENCE || r == DAE_ERR_SINGULAR) &&
+        it->opt.h_min <= 0 && dae_driver_leap(it, err)) {
+        r = DAE_OK;
+        *err = (dae_error){.t = NAN};
+    }
     if ((r == DAE_ERR_STEP_TOO_SMALL || r == DAE_ERR_CONVERGENCE) && st->undefined > undefined &&
         it->opt.h_min <= 0)
         return ends_here(it, err);
@@ -734,6 +781,12 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
         return err->status < 0 ? err->status
                                : dae_fail(err, r, it->ivp.t, "t = %.10g: %s", it->ivp.t, dae_status_text(r));
     if (!(it->ivp.direction * (it->ivp.t - before) > 0)) {
+        if (fabs(it->ivp.h_next) <= FEW_ULPS * DBL_EPSILON * fabs(before))
+            return dae_fail(err, DAE_ERR_STEP_TOO_SMALL, before,
+                            "t = %.10g: the step fell to %.3g, which t does not resolve; a singularity or a "
+                            "discontinuity "
+                            "may be near, or t begin too far from 0 for this accuracy",
+                            before, fabs(it->ivp.h_next));
         return dae_fail(err, DAE_ERR_INTERNAL, before, "t = %.10g: a step of method %s made no headway",
                         before, it->method->info.name);
     }
@@ -744,7 +797,31 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
                 it->method->info.name);
     it->s->charted = 0;
     note_step(it);
+    dae_driver_leap_note(it);
     return DAE_OK;
+}
+
+/* 1: y' of the differential variables, it->yp now, is what it was before (scratch + n), to what a step shows of it. */
+static int goes_on(const dae_integrator *it)
+{
+    const dae_system *sys = &it->sys;
+    int n = it->ivp.n;
+    double h = fabs(it->s->stats.h_last), *weight = it->scratch, *old = it->scratch + n;
+    for (int i = 0; i < n; i++) {
+        weight[i] = it->ivp.atol[i] + it->ivp.rtol[i] * fabs(it->y[i]);
+        old[i] = it->yp[i] - old[i];
+        if (sys->kind == DAE_KIND_IDE && sys->ide.algebraic && sys->ide.algebraic[i]) old[i] = 0;
+    }
+    if (sys->kind == DAE_KIND_DAE && sys->dae.mass.n) { /* M y' */
+        dae_matrix_multiply(&sys->dae.mass, n, old, it->jump);
+        dae_copy(n, it->jump, old);
+        dae_matrix_multiply(&sys->dae.mass, n, weight, it->jump);
+        dae_copy(n, it->jump, weight);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!(h * fabs(old[i]) <= KINK * fabs(weight[i]))) return 0;
+    }
+    return 1;
 }
 
 /* At a switch: to its other side. */
@@ -765,9 +842,15 @@ static dae_status go_over(dae_integrator *it, dae_error *err)
     s->aim = NAN;
     s->repeats = 0;
     pass_discontinuities(it, s->now);
+    int multistep = it->method->info.multistep && s->now != it->ivp.t_old;
+    if (multistep) it->method->interpolate(it->self, s->now, it->scratch, it->scratch + it->ivp.n);
     if (!r) r = dae_driver_derivative(it, s->now, 0, err);
     if (it->method->info.implicit) h *= BEHIND;
-    return r ? r : dae_driver_restart(it, h, err);
+    if (r) return r;
+    it->ivp.kink = multistep && goes_on(it);
+    r = dae_driver_restart(it, h, err);
+    it->ivp.kink = 0;
+    return r;
 }
 
 /* One accepted step; one that passes a border is repeated up to it, because dense output inside a step can be less accurate
@@ -791,7 +874,7 @@ static dae_status step_to_switch(dae_integrator *it, int *stiff, dae_error *err)
         if (r || isnan(s->switch_t)) return r;
         double used = s->switch_t - s->now, step = ivp->t - s->now;
         if (it->method->info.multistep || it->method->block || it->opt.fixed_step > 0 ||
-            s->repeats >= REPEATS || !(fabs(used) > FIRST_STEP * DBL_EPSILON * fabs(s->now)) ||
+            s->repeats >= REPEATS || !(fabs(used) > dae_first_step_least(s->now)) ||
             fabs(step - used) <= NEAR_END * fabs(step))
             return DAE_OK;
         s->repeats++;

@@ -52,6 +52,7 @@ struct dae_integrator {
     driver_state *s;
     double *y, *yp;  /* at s->now */
     double *scratch; /* 2n: interpolated points */
+    double *jump;    /* n: of y' at a switch */
     double *lambda;  /* mechanical systems: multipliers at a start */
 
     dae_piece_fn *piece; /* or NULL */
@@ -77,7 +78,8 @@ struct dae_integrator {
     double *atol;     /* that of ivp; options.error_weight: written anew before each step ... */
     double *given[2]; /* ... which gets atol and rtol as they were given; NULL: no such function */
 
-    dae_chart_fn *chart; /* NULL: the variables keep their meaning */
+    struct dae_leap *leap; /* leap.c; NULL: the run cannot leap */
+    dae_chart_fn *chart;   /* NULL: the variables keep their meaning */
     void *chart_user;
     dae_memory memory; /* what the system keeps; save NULL: nothing */
 
@@ -115,6 +117,15 @@ dae_status dae_driver_replace_method(dae_integrator *it, const dae_method *metho
 dae_status dae_driver_derivative(dae_integrator *it, double t, int given, dae_error *err);
 /* The method starts afresh at it->s->now with it->y; h > 0: its first step. */
 dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err);
+/* The same, and the states that a leap may begin with are kept. */
+dae_status dae_driver_restart_only(dae_integrator *it, double h, dae_error *err);
+
+/* leap.c: over singular poses of mechanisms. prepare: != 0: out of memory; note: after an accepted step; forget: what was before is
+ * another motion. dae_driver_leap: the steps fell to nothing; 1: a step over what stopped them has been taken. */
+int dae_driver_leap_prepare(dae_integrator *it);
+void dae_driver_leap_note(dae_integrator *it);
+void dae_driver_leap_forget(dae_integrator *it);
+int dae_driver_leap(dae_integrator *it, dae_error *err);
 
 /* fingerprint.c: what a run is made of, as lines "name value". start: notes the initial values. write: bytes needed with the
  * 0 at the end. check: that those of a checkpoint are the same but for the names in `changes` ("rtol,atol" or NULL);
@@ -167,6 +178,11 @@ void dae_driver_switches_loaded(dae_integrator *it); /* after a checkpoint was r
 /* The method was chosen by who asks: where an explicit one meets stiffness the driver may go on with an implicit one, as for
  * "auto". */
 void dae_driver_may_switch(dae_integrator *it);
+/* Steps add up to t only up to its rounding: 1, and a warning in text, where that is more than a tenth of rtol of the interval, as for
+ * seconds since 1970 at 1e-9. */
+int dae_clock_warning(double t0, double t_end, double rtol, char *text, size_t size);
+/* From the evidence of the choice: how much stiffness an explicit method of "auto" may meet before it is replaced. */
+void dae_driver_watch_stiffness(dae_integrator *it);
 /* stats.cpu_seconds is not wanted: asking the system for CPU time costs as much as all else that a short run of a small system
  * needs. */
 void dae_driver_untimed(dae_integrator *it);

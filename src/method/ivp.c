@@ -23,14 +23,6 @@ unsigned long long dae_clock_ticks(void)
     return 1000000000ull * (unsigned long long)now.tv_sec + (unsigned long long)now.tv_nsec;
 }
 
-/* t, moved into the present segment by one rounding unit if it is a discontinuity. */
-static double one_sided(const dae_ivp *ivp, double t)
-{
-    if (t == ivp->left) return nextafter(t, ivp->direction * INFINITY);
-    if (t == ivp->right) return nextafter(t, -ivp->direction * INFINITY);
-    return t;
-}
-
 /* Every evaluation ends here: r is what the user function returned. */
 static int judge(dae_ivp *ivp, int r, int n, const double *out)
 {
@@ -66,7 +58,7 @@ int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f)
 {
     int r;
     ivp->stats->f++;
-    TIMED(ivp, r, ivp->f(one_sided(ivp, t), y, f, ivp->user));
+    TIMED(ivp, r, ivp->f(dae_ivp_one_sided(ivp, t), y, f, ivp->user));
     return judge(ivp, r, ivp->n, f);
 }
 
@@ -75,7 +67,7 @@ static int evaluate_stages(dae_ivp *ivp, int s, int ld, const double *t, const d
 {
     int r = 0;
     for (int k = 0; k < s && !r; k++, y += ld, f += ld) {
-        r = ivp->f(one_sided(ivp, t[k]), y, f, ivp->user);
+        r = ivp->f(dae_ivp_one_sided(ivp, t[k]), y, f, ivp->user);
         ivp->stats->f++;
     }
     return r;
@@ -93,11 +85,16 @@ int dae_ivp_refused(dae_ivp *ivp, int r)
     return judge(ivp, r, 0, NULL);
 }
 
+int dae_ivp_not_finite(dae_ivp *ivp, int n, const double *value)
+{
+    return judge(ivp, 0, n, value);
+}
+
 int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, double *F)
 {
     int r;
     ivp->stats->f++;
-    TIMED(ivp, r, ivp->sys->ide.residual(one_sided(ivp, t), y, yp, F, ivp->user));
+    TIMED(ivp, r, ivp->sys->ide.residual(dae_ivp_one_sided(ivp, t), y, yp, F, ivp->user));
     return judge(ivp, r, ivp->n, F);
 }
 
@@ -105,7 +102,7 @@ int dae_ivp_mech(dae_ivp *ivp, dae_mech_fn *fn, const dae_mech_point *x, int siz
 {
     int r;
     dae_mech_point at = *x;
-    at.t = one_sided(ivp, x->t);
+    at.t = dae_ivp_one_sided(ivp, x->t);
     TIMED(ivp, r, fn(&at, out, ivp->user));
     return judge(ivp, r, size, out);
 }
@@ -114,7 +111,7 @@ int dae_ivp_project(dae_ivp *ivp, double t, double *y)
 {
     int r;
     if (!ivp->project) return 0;
-    TIMED(ivp, r, ivp->project(one_sided(ivp, t), y, ivp->project_user));
+    TIMED(ivp, r, ivp->project(dae_ivp_one_sided(ivp, t), y, ivp->project_user));
     return judge(ivp, r, ivp->n, y);
 }
 
@@ -125,11 +122,13 @@ dae_matrix dae_ivp_mass(const dae_ivp *ivp)
 
 /* ---- Jacobians -------------------------------------------------------------------------------- */
 
-#define UNIT 1e-16     /* [RADAU] uround, for the increments */
-#define MIN_SCALE 1e-5 /* [RADAU]: increment sqrt(u max(1e-5, |y|)) */
-#define COARSE 1e3     /* ours: an increment above 1e-3 of its variable is coarse */
-#define SHRINK_TRIES 4 /* ours: smaller increments where f cannot be evaluated */
-#define MANY 5000      /* ours: equations from which "auto" may do without factors */
+#define UNIT 1e-16      /* [RADAU] uround, for the increments */
+#define MIN_SCALE 1e-5  /* [RADAU]: increment sqrt(u max(1e-5, |y|)) */
+#define LEAST_RTOL 1e-6 /* ours: what atol / rtol tells about the size of y where rtol is 0 or nearly */
+#define STEP_PART 1e-3  /* ours: the increment of t, of a step at most */
+#define COARSE 1e3      /* ours: an increment above 1e-3 of its variable is coarse */
+#define SHRINK_TRIES 4  /* ours: smaller increments where f cannot be evaluated */
+#define MANY 5000       /* ours: equations from which "auto" may do without factors */
 #define FILLS \
     5e3 /* ours: operations per equation and factorization above which it does; GMRES needs some thousand */
 #define WORTH_PROBING 100 /* ours: equations from which a dense Jacobian is looked at for zeros */
@@ -139,11 +138,14 @@ dae_matrix dae_ivp_mass(const dae_ivp *ivp)
 /* Columns that share no row are perturbed together (Curtis, Powell, Reid 1974). */
 struct dae_difference {
     dae_pattern given; /* layout in which analytic Jacobians come */
+    size_t count;      /* of its values */
     int same;          /* given and used layout are the same */
+    int plain;         /* ... and df/dy of an ODE is analytic */
     double *values;    /* analytic values, as they come: a Jacobian that fails leaves the last one whole */
     int ngroup;
     int *first, *column; /* columns of group g: column[first[g]] .. column[first[g+1]-1] */
     double *y, *f, *g, *delta;
+    double size; /* of the variables, as increments are chosen */
 };
 
 size_t dae_difference_size(void)
@@ -217,9 +219,9 @@ typedef enum which { WRT_Y, WRT_YP } which;
 static int analytic(dae_ivp *ivp, double t, const double *y, const double *yp, which what, double *out)
 {
     int r;
-    size_t count = (size_t)dae_pattern_count(&ivp->difference->given, ivp->n);
+    size_t count = ivp->difference->count;
     memset(out, 0, count * sizeof *out);
-    t = one_sided(ivp, t);
+    t = dae_ivp_one_sided(ivp, t);
     if (ivp->sys->kind == DAE_KIND_ODE) {
         TIMED(ivp, r, ivp->sys->ode.jac(t, y, out, ivp->user));
     } else if (ivp->sys->kind == DAE_KIND_DAE) {
@@ -240,11 +242,24 @@ static int evaluate(dae_ivp *ivp, double t, const double *y, const double *yp, d
     return r;
 }
 
-static double increment(double x)
+/* For a variable of a system whose size is s: sqrt(u s max(1e-5 s, |x|)), the rule of [RADAU] in its unit. */
+static double increment(double x, double s)
 {
-    double a = fabs(x), d = sqrt(UNIT * (a > MIN_SCALE ? a : MIN_SCALE));
-    double relative = sqrt(UNIT) * a; /* the rule above is too small for |x| > 1 */
-    return d > relative ? d : relative;
+    double a = fabs(x) / s, d = sqrt(UNIT * (a > MIN_SCALE ? a : MIN_SCALE));
+    double relative = sqrt(UNIT) * a; /* the rule above is too small for |x| > s */
+    return s * (d > relative ? d : relative);
+}
+
+/* 1, unless all of y and what the tolerances tell about its size is smaller than the increment of a variable at 0 can stand: a system in
+ * units in which it is 1e-20 has derivatives, too. */
+static double size_of(const dae_ivp *ivp, const double *y)
+{
+    double s = DBL_MIN / sqrt(UNIT * MIN_SCALE); /* the smallest increment is a normal number */
+    for (int i = 0; i < ivp->n; i++) {
+        s = fmax(s, fmax(fabs(y[i]), ivp->atol[i] / fmax(ivp->rtol[i], LEAST_RTOL)));
+        if (!(s < MIN_SCALE)) return 1;
+    }
+    return s;
 }
 
 /* d->f := f(x + delta) - f(x). Where a variable is small beside its increment and the method takes J for exact, the mean of
@@ -278,7 +293,7 @@ static int difference_columns(dae_ivp *ivp, double t, const double *y, const dou
     for (int attempt = 0; attempt < SHRINK_TRIES && r > 0; attempt++) {
         for (int k = begin; k < end; k++) {
             int j = d->column[k];
-            double dx = scale * increment(x[j]);
+            double dx = scale * increment(x[j], d->size);
             d->y[j] = x[j] + dx;
             d->delta[j] = d->y[j] - x[j];
         }
@@ -302,6 +317,7 @@ static int differences(dae_ivp *ivp, double t, const double *y, const double *yp
 {
     struct dae_difference *d = ivp->difference;
     dae_copy(ivp->n, what == WRT_Y ? y : yp, d->y);
+    d->size = what == WRT_Y ? size_of(ivp, y) : 1;
     for (int g = 0; g < d->ngroup; g++) {
         int begin = d->first[g], end = d->first[g + 1];
         int r = difference_columns(ivp, t, y, yp, what, base, begin, end, out);
@@ -323,7 +339,7 @@ static int jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, w
     if (!has_analytic) return differences(ivp, t, y, yp, what, base, out);
     int r = analytic(ivp, t, y, yp, what, d->values);
     if (r) return r;
-    if (d->same) memcpy(out, d->values, (size_t)dae_pattern_count(&d->given, ivp->n) * sizeof *out);
+    if (d->same) memcpy(out, d->values, d->count * sizeof *out);
     else if (ivp->found_pattern) pick_values(ivp, d->values, out);
     else convert(&d->given, &ivp->jacobian, ivp->n, d->values, d->f, out);
     return 0;
@@ -344,8 +360,15 @@ static int use_analytic(const dae_ivp *ivp, which what)
 
 int dae_ivp_jacobian(dae_ivp *ivp, double t, const double *y, const double *f, double *jac)
 {
+    struct dae_difference *d = ivp->difference;
     ivp->stats->jac++;
-    return jacobian(ivp, t, y, NULL, WRT_Y, f, use_analytic(ivp, WRT_Y), jac);
+    if (!d->plain || ivp->opt->profile)
+        return jacobian(ivp, t, y, NULL, WRT_Y, f, use_analytic(ivp, WRT_Y), jac);
+    memset(d->values, 0, d->count * sizeof *jac);
+    int r = ivp->sys->ode.jac(dae_ivp_one_sided(ivp, t), y, d->values, ivp->user);
+    if (r || !dae_all_finite((int)d->count, d->values)) return judge(ivp, r, (int)d->count, d->values);
+    memcpy(jac, d->values, d->count * sizeof *jac);
+    return 0;
 }
 
 int dae_ivp_residual_jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, const double *F,
@@ -363,10 +386,12 @@ int dae_ivp_dfdt(dae_ivp *ivp, double t, const double *y, const double *f, doubl
     dae_rhs *fn = s->kind == DAE_KIND_ODE ? s->ode.dfdt : s->kind == DAE_KIND_DAE ? s->dae.dfdt : NULL;
     int r;
     if (fn) {
-        TIMED(ivp, r, fn(one_sided(ivp, t), y, dfdt, ivp->user));
+        TIMED(ivp, r, fn(dae_ivp_one_sided(ivp, t), y, dfdt, ivp->user));
         return judge(ivp, r, ivp->n, dfdt);
     }
-    double dt = ivp->direction * increment(t);
+    /* t may be far from 0 beside the steps: at 1e10 the rule gives 100 */
+    double dt = increment(t, 1), most = fmax(STEP_PART * fabs(ivp->h_next), 16 * DBL_EPSILON * fabs(t));
+    dt = ivp->direction * (most > 0 && most < dt ? most : dt);
     if (ivp->direction * (ivp->t_stop - (t + dt)) < 0) dt = -dt;
     dt = (t + dt) - t;
     r = evaluate(ivp, t + dt, y, NULL, dfdt);
@@ -651,9 +676,11 @@ dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double
     struct dae_difference *d = ivp->difference;
     const dae_pattern *a = &ivp->sys->structure.jacobian, *b = &ivp->jacobian;
     d->given = *a;
+    d->count = (size_t)dae_pattern_count(a, ivp->n);
     dae_status s = choose_storage(ivp, t, y, yp, err);
     if (s) return s;
     d->same = a->storage == b->storage;
+    d->plain = d->same && ivp->sys->kind == DAE_KIND_ODE && !ivp->matrix_free && use_analytic(ivp, WRT_Y);
     if (use_analytic(ivp, WRT_Y) || (ivp->sys->kind == DAE_KIND_IDE && use_analytic(ivp, WRT_YP)))
         d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
     d->y = dae_arena_reals(ivp->arena, (size_t)ivp->n);
@@ -822,8 +849,31 @@ static dae_status consistent_failed(const dae_ivp *ivp, double t, int r, dae_err
                     "t = %g: the residual cannot be evaluated at the initial values", t);
 }
 
+/* y'_j of algebraic components, from d/dt F(t,y,y') = 0 with the differential y' as they are: y''_j (differential) and y'_j (algebraic) are the
+ * unknowns, with the matrix of Newton's method, and F_t + F_y y' is a difference over delta. Behind a kink those of the other side would be
+ * a first guess that lets the first steps fail. Higher indices would need more derivatives of F: they stay. */
+static void algebraic_rates(dae_ivp *ivp, double t, const double *y, double *yp, double delta, consistent *c)
+{
+    int n = ivp->n, any = 0;
+    for (int j = 0; ivp->index && j < n; j++) {
+        if (ivp->index[j] > 1) return;
+    }
+    pick_unknowns(ivp, c);
+    for (int j = 0; j < n; j++) {
+        int algebraic = c->algebraic[j] != 0;
+        any |= algebraic;
+        c->keep[j] = algebraic ? y[j] : y[j] + delta * yp[j];
+    }
+    if (!any || delta == 0 || dae_ivp_residual(ivp, t + delta, c->keep, yp, c->x)) return;
+    for (int i = 0; i < n; i++) c->x[i] = (c->F[i] - c->x[i]) / delta;
+    if (dae_least_squares(n, n, c->a, c->x, 1e-12) < n) return; /* the rank */
+    for (int j = 0; j < n; j++) {
+        if (c->algebraic[j] != 0 && isfinite(c->x[j])) yp[j] = c->x[j];
+    }
+}
+
 /* Newton's method in least squares for x_j = y'_j (differential) or y_j (algebraic). */
-dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae_error *err)
+dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, double delta, dae_error *err)
 {
     enum { TRIES = 12 };
     int n = ivp->n;
@@ -847,6 +897,7 @@ dae_status dae_ivp_consistent(dae_ivp *ivp, double t, double *y, double *yp, dae
         if (!r) r = linearize(ivp, t, y, yp, &c);
     }
     dae_status s = r ? consistent_failed(ivp, t, r, err) : check_residual(ivp, t, y, yp, &c, err);
+    if (s == DAE_OK && delta != 0) algebraic_rates(ivp, t, y, yp, delta, &c);
     free(work);
     return s;
 }

@@ -95,14 +95,6 @@ dae_saddle *dae_mechanics_saddle(dae_mechanics *x, const char *mode, int rows, i
 
 /* ---- Evaluations --------------------------------------------------------------------------------- */
 
-/* t, moved into the present segment by one rounding unit if it is a discontinuity. */
-static double one_sided(const dae_ivp *ivp, double t)
-{
-    if (t == ivp->left) return nextafter(t, ivp->direction * INFINITY);
-    if (t == ivp->right) return nextafter(t, -ivp->direction * INFINITY);
-    return t;
-}
-
 #define TIMED(x, r, call)                            \
     do {                                             \
         if ((x)->ivp->opt->profile) {                \
@@ -128,7 +120,7 @@ int dae_mechanics_mass(dae_mechanics *x, double t, const double *p, double *buff
     int r;
     *M = x->parts.constant ? x->parts.constant : buffer;
     if (x->parts.constant) return 0;
-    TIMED(x, r, dae_parts_mass(&x->parts, one_sided(x->ivp, t), p, buffer));
+    TIMED(x, r, dae_parts_mass(&x->parts, dae_ivp_one_sided(x->ivp, t), p, buffer));
     if (r > 0) x->n.undefined++;
     return r; /* a value that is not finite shows in the factors */
 }
@@ -137,7 +129,7 @@ int dae_mechanics_jacobian(dae_mechanics *x, double t, const double *p, double *
 {
     int r;
     if (!x->nl) return 0;
-    TIMED(x, r, dae_parts_constraint(&x->parts, one_sided(x->ivp, t), p, g, G));
+    TIMED(x, r, dae_parts_constraint(&x->parts, dae_ivp_one_sided(x->ivp, t), p, g, G));
     return judge(x, r, g ? x->ng : 0, g);
 }
 
@@ -146,21 +138,21 @@ int dae_mechanics_position_jacobian(dae_mechanics *x, double t, const double *p)
     int r;
     for (int k = 0; x->C_at && k < x->nC; k++) x->C[k] = x->G[x->C_at[k]];
     if (!x->m->position_jacobian) return 0;
-    TIMED(x, r, dae_parts_position_jacobian(&x->parts, one_sided(x->ivp, t), p, x->C));
+    TIMED(x, r, dae_parts_position_jacobian(&x->parts, dae_ivp_one_sided(x->ivp, t), p, x->C));
     return judge(x, r, x->nC, x->C);
 }
 
 int dae_mechanics_drift(dae_mechanics *x, double t, const double *p, double *gI)
 {
     int r;
-    TIMED(x, r, dae_parts_drift(&x->parts, one_sided(x->ivp, t), p, gI));
+    TIMED(x, r, dae_parts_drift(&x->parts, dae_ivp_one_sided(x->ivp, t), p, gI));
     return judge(x, r, x->m->velocity ? x->nl : 0, gI);
 }
 
 int dae_mechanics_kinematics(dae_mechanics *x, double t, const double *p, const double *v, double *pdot)
 {
     int r;
-    TIMED(x, r, dae_parts_kinematics(&x->parts, one_sided(x->ivp, t), p, v, pdot));
+    TIMED(x, r, dae_parts_kinematics(&x->parts, dae_ivp_one_sided(x->ivp, t), p, v, pdot));
     return judge(x, r, x->m->kinematics ? x->np : 0, pdot);
 }
 
@@ -169,7 +161,7 @@ int dae_mechanics_force(dae_mechanics *x, double t, const double *p, const doubl
 {
     int r;
     x->n.f++;
-    TIMED(x, r, dae_parts_force(&x->parts, one_sided(x->ivp, t), p, v, u, lambda, f));
+    TIMED(x, r, dae_parts_force(&x->parts, dae_ivp_one_sided(x->ivp, t), p, v, u, lambda, f));
     return judge(x, r, x->nv, f);
 }
 
@@ -178,7 +170,7 @@ int dae_mechanics_dynamics(dae_mechanics *x, double t, const double *p, const do
 {
     int r;
     if (!x->nu) return 0;
-    TIMED(x, r, dae_parts_dynamics(&x->parts, one_sided(x->ivp, t), p, v, u, lambda, d));
+    TIMED(x, r, dae_parts_dynamics(&x->parts, dae_ivp_one_sided(x->ivp, t), p, v, u, lambda, d));
     return judge(x, r, x->nu, d);
 }
 
@@ -186,7 +178,7 @@ int dae_mechanics_friction(dae_mechanics *x, double t, const double *p, const do
                            const double *lambda, double *F)
 {
     int r;
-    TIMED(x, r, dae_parts_friction(&x->parts, one_sided(x->ivp, t), p, v, u, lambda, F));
+    TIMED(x, r, dae_parts_friction(&x->parts, dae_ivp_one_sided(x->ivp, t), p, v, u, lambda, F));
     return judge(x, r, x->nv * x->nl, F);
 }
 
@@ -426,7 +418,7 @@ int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_las
 {
     int r;
     if (!x->nl) return 0;
-    TIMED(x, r, dae_parts_gamma(&x->parts, one_sided(x->ivp, t), t_first, t_last, p, v, gamma));
+    TIMED(x, r, dae_parts_gamma(&x->parts, dae_ivp_one_sided(x->ivp, t), t_first, t_last, p, v, gamma));
     return judge(x, r, x->nl, gamma);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/vector.h"
 
+#include <float.h>
 #include <string.h>
 
 #define SWEEPS 10    /* ours: at most */
@@ -91,7 +92,7 @@ static double size_of(const dae_ivp *ivp, const double *x, const double *y)
 {
     double sum = 0;
     for (int i = 0; i < ivp->n; i++) {
-        double v = x[i] / (ivp->atol[i] + ivp->rtol[i] * fabs(y[i]) + 1e-300);
+        double v = x[i] / (ivp->atol[i] + ivp->rtol[i] * fabs(y[i]) + DBL_MIN);
         sum += v * v;
     }
     return sqrt(sum / ivp->n);

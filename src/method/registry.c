@@ -129,6 +129,7 @@ const char *dae_method_warning(const dae_method_info *m, int index)
 {
     if (!m || m->controls_index == 0 || index <= m->controls_index) return NULL;
     return "the error test of this method does not control variables of index 3: no digit may be right. Take "
-           "radau5, radau, "
-           "mebdfi, pside, gamd or bimd, or give a mechanism in the form ggl, index2 or index1";
+           "bimd or gamd, or radau5, radau or mebdfi with a tenth of the tolerances (mebdfi for an implicit "
+           "system), "
+           "or give a mechanism in the form ggl, index2 or index1";
 }

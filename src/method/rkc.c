@@ -106,7 +106,10 @@ static int spectral_radius(rkc *m, double t, const double *y, const double *f)
         return 0;
     }
     if (!s->known) dae_copy(n, f, m->v);
-    double size = norm(n, y), d = POWER_SIZE * (size > 0 ? size : 1), last = 0, rho = 0;
+    double size = norm(n, y), last = 0, rho = 0;
+    for (int i = 0; i < n && !(size > 0); i++) /* y = 0: what the tolerances tell about its size */
+        size = m->ivp->atol[i] / fmax(m->ivp->rtol[i], 1e-6);
+    double d = POWER_SIZE * (size > 0 ? size : 1);
     for (int k = 0; k < POWER_MAX; k++) {
         double length = norm(n, m->v);
         if (!(length > 0)) { /* no direction: any will do */
@@ -133,7 +136,7 @@ static int spectral_radius(rkc *m, double t, const double *y, const double *f)
 
 static double weight(const rkc *m, int i, const double *a, const double *b)
 {
-    return m->ivp->atol[i] + m->ivp->rtol[i] * fmax(fabs(a[i]), fabs(b[i])) + 1e-300;
+    return m->ivp->atol[i] + m->ivp->rtol[i] * fmax(fabs(a[i]), fabs(b[i])) + DBL_MIN;
 }
 
 /* [SSV97]: Euler with h = 1/rho, and a tenth of the step that its error allows. */

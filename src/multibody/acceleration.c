@@ -7,6 +7,7 @@
  * points, bodies without mass that move freely) and where friction makes f depend on lambda, by a dense least-squares
  * solution of least norm. */
 #include "multibody/acceleration.h"
+#include "multibody/joint_coordinates.h"
 
 #include "linalg/least_squares.h"
 #include "linalg/saddle.h"
@@ -381,6 +382,9 @@ dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const doubl
 dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const double *y, double *a,
                                       double *lambda, dae_error *err)
 {
+    int other = mbs_tree_acceleration(m, t, y, a, lambda);
+    if (other < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
+    if (!other) return DAE_OK;
     mbs_acceleration_solver *c = create(m, 1, err);
     if (!c) return DAE_ERR_MEMORY;
     dae_status status = mbs_acceleration_at(c, t, y, a, lambda, err);

@@ -4,6 +4,7 @@
 #include "linalg/eigenvalues.h"
 #include "linalg/least_squares.h"
 #include "linalg/null_space.h"
+#include "multibody/rest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ typedef struct rest {
     double *d, *trial;
     double *at, *up, *down; /* a state, forces on both sides: differences by way of u */
     double *D, *rate;       /* nu*nu and nu: derivatives and values of u' */
+    mbs_turning turning;    /* all bodies turn together; W = 0: they rest */
     int downhill;           /* 0: any balance will do, also an unstable one */
     int starved;            /* 1: memory ran out */
 } rest;
@@ -78,7 +80,73 @@ static void settle(rest *x, double *y)
     memcpy(u, start, nu * sizeof *u);
 }
 
-/* f(p, 0) and G, g; returns the size of f - G^T lambda relative to |f| + 1, with the best lambda. */
+/* Velocities of bodies that turn together: v = W x (r - c), w = A^T W; without W they rest. */
+static void set_velocities(const rest *x, double *y)
+{
+    const mbs_mechanism *m = x->m;
+    const double *W = x->turning.W;
+    double *v = y + m->np;
+    memset(v, 0, (size_t)m->nv * sizeof *v);
+    if (mbs_dot(W, W) == 0) return;
+    mbs_context c = mbs_begin(m, x->t, y, v);
+    for (int b = 1; b <= m->nbody; b++, v += m->bv) {
+        double d[3], n[3], w[3];
+        for (int i = 0; i < 3; i++) d[i] = c.pose[b].r[i] - x->turning.center[i];
+        mbs_cross(W, d, n);
+        mbs_rotate_back(c.pose[b].A, W, w);
+        for (int i = 0; i < 3; i++) {
+            if (!m->planar) v[i] = n[i], v[3 + i] = w[i];
+            else v[i] = i < 2 ? n[i] : W[2];
+        }
+    }
+    mbs_end(&c);
+}
+
+/* f -= M v' of bodies that turn together: v' = W x (W x (r - c)), w' = 0 in their own axes. */
+static void add_centrifugal(const rest *x, double *f)
+{
+    const mbs_mechanism *m = x->m;
+    const double *W = x->turning.W, *v = x->y + m->np;
+    if (mbs_dot(W, W) == 0) return;
+    for (int b = 0; b < m->nbody; b++, f += m->bv, v += m->bv) {
+        double u[3] = {v[0], v[1], m->planar ? 0 : v[2]}, a[3];
+        mbs_cross(W, u, a);
+        for (int i = 0; i < (m->planar ? 2 : 3); i++) f[i] -= m->mass[b] * a[i];
+    }
+}
+
+/* Its derivative by small motions: -m W x (W x dr); and that of the gyroscopic torque -w x I w, with dw = w x dphi in body axes. */
+static void add_centrifugal_stiffness(const rest *x, double *J)
+{
+    const mbs_mechanism *m = x->m;
+    const double *W = x->turning.W;
+    size_t nv = (size_t)m->nv;
+    int n = m->bv;
+    if (mbs_dot(W, W) == 0) return;
+    for (int b = 0; b < m->nbody; b++) {
+        const double *w = x->y + m->np + b * n + 3, *I = m->inertia + 9 * b;
+        for (int c = 0; c < n && !(m->planar && c == 2); c++) {
+            double e[3] = {0, 0, 0}, d1[3], out[3], L[3], dL[3], second[3];
+            e[c % 3] = 1;
+            if (c < 3) {
+                mbs_cross(W, e, d1);
+                mbs_cross(W, d1, out);
+                for (int i = 0; i < 3; i++) out[i] *= m->mass[b];
+            } else {
+                mbs_cross(w, e, d1);
+                mbs_rotate(I, w, L);
+                mbs_rotate(I, d1, dL);
+                mbs_cross(d1, L, out);
+                mbs_cross(w, dL, second);
+                for (int i = 0; i < 3; i++) out[i] += second[i];
+            }
+            for (int i = 0; i < (m->planar ? 2 : 3); i++)
+                J[(size_t)(b * n + (c < 3 ? 0 : 3) + i) * nv + (size_t)(b * n + c)] -= out[i];
+        }
+    }
+}
+
+/* f(p, v) less the inertia and G, g; returns the size of f - G^T lambda relative to |f| + 1, with the best lambda. */
 static double imbalance(rest *x)
 {
     const mbs_mechanism *m = x->m;
@@ -88,6 +156,7 @@ static double imbalance(rest *x)
     dae_mech_point at = {
         .t = x->t, .p = x->y, .v = x->y + m->np, .u = x->y + m->np + m->nv, .lambda = x->lambda};
     s->force(&at, x->f, s->user);
+    add_centrifugal(x, x->f);
     memset(x->G, 0, nl * nv * sizeof *x->G);
     if (nl) s->constraint(&at, x->g, x->G, s->user);
     double worst = 0, size = 1;
@@ -156,6 +225,7 @@ static int newton_step(rest *x)
     size_t nv = (size_t)m->nv;
     mbs_force_stiffness(m, x->t, x->y, x->lambda, x->J);
     add_stiffness_of_motors(x);
+    add_centrifugal_stiffness(x, x->J);
     int nf = dae_null_space(m->nv, m->nlambda, m->nlambda, x->G, x->basis, x->N);
     size_t n = (size_t)nf;
     double length = 0, largest;
@@ -215,7 +285,7 @@ static double relax(rest *x)
             dae_status s = mbs_assemble(m, x->t, x->y, NULL, NULL);
             x->starved |= s == DAE_ERR_MEMORY;
             if (s == DAE_OK) {
-                memset(x->y + m->np, 0, (size_t)m->nv * sizeof *x->y);
+                set_velocities(x, x->y);
                 best = imbalance(x);
                 if (best < off || (x->downhill && along(x) > -0.5 * before)) break;
             }
@@ -236,7 +306,11 @@ static dae_status find_rest(rest *x, double *start, dae_error *err)
     for (int k = 0; k < 2; k++) {
         if (k) memcpy(x->y, start, all * sizeof *start);
         x->downhill = k == 0;
-        off[k] = relax(x);
+        if (k == 0 && mbs_dot(x->turning.W, x->turning.W) == 0 && mbs_rest_takes(m)) {
+            x->starved = mbs_rest_downhill(m, x->t, BALANCED, x->y, &off[k]) == DAE_ERR_MEMORY;
+            if (!x->starved && off[k] > 1e3 * BALANCED)
+                memcpy(x->y, start, all * sizeof *start), off[k] = relax(x);
+        } else off[k] = relax(x);
         if (x->starved) return dae_fail(err, DAE_ERR_MEMORY, x->t, "out of memory");
         if (off[k] <= 1e3 * BALANCED) return DAE_OK;
     }
@@ -283,29 +357,32 @@ static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_erro
     return DAE_OK;
 }
 
-dae_status mbs_mechanism_equilibrium(const mbs_mechanism *m, double t, double *y, dae_error *err)
+dae_status mbs_find_equilibrium(const mbs_mechanism *m, const mbs_turning *turning, double t, double *y,
+                                dae_error *err)
 {
     rest x;
     dae_status s = rest_begin(&x, m, t, err);
     if (s) return s;
     x.y = y;
+    if (turning) x.turning = *turning;
     memset(y + m->np, 0, (size_t)m->nv * sizeof *y);
     s = mbs_assemble(m, t, y, NULL, err);
-    memset(y + m->np, 0, (size_t)m->nv * sizeof *y);
+    set_velocities(&x, y);
     if (!s) s = find_rest(&x, x.trial + m->np + m->nv + m->nu, err);
     free(x.work);
     return s;
 }
 
-dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, const double *y, double *lambda,
-                                            dae_error *err)
+dae_status mbs_find_multipliers(const mbs_mechanism *m, const mbs_turning *turning, double t, const double *y,
+                                double *lambda, dae_error *err)
 {
     rest x;
     dae_status s = rest_begin(&x, m, t, err);
     if (s) return s;
     x.y = x.trial;
+    if (turning) x.turning = *turning;
     memcpy(x.y, y, (size_t)(m->np + m->nv + m->nu) * sizeof *y);
-    memset(x.y + m->np, 0, (size_t)m->nv * sizeof *y);
+    set_velocities(&x, x.y);
     double off = imbalance(&x);
     if (x.starved) s = dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
     else if (!(off <= 1e3 * BALANCED))
@@ -314,6 +391,17 @@ dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, co
     memcpy(lambda, x.lambda, (size_t)m->nlambda * sizeof *lambda);
     free(x.work);
     return s;
+}
+
+dae_status mbs_mechanism_equilibrium(const mbs_mechanism *m, double t, double *y, dae_error *err)
+{
+    return mbs_find_equilibrium(m, NULL, t, y, err);
+}
+
+dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, const double *y, double *lambda,
+                                            dae_error *err)
+{
+    return mbs_find_multipliers(m, NULL, t, y, lambda, err);
 }
 
 /* ---- Small motions -------------------------------------------------------------------------------------
@@ -461,6 +549,26 @@ static double fastest(const mbs_mechanism *m, const double *y, double W[3])
     }
     mbs_end(&c);
     return most;
+}
+
+/* The axis of a turning body is where its points do not move: c = r + W x v/W^2. */
+dae_status mbs_turning_of(const mbs_mechanism *m, double t, const double *y, mbs_turning *turning,
+                          dae_error *err)
+{
+    double most = fastest(m, y, turning->W);
+    if (!(most > 0))
+        return dae_fail(err, DAE_ERR_INPUT, t,
+                        "nothing turns at the start: give a joint a driver or an initial speed");
+    mbs_context c = mbs_begin(m, t, y, y + m->np);
+    for (int b = 1; b <= m->nbody; b++) {
+        double n[3];
+        if (mbs_norm(c.pose[b].w) < most) continue;
+        mbs_cross(turning->W, c.pose[b].v, n);
+        for (int i = 0; i < 3; i++) turning->center[i] = c.pose[b].r[i] + n[i] / (most * most);
+        break;
+    }
+    mbs_end(&c);
+    return DAE_OK;
 }
 
 /* All directions turned by the rotation vector r. */

@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "table/json_value.h"
 
-#include <daedalus/multibody.h>
+#include "multibody/analyses.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum { usual_points = 11 };
 typedef struct analysis {
     const mbs_mechanism *c;
     const dae_mech *s;
-    int spatial, about_start;
+    int spatial, about_start, about_turning;
     double t0, t_end;
     const double *y0, *time;
     int count, given; /* given: 1: the times are the caller's */
@@ -207,6 +207,15 @@ static void start(analysis *x)
     memcpy(x->y, x->y0, (size_t)(x->s->np + x->s->nv + x->s->nu) * sizeof *x->y);
 }
 
+/* The equilibrium at t: at rest, or where everything turns together as the start does. */
+static dae_status find_equilibrium(analysis *x, double t, mbs_turning *turning)
+{
+    *turning = (mbs_turning){{0, 0, 0}, {0, 0, 0}};
+    dae_status s = DAE_OK;
+    if (x->about_turning) s = mbs_turning_of(x->c, x->t0, x->y0, turning, &x->err);
+    return s ? s : mbs_find_equilibrium(x->c, turning, t, x->y, &x->err);
+}
+
 static void add_drivers(const analysis *x, json_t *table, double t)
 {
     for (int k = 0; k < mbs_mechanism_driver_count(x->c); k++)
@@ -245,8 +254,9 @@ static dae_status equilibrium(analysis *x, json_t *out)
     json_object_set_new(out, "drivers", drivers);
     start(x);
     for (int k = 0; k < n && !s; k++) {
-        s = mbs_mechanism_equilibrium(x->c, t[k], x->y, &x->err);
-        if (!s) s = mbs_mechanism_static_multipliers(x->c, t[k], x->y, x->lambda, &x->err);
+        mbs_turning turning;
+        s = find_equilibrium(x, t[k], &turning);
+        if (!s) s = mbs_find_multipliers(x->c, &turning, t[k], x->y, x->lambda, &x->err);
         if (s) break;
         add_bodies(x, bodies, t[k], x->spatial ? space_pose : plane_pose, x->y);
         s = add_reactions(x, reactions, t[k]);
@@ -287,7 +297,10 @@ static dae_status modes(analysis *x, json_t *out)
     const double *t;
     int n = rest_times(x, &t), size = 0;
     dae_status s = DAE_OK;
-    json_object_set_new(out, "about", json_string(x->about_start ? "start" : "equilibrium"));
+    json_object_set_new(out, "about",
+                        json_string(x->about_start     ? "start"
+                                    : x->about_turning ? "turning"
+                                                       : "equilibrium"));
     json_object_set_new(out, "eigenvalues", table);
     start(x);
     if (x->about_start) {
@@ -295,7 +308,8 @@ static dae_status modes(analysis *x, json_t *out)
         t = &x->t0;
     }
     for (int k = 0; k < n && !s; k++) {
-        if (!x->about_start) s = mbs_mechanism_equilibrium(x->c, t[k], x->y, &x->err);
+        mbs_turning turning;
+        if (!x->about_start) s = find_equilibrium(x, t[k], &turning);
         if (!s) s = mbs_mechanism_eigenvalues(x->c, t[k], x->y, x->re, x->im, &size, &x->err);
         if (!s && !size)
             s = fails(x, DAE_ERR_INPUT,
@@ -473,7 +487,8 @@ mbs_analysis *mbs_analysis_create(const dae_problem *p, const mbs_analysis_optio
                   .time = o->time,
                   .count = o->count,
                   .given = o->time != NULL,
-                  .about_start = o->about_start};
+                  .about_start = o->about_start,
+                  .about_turning = o->about_turning};
     const dae_mech *s = x.s;
     x.spatial = s->nquaternion > 0;
     size_t np = (size_t)s->np, nv = (size_t)s->nv, nu = (size_t)s->nu, nl = (size_t)s->nlambda;
@@ -518,7 +533,7 @@ dae_status mbs_analysis_json(const mbs_analysis *a, dae_write_fn *write, void *u
 {
     dae_text out = {.write = write, .user = user};
     if (json_dump_callback(a->root, dae_text_write, &out, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0)
-        out.failed = 1;
+        out.failed = out.failed ? out.failed : DAE_TEXT_STARVED;
     dae_text_put(&out, "\n");
     return dae_text_end(&out);
 }

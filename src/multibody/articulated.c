@@ -87,7 +87,20 @@ static inline void own_inertia(const mbs_link *k, mbs_link_state *x)
     mbs_cross(w, Jw, x->p + 3);
 }
 
-static void place(const mbs_tree *tree, const double *q, const double *s, void *state, double *pool)
+/* A body that nothing holds: q = (r, Euler parameters), s = (r', A^T omega), p = (0, omega x A J A^T omega). */
+static void place_lone(const mbs_link *k, const double *q, const double *s, mbs_link_state *x)
+{
+    double Jw[3], n[3];
+    mbs_quaternion_matrix(q + 3, x->A);
+    mbs_set(x->c, q);
+    mbs_rotate(k->J, s + 3, Jw);
+    mbs_cross(s + 3, Jw, n);
+    x->p[0] = x->p[1] = x->p[2] = 0;
+    mbs_rotate(x->A, n, x->p + 3);
+}
+
+static void place(const mbs_tree *tree, const double *q, const double *s, int only_poses, void *state,
+                  double *pool)
 {
     static const double none[6];
     mbs_link_state *all = state;
@@ -99,6 +112,10 @@ static void place(const mbs_tree *tree, const double *q, const double *s, void *
         mbs_link_state *x = &all[n];
         const double *rate = s ? s + k->s : none;
         double *S = pool + k->pool, u[3], axes[9];
+        if (k->lone) {
+            if (!only_poses) place_lone(k, q + k->q, rate, x);
+            continue;
+        }
         if (k->hinge) {
             mbs_turned(k, parent->A, q[k->q], x->A);
             mbs_rotate(parent->A, k->si, u);
@@ -125,7 +142,7 @@ static void place(const mbs_tree *tree, const double *q, const double *s, void *
             k->motion->columns(k, x, axes, S);
             move_general(k, parent, rate, u, S, x);
         }
-        own_inertia(k, x);
+        if (!only_poses) own_inertia(k, x);
     }
 }
 
@@ -211,6 +228,16 @@ static void release(const mbs_link *k, double *p, double *S)
     }
 }
 
+/* s' = -(p/m, J^-1 A^T n) where the ground is at rest. */
+static void release_lone(const mbs_link *k, const mbs_link_state *x, double *rate)
+{
+    double n[3];
+    for (int i = 0; i < 3; i++) rate[i] = -x->p[i] / k->mass;
+    mbs_rotate_back(x->A, x->p + 3, n);
+    mbs_rotate(k->mobility, n, rate + 3);
+    for (int i = 3; i < 6; i++) rate[i] = -rate[i];
+}
+
 static int eliminate(const mbs_tree *tree, void *state, double *pool)
 {
     mbs_link_state *all = state;
@@ -218,6 +245,10 @@ static int eliminate(const mbs_tree *tree, void *state, double *pool)
         const mbs_link *k = &tree->link[n];
         mbs_link_state *x = &all[n], *parent = &all[k->parent];
         double *S = pool + k->pool, *U = S + 6, Iz[6], p[6];
+        if (k->lone) {
+            release_lone(k, x, S);
+            continue;
+        }
         if (k->dof == 1) {
             times_inertia(x->I, S, U);
             double d = dot6(S, U);
@@ -252,6 +283,10 @@ static void reduce(const mbs_tree *tree, void *state, double *pool)
     for (int n = tree->n; n > 0; n--) {
         const mbs_link *k = &tree->link[n];
         mbs_link_state *x = &all[n];
+        if (k->lone) {
+            release_lone(k, x, pool + k->pool);
+            continue;
+        }
         release(k, x->p, pool + k->pool);
         add_force(x->p, x->c, all[k->parent].p);
     }
@@ -271,6 +306,12 @@ static void accelerate(const mbs_tree *tree, const double *base, void *state, co
         const double *S = pool + k->pool, *a = all[k->parent].p, *zeta = base ? x->zeta : none;
         double l[3], b[6];
         int dof = k->dof;
+        if (k->lone) { /* the ground does not turn */
+            for (int i = 0; i < 6; i++) sdot[k->s + i] = i < 3 ? S[i] - a[i] : S[i];
+            mbs_set(x->p, S);
+            mbs_rotate(x->A, S + 3, x->p + 3);
+            continue;
+        }
         mbs_cross(a + 3, x->c, l);
         for (int i = 0; i < 3; i++) {
             b[i] = a[i] + l[i] + zeta[i];
@@ -309,6 +350,13 @@ static void torques(const mbs_tree *tree, const double *base, void *state, const
         mbs_link_state *x = &all[n];
         const double *S = pool + k->pool, *parent = all[k->parent].zeta, *C = x->I + 15;
         double l[3], *a = x->zeta, *p = x->p;
+        if (k->lone) {
+            for (int i = 0; i < 3; i++) tau[k->s + i] = p[i] + k->mass * (parent[i] + sdot[k->s + i]);
+            mbs_rotate_back(x->A, p + 3, l);
+            mbs_rotate(k->J, sdot + k->s + 3, tau + k->s + 3);
+            for (int i = 0; i < 3; i++) tau[k->s + 3 + i] += l[i];
+            continue;
+        }
         mbs_cross(parent + 3, x->c, l);
         for (int i = 0; i < 3; i++) {
             a[i] += parent[i] + l[i];
@@ -325,6 +373,7 @@ static void torques(const mbs_tree *tree, const double *base, void *state, const
     for (int n = tree->n; n > 0; n--) {
         const mbs_link *k = &tree->link[n];
         const double *S = pool + k->pool;
+        if (k->lone) continue;
         for (int j = 0; j < k->dof; j++) tau[k->s + j] = dot6(S + 6 * j, all[n].p);
         if (k->parent) add_force(all[n].p, all[n].c, all[k->parent].p);
     }

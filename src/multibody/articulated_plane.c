@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static void place(const mbs_tree *tree, const double *q, const double *s, void *state, double *pool)
+static void place(const mbs_tree *tree, const double *q, const double *s, int only_poses, void *state,
+                  double *pool)
 {
     static const double none[3];
     mbs_plane_state *all = state;
@@ -16,6 +17,12 @@ static void place(const mbs_tree *tree, const double *q, const double *s, void *
         mbs_plane_state *x = &all[n];
         const double *rate = s ? s + k->s : none;
         double *S = pool + k->pool, pc = parent->cosine, ps = parent->sine, u[2], sigma[2] = {0, 0};
+        if (k->lone) { /* q = (r, angle), s = (r', omega) */
+            if (only_poses) continue;
+            x->c[0] = q[k->q], x->c[1] = q[k->q + 1];
+            memset(x->p, 0, sizeof x->p);
+            continue;
+        }
         u[0] = pc * k->si[0] - ps * k->si[1];
         u[1] = ps * k->si[0] + pc * k->si[1];
         x->angle = parent->angle + k->offset;
@@ -38,6 +45,7 @@ static void place(const mbs_tree *tree, const double *q, const double *s, void *
         }
         x->zeta[0] -= 2 * parent->omega * sigma[1];
         x->zeta[1] += 2 * parent->omega * sigma[0];
+        if (only_poses) continue;
         memset(x->I, 0, sizeof x->I);
         x->I[0] = x->I[2] = k->mass;
         x->I[5] = k->J[8];
@@ -83,6 +91,14 @@ static void release(const mbs_link *k, double *p, double *S)
     }
 }
 
+/* s' = -(p/m, n/J) where the ground is at rest. */
+static void release_lone(const mbs_link *k, const mbs_plane_state *x, double *rate)
+{
+    rate[0] = -x->p[0] / k->mass;
+    rate[1] = -x->p[1] / k->mass;
+    rate[2] = -x->p[2] * k->mobility[8];
+}
+
 static int eliminate(const mbs_tree *tree, void *state, double *pool)
 {
     mbs_plane_state *all = state;
@@ -90,6 +106,10 @@ static int eliminate(const mbs_tree *tree, void *state, double *pool)
         const mbs_link *k = &tree->link[n];
         mbs_plane_state *x = &all[n], *parent = &all[k->parent];
         double *S = pool + k->pool, *U = S + 3, *I = x->I, *p = x->p;
+        if (k->lone) {
+            release_lone(k, x, S);
+            continue;
+        }
         if (k->dof == 1) {
             U[0] = I[0] * S[0] + I[1] * S[1] + I[3] * S[2];
             U[1] = I[1] * S[0] + I[2] * S[1] + I[4] * S[2];
@@ -122,6 +142,10 @@ static void reduce(const mbs_tree *tree, void *state, double *pool)
     mbs_plane_state *all = state;
     for (int n = tree->n; n > 0; n--) {
         const mbs_link *k = &tree->link[n];
+        if (k->lone) {
+            release_lone(k, &all[n], pool + k->pool);
+            continue;
+        }
         release(k, all[n].p, pool + k->pool);
         add_force(all[n].p, all[n].c, all[k->parent].p);
     }
@@ -137,6 +161,11 @@ static void accelerate(const mbs_tree *tree, const double *base, void *state, co
         const mbs_link *k = &tree->link[n];
         mbs_plane_state *x = &all[n];
         const double *S = pool + k->pool, *a = all[k->parent].p, *zeta = base ? x->zeta : none;
+        if (k->lone) { /* the ground does not turn */
+            for (int i = 0; i < 3; i++) sdot[k->s + i] = i < 2 ? S[i] - a[i] : S[i];
+            memcpy(x->p, S, sizeof x->p);
+            continue;
+        }
         double b[3] = {a[0] - a[2] * x->c[1] + zeta[0], a[1] + a[2] * x->c[0] + zeta[1], a[2]}, rate[3];
         int dof = k->dof;
         const double *U = S + 3 * dof, *rest = U + 3 * dof + dof * dof;
@@ -168,6 +197,11 @@ static void torques(const mbs_tree *tree, const double *base, void *state, const
         mbs_plane_state *x = &all[n];
         const double *S = pool + k->pool, *parent = all[k->parent].I;
         double *a = x->I;
+        if (k->lone) {
+            for (int i = 0; i < 2; i++) tau[k->s + i] = x->p[i] + k->mass * (parent[i] + sdot[k->s + i]);
+            tau[k->s + 2] = x->p[2] + k->J[8] * sdot[k->s + 2];
+            continue;
+        }
         a[0] = parent[0] - parent[2] * x->c[1] + x->zeta[0];
         a[1] = parent[1] + parent[2] * x->c[0] + x->zeta[1];
         a[2] = parent[2];
@@ -181,6 +215,7 @@ static void torques(const mbs_tree *tree, const double *base, void *state, const
     for (int n = tree->n; n > 0; n--) {
         const mbs_link *k = &tree->link[n];
         const double *S = pool + k->pool;
+        if (k->lone) continue;
         for (int j = 0; j < k->dof; j++) tau[k->s + j] = dot3(S + 3 * j, all[n].p);
         if (k->parent) add_force(all[n].p, all[n].c, all[k->parent].p);
     }

@@ -7,6 +7,7 @@
 
 #include "core/number.h"
 #include "linalg/least_squares.h"
+#include "multibody/sparse_least.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +58,11 @@ static int least_step(assembly *x, int part, double *d)
                (size_t)nrow * sizeof *x->A);
     }
     if (n == 0) return -1;
-    int rank = dae_least_squares(nrow, n, x->A, x->b, RANK);
-    if (rank == -1) x->starved = 1;
-    if (rank < 0) return -1;
+    if (mbs_sparse_least(nrow, n, x->A, x->b)) {
+        int rank = dae_least_squares(nrow, n, x->A, x->b, RANK);
+        if (rank == -1) x->starved = 1;
+        if (rank < 0) return -1;
+    }
     n = 0;
     for (int c = 0; c < nv; c++) d[c] = x->fixed && x->fixed[part * nv + c] ? 0 : x->b[n++];
     return 0;
@@ -181,7 +184,8 @@ static double nearest(const assembly *x, const double *B, const double *c, const
             if (fixed && fixed[m->nv + k]) continue;
             memcpy(A + (size_t)n++ * (size_t)rows, B + (size_t)k * (size_t)rows, (size_t)rows * sizeof *A);
         }
-        if (n == 0 || dae_least_squares(rows, n, A, b, RANK) < 0) break;
+        if (n == 0) break;
+        if (mbs_sparse_least(rows, n, A, b) && dae_least_squares(rows, n, A, b, RANK) < 0) break;
         n = 0;
         for (int k = 0; k < m->nv; k++) v[k] += fixed && fixed[m->nv + k] ? 0 : b[n++];
     }

@@ -224,6 +224,19 @@ void mbs_separation_bias(const mbs_context *x, const mbs_frame *i, const mbs_fra
 }
 
 /* w . (v + A (omega x s)) = w . v + (s x A^T w) . omega */
+double mbs_distance_bias(const mbs_context *x, int body, const double *axis, const mbs_frame *i,
+                         const mbs_frame *j)
+{
+    double a[3], a1[3], a2[3], d[3], d1[3], d2[3];
+    mbs_axis(x, body, axis, a);
+    mbs_axis_rate(x, body, axis, a1);
+    mbs_axis_bias(x, body, axis, a2);
+    mbs_separation(x, i, j, d);
+    mbs_separation_rate(x, i, j, d1);
+    mbs_separation_bias(x, i, j, d2);
+    return mbs_dot(a2, d) + 2 * mbs_dot(a1, d1) + mbs_dot(a, d2);
+}
+
 void mbs_row_of_point(const mbs_context *x, const mbs_frame *f, const double *w, double sign, double *row6)
 {
     double b[3], c[3];
@@ -304,15 +317,24 @@ void mbs_coordinate_row(const mbs_context *x, const mbs_coordinate *q, double fa
     mbs_row_of_point(x, &q->i, h, -factor, row_i);
 }
 
+/* The same times the velocities. */
 double mbs_coordinate_rate(const mbs_context *x, const mbs_coordinate *q)
 {
-    double rows[12] = {0}, sum = 0;
     const mbs_pose *i = &x->pose[q->i.body], *j = &x->pose[q->j.body];
-    mbs_coordinate_row(x, q, 1, rows, rows + 6);
-    for (int k = 0; k < 3; k++) {
-        sum += rows[k] * i->v[k] + rows[3 + k] * i->w[k] + rows[6 + k] * j->v[k] + rows[9 + k] * j->w[k];
+    double c[3], h[3], d[3], d1[3], w[3];
+    if (q->kind == MBS_ANGLE && x->m->planar) return j->w[2] - i->w[2];
+    mbs_column(q->i.C, 2, c);
+    if (q->kind == MBS_ANGLE) { /* h = A_i c */
+        mbs_axis(x, q->i.body, c, h);
+        mbs_rotate(j->A, j->w, w);
+        return mbs_dot(h, w) - mbs_dot(c, i->w);
     }
-    return sum;
+    mbs_separation(x, &q->i, &q->j, d);
+    mbs_separation_rate(x, &q->i, &q->j, d1);
+    if (q->kind == MBS_LENGTH) return mbs_dot(d, d1) / mbs_norm(d);
+    mbs_axis(x, q->i.body, c, h);
+    mbs_axis_rate(x, q->i.body, c, w);
+    return mbs_dot(h, d1) + mbs_dot(w, d);
 }
 
 double mbs_coordinate_bias(const mbs_context *x, const mbs_coordinate *q)

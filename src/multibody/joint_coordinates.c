@@ -19,7 +19,9 @@ enum { max_corrections = 12 };
 #define SUSPECT 1e-3
 #define ROUNDED 1e-10
 #define BENT 1e2
-#define SAME_POSE 1e-4 /* a pose that differs by more does not belong to the tree; ours */
+#define ON_TREE 1e-9    /* a state of the bodies whose joints are open by less is one of the tree; ours */
+#define UNBALANCED 1e-9 /* of the largest force on a body: what its joint may leave; ours */
+#define SAME_POSE 1e-4  /* a pose that differs by more does not belong to the tree; ours */
 
 /* ---- Work space ------------------------------------------------------------------------------------------- */
 
@@ -77,8 +79,35 @@ static double *force_of(const mbs_tree *t, const workspace *w, int link)
 
 /* ---- From joints to bodies -------------------------------------------------------------------------------- */
 
-/* Poses of the bodies from the states of the links. */
-static void poses_of(const mbs_tree *t, const workspace *w, const double *q, const double *s)
+/* The pose of a body that nothing holds is its coordinates. */
+static void pose_of_lone(const mbs_tree *t, const workspace *w, int n, const double *q, const double *s,
+                         mbs_pose *x)
+{
+    const mbs_link *k = &t->link[n];
+    static const double none[6];
+    q += k->q;
+    s = s ? s + k->s : none;
+    mbs_set(x->v, s);
+    mbs_set(x->r, q);
+    if (t->m->planar) {
+        double c = cos(q[2]), d = sin(q[2]);
+        x->r[2] = x->v[2] = x->w[0] = x->w[1] = 0;
+        x->angle = q[2];
+        x->w[2] = s[2];
+        memset(x->A, 0, sizeof x->A);
+        x->A[0] = x->A[4] = c, x->A[3] = d, x->A[1] = -d, x->A[8] = 1;
+        return;
+    }
+    memcpy(x->A, ((const mbs_link_state *)w->state)[n].A, sizeof x->A);
+    mbs_set(x->w, s + 3);
+    x->angle = 0;
+    x->e = w->e + 4 * n;
+    k->motion->quaternion(k, q, w->e + 4 * n);
+    for (int i = 0; i < 4; i++) w->e[4 * n + i] *= w->sign[n];
+}
+
+/* Poses of the bodies from the states of the links; held: without lone bodies. */
+static void poses_of(const mbs_tree *t, const workspace *w, const double *q, const double *s, int held)
 {
     mbs_pose *ground = &w->pose[0];
     int bv = t->m->bv;
@@ -90,6 +119,10 @@ static void poses_of(const mbs_tree *t, const workspace *w, const double *q, con
         const mbs_pose *parent = &w->pose[t->link[k->parent].body];
         mbs_pose *x = &w->pose[k->body];
         const double *S = w->pool + k->pool;
+        if (k->lone) {
+            if (!held) pose_of_lone(t, w, n, q, s, x);
+            continue;
+        }
         double c[3] = {0, 0, 0}, omega[3] = {0, 0, 0}, l[3], d[4], *e = w->e + 4 * n;
         if (t->m->planar) {
             const mbs_plane_state *y = (const mbs_plane_state *)w->state + n;
@@ -131,10 +164,19 @@ static int to_absolute(double time, const double *q, const double *s, double *p,
     const mbs_mechanism *m = t->m;
     workspace w = open_work(t, work);
     (void)time;
-    t->recursion->place(t, q, s, w.state, w.pool);
-    poses_of(t, &w, q, s);
+    t->recursion->place(t, q, s, 1, w.state, w.pool);
+    poses_of(t, &w, q, s, 1);
     for (int k = 1; k <= m->nbody; k++, p += m->bp, v += m->bv) {
         const mbs_pose *x = &w.pose[k];
+        const mbs_link *link = &t->link[t->link_of[k]];
+        if (link->lone) {
+            memcpy(p, q + link->q, (size_t)m->bp * sizeof *p);
+            memcpy(v, s + link->s, (size_t)m->bv * sizeof *v);
+            if (m->planar) continue;
+            mbs_quaternion_normalize(p + 3);
+            for (int i = 0; i < 4; i++) p[3 + i] *= w.sign[t->link_of[k]];
+            continue;
+        }
         if (m->planar) {
             p[0] = x->r[0], p[1] = x->r[1], p[2] = x->angle;
             v[0] = x->v[0], v[1] = x->v[1], v[2] = x->w[2];
@@ -233,8 +275,8 @@ static int from_absolute(double time, const double *p, const double *v, double *
         k->motion->rates(k, &fit, s + k->s);
     }
     set_signs(t, &w, p, q);
-    t->recursion->place(t, q, s, w.state, w.pool);
-    poses_of(t, &w, q, s);
+    t->recursion->place(t, q, s, 0, w.state, w.pool);
+    poses_of(t, &w, q, s, 0);
     return other_pose(t, &w, p);
 }
 
@@ -441,17 +483,20 @@ static void apply_loads(const mbs_tree *t, const workspace *w, mbs_context *x)
     }
 }
 
-/* Links at (q, s) with their loads, and the acceleration of the ground: one that falls upwards has the effect of gravity. */
+/* Loads of placed links, or the acceleration of the ground: one that falls upwards has the effect of gravity. */
+static void set_loads(const mbs_tree *t, const workspace *w, mbs_context *x, double *base)
+{
+    if (t->with_loads) apply_loads(t, w, x);
+    for (int i = 0; !t->with_loads && i < (t->m->planar ? 2 : 3); i++) base[i] = -t->m->gravity[i];
+}
+
+/* Links at (q, s) with their loads. */
 static void place_with_loads(const mbs_tree *t, const workspace *w, mbs_context *x, const double *q,
                              const double *s, double *base)
 {
-    t->recursion->place(t, q, s, w->state, w->pool);
-    if (t->with_loads) {
-        poses_of(t, w, q, s);
-        apply_loads(t, w, x);
-    } else {
-        for (int i = 0; i < (t->m->planar ? 2 : 3); i++) base[i] = -t->m->gravity[i];
-    }
+    t->recursion->place(t, q, s, 0, w->state, w->pool);
+    if (t->with_loads) poses_of(t, w, q, s, 0);
+    set_loads(t, w, x, base);
 }
 
 static int torques(double time, const double *y, const double *sdot, double *tau, void *work, void *user)
@@ -509,6 +554,163 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
     return 0;
 }
 
+/* ---- Accelerations of the bodies --------------------------------------------------------------------------- */
+
+/* 1: (p, v) is not on the tree; what belongs to its joints would be an answer for another state. */
+static int is_elsewhere(const mbs_tree *t, const workspace *w, const double *p, const double *v)
+{
+    const mbs_mechanism *m = t->m;
+    for (int k = 1; k <= m->nbody; k++, p += m->bp, v += m->bv) {
+        const mbs_pose *x = &w->pose[k];
+        double far = fabs(x->r[0] - p[0]) + fabs(x->r[1] - p[1]), size = 1 + mbs_norm(x->r);
+        double fast = fabs(x->v[0] - v[0]) + fabs(x->v[1] - v[1]),
+               speed = 1 + mbs_norm(x->v) + mbs_norm(x->w);
+        if (m->planar) {
+            far += fabs(x->angle - p[2]);
+            fast += fabs(x->w[2] - v[2]);
+        } else {
+            far += fabs(x->r[2] - p[2]);
+            for (int i = 0; i < 4; i++) far += fabs(x->e[i] - p[3 + i]);
+            fast += fabs(x->v[2] - v[2]);
+            for (int i = 0; i < 3; i++) fast += fabs(x->w[i] - v[3 + i]);
+        }
+        if (!(far <= ON_TREE * size && fast <= ON_TREE * speed)) return 1;
+    }
+    return 0;
+}
+
+/* (r'', A^T omega') of all bodies; base: the acceleration of the ground that stands for gravity. */
+static void body_accelerations(const mbs_tree *t, const workspace *w, const double *base, double *a)
+{
+    for (int n = 1; n <= t->n; n++) {
+        int body = t->link[n].body;
+        const double *p = force_of(t, w, n);
+        double *out = a + (size_t)t->m->bv * (size_t)(body - 1);
+        for (int i = 0; i < 3; i++) out[i] = p[i] - (t->m->planar && i == 2 ? 0 : base[i]);
+        if (!t->m->planar) mbs_rotate_back(((const mbs_link_state *)w->state)[n].A, p + 3, out + 3);
+    }
+}
+
+/* f -= M a */
+static void subtract_inertia(const mbs_mechanism *m, const double *a, double *f)
+{
+    for (int k = 0; k < m->nbody; k++, a += m->bv, f += m->bv) {
+        const double *J = m->inertia + 9 * k;
+        for (int i = 0; i < (m->planar ? 2 : 3); i++) f[i] -= m->mass[k] * a[i];
+        if (m->planar) f[2] -= J[8] * a[2];
+        for (int i = 0; i < 3 && !m->planar; i++) f[3 + i] -= mbs_dot(J + 3 * i, a + 3);
+    }
+}
+
+/* lambda = (G G^T)^-1 G f, by Cholesky; what G^T lambda leaves of f goes to `left`. 1: the rows are dependent. */
+static int least_multipliers(int n, int bv, double G[6][6], const double *f, double *lambda, double *left)
+{
+    double L[6][6];
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = 0, whole;
+            for (int c = 0; c < bv; c++) sum += G[i][c] * G[j][c];
+            whole = sum;
+            for (int l = 0; l < j; l++) sum -= L[i][l] * L[j][l];
+            if (i == j && !(sum > 1e-8 * whole)) return 1;
+            L[i][j] = i == j ? 1 / sqrt(sum) : sum * L[j][j];
+        }
+        lambda[i] = 0;
+    }
+    memcpy(left, f, (size_t)bv * sizeof *f);
+    for (int pass = 0; pass < 2; pass++) { /* once more for the square of the condition */
+        double d[6];
+        for (int i = 0; i < n; i++) {
+            d[i] = 0;
+            for (int c = 0; c < bv; c++) d[i] += G[i][c] * left[c];
+            for (int l = 0; l < i; l++) d[i] -= L[i][l] * d[l];
+            d[i] *= L[i][i];
+        }
+        for (int i = n - 1; i >= 0; i--) {
+            for (int l = i + 1; l < n; l++) d[i] -= L[l][i] * d[l];
+            d[i] *= L[i][i];
+            lambda[i] += d[i];
+            for (int c = 0; c < bv; c++) left[c] -= G[i][c] * d[i];
+        }
+    }
+    return 0;
+}
+
+/* From the leaves to the ground: what f - M a leaves on a body is G^T lambda of the joint that it hangs on. 1: it is not. */
+static int multipliers(const mbs_tree *t, mbs_context *x, double *f, double *lambda)
+{
+    const mbs_mechanism *m = t->m;
+    static const int plane[] = {0, 1, 5}, space[] = {0, 1, 2, 3, 4, 5};
+    const int *at = m->planar ? plane : space;
+    for (int n = t->n; n > 0; n--) {
+        const mbs_link *k = &t->link[n];
+        double G[6][6], on_parent[6][6], value[6], left[6], *own = f + (size_t)m->bv * (size_t)(k->body - 1),
+                                                            size = 1;
+        int parent = t->link[k->parent].body, system[6], count = 0;
+        const mbs_joint_data *j = k->joint >= 0 ? &m->joint[k->joint] : NULL;
+        for (int g = 0; j && g < j->count; g++) {
+            const mbs_row *row = &m->row[j->first + g];
+            double rows[72] = {0};
+            row->type->jacobian(row, x, rows);
+            for (int i = 0; i < row->count; i++) {
+                if (row->system[i] < 0) continue;
+                if (count == 6) return 1;
+                memset(G[count], 0, sizeof G[count]);
+                memset(on_parent[count], 0, sizeof on_parent[count]);
+                for (int b = 0; b < row->nbody; b++) {
+                    if (row->body[b] != k->body && row->body[b] != parent) return 1;
+                    double *to = row->body[b] == k->body ? G[count] : on_parent[count];
+                    for (int c = 0; c < m->bv; c++) to[c] += rows[24 * i + 6 * b + at[c]];
+                }
+                system[count++] = row->system[i];
+            }
+        }
+        for (int c = 0; c < m->bv; c++) size = fmax(size, fabs(own[c]));
+        if (least_multipliers(count, m->bv, G, own, value, left)) return 1;
+        for (int c = 0; c < m->bv; c++) {
+            if (!(fabs(left[c]) <= UNBALANCED * size)) return 1;
+        }
+        for (int i = 0; i < count; i++) {
+            lambda[system[i]] = value[i];
+            for (int c = 0; parent && c < m->bv; c++)
+                f[(size_t)m->bv * (size_t)(parent - 1) + (size_t)c] -= on_parent[i][c] * value[i];
+        }
+    }
+    return 0;
+}
+
+int mbs_tree_acceleration(const mbs_mechanism *m, double time, const double *y, double *a, double *lambda)
+{
+    const mbs_tree *t = m->tree;
+    if (!t || t->nloop || m->friction) return 1;
+    size_t nz = (size_t)(t->nq + t->ns), nv = (size_t)m->nv;
+    char *memory = malloc(t->form.work_size + (nz + 2 * nv) * sizeof(double));
+    if (!memory) return -1;
+    double *z = (double *)(void *)(memory + t->form.work_size), *out = z + nz, *f = out + nv, base[6] = {0};
+    const double *v = y + m->np, *u = v + m->nv;
+    workspace w = open_work(t, memory);
+    mbs_context x = context_of(t, &w, time, u);
+    int bad = from_absolute(time, y, v, z, z + t->nq, memory, (void *)t) || is_elsewhere(t, &w, y, v);
+    if (!bad) {
+        set_loads(t, &w, &x, base);
+        bad = t->recursion->eliminate(t, w.state, w.pool);
+    }
+    if (!bad) {
+        t->recursion->accelerate(t, base, w.state, w.pool, w.sdot);
+        body_accelerations(t, &w, base, out);
+        for (size_t i = 0; i < nv; i++) bad |= !isfinite(out[i]);
+    }
+    if (!bad && lambda) {
+        const dae_mech *s = &m->system.mech;
+        s->force(&(dae_mech_point){.t = time, .p = y, .v = v, .u = u}, f, s->user);
+        subtract_inertia(m, out, f);
+        bad = multipliers(t, &x, f, lambda);
+    }
+    if (!bad && a) memcpy(a, out, nv * sizeof *a);
+    free(memory);
+    return bad != 0;
+}
+
 /* ---- Projection -------------------------------------------------------------------------------------------- */
 
 static double largest(int n, const double *x)
@@ -535,8 +737,8 @@ static int project(double time, double *q, double *s, void *work, void *user)
     normalize_all(t, q);
     for (int pass = 0; t->nloop; pass++) {
         mbs_context x = context_of(t, &w, time, NULL);
-        t->recursion->place(t, q, s, w.state, w.pool);
-        poses_of(t, &w, q, s);
+        t->recursion->place(t, q, s, 0, w.state, w.pool);
+        poses_of(t, &w, q, s, 0);
         rows_of(t, &w, &x, LOOP_POSITION, w.lambda);
         double worst = largest(t->nloop_g, w.lambda);
         if (t->recursion->eliminate(t, w.state, w.pool) || !(factor_loops(t, &w, t->nloop) > 0)) return 1;
@@ -646,6 +848,24 @@ static void set_sources(mbs_tree *t)
     }
 }
 
+/* J^-1 by cofactors; 0: J is not positive definite. */
+static int invert_inertia(int planar, const double *J, double *inverse)
+{
+    const double least = 1e-14; /* as the recursion wants it */
+    double whole = J[0] * J[4] * J[8],
+           c[6] = {J[4] * J[8] - J[5] * J[7], J[2] * J[7] - J[1] * J[8], J[1] * J[5] - J[2] * J[4],
+                   J[0] * J[8] - J[2] * J[6], J[2] * J[3] - J[0] * J[5], J[0] * J[4] - J[1] * J[3]};
+    double det = J[0] * c[0] + J[3] * c[1] + J[6] * c[2];
+    if (planar) {
+        inverse[8] = J[8] > 0 ? 1 / J[8] : 0;
+        return J[8] > 0;
+    }
+    if (!(J[0] > 0 && c[5] > least * J[0] * J[4] && det > least * whole)) return 0;
+    static const unsigned char at[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+    for (int i = 0; i < 9; i++) inverse[i] = c[at[i]] / det;
+    return 1;
+}
+
 static void set_links(mbs_tree *t, const int *joint)
 {
     const mbs_mechanism *m = t->m;
@@ -655,6 +875,7 @@ static void set_links(mbs_tree *t, const int *joint)
         k->ei[0] = k->ej[0] = 1;
         memcpy(k->axis, identity, sizeof identity);
         if (joint[k->body] >= 0) set_link(m, joint[k->body], k);
+        k->joint = joint[k->body];
         k->hinge = k->motion == &mbs_relative_turn;
         k->dof = k->motion->dof;
         k->q = t->nq;
@@ -665,6 +886,8 @@ static void set_links(mbs_tree *t, const int *joint)
         t->nq += k->dof + k->motion->turns;
         t->ns += k->dof;
         t->pool_size += (size_t)(k->dof * (2 * m->bv + k->dof + 1));
+        k->lone = joint[k->body] < 0 && k->mass > 0 && invert_inertia(m->planar, k->J, k->mobility);
+        t->link[k->parent].lone = 0;
     }
 }
 
@@ -699,7 +922,7 @@ static int lacks_inertia(const mbs_tree *t)
     if (!bad) {
         workspace w = open_work(t, work);
         from_absolute(0, t->m->p0, t->m->p0 + t->m->np, q, q + t->nq, work, (void *)t);
-        t->recursion->place(t, q, NULL, w.state, w.pool);
+        t->recursion->place(t, q, NULL, 0, w.state, w.pool);
         bad = t->recursion->eliminate(t, w.state, w.pool);
     }
     free(q);

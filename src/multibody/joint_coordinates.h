@@ -29,12 +29,18 @@ typedef struct mbs_tree {
  * is no memory: the arena knows). */
 int mbs_build_joint_form(mbs_mechanism *m);
 
+/* Accelerations of the bodies along the tree and, unless NULL, the multipliers of its joints, O(number of bodies). 0: done; > 0: there are
+ * loops, friction, or (p, v) is not on the tree: they have to be found from all rows; < 0: no memory. */
+int mbs_tree_acceleration(const mbs_mechanism *m, double t, const double *y, double *a, double *lambda);
+
 /* ---- articulated.c (space), articulated_plane.c ------------------------------------------------------------- */
 
-/* The recursion of a tree: walks over its links. state: n+1 states of the links; pool: S, U and factors. */
+/* The recursion of a tree: walks over its links. state: n+1 states of the links; pool: S, U and factors, of lone bodies s'. */
 typedef struct mbs_recursion {
-    /* Positions, velocities and inertias at (q, s), and the bias forces p of bodies without loads; s NULL: rest. */
-    void (*place)(const mbs_tree *tree, const double *q, const double *s, void *state, double *pool);
+    /* Positions, velocities and inertias at (q, s), and the bias forces p of bodies without loads; s NULL: rest. only_poses: no inertias,
+     * no forces, and no lone bodies, whose coordinates are their poses. */
+    void (*place)(const mbs_tree *tree, const double *q, const double *s, int only_poses, void *state,
+                  double *pool);
     /* From the leaves to the ground: articulated inertias and bias forces. 1: a joint moves no inertia. */
     int (*eliminate)(const mbs_tree *tree, void *state, double *pool);
     /* The same with the factors of the last elimination, for other p and zeta = 0. */

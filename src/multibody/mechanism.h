@@ -72,6 +72,7 @@ struct mbs_row {
     double period;           /* of the residual, 0: none */
     int motion;              /* number of the expression c(t), -1: none */
     double radius;
+    int carrier;   /* carried rows: 0: their axes are those of i, 1: of j */
     int joint;     /* it belongs to, -1: a driver */
     int driver;    /* it belongs to, -1: none */
     int first;     /* number of its first scalar row among all rows as described */
@@ -79,7 +80,7 @@ struct mbs_row {
     int *place;    /* positions of the values in the pattern of G: [k][b][c], -1: none */
 };
 
-extern const mbs_row_class mbs_row_coincide, mbs_row_dot1, mbs_row_dot2, mbs_row_coordinate,
+extern const mbs_row_class mbs_row_coincide, mbs_row_carried, mbs_row_dot1, mbs_row_dot2, mbs_row_coordinate,
     mbs_row_coupling_rate, mbs_row_roll_normal, mbs_row_roll_slip, mbs_row_knife;
 
 /* ---- Joints and forces ------------------------------------------------------------------------------- */
@@ -359,6 +360,9 @@ void mbs_axis_bias(const mbs_context *x, int body, const double *a, double *out)
 void mbs_separation(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d);
 void mbs_separation_rate(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d);
 void mbs_separation_bias(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d);
+/* d^2/dt^2 (a . d) at fixed v: a an axis of a body, d from i to j. */
+double mbs_distance_bias(const mbs_context *x, int body, const double *axis, const mbs_frame *i,
+                         const mbs_frame *j);
 /* Rows: adds the velocity row of w . (velocity of the point) and of n . (angular velocity of the body). */
 void mbs_row_of_point(const mbs_context *x, const mbs_frame *f, const double *w, double sign, double *row6);
 void mbs_row_of_rotation(const mbs_context *x, int body, const double *n, double sign, double *row6);

@@ -27,6 +27,7 @@ void mbs_model_destroy(mbs_model *m)
 {
     if (!m) return;
     free(m->parameter);
+    free(m->variable);
     free(m->body);
     free(m->shape);
     free(m->point);

@@ -1,5 +1,7 @@
 /* What a mechanism tells of its states beyond them: sensors, reactions of the joints, energy. */
 #include "multibody/acceleration.h"
+#include "multibody/dual.h"
+#include "multibody/forces/friction.h"
 
 #include "problem/problem.h"
 
@@ -83,6 +85,96 @@ static int energies(const dae_problem *p, int count, const double *t, const doub
     return status == DAE_ERR_MEMORY ? -2 : status < 0 ? -1 : 0;
 }
 
+/* ---- Whose work does not fit ----------------------------------------------------------------------------------
+ *
+ * An element that switches inside of a step has a power with a corner or a peak there: what its values go up and down beyond the
+ * change from one end to the other. A joint whose velocities do not fit (G v + gI is not 0) has reactions that work. Where no element
+ * has either, it is the one with the greatest power. */
+
+#define CORNER 1e-3 /* of the greatest power: less is smooth; ours */
+
+static const char *element_name(const mbs_mechanism *m, int i)
+{
+    if (i < m->nforce) return m->force[i].model->name;
+    i -= m->nforce;
+    if (i < 2 * m->njoint) return m->joint[i % m->njoint].model->name;
+    return m->model->driver[i - 2 * m->njoint].name;
+}
+
+/* The power of every force, of the friction in every joint, of the reactions in every joint, of every driver. */
+static dae_status powers(const mbs_mechanism *m, mbs_acceleration_solver *solver, double t, const double *y,
+                         double *f, double *lambda, double *gI, double *G, double *out)
+{
+    const dae_mech *s = &m->system.mech;
+    double *reaction = out + m->nforce + m->njoint, *driver = reaction + m->njoint;
+    const double *v = y + m->np;
+    dae_status status = m->nlambda ? mbs_acceleration_at(solver, t, y, NULL, lambda, NULL) : DAE_OK;
+    if (status < 0) return status;
+    mbs_context x = mbs_begin(m, t, y, v);
+    x.u = v + m->nv;
+    x.lambda = lambda;
+    x.f = f;
+    for (int k = 0; k < m->nforce + m->njoint; k++) {
+        const mbs_joint_data *j = k < m->nforce ? NULL : &m->joint[k - m->nforce];
+        memset(f, 0, (size_t)m->nv * sizeof *f);
+        mbs_dual_reset(&x);
+        if (!j && m->force[k].type->acts) m->force[k].type->apply(&m->force[k], &x);
+        else if (j && j->model->friction.mu > 0) mbs_apply_friction(j, &x);
+        out[k] = 0;
+        for (int i = 0; i < m->nv; i++) out[k] += f[i] * v[i];
+    }
+    mbs_end(&x);
+    dae_mech_point at = {.t = t, .p = y};
+    memset(reaction, 0, (size_t)(m->njoint + m->model->ndriver) * sizeof *reaction);
+    if (s->velocity) s->velocity(&at, gI, s->user);
+    for (int k = 0; k < m->nrows; k++) {
+        const mbs_row *r = &m->row[k];
+        if (r->driver >= 0 && r->system[0] >= 0) driver[r->driver] = lambda[r->system[0]] * gI[r->system[0]];
+    }
+    if (m->nlambda) s->constraint_sparse(&at, NULL, G, s->user);
+    for (int j = 0; m->nlambda && j < m->nv; j++)
+        for (int e = s->G_colptr[j]; e < s->G_colptr[j + 1]; e++) gI[s->G_rowind[e]] += G[e] * v[j];
+    for (int k = 0; k < m->nrows; k++) {
+        const mbs_row *r = &m->row[k];
+        for (int i = 0; i < r->count && r->joint >= 0; i++)
+            if (r->system[i] >= 0) reaction[r->joint] -= lambda[r->system[i]] * gI[r->system[i]];
+    }
+    return DAE_OK;
+}
+
+static int blame(const dae_problem *p, int count, const double *t, const double *y, char *name, size_t size)
+{
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    size_t n = (size_t)dae_system_size(&m->system), reaction = (size_t)(m->nforce + m->njoint),
+           driver = reaction + (size_t)m->njoint, elements = driver + (size_t)m->model->ndriver,
+           nG = m->nlambda ? (size_t)m->system.mech.G_colptr[m->nv] : 0;
+    double *work = calloc((size_t)(m->nv + 2 * m->nlambda) + nG + (size_t)count * elements + 1, sizeof *work);
+    mbs_acceleration_solver *solver = mbs_acceleration_create(m, NULL);
+    dae_status s = work && solver ? DAE_OK : DAE_ERR_MEMORY;
+    double *lambda = work + m->nv, *gI = lambda + m->nlambda, *G = gI + m->nlambda, *P = G + nG;
+    double corner = 0, most = 0;
+    size_t cornered = 0, strongest = 0;
+    for (int i = 0; i < count && s >= 0; i++)
+        s = powers(m, solver, t[i], y + (size_t)i * n, work, lambda, gI, G, P + (size_t)i * elements);
+    for (size_t k = 0; k < elements && s >= 0; k++) {
+        double turns = -fabs(P[(size_t)(count - 1) * elements + k] - P[k]), peak = 0;
+        for (int i = 0; i < count; i++) {
+            double now = P[(size_t)i * elements + k];
+            if (i) turns += fabs(now - P[(size_t)(i - 1) * elements + k]);
+            peak = fmax(peak, fabs(now));
+        }
+        if (peak > most) most = peak, strongest = k;
+        if (k >= reaction && k < driver) turns = peak; /* ideal joints do no work */
+        if (turns > corner) corner = turns, cornered = k;
+    }
+    if (s >= 0)
+        snprintf(name, size, "%s",
+                 most > 0 ? element_name(m, (int)(corner > CORNER * most ? cornered : strongest)) : "");
+    mbs_acceleration_destroy(solver);
+    free(work);
+    return s < 0 ? -1 : 0;
+}
+
 dae_status mbs_problem_derive(dae_problem *p, const mbs_mechanism *m)
 {
     static const char *const part[] = {"fx", "fy", "fz", "mx", "my", "mz"};
@@ -102,7 +194,7 @@ dae_status mbs_problem_derive(dae_problem *p, const mbs_mechanism *m)
             unit[n++] = c < 3 ? "N" : "N m";
         }
     }
-    p->derived =
-        (dae_derived){.ncolumn = n, .column = name, .unit = unit, .columns = columns, .energy = energies};
+    p->derived = (dae_derived){
+        .ncolumn = n, .column = name, .unit = unit, .columns = columns, .energy = energies, .blame = blame};
     return dae_problem_exhausted(p) ? DAE_ERR_MEMORY : DAE_OK;
 }

@@ -19,7 +19,9 @@ typedef struct mbs_relative mbs_relative;
 typedef struct mbs_link {
     const mbs_relative *motion;
     int hinge;        /* 1: motion is mbs_relative_turn, which the recursions know by heart */
+    int lone;         /* 1: a free body on which nothing hangs: its own inertia is all that it moves */
     int body, parent; /* parent: a link */
+    int joint;        /* of the mechanism; -1: none */
     int q, s;         /* its first coordinate and rate */
     int dof;
     size_t
@@ -32,6 +34,7 @@ typedef struct mbs_link {
     double ei[4], ej[4];  /* Euler parameters of the frames on parent and body */
     double pitch, offset; /* of the type; plane: constant angle */
     double mass, J[9];
+    double mobility[9]; /* J^-1, of lone ones; plane: its last number */
 } mbs_link;
 
 /* Motion and inertia of a link in space, all in global axes; forces and velocities refer to the center of mass. */

@@ -401,6 +401,12 @@ static int add_text(mbs_builder *b, const char *field, const char *text, int pur
                   hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
         return -1;
     }
+    if (!dae_expression_prepare(e, purpose == MBS_FOR_MOTION ? DAE_EXPRESSION_CURVE : DAE_EXPRESSION_VALUE) ||
+        (purpose == MBS_FOR_FORCE && !dae_expression_prepare(e, DAE_EXPRESSION_GRADIENT))) {
+        dae_expression_destroy(e);
+        dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");
+        return -1;
+    }
     if (dae_expression_work(e) + 300 > m->work_size) m->work_size = dae_expression_work(e) + 300;
     m->expression[m->nexpression] = e;
     int event = purpose == MBS_FOR_EVENT &&
@@ -534,7 +540,9 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
     case MBS_TIME: return x->t;
     case MBS_BODY_POSITION: return b->r[s->component];
     case MBS_BODY_ANGLE: return b->angle;
-    case MBS_BODY_QUATERNION: return b->e[s->component];
+    case MBS_BODY_QUATERNION: /* of the orientation: what is integrated has length 1 but for errors */
+        return b->e[s->component] /
+               sqrt(b->e[0] * b->e[0] + b->e[1] * b->e[1] + b->e[2] * b->e[2] + b->e[3] * b->e[3]);
     case MBS_BODY_VELOCITY: return b->v[s->component];
     case MBS_BODY_OMEGA: return b->w[s->component];
     case MBS_JOINT_COORDINATE: return mbs_coordinate_value(x, joint_coordinate(x, s));
@@ -546,6 +554,7 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
         (s->kind == MBS_POINT_POSITION ? mbs_point_position : mbs_point_velocity)(x, &f, out);
         return out[s->component];
     case MBS_FORCE_SIGNAL: {
+        if (!x->nz && !x->J) return mbs_force_dual(x, s->object, (mbs_force_component)s->component).x;
         mbs_context plain = *x;
         plain.nz = 0;
         plain.J = NULL;
@@ -580,14 +589,23 @@ double mbs_signal_value(mbs_context *x, const mbs_signal *s)
     }
 }
 
-/* The variables of an expression stand at the end of the work array. */
+/* The values of the variables of an expression, without derivatives, at the end of the work array. */
+static const double *plain_values(mbs_context *x, int n, const int *variable, const mbs_dual *local)
+{
+    double *values = x->work + (x->m->work_size - 300);
+    for (int k = 0; k < n; k++) {
+        const mbs_signal *s = &x->m->signal[variable[k]];
+        values[k] = s->kind == MBS_LOCAL ? local[s->object].x : mbs_signal_value(x, s);
+    }
+    return values;
+}
+
 double mbs_expression_at(mbs_context *x, int expression)
 {
     const dae_expression *e = x->m->expression[expression];
     const int *variable;
     int n = dae_expression_variables(e, &variable);
-    double *values = x->work + (x->m->work_size - 300);
-    for (int k = 0; k < n; k++) values[k] = mbs_signal_value(x, &x->m->signal[variable[k]]);
+    const double *values = plain_values(x, n, variable, NULL);
     if (x->note) mbs_note_expression(x, expression, values);
     return dae_expression_value_on(e, mbs_expression_sides(x, expression), values, x->work);
 }
@@ -640,16 +658,11 @@ mbs_dual mbs_signal_dual(mbs_context *x, const mbs_signal *s, const mbs_dual *lo
 mbs_dual mbs_expression_dual(mbs_context *x, int expression, const mbs_dual *local)
 {
     const dae_expression *e = x->m->expression[expression];
-    const int *variable;
+    const int *variable, *side = mbs_expression_sides(x, expression);
     int n = dae_expression_variables(e, &variable);
-    double *values = x->work + (x->m->work_size - 300), gradient[256];
+    double gradient[256];
     mbs_dual out = mbs_fresh(x, 0);
-    for (int k = 0; k < n; k++) {
-        size_t mark = x->used;
-        values[k] = mbs_signal_dual(x, &x->m->signal[variable[k]], local).x;
-        x->used = mark;
-    }
-    const int *side = mbs_expression_sides(x, expression);
+    const double *values = plain_values(x, n, variable, local);
     if (x->note) mbs_note_expression(x, expression, values);
     if (!x->nz) {
         out.x = dae_expression_value_on(e, side, values, x->work);
@@ -672,16 +685,11 @@ mbs_dual mbs_expression_partial(mbs_context *x, int expression, const mbs_dual *
     const dae_expression *e = x->m->expression[expression];
     const int *variable;
     int n = dae_expression_variables(e, &variable), b = 0;
-    double *values = x->work + (x->m->work_size - 300), direction[256] = {0}, still[256] = {0}, own[2],
-           both[2], other[2];
+    double direction[256] = {0}, still[256] = {0}, own[2], both[2], other[2];
     mbs_dual out = mbs_fresh(x, 0);
     while (b < n && (x->m->signal[variable[b]].kind != by || x->m->signal[variable[b]].object != 0)) b++;
     if (b == n) return out;
-    for (int k = 0; k < n; k++) {
-        size_t mark = x->used;
-        values[k] = mbs_signal_dual(x, &x->m->signal[variable[k]], local).x;
-        x->used = mark;
-    }
+    const double *values = plain_values(x, n, variable, local);
     const int *side = mbs_expression_sides(x, expression);
     direction[b] = 1;
     dae_expression_curve_on(e, side, values, direction, still, own, x->work);

@@ -1,4 +1,5 @@
 /* Topology: spanning tree over the bodies, joints that close loops, redundant constraints. */
+#include "linalg/svd.h"
 #include "multibody/mechanism.h"
 
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 enum { dense_limit = 1500 }; /* rows; above it redundancy is not looked for */
 #define REDUNDANT 1e-8       /* part of a row outside the span of the others, relative; ours */
 #define DISTURBANCE 1e-2     /* of the second state at which it is tested; ours */
+#define SAME 1e-6            /* how far a direction may turn against a body that carries it; ours */
 #define MANY_ROWS 60         /* ours: from here on they are taken as sparse */
 
 /* ---- Tree -------------------------------------------------------------------------------------------- */
@@ -124,77 +126,84 @@ dae_status mbs_build_tree(mbs_builder *b)
 
 /* ---- Redundancy -------------------------------------------------------------------------------------- */
 
-/* Marks rows (order gives their sequence) that are combinations of earlier ones: Gram-Schmidt, twice. Rows already
- * marked are left out. */
-static void dependent_rows(int nrow, int nv, const double *G, const int *order, double *basis,
-                           unsigned char *mark)
+/* What rows span. Few rows: an orthonormal basis by Gram-Schmidt, twice. Many rows have few entries each: elimination, every row
+ * with its largest entry that is left as pivot, so that rows of far bodies do not meet; what is left of a row is never less
+ * than what Gram-Schmidt leaves. */
+typedef struct span {
+    int nrow, nv, n, many;
+    const double *G;           /* nrow*nv column-major */
+    double *basis;             /* n rows of nv, and room for one */
+    int *list, *pivot, *count; /* many: entries of each row */
+} span;
+
+/* Row `row` of G to x; its square. */
+static double row_of(const span *s, int row, double *x)
 {
-    int n = 0;
-    for (int k = 0; k < nrow; k++) {
-        int row = order[k];
-        double *x = basis + (size_t)n * (size_t)nv, norm = 0, left = 0;
-        mark[row] = 0;
-        for (int c = 0; c < nv; c++) {
-            x[c] = G[(size_t)c * (size_t)nrow + (size_t)row];
-            norm += x[c] * x[c];
-        }
-        for (int pass = 0; pass < 2; pass++) {
-            for (int i = 0; i < n; i++) {
-                const double *q = basis + (size_t)i * (size_t)nv;
-                double dot = 0;
-                for (int c = 0; c < nv; c++) dot += q[c] * x[c];
-                for (int c = 0; c < nv; c++) x[c] -= dot * q[c];
-            }
-        }
-        for (int c = 0; c < nv; c++) left += x[c] * x[c];
-        if (n == nv || left <= REDUNDANT * REDUNDANT * norm || norm == 0) {
-            mark[row] = 1;
-            continue;
-        }
-        left = 1 / sqrt(left);
-        for (int c = 0; c < nv; c++) x[c] *= left;
-        n++;
+    double norm = 0;
+    for (int c = 0; c < s->nv; c++) {
+        x[c] = s->G[(size_t)c * (size_t)s->nrow + (size_t)row];
+        norm += x[c] * x[c];
     }
+    return norm;
 }
 
-/* The same for many rows, which have few entries each: elimination, every row with its largest entry that is left as pivot,
- * so that rows of far bodies do not meet. What is left of a row is never less than what Gram-Schmidt leaves.
- * list: nv*(nv+1) + 2 nv numbers for work. */
-static void dependent_sparse_rows(int nrow, int nv, const double *G, const int *order, double *basis,
-                                  int *list, unsigned char *mark)
+/* What is left of x outside of the span; its square. */
+static double reduce(const span *s, double *x)
 {
-    int n = 0, *pivot = list + (size_t)nv * (size_t)(nv + 1), *count = pivot + nv;
-    for (int k = 0; k < nrow; k++) {
-        int row = order[k], best = 0;
-        double *x = basis + (size_t)n * (size_t)nv, norm = 0, left = 0;
-        for (int c = 0; c < nv; c++) {
-            x[c] = G[(size_t)c * (size_t)nrow + (size_t)row];
-            norm += x[c] * x[c];
+    size_t nv = (size_t)s->nv;
+    double left = 0;
+    for (int pass = 0; pass < 2 && !s->many; pass++) {
+        for (int i = 0; i < s->n; i++) {
+            const double *q = s->basis + (size_t)i * nv;
+            double dot = 0;
+            for (size_t c = 0; c < nv; c++) dot += q[c] * x[c];
+            for (size_t c = 0; c < nv; c++) x[c] -= dot * q[c];
         }
-        for (int i = 0; i < n;
-             i++) { /* in their order: an earlier row has entries where later ones have their pivots */
-            const double *q = basis + (size_t)i * (size_t)nv;
-            const int *at = list + (size_t)i * (size_t)nv;
-            double factor = x[pivot[i]];
-            if (factor == 0) continue;
-            for (int j = 0; j < count[i]; j++) x[at[j]] -= factor * q[at[j]];
-            x[pivot[i]] = 0;
-        }
-        for (int c = 0; c < nv; c++) {
-            left += x[c] * x[c];
-            if (fabs(x[c]) > fabs(x[best])) best = c;
-        }
-        mark[row] = n == nv || left <= REDUNDANT * REDUNDANT * norm || norm == 0;
-        if (mark[row]) continue;
-        double scale = 1 / x[best];
-        int *at = list + (size_t)n * (size_t)nv;
-        count[n] = 0;
-        for (int c = 0; c < nv; c++) {
-            if (x[c] == 0) continue;
-            x[c] *= scale;
-            at[count[n]++] = c;
-        }
-        pivot[n++] = best;
+    }
+    for (int i = 0; i < s->n && s->many;
+         i++) { /* in their order: an earlier row has entries where later ones have their pivots */
+        const double *q = s->basis + (size_t)i * nv;
+        const int *at = s->list + (size_t)i * nv;
+        double factor = x[s->pivot[i]];
+        if (factor == 0) continue;
+        for (int j = 0; j < s->count[i]; j++) x[at[j]] -= factor * q[at[j]];
+        x[s->pivot[i]] = 0;
+    }
+    for (size_t c = 0; c < nv; c++) left += x[c] * x[c];
+    return left;
+}
+
+/* The reduced row behind the basis becomes one of it; left: its square. */
+static void extend(span *s, double left)
+{
+    size_t nv = (size_t)s->nv, best = 0;
+    double *x = s->basis + (size_t)s->n * nv;
+    for (size_t c = 0; c < nv; c++) {
+        if (fabs(x[c]) > fabs(x[best])) best = c;
+    }
+    double scale = 1 / (s->many ? x[best] : sqrt(left));
+    int *at = s->many ? s->list + (size_t)s->n * nv : NULL, entries = 0;
+    for (size_t c = 0; c < nv; c++) {
+        if (x[c] == 0) continue;
+        x[c] *= scale;
+        if (at) at[entries++] = (int)c;
+    }
+    if (at) {
+        s->count[s->n] = entries;
+        s->pivot[s->n] = (int)best;
+    }
+    s->n++;
+}
+
+/* Marks rows (order gives their sequence, the first `upto` of it) that are combinations of earlier ones. */
+static void dependent_rows(span *s, const int *order, int upto, unsigned char *mark)
+{
+    s->n = 0;
+    for (int k = 0; k < upto; k++) {
+        double *x = s->basis + (size_t)s->n * (size_t)s->nv, norm = row_of(s, order[k], x),
+               left = reduce(s, x);
+        mark[order[k]] = s->n == s->nv || left <= REDUNDANT * REDUNDANT * norm || norm == 0;
+        if (!mark[order[k]]) extend(s, left);
     }
 }
 
@@ -242,37 +251,152 @@ static void rows_at(const mbs_mechanism *m, const double *y, double *G)
     mbs_end(&x);
 }
 
+/* ---- Directions that are redundant ------------------------------------------------------------------------
+ *
+ * Where some of the rows d = 0 of two points that meet follow from others, it is a direction along which they do, and that direction turns
+ * with the mechanism: what is left out in global axes would be needed after a quarter of a turn (a governor with its
+ * spindle, a third crank of a parallelogram with the crank). With the null directions of what is left of the rows outside of the span of those
+ * before them,
+ *     R = (1 - P) G_k,   R^T = U S V^T,   the last columns of V,
+ * rows a_k . d are taken in axes V that are carried by the body in which these directions do not move from one pose to another. */
+
+typedef struct directions {
+    span s;
+    const double *G[2]; /* at two poses */
+    const double *y[2];
+    const int *order;
+    unsigned char *spare; /* nrow */
+    double *R;            /* 3*nv */
+} directions;
+
+/* R of a group at a pose, as columns: rows of the axes E (count columns of 3, global); *size: the square of all of them. */
+static void left_of_group(directions *x, const mbs_mechanism *m, const mbs_row *r, int pose, const double *E,
+                          double *size)
+{
+    int before = 0;
+    size_t nv = (size_t)m->nv;
+    while (x->order[before] != r->first) before++;
+    x->s.G = x->G[pose];
+    dependent_rows(&x->s, x->order, before, x->spare);
+    double *row = x->s.basis + (size_t)x->s.n * nv;
+    memset(x->R, 0, 3 * nv * sizeof *x->R);
+    *size = 0;
+    for (int i = 0; i < r->count; i++) {
+        *size += row_of(&x->s, r->first + i, row);
+        for (int k = 0; k < r->count; k++) {
+            for (size_t c = 0; c < nv; c++) x->R[(size_t)k * nv + c] += E[3 * k + i] * row[c];
+        }
+    }
+    for (int k = 0; k < r->count; k++) reduce(&x->s, x->R + (size_t)k * nv);
+}
+
+/* 1: the last `null` of the axes E, which are carried by a body (0: by none), are redundant at the second pose too. */
+static int carried(directions *x, const mbs_mechanism *m, const mbs_row *r, int body, int null,
+                   const double *E)
+{
+    double local[9], now[9], size, left = 0;
+    for (int pose = 0; pose < 2; pose++) {
+        mbs_context c = mbs_begin(m, m->model->simulation.t0, x->y[pose], NULL);
+        for (int k = 0; k < 3; k++) {
+            if (pose) mbs_rotate(c.pose[body].A, local + 3 * k, now + 3 * k);
+            else mbs_rotate_back(c.pose[body].A, E + 3 * k, local + 3 * k);
+        }
+        mbs_end(&c);
+    }
+    left_of_group(x, m, r, 1, now, &size);
+    for (int k = r->count - null; k < r->count; k++) {
+        for (int c = 0; c < m->nv; c++) left += x->R[k * m->nv + c] * x->R[k * m->nv + c];
+    }
+    return left <= SAME * SAME * size;
+}
+
+/* Group k in axes that move with its redundant directions; null: how many there are. */
+static void carry(directions *x, mbs_mechanism *m, int k, int null)
+{
+    mbs_row *r = &m->row[k];
+    double E[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, V[9], s[3], size;
+    left_of_group(x, m, r, 0, E, &size);
+    dae_svd(m->nv, r->count, x->R, s, V);
+    for (int i = 0; i < r->count; i++) {
+        for (int j = 0; j < r->count; j++) E[3 * j + i] = V[j * r->count + i];
+    }
+    if (carried(x, m, r, 0, null, E)) return; /* global axes will do */
+    for (int side = 0; side < 2; side++) {
+        mbs_frame *f = side ? &r->j : &r->i;
+        if (!f->body || !carried(x, m, r, f->body, null, E)) continue;
+        mbs_context c = mbs_begin(m, m->model->simulation.t0, x->y[0], NULL);
+        for (int j = 0; j < 3; j++) {
+            double a[3];
+            mbs_rotate_back(c.pose[f->body].A, E + 3 * j, a);
+            for (int i = 0; i < 3; i++) f->C[3 * i + j] = a[i];
+        }
+        mbs_end(&c);
+        r->type = &mbs_row_carried;
+        r->carrier = side;
+        return;
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------ */
+
+/* Rows that follow from others at both poses are marked; those that do at the first only are a singular pose. */
+static void mark_rows(mbs_mechanism *m, directions *x, unsigned char *mark)
+{
+    size_t nrow = (size_t)m->nrow;
+    for (int pose = 0; pose < 2; pose++) {
+        x->s.G = x->G[pose];
+        dependent_rows(&x->s, x->order, m->nrow, mark + (size_t)pose * nrow);
+    }
+    m->singular = -1;
+    for (size_t i = 0; i < nrow; i++) {
+        if (mark[i] && !mark[nrow + i] && m->singular < 0) m->singular = (int)i;
+        mark[i] = mark[i] && mark[nrow + i];
+    }
+}
+
 dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
 {
     mbs_mechanism *m = b->m;
     size_t nrow = (size_t)m->nrow, nv = (size_t)m->nv, n = (size_t)(m->np + m->nv + m->nu);
     if (!nrow || nrow > dense_limit || plain_tree(m)) return DAE_OK;
-    double *G = malloc(nrow * nv * sizeof *G), *basis = malloc((nv + 1) * nv * sizeof *basis),
-           *y = malloc(n * sizeof *y);
-    int *order = malloc(nrow * sizeof *order);
-    unsigned char *mark = calloc(2 * nrow, 1);
-    int many = nrow > MANY_ROWS, *list = many ? malloc((nv * (nv + 1) + 2 * nv) * sizeof *list) : NULL;
+    int many = nrow > MANY_ROWS;
+    double *G = malloc((2 * nrow * nv + (nv + 1) * nv + 2 * n + 3 * nv) * sizeof *G);
+    int *order = malloc(nrow * sizeof *order), *list = malloc((many ? nv * (nv + 3) : 1) * sizeof *list);
+    unsigned char *mark = calloc(3 * nrow, 1);
     m->redundant = dae_arena_ints(m->arena, nrow);
-    int ok = G && basis && y && order && mark && m->redundant && (list || !many);
+    int ok = G && order && list && mark && m->redundant;
     if (ok) {
+        double *basis = G + 2 * nrow * nv, *y = basis + (nv + 1) * nv, t = m->model->simulation.t0;
+        directions x = {.s = {.nrow = m->nrow, .nv = m->nv, .many = many, .basis = basis, .list = list},
+                        .G = {G, G + nrow * nv},
+                        .y = {y, y + n},
+                        .order = order,
+                        .spare = mark + 2 * nrow,
+                        .R = y + 2 * n};
+        x.s.pivot = many ? list + nv * (nv + 1) : NULL;
+        x.s.count = many ? x.s.pivot + nv : NULL;
         sequence(m, order);
         memcpy(y, y0, n * sizeof *y);
-        dae_status s = mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL);
+        dae_status s = mbs_assemble(m, t, y, NULL, NULL);
         if (s == DAE_OK) {
             rows_at(m, y, G);
-            if (many) dependent_sparse_rows(m->nrow, m->nv, G, order, basis, list, mark);
-            else dependent_rows(m->nrow, m->nv, G, order, basis, mark);
-            disturb(m, y); /* a rank that drops at the start only is a singular pose, no redundancy */
-            s = mbs_assemble(m, m->model->simulation.t0, y, NULL, NULL);
-            if (s == DAE_OK) {
-                rows_at(m, y, G);
-                if (many) dependent_sparse_rows(m->nrow, m->nv, G, order, basis, list, mark + nrow);
-                else dependent_rows(m->nrow, m->nv, G, order, basis, mark + nrow);
-                for (size_t i = 0; i < nrow; i++) {
-                    if (mark[i] && !mark[nrow + i] && m->singular < 0) m->singular = (int)i;
-                    mark[i] = mark[i] && mark[nrow + i];
-                }
+            memcpy(y + n, y, n * sizeof *y);
+            disturb(m, y + n); /* a rank that drops at the start only is a singular pose, no redundancy */
+            s = mbs_assemble(m, t, y + n, NULL, NULL);
+            if (s != DAE_OK) memcpy(y + n, y, n * sizeof *y);
+            rows_at(m, y + n, G + nrow * nv);
+            mark_rows(m, &x, mark);
+            int changed = 0;
+            for (int k = 0; k < m->nrows && s == DAE_OK; k++) {
+                int null = 0;
+                for (int i = 0; i < m->row[k].count; i++) null += mark[m->row[k].first + i];
+                if (m->row[k].type != &mbs_row_coincide || !null || null == m->row[k].count) continue;
+                carry(&x, m, k, null);
+                changed |= m->row[k].type == &mbs_row_carried;
             }
+            for (int pose = 0; pose < 2 && changed; pose++)
+                rows_at(m, y + (size_t)pose * n, G + (size_t)pose * nrow * nv);
+            if (changed) mark_rows(m, &x, mark);
             for (int i = 0; i < m->nrow; i++) {
                 if (mark[i]) m->redundant[m->nredundant++] = i;
             }
@@ -281,8 +405,6 @@ dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
     }
     free(list);
     free(G);
-    free(basis);
-    free(y);
     free(order);
     free(mark);
     return ok ? DAE_OK : dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");

@@ -35,6 +35,7 @@ const dae_form_type *dae_forms_find(const dae_forms *forms, const char *name, da
     if (!strcmp(name, forms->as_written)) return NULL;
     for (const dae_form_type *const *t = forms->type; *t; t++) {
         if (!strcmp((*t)->info.name, name)) return *t;
+        if (!strcmp((*t)->info.name, forms->as_written)) continue;
         if (used > 0 && (size_t)used < sizeof all)
             used += snprintf(all + used, sizeof all - (size_t)used, ", %s", (*t)->info.name);
     }

@@ -2,15 +2,21 @@
  * need more memory than is allowed, checkpoints are kept and the stretches between them are run again, bit for bit. */
 #include "sensitivity/adjoint.h"
 
+#include <daedalus/quadrature.h>
+
 #include "core/matrix.h"
+#include "sensitivity/forward.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define STEP 3e-6  /* relative increments of parameters, as in forward.c */
-#define MOVE 6e-6  /* the cube root of the rounding unit */
+#define STEP \
+    1e-6 /* relative increments of parameters: third derivatives of projections are large (forward.c has 3e-6) */
+#define MOVE 6e-6 /* the cube root of the rounding unit */
+#define MOVE_MAP \
+    1e-5 /* of maps, by differences of eighth order: loops that turn fast bend much, 5e-7 on rssp by those of second */
 #define MEMORY 1e9 /* bytes, unless told */
 enum { MOST_STAGES = 7 };
 
@@ -306,8 +312,23 @@ static int measure(gradient_run *g, part_fn *part, int k, double t, const double
     return 0;
 }
 
-/* A map z -> out of a member: a projection, a jump. */
+/* A map z -> out of a member: a projection, a jump; of the integral too, which nothing but a jump changes. */
 typedef int map_fn(gradient_run *g, int j, int side, const node *k, const double *z, double *out);
+
+/* r(t*, z) - r(t*, after): what the integral gains for every second that the event comes later. 0 where there is no integral. */
+static int running_jump(gradient_run *g, dae_simulation *m, double t, const double *z, const double *after,
+                        double *jump)
+{
+    dae_adjoint *a = &g->a;
+    double r[2];
+    *jump = 0;
+    if (a->n == a->nz) return 0;
+    if (part_of(a, running_part, 0, m, t, z, &r[0], NULL) ||
+        part_of(a, running_part, 0, m, t, after, &r[1], NULL))
+        return -1;
+    *jump = r[0] - r[1];
+    return 0;
+}
 
 /* The same for a jump whose derivatives are known. > 0: they are not. */
 static int through_exact(gradient_run *g, const node *k, const double *z)
@@ -316,17 +337,19 @@ static int through_exact(gradient_run *g, const node *k, const double *z)
     const dae_family *f = a->f;
     const dae_events *e = &f->sim->events;
     int nz = a->nz;
-    double *s = a->y, *after = a->v[0], *out = a->v[1], *next = a->v[2], shift;
+    double *s = a->y, *after = a->v[0], *out = a->v[1], *next = a->v[2], shift, gain, weight;
     dae_copy(nz, z, after);
     dae_zero(nz, out);
     if (e->action(k->event, k->t, k->rising, after, out, e->user) < 0) return -1;
+    if (running_jump(g, f->sim, k->t, z, after, &gain)) return -1;
+    weight = a->n > nz ? g->lambda[nz] * gain : 0; /* of dt* */
     dae_zero(nz, s);
     for (int c = 0; c < nz; c++) {
         s[c] = 1;
         int r = dae_jumps_exact(&g->jumps, NULL, k->event, k->t, z, after, s, out, &shift);
         s[c] = 0;
         if (r) return r;
-        next[c] = 0;
+        next[c] = weight * shift;
         for (int i = 0; i < nz; i++) next[c] += g->lambda[i] * out[i];
     }
     for (int j = 0; j < f->count; j++) { /* nothing may have been added where one is not known */
@@ -336,6 +359,7 @@ static int through_exact(gradient_run *g, const node *k, const double *z)
         if (f->direction[j].component >= 0) continue;
         int r = dae_jumps_exact(&g->jumps, &f->direction[j], k->event, k->t, z, after, s, out, &shift);
         if (r) return -1;
+        a->gradient[j] += weight * shift;
         for (int i = 0; i < nz; i++) a->gradient[j] += g->lambda[i] * out[i];
     }
     dae_copy(nz, next, g->lambda);
@@ -346,24 +370,24 @@ static int through_exact(gradient_run *g, const node *k, const double *z)
 static int through(gradient_run *g, map_fn *map, const node *k, const double *z)
 {
     dae_adjoint *a = &g->a;
-    int nz = a->nz, r = 0;
+    int nz = a->nz, n = a->n, r = 0;
     double *x = a->y, *low = a->v[0], *high = a->v[1], *next = a->v[2];
     for (int j = 0; j < a->f->count && !r; j++) {
         r = map(g, j, 0, k, z, low);
         if (!r) r = map(g, j, 1, k, z, high);
-        for (int i = 0; i < nz && !r; i++)
+        for (int i = 0; i < n && !r; i++)
             a->gradient[j] += g->lambda[i] * (high[i] - low[i]) / dae_family_width(a->f, j);
     }
-    dae_copy(nz, z, x);
+    dae_copy(n, z, x);
     for (int c = 0; c < nz && !r; c++) {
-        double d = MOVE * fmax(fabs(z[c]), fmin(a->floor[c], 1));
-        x[c] = z[c] - d;
-        r = map(g, -1, 0, k, x, low);
-        x[c] = z[c] + d;
-        if (!r) r = map(g, -1, 0, k, x, high);
+        double d = MOVE_MAP * fmax(fabs(z[c]), fmin(a->floor[c], 1)), sum = 0;
+        for (int q = 0; q < DAE_WIDE && !r; q++) {
+            x[c] = z[c] + dae_family_place[q] * d;
+            r = map(g, -1, 0, k, x, low);
+            for (int i = 0; i < n; i++) sum += g->lambda[i] * dae_family_weight[q] * (low[i] - z[i]);
+        }
         x[c] = z[c];
-        next[c] = 0;
-        for (int i = 0; i < nz; i++) next[c] += g->lambda[i] * (high[i] - low[i]) / (2 * d);
+        next[c] = sum / d;
     }
     if (!r) dae_copy(nz, next, g->lambda);
     return r;
@@ -372,14 +396,19 @@ static int through(gradient_run *g, map_fn *map, const node *k, const double *z)
 static int projected(gradient_run *g, int j, int side, const node *k, const double *z, double *out)
 {
     const dae_integrator *it = member(&g->a, j, side)->it;
-    dae_copy(g->a.nz, z, out);
+    dae_copy(g->a.n, z, out);
     return it->ivp.project(k->t + k->h, out, it->ivp.project_user);
 }
 
 static int jumped(gradient_run *g, int j, int side, const node *k, const double *z, double *out)
 {
-    dae_copy(g->a.nz, z, out);
-    return dae_jumps_map(&g->jumps, member(&g->a, j, side), k->event, k->t, k->rising, g->record + k->z, out);
+    dae_simulation *m = member(&g->a, j, side);
+    double shift, gain;
+    dae_copy(g->a.n, z, out);
+    int r = dae_jumps_map(&g->jumps, m, k->event, k->t, k->rising, g->record + k->z, out, &shift);
+    if (!r) r = running_jump(g, m, k->t, z, out, &gain);
+    if (!r && g->a.n > g->a.nz) out[g->a.nz] += shift * gain;
+    return r;
 }
 
 /* The nodes from last to first; after: z at the end of the last one. */
@@ -543,6 +572,14 @@ static dae_status pick_method(gradient_run *g, dae_error *err)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
                         "the adjoint takes ODEs and M y' = f; mechanisms in joint or "
                         "state-space form");
+    for (int j = 0; j < a->f->count; j++) {
+        if (a->f->direction[j].mass.count < 0)
+            return dae_fail(
+                err, DAE_ERR_UNSUPPORTED, NAN,
+                "parameter %s changes which derivatives the mass matrix combines, which the adjoint does "
+                "not follow; take the mode \"forward\"",
+                a->f->direction[j].name);
+    }
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         if (strcmp(m, table[k].name) != 0) continue;
         a->erk = table[k].erk;
@@ -598,8 +635,8 @@ static dae_status take_memory(gradient_run *g, dae_error *err)
         a->v[i] = dae_arena_reals(m, n);
         a->p[i] = dae_arena_reals(m, n);
     }
-    double **vector[] = {&a->x,   &a->w,    &a->fl,   &a->fh,     &a->y,     &a->dy, &a->fl1,
-                         &a->fh1, &a->rowz, &a->lift, &g->lambda, &g->start, &g->end};
+    double **vector[] = {&a->x,   &a->w,    &a->fl,   &a->fh,  &a->y,      &a->dy,    &a->fl1,
+                         &a->fh1, &a->rowz, &a->lift, &a->now, &g->lambda, &g->start, &g->end};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) *vector[k] = dae_arena_reals(m, n);
     a->low = dae_arena_reals(m, np);
     a->lowdy = dae_arena_reals(m, np > n ? np : n);
@@ -690,10 +727,6 @@ static dae_status make_integrator(gradient_run *g, dae_error *err)
             g->sys.dae = (dae_dae){.n = a->n, .f = run_f, .jac = jac ? run_jac : NULL, .user = a};
             if (a->M) g->sys.dae.mass = dae_dense(a->n, a->M);
         }
-        if (own->ivp.project || own->chart || own->sys.switches.count || a->f->sim->events.count)
-            return dae_fail(
-                err, DAE_ERR_UNSUPPORTED, NAN,
-                "an integral with events, switches, projections or charts: take mode \"forward\"");
     }
     a->autonomous = g->sys.structure.autonomous;
     g->it = dae_integrator_create(&g->sys, &o, err);
@@ -800,80 +833,129 @@ static dae_status adjoint(dae_family *f, const dae_gradient_options *opt, const 
 
 typedef struct sums {
     const dae_functional *G;
-    double *y, *s, *dy;
+    double *y, *s, *dy, *rate; /* n, n*count, n, n */
     int n, count;
     double *value, *gradient;
 } sums;
 
-static int add_part(const sums *x, part_fn *part, int k, double weight, double t)
+static int add_part(const sums *x, part_fn *part, int k, double t)
 {
     double value = 0;
     for (int i = 0; i < x->n; i++) x->dy[i] = 0;
     if (part(x->G, k, t, x->y, &value, x->dy)) return -1;
-    *x->value += weight * value;
+    *x->value += value;
     for (int j = 0; j < x->count; j++) {
         for (int i = 0; i < x->n; i++) {
-            if (x->dy[i] != 0) x->gradient[j] += weight * x->dy[i] * x->s[i + j * x->n];
+            if (x->dy[i] != 0) x->gradient[j] += x->dy[i] * x->s[i + j * x->n];
         }
     }
     return 0;
 }
 
-/* The integral over the last step, Gauss-Legendre with 5 points. */
-static int integrate(dae_sensitivity *s, const sums *x, double from, double to, dae_error *err)
+/* The running part as an integrand of dae_quadrature. */
+typedef struct integrand {
+    const dae_functional *G;
+    double *dy; /* n: not wanted */
+} integrand;
+
+static int running_value(double t, const double *y, double *value, void *user)
 {
-    static const double place[5] = {0.04691007703066800, 0.23076534494715846, 0.5, 0.76923465505284154,
-                                    0.95308992296933200},
-                        weight[5] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444,
-                                     0.23931433524968324, 0.11846344252809454};
-    for (int i = 0; i < 5; i++) {
-        double t = from + place[i] * (to - from);
-        if (dae_sensitivity_interpolate(s, t, x->y, x->s, err) < 0) return -1;
-        if (add_part(x, running_part, 0, weight[i] * (to - from), t)) return -1;
+    const integrand *x = user;
+    return running_part(x->G, 0, t, y, value, x->dy);
+}
+
+static int running_slope(double t, const double *y, double *dy, void *user)
+{
+    const integrand *x = user;
+    double value;
+    return running_part(x->G, 0, t, y, &value, dy);
+}
+
+/* The end has moved with the event that ended the run: (end_t + end_y y') dt* /dp, along y' by a difference. */
+static int move_end(dae_sensitivity *s, const sums *x)
+{
+    const double *dt;
+    int count;
+    double t = dae_sensitivity_time(s), d = MOVE * fmax(fabs(t), 1), value[2];
+    dae_sensitivity_events(s, &dt, &count);
+    if (count < 1 || dae_sensitivity_rate(s, x->rate)) return -1;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < x->n; i++) x->s[i] = x->y[i] + (k ? d : -d) * x->rate[i];
+        if (end_part(x->G, 0, t + (k ? d : -d), x->s, &value[k], x->dy)) return -1;
     }
+    for (int j = 0; j < x->count; j++)
+        x->gradient[j] += (value[1] - value[0]) / (2 * d) * dt[x->count * (count - 1) + j];
     return 0;
 }
 
+/* Parts at times and at the end. */
+static dae_status forward_points(const dae_problem *p, const dae_gradient_options *opt,
+                                 const char *const *name, const sums *x, dae_gradient_stats *stats,
+                                 dae_error *err)
+{
+    dae_sensitivity_options o = {.simulation = opt->simulation, .mode = "auto"};
+    const dae_functional *G = x->G;
+    int bad = 0;
+    dae_sensitivity *s = dae_sensitivity_open(p, &o, name, x->count, err);
+    dae_status r = s ? dae_sensitivity_start(s, err) : err->status < 0 ? err->status : DAE_ERR_INTERNAL;
+    for (int k = 0; k <= G->ntimes && r == DAE_OK && !bad; k++) {
+        int last = k == G->ntimes;
+        r = dae_sensitivity_advance(s, last ? opt->simulation.t_end : G->times[k], err);
+        if (r < 0 || r == DAE_CANCELLED) break;
+        if (r == DAE_EVENT && !last)
+            r = dae_fail(err, DAE_ERR_EVENT, dae_sensitivity_time(s),
+                         "an event ended the run at t = %.10g, before t = %.10g, where a value is wanted",
+                         dae_sensitivity_time(s), G->times[k]);
+        if (r < 0 || (last && !G->end)) break;
+        memcpy(x->y, dae_sensitivity_state(s), (size_t)x->n * sizeof *x->y);
+        memcpy(x->s, dae_sensitivity_values(s), (size_t)x->n * (size_t)x->count * sizeof *x->s);
+        bad = add_part(x, last ? end_part : at_part, k, dae_sensitivity_time(s));
+        if (!bad && r == DAE_EVENT) bad = move_end(s, x);
+    }
+    if (s) stats->steps = dae_sensitivity_stats(s).accepted;
+    dae_sensitivity_close(s);
+    if (r >= 0 && bad) return dae_fail(err, DAE_ERR_CALLBACK, NAN, "the functional cannot be evaluated");
+    return r;
+}
+
+/* The integral by dae_quadrature, through events and to a moving end; the other parts by a run of their own. */
 static dae_status forward_gradient(const dae_problem *p, const dae_gradient_options *opt,
                                    const dae_functional *G, const char *const *name, int count, double *value,
                                    double *gradient, dae_gradient_stats *stats, dae_error *err)
 {
-    dae_sensitivity_options o = {.simulation = opt->simulation, .mode = "auto"};
-    int n = dae_system_size(&p->system), bad = 0;
-    double *room = calloc((size_t)n * (size_t)(count + 2), sizeof *room), begin = seconds();
-    dae_sensitivity *s = room ? dae_sensitivity_open(p, &o, name, count, err) : NULL;
-    if (!room) no_memory(err);
-    dae_status r = s ? dae_sensitivity_start(s, err) : err->status < 0 ? err->status : DAE_ERR_INTERNAL;
-    sums x = {G, room, room ? room + n : NULL, NULL, n, count, value, gradient};
-    if (room) x.dy = room + (size_t)n * (size_t)(count + 1);
+    size_t n = (size_t)dae_system_size(&p->system);
+    double *room = calloc(n * (size_t)(count + 3) + (size_t)count, sizeof *room), begin = seconds(),
+           *part = room ? room + n * (size_t)(count + 3) : NULL, all = 0;
+    if (!room) return no_memory(err);
+    sums x = {.G = G,
+              .y = room,
+              .dy = room + n,
+              .rate = room + 2 * n,
+              .s = room + 3 * n,
+              .n = (int)n,
+              .count = count,
+              .value = value,
+              .gradient = gradient};
+    dae_status r = DAE_OK;
     *value = 0;
     for (int j = 0; j < count; j++) gradient[j] = 0;
-    int next = 0;
-    double t_end = opt->simulation.t_end, d = t_end > p->t0 ? 1 : -1;
-    while (r == DAE_OK && !bad && d * (t_end - dae_sensitivity_time(s)) > 0) {
-        double from = dae_sensitivity_time(s), goal = next < G->ntimes ? G->times[next] : t_end;
-        r = G->running ? dae_sensitivity_step(s, err) : dae_sensitivity_advance(s, goal, err);
-        double to = dae_sensitivity_time(s);
-        if (r >= 0 && G->running) bad = integrate(s, &x, from, to, err);
-        while (r >= 0 && !bad && next < G->ntimes && d * (to - G->times[next]) >= 0) {
-            if (dae_sensitivity_interpolate(s, G->times[next], x.y, x.s, err) < 0) {
-                memcpy(x.y, dae_sensitivity_state(s), (size_t)n * sizeof *x.y);
-                memcpy(x.s, dae_sensitivity_values(s), (size_t)n * (size_t)count * sizeof *x.s);
-            }
-            bad = add_part(&x, at_part, next, 1, G->times[next]);
-            next++;
-        }
+    if (G->end || G->ntimes) r = forward_points(p, opt, name, &x, stats, err);
+    if (G->running && r >= 0 && r != DAE_CANCELLED) {
+        integrand one = {G, x.dy};
+        dae_quadrature_options o = dae_quadrature_options_default(p);
+        o.simulation = opt->simulation;
+        o.by = name;
+        o.nby = count;
+        o.mode = "forward";
+        o.g = running_value;
+        o.dgdy = running_slope;
+        o.user = &one;
+        r = dae_quadrature(p, &o, NULL, 1, NULL, 0, &all, NULL, part, err);
+        *value += all;
+        dae_axpy(count, 1, part, gradient);
     }
-    if (r >= 0 && !bad && G->end) {
-        memcpy(x.y, dae_sensitivity_state(s), (size_t)n * sizeof *x.y);
-        memcpy(x.s, dae_sensitivity_values(s), (size_t)n * (size_t)count * sizeof *x.s);
-        bad = add_part(&x, end_part, 0, 1, dae_sensitivity_time(s));
-    }
-    if (s) stats->steps = dae_sensitivity_stats(s).accepted;
     stats->forward_seconds = seconds() - begin;
-    dae_sensitivity_close(s);
     free(room);
-    if (r >= 0 && bad) return dae_fail(err, DAE_ERR_CALLBACK, NAN, "the functional cannot be evaluated");
     return r < 0 || r == DAE_CANCELLED ? r : DAE_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct dae_adjoint {
         *p[DAE_ADJOINT_STAGES];       /* n each */
     double *x, *w, *fl, *fh, *y, *dy; /* n each */
     double *fl1, *fh1, *rowz, *lift;  /* n each */
+    double *now;                      /* n: f where something is collected */
     double *low, *lowdy, *lifted;     /* of the problem: its n each */
     const double *floor;              /* nz: sizes below which a component counts as this */
     double *mu;                       /* radau: n for each stage */

@@ -12,6 +12,7 @@
 
 #include "core/matrix.h"
 #include "method/radau/coefficients.h"
+#include "sensitivity/masses.h"
 
 #include <float.h>
 #include <math.h>
@@ -51,20 +52,24 @@ static double dot(int n, const double *x, const double *y)
     return sum;
 }
 
-/* gradient_j += weight * q^T f_pj at (t, Y) */
+/* gradient_j += weight * q^T (f_pj - B_j f) at (t, Y), dM/dp_j = B_j M */
 static int collect(dae_adjoint *a, double t, const double *Y, const double *q, double weight)
 {
     const dae_family *f = a->f;
+    int masses = 0;
+    for (int j = 0; j < f->count; j++) masses |= f->direction[j].mass.count > 0;
+    if (masses && dae_adjoint_f(a, -1, 0, t, Y, a->now)) return 1;
     for (int j = 0; j < f->count; j++) {
         const dae_direction_of *d = &f->direction[j];
         if (d->component >= 0) continue;
+        if (d->mass.count > 0) a->gradient[j] -= weight * dae_masses_product(&d->mass, q, a->now);
         if (f->tangents && d->exact) { /* what is integrated does not depend on p */
             if (f->tangents->rate(f->p, &f->sim->it->sys, t, Y, 0, NULL, d->parameter, a->fl)) return 1;
             a->gradient[j] += weight * dot(a->nz, q, a->fl);
             continue;
         }
         int r = 0;
-        for (int k = 0; k < 4 && d->width > 0 && !r; k++) {
+        for (int k = 0; k < DAE_WIDE && d->width > 0 && !r; k++) {
             r = dae_adjoint_f_of(a, d->wide[k].sim, t, Y, a->fl);
             a->gradient[j] += weight * dae_family_weight[k] / d->width * dot(a->n, q, a->fl);
         }
@@ -213,6 +218,10 @@ static int rodas_collect(dae_adjoint *a, double t, double h, const double *z, co
     for (int j = 0; j < f->count && !r; j++) {
         const dae_direction_of *d = &f->direction[j];
         if (d->component >= 0) continue;
+        for (int i = 0; i < s && d->mass.count > 0; i++) { /* d/dp = -B J u_i */
+            dae_matrix_multiply(&(dae_matrix){.n = n, .pattern = a->pattern, .a = a->J}, n, a->u[i], a->x);
+            a->gradient[j] -= dae_masses_product(&d->mass, a->v[i], a->x);
+        }
         if (f->tangents && d->exact) {
             const dae_system *sys = &f->sim->it->sys;
             r = f->tangents->jacobian(f->p, sys, t, z, 0, NULL, d->parameter, a->values);

@@ -1,6 +1,6 @@
 /* Sensitivity equations beside the system: Z = (z, s_1, ..., s_k) with
  *
- *     M s_j' = J s_j + f_pj        (F_z s_j + F_z' s_j' + F_pj = 0),        J = df/dz at (t, z)
+ *     M s_j' = J s_j + f_pj - B_j f,  dM/dp_j = B_j M        (F_z s_j + F_z' s_j' + F_pj = 0),        J = df/dz at (t, z)
  *
  * The Jacobian of the whole is block triangular, with J on the diagonal and D_j = d/dz (J s_j + f_pj) below the first block; one
  * factorization of a block serves all (dae_pattern.columns). Newton methods converge simultaneously, Rosenbrock methods keep
@@ -12,6 +12,7 @@
 #include "sensitivity/engine.h"
 
 #include "core/matrix.h"
+#include "sensitivity/masses.h"
 
 #include <math.h>
 
@@ -101,27 +102,26 @@ static int is_exact(const dae_engine *e, int j)
 static int needs_jacobian(const dae_engine *e)
 {
     int needed = 0;
-    for (int j = 0; j < e->f->count; j++) needed |= !is_exact(e, j);
+    for (int j = 0; j < e->f->count; j++) needed |= !is_exact(e, j) && !e->f->direction[j].inside;
     return needed && has_jacobian(((const columns *)e->self)->sys);
 }
 
-/* out += the derivative along (s, s', p_j) from four values of f each: parts of s and of p are taken together where the increment
+/* out += the derivative along (s, s', p_j) from eight values of f each: parts of s and of p are taken together where the increment
  * of p moves z by little. along: s is wanted too. */
-static int fourth_order(dae_engine *e, double t, const double *z, const double *zp, const double *s,
+static int wide_product(dae_engine *e, double t, const double *z, const double *zp, const double *s,
                         const double *sp, int j, int along, double size, double *out)
 {
-    static const int at[4] = {-2, -1, 1, 2};
     columns *c = e->self;
     const dae_direction_of *d = &e->f->direction[j];
     int n = c->n, r = 0, one = along && d->width * size < DAE_WIDE_MOVE;
     for (int part = 0; part < 2 && !r; part++) { /* along s; along p */
         double h = one || part ? d->width : DAE_WIDE_MOVE / size;
         if (!part && (one || !along || size == 0)) continue;
-        for (int k = 0; k < 4 && !r; k++) {
+        for (int k = 0; k < DAE_WIDE && !r; k++) {
             const dae_system *f = part ? system_of(e, d->wide[k].sim) : c->sys;
             int moves = one || !part;
-            if (moves) move(n, z, at[k] * h, s, c->zl);
-            if (moves && sp) move(n, zp, at[k] * h, sp, c->zpl);
+            if (moves) move(n, z, dae_family_place[k] * h, s, c->zl);
+            if (moves && sp) move(n, zp, dae_family_place[k] * h, sp, c->zpl);
             r = value(f, t, moves ? c->zl : z, moves && sp ? c->zpl : zp, c->fl);
             dae_axpy(n, dae_family_weight[k] / h, c->fl, out);
         }
@@ -136,13 +136,19 @@ static int product(dae_engine *e, double t, const double *z, const double *zp, c
     columns *c = e->self;
     const dae_family *f = e->f;
     if (is_exact(e, j)) return f->tangents->rate(f->p, c->sys, t, z, 0, s, f->direction[j].parameter, out);
+    if (f->direction[j].inside) {
+        const dae_tangents *in = f->p->tangents;
+        int failed = in->inside_values(f->inside, t, z, s, f->direction[j].parameter, f->values);
+        if (!failed) in->inside_pick(f->inside, f->values, NULL, out, NULL);
+        return failed;
+    }
     int n = c->n, r = 0, exact = has_jacobian(c->sys);
     double width = dae_family_width(e->f, j), size = exact ? 0 : dae_engine_size(e, z, s);
     int one = !exact && !sp && !c->products && together(e, j, size);
     if (!exact && e->f->direction[j].width > 0) {
         dae_zero(n, out);
         if (sp) size = fmax(size, dae_engine_size(e, zp, sp));
-        return fourth_order(e, t, z, zp, s, sp, j, 1, size, out);
+        return wide_product(e, t, z, zp, s, sp, j, 1, size, out);
     }
     if (exact) {
         dae_matrix J = {.n = n, .pattern = c->pattern, .a = c->J};
@@ -166,7 +172,7 @@ static int product(dae_engine *e, double t, const double *z, const double *zp, c
         dae_axpy(n, 1, c->fl, out);
         return r;
     }
-    if (f->direction[j].width > 0) return fourth_order(e, t, z, zp, s, sp, j, 0, 0, out);
+    if (f->direction[j].width > 0) return wide_product(e, t, z, zp, s, sp, j, 0, 0, out);
     const double *zl = z, *zh = z;
     if (one) {
         move(n, z, e->f->direction[j].side[0].step, s, c->zl);
@@ -234,6 +240,8 @@ static int second(dae_engine *e, double t, const double *z, const double *zp, co
     const dae_family *f = e->f;
     if (is_exact(e, j))
         return f->tangents->jacobian(f->p, c->sys, t, z, 0, s, f->direction[j].parameter, out);
+    if (f->direction[j].inside)
+        return f->p->tangents->inside_jacobian(f->inside, t, z, s, f->direction[j].parameter, out);
     int n = c->n, r = 0;
     double size = dae_engine_size(e, z, s), width = dae_family_width(e->f, j);
     if (sp) size = fmax(size, dae_engine_size(e, zp, sp));
@@ -278,6 +286,7 @@ static int evaluate(dae_engine *e, double t, const double *all, const double *al
             dae_scatter(&e->layout, 1 + j, e->zp, out);
         } else {
             r = product(e, t, z, zp, all + at, allp ? allp + at : NULL, j, out + at);
+            dae_masses_apply(&e->f->direction[j].mass, out, out + at);
         }
     }
     return r;
@@ -302,6 +311,9 @@ static int block_jacobian(dae_engine *e, double t, const double *all, const doub
         size_t at = (size_t)(1 + j) * (size_t)c->n;
         r = second(e, t, all, allp, all + at, allp ? allp + at : NULL, j, derivative,
                    out + (long)(1 + j) * c->count);
+        if (!r)
+            dae_masses_jacobian(&e->f->direction[j].mass, &c->pattern, c->n, out,
+                                out + (long)(1 + j) * c->count);
     }
     return r;
 }
@@ -323,12 +335,6 @@ static int dfdyp(double t, const double *all, const double *allp, double *out, v
 
 /* ---- Where it can be used ---------------------------------------------------------------------------------------- */
 
-static int same_mass(const dae_matrix *a, const dae_matrix *b)
-{
-    if (a->n != b->n) return 0;
-    return a->n == 0 || !memcmp(a->a, b->a, (size_t)dae_pattern_count(&a->pattern, a->n) * sizeof *a->a);
-}
-
 const char *dae_columns_refuse(const dae_family *f, const dae_parameter_products *products)
 {
     const dae_system *s = &f->sim->it->sys;
@@ -344,10 +350,10 @@ const char *dae_columns_refuse(const dae_family *f, const dae_parameter_products
     if (products && (f->sim->form || f->sim->own || f->sim->as_mechanism))
         return "functions for df/dp belong to the system as it stands";
     for (int j = 0; j < f->count && s->kind == DAE_KIND_DAE && !products; j++) {
-        for (int k = 0; k < 2; k++) {
-            if (!same_mass(&s->dae.mass, &dae_family_side(f, j, k)->it->sys.dae.mass))
-                return "the mass matrix depends on a parameter";
-        }
+        const dae_mass_factor *B = &f->direction[j].mass;
+        if (B->count < 0) return "a parameter changes what derivatives the mass matrix combines";
+        if (!dae_masses_fits(B, &s->structure.jacobian))
+            return "a parameter of the mass matrix combines equations, and the Jacobian is sparse";
     }
     return NULL;
 }

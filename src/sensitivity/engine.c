@@ -81,7 +81,7 @@ static int share_memory(const dae_engine *e)
             const dae_memory *m = &dae_family_side(e->f, j, side)->it->memory;
             if (m->user != own->user) bad = m->load(m->user, buffer, size) != 0;
         }
-        for (int k = 0; k < 4 && !bad && e->f->direction[j].width > 0; k++) {
+        for (int k = 0; k < DAE_WIDE && !bad && e->f->direction[j].width > 0; k++) {
             const dae_memory *m = &e->f->direction[j].wide[k].sim->it->memory;
             bad = m->load(m->user, buffer, size) != 0;
         }
@@ -139,8 +139,43 @@ static int raise(const dae_engine *e, dae_simulation *m, double t, const double 
     return bad ? -1 : 0;
 }
 
+/* 1: all columns are known inside of the form. */
+static int is_inside(const dae_engine *e)
+{
+    int inside = e->columns && e->f->inside;
+    for (int j = 0; j < e->f->count && inside; j++) inside = e->f->direction[j].inside;
+    return inside;
+}
+
+/* Columns in other variables: all that the old ones determine is differentiated before. */
+static int chart_inside(dae_engine *e, double t, double *all)
+{
+    const dae_family *f = e->f;
+    const dae_integrator *own = f->sim->it;
+    const dae_tangents *in = f->p->tangents;
+    size_t count = (size_t)in->inside_count(f->inside);
+    double *values = malloc(((size_t)f->count * count + 1) * sizeof *values);
+    int r = values ? 0 : -1;
+    dae_gather(&e->layout, 0, all, e->zp);
+    for (int j = 0; j < f->count && !r; j++) {
+        dae_gather(&e->layout, 1 + j, all, e->z);
+        if (in->inside_values(f->inside, t, e->zp, e->z, f->direction[j].parameter,
+                              values + (size_t)j * count))
+            r = -1;
+    }
+    if (!r) r = own->chart(t, e->zp, own->chart_user);
+    if (r > 0) dae_scatter(&e->layout, 0, e->zp, all);
+    for (int j = 0; j < f->count && r > 0; j++) {
+        in->inside_pick(f->inside, values + (size_t)j * count, e->z, NULL, NULL);
+        dae_scatter(&e->layout, 1 + j, e->z, all);
+    }
+    free(values);
+    return r < 0 || share_memory(e) ? -1 : r;
+}
+
 int dae_engine_chart(dae_engine *e, double t, double *all)
 {
+    if (is_inside(e)) return chart_inside(e, t, all);
     const dae_integrator *own = e->f->sim->it;
     int n = e->f->n, nz = e->f->nz, count = e->f->count;
     size_t room = (size_t)e->size + 2 * (size_t)count * (size_t)n + (size_t)n * (size_t)nz + 2 * (size_t)nz;

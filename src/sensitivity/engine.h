@@ -36,8 +36,8 @@ static inline dae_simulation *dae_engine_member(const dae_engine *e, int c)
     return c == 0 ? e->f->sim : dae_family_side(e->f, (c - 1) / 2, (c - 1) % 2);
 }
 
-/* Parts of a state by which differences of fourth order move it: about the fifth root of the rounding unit */
-#define DAE_WIDE_MOVE 1e-3
+/* Parts of a state by which differences of eighth order move it, as WIDE of family.c */
+#define DAE_WIDE_MOVE (1.0 / 256)
 /* How far z moves for one unit in direction s, in parts of itself. */
 double dae_engine_size(const dae_engine *e, const double *z, const double *s);
 

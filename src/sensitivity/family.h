@@ -15,16 +15,26 @@ typedef struct dae_relative {
     double step;          /* what was added to the parameter; 0: it stands for the problem itself */
 } dae_relative;
 
+enum { DAE_WIDE = 8 };
+
+/* B of dM/dp = B M (masses.h): entries, rows ascending. count 0: M does not depend on p; < 0: there is no such B. */
+typedef struct dae_mass_factor {
+    int count, *row, *column;
+    double *value;
+} dae_mass_factor;
+
 typedef struct dae_direction_of {
     const char *name;
     double value;         /* of the parameter */
     int component;        /* >= 0: its initial value is meant */
     int parameter;        /* its number, else -1 */
     int exact;            /* 1: the tangents of the problem know it */
+    int inside;           /* 1: those inside of its form do */
     dae_relative side[2]; /* [0] smaller, [1] larger */
     dae_relative
-        wide[4];  /* p - 2d, p - d, p + d, p + 2d with a larger d, for differences of fourth order; or none */
-    double width; /* d; 0: none */
+        wide[DAE_WIDE]; /* p - 4d .. p + 4d with a larger d, for differences of eighth order; or none */
+    double width;       /* d; 0: none */
+    dae_mass_factor mass;
 } dae_direction_of;
 
 typedef struct dae_family {
@@ -37,6 +47,9 @@ typedef struct dae_family {
     dae_direction_of *direction;
     /* exact derivatives of the system, which is integrated as it stands; NULL: there are none */
     const dae_tangents *tangents;
+    /* or of what happens inside of a form that the problem brings along, where direction.inside says so */
+    dae_form_tangents *inside;
+    double *values; /* of it */
 } dae_family;
 
 /* A value of parameter k as a setting that dae_problem_variant reads back as it: equation files want the unit. */
@@ -60,8 +73,9 @@ static inline dae_simulation *dae_family_side(const dae_family *f, int j, int si
     dae_simulation *s = f->direction[j].side[side].sim;
     return s ? s : f->sim;
 }
-/* Weights of the four values at -2d, -d, d, 2d: their sum over d is the derivative, with an error of d^4. */
-extern const double dae_family_weight[4];
+/* Weights of the values at place[k] d: their sum over d is the derivative, with an error of d^8. */
+extern const double dae_family_weight[DAE_WIDE];
+extern const int dae_family_place[DAE_WIDE]; /* -4 .. -1, 1 .. 4 */
 
 /* The increment between the two sides. */
 static inline double dae_family_width(const dae_family *f, int j)

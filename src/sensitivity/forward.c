@@ -33,6 +33,7 @@ struct dae_sensitivity {
     double *y, *values;         /* n, n*count */
     double *zs, *low[2];        /* nz; n each */
     double *z, *along;          /* nz each */
+    double *moved[2];           /* nz each */
     double *forces[2];          /* mechanisms: nv + nlambda each */
     double *column;
     int ncolumn;
@@ -78,23 +79,82 @@ static dae_status tolerances(dae_sensitivity *s, dae_error *err)
     return DAE_OK;
 }
 
+/* ---- Derivatives of what follows from the state -------------------------------------------------------- */
+
+/* A vector that follows from the state z of a member. 0: fine. */
+typedef int vector_fn(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out);
+
+/* out (n) = its derivative by p_j: of eighth order where there are relatives for it, parts of z and p together where the increment of
+ * p moves z by little; else the difference of the two sides. work: n values. */
+static int derivative_of(dae_sensitivity *s, double t, const double *all, int j, vector_fn *fn, int n,
+                         double *work, double *out)
+{
+    const dae_engine *e = &s->engine;
+    const dae_direction_of *d = &s->f->direction[j];
+    int r = 0;
+    dae_zero(n, out);
+    if (!e->columns || !(d->width > 0)) {
+        for (int k = 0; k < 2 && !r; k++) {
+            dae_engine_relative(e, all, j, k, s->zs);
+            r = fn(s, dae_family_side(s->f, j, k), t, s->zs, work);
+            dae_axpy(n, (k ? 1 : -1) / dae_family_width(s->f, j), work, out);
+        }
+        return r;
+    }
+    double *z = s->z, *along = s->along;
+    dae_gather(&e->layout, 0, all, z);
+    dae_gather(&e->layout, 1 + j, all, along);
+    double size = dae_engine_size(e, z, along);
+    int one = d->width * size < DAE_WIDE_MOVE;
+    for (int part = one; part < 2 && !r; part++) { /* along z; along p */
+        double h = part ? d->width : DAE_WIDE_MOVE / size;
+        for (int k = 0; k < DAE_WIDE && !r; k++) {
+            dae_copy(s->f->nz, z, s->zs);
+            if (one || !part) dae_axpy(s->f->nz, dae_family_place[k] * h, along, s->zs);
+            r = fn(s, part ? d->wide[k].sim : s->f->sim, t, s->zs, work);
+            dae_axpy(n, dae_family_weight[k] / h, work, out);
+        }
+    }
+    return r;
+}
+
 /* ---- Projection, charts ------------------------------------------------------------------------------- */
+
+static int projected(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out)
+{
+    dae_copy(s->f->nz, z, out);
+    return m->it->ivp.project(t, out, m->it->ivp.project_user);
+}
 
 /* Moves z and its relatives onto their constraints. */
 static int project(double t, double *all, void *user)
 {
     dae_sensitivity *s = user;
     dae_engine *e = &s->engine;
-    const dae_integrator *own = s->f->sim->it;
     dae_copy(e->size, all, s->all);
-    dae_gather(&e->layout, 0, all, s->zs);
-    int r = own->ivp.project(t, s->zs, own->ivp.project_user);
+    dae_gather(&e->layout, 0, s->all, s->z);
+    int r = projected(s, s->f->sim, t, s->z, s->zs);
     dae_scatter(&e->layout, 0, s->zs, all);
-    for (int k = 0; k < 2 * s->f->count && !r; k++) {
-        const dae_integrator *it = dae_family_side(s->f, k / 2, k % 2)->it;
-        dae_engine_relative(e, s->all, k / 2, k % 2, s->zs);
-        r = it->ivp.project(t, s->zs, it->ivp.project_user);
-        dae_engine_put_relative(e, all, k / 2, k % 2, s->zs);
+    for (int j = 0; j < s->f->count && !r; j++) {
+        const dae_direction_of *d = &s->f->direction[j];
+        if (e->columns && d->inside) {
+            dae_gather(&e->layout, 0, s->all, s->z);
+            dae_gather(&e->layout, 1 + j, s->all, s->along);
+            dae_gather(&e->layout, 0, all, s->moved[0]);
+            r = s->f->p->tangents->inside_project(s->f->inside, t, s->z, s->moved[0], d->parameter, s->along);
+            dae_scatter(&e->layout, 1 + j, s->along, all);
+            continue;
+        }
+        if (e->columns && d->width > 0) {
+            r = derivative_of(s, t, s->all, j, projected, s->f->nz, s->moved[0], s->moved[1]);
+            dae_scatter(&e->layout, 1 + j, s->moved[1], all);
+            continue;
+        }
+        for (int side = 0; side < 2 && !r; side++) {
+            dae_engine_relative(e, s->all, j, side, s->z);
+            r = projected(s, dae_family_side(s->f, j, side), t, s->z, s->zs);
+            dae_engine_put_relative(e, all, j, side, s->zs);
+        }
     }
     return r;
 }
@@ -162,6 +222,7 @@ static dae_status take_memory(dae_sensitivity *s, dae_error *err)
     s->zs = dae_arena_reals(a, nz);
     s->ncolumn = s->p->derived.columns ? s->p->derived.ncolumn : 0;
     for (int k = 0; k < 2; k++) {
+        s->moved[k] = dae_arena_reals(a, nz);
         s->low[k] = dae_arena_reals(a, n);
         if (m) s->forces[k] = dae_arena_reals(a, (size_t)(m->nv + m->nlambda) + 1);
     }
@@ -307,44 +368,6 @@ static int plain(const dae_sensitivity *s)
     return !m->form && !m->own && !m->as_mechanism;
 }
 
-/* A vector that follows from the state z of a member. 0: fine. */
-typedef int vector_fn(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out);
-
-/* out (n) = its derivative by p_j: of fourth order where there are relatives for it, parts of z and p together where the increment of
- * p moves z by little; else the difference of the two sides. work: n values. */
-static int derivative_of(dae_sensitivity *s, double t, const double *all, int j, vector_fn *fn, int n,
-                         double *work, double *out)
-{
-    static const int at[4] = {-2, -1, 1, 2};
-    const dae_engine *e = &s->engine;
-    const dae_direction_of *d = &s->f->direction[j];
-    int r = 0;
-    dae_zero(n, out);
-    if (!e->columns || !(d->width > 0)) {
-        for (int k = 0; k < 2 && !r; k++) {
-            dae_engine_relative(e, all, j, k, s->zs);
-            r = fn(s, dae_family_side(s->f, j, k), t, s->zs, work);
-            dae_axpy(n, (k ? 1 : -1) / dae_family_width(s->f, j), work, out);
-        }
-        return r;
-    }
-    double *z = s->z, *along = s->along;
-    dae_gather(&e->layout, 0, all, z);
-    dae_gather(&e->layout, 1 + j, all, along);
-    double size = dae_engine_size(e, z, along);
-    int one = d->width * size < DAE_WIDE_MOVE;
-    for (int part = one; part < 2 && !r; part++) { /* along z; along p */
-        double h = part ? d->width : DAE_WIDE_MOVE / size;
-        for (int k = 0; k < 4 && !r; k++) {
-            dae_copy(s->f->nz, z, s->zs);
-            if (one || !part) dae_axpy(s->f->nz, at[k] * h, along, s->zs);
-            r = fn(s, part ? d->wide[k].sim : s->f->sim, t, s->zs, work);
-            dae_axpy(n, dae_family_weight[k] / h, work, out);
-        }
-    }
-    return r;
-}
-
 static int state_of(dae_sensitivity *s, dae_simulation *m, double t, const double *z, double *out)
 {
     (void)s;
@@ -364,6 +387,15 @@ static void lower(dae_sensitivity *s, double t, const double *all, double *y, do
         if (plain(s) && e->columns) {
             dae_gather(&e->layout, 1 + j, all, out);
             continue;
+        }
+        if (e->columns && f->direction[j].inside) {
+            dae_gather(&e->layout, 0, all, s->z);
+            dae_gather(&e->layout, 1 + j, all, s->along);
+            const dae_tangents *in = f->p->tangents;
+            if (!in->inside_values(f->inside, t, s->z, s->along, f->direction[j].parameter, f->values)) {
+                in->inside_pick(f->inside, f->values, NULL, NULL, out);
+                continue;
+            }
         }
         (void)derivative_of(s, t, all, j, state_of, f->n, s->low[0], out);
     }
@@ -450,6 +482,18 @@ static dae_status columns_at(dae_sensitivity *s, double t, const double *all, do
                                           derivative + (size_t)j * (size_t)s->ncolumn);
             continue;
         }
+        if (s->engine.columns && d->inside) {
+            const dae_tangents *in = s->f->p->tangents;
+            dae_gather(&s->engine.layout, 0, all, s->z);
+            dae_gather(&s->engine.layout, 1 + j, all, s->along);
+            dae_simulation_lower(s->f->sim, t, s->z, s->low[0], NULL, NULL);
+            bad = in->inside_values(s->f->inside, t, s->z, s->along, d->parameter, s->f->values);
+            if (!bad) in->inside_pick(s->f->inside, s->f->values, NULL, NULL, s->low[1]);
+            if (!bad)
+                bad = in->columns(s->p, t, s->low[0], 0, s->low[1], d->parameter,
+                                  derivative + (size_t)j * (size_t)s->ncolumn);
+            continue;
+        }
         bad = derivative_of(s, t, all, j, columns_of, s->ncolumn, s->column,
                             derivative + (size_t)j * (size_t)s->ncolumn);
     }
@@ -477,6 +521,27 @@ dae_status dae_sensitivity_at(dae_sensitivity *s, double t, double *y, double *v
     return column || derivative ? columns_at(s, t, s->all, column, derivative, err) : DAE_OK;
 }
 
+int dae_sensitivity_rate(dae_sensitivity *s, double *yp)
+{
+    const dae_layout *l = &s->engine.layout;
+    double t = dae_integrator_time(s->it), d = STEP * fmax(fabs(t), 1);
+    dae_gather(l, 0, dae_integrator_state(s->it), s->z);
+    dae_zero(l->n, s->along);
+    if (s->it->yp) dae_gather(l, 0, s->it->yp, s->along);
+    if (dae_jumps_rate(&s->jumps, t, s->z, s->along)) return -1;
+    if (plain(s)) {
+        dae_copy(l->n, s->along, yp);
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        double h = k ? d : -d;
+        for (int i = 0; i < l->n; i++) s->zs[i] = s->z[i] + h * s->along[i];
+        dae_simulation_lower(s->f->sim, t + h, s->zs, s->low[k], NULL, NULL);
+    }
+    for (int i = 0; i < s->f->n; i++) yp[i] = (s->low[1][i] - s->low[0][i]) / (2 * d);
+    return 0;
+}
+
 const dae_event_record *dae_sensitivity_events(const dae_sensitivity *s, const double **derivative,
                                                int *count)
 {
@@ -498,6 +563,14 @@ dae_choice dae_sensitivity_choice(const dae_sensitivity *s, const char **mode)
     if (m) c.method = m->name; /* another one may have gone on */
     if (why && why[0]) c.reason = why;
     return c;
+}
+
+const char *dae_sensitivity_kind(const dae_sensitivity *s, int j)
+{
+    if (!s || j < 0 || j >= s->f->count) return "";
+    const dae_direction_of *d = &s->f->direction[j];
+    int exact = s->engine.columns && (s->opt.products || (s->f->tangents && d->exact) || d->inside);
+    return exact ? "exact" : "differences";
 }
 
 double dae_sensitivity_parameter(const dae_sensitivity *s, int j)

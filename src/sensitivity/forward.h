@@ -9,5 +9,7 @@ dae_integrator *dae_sensitivity_integrator(dae_sensitivity *s);
  * be NULL. */
 dae_status dae_sensitivity_at(dae_sensitivity *s, double t, double *y, double *values, double *column,
                               double *derivative, dae_error *err);
+/* y' (n) at the present point. 0: fine. */
+int dae_sensitivity_rate(dae_sensitivity *s, double *yp);
 
 #endif

@@ -52,6 +52,11 @@ static int rate_of(dae_jumps *j, dae_simulation *m, double t, const double *z, d
     return r;
 }
 
+int dae_jumps_rate(dae_jumps *j, double t, const double *z, double *rate)
+{
+    return rate_of(j, j->e->f->sim, t, z, rate);
+}
+
 static void fly(int n, double tau, const double *rate, double *z)
 {
     dae_axpy(n, tau, rate, z);
@@ -249,7 +254,8 @@ static int relatives(dae_jumps *j, int i, double t, int rising, const double *al
     return 0;
 }
 
-int dae_jumps_map(dae_jumps *j, dae_simulation *m, int i, double t, int rising, const double *z0, double *z)
+int dae_jumps_map(dae_jumps *j, dae_simulation *m, int i, double t, int rising, const double *z0, double *z,
+                  double *shift)
 {
     int n = j->e->f->nz;
     double goal = 0;
@@ -259,7 +265,7 @@ int dae_jumps_map(dae_jumps *j, dae_simulation *m, int i, double t, int rising, 
     double along = slope(j, j->e->f->sim, event_value, i, t, z0, j->zp0);
     dae_zero(n, j->rate);
     if (rate_of(j, m, t, z, j->rate)) return -1;
-    double tau = shift_of(j, m, event_value, i, t, z, j->rate, goal, along);
+    double tau = *shift = shift_of(j, m, event_value, i, t, z, j->rate, goal, along);
     if (!isfinite(tau)) return -1;
     fly(n, tau, j->rate, z);
     if (m->events.action(i, t + tau, rising, z, j->rate, m->events.user) < 0) return -1;

@@ -24,12 +24,15 @@ dae_events dae_jumps_events(dae_jumps *j);
 /* The switches of the system, whose borders move with the parameters: to be set before the integrator is created. */
 void dae_jumps_switches(dae_jumps *j);
 /* What becomes of z, in place, a member's state near that of z0 before event i at t: from its own event on, back to t. For adjoints.
- * 0: fine */
-int dae_jumps_map(dae_jumps *j, dae_simulation *m, int i, double t, int rising, const double *z0, double *z);
+ * *shift: how much later its event is. 0: fine */
+int dae_jumps_map(dae_jumps *j, dae_simulation *m, int i, double t, int rising, const double *z0, double *z,
+                  double *shift);
 /* What event i at t, which made `after` of `before` (NULL: nothing), makes of a derivative s = dz/dp of direction d (NULL: of none), exact;
  * *shift: dt/dp. > 0: not known. */
 int dae_jumps_exact(dae_jumps *j, const dae_direction_of *d, int i, double t, const double *before,
                     const double *after, const double *s, double *out, double *shift);
+/* z' at (t, z); variables whose derivative does not occur keep what `rate` holds on entry. 0: fine. */
+int dae_jumps_rate(dae_jumps *j, double t, const double *z, double *rate);
 /* After a terminal event: dt/dp of it. */
 void dae_jumps_stopped(dae_jumps *j);
 

@@ -44,8 +44,8 @@ static int rates(double t, const double *y, double *yp, void *user)
     return 0;
 }
 
-/* 0: forces take no power from small changes of the velocities, so that nothing decays: seen at a few directions, for a part of
- * what an acceleration costs. */
+/* 0: the part of the forces that is odd in the velocities takes no power, so that nothing decays: seen at a few directions, for a
+ * part of what an acceleration costs. What is even in them, gyroscopic terms among it, is no damping. */
 static int is_damped(const dae_mech *m, double t, const double *y)
 {
     enum { DIRECTIONS = 3 };
@@ -59,8 +59,7 @@ static int is_damped(const dae_mech *m, double t, const double *y)
         dae_mech_point at = {.t = t, .p = y, .v = v, .u = y + m->np + m->nv, .lambda = w + 4 * nv};
         for (size_t i = 0; i < nv; i++) u[i] = sin(1.7 * (double)i + 0.3 + 2.1 * k) + 0.2;
         for (int side = 0; side < 2; side++) {
-            double h = (side ? -1e-3 : 1e-3) * speed;
-            for (size_t i = 0; i < nv; i++) v[i] = y[(size_t)m->np + i] + h * u[i];
+            for (size_t i = 0; i < nv; i++) v[i] = (side ? -speed : speed) * u[i];
             if (m->force(&at, f[side], m->user)) damped = 1;
         }
         for (size_t i = 0; i < nv; i++) {
@@ -73,16 +72,31 @@ static int is_damped(const dae_mech *m, double t, const double *y)
     return damped;
 }
 
+/* The same motions in joint coordinates, where an evaluation is a recursion over the tree; NAN: there are none at the start. */
+static double joint_decay(const dae_simulation *s, dae_formulation *f)
+{
+    const dae_system *sys = dae_formulation_system(f);
+    double *y = calloc((size_t)dae_system_size(sys) + 1, sizeof *y), rate = NAN;
+    if (y && dae_formulation_lift(f, s->t0, s->p->y0, y, NULL) == DAE_OK)
+        rate = dae_fastest_decay(&sys->ode, s->t0, y);
+    free(y);
+    return rate;
+}
+
 /* Fast time constants in the interval of motions that decay: at the start, and what contacts can bring later. */
 static double time_constants(const dae_simulation *s, const dae_system *sys)
 {
     double later = s->p->fastest * fabs(s->t_end - s->t0);
     if (!is_damped(&sys->mech, s->t0, s->p->y0)) return later;
-    dae_formulation *f = dae_formulation_create(sys, "descriptor", NULL, 0, NULL);
+    int tree = sys->mech.joint && sys->mech.joint->nloop == 0;
+    dae_formulation *f = dae_formulation_create(sys, tree ? "joint" : "descriptor", NULL, 0, NULL);
     if (!f) return later;
-    motion x = {f, &sys->mech};
-    dae_ode ode = {.n = dae_system_size(sys), .f = rates, .user = &x};
-    double rate = dae_fastest_decay(&ode, s->t0, s->p->y0);
+    double rate = tree ? joint_decay(s, f) : NAN;
+    if (isnan(rate)) {
+        motion x = {f, &sys->mech};
+        dae_ode ode = {.n = dae_system_size(sys), .f = rates, .user = &x};
+        rate = dae_fastest_decay(&ode, s->t0, s->p->y0);
+    }
     dae_formulation_destroy(f);
     return fmax(rate * fabs(s->t_end - s->t0), later);
 }

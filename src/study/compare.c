@@ -251,7 +251,7 @@ static void put_json(dae_text *x, const dae_compared *c, int count)
     }
     char *text = json_dumps(list, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     if (text) dae_text_put(x, text);
-    else x->failed = 1;
+    else x->failed = DAE_TEXT_STARVED;
     dae_text_put(x, "\n");
     free(text);
     json_decref(list);

@@ -136,7 +136,8 @@ static dae_status solve(const dae_problem *p, const char *method, double rtol,
                         const dae_reference_options *opt, double *y, dae_error *err)
 {
     dae_status s = solve_from(p, method, rtol, 0, opt, y, err);
-    if (s >= 0 || s == DAE_ERR_MAX_SECONDS || s == DAE_ERR_INPUT || s == DAE_ERR_CALLBACK || !(p->h0 > 0))
+    if (s >= 0 || s == DAE_ERR_MAX_SECONDS || s == DAE_ERR_INPUT || s == DAE_ERR_CALLBACK ||
+        s == DAE_ERR_MEMORY || !(p->h0 > 0))
         return s;
     dae_error again = {0};
     dae_status r = solve_from(p, method, rtol, p->h0, opt, y, &again);
@@ -378,7 +379,8 @@ dae_status dae_reference_write(const dae_reference *r, const dae_problem *p, dae
     json_object_set_new(o, "worst", json_integer(r->worst));
     json_object_set_new(o, "y", reals(r->y, r->n));
     json_object_set_new(o, "digits", reals(r->digits, r->n));
-    if (!o || json_dump_callback(o, forward, &x, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0) x.failed = 1;
+    if (!o || json_dump_callback(o, forward, &x, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0)
+        x.failed = x.failed ? x.failed : DAE_TEXT_STARVED;
     json_decref(o);
     dae_text_put(&x, "\n");
     return dae_text_end(&x);

@@ -146,6 +146,7 @@ EOF
 analyze 1 "$work/stone.json" --what equilibrium; grep -q 'no equilibrium was found.*body stone' "$work/err" || fail "equilibrium of a stone"
 analyze 2 "$source/models/pendulum.json" --what mode; grep -q 'did you mean modes?' "$work/err" || fail "--what mode"
 analyze 2 "$source/models/pendulum.json" --at 1 --points 3; grep -q 'either --at or --points' "$work/err" || fail "--at and --points"
+analyze 2 "$source/models/pendulum.json" --what equilibrium --about turning; grep -q 'nothing turns at the start' "$work/err" || fail "--about turning"
 analyze 2 "$source/models/pendulum.json" --about here
 analyze 2 "$source/models/pendulum.json" --format html
 analyze 2 hires; grep -q 'analyze is for model files' "$work/err" || fail "analyze of a problem"

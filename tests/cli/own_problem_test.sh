@@ -42,6 +42,13 @@ check "info" $?
 (cd "$dir" && "$daedalus" workprec ./kinetics.so --solvers radau5,rodas5p --range 3:5:1 --reps 1 --out study >/dev/null 2>&1)
 check "workprec" $?
 
+# A problem that ends its process is told, the pages of the others are made, and the exit status keeps it.
+sed 's/^    f\[0\] = -0.04/    __builtin_trap();\n&/' "$source/examples/own-problem/kinetics.c" > "$dir/trap.c"
+printf "model good\nvar y = 1\ny' = -y\nsolve t = 0 .. 1\n" > "$dir/good.deq"
+(cd "$dir" && "$daedalus" build trap.c >/dev/null && "$daedalus" report ./trap.so good.deq --jobs 1 --out pages 2>died
+ [ $? -eq 1 ] && grep -q 'trap.so .*ended by signal' died && [ -s pages/good.deq.html ] && [ ! -e pages/trap.so.html ])
+check "a problem that ends its process fails its page alone" $?
+
 # What is wrong is said.
 sed 's/subroutine feval/subroutine feva1/' "$source/examples/own-problem/pollution.f" > "$dir/bad.f"
 "$daedalus" build "$dir/bad.f" 2>&1 | grep -q "no routine feval"

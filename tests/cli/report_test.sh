@@ -107,6 +107,8 @@ expect 0 report --all --render-only --out sens --quiet; says '<th>d/dL</th>' sen
 expect 0 report hires $few1 --sens 'k2,E(0)' --out sens --quiet; says '<th>d/dE(0)</th>' sens/hires.html
 expect 0 report hires $few1 --out sens --quiet
 checks=$((checks + 1)); ! grep -q 'id="sensitivity"' sens/hires.html || wrong 'derivatives that were not asked for'
+printf "model root\nparam k = 0\nvar y = 1\ny' = -y + sqrt(k)\nsolve t = 0 .. 1\n" >root.deq # has no derivative by k
+expect 0 report root.deq $few1 --sens k --out sens --quiet; says 'component 2 of the right-hand side is not finite' sens/root.deq.html
 expect 2 report hires $few1 --sens nonsense --out sens; says 'no parameter and no component "nonsense"' err
 expect 2 report hires $few1 --sens k1,,k2 --out sens; says 'a name is empty' err
 # texts of a model are escaped

@@ -25,6 +25,26 @@ near e 1 22.551062059246788 1e-7
 near "h(0)" 1 5.0739889633305274 1e-7
 expect 0 run "$source/models/ball.deq" --tend 2 --sens "e,h(0)" --out -
 says '^t,h,v,dh/de,dv/de,dh/dh(0),dv/dh(0)$' out
+# an event that ends the run: t = sqrt(2 H/g), v = -g t there
+printf 'model fall\nparam g = 9.81, H = 2\nvar y = H, v = 0\ny%s = v\nv%s = -g\nwhen y < 0: stop\nsolve t = 0 .. 5, rtol = 1e-9\n' "'" "'" > fall.deq
+expect 0 run fall.deq --sens H,g --json
+checks=$((checks + 1))
+python3 - <<'END' || wrong "derivatives at an event that ends the run"
+import json, math
+r = json.load(open("out"))
+t = math.sqrt(4 / 9.81)
+got = [r["sensitivity"]["H"], r["sensitivity"]["g"], r["sensitivity_total"]["H"], r["sensitivity_total"]["g"]]
+want = [[1, 0], [-t * t / 2, -t], [0, -9.81 * t / 4], [0, -t / 2]]
+good = all(abs(a - b) < 1e-10 for x, y in zip(got, want) for a, b in zip(x, y))
+by = r["events"][0]["sensitivity"]
+if not (good and abs(by["H"] - t / 4) < 1e-10 and abs(by["g"] + t / 2 / 9.81) < 1e-10): print(got, by); raise SystemExit(1)
+END
+expect 0 run fall.deq --sens H
+says 'dt/dH' out
+expect 0 run "$source/models/ball.deq" --tend 1 --sens e --json
+says '"sensitivity":{"e":0.0}' out
+checks=$((checks + 1))
+grep -q sensitivity_total out && wrong 'no event ended the run, but there is a sensitivity_total'
 expect 0 run "$source/models/four_bar.json" --sens a
 says 'derivatives at t' out
 says 'dcrank.x/da' out

@@ -155,6 +155,7 @@ static void check_changes(const char *name, const analyzed *x, const dae_initial
 /* Where the prototype started: what it had to change of the guesses, and all equations hold to rounding. */
 static void starts_are_consistent(void **state)
 {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     json_t *all = models(), *m;
     const char *name;
     (void)state;
@@ -167,7 +168,7 @@ static void starts_are_consistent(void **state)
         if (dae_initial_find(&x->a, x->parameter, x->discrete, x->arena, &found, &x->messages) < 0)
             fail_msg("%s: %s", name, x->messages.error[0].text);
         check_changes(name, x, &found, json_object_get(start, "changed"));
-        dae_reduction *r = dae_reduction_create(&x->a);
+        dae_reduction *r = dae_reduction_create(&x->a, &lock);
         dae_reduced *d = dae_reduced_create(r, x->parameter, x->discrete);
         int bad = 0;
         if (dae_reduced_start(d, x->model->t0, found.X, &bad) != 0) fail_msg("%s: no states", name);

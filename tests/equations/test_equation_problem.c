@@ -184,6 +184,45 @@ static void clocks_and_stops(void **state)
     dae_problem_destroy(p);
 }
 
+/* y(0) = 1, x(0) = 2 and sin(w(0)) = 1/2 follow from init equations in an ODE that needs no analysis. */
+static void init_equations_of_an_ode_hold(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text("var x, y = 1, w ~ 0.4\nx' = -x\ny' = -y\nw'' = 0*t\n"
+                               "init x + y = 3, sin(w) = 0.5, w' - x = 0\n");
+    assert_near(p->y0[dae_component_find(p, "x")], 2, 1e-13);
+    assert_near(p->y0[dae_component_find(p, "y")], 1, 0);
+    assert_near(p->y0[dae_component_find(p, "w")], asin(0.5), 1e-13);
+    assert_near(p->y0[dae_component_find(p, "w'")], 2, 1e-13);
+    dae_problem_destroy(p);
+}
+
+/* h' = -sqrt(max(h, 0)): h = (1 - t/2)^2, empty at t = 2. Behind the end of its side the root is undefined, and its derivative
+ * infinite; the same with the words of a choice. */
+static void a_tank_runs_empty(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "var h = 1, z = 0\nh' = -sqrt(max(h, 0))\nz' = h\nsolve t = 0 .. 4, atol = 1e-9\n",
+        "var h = 1, z = 0\nh' = if h > 0 then -sqrt(h) else 0\nz' = h\nsolve t = 0 .. 4, atol = 1e-9\n",
+        "var h = 1, q, z = 0\nh' = -q\nq = sqrt(max(h, 0))\nz' = h\nsolve t = 0 .. 4, atol = 1e-9\n"};
+    static const char *const method[] = {"dop853", "radau5", "rodas5p", "vode", "seulex", "dassl"};
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = k == 2; i < sizeof method / sizeof *method; i++) {
+            dae_problem *p = open_text(text[k]);
+            dae_run_options o = dae_run_options_default(p);
+            dae_error err = {0};
+            o.options.method = method[i];
+            dae_run_result *r = dae_run(p, &o, &err);
+            if (!r || r->status < 0) fail_msg("%s: %s", method[i], r ? r->error.text : err.text);
+            assert_near(r->last.y[dae_component_find(p, "h")], 0, 1e-9);
+            assert_near(r->last.y[dae_component_find(p, "z")], 2.0 / 3, 1e-5);
+            dae_run_destroy(r);
+            dae_problem_destroy(p);
+        }
+    }
+}
+
 static void instants_of_time_are_found(void **state)
 {
     (void)state;
@@ -327,6 +366,8 @@ int main(void)
                                        cmocka_unit_test(runs_reach_their_references),
                                        cmocka_unit_test(when_bounces_a_ball),
                                        cmocka_unit_test(clocks_and_stops),
+                                       cmocka_unit_test(init_equations_of_an_ode_hold),
+                                       cmocka_unit_test(a_tank_runs_empty),
                                        cmocka_unit_test(instants_of_time_are_found),
                                        cmocka_unit_test(settings_reach_the_model),
                                        cmocka_unit_test(lets_are_outputs),

@@ -114,6 +114,16 @@ static void forms_with_other_variables_too(void **state)
     }
 }
 
+/* An instant at t0 acts there, as a clock that begins there does: in an ODE, and where an algebraic variable follows. */
+static void instants_at_the_start(void **state)
+{
+    (void)state;
+    ends_with("discrete a = 1\nvar x = 0\nx' = a\nat 0, 1: a := 2*a\nsolve t = 0 .. 2\n", NULL, 1,
+              (wanted[]){{"a", 4}, {"x", 6}, {NULL, 0}});
+    ends_with("discrete a = 1\nvar x = 0, z\nx' = z\nz = 3*a\nat 0: a := 2\nsolve t = 0 .. 1\n", NULL, 0,
+              (wanted[]){{"a", 2}, {"z", 6}, {"x", 6}, {NULL, 0}});
+}
+
 static void contradictions_are_named(void **state)
 {
     (void)state;
@@ -125,11 +135,50 @@ static void contradictions_are_named(void **state)
         "events set off each other 20 times without end");
 }
 
+/* Conditions on t alone: up to the last time before an instant the rate is the old one, from the instant on the new one, whichever way the
+ * condition is written and rounded. */
+static void instants_belong_to_the_new_side(void **state)
+{
+    static const char *const condition[] = {"t >= 20*3600",
+                                            "t > 20*3600",
+                                            "t < 20*3600",
+                                            "t <= 20*3600",
+                                            "t/3600 - 24*floor(t/86400) >= 20",
+                                            "20 <= t/3600 - 24*floor(t/86400)",
+                                            "t/0.1 > 3e5",
+                                            "3*(t - 0.1)/7 >= 12345.678",
+                                            "floor(t/700.7) == 50",
+                                            "ceil(t/700.7) == 50",
+                                            "mod(t, 1000.1) < 300.3"};
+    (void)state;
+    for (size_t k = 0; k < sizeof condition / sizeof *condition; k++) {
+        char text[200];
+        dae_error err = {0};
+        snprintf(text, sizeof text, "var x = 0\nx' = if %s then 1 else 2\nsolve t = 14400 .. 80000\n",
+                 condition[k]);
+        dae_problem *p = dae_equations_problem(text, strlen(text), NULL, NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        assert_true(p->ndiscontinuity > 0);
+        for (int i = 0; i < p->ndiscontinuity; i++) {
+            double t = p->discontinuity[i], y = 0, far[2], near[2];
+            p->system.ode.f(t - 1e-3, &y, &far[0], p->system.ode.user);
+            p->system.ode.f(nextafter(t, 0), &y, &near[0], p->system.ode.user);
+            p->system.ode.f(t, &y, &near[1], p->system.ode.user);
+            p->system.ode.f(t + 1e-3, &y, &far[1], p->system.ode.user);
+            if (near[0] != far[0] || near[1] != far[1])
+                fail_msg("%s: instant %.17g lies beside the change", condition[k], t);
+        }
+        dae_problem_destroy(p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(right_sides_see_the_values_before),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(instants_belong_to_the_new_side),
+                                       cmocka_unit_test(right_sides_see_the_values_before),
                                        cmocka_unit_test(what_becomes_true_fires_at_once),
                                        cmocka_unit_test(forms_with_other_variables_too),
+                                       cmocka_unit_test(instants_at_the_start),
                                        cmocka_unit_test(contradictions_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

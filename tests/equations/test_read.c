@@ -96,7 +96,7 @@ static const struct {
     {"fn f(x) = f(x - 1)\nvar x = 1\nx' = f(x)\n", 1, 11,
      "the function \"f\" calls itself; recursion is not possible"},
     {"component a\nuse b = a\nend\nuse c = a\nvar x = 1\nx' = 1\n", 2, 9, "the component \"a\" uses itself"},
-    {"var x = 1, y = 2\nx' = y + \"a\"\ny' = 1\n", 2, 10, "expected a value, found \"a\""},
+    {"var x = 1, y = 2\nx' = y + \"a\"\ny' = 1\n", 2, 10, "expected a value, found a text in quotes (comments begin with #)"},
     {"var x = 1\nx' = (1 + x\n", 3, 1, "expected \")\", found the end of the line"},
     {"param t = 1\nvar x = 1\nx' = t\n", 1, 7, "\"t\" is the time and cannot be declared"},
     {"var x[2] = [1, 2, 3]\nx' = x\n", 1, 12, "3 values for the 2 elements of \"x\""},

@@ -581,12 +581,18 @@ static void methods_above_their_index_warn_and_name_what_works(void **state)
 {
     static const struct {
         const char *problem, *method, *form;
-        int warns;
-    } c[] = {
-        {"andrews", "dassl", NULL, 1},   {"andrews", "ida", NULL, 1},      {"caraxis", "dassl", NULL, 1},
-        {"caraxis", "ida", NULL, 1},     {"andrews", "radau5", NULL, 0},   {"caraxis", "radau5", NULL, 0},
-        {"andrews", "dassl", "ggl", 0},  {"andrews", "ida", "ggl", 0},     {"andrews", "dassl", "index2", 0},
-        {"andrews", "ida", "index2", 0}, {"andrews", "dassl", "index1", 0}};
+        double tol;
+        double digits; /* 0: it warns */
+    } c[] = {{"andrews", "dassl", NULL, 1e-4, 0},     {"andrews", "ida", NULL, 1e-4, 0},
+             {"caraxis", "dassl", NULL, 1e-4, 0},     {"caraxis", "ida", NULL, 1e-4, 0},
+             {"andrews", "bimd", NULL, 1e-4, 2},      {"caraxis", "bimd", NULL, 1e-4, 2},
+             {"andrews", "gamd", NULL, 1e-4, 2},      {"caraxis", "gamd", NULL, 1e-4, 2},
+             {"andrews", "radau5", NULL, 1e-5, 2},    {"caraxis", "radau5", NULL, 1e-5, 2},
+             {"andrews", "radau", NULL, 1e-5, 2},     {"caraxis", "radau", NULL, 1e-5, 2},
+             {"andrews", "mebdfi", NULL, 1e-5, 2},    {"caraxis", "mebdfi", NULL, 1e-5, 2},
+             {"andrews", "dassl", "ggl", 1e-4, 1},    {"andrews", "ida", "ggl", 1e-4, 1},
+             {"andrews", "dassl", "index2", 1e-4, 1}, {"andrews", "ida", "index2", 1e-4, 1},
+             {"andrews", "dassl", "index1", 1e-4, 1}};
     (void)state;
     for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
         if (!dae_method_find(c[k].method)) continue; /* a build without SUNDIALS */
@@ -596,19 +602,66 @@ static void methods_above_their_index_warn_and_name_what_works(void **state)
         dae_run_options o = dae_run_options_default(p);
         o.options.method = c[k].method;
         o.options.formulation = c[k].form;
-        o.options.rtol = o.options.atol = 1e-4;
+        o.options.rtol = o.options.atol = c[k].tol;
         dae_run_result *r = dae_run(p, &o, &err);
         if (!r) fail_msg("%s", err.text);
-        if (c[k].warns) {
+        if (c[k].digits == 0) {
             assert_non_null(strstr(r->warnings, "index 3"));
-            assert_non_null(strstr(r->warnings, "radau5"));
+            assert_non_null(strstr(r->warnings, "bimd or gamd, or radau5, radau or mebdfi"));
             assert_non_null(strstr(r->warnings, "ggl, index2 or index1"));
         } else {
             if (r->warnings[0]) fail_msg("%s by %s: %s", c[k].problem, c[k].method, r->warnings);
             assert_int_equal(r->status, DAE_OK);
             double digits = fmax(r->scd, r->mescd); /* positions of andrews, all of caraxis */
-            if (!(digits > 1)) fail_msg("%s by %s: %g digits", c[k].problem, c[k].method, digits);
+            if (!(digits > c[k].digits)) fail_msg("%s by %s: %g digits", c[k].problem, c[k].method, digits);
         }
+        dae_run_destroy(r);
+        dae_problem_destroy(p);
+    }
+}
+
+static void a_run_without_options_has_the_default_ones(void **state)
+{
+    dae_error err = {0};
+    (void)state;
+    assert_null(dae_run(NULL, NULL, &err));
+    assert_int_equal(err.status, DAE_ERR_INPUT);
+    dae_problem *p = dae_problem_create("hires", NULL, 0, &err);
+    dae_run_options o = dae_run_options_default(p);
+    dae_run_result *r = dae_run(p, NULL, &err), *same = dae_run(p, &o, &err);
+    assert_int_equal(r->status, DAE_OK);
+    assert_int_equal(r->stats.steps, same->stats.steps);
+    assert_true(r->scd == same->scd);
+    dae_run_destroy(r);
+    dae_run_destroy(same);
+    dae_problem_destroy(p);
+}
+
+/* Seconds since 1970 are resolved to 4e-7: an hour at 1e-6 is fine, two seconds at 1e-9 are not, and the same from 0 are. */
+static void clocks_that_are_too_coarse_warn(void **state)
+{
+    static const struct {
+        double t0, length, rtol;
+        int warns;
+    } c[] = {{1.7e9, 2, 1e-9, 1},
+             {1.7e9, 3600, 1e-6, 0},
+             {0, 2, 1e-9, 0},
+             {-1.7e9, 2, 1e-9, 1},
+             {100, -2, 1e-9, 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
+        char text[200];
+        dae_error err = {0};
+        snprintf(text, sizeof text,
+                 "model clock\nvar y = 1\ny' = -y/3\nsolve t = %.17g .. %.17g, rtol = %g\n", c[k].t0,
+                 c[k].t0 + c[k].length, c[k].rtol);
+        dae_problem *p = dae_problem_open_text(text, strlen(text), "clock.deq", NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        dae_run_result *r = dae_run(p, NULL, &err);
+        if (!r) fail_msg("%s", err.text);
+        assert_int_equal(r->status, DAE_OK);
+        if (c[k].warns) assert_non_null(strstr(r->warnings, "let t begin near 0"));
+        else assert_string_equal(r->warnings, "");
         dae_run_destroy(r);
         dae_problem_destroy(p);
     }
@@ -639,6 +692,8 @@ int main(void)
         cmocka_unit_test(plot_groups_by_unit_and_size_and_quotes_names),
         cmocka_unit_test(andrews_is_run_as_a_mechanism),
         cmocka_unit_test(methods_above_their_index_warn_and_name_what_works),
+        cmocka_unit_test(clocks_that_are_too_coarse_warn),
+        cmocka_unit_test(a_run_without_options_has_the_default_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

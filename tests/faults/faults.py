@@ -69,6 +69,7 @@ optimize tiny.deq --minimize final(y) --free k[0.6..0.8] --tolerance 0.5 --quiet
 report tiny.deq --solvers radau5 --range 4:4:1 --repeat 1 --out new --quiet
 table hires --solvers radau5 --format json --quiet
 reference tiny.deq --fresh --quiet
+reference rober --fresh --quiet
 compare pendulum.json --solvers radau5/index2 --tend 0.05 --format json --quiet
 scale insulator-chain --set N=4,8 --solvers mexx --reps 1 --quiet
 matrix --problems rober --solvers radau5 --every 50 --quiet --out new.jsonl
@@ -84,6 +85,7 @@ def steady(text):
     text = re.sub(rb'"(cpu_seconds|user_seconds|linalg_seconds|wall_seconds)": ?[^,}\n]*', rb'"\1":0', text)
     text = re.sub(rb'"(h_last|h_smallest|h_largest|position|velocity|acceleration|work|imbalance|allowed|relative)": ?[^,}\n]*', rb'"\1":0', text)  # what rounding decides
     text = re.sub(rb"[0-9.]+(e-[0-9]+)? ?(s|ms|us|\xc2\xb5s|seconds)( |$)", b"T ", text, flags=re.M)
+    text = re.sub(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", b"DATE", text)
     return re.sub(rb"CPU.*", b"", text)
 
 

@@ -1,7 +1,9 @@
 /* Expressions: values, units, derivatives, messages with their place. */
 #include "test.h"
 
-#include "language/expression.h"
+#include "language/expression_code.h"
+
+#include <daedalus/system.h>
 
 enum { nx = 4 }; /* variables t, x, y, body.angle */
 
@@ -123,6 +125,13 @@ static void units_become_si(void **state)
                 {"30[deg]", 0.52359877559829887},
                 {"9.81[m/s^2]", 9.81},
                 {"3000[rpm]", 314.15926535897933},
+                {"2[kohm] - 2[kOhm]", 0},
+                {"3[mM]/(3[mmol/L])", 1},
+                {"1[hp]/(550[ft lbf/s])", 1},
+                {"1[psi]/(1[lbf/in^2])", 1},
+                {"1[kWh]/(3.6[MJ])", 1},
+                {"760[mmHg]/(1[atm])", 760 * 133.322387415 / 101325},
+                {"60[mph]/(88[ft/s])", 1},
                 {"2[kN/mm]", 2e6},
                 {"1[N*m/rad]", 1},
                 {"5[g cm^2]", 5e-7},
@@ -173,6 +182,12 @@ static void mistakes_are_named_with_their_column(void **state)
         {"sin(1, 2)", 5, "takes 1 argument"},
         {"atan2(1)", 7, "expected ','"},
         {"5[mmm]", 2, "\"mmm\" is no unit"},
+        {"5[sec]", 2, "\"sec\" is no unit (write s)"},
+        {"5[1/hr]", 4, "\"hr\" in [1/hr] is no unit (write h)"},
+        {"5[degC]", 2, "(a unit with an offset: give K)"},
+        {"5[khz]", 2, "(did you mean kHz?)"},
+        {"5[pa]", 2, "(did you mean Pa?)"},
+        {"5[\xc2\xb5m]", 2, "(write Ohm, um, deg)"},
         {"5[1/(K^3 ss)]", 9, "\"ss\" in [1/(K^3 ss)] is no unit"},
         {"5[1/(K^3 s]", 10, "is not complete"},
         {"5[m)]", 3, "unexpected \")\" in the unit [m)]"},
@@ -299,6 +314,106 @@ static void constants_are_folded(void **state)
     dae_expression_destroy(e);
 }
 
+/* 2048 points (the limit of all tables of an expression) are a table; 2049 are not; a spline takes a curvature for each of its own. */
+static void long_tables_are_read_up_to_the_limit(void **state)
+{
+    static const struct {
+        const char *name;
+        int points, fine;
+    } list[] = {{"table", 2048, 1}, {"table", 2049, 0}, {"spline", 1365, 1}, {"spline", 1366, 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        char *text = malloc(40000), *at_end = text + sprintf(text, "%s(x", list[k].name);
+        dae_expression_error err = {0};
+        for (int i = 0; i < list[k].points; i++)
+            at_end += sprintf(at_end, ",%d,%d", i, k < 2 ? i >= 1000 : 5);
+        strcpy(at_end, ")");
+        dae_expression *e = dae_expression_create(text, lookup, NULL, &err);
+        if (list[k].fine) {
+            double all[nx] = {0, 999.25, 0, 0};
+            if (!e) fail_msg("%s of %d points: %s", list[k].name, list[k].points, err.text);
+            assert_near(at(e, all, NULL), k < 2 ? 0.25 : 5, 1e-12);
+        } else {
+            assert_null(e);
+            assert_non_null(strstr(err.text, "too many points in tables (limit 2048)"));
+        }
+        dae_expression_destroy(e);
+        free(text);
+    }
+}
+
+/* A long expression is evaluated by programs of a graph: the numbers of its operations, on all sides, also beyond their borders. */
+static void programs_give_the_same_numbers(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "-10*(x - 1) - 3*(x - 1)^3 - 0.5*(x-1)^5/(1 + (x-1)^2) - 0.1*y*sqrt(1 + y^2) + pow(2 + cos(t), "
+        "1.5)*hypot(x, y)",
+        "0.3*sin(2*t + 4)*cos(3*x)*exp(-t/10) + 0.2*tanh(5*y)*(1 + 0.3*cos(x)^2) + atan2(y, 3 + x^2)/log(3 + "
+        "t^2)",
+        "-spline(x, -1,0, 0.5,0.1, 1,0.5, 1.5,0.4, 2,1)*y*(1 + x^2)/(2 + sin(t)^2) + cbrt(4 + x)*log10(5 + "
+        "y^2)*asin(x/9)",
+        "abs(x)*y + min(x, y)*max(t, x*y) + sign(x - 0.3)*floor(3*y) - ceil(2*x)*mod(t, 0.7) + step(y)*x^2 + "
+        "sinh(x)*cosh(y)",
+        "table(x, -1,1, 0,0.2, 1,3, 2,2)*y^2 + if(x > 0.2, sqrt(abs(x) + 1)*y, x*y*y) + (x < y)*t + "
+        "smoothstep(x, 0, 1)*(y >= 0.1)",
+        "if(x > 0 && y <= 1, sqrt(x)*(1 + y + y^2 + y^3), x^3*(y - 1)*(y + 2)) + (t == 3) + !(x != "
+        "y)*acos(x/9) + tan(x/2)*atan(y)",
+    };
+    unsigned seed = 17;
+    int made[DAE_EXPRESSION_KINDS] = {0};
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+        dae_expression *plain = make(text[k]), *fast = make(text[k]);
+        for (int kind = 0; kind < DAE_EXPRESSION_KINDS; kind++) {
+            assert_true(dae_expression_prepare(fast, kind));
+            made[kind] += fast->program[kind] != NULL;
+        }
+        int n = dae_expression_variables(fast, NULL), ns = dae_expression_switches(fast), side[20], other[20];
+        size_t size = dae_expression_work(fast) + dae_expression_work(plain) + 1;
+        double *work = malloc(size * sizeof *work);
+        assert_true(ns <= 20);
+        for (int round = 0; round < 400; round++) {
+            double x[nx], x1[nx], x2[nx], margin[20], g[2][nx], c[2][2];
+            const int *on = round % 4 ? side : NULL;
+            for (int i = 0; i < n; i++) {
+                seed = seed * 1664525u + 1013904223u;
+                x[i] = ((double)(seed >> 8) / 16777216 - 0.3) * 3;
+                x1[i] = 1 - x[i], x2[i] = 0.5 * x[i];
+            }
+            if (round % 4 == 1) { /* sides of here; the next two points stay on them */
+                for (int i = 0; i < ns; i++) side[i] = DAE_SIDE_FREE;
+                dae_expression_margins(plain, side, x, margin, other, work);
+                for (int i = 0; i < ns; i++) side[i] = other[i];
+            }
+            if (round % 16 == 3 && ns) side[round / 16 % ns] = DAE_SIDE_FREE;
+            double y = dae_expression_value_on(plain, on, x, work), near = 1e-12 * (1 + fabs(y));
+            assert_near(dae_expression_value_on(fast, on, x, work), y, near);
+            assert_near(dae_expression_gradient_on(plain, on, x, g[0], work), y, near);
+            assert_near(dae_expression_gradient_on(fast, on, x, g[1], work), y, near);
+            for (int i = 0; i < n; i++) assert_near(g[1][i], g[0][i], 1e-11 * (1 + fabs(g[0][i])));
+            dae_expression_curve_on(plain, on, x, x1, x2, c[0], work);
+            dae_expression_curve_on(fast, on, x, x1, x2, c[1], work);
+            if (!isfinite(c[0][0]) || !isfinite(c[0][1])) continue; /* beyond the border of a root */
+            for (int i = 0; i < 2; i++) assert_near(c[1][i], c[0][i], 1e-10 * (1 + fabs(c[0][i])));
+        }
+        free(work);
+        dae_expression_destroy(plain);
+        dae_expression_destroy(fast);
+    }
+    assert_int_equal(made[DAE_EXPRESSION_GRADIENT], sizeof text / sizeof *text);
+    assert_int_equal(made[DAE_EXPRESSION_CURVE], sizeof text / sizeof *text);
+#if defined(__x86_64__) && defined(__linux__)
+    assert_int_equal(made[DAE_EXPRESSION_VALUE], sizeof text / sizeof *text);
+#endif
+    /* What is short stays as it is. */
+    dae_expression *e = make("3*x + y");
+    for (int kind = 0; kind < DAE_EXPRESSION_KINDS; kind++) {
+        assert_true(dae_expression_prepare(e, kind));
+        assert_null(e->program[kind]);
+    }
+    dae_expression_destroy(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +423,8 @@ int main(void)
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(second_derivatives_match_differences),
         cmocka_unit_test(constants_are_folded),
+        cmocka_unit_test(long_tables_are_read_up_to_the_limit),
+        cmocka_unit_test(programs_give_the_same_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

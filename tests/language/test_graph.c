@@ -102,6 +102,46 @@ static void graph_sums_cancel(void **state)
     dae_graph_destroy(g);
 }
 
+/* Numbers that are taken out of powers, products and sums neither overflow nor underflow where the values do not. */
+static void graph_factors_stay_in_range(void **state)
+{
+    (void)state;
+    dae_graph *g = dae_graph_create();
+    point at = {.x = {{2e-12}, {3e200}, {0.5}}};
+    dae_partial *p;
+    int x = dae_graph_variable(g, 0, 0), y = dae_graph_variable(g, 1, 0), z = dae_graph_variable(g, 2, 0);
+    /* (x/1e-12)^30 and its derivative 30/1e-12 (x/1e-12)^29 */
+    int hill =
+        dae_graph_power(g, dae_graph_divide(g, x, dae_graph_number(g, 1e-12)), dae_graph_number(g, 30));
+    assert_near(dae_graph_value(g, hill, leaf, &at) / pow(2, 30), 1, 1e-13);
+    assert_int_equal(dae_graph_gradient(g, hill, &p), 1);
+    assert_near(dae_graph_value(g, p[0].derivative, leaf, &at) / (30e12 * pow(2, 29)), 1, 1e-13);
+    free(p);
+    /* (1e-200 y)^2 = 9; (1e-200 y) (1e-200 y + 1e-200) = 9; (1e-200 (1e-200 y))/1e-200 = 3; 1e200/(1e-200 y) */
+    int small = dae_graph_scale(g, 1e-200, y);
+    assert_near(dae_graph_value(g, dae_graph_multiply(g, small, small), leaf, &at), 9, 1e-14);
+    int sum = dae_graph_sum(g, 1e-200, 1, (dae_term[]){{y, 1e-200}});
+    assert_near(dae_graph_value(g, dae_graph_multiply(g, small, sum), leaf, &at), 9, 1e-14);
+    assert_near(dae_graph_value(g, dae_graph_divide(g, small, dae_graph_scale(g, 1e200, z)), leaf, &at) *
+                    1e200,
+                6, 1e-14);
+    assert_near(dae_graph_value(g, dae_graph_divide(g, dae_graph_number(g, 1e200), small), leaf, &at) *
+                    1e-200,
+                1.0 / 3, 1e-15);
+    /* prod (z + i)/(i + 3), i = 1 .. 900: its numbers alone are 1/903! */
+    double right = 1;
+    int product = dae_graph_number(g, 1);
+    for (int i = 1; i <= 900; i++) {
+        right *= (at.x[2][0] + i) / (i + 3);
+        product = dae_graph_multiply(
+            g, product,
+            dae_graph_divide(g, dae_graph_sum(g, i, 1, (dae_term[]){{z, 1}}), dae_graph_number(g, i + 3)));
+    }
+    assert_near(dae_graph_value(g, product, leaf, &at) / right, 1, 1e-12);
+    assert_false(dae_graph_failed(g));
+    dae_graph_destroy(g);
+}
+
 /* Long sums stay nodes in other sums (a shared mean would make n^2 terms) and are written out on demand. */
 static void graph_long_sums_are_shared(void **state)
 {
@@ -214,6 +254,28 @@ static void program_matches_graph(void **state)
 }
 
 /* Many equal operations on neighbours: the runs with consecutive operands give the same numbers. */
+/* Sums, products and powers of x and y are defined everywhere; quotients, roots and tables are not. */
+static void program_knows_polynomials(void **state)
+{
+    (void)state;
+    dae_graph *g = dae_graph_create();
+    int x = dae_graph_variable(g, 0, 0), y = dae_graph_variable(g, 1, 0), in[] = {x, y};
+    int product = dae_graph_multiply(g, x, dae_graph_multiply(g, y, y));
+    int good[] = {x, dae_graph_subtract(g, product, x), dae_graph_power(g, y, dae_graph_number(g, 7)),
+                  dae_graph_number(g, 2)};
+    int bad[] = {dae_graph_divide(g, x, y), dae_graph_apply(g, OP_SQRT, x, 0, 0),
+                 dae_graph_power(g, y, dae_graph_number(g, -1)), dae_graph_apply(g, OP_ABS, y, 0, 0)};
+    for (int k = 0; k < 4; k++) {
+        dae_program *p = dae_program_create(g, 2, in, 1, &good[k], NULL);
+        assert_int_equal(dae_program_is_polynomial(p), 1);
+        dae_program_destroy(p);
+        p = dae_program_create(g, 2, in, 2, (int[]){good[k], bad[k]}, NULL);
+        assert_int_equal(dae_program_is_polynomial(p), 0);
+        dae_program_destroy(p);
+    }
+    dae_graph_destroy(g);
+}
+
 static void program_dense_runs_match(void **state)
 {
     (void)state;
@@ -295,10 +357,12 @@ static void curve_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(graph_sums_cancel),
+                                       cmocka_unit_test(graph_factors_stay_in_range),
                                        cmocka_unit_test(graph_long_sums_are_shared),
                                        cmocka_unit_test(graph_time_derivative_matches_differences),
                                        cmocka_unit_test(graph_gradient_matches_differences),
                                        cmocka_unit_test(program_matches_graph),
+                                       cmocka_unit_test(program_knows_polynomials),
                                        cmocka_unit_test(program_dense_runs_match),
                                        cmocka_unit_test(long_programs_run_without_machine_code),
                                        cmocka_unit_test(curve_kinds)};

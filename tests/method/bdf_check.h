@@ -132,7 +132,7 @@ static inline double bdf_distance(int n, const double *a, const double *b)
 static inline double bdf_fixed_error(const char *method, int order, const dae_system *sys, double t_end,
                                      const double *y0, const double *exact, double steps)
 {
-    char text[8];
+    char text[16];
     snprintf(text, sizeof text, "%d", order);
     dae_setting setting = {"order_max", text};
     dae_options opt = bdf_options(method, 1e-14);

@@ -312,6 +312,45 @@ static void automatic_change_of_method_survives(void **state)
     dae_integrator_destroy(two);
 }
 
+/* DETEST stiff D2: explicit until the rate of its fast motion is measured after 32 steps. */
+static int becomes_stiff(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = -0.04 * y[0] + 0.01 * y[1] * y[2];
+    f[1] = 400 * y[0] - 100 * y[1] * y[2] - 3000 * y[1] * y[1];
+    f[2] = 30 * y[1] * y[1];
+    return 0;
+}
+
+static void run_saved_before_its_change_of_method_changes_at_the_same_time(void **state)
+{
+    (void)state;
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 3, .f = becomes_stiff}};
+    for (double rtol = 1e-4; rtol > 0.9e-9;
+         rtol /= 1e5) { /* by the stages of its steps, by the power method */
+        dae_options opt = with_method("auto", rtol);
+        dae_integrator *one = create(&sys, &opt), *two = create(&sys, &opt);
+        start(one, 0, 40, (double[]){1, 0, 0});
+        start(two, 0, 40, (double[]){1, 0, 0});
+        while (dae_integrator_time(one) < 0.002) assert_int_equal(dae_integrator_step(one, NULL), DAE_OK);
+        assert_false(dae_integrator_method(one)->implicit);
+        size_t size;
+        void *buffer = saved(one, &size);
+        dae_error err = {0};
+        if (dae_integrator_load(two, buffer, size, &err)) fail_msg("%s", err.text);
+        advance(one, 40, DAE_OK);
+        advance(two, 40, DAE_OK);
+        assert_true(dae_integrator_method(one)->implicit);
+        assert_string_equal(dae_integrator_method(two)->name, dae_integrator_method(one)->name);
+        assert_string_equal(dae_integrator_reason(two), dae_integrator_reason(one));
+        assert_int_equal(dae_integrator_stats(two)->steps, dae_integrator_stats(one)->steps);
+        assert_memory_equal(dae_integrator_state(two), dae_integrator_state(one), 3 * sizeof(double));
+        free(buffer);
+        dae_integrator_destroy(one);
+        dae_integrator_destroy(two);
+    }
+}
+
 /* ---- Buffers that do not fit ------------------------------------------------------------------------------- */
 
 static void refused(dae_integrator *it, const void *buffer, size_t size, const char *text)
@@ -561,6 +600,7 @@ int main(void)
         cmocka_unit_test(saving_does_not_disturb_the_run),
         cmocka_unit_test(methods_without_checkpoint_say_so),
         cmocka_unit_test(automatic_change_of_method_survives),
+        cmocka_unit_test(run_saved_before_its_change_of_method_changes_at_the_same_time),
         cmocka_unit_test(wrong_method_size_and_options_are_named),
         cmocka_unit_test(damage_anywhere_is_found_and_leaves_the_run_as_it_was),
         cmocka_unit_test(lengths_that_lie_are_refused_also_with_a_right_checksum),

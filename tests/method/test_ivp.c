@@ -489,13 +489,31 @@ static int index1(double t, const double *y, const double *yp, double *F, void *
     return 0;
 }
 
-static dae_status consistent(bench *b, dae_residual *F, double *y, double *yp)
+static dae_status consistent_with(bench *b, dae_residual *F, double *y, double *yp, double delta)
 {
     open(b, (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = 2, .residual = F}});
     prepare(b, "auto", y, yp);
-    dae_status s = dae_ivp_consistent(&b->ivp, 0.5, y, yp, &b->err);
+    dae_status s = dae_ivp_consistent(&b->ivp, 0.5, y, yp, delta, &b->err);
     dae_arena_destroy(b->arena);
     return s;
+}
+
+static dae_status consistent(bench *b, dae_residual *F, double *y, double *yp)
+{
+    return consistent_with(b, F, y, yp, 0);
+}
+
+/* y1 = y0^2: its slope is 2 y0 y0' = 8, whatever was there; without delta it stays. */
+static void slopes_of_algebraic_variables_are_found(void **state)
+{
+    (void)state;
+    bench b;
+    double y[] = {2, 4}, yp[] = {0, -8};
+    assert_int_equal(consistent(&b, index1, y, yp), DAE_OK);
+    assert_near(yp[1], -8, 0);
+    assert_int_equal(consistent_with(&b, index1, y, yp, 1e-6), DAE_OK);
+    assert_near(yp[0], 2, 1e-8);
+    assert_near(yp[1], 8, 1e-5); /* a difference over 1e-6 */
 }
 
 static void missing_derivatives_and_wrong_algebraic_values_are_found(void **state)
@@ -694,6 +712,7 @@ int main(void)
         cmocka_unit_test(evaluations_at_the_ends_of_a_segment_are_one_sided),
         cmocka_unit_test(first_step_stays_before_the_wall),
         cmocka_unit_test(derivative_solves_with_the_mass_matrix),
+        cmocka_unit_test(slopes_of_algebraic_variables_are_found),
         cmocka_unit_test(missing_derivatives_and_wrong_algebraic_values_are_found),
         cmocka_unit_test(differential_values_off_their_equation_are_inconsistent),
         cmocka_unit_test(residuals_that_fail_say_where),

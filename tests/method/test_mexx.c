@@ -444,7 +444,7 @@ static void dense_output_has_the_order_of_the_step(void **state)
     (void)state;
     for (int rows = 3; rows <= 6; rows++) {
         double error[2][3] = {{0}}; /* inside the step: y, y'; and the end */
-        char text[4];
+        char text[16];
         snprintf(text, sizeof text, "%d", rows);
         for (int k = 0; k < 2; k++) {
             double t0 = 0.7, h = k ? 0.1 : 0.2, y0[4], y[4], yp[4], exact[4];

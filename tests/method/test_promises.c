@@ -477,6 +477,116 @@ static void f_is_asked_for_near_the_solution_only(void **state)
     }
 }
 
+/* ---- Units and clocks --------------------------------------------------------------------------------------------- */
+
+typedef struct units {
+    double y, t, t0; /* of y, of t, and where t begins */
+} units;
+
+/* In units: x' = 3 cos 3s - 2 (x - sin 3s) (x - sin 3s + 1), whose solution from 0 is sin 3s; a DAE has 0 = z (1 + z/3) behind it, where z
+ * belongs to x - sin 3s = 0 and another root is at -3. */
+static int follow(double t, const double *y, double *f, void *user)
+{
+    const units *u = user;
+    double s = (t - u->t0) / u->t, e = y[0] / u->y - sin(3 * s);
+    f[0] = u->y / u->t * (3 * cos(3 * s) - 2 * e * (e + 1));
+    return 0;
+}
+
+static int follow_dae(double t, const double *y, double *f, void *user)
+{
+    const units *u = user;
+    double s = (t - u->t0) / u->t, z = y[1] / u->y - cos(s);
+    (void)follow(t, y, f, user);
+    f[1] = u->y * (z * (1 + z / 3) + 0.5 * (y[0] / u->y - sin(3 * s)));
+    return 0;
+}
+
+/* Over 2 units of time; *error in units of y. Methods for y'' = f do not take it. */
+static dae_status followed(const dae_method_info *m, units u, double tol, int dae, double *error,
+                           dae_error *err)
+{
+    static const double mass[] = {1, 0};
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = follow, .user = &u}};
+    dae_options o = dae_options_default();
+    double y[2] = {0, u.y};
+    if (dae)
+        sys = (dae_system){.kind = DAE_KIND_DAE,
+                           .dae = {.n = 2, .mass = dae_diagonal(2, mass), .f = follow_dae, .user = &u}};
+    o.method = m->name;
+    o.rtol = tol;
+    o.atol = tol * u.y;
+    o.max_steps = 100000;
+    dae_status r = dae_solve(&sys, &o, u.t0, u.t0 + 2 * u.t, y, NULL, err);
+    double s = (u.t0 + 2 * u.t - u.t0) / u.t;
+    *error = fabs(y[0] / u.y - sin(3 * s));
+    if (dae) *error = fmax(*error, fabs(y[1] / u.y - cos(s)));
+    return r;
+}
+
+static int takes(const dae_method_info *m, dae_kind kind)
+{
+    return (m->kinds & 1u << kind) && strncmp(m->name, "rkn", 3) != 0;
+}
+
+/* A system is as good in units in which it is 1e-149 or 1e149, or takes microseconds: increments of differences, weights and first
+ * steps follow it. */
+static void units_change_nothing(void **state)
+{
+    static const units u[] = {{1e-149, 1, 0}, {1e149, 1, 0}, {1, 1e-11, 0}, {1e-20, 1e9, 0}};
+    (void)state;
+    for (int k = 0; dae_method_get(k); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        for (size_t j = 0; j < sizeof u / sizeof *u; j++) {
+            for (int dae = 0; dae < 2; dae++) {
+                dae_error err = {0};
+                double error;
+                if (!takes(m, dae ? DAE_KIND_DAE : DAE_KIND_ODE)) continue;
+                if (followed(m, u[j], 1e-4, dae, &error, &err) != DAE_OK)
+                    fail_msg("%s, units %g and %g: %s", m->name, u[j].y, u[j].t, err.text);
+                if (!(error < 1e-2))
+                    fail_msg("%s, units %g and %g, %s: error %g", m->name, u[j].y, u[j].t,
+                             dae ? "DAE" : "ODE", error);
+            }
+        }
+    }
+}
+
+/* Next to the smallest numbers tolerances are counted too, not replaced by 1e-300. */
+static void errors_next_to_nothing_are_controlled(void **state)
+{
+    static const char *const method[] = {"dopri5", "dop853", "vern9", "bs23", "radau5"};
+    (void)state;
+    for (size_t k = 0; k < sizeof method / sizeof *method; k++) {
+        dae_error err = {0};
+        double error;
+        if (followed(dae_method_find(method[k]), (units){1e-299, 1, 0}, 1e-7, 0, &error, &err) != DAE_OK)
+            fail_msg("%s: %s", method[k], err.text);
+        if (!(error < 1e-5)) fail_msg("%s: error %g", method[k], error);
+    }
+}
+
+/* t begins at 1e10, where a rounding unit is 1.9e-6: 1e-3 is reached by all; what t does not resolve is a step that is too small, no
+ * fault of the method. */
+static void time_far_from_zero_is_resolved_or_told(void **state)
+{
+    (void)state;
+    for (int k = 0; dae_method_get(k); k++) {
+        const dae_method_info *m = dae_method_get(k);
+        for (int dae = 0; dae < 2; dae++) {
+            dae_error err = {0};
+            double error;
+            if (!takes(m, dae ? DAE_KIND_DAE : DAE_KIND_ODE)) continue;
+            if (followed(m, (units){1, 1, 1e10}, 1e-3, dae, &error, &err) != DAE_OK)
+                fail_msg("%s: %s", m->name, err.text);
+            if (!(error < 2e-2)) fail_msg("%s: error %g", m->name, error);
+            dae_status r = followed(m, (units){1, 1e-4, 1e10}, 1e-9, dae, &error, &err);
+            if (r != DAE_OK && r != DAE_ERR_STEP_TOO_SMALL && r != DAE_ERR_MAX_STEPS)
+                fail_msg("%s: %s", m->name, err.text);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -490,6 +600,9 @@ int main(void)
         cmocka_unit_test(runs_end_where_the_right_hand_side_does),
         cmocka_unit_test(events_lie_where_the_function_becomes_zero),
         cmocka_unit_test(runs_can_be_saved_or_say_why_not),
+        cmocka_unit_test(units_change_nothing),
+        cmocka_unit_test(errors_next_to_nothing_are_controlled),
+        cmocka_unit_test(time_far_from_zero_is_resolved_or_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,29 @@ static void observed_orders_of_dense_output(void **state)
     }
 }
 
-/* Steps, evaluations and digits of an implementation written by others from the same formulas. */
+/* Digits of a run on the Pleiades. */
+static double run_pleiades(const char *method, const char *predict, double tol, dae_stats *stats)
+{
+    dae_error err = {0};
+    dae_problem *p = dae_problem_create("plei", NULL, 0, &err);
+    assert_non_null(p);
+    double y[28], most = 0;
+    for (int i = 0; i < 28; i++) y[i] = p->y0[i];
+    dae_options opt = dae_options_default();
+    opt.method = method;
+    dae_setting setting = {"predict", predict};
+    opt.setting = &setting;
+    opt.nsetting = 1;
+    opt.rtol = opt.atol = tol;
+    opt.h0 = 0;
+    assert_int_equal(dae_solve(&p->system, &opt, p->t0, p->t_end, y, stats, &err), DAE_OK);
+    for (int i = 0; i < 28; i++)
+        most = fmax(most, fabs(y[i] - p->reference[i]) / (1 + fabs(p->reference[i])));
+    dae_problem_destroy(p);
+    return -log10(most);
+}
+
+/* Steps, evaluations and digits of an implementation written by others from the same formulas, without prediction. */
 static void counts_on_the_pleiades(void **state)
 {
     static const struct {
@@ -140,24 +162,38 @@ static void counts_on_the_pleiades(void **state)
     };
     (void)state;
     for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
-        dae_error err = {0};
-        dae_problem *p = dae_problem_create("plei", NULL, 0, &err);
-        assert_non_null(p);
-        double y[28], most = 0;
-        for (int i = 0; i < 28; i++) y[i] = p->y0[i];
-        dae_options opt = dae_options_default();
-        opt.method = run[k].method;
-        opt.rtol = opt.atol = run[k].tol;
-        opt.h0 = 0;
         dae_stats stats;
-        assert_int_equal(dae_solve(&p->system, &opt, p->t0, p->t_end, y, &stats, &err), DAE_OK);
-        for (int i = 0; i < 28; i++)
-            most = fmax(most, fabs(y[i] - p->reference[i]) / (1 + fabs(p->reference[i])));
+        double digits = run_pleiades(run[k].method, "0", run[k].tol, &stats);
         if (!(fabs((double)stats.steps / run[k].steps - 1) < 0.05) ||
-            !(fabs((double)stats.f / run[k].f - 1) < 0.05) || !(fabs(-log10(most) - run[k].mescd) < 0.6))
+            !(fabs((double)stats.f / run[k].f - 1) < 0.05) || !(fabs(digits - run[k].mescd) < 0.6))
             fail_msg("%s at %g: %ld steps, f %ld, %.2f digits; expected %g, %g, %g", run[k].method,
-                     run[k].tol, stats.steps, stats.f, -log10(most), run[k].steps, run[k].f, run[k].mescd);
-        dae_problem_destroy(p);
+                     run[k].tol, stats.steps, stats.f, digits, run[k].steps, run[k].f, run[k].mescd);
+    }
+}
+
+/* With prediction: over half powers of ten fewer attempts are rejected, and digits per evaluation rise. */
+static void prediction_saves_evaluations(void **state)
+{
+    static const struct {
+        const char *method;
+        double from, to;
+    } run[] = {{"rkn8", 2.5, 8}, {"rkn12", 5, 10}};
+    (void)state;
+    for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
+        double digits[2] = {0}, f[2] = {0}, rejected[2] = {0}, steps[2] = {0};
+        for (int predict = 0; predict < 2; predict++) {
+            for (double e = run[k].from; e <= run[k].to; e += 0.25) {
+                dae_stats stats;
+                digits[predict] += run_pleiades(run[k].method, predict ? "1" : "0", pow(10, -e), &stats);
+                f[predict] += (double)stats.f;
+                rejected[predict] += (double)stats.rejected;
+                steps[predict] += (double)stats.steps;
+            }
+        }
+        if (!(rejected[1] / steps[1] < 0.8 * rejected[0] / steps[0]) || !(f[1] < f[0]) ||
+            !(digits[1] > digits[0]))
+            fail_msg("%s: rejected %g of %g, without %g of %g; f %g, %g; digits %g, %g", run[k].method,
+                     rejected[1], steps[1], rejected[0], steps[0], f[1], f[0], digits[1], digits[0]);
     }
 }
 
@@ -181,8 +217,11 @@ static void systems_that_do_not_say_so_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_meet_quadrature_conditions),      cmocka_unit_test(observed_orders),
-        cmocka_unit_test(observed_orders_of_dense_output),        cmocka_unit_test(counts_on_the_pleiades),
+        cmocka_unit_test(tables_meet_quadrature_conditions),
+        cmocka_unit_test(observed_orders),
+        cmocka_unit_test(observed_orders_of_dense_output),
+        cmocka_unit_test(counts_on_the_pleiades),
+        cmocka_unit_test(prediction_saves_evaluations),
         cmocka_unit_test(systems_that_do_not_say_so_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* Equilibrium, kinematics, small motions and motors against formulas of mechanics. */
 #include "mechanics.h"
 
+#include "multibody/analyses.h"
+
 #define GRAVITY 9.81
 
 /* ---- Help -------------------------------------------------------------------------------------------- */
@@ -208,6 +210,78 @@ static void arm_rests_on_the_currents_of_its_motors(void **state)
     free(y);
     free(end);
     mbs_mechanism_destroy(c);
+}
+
+/* A chain of 200 links (m = 0.05 kg, l = 0.05 m) above a floor of k = 1e4 N/m, whose links end in contacts. */
+#define LINKS 200
+#define LENGTH 0.05
+#define SINK (0.05 * GRAVITY / 1e4) /* of a point that carries one link */
+
+static double *chain_at_rest(const char *start, const char *end, double depth)
+{
+    static char text[4096];
+    dae_error err = {0};
+    snprintf(
+        text, sizeof text,
+        "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"chain\", \"dimension\": 2, \"gravity\": [0, "
+        "-9.81], \"parameters\": { \"L\": 0.05 }, \"bodies\": [ { \"repeat\": {\"i\": \"1..%d\"}, \"name\": "
+        "\"b{i}\", \"mass\": 0.05, \"inertia\": \"0.05*L^2/12\", %s } ],"
+        " \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] },"
+        " { \"name\": \"E\", \"body\": \"ground\", \"r\": [\"0.8*%d*L\", 0] },"
+        " { \"name\": \"F\", \"body\": \"ground\", \"r\": [0, %.17g] },"
+        " { \"repeat\": {\"i\": \"1..%d\"}, \"name\": \"p{i}\", \"body\": \"b{i}\", \"r\": [\"-L/2\", 0] },"
+        " { \"repeat\": {\"i\": \"1..%d\"}, \"name\": \"q{i}\", \"body\": \"b{i}\", \"r\": [\"L/2\", 0] } ],"
+        " \"joints\": [ { \"name\": \"j1\", \"type\": \"revolute\", \"a\": \"O\", \"b\": \"p1\" }, %s"
+        " { \"repeat\": {\"i\": \"2..%d\"}, \"name\": \"j{i}\", \"type\": \"revolute\", \"a\": \"q{i-1}\", "
+        "\"b\": \"p{i}\" } ],"
+        " \"forces\": [ { \"repeat\": {\"i\": \"1..%d\"}, \"name\": \"c{i}\", \"type\": \"contact\", \"a\": "
+        "\"F\", \"b\": \"q{i}\", \"k\": 1e4, \"c\": 20 } ] }",
+        LINKS, start, LINKS, -depth, LINKS, LINKS, end, LINKS, LINKS);
+    mbs_mechanism *c = parse(text);
+    double *y = calloc((size_t)dae_system_size(mbs_mechanism_system(c)), sizeof *y);
+    if (mbs_mechanism_initial(c, y, &err) < 0 || mbs_mechanism_equilibrium(c, 0, y, &err) < 0)
+        fail_msg("%s", err.text);
+    mbs_mechanism_destroy(c);
+    return y;
+}
+
+static void long_chain_comes_to_rest_on_the_floor(void **state)
+{
+    (void)state;
+    /* From the horizontal, held at one end 4 m above: 80 links hang, the others lie. */
+    double *y = chain_at_rest("\"r\": [\"({i}-0.5)*L\", 0]", "", 4);
+    for (int i = 0; i < LINKS; i++) {
+        double high = y[3 * i + 1], angle = y[3 * i + 2];
+        if (i < 80) {
+            assert_near(y[3 * i], 0, 1e-9);
+            assert_near(high, -(i + 0.5) * LENGTH, 1e-9);
+        } else if (i > 80 && i < LINKS - 1) {
+            assert_near(high, -4 - SINK, 1e-9);
+            assert_near(angle, 0, 1e-8);
+        }
+    }
+    assert_near(y[3 * 80 + 1], -4 - SINK / 2, 1e-9);        /* from above the floor into it */
+    assert_near(y[3 * LINKS - 2], -4 - SINK * 3 / 4, 1e-9); /* its free end carries half a link */
+    free(y);
+
+    /* From a V between two ends, above a floor that it reaches: tan(angle) grows by m g/H from link to link. */
+    y = chain_at_rest("\"r\": [\"0.8*({i}-0.5)*L\", \"-0.6*L*(100-abs({i}-100.5))\"], \"angle\": "
+                      "\"if({i} <= 100, -1, 1)*acos(0.8)\"",
+                      "{ \"name\": \"end\", \"type\": \"revolute\", \"a\": \"q200\", \"b\": \"E\" },", 1.5);
+    double step = tan(y[5]) - tan(y[2]);
+    int lie = 0, hang = 0;
+    assert_true(step > 0);
+    for (int i = 0; i < LINKS; i++) {
+        double high = y[3 * i + 1], angle = y[3 * i + 2], end = high + LENGTH / 2 * sin(angle);
+        assert_near(high, y[3 * (LINKS - 1 - i) + 1], 1e-8); /* both sides are alike */
+        if (i && i < LINKS / 2 && end > -1.5) {
+            assert_near(tan(angle) - tan(y[3 * i - 1]), step, 1e-7 * step);
+            hang++;
+        }
+        if (fabs(high + 1.5 + SINK) < 1e-6 && fabs(angle) < 1e-5) lie++;
+    }
+    assert_true(hang > 30 && lie > 60);
+    free(y);
 }
 
 static void body_that_falls_has_no_equilibrium(void **state)
@@ -477,17 +551,104 @@ static void turning_pair_swings_in_its_own_frame(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* The pose in which everything turns together as at the start, and the small motions about it. */
+static spectrum turning_rest(const mbs_mechanism *c, double **y)
+{
+    dae_error err = {0};
+    mbs_turning turning;
+    *y = calloc((size_t)dae_system_size(mbs_mechanism_system(c)), sizeof **y);
+    if (mbs_mechanism_initial(c, *y, &err) < 0 || mbs_turning_of(c, 0, *y, &turning, &err) < 0 ||
+        mbs_find_equilibrium(c, &turning, 0, *y, &err) < 0)
+        fail_msg("%s", err.text);
+    return spectrum_at(c, *y);
+}
+
+/* An arm on a hub that is driven with w: D w^2 cos(a) = m g L and small motions with D w^2 sin^2(a)/(I_y + m L^2),
+ * D = I_x - I_z + m L^2. */
+static void driven_arm_rises_to_its_angle(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = parse(
+        "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"arm\",\"dimension\":3,\"gravity\":[0,0,-9.81],"
+        "\"bodies\":[{\"name\":\"hub\",\"mass\":1,\"inertia\":[0.1,0.1,0.1],\"r\":[0,0,0]},"
+        "{\"name\":\"arm\",\"mass\":2,\"inertia\":[0.002,0.03,0.04],\"r\":[\"0.5*sin(0.3)\",0,\"-0.5*cos(0.3)"
+        "\"],"
+        "\"q\":[\"cos(0.15)\",0,\"-sin(0.15)\",0]}],"
+        "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0,0]},{\"name\":\"H\",\"body\":\"hub\","
+        "\"r\":[0,0,"
+        "0]},{\"name\":\"A\",\"body\":\"arm\",\"r\":[0,0,0.5]}],"
+        "\"joints\":[{\"name\":\"turn\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"H\",\"axis\":[0,0,1]},"
+        "{\"name\":\"pin\",\"type\":\"revolute\",\"a\":\"H\",\"b\":\"A\",\"axis\":[0,1,0]}],"
+        "\"drivers\":[{\"name\":\"motor\",\"joint\":\"turn\",\"value\":\"8*t\"}],\"simulation\":{\"t1\":1}}");
+    double *y, w = 8, m = 2, L = 0.5, D = 0.002 - 0.04 + m * L * L, a = acos(m * GRAVITY * L / (D * w * w));
+    spectrum s = turning_rest(c, &y);
+    assert_near(y[7], L * sin(a), 1e-9);
+    assert_near(y[9], -L * cos(a), 1e-9);
+    assert_int_equal(count_at(&s, 0, sqrt(D / (0.03 + m * L * L)) * w * sin(a), 1e-6), 1);
+    double lambda[12];
+    mbs_turning turning = {{0, 0, w}, {0, 0, 0}};
+    dae_error err = {0};
+    double force[3], torque[3];
+    assert_int_equal(mbs_find_multipliers(c, &turning, 0, y, lambda, &err), DAE_OK);
+    assert_int_equal(mbs_mechanism_reaction(c, 1, 0, y, lambda, force, torque), DAE_OK);
+    assert_near(force[0], -m * w * w * L * sin(a), 1e-7);
+    assert_near(force[2], m * GRAVITY, 1e-7);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+/* A slider on a turning bar, held by a spring: r = k l0/(k - m w^2), small motions with k/m - w^2. */
+static void slider_moves_out_on_a_turning_bar(void **state)
+{
+    (void)state;
+    mbs_mechanism *c = parse(
+        "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"bar\",\"dimension\":2,"
+        "\"bodies\":[{\"name\":\"bar\",\"mass\":1,\"inertia\":0.1,\"r\":[1,2]},"
+        "{\"name\":\"slider\",\"mass\":0.5,\"inertia\":0.01,\"r\":[1.4,2]}],"
+        "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[1,2]},{\"name\":\"B\",\"body\":\"bar\",\"r\":"
+        "[0,0]},"
+        "{\"name\":\"S\",\"body\":\"slider\",\"r\":[0,0]}],"
+        "\"joints\":[{\"name\":\"turn\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"B\"},"
+        "{\"name\":\"slot\",\"type\":\"prismatic\",\"a\":\"B\",\"b\":\"S\",\"axis\":[1,0]}],"
+        "\"forces\":[{\"name\":\"spring\",\"type\":\"spring\",\"a\":\"B\",\"b\":\"S\",\"k\":100,\"l0\":0.4}],"
+        "\"drivers\":[{\"name\":\"motor\",\"joint\":\"turn\",\"value\":\"6*t\"}],\"simulation\":{\"t1\":1}}");
+    double *y, w = 6, m = 0.5, k = 100;
+    spectrum s = turning_rest(c, &y);
+    assert_near(y[3] - 1, k * 0.4 / (k - m * w * w), 1e-9);
+    assert_near(y[4], 2, 1e-12);
+    assert_int_equal(count_at(&s, 0, sqrt(k / m - w * w), 1e-6), 1);
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
+static void nothing_turns_without_a_speed(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    mbs_turning turning;
+    mbs_mechanism *c = compile(hanging_rods(1));
+    double *y = described(c);
+    assert_int_equal(mbs_turning_of(c, 0, y, &turning, &err), DAE_ERR_INPUT);
+    assert_non_null(strstr(err.text, "nothing turns at the start"));
+    free(y);
+    mbs_mechanism_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rotor_whirls_as_theory_says),
         cmocka_unit_test(turning_pair_swings_in_its_own_frame),
+        cmocka_unit_test(driven_arm_rises_to_its_angle),
+        cmocka_unit_test(slider_moves_out_on_a_turning_bar),
+        cmocka_unit_test(nothing_turns_without_a_speed),
         cmocka_unit_test(pendulum_comes_to_rest_below_its_pivot),
         cmocka_unit_test(equilibrium_is_searched_downhill),
         cmocka_unit_test(spring_carries_the_weight),
         cmocka_unit_test(hanging_chain_takes_its_shape),
         cmocka_unit_test(leaning_disc_balances_upright),
         cmocka_unit_test(arm_rests_on_the_currents_of_its_motors),
+        cmocka_unit_test(long_chain_comes_to_rest_on_the_floor),
         cmocka_unit_test(body_that_falls_has_no_equilibrium),
         cmocka_unit_test(driven_slider_crank_follows_the_formula),
         cmocka_unit_test(inverse_dynamics_gives_the_torque_of_a_driver),

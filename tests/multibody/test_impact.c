@@ -127,7 +127,7 @@ static dae_problem *five_balls(void)
     dae_error err = {0};
     mbs_model *m = mbs_model_create("cradle", MBS_PLANAR);
     const double a = -40 * 3.14159265358979323846 / 180, L = 0.3, gap = 0.04001;
-    static char name[5][3][8], when[4][100];
+    static char name[5][3][16], when[4][100];
     mbs_model_set_gravity(m, 0, -9.81, 0);
     for (int i = 0; i < 5; i++) {
         const char *prefix[] = {"ball", "T", "C"};

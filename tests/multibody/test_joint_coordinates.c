@@ -1,7 +1,11 @@
 /* Joint coordinates against the coordinates of the bodies: the same poses, velocities, accelerations, trajectories. */
 #include "mechanics.h"
 
-/* ground - revolute - b1 - TYPE - b2 - TYPE - b3, and b4 on b1; turned: joints are described from son to parent. */
+#include "multibody/acceleration.h"
+#include "multibody/joint_coordinates.h"
+
+/* ground - revolute - b1 - TYPE - b2 - TYPE - b3, and b4 on b1; turned: joints are described from son to parent. TYPE none:
+ * b2 and b3 are free, and nothing hangs on them. */
 static mbs_mechanism *tree_with(const char *type, int space, int turned, int loads)
 {
     mbs_model *m = mbs_model_create(type, space);
@@ -21,6 +25,7 @@ static mbs_mechanism *tree_with(const char *type, int space, int turned, int loa
         char joint[] = {'j', (char)('1' + k), 0};
         int flip = turned && k > 0, special = k == 1 || k == 2, rod = special && !strcmp(type, "distance"),
             screw = special && !strcmp(type, "screw");
+        if (special && !strcmp(type, "none")) continue;
         char a[] = {'A', (char)('1' + k), 0}, b[] = {'B', (char)('1' + k), 0};
         mbs_model_add_point(m, &(mbs_point){.name = a, .body = on[k], .r = {0.1, -0.2}});
         mbs_model_add_point(m, &(mbs_point){.name = b, .body = k + 1, .r = {0.2, 0.3}});
@@ -163,6 +168,32 @@ static void joint_form_of_hinges_is_of_second_order(void **state)
     }
 }
 
+/* Accelerations and multipliers along the tree are those of the dense system of all rows; and so are those of velocities that open
+ * the joints, for which there is no state of the tree. */
+static void check_multipliers(const mbs_mechanism *c, const states *x, const char *what)
+{
+    const size_t nv = (size_t)x->mech->nv, nl = (size_t)x->mech->nlambda;
+    dae_error err = {0};
+    for (int open = 0; open < 2; open++) {
+        double *a = calloc(2 * (nv + nl), sizeof *a), *l = a + nv, *want = l + nl, *want_l = want + nv,
+               size = 1;
+        double *y = malloc((size_t)x->n * sizeof *y);
+        memcpy(y, x->y, (size_t)x->n * sizeof *y);
+        if (open) y[x->mech->np + x->mech->nv - 1] += 0.3;
+        assert_int_equal(mbs_tree_acceleration(c, 0, y, a, l), open && nl > 0);
+        memset(a, 0, (nv + nl) * sizeof *a);
+        assert_int_equal(mbs_mechanism_acceleration(c, 0, y, a, l, &err), DAE_OK);
+        assert_int_equal(mbs_accelerations(c, 0, y, NULL, want, want_l, NULL, &err), DAE_OK);
+        for (size_t i = 0; i < nv + nl; i++) size = fmax(size, fabs(want[i]));
+        for (size_t i = 0; i < nv + nl; i++) {
+            if (!(fabs(a[i] - want[i]) <= 1e-11 * size))
+                fail_msg("%s, open %d: %zu of (a, lambda) is %.15g instead of %.15g", what, open, i, a[i],
+                         want[i]);
+        }
+        free(a), free(y);
+    }
+}
+
 static void check_tree(const char *type, int space, int turned, int loads)
 {
     char what[80];
@@ -186,6 +217,7 @@ static void check_tree(const char *type, int space, int turned, int loads)
             fail_msg("%s: coordinate %d = %.10g comes back as %.10g", what, i, x.z[i], back[i]);
     }
     check_accelerations(c, &x, what);
+    check_multipliers(c, &x, what);
     free(back);
     free_states(&x);
     mbs_mechanism_destroy(c);
@@ -193,13 +225,13 @@ static void check_tree(const char *type, int space, int turned, int loads)
 
 static void joint_coordinates_agree_with_bodies_for_every_joint_of_trees(void **state)
 {
-    static const char *const types[] = {"revolute",  "prismatic", "fixed", "cylindrical",
-                                        "spherical", "universal", "screw", "planar"};
+    static const char *const types[] = {"revolute",  "prismatic", "fixed",  "cylindrical", "spherical",
+                                        "universal", "screw",     "planar", "none"};
     (void)state;
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         for (int variant = 0; variant < 4; variant++) {
             check_tree(types[k], MBS_SPATIAL, variant & 1, variant / 2);
-            if (k < 3) check_tree(types[k], MBS_PLANAR, variant & 1, variant / 2);
+            if (k < 3 || k == 8) check_tree(types[k], MBS_PLANAR, variant & 1, variant / 2);
         }
     }
 }
@@ -325,9 +357,9 @@ static void check_torques(const char *type, int space, int loads)
 
 static void torques_are_those_that_change_the_energy(void **state)
 {
-    static const char *const plane[] = {"revolute", "prismatic", "fixed"};
-    static const char *const space[] = {"revolute",    "prismatic", "fixed",    "screw",
-                                        "cylindrical", "universal", "spherical"};
+    static const char *const plane[] = {"revolute", "prismatic", "fixed", "none"};
+    static const char *const space[] = {"revolute",    "prismatic", "fixed",     "screw",
+                                        "cylindrical", "universal", "spherical", "none"};
     (void)state;
     for (int loads = 0; loads < 2; loads++) {
         for (size_t k = 0; k < sizeof plane / sizeof *plane; k++) check_torques(plane[k], MBS_PLANAR, loads);

@@ -463,6 +463,31 @@ static void singular_pose_and_loose_frame_are_warned_of(void **state)
     }
 }
 
+/* A joint belongs to the body that it hangs from its parent, whichever of the two it names first: no row of a chain closes a loop. */
+static void rows_belong_to_the_body_below_their_joint(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        mbs_model *m = mbs_model_create("chain", MBS_PLANAR);
+        static const char *const rod[] = {"b1", "b2", "b3", "b4"}, *const pin[] = {"j1", "j2", "j3", "j4"};
+        for (int k = 0; k < 4; k++) {
+            mbs_model_add_body(m,
+                               &(mbs_body){.name = rod[k], .mass = 1, .inertia = {0.1}, .center = {k + 0.5}});
+            mbs_model_add_joint(m, &(mbs_joint){.name = pin[k],
+                                                .type = "revolute",
+                                                .a = order ? k + 1 : k,
+                                                .b = order ? k : k + 1,
+                                                .at = {k}});
+        }
+        mbs_mechanism *c = compile(m);
+        const dae_mech *s = &mbs_mechanism_system(c)->mech;
+        assert_int_equal(s->nlambda, 8);
+        for (int k = 0; k < 4; k++) assert_int_equal(s->parent[k], k - 1);
+        for (int i = 0; i < 8; i++) assert_int_equal(s->row_joint[i], i / 2);
+        mbs_mechanism_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +506,7 @@ int main(void)
         cmocka_unit_test(friction_slows_a_sliding_block),
         cmocka_unit_test(impossible_assembly_names_the_joint),
         cmocka_unit_test(chains_have_the_same_accelerations_by_recursion),
+        cmocka_unit_test(rows_belong_to_the_body_below_their_joint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

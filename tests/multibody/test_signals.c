@@ -209,6 +209,56 @@ static void a_force_without_a_value_is_named(void **state)
     dae_problem_destroy(p);
 }
 
+static int keep(const char *piece, size_t length, void *user)
+{
+    char *text = user;
+    if (strlen(text) + length >= 20000) return -1;
+    strncat(text, piece, length);
+    return 0;
+}
+
+/* The arrow of a spring is the force on the body of its point b: towards the origin, 10 (5 - 4) from (3, 4) and 7 * 13 from (3, 4, 12). */
+static void arrows_of_a_scene_are_the_forces(void **state)
+{
+    static const struct {
+        const char *bodies, *zero, *spring, *arrow;
+        int n;
+        double y[13];
+    } row[] = {
+        {"2,\"bodies\":[{\"name\":\"m\",\"mass\":2,\"inertia\":1,\"r\":[3,4]}]",
+         "[0,0]",
+         "10,\"l0\":4",
+         "\"value\":[[-6,-8,0]]",
+         6,
+         {3, 4}},
+        {"3,\"bodies\":[{\"name\":\"m\",\"mass\":2,\"inertia\":[1,1,1],\"r\":[3,4,12]}]",
+         "[0,0,0]",
+         "7",
+         "\"value\":[[-21,-28,-84]]",
+         13,
+         {3, 4, 12, 1}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        char json[2000], scene[20000] = "";
+        dae_error err = {0};
+        snprintf(json, sizeof json,
+                 "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"x\",\"dimension\":%s,"
+                 "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":%s},{\"name\":\"P\",\"body\":\"m\","
+                 "\"r\":%s}],"
+                 "\"forces\":[{\"name\":\"s\",\"type\":\"spring\",\"a\":\"O\",\"b\":\"P\",\"k\":%s}],"
+                 "\"simulation\":{\"t1\":1}}",
+                 row[k].bodies, row[k].zero, row[k].zero, row[k].spring);
+        dae_problem *p = dae_problem_open_text(json, strlen(json), "x.json", NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        assert_int_equal(dae_system_size(&p->system), row[k].n);
+        assert_int_equal(mbs_write_scene(p, 1, (double[]){0}, row[k].y, keep, scene), DAE_OK);
+        const char *arrow = strstr(scene, "\"name\":\"s\",\"kind\":\"force\",\"body\":1");
+        if (!arrow || !strstr(arrow, row[k].arrow)) fail_msg("%s", arrow ? arrow : scene);
+        dae_problem_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +267,7 @@ int main(void)
         cmocka_unit_test(forces_may_use_forces_and_orientations_exactly),
         cmocka_unit_test(a_force_declared_later_is_refused),
         cmocka_unit_test(a_force_without_a_value_is_named),
+        cmocka_unit_test(arrows_of_a_scene_are_the_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

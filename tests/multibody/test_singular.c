@@ -106,10 +106,161 @@ static void no_other_answer_behind_a_singular_pose(void **state)
     }
 }
 
+/* ---- A governor ------------------------------------------------------------------------------------------------
+ *
+ * Spindle, two arms and two links of length l, sleeve, all in one plane that turns with the spindle: six rows are redundant, and the direction
+ * along which the last pin is turns with the plane. With the angle a of the arms (links: -a), the moment of inertia J(a) about the
+ * spindle and H = J w kept,
+ *     A(a) a'' = H^2 J'/(2 J^2) - A' a'^2/2 - g l (m_a + 3 m_l + 2 m_s) sin(a).
+ * At a = 0 the two arms could part ways: a singular pose. */
+
+static const double gl = 0.3, ga = 0.6, gk = 0.2, gs = 0.8, axial = 1e-3, hub = 0.015, g0 = 9.81;
+
+static double governor_acceleration(double a, double w, double H)
+{
+    double s = sin(a), c = cos(a), l2 = gl * gl, across = (ga + gk) * l2 * (1.0 / 12 + 0.25);
+    double J = hub + 2 * (across * s * s + 2 * axial * c * c), dJ = 4 * s * c * (across - 2 * axial);
+    double A =
+        2 * ((ga + gk) * l2 / 12 + ga * l2 / 4 + gk * l2 * (c * c / 4 + 2.25 * s * s)) + 4 * gs * l2 * s * s;
+    double dA = 8 * gk * l2 * s * c + 8 * gs * l2 * s * c;
+    return (H * H * dJ / (2 * J * J) - dA * w * w / 2 - g0 * gl * (ga + 3 * gk + 2 * gs) * s) / A;
+}
+
+static double governor_angle(double a, double w, double turn, double t)
+{
+    const int steps = 20000;
+    double s = sin(a), c = cos(a), across = (ga + gk) * gl * gl * (1.0 / 12 + 0.25), h = t / steps;
+    double H = turn * (hub + 2 * (across * s * s + 2 * axial * c * c));
+    for (int i = 0; i < steps; i++) {
+        double k1 = governor_acceleration(a, w, H), w2 = w + h / 2 * k1;
+        double k2 = governor_acceleration(a + h / 2 * w, w2, H), w3 = w + h / 2 * k2;
+        double k3 = governor_acceleration(a + h / 2 * w2, w3, H), w4 = w + h * k3;
+        double k4 = governor_acceleration(a + h * w3, w4, H);
+        a += h / 6 * (w + 2 * w2 + 2 * w3 + w4);
+        w += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    }
+    return a;
+}
+
+/* A rod with the direction (x, 0, z) from its begin to its end, which turns with `rate` about y and with the spindle. */
+static void add_rod(mbs_model *m, const char *name, double mass, const double r[3], const double v[3],
+                    double x, double z, double rate, double turn)
+{
+    double a = atan2(-z, x);
+    mbs_model_add_body(m, &(mbs_body){.name = name,
+                                      .mass = mass,
+                                      .inertia = {axial, mass * gl * gl / 12, mass * gl * gl / 12},
+                                      .center = {r[0], 0, r[2]},
+                                      .q = {cos(a / 2), 0, sin(a / 2), 0},
+                                      .v = {v[0], turn * r[0], v[2]},
+                                      .omega = {-turn * sin(a), rate, turn * cos(a)}});
+}
+
+static mbs_mechanism *governor(double a, double w, double turn)
+{
+    double s = sin(a), c = cos(a);
+    mbs_model *m = mbs_model_create("governor", MBS_SPATIAL);
+    mbs_model_set_gravity(m, 0, 0, -g0);
+    mbs_model_add_body(
+        m, &(mbs_body){.name = "spindle", .mass = 1, .inertia = {0.02, 0.02, 0.01}, .omega = {0, 0, turn}});
+    for (int k = 1; k >= -1; k -= 2) {
+        add_rod(m, k > 0 ? "arm1" : "arm2", ga, (double[]){k * gl / 2 * s, 0, -gl / 2 * c},
+                (double[]){k * gl / 2 * c * w, 0, gl / 2 * s * w}, k * s, -c, -k * w, turn);
+        add_rod(m, k > 0 ? "link1" : "link2", gk, (double[]){k * gl / 2 * s, 0, -1.5 * gl * c},
+                (double[]){k * gl / 2 * c * w, 0, 1.5 * gl * s * w}, -k * s, -c, k * w, turn);
+    }
+    mbs_model_add_body(m, &(mbs_body){.name = "sleeve",
+                                      .mass = gs,
+                                      .inertia = {0.01, 0.01, 0.005},
+                                      .center = {0, 0, -2 * gl * c},
+                                      .v = {0, 0, 2 * gl * s * w},
+                                      .omega = {0, 0, turn}});
+    mbs_model_add_joint(m, &(mbs_joint){.name = "turn", .type = "revolute", .b = 1, .axis = {0, 0, 1}});
+    for (int k = 0; k < 2; k++) {
+        static const char *const name[] = {"A1", "B1", "C1", "A2", "B2", "C2"};
+        double side = k ? -1 : 1, pin[3] = {side * gl * s, 0, -gl * c};
+        mbs_model_add_joint(
+            m,
+            &(mbs_joint){.name = name[3 * k], .type = "revolute", .a = 1, .b = 2 + 2 * k, .axis = {0, 1, 0}});
+        mbs_joint elbow = {.name = name[3 * k + 1],
+                           .type = "revolute",
+                           .a = 2 + 2 * k,
+                           .b = 3 + 2 * k,
+                           .at = {pin[0], 0, pin[2]},
+                           .axis = {0, 1, 0}};
+        mbs_model_add_joint(m, &elbow);
+        mbs_model_add_joint(m, &(mbs_joint){.name = name[3 * k + 2],
+                                            .type = "revolute",
+                                            .a = 6,
+                                            .b = 3 + 2 * k,
+                                            .at = {0, 0, -2 * gl * c},
+                                            .axis = {0, 1, 0}});
+    }
+    mbs_model_add_joint(
+        m, &(mbs_joint){.name = "slide", .type = "prismatic", .a = 1, .b = 6, .axis = {0, 0, 1}});
+    return compile(m);
+}
+
+/* 1: the height of the sleeve is right, 0: it said that it cannot. */
+static int governor_runs(const mbs_mechanism *c, double t, double height, const char *method, double tol)
+{
+    double y[78];
+    dae_error err = {0};
+    dae_options opt = dae_options_default();
+    opt.method = method;
+    opt.rtol = opt.atol = tol;
+    opt.max_steps = 20000;
+    assert_int_equal(mbs_mechanism_initial(c, y, &err), DAE_OK);
+    if (dae_solve(mbs_mechanism_system(c), &opt, 0, t, y, NULL, &err) < 0) return 0;
+    if (!(fabs(y[37] - height) < 300 * tol))
+        fail_msg("%s at %g: %.3g off", method, tol, fabs(y[37] - height));
+    return 1;
+}
+
+/* Two thirds of a turn, by every method. */
+static void redundant_directions_turn_with_the_mechanism(void **state)
+{
+    (void)state;
+    const double a = 0.7, w = 3, turn = 18, t = 0.3;
+    double height = -2 * gl * cos(governor_angle(a, w, turn, t));
+    mbs_mechanism *c = governor(a, w, turn);
+    assert_int_equal(mbs_mechanism_topology(c).redundant, 6);
+    for (int i = 0; i < dae_method_count(); i += sanitized_stride) {
+        const dae_method_info *m = dae_method_get(i);
+        if (m->order_max < 3 || !dae_formulation_choose(m->name)) continue;
+        if (!governor_runs(c, t, height, m->name, 1e-8)) fail_msg("%s stopped", m->name);
+    }
+    mbs_mechanism_destroy(c);
+}
+
+static void governor_passes_its_singular_pose(void **state)
+{
+    (void)state;
+    static const double start_of[][4] = {{0.7, 0, 8, 0.5}, {0.5, -2, 10, 0.3}, {0.7, -4, 5, 0.3}};
+    static const char *const able[] = {"auto", "mexx", "dop853", "phem56"};
+    for (size_t k = 0; k < 3; k += sanitized_stride) {
+        const double *s = start_of[k];
+        double height = -2 * gl * cos(governor_angle(s[0], s[1], s[2], s[3]));
+        mbs_mechanism *c = governor(s[0], s[1], s[2]);
+        for (double tol = 1e-6; tol > 1e-10; tol /= 10) {
+            for (size_t i = 0; i < sizeof able / sizeof *able; i++)
+                if (!governor_runs(c, s[3], height, able[i], tol)) fail_msg("%s at %g stopped", able[i], tol);
+        }
+        for (int i = 0; i < dae_method_count(); i++) {
+            const dae_method_info *m = dae_method_get(i);
+            if (m->order_max < 3 || !dae_formulation_choose(m->name)) continue;
+            governor_runs(c, s[3], height, m->name, 1e-6);
+        }
+        mbs_mechanism_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_other_answer_behind_a_singular_pose),
+        cmocka_unit_test(redundant_directions_turn_with_the_mechanism),
+        cmocka_unit_test(governor_passes_its_singular_pose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ static dae_problem *ball(void)
         "  \"joints\": [ { \"name\": \"J\", \"type\": \"prismatic\", \"a\": \"O\", \"b\": \"B\", \"axis\": "
         "[0, 1] } ],"
         "  \"forces\": [ { \"name\": \"floor\", \"type\": \"stop\", \"joint\": \"J\", \"k\": 1e6, \"c\": 50, "
-        "\"min\": 0, \"max\": 10 } ],"
+        "\"min\": 0, \"max\": 10 }, { \"name\": \"wind\", \"type\": \"force\", \"joint\": \"J\", \"value\": "
+        "\"-sin(t)\" } ],"
         "  \"simulation\": { \"t1\": 2, \"rtol\": 1e-7, \"atol\": 1e-7 } }";
     dae_error err = {0};
     dae_problem *p = dae_problem_open_text(text, sizeof text - 1, "ball.json", NULL, 0, &err);
@@ -68,7 +69,78 @@ static void contact_that_was_stepped_over_raises_the_alarm(void **state)
     dae_balance b = balance_of(p, "mexx", DAE_TRAJECTORY_EQUIDISTANT, 20, NULL);
     if (!(b.largest > b.allowed)) fail_msg("off by %g, allowed %g", b.largest, b.allowed);
     assert_true(b.t > 0.2 && b.t < 2); /* the first contact is at 0.202 */
+    assert_string_equal(b.element, "floor");
     dae_problem_destroy(p);
+}
+
+/* A force that is not the one of the model. */
+static dae_mech_fn *right_force;
+static int wrong_force(const dae_mech_point *x, double *f, void *user)
+{
+    int r = right_force(x, f, user);
+    f[1] += 1e-2;
+    return r;
+}
+
+static void wrong_force_raises_the_alarm(void **state)
+{
+    (void)state;
+    dae_problem *p = ball();
+    p->t_end = 0.15; /* before it touches */
+    right_force = p->system.mech.force;
+    p->system.mech.force = wrong_force;
+    p->system.switches =
+        (dae_switches){0}; /* sides, joint form and one-pass accelerations have the right force */
+    p->system.mech.joint = NULL;
+    p->system.mech.accelerations = NULL;
+    dae_balance b = balance_of(p, "phem56", DAE_TRAJECTORY_EQUIDISTANT, 20, NULL);
+    if (!(b.largest > b.allowed)) fail_msg("off by %g, allowed %g", b.largest, b.allowed);
+    assert_string_equal(b.element, "wind"); /* the only one that works */
+    dae_problem_destroy(p);
+}
+
+/* A Jacobian of the constraints that is not that of g: reactions do work. */
+static int (*right_jacobian)(const dae_mech_point *x, double *g, double *G, void *user);
+static double wrong_from;
+static int wrong_jacobian(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    int r = right_jacobian(x, g, G, user);
+    if (G && x->t >= wrong_from) G[1] += 0.01;
+    return r;
+}
+
+/* It is the right one up to t = 0.3; where it is wrong from the start the run is refused. */
+static void wrong_jacobian_raises_the_alarm(void **state)
+{
+    (void)state;
+    static const char *const method[] = {"phem56", "dop853", "rodas5p"};
+    for (int k = 0; k < 4; k++) {
+        dae_error err = {0};
+        dae_problem *p = dae_problem_open("models/pendulum.json", NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        dae_mech *m = &p->system.mech;
+        right_jacobian = m->constraint;
+        wrong_from = k < 3 ? 0.3 : 0;
+        m->constraint = wrong_jacobian;
+        m->G_colptr = m->G_rowind = m->parent = m->row_joint = NULL; /* these have the right one */
+        m->constraint_sparse = NULL;
+        m->joint = NULL;
+        m->accelerations = NULL;
+        if (k < 3) {
+            dae_balance b = balance_of(p, method[k], DAE_TRAJECTORY_EQUIDISTANT, 20, NULL);
+            if (!(b.largest > b.allowed))
+                fail_msg("%s: off by %g, allowed %g", method[k], b.largest, b.allowed);
+            assert_true(b.t > 0.3);
+            assert_string_equal(b.element, "pivot");
+        } else {
+            dae_run_options o = dae_run_options_default(p);
+            dae_run_result *r = dae_run(p, &o, &err);
+            assert_int_equal(r ? r->status : err.status, DAE_ERR_INPUT);
+            assert_non_null(strstr(r ? r->error.text : err.text, "row 2 of G"));
+            dae_run_destroy(r);
+        }
+        dae_problem_destroy(p);
+    }
 }
 
 /* The models that are shipped, each with what auto takes for it. */
@@ -77,9 +149,12 @@ static void shipped_models_are_silent(void **state)
     (void)state;
     static const char *const model[] = {"andrews",
                                         "bricard",
+                                        "carousel",
+                                        "cart_control",
                                         "double_pendulum",
                                         "drag_sled",
                                         "four_bar",
+                                        "hmmwv",
                                         "newtons_cradle",
                                         "peaucellier",
                                         "pendulum",
@@ -113,6 +188,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(balance_does_not_depend_on_the_output),
         cmocka_unit_test(contact_that_was_stepped_over_raises_the_alarm),
+        cmocka_unit_test(wrong_force_raises_the_alarm),
+        cmocka_unit_test(wrong_jacobian_raises_the_alarm),
         cmocka_unit_test(shipped_models_are_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,16 @@ def test_event_time_and_state_after_it():
     assert r.sensitivity["h"][1, 0] == pytest.approx(1.8 * g * t1 / 2, rel=1e-6)
 
 
+def test_state_at_an_event_that_ends_the_run():
+    m = daedalus.open("model fall\nparam g = 9.81, H = 2\nvar y = H, v = 0\ny' = v\nv' = -g\nwhen y < 0: stop\nsolve t = 0 .. 5, rtol = 1e-9\n")
+    r = m.run(sensitivity=["H", "g"])
+    t = np.sqrt(4 / 9.81)
+    assert np.allclose(r.sensitivity.end, [[1, -t * t / 2], [0, -t]], atol=1e-10)
+    assert abs(r.event_sensitivity[0]["H"] - t / 4) < 1e-10
+    assert np.allclose(r.sensitivity_total["H"], [0, -9.81 * t / 4], atol=1e-10)
+    assert "sensitivity_total" not in daedalus.open("rober").run(t_end=1, sensitivity="k1")
+
+
 def test_sensors_and_multipliers_of_a_mechanism(root):
     path = root / "models" / "pendulum.json"
     m = daedalus.open(path, L=1.0)

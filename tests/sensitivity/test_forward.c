@@ -12,15 +12,18 @@ static dae_problem *open_text(const char *text)
     return p;
 }
 
-/* Largest relative error of the nine derivatives up to t = 400 (up to 40 where `times` is 3). */
+/* Largest relative error of the nine derivatives up to t = 400 (up to 40 where `times` is 3), rtol 1e-8. In columns y2, which is 3e-6 there, has an
+ * atol of its own: with 1e-12 its relative tolerance would be 3e-7. */
 static double robertson_error(const char *text, const char *method, const char *mode, int times)
 {
     static const char *const name[] = {"k1", "k2", "k3"};
     dae_error err = {0};
     dae_problem *p = open_text(text);
     dae_sensitivity_options o = dae_sensitivity_options_default(p);
+    static const double atol[] = {1e-12, 1e-14, 1e-12};
     double y[12], s[36], worst = 0;
     o.simulation.options.method = method;
+    if (!strcmp(mode, "columns")) o.simulation.options.atol_vec = atol;
     o.mode = mode;
     dae_stats stats;
     if (dae_sensitivity_run(p, &o, name, 3, robertson_times, times, y, s, &stats, &err) < 0)
@@ -140,14 +143,12 @@ static void ball_abreast(void **state)
 
 static void robertson_columns(void **state)
 {
-    static const char *const method[] = {"radau5", "radau",    "rodas5p", "rodas4p2", "rodas5", "lsoda",
-                                         "dassl",  "mebdfdae", "gamd",    "bimd",     "pside"};
+    static const char *const method[] = {"radau5", "radau", "rodas5p",  "rodas4p2", "rodas5",
+                                         "lsoda",  "dassl", "mebdfdae", "gamd",     "bimd",
+                                         "pside",  "vode",  "seulex",   "rosnys4"};
     (void)state;
     for (size_t k = 0; k < sizeof method / sizeof *method; k++)
         assert_true(robertson_error(robertson_ode, method[k], "columns", 4) < 1e-6);
-    assert_true(robertson_error(robertson_ode, "vode", "columns", 4) < 2e-6);
-    assert_true(robertson_error(robertson_ode, "seulex", "columns", 4) < 2e-6);
-    assert_true(robertson_error(robertson_ode, "rosnys4", "columns", 4) < 1e-5);
     assert_true(robertson_error(robertson_dae, "radau5", "columns", 4) < 1e-6);
     assert_true(robertson_error(robertson_dae, "rodas5p", "columns", 4) < 1e-6);
     assert_true(robertson_error(robertson_dae, "dassl", "columns", 4) < 1e-6);

@@ -20,7 +20,7 @@ static void quadrature_is_exact_for_polynomials(void **state)
     (void)state;
     dae_problem *p = opened("model still\nvar y = 1\ny' = 0\nsolve t = 0 .. 1\n");
     for (int k = 0; k <= 22; k++) {
-        char text[16];
+        char text[24];
         const char *g[] = {text};
         double q;
         dae_error err = {0};
@@ -163,7 +163,7 @@ static void quadrature_through_jumps(void **state)
             o.nby = 2;
             o.mode = forward ? "forward" : "adjoint";
             dae_status s = dae_quadrature(p, &o, g, 2, NULL, 0, q, NULL, d, &err);
-            if (!forward) { /* it says so, and "auto" goes forward */
+            if (!forward && !strcmp(method[m], "vode")) { /* it says so, and "auto" goes forward */
                 assert_int_equal(s, DAE_ERR_UNSUPPORTED);
                 continue;
             }

@@ -127,7 +127,7 @@ static void stiff_mechanisms_get_an_implicit_method(void **state)
     (void)state;
     expect("models/stiff_double_pendulum.json", 0, 1, "joint");
     expect("models/hmmwv.json", 0, 1, "statespace");
-    expect("bench/stiff_floor.json", 0, 1, "joint"); /* a contact that is open at the start */
+    expect("bench/stiff_floor.json", 0, 1, "joint");  /* a contact that is open at the start */
     expect("bench/stiff_wishbone.json", 0, 1, "ggl"); /* loops, bushings, eleven degrees of freedom */
     expect("hmmwv", 0, 1, "statespace");
     expect("double-pendulum", 0, 1, "statespace");
@@ -150,6 +150,60 @@ static void others_do_not(void **state)
            0, 0, "joint");
 }
 
+/* What the reason says of the fast time constants. */
+static double constants_of(const char *what)
+{
+    dae_simulation *s;
+    dae_problem *p;
+    dae_choice c = choice_of(what, 0, &s, &p);
+    const char *at = strstr(c.reason, "about ");
+    double found = at ? strtod(at + 6, NULL) : NAN;
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+    return found;
+}
+
+/* A body of unequal moments that tumbles: gyroscopic terms are no damping, so that nothing is measured. With a damper at its hinge
+ * the rate is d/J at once: 40/0.5 in 2 s. */
+static void what_is_even_in_the_velocities_is_no_damping(void **state)
+{
+    (void)state;
+    assert_near(constants_of("{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"stone\",\"dimension\":3,"
+                             "\"bodies\":[{\"name\":\"b\",\"mass\":1,\"inertia\":[1,2,2.5],\"r\":[0,0,0],"
+                             "\"omega\":[3,40,-20]}],\"simulation\":{\"t1\":2}}"),
+                0, 0);
+    assert_near(constants_of("{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"wheel\",\"dimension\":2,"
+                             "\"bodies\":[{\"name\":\"b\",\"mass\":1,\"inertia\":0.5,\"r\":[0,0]}],"
+                             "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},"
+                             "{\"name\":\"B\",\"body\":\"b\",\"r\":[0,0]}],"
+                             "\"joints\":[{\"name\":\"j\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"B\"}],"
+                             "\"forces\":[{\"name\":\"d\",\"type\":\"torsion\",\"joint\":\"j\",\"c\":40}],"
+                             "\"simulation\":{\"t1\":2}}"),
+                160, 5);
+}
+
+/* Trees: order 8 down to 3e-8; loops: order 8 for two digits only. */
+static void tolerances_choose_the_pair(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *method;
+        double rtol;
+    } row[] = {
+        {"models/double_pendulum.json", "dopri5", 2e-2}, {"models/double_pendulum.json", "dop853", 1e-3},
+        {"models/double_pendulum.json", "dop853", 1e-7}, {"models/double_pendulum.json", "vern9", 1e-8},
+        {"models/four_bar.json", "dop853", 1e-2},        {"models/four_bar.json", "vern9", 1e-3},
+        {"models/four_bar.json", "vern9", 1e-10}};
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        dae_simulation *s;
+        dae_problem *p;
+        dae_choice c = choice_of(row[k].what, row[k].rtol, &s, &p);
+        assert_string_equal(c.method, row[k].method);
+        dae_simulation_close(s);
+        dae_problem_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +212,8 @@ int main(void)
         cmocka_unit_test(check_and_run_agree_on_all_problems_as_text),
         cmocka_unit_test(stiff_mechanisms_get_an_implicit_method),
         cmocka_unit_test(others_do_not),
+        cmocka_unit_test(what_is_even_in_the_velocities_is_no_damping),
+        cmocka_unit_test(tolerances_choose_the_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

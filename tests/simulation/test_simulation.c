@@ -192,6 +192,25 @@ static void singular_start_names_the_body(void **state)
     dae_problem_destroy(p);
 }
 
+/* y' = -2000 (y - cos t) is stiff: "auto" would go on with an implicit method, dopri5 that was named stays to the end. */
+static void a_named_method_is_never_replaced(void **state)
+{
+    static const char text[] =
+        "model stiff\nvar y = 1\ny' = -2000*(y - cos(t))\nsolve t = 0 .. 10, rtol = 1e-6\n";
+    dae_error err = {0};
+    (void)state;
+    dae_problem *p = dae_problem_open_text(text, strlen(text), "stiff.deq", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    dae_simulation *s = opened(p, "dopri5", NULL);
+    assert_int_equal(dae_simulation_advance(s, 10, &err), DAE_OK);
+    assert_string_equal(dae_simulation_choice(s).method, "dopri5");
+    assert_int_equal(dae_simulation_stats(s).lu, 0);
+    assert_true(dae_simulation_stats(s).accepted > 2000 * 10 / 4); /* bound to its stability, h <= 3.3/2000 */
+    assert_near(dae_simulation_state(s)[0], (4e6 * cos(10) + 2000 * sin(10)) / (4e6 + 1), 1e-5);
+    dae_simulation_close(s);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +220,7 @@ int main(void)
         cmocka_unit_test(cancelling_ends_after_the_step_and_start_begins_again),
         cmocka_unit_test(energy_is_that_of_the_problem),
         cmocka_unit_test(singular_start_names_the_body),
+        cmocka_unit_test(a_named_method_is_never_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

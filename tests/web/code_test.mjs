@@ -9,8 +9,8 @@ import { ask, folder, run, startServer } from './client.mjs';
 
 const [source, build] = process.argv.slice(2, 4).map((p) => path.resolve(p)), program = path.join(build, 'daedalus');
 const there = (name) => { try { execFileSync('sh', ['-c', `command -v ${name}`], { stdio: 'ignore' }); return true; } catch { return false; } };
-if (!fs.existsSync(path.join(build, 'daedalus-serve')) || !there('bwrap')) {
-  console.log('skipped: daedalus-serve was not built, or there is no bubblewrap');
+if (!fs.existsSync(path.join(build, 'daedalus-serve')) || !there('bwrap') || process.env.DAEDALUS_SANITIZED) {
+  console.log('skipped: daedalus-serve was not built, is too large with sanitizers, or there is no bubblewrap');
   process.exit(77);
 }
 const read = (name) => fs.readFileSync(path.join(source, 'examples/own-problem', name), 'utf8');

@@ -13,7 +13,7 @@
 % the run (R.integral).
 %
 % R has the fields t (row), y (a column per time), t_last, y_last, at_t, at_y, names, units, te, ie, event, scd, mescd, stats,
-% solver, formulation, reason, status, message; with Sensitivity also sensitivity (components x names x times) and sensitivity_last. A run that ends early gives a warning and what was computed until then.
+% solver, formulation, reason, status, message; with Sensitivity also sensitivity (components x names x times) and sensitivity_last, at fixed times; event_sensitivity (names x events) are the derivatives of the times of events, and where one ended the run sensitivity_total those of the state at it, which moves with it. A run that ends early gives a warning and what was computed until then.
 %
 % See also: daedalus_ode, daedalus_fit, daedalus_optimize, daedalus_gradient, minterface, odetest
 function r = daedalus_run (what, varargin)
@@ -51,5 +51,12 @@ end
 %! assert (r.sensitivity_last, [-exp(-2), exp(-2)], 1e-7);
 %! assert (r.integral, (1 - exp (-2)) / 2, 1e-8);
 %! assert (r.integral_sensitivity, [exp(-2) / 2 - (1 - exp (-2)) / 4, (1 - exp (-2)) / 2], 1e-6);
+%!test # a fall that ends on the ground: at a fixed time, of the time, and at the event
+%! r = daedalus_run (sprintf ("model fall\nparam g = 9.81, H = 2\nvar y = H, v = 0\ny' = v\nv' = -g\nwhen y < 0: stop\nsolve t = 0 .. 5, rtol = 1e-9\n"), ...
+%!                   'Sensitivity', {'H', 'g'});
+%! t = sqrt (4 / 9.81);
+%! assert (r.sensitivity_last, [1, -t^2/2; 0, -t], 1e-8);
+%! assert (r.event_sensitivity, [t/4; -t/2/9.81], 1e-8);
+%! assert (r.sensitivity_total, [0, 0; -9.81*t/4, -t/2], 1e-8);
 %!error <there is no option> daedalus_run ('hires', 'Colour', 3)
 %!error daedalus_run ('no-such-problem')

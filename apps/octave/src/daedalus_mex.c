@@ -884,6 +884,8 @@ static mxArray *run_answer(const dae_run_result *r)
         if (points) memcpy(mxGetPr(s), r->point_s, n * by * points * sizeof(double));
         set(m, "sensitivity", s);
         set(m, "sensitivity_last", matrix(r->sensitivity_end, n, by));
+        set(m, "event_sensitivity", matrix(r->event_s, by, (size_t)r->nevent));
+        if (r->sensitivity_total) set(m, "sensitivity_total", matrix(r->sensitivity_total, n, by));
     }
     if (r->integral_end) {
         size_t q = (size_t)r->nintegral;

@@ -216,6 +216,12 @@ static PyObject *answer(result *owner)
               put(d, "point_s",
                   memory_new((double *)r->point_s, r->npoint ? r->npoint : -1,
                              (Py_ssize_t)r->nsensitivity * r->n, (PyObject *)owner)) < 0;
+    if (!bad && r->event_s && r->nevent)
+        bad = put(d, "event_s",
+                  memory_new((double *)r->event_s, r->nevent, r->nsensitivity, (PyObject *)owner)) < 0;
+    if (!bad && r->sensitivity_total)
+        bad = put(d, "sensitivity_total",
+                  memory_new((double *)r->sensitivity_total, r->nsensitivity, r->n, (PyObject *)owner)) < 0;
     if (!bad && r->integral_end)
         bad = put(d, "integral", memory_new((double *)r->integral_end, 0, r->nintegral, (PyObject *)owner)) <
                   0 ||

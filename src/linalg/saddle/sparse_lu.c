@@ -142,13 +142,6 @@ static dae_status create(dae_saddle *s, dae_error *err)
     if (saddle_memory(s, err)) return DAE_ERR_MEMORY;
     build_pattern(s, d);
     if (mass == s->offset[spec->nblock]) d->mass_from = NULL;
-    analyze(d);
-    if (!d->symbolic) {
-        if (d->common.status == KLU_OUT_OF_MEMORY)
-            return dae_fail(err, DAE_ERR_MEMORY, NAN, "sparse_lu: out of memory");
-        return dae_fail(err, DAE_ERR_SINGULAR, NAN,
-                        "sparse_lu: the pattern of [M G^T; G 0] is structurally singular");
-    }
     snprintf(s->text, sizeof s->text, "sparse_lu %d, %d nonzeros (KLU)", d->n, d->nz);
     return DAE_OK;
 }
@@ -196,10 +189,13 @@ static void keep(dae_saddle *s, const double *M, const double *G, const double *
     dae_copy(d->g, U, d->last + d->mass + d->g);
 }
 
-/* Full factorization with pivoting. */
+/* Full factorization with pivoting. The pattern is analyzed when KLU is first needed, which in joint coordinates and for small
+ * matrices is never. */
 static int pivot(sparse_lu *d, double *a, klu_numeric **numeric)
 {
     klu_free_numeric(numeric, &d->common);
+    if (!d->symbolic) analyze(d);
+    if (!d->symbolic) return d->common.status == KLU_OUT_OF_MEMORY ? -1 : 1; /* else singular for all values */
     *numeric = klu_factor(d->colptr, d->rowind, a, d->symbolic, &d->common);
     /* Methods answer a failure by a smaller step, which is right for singular matrices; memory may be back at once. */
     if (!*numeric && d->common.status == KLU_OUT_OF_MEMORY)

@@ -677,7 +677,8 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (!d->classic) dae_undamped_begin(&st->undamped, ivp, UNDAMPED, 0.25);
     if (!singular && !d->classic) st->singular = singular_mass(d, t, x) ? 2 : 1;
     st->filter = d->filter == 1 || (d->filter == 2 && st->singular == 2);
-    dae_damping_begin(&st->damping, st->filter && !d->classic && !d->fixed && ivp->stats->accepted > 0);
+    dae_damping_begin(&st->damping,
+                      st->filter && !d->classic && !d->fixed && !ivp->kink && ivp->stats->accepted > 0);
     st->bias = bias(d);
     int fixed_start = d->fixed && d->order_max > 2;
     if (!d->classic && st->singular == 2 && !d->ide) {
@@ -688,7 +689,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         }
     }
     if (d->fixed) h = ldexp(ivp->opt->fixed_step, fixed_start ? -FIXED_LEVELS : 0);
-    else if (!(h > 0)) h = first_step(d, t, x);
+    else if (!(h > 0)) h = fmax(first_step(d, t, x), dae_first_step_least(t));
     if (ivp->opt->h_max > 0 && !d->fixed) h = fmin(h, ivp->opt->h_max);
     h = ivp->direction * fmin(h, room);
     for (int i = 0; i < d->n; i++) d->phi[d->ld + i] = h * x[i];

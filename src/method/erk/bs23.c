@@ -7,6 +7,8 @@
  * (ours; only when the test is due). */
 #include "method/erk/erk.h"
 
+#include "core/vector.h"
+
 static const double c[4] = {0, 1.0 / 2, 3.0 / 4, 1};
 
 static const double a[4][DAE_ERK_WIDTH] = {
@@ -32,7 +34,7 @@ static void weighted_error(const dae_erk *m, double h, double *restrict w)
 static double error(dae_erk *m, double h)
 {
     weighted_error(m, h, m->w);
-    return sqrt(dae_erk_squares(m->n, m->w) / m->n);
+    return sqrt(dae_squares(m->n, m->w) / m->n);
 }
 
 /* The derivative at the solution of order 2, into k[4]. */

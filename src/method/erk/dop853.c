@@ -9,6 +9,8 @@
  * DOP853 of [HNW]. Steps, control and stiffness test: erk.c. */
 #include "method/erk/erk.h"
 
+#include "core/vector.h"
+
 #include "linalg/kernel.h"
 
 /* With q = sqrt(6): c[1] = (12 - 2q)/135, c[2] = (6 - q)/45, c[3] = (6 - q)/30, c[4] = (6 + q)/30. */
@@ -143,7 +145,7 @@ static double error(dae_erk *m, double h)
 {
     int n = m->n;
     DAE_KERNEL_PICK(finish, 0)(m, h, m->y1, m->w, m->w + n);
-    double five = dae_erk_squares(n, m->w), three = dae_erk_squares(n, m->w + n);
+    double five = dae_squares(n, m->w), three = dae_squares(n, m->w + n);
     double both = five + 0.01 * three;
     return both > 0 || !isfinite(both) ? fabs(h) * five / sqrt(n * both) : 0;
 }

@@ -6,6 +6,8 @@
  * and stiffness test: erk.c. */
 #include "method/erk/erk.h"
 
+#include "core/vector.h"
+
 static const double c[7] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
 
 static const double a[7][DAE_ERK_WIDTH] = {
@@ -48,7 +50,7 @@ static void weighted_error(const dae_erk *m, double h, double *restrict w)
 static double error(dae_erk *m, double h)
 {
     weighted_error(m, h, m->w);
-    return sqrt(dae_erk_squares(m->n, m->w) / m->n);
+    return sqrt(dae_squares(m->n, m->w) / m->n);
 }
 
 const dae_erk_table dae_dopri5_table = {

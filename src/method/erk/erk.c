@@ -9,7 +9,9 @@
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
+#include "method/choose.h"
 #include "method/failure.h"
+#include "method/terms.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -18,6 +20,11 @@
 #define ERR_OLD_MIN 1e-4  /* DOPRI5, FACOLD */
 #define STIFF_HITS 15     /* DOPRI5: stiff after this many */
 #define STIFF_CALM 6      /* DOPRI5: suspicion ends after this many steps without */
+#define AUTO_HITS 6       /* ours: of "auto", which counts what is left besides */
+#define AUTO_EVERY 10     /* ... and where the test costs an evaluation looks so often */
+#define AUTO_FIRST 32 /* ours: ... and asks the power method after so many steps, twice as many, and so on */
+#define AUTO_PART 0.6 /* ours: ... whose rate counts from this part of the bound on */
+#define AUTO_SIZE 32  /* ... which has its room on the stack up to this size */
 
 /* ---- Life -------------------------------------------------------------------------------------- */
 
@@ -115,30 +122,20 @@ dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp
 /* ---- Stages ------------------------------------------------------------------------------------ */
 
 #define T(j) a[j] * k[j][i]
-#define SUM(terms)                                           \
-    for (int i = 0; i < n; i++) out[i] = y[i] + h * (terms); \
-    break
+#define SUM(terms) \
+    for (int i = 0; i < n; i++) out[i] = y[i] + h * (terms)
 
 /* out = y + h sum a_j k_j, one loop for all terms. */
 DAE_KERNEL_BODY void sum_row(int n, const double *restrict y, double h, const dae_erk_row *row,
                              double *restrict out)
 {
     const double *a = row->a, *const *k = row->k;
-    switch (row->count) {
-    case 1: SUM(T(0));
-    case 2: SUM(T(0) + T(1));
-    case 3: SUM(T(0) + T(1) + T(2));
-    case 4: SUM(T(0) + T(1) + T(2) + T(3));
-    case 5: SUM(T(0) + T(1) + T(2) + T(3) + T(4));
-    case 6: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5));
-    case 7: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6));
-    case 8: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7));
-    case 9: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7) + T(8));
-    case 10: SUM(T(0) + T(1) + T(2) + T(3) + T(4) + T(5) + T(6) + T(7) + T(8) + T(9));
-    default: /* the longest rows, those of dense output */
-        dae_copy(n, y, out);
-        for (int j = 0; j < row->count; j++) dae_axpy(n, h * a[j], k[j], out);
+    if (row->count <= DAE_TERMS_MOST) {
+        DAE_TERMS(row->count, SUM, T)
+        return;
     }
+    dae_copy(n, y, out);
+    for (int j = 0; j < row->count; j++) dae_axpy(n, h * a[j], k[j], out);
 }
 
 DAE_KERNEL(void, add_row, (int n, const double *y, double h, const dae_erk_row *row, double *out),
@@ -164,13 +161,37 @@ static int stages(dae_erk *m, double t, double h, double t1)
 
 /* ---- Stiffness --------------------------------------------------------------------------------- */
 
-/* DOPRI5's test after an accepted step. 0, 1: stiff, news; < 0: the right-hand side asked to stop. */
+static int judged_f(double t, const double *y, double *f, void *user)
+{
+    return dae_ivp_f(user, t, y, f);
+}
+
+/* At tight tolerances the stages differ by what the slow motions do, and the test below finds their rates: whether the fastest
+ * that decays bounds the steps, and goes on to. */
+static int held_by_decay(dae_erk *m, double h, double rest)
+{
+    long k = m->s->accepted;
+    if (m->n > AUTO_SIZE || k < AUTO_FIRST || (k & (k - 1))) return 0;
+    dae_ode ode = {.n = m->n, .f = judged_f, .user = m->ivp};
+    double rate = dae_fastest_decay(&ode, m->s->t, m->y1);
+    return rate * fabs(h) > AUTO_PART * m->table->stiff_bound && rate * fabs(rest) > m->ivp->stiff_above;
+}
+
+/* DOPRI5's test after an accepted step. 0, 1: stiff, news; < 0: the right-hand side asked to stop. A run of "auto" looks at
+ * once, and counts the time constants that are left: rest rho, rho^2 = num/den. */
 static int stiffness(dae_erk *m, double h)
 {
     dae_erk_state *s = m->s;
     const dae_erk_table *tab = m->table;
-    int every = m->option->stiff_test;
-    if (!every || s->reported || (s->accepted % every && !s->hits)) return 0;
+    double above = m->ivp->stiff_above, rest = m->ivp->t_end - s->t;
+    int every = m->option->stiff_test, hits = above > 0 ? AUTO_HITS : STIFF_HITS;
+    if (above > 0) every = tab->other ? AUTO_EVERY : 1;
+    if (s->reported) return 0;
+    if (above > 0 && held_by_decay(m, h, rest)) {
+        s->reported = 1;
+        return 1;
+    }
+    if (!every || (s->accepted % every && !s->hits)) return 0;
     if (tab->other) {
         int r = tab->other(m, h);
         if (r) return r < 0 ? r : 0;
@@ -184,7 +205,7 @@ static int stiffness(dae_erk *m, double h)
     }
     if (den > 0 && h * h * num > tab->stiff_bound * tab->stiff_bound * den) {
         s->calm = 0;
-        if (++s->hits == STIFF_HITS) {
+        if (++s->hits >= hits && (!(above > 0) || rest * rest * num > above * above * den)) {
             s->reported = 1;
             return 1;
         }

@@ -12,6 +12,7 @@
 
 #include "method/refine.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { DAE_ERK_WIDTH = 26 }; /* columns of every table */
@@ -90,23 +91,11 @@ dae_status dae_erk_step(void *self);
 void dae_erk_interpolate(void *self, double t, double *y, double *yp);
 void dae_erk_destroy(void *self);
 
-/* sum x_i^2 in four lanes. */
-static inline double dae_erk_squares(int n, const double *x)
-{
-    double s[4] = {0, 0, 0, 0};
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (int l = 0; l < 4; l++) s[l] += x[i + l] * x[i + l];
-    }
-    for (; i < n; i++) s[0] += x[i] * x[i];
-    return (s[0] + s[1]) + (s[2] + s[3]);
-}
-
 /* The weight of an error: atol + rtol max(|a|, |b|), never 0, so that a component that stays 0 passes. */
 static inline double dae_erk_weight(double atol, double rtol, double a, double b)
 {
     double p = fabs(a), q = fabs(b);
-    return atol + rtol * (p > q ? p : q) + 1e-300;
+    return atol + rtol * (p > q ? p : q) + DBL_MIN;
 }
 
 /* The lines of an options table; the defaults differ between the methods. */

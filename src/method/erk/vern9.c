@@ -6,6 +6,8 @@
  * in the basis of erk.h. Steps, control and stiffness test: erk.c. */
 #include "method/erk/erk.h"
 
+#include "core/vector.h"
+
 #include "linalg/kernel.h"
 
 enum { STAGES = 16 };
@@ -319,7 +321,7 @@ DAE_KERNEL(void, finish, (const dae_erk *m, double h, double *y1, double *w), su
 static double error(dae_erk *m, double h)
 {
     DAE_KERNEL_PICK(finish, 0)(m, h, m->y1, m->w);
-    return fabs(h) * sqrt(dae_erk_squares(m->n, m->w) / m->n);
+    return fabs(h) * sqrt(dae_squares(m->n, m->w) / m->n);
 }
 
 const dae_erk_table dae_vern9_table = {
@@ -344,7 +346,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     return dae_erk_create(ivp, &dae_vern9_table, option, err);
 }
 
-static const dae_option options[] = {DAE_ERK_OPTIONS(0.9, 0, 0.333, 6)};
+static const dae_option options[] = {DAE_ERK_OPTIONS(0.9, 0.04, 0.333, 6)};
 
 const dae_method dae_method_vern9 = {
     .info = {.name = "vern9",

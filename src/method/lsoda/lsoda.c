@@ -315,7 +315,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (weighed < 0) return weighed;
     ivp->stats->f++; /* yp */
     if (v->fixed) h = ldexp(ivp->opt->fixed_step, -FIXED_LEVELS);
-    else if (!(h > 0)) h = first_step(v, t, yp);
+    else if (!(h > 0)) h = fmax(first_step(v, t, yp), dae_first_step_least(t));
     if (ivp->opt->h_max > 0 && !v->fixed) h = fmin(h, ivp->opt->h_max);
     h = d * fmin(h, room);
     for (int i = 0; i < v->n; i++) v->z[v->ld + i] = h * yp[i];

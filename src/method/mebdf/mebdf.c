@@ -995,6 +995,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
         double v = speed(m, y, yp);
         h = fmin(0.01 * room, v > 0 ? 0.5 / v : 0.01 * room);
         if (!(h > 0)) h = 1e-6 * room;
+        h = fmax(h, dae_first_step_least(t));
     }
     if (ivp->stats->accepted > 0 && !m->classic) h = fmax(h, RESTART * fabs(ivp->stats->h_last));
     if (ivp->opt->h_max > 0) h = fmin(h, ivp->opt->h_max);

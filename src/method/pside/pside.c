@@ -270,7 +270,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     for (int k = 0; k < S; k++) dae_copy(p->n, yp, p->D_old + k * p->ld);
     set_base_weights(p);
     if (ivp->opt->fixed_step > 0) h = ivp->opt->fixed_step;
-    if (!(h > 0)) h = first_step(p, room);
+    if (!(h > 0)) h = fmax(first_step(p, room), dae_first_step_least(t));
     if (ivp->opt->h_max > 0 && !(ivp->opt->fixed_step > 0)) h = fmin(h, ivp->opt->h_max);
     set_step(p, h);
     p->st->h_acc = p->st->h;
@@ -342,20 +342,12 @@ static dae_status jacobian(pside *p)
     return DAE_OK;
 }
 
-/* t, moved into the present segment by one rounding unit if it is a discontinuity. */
-static double one_sided(const dae_ivp *ivp, double t)
-{
-    if (t == ivp->left) return nextafter(t, ivp->direction * INFINITY);
-    if (t == ivp->right) return nextafter(t, -ivp->direction * INFINITY);
-    return t;
-}
-
 static int evaluate_stage(void *self, int k, int piece, int thread)
 {
     pside *p = self;
     const dae_ivp *ivp = p->ivp;
     const double *Y = p->Y + k * p->ld;
-    double *F = p->F + k * p->ld, t = one_sided(ivp, stage_time(p, k));
+    double *F = p->F + k * p->ld, t = dae_ivp_one_sided(ivp, stage_time(p, k));
     p->bad[k] = p->kind == DAE_KIND_IDE ? ivp->sys->ide.residual(t, Y, p->D + k * p->ld, F, ivp->user)
                                         : ivp->f(t, Y, F, ivp->user);
     (void)piece, (void)thread;

@@ -66,18 +66,18 @@ DAE_KERNEL_BODY void update(const int s, int n, int ld, const struct coefficient
     }
 }
 
-DAE_KERNEL_BODY void predict(const int s, int n, int ld, const struct coefficients *m,
-                             const double *restrict sigma, const double *restrict shift,
-                             const double *restrict cont, const double *restrict y, double *restrict z,
-                             double *restrict w, double *restrict stage)
+DAE_KERNEL_BODY void predict(const int s, int n, int ld, const struct coefficients *m, double q,
+                             const double *restrict shift, const double *restrict cont,
+                             const double *restrict y, double *restrict z, double *restrict w,
+                             double *restrict stage)
 {
     INDEPENDENT
     for (int i = 0; i < n; i++) {
         double v[S_MAX];
         for (int k = 0; k < s; k++) {
-            double p = cont[s * ld + i];
-            for (int j = s - 1; j >= 1; j--) p = cont[j * ld + i] + (sigma[k] - shift[j]) * p;
-            v[k] = sigma[k] * p;
+            double p = cont[s * ld + i], sigma = m->c[k] * q;
+            for (int j = s - 1; j >= 1; j--) p = cont[j * ld + i] + (sigma - shift[j]) * p;
+            v[k] = sigma * p;
             z[k * ld + i] = v[k];
             stage[k * ld + i] = y[i] + v[k];
         }
@@ -125,26 +125,41 @@ DAE_KERNEL_BODY void weights(int n, const double *restrict atol, const double *r
     }
 }
 
+DAE_KERNEL_BODY void advance(int n, const double *restrict y_new, const double *restrict f_new,
+                             const double *restrict atol, const double *restrict rtol, double *restrict y,
+                             double *restrict f, double *restrict weight)
+{
+    for (int i = 0; i < n; i++) {
+        y[i] = y_new[i];
+        f[i] = f_new[i];
+    }
+    weights(n, atol, rtol, y_new, weight);
+}
+
+DAE_KERNEL(void, advance,
+           (int n, const double *y_new, const double *f_new, const double *atol, const double *rtol,
+            double *y, double *f, double *weight),
+           advance(n, y_new, f_new, atol, rtol, y, f, weight))
 DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const double *y, double *out),
            weights(n, atol, rtol, y, out))
 
-#define KERNELS(s)                                                                                     \
-    DAE_KERNEL(void, right_sides##s,                                                                   \
-               (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),   \
-               right_sides(0, s, n, ld, m, q, mw, g))                                                  \
-    DAE_KERNEL(void, update##s,                                                                        \
-               (int n, int ld, const struct coefficients *m, const double *g, const double *weight,    \
-                const double *y, double *w, double *z, double *stage, double *square),                 \
-               update(s, n, ld, m, g, weight, y, w, z, stage, square))                                 \
-    DAE_KERNEL(void, predict##s,                                                                       \
-               (int n, int ld, const struct coefficients *m, const double *sigma, const double *shift, \
-                const double *cont, const double *y, double *z, double *w, double *stage),             \
-               predict(s, n, ld, m, sigma, shift, cont, y, z, w, stage))                               \
-    DAE_KERNEL(void, differences##s,                                                                   \
-               (int n, int ld, const double(*inverse)[S_MAX + 1], const double *z, double *cont),      \
-               differences(s, n, ld, inverse, z, cont))                                                \
-    DAE_KERNEL(void, defect##s,                                                                        \
-               (int n, int ld, const struct coefficients *m, double q, const double *z, double *out),  \
+#define KERNELS(s)                                                                                    \
+    DAE_KERNEL(void, right_sides##s,                                                                  \
+               (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),  \
+               right_sides(0, s, n, ld, m, q, mw, g))                                                 \
+    DAE_KERNEL(void, update##s,                                                                       \
+               (int n, int ld, const struct coefficients *m, const double *g, const double *weight,   \
+                const double *y, double *w, double *z, double *stage, double *square),                \
+               update(s, n, ld, m, g, weight, y, w, z, stage, square))                                \
+    DAE_KERNEL(void, predict##s,                                                                      \
+               (int n, int ld, const struct coefficients *m, double q, const double *shift,           \
+                const double *cont, const double *y, double *z, double *w, double *stage),            \
+               predict(s, n, ld, m, q, shift, cont, y, z, w, stage))                                  \
+    DAE_KERNEL(void, differences##s,                                                                  \
+               (int n, int ld, const double(*inverse)[S_MAX + 1], const double *z, double *cont),     \
+               differences(s, n, ld, inverse, z, cont))                                               \
+    DAE_KERNEL(void, defect##s,                                                                       \
+               (int n, int ld, const struct coefficients *m, double q, const double *z, double *out), \
                defect(s, n, ld, m, q, z, out))
 
 KERNELS(3)
@@ -152,6 +167,9 @@ KERNELS(5)
 KERNELS(7)
 
 /* ---- Small systems: the same operations in the same order, n a constant ----------------------------- */
+
+/* Vectors of three components are treated as four, of which the last stays zero: one vector of the machine. */
+#define LANES(n) ((n) == 3 ? 4 : (n))
 
 DAE_KERNEL_BODY int factor_small(const int s, const int n, radau_small *a, const struct coefficients *m,
                                  double q)
@@ -202,37 +220,63 @@ DAE_KERNEL_BODY double iterate_small(const int s, const int n, const radau_small
 {
     double square[RADAU_SMALL_LD];
     increment_small(s, n, a, m, q, w, g);
-    update(s, n, RADAU_SMALL_LD, m, g, weight, y, w, z, stage, square);
+    update(s, LANES(n), RADAU_SMALL_LD, m, g, weight, y, w, z, stage, square);
     return dae_sum(n, square);
 }
 
-#define SMALL_LOOPS(s, n)                                                                                    \
-    DAE_KERNEL(void, predict##s##_##n,                                                                       \
-               (int size, int ld, const struct coefficients *m, const double *sigma, const double *shift,    \
-                const double *cont, const double *y, double *z, double *w, double *stage),                   \
-               ((void)size, (void)ld, predict(s, n, RADAU_SMALL_LD, m, sigma, shift, cont, y, z, w, stage))) \
-    DAE_KERNEL(void, differences##s##_##n,                                                                   \
-               (int size, int ld, const double(*inverse)[S_MAX + 1], const double *z, double *cont),         \
-               ((void)size, (void)ld, differences(s, n, RADAU_SMALL_LD, inverse, z, cont)))                  \
-    DAE_KERNEL(void, defect##s##_##n,                                                                        \
-               (int size, int ld, const struct coefficients *m, double q, const double *z, double *out),     \
-               ((void)size, (void)ld, defect(s, n, RADAU_SMALL_LD, m, q, z, out)))                           \
-    DAE_KERNEL(int, factor##s##_##n, (radau_small * a, const struct coefficients *m, double q),              \
-               return factor_small(s, n, a, m, q))                                                           \
-    DAE_KERNEL(void, increment##s##_##n,                                                                     \
-               (const radau_small *a, const struct coefficients *m, double q, const double *mw, double *g),  \
-               increment_small(s, n, a, m, q, mw, g))                                                        \
-    DAE_KERNEL(double, iterate##s##_##n,                                                                     \
-               (const radau_small *a, const struct coefficients *m, double q, double *g,                     \
-                const double *weight, const double *y, double *w, double *z, double *stage),                 \
+DAE_KERNEL_BODY double estimate_small(const int s, const int n, const radau_small *a,
+                                      const struct coefficients *m, double q, const double *restrict z,
+                                      const double *restrict f, const double *restrict weight,
+                                      double *restrict md, double *restrict e)
+{
+    double x[RADAU_SMALL_LD];
+    defect(s, LANES(n), RADAU_SMALL_LD, m, q, z, x);
+    if (a->has_mass) dae_small_multiply(n, &a->band, x);
+    for (int i = 0; i < n; i++) {
+        md[i] = x[i];
+        x[i] += f[i];
+    }
+    dae_small_solve(n, n, a->re[0], a->ire[0], a->perm[0], x);
+    for (int i = 0; i < n; i++) e[i] = x[i];
+    return dae_sum_squares(n, x, weight);
+}
+
+#define SMALL_LOOPS(s, n)                                                                                   \
+    DAE_KERNEL(                                                                                             \
+        void, predict##s##_##n,                                                                             \
+        (int size, int ld, const struct coefficients *m, double q, const double *shift, const double *cont, \
+         const double *y, double *z, double *w, double *stage),                                             \
+        ((void)size, (void)ld, predict(s, LANES(n), RADAU_SMALL_LD, m, q, shift, cont, y, z, w, stage)))    \
+    DAE_KERNEL(void, differences##s##_##n,                                                                  \
+               (int size, int ld, const double(*inverse)[S_MAX + 1], const double *z, double *cont),        \
+               ((void)size, (void)ld, differences(s, LANES(n), RADAU_SMALL_LD, inverse, z, cont)))          \
+    DAE_KERNEL(void, defect##s##_##n,                                                                       \
+               (int size, int ld, const struct coefficients *m, double q, const double *z, double *out),    \
+               ((void)size, (void)ld, defect(s, n, RADAU_SMALL_LD, m, q, z, out)))                          \
+    DAE_KERNEL(int, factor##s##_##n, (radau_small * a, const struct coefficients *m, double q),             \
+               return factor_small(s, n, a, m, q))                                                          \
+    DAE_KERNEL(void, increment##s##_##n,                                                                    \
+               (const radau_small *a, const struct coefficients *m, double q, const double *mw, double *g), \
+               increment_small(s, n, a, m, q, mw, g))                                                       \
+    DAE_KERNEL(double, estimate##s##_##n,                                                                   \
+               (const radau_small *a, const struct coefficients *m, double q, const double *z,              \
+                const double *f, const double *weight, double *md, double *e),                              \
+               return estimate_small(s, n, a, m, q, z, f, weight, md, e))                                   \
+    DAE_KERNEL(double, iterate##s##_##n,                                                                    \
+               (const radau_small *a, const struct coefficients *m, double q, double *g,                    \
+                const double *weight, const double *y, double *w, double *z, double *stage),                \
                return iterate_small(s, n, a, m, q, g, weight, y, w, z, stage))
 
-#define SMALL(n)                                                                                 \
-    DAE_KERNEL(void, weights_##n,                                                                \
-               (int size, const double *atol, const double *rtol, const double *y, double *out), \
-               ((void)size, weights(n, atol, rtol, y, out)))                                     \
-    DAE_KERNEL(void, solve_##n, (const radau_small *a, double *x),                               \
-               dae_small_solve(n, n, a->re[0], a->ire[0], a->perm[0], x))                        \
+#define SMALL(n)                                                                                            \
+    DAE_KERNEL(void, weights_##n,                                                                           \
+               (int size, const double *atol, const double *rtol, const double *y, double *out),            \
+               ((void)size, weights(n, atol, rtol, y, out)))                                                \
+    DAE_KERNEL(void, advance_##n,                                                                           \
+               (int size, const double *y_new, const double *f_new, const double *atol, const double *rtol, \
+                double *y, double *f, double *weight),                                                      \
+               ((void)size, advance(n, y_new, f_new, atol, rtol, y, f, weight)))                            \
+    DAE_KERNEL(void, solve_##n, (const radau_small *a, double *x),                                          \
+               dae_small_solve(n, n, a->re[0], a->ire[0], a->perm[0], x))                                   \
     SMALL_LOOPS(3, n) SMALL_LOOPS(5, n) SMALL_LOOPS(7, n)
 
 SMALL(2)
@@ -246,14 +290,14 @@ SMALL(8)
 #define SET(s, version)                                                                            \
     {                                                                                              \
         right_sides##s##version, update##s##version, predict##s##version, differences##s##version, \
-            weights##version, defect##s##version, NULL, NULL, NULL, NULL                           \
+            weights##version, advance##version, defect##s##version, NULL, NULL, NULL, NULL, NULL   \
     }
-#define SET_SMALL(s, n, version)                                                           \
-    {                                                                                      \
-        right_sides##s##version, update##s##version, predict##s##_##n##version,            \
-            differences##s##_##n##version, weights_##n##version, defect##s##_##n##version, \
-            factor##s##_##n##version, solve_##n##version, increment##s##_##n##version,     \
-            iterate##s##_##n##version                                                      \
+#define SET_SMALL(s, n, version)                                                               \
+    {                                                                                          \
+        right_sides##s##version, update##s##version, predict##s##_##n##version,                \
+            differences##s##_##n##version, weights_##n##version, advance_##n##version,         \
+            defect##s##_##n##version, factor##s##_##n##version, solve_##n##version,            \
+            increment##s##_##n##version, estimate##s##_##n##version, iterate##s##_##n##version \
     }
 #define SETS(version)                                                                       \
     {                                                                                       \

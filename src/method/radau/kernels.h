@@ -25,14 +25,17 @@ typedef struct radau_kernels {
     /* w += g, z := T w, stage := y + z; square_i := sum over the stages of (g weight_i)^2. */
     void (*update)(int n, int ld, const struct coefficients *m, const double *g, const double *weight,
                    const double *y, double *w, double *z, double *stage, double *square);
-    /* z_k := value at sigma_k of the polynomial with divided differences cont on nodes shift; w := Tinv z,
+    /* z_k := value at c_k q of the polynomial with divided differences cont on nodes shift; w := Tinv z,
      * stage := y + z. */
-    void (*predict)(int n, int ld, const struct coefficients *m, const double *sigma, const double *shift,
+    void (*predict)(int n, int ld, const struct coefficients *m, double q, const double *shift,
                     const double *cont, const double *y, double *z, double *w, double *stage);
     /* cont := divided differences of (Z_s, .., Z_1, 0); inverse: 1/(x_i - x_(i-k)). */
     void (*differences)(int n, int ld, const double (*inverse)[S_MAX + 1], const double *z, double *cont);
     /* out := 1/(atol + rtol |y|) */
     void (*weights)(int n, const double *atol, const double *rtol, const double *y, double *out);
+    /* y := y_new, f := f_new, weight as above */
+    void (*advance)(int n, const double *y_new, const double *f_new, const double *atol, const double *rtol,
+                    double *y, double *f, double *weight);
     /* out := q sum dd_k z_k */
     void (*defect)(int n, int ld, const struct coefficients *m, double q, const double *z, double *out);
 
@@ -43,6 +46,9 @@ typedef struct radau_kernels {
     /* g := dW, the increment of an iteration, from stage derivatives in g */
     void (*increment)(const radau_small *a, const struct coefficients *m, double q, const double *w,
                       double *g);
+    /* md := q M sum dd_k z_k, e := inv(gamma/h M - J) (md + f); returns sum (e_i weight_i)^2. */
+    double (*estimate)(const radau_small *a, const struct coefficients *m, double q, const double *z,
+                       const double *f, const double *weight, double *md, double *e);
     /* increment and update in one; returns the sum over square. */
     double (*iterate)(const radau_small *a, const struct coefficients *m, double q, double *g,
                       const double *weight, const double *y, double *w, double *z, double *stage);

@@ -122,10 +122,13 @@ typedef struct radau {
     double *cont;          /* s+1 vectors: divided differences of the last step */
     double *J, *e, *x;     /* Jacobian, error vector, room */
     double *base, *weight; /* 1/(atol_s + rtol_s |y|), and times h^(index-1) */
-    double *rtol[LEVELS], *atol[LEVELS];          /* scaled tolerances for each number of stages */
-    double kappa[LEVELS];                         /* Newton stops at eta |dW| <= kappa */
+    double *rtol[LEVELS], *atol[LEVELS]; /* scaled tolerances for each number of stages */
+    double kappa[LEVELS];                /* Newton stops at eta |dW| <= kappa */
+    double inverse_kappa[LEVELS];
     double inverse_size[LEVELS];                  /* 1/(n s) */
     double inverse[LEVELS][S_MAX + 1][S_MAX + 1]; /* of node differences, for cont */
+    double shift[LEVELS][S_MAX];                  /* nodes - 1 */
+    double t[S_MAX], q;                           /* of an attempt: times of the stages, 1/h */
     dae_shifted *real, *complex[S_MAX / 2]; /* NULL where the systems are those of kernels of fixed size: */
     radau_small *small, room;               /* NULL: they are not */
     dae_pool *pool;                         /* threads that factor them, or NULL */
@@ -162,6 +165,7 @@ static void scale_tolerances(radau *r, int level)
     for (int i = 0; ivp->index && r->level_min == r->level_max && i < r->n; i++) sharp |= ivp->index[i] == 3;
     r->kappa[level] = (sharp ? fmin(1, pow(smallest / INDEX3_SHARP, 0.25)) : 1) *
                       fmax(10 * UROUND / smallest, fmin(0.03, pow(smallest, (s - 1) / (s + 1))));
+    r->inverse_kappa[level] = 1 / r->kappa[level];
 }
 
 /* Nodes of the divided differences: 1, c_(s-1), ..., c_1, 0. */
@@ -175,6 +179,7 @@ static void invert_nodes(radau *r, int level)
     const struct coefficients *m = levels[level];
     for (int k = 1; k <= m->s; k++) {
         for (int i = k; i <= m->s; i++) r->inverse[level][k][i] = 1 / (node(m, i) - node(m, i - k));
+        r->shift[level][k - 1] = node(m, k - 1) - 1;
     }
 }
 
@@ -478,22 +483,24 @@ static void predict(radau *r)
         for (int k = 0; k < s; k++) dae_copy(n, r->y, r->stage + k * ld);
         return;
     }
-    double q = st->h / st->h_cont, sigma[S_MAX], shift[S_MAX];
-    for (int k = 0; k < s; k++) {
-        sigma[k] = m->c[k] * q;
-        shift[k] = node(m, k) - 1;
-    }
-    r->kernels[st->level]->predict(n, ld, m, sigma, shift, r->cont, r->y, r->z, r->w, r->stage);
+    r->kernels[st->level]->predict(n, ld, m, st->h / st->h_cont, r->shift[st->level], r->cont, r->y, r->z,
+                                   r->w, r->stage);
+}
+
+/* What the iterations of an attempt share. */
+static void begin_attempt(radau *r)
+{
+    const struct coefficients *m = levels[r->st->level];
+    double h = r->st->h;
+    for (int j = 0; j < m->s - 1; j++) r->t[j] = dae_ivp_one_sided(r->ivp, r->ivp->t + m->c[j] * h);
+    r->t[m->s - 1] = dae_ivp_one_sided(r->ivp, r->st->last ? r->ivp->t_stop : r->ivp->t + h);
+    r->q = 1 / h;
 }
 
 /* g_j = f(t_n + c_j h, y_n + Z_j). Values that are not finite show in |dW|. */
-static int stages(radau *r)
+DAE_KERNEL_BODY int stages(radau *r)
 {
-    const struct coefficients *m = levels[r->st->level];
-    double h = r->st->h, t[S_MAX];
-    for (int j = 0; j < m->s; j++) t[j] = r->ivp->t + m->c[j] * h;
-    t[m->s - 1] = r->st->last ? r->ivp->t_stop : r->ivp->t + h;
-    return dae_ivp_f_stages(r->ivp, m->s, r->ld, t, r->stage, r->g);
+    return dae_ivp_f_placed(r->ivp, levels[r->st->level]->s, r->ld, r->t, r->stage, r->g);
 }
 
 /* x := inv(gamma/h M - J) x */
@@ -510,13 +517,13 @@ static inline void increment(radau *r)
     int n = r->n, ld = r->ld, s = m->s;
     r->ivp->stats->solves += 1 + s / 2;
     if (r->small) {
-        r->kernels[r->st->level]->increment(r->small, m, 1 / r->st->h, r->w, r->g);
+        r->kernels[r->st->level]->increment(r->small, m, r->q, r->w, r->g);
         return;
     }
     if (r->mass.n) {
         for (int k = 0; k < s; k++) dae_matrix_multiply(&r->mass, n, r->w + k * ld, r->mw + k * ld);
     }
-    r->kernels[r->st->level]->right_sides(n, ld, m, 1 / r->st->h, r->mw, r->g);
+    r->kernels[r->st->level]->right_sides(n, ld, m, r->q, r->mw, r->g);
     dae_shifted_solve(r->real, r->g);
     for (int k = 0; k < s / 2; k++)
         dae_shifted_solve_complex(r->complex[k], r->g + (2 * k + 1) * ld, r->g + (2 * k + 2) * ld);
@@ -535,9 +542,8 @@ static double iterate(radau *r)
     if (r->small) {
         const struct coefficients *m = levels[r->st->level];
         double sum;
-        DAE_LINALG(r->ivp, sum = r->kernels[r->st->level]->iterate(r->small, m, 1 / r->st->h, r->g, r->weight,
-                                                                   r->y, r->w, r->z, r->stage));
-        r->ivp->stats->solves += 1 + m->s / 2;
+        DAE_LINALG(r->ivp, sum = r->kernels[r->st->level]->iterate(r->small, m, r->q, r->g, r->weight, r->y,
+                                                                   r->w, r->z, r->stage));
         return sqrt(sum * r->inverse_size[r->st->level]);
     }
     DAE_LINALG(r->ivp, {
@@ -651,18 +657,73 @@ static void age(radau_state *st, int *old)
     *old = 0;
 }
 
-/* [HW96] IV.8: simplified Newton. *old: eta is still that of the step before; most steps renew it before it is asked for. */
-static outcome iterations(radau *r, int *old)
+/* Small systems of s stages, times not measured: what iterations need, read once. Functions of the user could change anything,
+ * for all the compiler knows. */
+typedef struct plain {
+    dae_ivp *ivp;
+    dae_rhs *f;
+    void *user;
+    double (*iterate)(const radau_small *a, const struct coefficients *m, double q, double *g,
+                      const double *weight, const double *y, double *w, double *z, double *stage);
+    const radau_small *small;
+    const struct coefficients *m;
+    double *t, *stage, *g, *weight, *y, *w, *z, q, inverse_size;
+} plain;
+
+DAE_KERNEL_BODY plain plain_of(radau *r)
+{
+    int level = r->st->level;
+    return (plain){.ivp = r->ivp,
+                   .f = r->ivp->f,
+                   .user = r->ivp->user,
+                   .iterate = r->kernels[level]->iterate,
+                   .small = r->small,
+                   .m = levels[level],
+                   .t = r->t,
+                   .stage = r->stage,
+                   .g = r->g,
+                   .weight = r->weight,
+                   .y = r->y,
+                   .w = r->w,
+                   .z = r->z,
+                   .q = r->q,
+                   .inverse_size = r->inverse_size[level]};
+}
+
+DAE_KERNEL_BODY int plain_stages(const plain *a, const int s)
+{
+    a->ivp->stats->f += s;
+    DAE_UNROLL
+    for (int k = 0; k < s; k++) {
+        int bad = a->f(a->t[k], a->stage + k * RADAU_SMALL_LD, a->g + k * RADAU_SMALL_LD, a->user);
+        if (bad) {
+            a->ivp->stats->f -= s - 1 - k;
+            return dae_ivp_refused(a->ivp, bad);
+        }
+    }
+    return 0;
+}
+
+DAE_KERNEL_BODY double plain_iterate(const plain *a)
+{
+    double sum = a->iterate(a->small, a->m, a->q, a->g, a->weight, a->y, a->w, a->z, a->stage);
+    return sqrt(sum * a->inverse_size);
+}
+
+/* [HW96] IV.8: simplified Newton. s > 0: of a small system; *old: eta is still that of the step before; most steps renew it before it is asked for. */
+DAE_KERNEL_BODY outcome iterations(radau *r, int *old, const int s)
 {
     radau_state *st = r->st;
     int nit = newton_max[st->level], fixed = r->ivp->opt->fixed_step > 0; /* no smaller step to hope for */
-    double kappa = r->kappa[st->level], inverse_kappa = 1 / kappa, delta_old = 0, q_old = 0, eta_one = 0;
+    double kappa = r->kappa[st->level], inverse_kappa = r->inverse_kappa[st->level];
+    double delta_old = 0, q_old = 0, eta_one = 0;
+    plain a = s ? plain_of(r) : (plain){0};
     st->theta = THETA_JAC;
     for (st->newton = 0;;) {
         if (st->newton >= nit) return fixed && delta_old < 1 ? CONVERGED : UNEXPECTED;
-        int bad = stages(r);
+        int bad = s ? plain_stages(&a, s) : stages(r);
         if (bad) return bad < 0 ? STOP : UNEXPECTED;
-        double delta = iterate(r);
+        double delta = s ? plain_iterate(&a) : iterate(r);
         int m = ++st->newton;
         r->ivp->stats->newton++;
         if (!isfinite(delta)) {
@@ -676,7 +737,8 @@ static outcome iterations(radau *r, int *old)
             if (!(st->theta < 0.99)) return fixed && delta < 1 ? CONVERGED : UNEXPECTED;
             st->eta = st->theta / (1 - st->theta);
             *old = 0;
-            double predicted = st->eta * delta * power(st->theta, nit - 1 - m) * inverse_kappa;
+            double rest = st->eta * delta, predicted = rest * inverse_kappa;
+            if (predicted >= 1) predicted = rest * power(st->theta, nit - 1 - m) * inverse_kappa;
             if (predicted >= 1 && !fixed) {
                 double factor = 0.8 * pow(fmin(20, fmax(1e-4, predicted)), -1.0 / (4 + nit - 1 - m));
                 st->h *= factor;
@@ -711,15 +773,24 @@ static outcome iterations(radau *r, int *old)
 static outcome newton(radau *r)
 {
     int old = 1;
-    outcome o = iterations(r, &old);
+    dae_stats *stats = r->ivp->stats;
+    long before = stats->newton;
+    int s = r->small && !r->ivp->opt->profile ? levels[r->st->level]->s : 0;
+    outcome o = s == 3 ? iterations(r, &old, 3) : s ? iterations(r, &old, s) : iterations(r, &old, 0);
+    if (r->small) stats->solves += (stats->newton - before) * (1 + levels[r->st->level]->s / 2);
     age(r->st, &old);
     return o;
 }
 
+static double size_of(const radau *r, double sum)
+{
+    double e = sqrt(sum / r->n);
+    return e > 1e-20 ? e : 1e-20;
+}
+
 static double error_norm(const radau *r)
 {
-    double e = sqrt(dae_sum_squares(r->n, r->e, r->weight) / r->n);
-    return e > 1e-20 ? e : 1e-20;
+    return size_of(r, dae_sum_squares(r->n, r->e, r->weight));
 }
 
 /* e = inv(gamma/h M - J) (f_n + M sum dd_i Z_i / h), twice filtered where the first is large. */
@@ -728,13 +799,20 @@ static double estimate(radau *r)
     radau_state *st = r->st;
     const struct coefficients *m = levels[st->level];
     int n = r->n, ld = r->ld;
-    double *md = r->g; /* M sum dd_i Z_i / h */
-    r->kernels[st->level]->defect(n, ld, m, 1 / st->h, r->z, r->mass.n ? r->x : md);
-    if (r->mass.n) dae_matrix_multiply(&r->mass, n, r->x, md);
-    for (int i = 0; i < n; i++) r->e[i] = md[i] + r->f[i];
-    DAE_LINALG(r->ivp, solve_real(r, r->e));
+    double *md = r->g, err; /* M sum dd_i Z_i / h */
     r->ivp->stats->solves++;
-    double err = error_norm(r);
+    if (r->small) {
+        double sum;
+        DAE_LINALG(r->ivp,
+                   sum = r->kernels[st->level]->estimate(r->small, m, r->q, r->z, r->f, r->weight, md, r->e));
+        err = size_of(r, sum);
+    } else {
+        r->kernels[st->level]->defect(n, ld, m, r->q, r->z, r->mass.n ? r->x : md);
+        if (r->mass.n) dae_matrix_multiply(&r->mass, n, r->x, md);
+        for (int i = 0; i < n; i++) r->e[i] = md[i] + r->f[i];
+        DAE_LINALG(r->ivp, solve_real(r, r->e));
+        err = error_norm(r);
+    }
     if (err < 1 || !(st->first || st->rejected)) return err;
     for (int i = 0; i < n; i++) r->x[i] = r->y[i] + r->e[i];
     if (dae_ivp_f(r->ivp, r->ivp->t, r->x, r->e)) return err; /* cannot be evaluated: the first one stands */
@@ -842,6 +920,7 @@ static int attempt(radau *r)
     dae_ivp *ivp = r->ivp;
     int fixed = ivp->opt->fixed_step > 0, s = levels[st->level]->s;
     set_weights(r);
+    begin_attempt(r);
     predict(r);
     outcome o = careful(r) ? newton_careful(r) : newton(r);
     if (o == STOP) return (int)dae_says_stopped(ivp, ivp->t, "the right-hand side");
@@ -887,8 +966,9 @@ static int attempt(radau *r)
     double t_new = st->last ? ivp->t_stop : ivp->t + h;
     double *y_new = r->stage + (s - 1) * r->ld;
     if (!reject) { /* f at the new point, before it is taken */
-        int bad = dae_ivp_project(ivp, t_new, y_new);
-        if (!bad) bad = dae_ivp_f(ivp, t_new, y_new, r->e);
+        int bad = ivp->project ? dae_ivp_project(ivp, t_new, y_new) : 0;
+        if (!bad) bad = dae_ivp_f_placed(ivp, 1, 0, &r->t[s - 1], y_new, r->e);
+        if (!bad && !dae_all_finite(r->n, r->e)) bad = dae_ivp_not_finite(ivp, r->n, r->e);
         if (bad < 0) return (int)dae_says_stopped(ivp, t_new, "the right-hand side");
         if (bad) {
             st->h *= 0.5;
@@ -913,8 +993,8 @@ static int attempt(radau *r)
         dae_refine_begin(&r->refine, r->y);
         st->dense_error = err * r->rtol[st->level][0] / ivp->rtol[0];
     }
-    dae_copy(r->n, y_new, r->y);
-    dae_copy(r->n, r->e, r->f);
+    r->kernels[st->level]->advance(r->n, y_new, r->e, r->atol[st->level], r->rtol[st->level], r->y, r->f,
+                                   r->base);
     ivp->t_old = ivp->t;
     ivp->t = t_new;
     ivp->order = 2 * s - 1;
@@ -923,7 +1003,6 @@ static int attempt(radau *r)
     st->first = st->failures = st->stuck = st->singular = st->changed_order = st->jac_here = 0;
     st->h_last = 0;
     st->rough = 0;
-    set_base_weights(r);
     if (fixed) plan_fixed(r);
     else plan_next(r, h_new);
     return 1;

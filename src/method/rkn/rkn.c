@@ -8,7 +8,9 @@
  * rkn12 (order 12(10)) 17.
  *
  * Error: root mean square over positions and velocities, e/(atol + rtol max(|y|, |y_new|)); with q the order of the
- * estimate h_new = h/clip(err^(1/q)/0.9, 1/6, 5), no growth right after a rejection.
+ * estimate h_new = h/clip(err^(1/q)/0.9, 1/6, 5), no growth right after a rejection. Ours: not more than the predictive controller
+ * of [HW96] IV.8 allows, with (h_old/h) (err^2/err_old)^(1/q) for err^(1/q): orbits come near each other and part again over
+ * several steps, and every fourth step of Pleiades at 1e-4 was rejected, now every sixth.
  *
  * Dense output (ours): the polynomial of degree 5 that has y, v, f of both ends is right to O(h^6). f at interior points of
  * it is right to O(h^6) too, and since it enters by h^2 the polynomial of degree 7 through two such points has error O(h^8),
@@ -22,6 +24,7 @@
 #include "method/failure.h"
 #include "method/refine.h"
 #include "method/setup.h"
+#include "method/terms.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -31,8 +34,9 @@
 #define GROW (1.0 / 6)    /* h_new <= 6 h */
 /* ours: a step turns no oscillation farther than this, so that the rounds of dense output contract by 0.54 */
 #define TURN 2.5
-#define SWEEPS 30   /* ours: more rounds of dense output, at most, */
-#define ENOUGH 0.05 /* until its error is below this part of the tolerance */
+#define ERR_MIN 0.01 /* RADAU5: errors of accepted steps count at least so much */
+#define SWEEPS 30    /* ours: more rounds of dense output, at most, */
+#define ENOUGH 0.05  /* until its error is below this part of the tolerance */
 
 enum {
     S = DAE_RKN_STAGES,
@@ -42,18 +46,21 @@ enum {
 
 typedef struct options {
     double safety;
+    int predict;
 } options;
 
-/* A row of the table without its zeros. */
+/* A row of the table without its zeros, with the forces that it multiplies. */
 typedef struct row {
-    int count, stage[S];
+    int count;
     double a[S];
+    const double *k[S];
 } row;
 
 /* Survives in a checkpoint. */
 typedef struct state {
     double t_old, t, h, h_next;
-    int dense; /* interior points of the polynomial in `poly`; -1: there is none */
+    double h_acc, err_acc; /* of the last accepted step, 0: none */
+    int dense;             /* interior points of the polynomial in `poly`; -1: there is none */
 } state;
 
 typedef struct rkn {
@@ -76,15 +83,13 @@ typedef struct rkn {
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
 
-static row pack(const double *a)
+static void pack(const rkn *r, const double *a, row *out)
 {
-    row r = {0};
-    for (int j = 0; j < S; j++) {
+    for (int j = 0; j < r->table->stages; j++) {
         if (a[j] == 0) continue;
-        r.stage[r.count] = j;
-        r.a[r.count++] = a[j];
+        out->k[out->count] = r->k[j] + r->m;
+        out->a[out->count++] = a[j];
     }
-    return r;
 }
 
 static void *create(dae_ivp *ivp, const dae_rkn_table *table, const void *option, dae_error *err)
@@ -101,18 +106,17 @@ static void *create(dae_ivp *ivp, const dae_rkn_table *table, const void *option
     r->s = dae_arena_take(a, 1, sizeof *r->s);
     double **vector[] = {&r->y, &r->y0, &r->y1, &r->f0, &r->f1, &r->x, &r->w};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) *vector[i] = dae_arena_reals(a, n);
-    for (int i = 0; i < table->stages; i++) {
-        r->k[i] = dae_arena_reals(a, n);
-        r->a[i] = pack(table->a[i]);
-    }
+    r->k[0] = r->f0;
+    for (int i = 1; i < table->stages; i++) r->k[i] = dae_arena_reals(a, n);
     r->inner = dae_arena_reals(a, n * (size_t)(2 * table->levels));
     r->poly = dae_arena_reals(a, n / 2 * DEGREE);
     dae_refine_create(&r->refine, ivp, table->order < DAE_REFINE_MAX ? table->order : DAE_REFINE_MAX);
     if (dae_arena_failed(a)) goto memory;
-    r->b = pack(table->b);
-    r->bp = pack(table->bp);
-    r->e = pack(table->e);
-    r->ep = pack(table->ep);
+    for (int i = 1; i < table->stages; i++) pack(r, table->a[i], &r->a[i]);
+    pack(r, table->b, &r->b);
+    pack(r, table->bp, &r->bp);
+    pack(r, table->e, &r->e);
+    pack(r, table->ep, &r->ep);
     ivp->y = r->y;
     ivp->order = table->order;
     return r;
@@ -162,33 +166,44 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- Stages ------------------------------------------------------------------------------------------------------- */
 
-/* out = base + cv v + scale sum a_j k_j over m components; v NULL: without it. The second halves of k count. */
-DAE_KERNEL_BODY void sum_body(int m, const double *restrict base, double cv, const double *restrict v,
-                              double scale, const row *r, double *const *k, double *restrict out)
+#define T(j) a[j] * k[j][i]
+#define POSITIONS(terms) \
+    for (int i = 0; i < m; i++) out[i] = base[i] + (cv * v[i] + scale * (terms))
+#define VELOCITIES(terms) \
+    for (int i = 0; i < m; i++) out[i] = base[i] + scale * (terms)
+#define ERRORS(terms) \
+    for (int i = 0; i < m; i++) out[i] = scale * (terms)
+
+/* out = base + cv v + scale sum a_j k_j over m components. */
+DAE_KERNEL_BODY void positions_body(int m, const double *restrict base, double cv, const double *restrict v,
+                                    double scale, const row *r, double *restrict out)
 {
-    for (int i = 0; i < m; i++) out[i] = 0;
-    int j = 0;
-    for (; j + 4 <= r->count; j += 4) {
-        const double *restrict k0 = k[r->stage[j]] + m, *restrict k1 = k[r->stage[j + 1]] + m,
-                               *restrict k2 = k[r->stage[j + 2]] + m, *restrict k3 = k[r->stage[j + 3]] + m;
-        const double a0 = r->a[j], a1 = r->a[j + 1], a2 = r->a[j + 2], a3 = r->a[j + 3];
-        for (int i = 0; i < m; i++) out[i] = out[i] + a0 * k0[i] + a1 * k1[i] + a2 * k2[i] + a3 * k3[i];
-    }
-    for (; j < r->count; j++) {
-        const double *restrict k0 = k[r->stage[j]] + m, a0 = r->a[j];
-        for (int i = 0; i < m; i++) out[i] += a0 * k0[i];
-    }
-    if (v) {
-        for (int i = 0; i < m; i++) out[i] = base[i] + (cv * v[i] + scale * out[i]);
-    } else if (base) {
-        for (int i = 0; i < m; i++) out[i] = base[i] + scale * out[i];
-    }
+    const double *a = r->a, *const *k = r->k;
+    DAE_TERMS(r->count, POSITIONS, T)
 }
 
-DAE_KERNEL(void, sum,
-           (int m, const double *base, double cv, const double *v, double scale, const row *r,
-            double *const *k, double *out),
-           sum_body(m, base, cv, v, scale, r, k, out))
+/* out = base + scale sum a_j k_j, base NULL: without it. */
+DAE_KERNEL_BODY void velocities_body(int m, const double *restrict base, double scale, const row *r,
+                                     double *restrict out)
+{
+    const double *a = r->a, *const *k = r->k;
+    if (base) DAE_TERMS(r->count, VELOCITIES, T)
+    else DAE_TERMS(r->count, ERRORS, T)
+}
+
+DAE_KERNEL(void, positions,
+           (int m, const double *base, double cv, const double *v, double scale, const row *r, double *out),
+           positions_body(m, base, cv, v, scale, r, out))
+DAE_KERNEL(void, velocities, (int m, const double *base, double scale, const row *r, double *out),
+           velocities_body(m, base, scale, r, out))
+
+/* f of a stage, whose second half counts. */
+static int force(rkn *r, double t, const double *y, double *k)
+{
+    int bad = dae_ivp_f_unchecked(r->ivp, t, y, k);
+    if (bad || dae_all_finite(r->m, k + r->m)) return bad;
+    return dae_ivp_not_finite(r->ivp, r->n, k);
+}
 
 /* k[1] .. and y1; 0: fine, > 0: cannot be evaluated. */
 static int stages(rkn *r, double h, double t1)
@@ -196,13 +211,12 @@ static int stages(rkn *r, double h, double t1)
     const dae_rkn_table *tab = r->table;
     const double *y = r->y0, *v = r->y0 + r->m;
     int m = r->m, last = tab->stages - 1;
-    dae_copy(r->n, r->f0, r->k[0]);
     dae_copy(m, v, r->x + m); /* nothing depends on it */
     for (int i = 1; i < tab->stages; i++) {
         double *Y = r->x;
         if (i == last) dae_copy(m, Y, r->w);
-        DAE_KERNEL_PICK(sum, 0)(m, y, tab->c[i] * h, v, h * h, &r->a[i], r->k, Y);
-        int bad = dae_ivp_f(r->ivp, tab->c[i] == 1 ? t1 : r->s->t + tab->c[i] * h, Y, r->k[i]);
+        DAE_KERNEL_PICK(positions, 0)(m, y, tab->c[i] * h, v, h * h, &r->a[i], Y);
+        int bad = force(r, tab->c[i] == 1 ? t1 : r->s->t + tab->c[i] * h, Y, r->k[i]);
         if (bad) return bad;
     }
     double dk = 0, dY = 0;
@@ -213,24 +227,33 @@ static int stages(rkn *r, double h, double t1)
     }
     r->angle = dY > 0 ? fabs(h) * sqrt(sqrt(dk / dY)) : 0;
     if (tab->fsal) dae_copy(m, r->x, r->y1);
-    else DAE_KERNEL_PICK(sum, 0)(m, y, h, v, h * h, &r->b, r->k, r->y1);
-    DAE_KERNEL_PICK(sum, 0)(m, v, 0, NULL, h, &r->bp, r->k, r->y1 + m);
+    else DAE_KERNEL_PICK(positions, 0)(m, y, h, v, h * h, &r->b, r->y1);
+    DAE_KERNEL_PICK(velocities, 0)(m, v, h, &r->bp, r->y1 + m);
     if (tab->fsal) dae_copy(r->n, r->k[last], r->f1);
     return 0;
 }
 
+/* out_i = e_i/(atol + rtol max(|y0_i|, |y1_i|)) */
+DAE_KERNEL_BODY void weighted_body(int n, const double *restrict atol, const double *restrict rtol,
+                                   const double *restrict y0, const double *restrict y1, double *restrict e)
+{
+    for (int i = 0; i < n; i++) {
+        double a = fabs(y0[i]), b = fabs(y1[i]);
+        e[i] /= atol[i] + rtol[i] * (a > b ? a : b) + DBL_MIN;
+    }
+}
+
+DAE_KERNEL(void, weighted,
+           (int n, const double *atol, const double *rtol, const double *y0, const double *y1, double *e),
+           weighted_body(n, atol, rtol, y0, y1, e))
+
 static double error(rkn *r, double h)
 {
     const dae_ivp *ivp = r->ivp;
-    double sum_ = 0;
-    DAE_KERNEL_PICK(sum, 0)(r->m, NULL, 0, NULL, 0, &r->e, r->k, r->w);
-    DAE_KERNEL_PICK(sum, 0)(r->m, NULL, 0, NULL, 0, &r->ep, r->k, r->w + r->m);
-    for (int i = 0; i < r->n; i++) {
-        double a = fabs(r->y0[i]), b = fabs(r->y1[i]), scale = i < r->m ? h * h : h;
-        double x = scale * r->w[i] / (ivp->atol[i] + ivp->rtol[i] * (a > b ? a : b) + 1e-300);
-        sum_ += x * x;
-    }
-    return sqrt(sum_ / r->n);
+    DAE_KERNEL_PICK(velocities, 0)(r->m, NULL, h * h, &r->e, r->w);
+    DAE_KERNEL_PICK(velocities, 0)(r->m, NULL, h, &r->ep, r->w + r->m);
+    DAE_KERNEL_PICK(weighted, 0)(r->n, ivp->atol, ivp->rtol, r->y0, r->y1, r->w);
+    return sqrt(dae_squares(r->n, r->w) / r->n);
 }
 
 /* ---- The step -------------------------------------------------------------------------------------------------------- */
@@ -292,10 +315,23 @@ static dae_status too_small(rkn *r, double h, long rejected)
         r->s->t, fabs(h), r->ivp->opt->h_min, rejected);
 }
 
-static double ratio(const rkn *r, double err)
+/* h_new/h; slower: the factor by which the step was shorter than the one before. */
+static double ratio(const rkn *r, double err, double slower)
 {
-    double x = pow(err > 1e-30 ? err : 1e-30, 1.0 / r->table->estimate) / r->option->safety;
+    double x = slower * pow(err > 1e-30 ? err : 1e-30, 1.0 / r->table->estimate) / r->option->safety;
     return 1 / fmin(SHRINK, fmax(GROW, x));
+}
+
+/* After an accepted step; the error constant changes as it did from the step before to this one. */
+static double next_ratio(rkn *r, double h, double err)
+{
+    state *s = r->s;
+    double grow = ratio(r, err, 1);
+    if (r->option->predict && s->h_acc > 0)
+        grow = fmin(grow, ratio(r, err * err / s->err_acc, s->h_acc / fabs(h)));
+    s->h_acc = fabs(h);
+    s->err_acc = fmax(err, ERR_MIN);
+    return r->angle > 0 ? fmin(grow, TURN / r->angle) : grow;
 }
 
 static dae_status step(void *self)
@@ -319,7 +355,7 @@ static dae_status step(void *self)
         if (bad < 0) return evaluation_failed(r, bad, "in a step");
         if (bad > 0 && fixed) return evaluation_failed(r, bad, "in a step of fixed size");
         if (bad == 0 && err <= 1) {
-            double next = h * (r->angle > 0 ? fmin(ratio(r, err), TURN / r->angle) : ratio(r, err));
+            double next = h * next_ratio(r, h, err);
             if (rejected && fabs(next) > fabs(h)) next = h;
             if (fixed || (last && !rejected && fabs(next) < fabs(wanted))) next = wanted;
             accept(r, h, t1, fixed ? next : dae_setup_limited(ivp, next));
@@ -328,7 +364,7 @@ static dae_status step(void *self)
         dae_log(ivp->opt, DAE_LOG_STEP, "t=%.10g h=%.4g err=%.3g rejected=%s", s->t, h, bad ? NAN : err,
                 bad ? "undefined" : "error");
         ivp->stats->rejected++;
-        h *= bad ? 0.5 : ratio(r, err);
+        h *= bad ? 0.5 : ratio(r, err, 1);
     }
 }
 
@@ -430,7 +466,7 @@ static double look_inside(rkn *r, int count)
         evaluate(r, theta, r->x, r->x + m, r->w);
         if (dae_ivp_f(r->ivp, r->s->t_old + theta * h, r->x, f)) return -1;
         for (int i = 0; i < m; i++) {
-            double weight = r->ivp->atol[i] + r->ivp->rtol[i] * fabs(r->x[i]) + 1e-300;
+            double weight = r->ivp->atol[i] + r->ivp->rtol[i] * fabs(r->x[i]) + DBL_MIN;
             most = fmax(most, h * h * fabs(f[m + i] - r->w[i]) / (8 * weight));
         }
     }
@@ -479,9 +515,12 @@ static void interpolate(void *self, double t, double *y, double *yp)
 
 /* ---- Descriptors --------------------------------------------------------------------------------------------------------- */
 
-static const dae_option option_table[] = {{"safety", DAE_OPTION_REAL, offsetof(options, safety), 0.9, NULL,
-                                           0.1, 1, NULL, "", "factor on every new step size"},
-                                          {.name = NULL}};
+static const dae_option option_table[] = {
+    {"safety", DAE_OPTION_REAL, offsetof(options, safety), 0.9, NULL, 0.1, 1, NULL, "",
+     "factor on every new step size"},
+    {"predict", DAE_OPTION_INT, offsetof(options, predict), 1, NULL, 0, 1, NULL, "",
+     "1: a step size is also the one that the last two accepted steps predict; 0: that of the last one"},
+    {.name = NULL}};
 
 #define METHOD(key, title_, summary_, order_)          \
     const dae_method dae_method_##key = {              \

@@ -237,7 +237,8 @@ static dae_status stuck_at(dae_sun *s, double h, long undefined)
 {
     int border = s->ivp->stats->undefined > undefined;
     return dae_ivp_fail(s->ivp, border ? DAE_ERR_UNDEFINED : DAE_ERR_STEP_TOO_SMALL,
-                        "t = %g: %d steps did not move t (h = %.3g); %s", s->ivp->t, DAE_SUN_MAX_STUCK, h,
+                        "t = %.10g: %d steps did not move t, or by its rounding (h = %.3g); %s", s->ivp->t,
+                        DAE_SUN_MAX_STUCK, h,
                         border ? "the system cannot be evaluated beyond this point"
                                : "a singularity? try other tolerances or another method");
 }
@@ -281,7 +282,9 @@ dae_status dae_sun_step(dae_sun *s, const dae_sun_calls *call, void *memory, dou
         count(s, call, memory);
     }
     call->next_step(memory, h);
-    return DAE_OK;
+    int blind = fabs(*t - s->ivp->t) <= DAE_SUN_BLIND * DBL_EPSILON * fabs(*t);
+    s->blind = blind ? s->blind + 1 : 0;
+    return *flag >= 0 && s->blind > DAE_SUN_MAX_STUCK ? stuck_at(s, *h, undefined) : DAE_OK;
 }
 
 void dae_sun_derivative(dae_sun *s, const dae_sun_calls *call, void *memory, double t, int k, double *x)

@@ -21,6 +21,7 @@
 #define DAE_SUN_MAX_FAILURES 50
 /* Accepted steps in a row that do not move t. */
 #define DAE_SUN_MAX_STUCK 10
+#define DAE_SUN_BLIND 4 /* ours: rounding units of t within which the time of a step is anyone's guess */
 /* A stop time that is never reached (SUNDIALS 6.4 cannot clear one). */
 #define DAE_SUN_NEVER 1e300
 
@@ -54,6 +55,7 @@ typedef struct dae_sun {
 
     dae_sun_counts seen; /* what is in the statistics already */
     int stop_set;        /* a stop time was */
+    int blind;           /* steps in a row that t hardly resolves */
     int singular;        /* the last factorization met a zero pivot */
     int undefined;       /* the last evaluation could not be done */
     char message[200];   /* the last message of SUNDIALS */

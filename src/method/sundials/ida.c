@@ -420,7 +420,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (rc) return dae_sun_fail(s, "ida", flags, rc < 0 ? IDA_RES_FAIL : IDA_FIRST_RES_FAIL, h);
     int flag = IDAReInit(c->memory, t, s->y_view, s->yp_view);
     if (flag == IDA_SUCCESS) flag = IDASetInitStep(c->memory, ivp->h_next);
-    dae_damping_begin(&c->damping, restart && wants_damping(c));
+    dae_damping_begin(&c->damping, restart && !ivp->kink && wants_damping(c));
     if (flag == IDA_SUCCESS) flag = IDASetMaxOrd(c->memory, c->damping.on ? 1 : c->option->max_order);
     if (flag < 0) return dae_sun_fail(s, "ida", flags, flag, h);
     return make_consistent(c, h, restart);

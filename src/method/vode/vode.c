@@ -348,6 +348,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     if (v->fixed) h = ldexp(ivp->opt->fixed_step, v->order_max > 2 ? -FIXED_LEVELS : 0);
     else if (!(h > 0)) h = first_step(v, t, yp);
     if (h < 0) return dae_says_not_evaluated(ivp, -1, t, "the right-hand side", "at the start");
+    if (!v->fixed) h = fmax(h, dae_first_step_least(t));
     if (ivp->opt->h_max > 0 && !v->fixed) h = fmin(h, ivp->opt->h_max);
     h = d * fmin(h, room);
     for (int i = 0; i < v->n; i++) v->z[v->ld + i] = h * yp[i];

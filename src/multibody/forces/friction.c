@@ -7,13 +7,18 @@
 
 #include "multibody/dual.h"
 
+static int carries_force(const mbs_row *r)
+{
+    return r->type == &mbs_row_coincide || r->type == &mbs_row_carried || r->type == &mbs_row_dot2;
+}
+
 /* The only multiplier that carries the normal force, -1: there are several. */
 static int only_multiplier(const mbs_mechanism *m, const mbs_joint_data *j)
 {
     int count = 0, only = -1;
     for (int k = j->first; k < j->first + j->count; k++) {
         const mbs_row *r = &m->row[k];
-        if (r->type != &mbs_row_coincide && r->type != &mbs_row_dot2) continue;
+        if (!carries_force(r)) continue;
         count += r->count;
         only = r->system[0];
     }
@@ -32,7 +37,7 @@ static mbs_dual normal_force(mbs_context *x, const mbs_joint_data *j)
     mbs_dual sum = mbs_constant(small * small);
     for (int k = j->first; k < j->first + j->count; k++) {
         const mbs_row *r = &x->m->row[k];
-        if (r->type != &mbs_row_coincide && r->type != &mbs_row_dot2) continue;
+        if (!carries_force(r)) continue;
         for (int i = 0; i < r->count; i++) {
             mbs_dual l = mbs_multiplier_dual(x, r->system[i]);
             sum = mbs_sum(x, 1, sum, 1, mbs_product(x, l, l));

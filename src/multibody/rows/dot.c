@@ -77,14 +77,7 @@ static void jacobian2(const mbs_row *r, const mbs_context *x, double *G)
 
 static void gamma2(const mbs_row *r, const mbs_context *x, double *gamma)
 {
-    double a[3], a1[3], a2[3], d[3], d1[3], d2[3];
-    mbs_axis(x, r->i.body, r->a, a);
-    mbs_axis_rate(x, r->i.body, r->a, a1);
-    mbs_axis_bias(x, r->i.body, r->a, a2);
-    mbs_separation(x, &r->i, &r->j, d);
-    mbs_separation_rate(x, &r->i, &r->j, d1);
-    mbs_separation_bias(x, &r->i, &r->j, d2);
-    gamma[0] = mbs_dot(a2, d) + 2 * mbs_dot(a1, d1) + mbs_dot(a, d2);
+    gamma[0] = mbs_distance_bias(x, r->i.body, r->a, &r->i, &r->j);
 }
 
 static void force2(const mbs_row *r, mbs_context *x, const mbs_dual *lambda)
