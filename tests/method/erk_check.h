@@ -87,6 +87,27 @@ static inline void erk_dense_weights(const dae_erk_table *tab, double theta, dou
     }
 }
 
+/* y' = 0 before and 1 behind theta h, inside of a step: the error of y1 over the estimate of it, largest over theta. Between two nodes
+ * the estimate is the same and the error linear. */
+static inline double erk_hidden(const dae_erk_table *tab)
+{
+    const double *b = tab->a[tab->fsal];
+    double most = 0;
+    for (int j = 0; j < 2 * tab->stages; j++) {
+        double theta = tab->c[j / 2], y1 = 0, five = 0, three = 0;
+        if (theta == 1 && j % 2) continue;
+        for (int i = 0; i < tab->stages; i++) {
+            if (j % 2 ? tab->c[i] <= theta : tab->c[i] < theta) continue;
+            y1 += b[i];
+            five += tab->e[0][i];
+            if (tab->errors > 1) three += tab->e[1][i];
+        }
+        double estimate = five == 0 ? 0 : five * five / sqrt(five * five + 0.01 * three * three);
+        if (theta > 0 || j % 2) most = fmax(most, fabs(1 - theta - y1) / estimate);
+    }
+    return most;
+}
+
 /* Conditions of b, of the embedded weights (order embedded[row]) and of dense output, all trees. */
 static inline void erk_check_table(const dae_erk_table *tab, const int *embedded, int dense_order, double tol)
 {
@@ -100,6 +121,7 @@ static inline void erk_check_table(const dae_erk_table *tab, const int *embedded
         }
         assert_near(sum, tab->c[i], tol);
     }
+    assert_between(tab->hidden / erk_hidden(tab), 1 - 1e-9, 1.05);
     for (int n = 1; n <= tab->order; n++) {
         assert_near(erk_defect(tab, tab->a[tab->fsal], n, 1, &trees), 0, tol);
         assert_int_equal(trees, number[n]);

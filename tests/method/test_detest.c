@@ -163,28 +163,37 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Both collections, unscaled, at 1e-2 .. 1e-11. */
+/* Each collection, plain and scaled, at 1e-2 .. 1e-11. Of the nonstiff one 7 % were above 100 tolerances, most at jumps that the estimates
+ * of dop853 and vern9 hide in part. */
 static void automatic_choice_follows_the_tolerance(void **state)
 {
     static double ratio[DETEST_COUNT * 10];
-    int runs = 0, above = 0;
     (void)state;
-    for (int k = 0; k < DETEST_COUNT; k++) {
-        const detest_problem *p = &detest_problems[k];
-        double reference[DETEST_SIZE];
-        assert_true(detest_reference(p, 0, reference) < 1e-9);
-        for (int i = 2; i <= 11; i++) {
-            detest_run r = {.problem = p, .method = "auto", .rtol = pow(10, -i), .atol = pow(10, -i)};
-            detest_solve(&r);
-            if (r.status != DAE_OK && i > 2) fail_msg("auto on %s at %g: %s", p->name, r.rtol, r.error.text);
-            if (r.status != DAE_OK) continue;
-            ratio[runs] = detest_error(&r, reference);
-            above += !(ratio[runs++] <= 100);
+    for (int set = 0; set < 4; set++) {
+        int stiff = set / 2, scaled = set % 2, runs = 0, above = 0;
+        for (int k = 0; k < DETEST_COUNT; k++) {
+            const detest_problem *p = &detest_problems[k];
+            double reference[DETEST_SIZE];
+            if (p->stiff != stiff) continue;
+            assert_true(detest_reference(p, scaled, reference) < 1e-9);
+            for (int i = 2; i <= 11; i++) {
+                detest_run r = {.problem = p,
+                                .scaled = scaled,
+                                .method = "auto",
+                                .rtol = pow(10, -i),
+                                .atol = pow(10, -i)};
+                detest_solve(&r);
+                if (r.status != DAE_OK && i > 2)
+                    fail_msg("auto on %s at %g: %s", p->name, r.rtol, r.error.text);
+                if (r.status != DAE_OK) continue;
+                ratio[runs] = detest_error(&r, reference);
+                above += !(ratio[runs++] <= 100);
+            }
         }
+        qsort(ratio, (size_t)runs, sizeof *ratio, by_size);
+        assert_true(ratio[runs / 2] <= 2);
+        if (above > 0.04 * runs) fail_msg("%d of %d runs are above 100 tolerances", above, runs);
     }
-    qsort(ratio, (size_t)runs, sizeof *ratio, by_size);
-    assert_true(ratio[runs / 2] <= 2);
-    if (above > 0.04 * runs) fail_msg("%d of %d runs are above 100 tolerances", above, runs);
 }
 
 int main(void)

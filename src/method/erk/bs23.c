@@ -58,6 +58,7 @@ const dae_erk_table dae_bs23_table = {
     .a = a,
     .e = e,
     .errors = 1,
+    .hidden = 14,
     .error = error,
     .compare = 4,
     .other = other,

@@ -163,6 +163,7 @@ const dae_erk_table dae_dop853_table = {
     .refine = 8,
     .e = e,
     .errors = 2,
+    .hidden = 27,
     .error = error,
     .compare = 11,
     .stiff_bound = 6.1, /* DOP853; the region ends at -6.394 */

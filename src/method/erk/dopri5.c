@@ -66,6 +66,7 @@ const dae_erk_table dae_dopri5_table = {
     .refine = 5,
     .e = e,
     .errors = 1,
+    .hidden = 170,
     .error = error,
     .compare = 5,
     .stiff_bound = 3.25, /* DOPRI5; the region ends at -3.3066 */

@@ -33,6 +33,7 @@ typedef struct dae_erk_table {
     int refine;                       /* points of refined dense output, 0: none */
     const double (*e)[DAE_ERK_WIDTH]; /* b minus an embedded b, for error */
     int errors;                       /* rows of e */
+    double hidden; /* a jump of f inside of a step: at most so many times the estimate, by where it falls */
     /* The norm of the local error, accepted up to 1. Computes y1 too where fsal == stages. */
     double (*error)(dae_erk *m, double h);
     /* Stiffness: h rho is about h |k[fsal] - k[compare]| / |y1 - Y|, Y the argument of k[compare]; rho
@@ -53,6 +54,7 @@ typedef struct dae_erk_state {
     double t_old, t; /* the last step */
     double h;        /* its size */
     double h_next;
+    double err;     /* estimate of its error */
     double log_err; /* log(max(1e-4, err)) of the last accepted step, for the PI controller */
     long accepted;  /* since creation */
     int dense;      /* the coefficients r of the last step are there */

@@ -336,6 +336,7 @@ const dae_erk_table dae_vern9_table = {
     .dense = 6,
     .e = e,
     .errors = 1,
+    .hidden = 14,
     .error = error,
     .compare = 15,
     .stiff_bound = 4.27, /* the region ends at -4.477; the part of it that dop853 takes */
