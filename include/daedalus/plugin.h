@@ -82,6 +82,8 @@ typedef struct dae_ivp {
 
     char solves_with[128]; /* dae_ivp_solves_with; "" where nothing is solved */
 
+    struct dae_lead *lead; /* sensitivities beside the system: evaluations of the system alone; NULL: none */
+
     dae_project_fn *project; /* NULL, or wanted: accepted points are moved onto the constraints */
     void *project_user;
 } dae_ivp;

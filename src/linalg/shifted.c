@@ -747,6 +747,16 @@ void dae_shifted_solve(dae_shifted *s, double *x)
     }
 }
 
+void dae_shifted_solve_lead(dae_shifted *s, double *x)
+{
+    solve_real(s, x);
+}
+
+void dae_shifted_solve_rest(dae_shifted *s, double *x)
+{
+    for (int j = 0; j < s->columns; j++) solve_real(s, x + (size_t)(1 + j) * (size_t)s->spec.n);
+}
+
 void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im)
 {
     int n = s->spec.n;

@@ -47,7 +47,10 @@ int dae_shifted_factor(dae_shifted *s, double re, double im, const double *J);
 /* Factors the matrix with these values (layout of spec.jacobian; real solvers without second_order). */
 int dae_shifted_factor_values(dae_shifted *s, const double *A);
 /* Solves in place with the last factors; NAN where the last factorization failed. */
-void dae_shifted_solve(dae_shifted *s, double *x);                      /* real */
+void dae_shifted_solve(dae_shifted *s, double *x); /* real */
+/* Jacobians with columns: the first block alone; the others alone, as if the first had the solution 0. */
+void dae_shifted_solve_lead(dae_shifted *s, double *x);
+void dae_shifted_solve_rest(dae_shifted *s, double *x);
 void dae_shifted_solve_complex(dae_shifted *s, double *re, double *im); /* complex */
 
 /* What it uses, in words: "dense 8 (own kernel)", "sparse 350, 1342 nonzeros (KLU)". */

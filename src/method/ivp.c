@@ -54,12 +54,18 @@ static int judge(dae_ivp *ivp, int r, int n, const double *out)
         }                                              \
     } while (0)
 
+/* How many values an evaluation fills. */
+static int filled(const dae_ivp *ivp)
+{
+    return ivp->lead && ivp->lead->only ? ivp->lead->n : ivp->n;
+}
+
 int dae_ivp_f(dae_ivp *ivp, double t, const double *y, double *f)
 {
     int r;
     ivp->stats->f++;
     TIMED(ivp, r, ivp->f(dae_ivp_one_sided(ivp, t), y, f, ivp->user));
-    return judge(ivp, r, ivp->n, f);
+    return judge(ivp, r, filled(ivp), f);
 }
 
 /* The first failure ends it. */
@@ -95,7 +101,7 @@ int dae_ivp_residual(dae_ivp *ivp, double t, const double *y, const double *yp, 
     int r;
     ivp->stats->f++;
     TIMED(ivp, r, ivp->sys->ide.residual(dae_ivp_one_sided(ivp, t), y, yp, F, ivp->user));
-    return judge(ivp, r, ivp->n, F);
+    return judge(ivp, r, filled(ivp), F);
 }
 
 int dae_ivp_mech(dae_ivp *ivp, dae_mech_fn *fn, const dae_mech_point *x, int size, double *out)

@@ -56,6 +56,31 @@ static inline double dae_first_step_least(double t)
     return 100 * DBL_EPSILON * fabs(t);
 }
 
+/* ---- A system with sensitivities beside it (dae_pattern.columns) ---------------------------------- */
+
+typedef struct dae_lead {
+    int n;          /* of the system, which is the first block */
+    int only;       /* 1: f and its Jacobian fill the first block alone */
+    int unweighted; /* 1: the other blocks have no tolerances */
+} dae_lead;
+
+/* The parts in which an implicit equation is solved: all at once (simultaneous corrector), or (staggered) first the system,
+ * then, where that passes its error test, all sensitivities [FTB97]. */
+typedef enum dae_part { DAE_PART_ALL, DAE_PART_LEAD, DAE_PART_REST } dae_part;
+
+/* 1: evaluations of the first block alone can be had, and there are others. */
+static inline int dae_ivp_can_stagger(const dae_ivp *ivp)
+{
+    return ivp->lead && ivp->lead->n < ivp->n;
+}
+/* What a part divides sums of squares by: as the tolerances were given for it (sensitivity/forward.c). */
+static inline double dae_part_count(const dae_ivp *ivp, dae_part part)
+{
+    int all = part == DAE_PART_ALL || ivp->lead->unweighted, n = ivp->n;
+    return all ? n : part == DAE_PART_LEAD ? ivp->lead->n : n - ivp->lead->n;
+}
+#define DAE_STAGGER_CHOICES "auto|simultaneous|staggered"
+
 /* ---- Timing (only with options.profile) -------------------------------------------------------- */
 
 unsigned long long dae_clock_ticks(void); /* nanoseconds */

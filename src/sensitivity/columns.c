@@ -275,6 +275,7 @@ static int evaluate(dae_engine *e, double t, const double *all, const double *al
     const dae_switches *w = &c->sys->switches;
     if (w->count && w->side) memcpy(e->side, w->side, (size_t)w->count * sizeof *e->side);
     r = value(c->sys, t, z, zp, apart ? e->zp : out);
+    if (e->lead.only) return r;
     if (apart) dae_scatter(&e->layout, 0, e->zp, out);
     if (!r && needs_jacobian(e)) r = jacobian(c, c->sys, t, z, zp, 0, c->J);
     if (!r && zp && needs_jacobian(e)) r = jacobian(c, c->sys, t, z, zp, 1, c->Jp);
@@ -307,7 +308,7 @@ static int block_jacobian(dae_engine *e, double t, const double *all, const doub
 {
     columns *c = e->self;
     int r = jacobian(c, c->sys, t, all, allp, derivative, out);
-    for (int j = 0; j < c->k && !r; j++) {
+    for (int j = 0; j < c->k && !r && !e->lead.only; j++) {
         size_t at = (size_t)(1 + j) * (size_t)c->n;
         r = second(e, t, all, allp, all + at, allp ? allp + at : NULL, j, derivative,
                    out + (long)(1 + j) * c->count);
@@ -409,6 +410,7 @@ dae_status dae_columns_create(dae_engine *e, const dae_parameter_products *produ
     e->self = c;
     e->columns = 1;
     e->size = n * (1 + f->count);
+    e->lead.n = n;
     e->layout = dae_layout_of(n, 1 + f->count, straight ? n / 2 : 0, 0);
     double **vector[] = {&c->zl, &c->zh, &c->fl, &c->fh, &c->zpl, &c->zph, &e->w[2]};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)

@@ -16,6 +16,7 @@ struct dae_engine {
     dae_layout layout; /* copy 0: z */
     int size;          /* of all */
     dae_system sys;
+    dae_lead lead; /* columns: evaluations of z alone */
     int columns; /* 1: copy 1+j is s_j = dz/dp_j; 0: copies 1+2j and 2+2j are z with smaller and larger p_j */
     int *side;   /* last sides of the switches, or NULL */
     const double *floor; /* columns: nz sizes below which a component counts as this */

@@ -281,6 +281,8 @@ static dae_status build(dae_sensitivity *s, dae_error *err)
     s->it = dae_integrator_create(&e->sys, &s->options, err);
     if (!s->it) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     s->jumps.it = s->it;
+    e->lead.unweighted = s->opt.uncontrolled;
+    if (e->columns && e->layout.segments == 1) s->it->ivp.lead = &e->lead;
     const char *asked = s->opt.simulation.options.method;
     if (!asked || !strcmp(asked, "auto")) dae_driver_may_switch(s->it);
     return attach(s, err);

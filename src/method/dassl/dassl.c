@@ -85,7 +85,7 @@
 typedef struct dassl_options {
     int order_max;
     int classic;
-    const char *filter, *higher_index;
+    const char *filter, *higher_index, *corrector;
 } dassl_options;
 
 typedef enum outcome { CONVERGED, FAILED, SINGULAR, STOP, NO_MEMORY } outcome;
@@ -136,7 +136,8 @@ typedef double difference_fn(int ld, const double *a, const double *b, const dou
 typedef struct dassl {
     dae_ivp *ivp;
     dassl_state *st;
-    int n, ld, order_max, classic, fixed, ide;
+    int n, ld, order_max, classic, fixed, ide, stagger;
+    int iterations;         /* that the last part took */
     int filter;             /* 0 never, 1 always, 2 where dF/dy' is singular */
     control control;        /* of index-2 and index-3 variables */
     int nhigh, *high;       /* their numbers */
@@ -421,6 +422,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     d->ide = ivp->sys->kind == DAE_KIND_IDE;
     d->classic = o->classic;
     d->order_max = o->order_max;
+    d->stagger = !strcmp(o->corrector, "staggered");
     d->fixed = ivp->opt->fixed_step > 0;
     d->control = control_of(o);
     d->filter = !strcmp(o->filter, "on") ? 1 : !strcmp(o->filter, "off") || o->classic ? 0 : 2;
@@ -452,16 +454,32 @@ memory:
 
 /* ---- The system -------------------------------------------------------------------------------------- */
 
-/* f(t,y), or F(t,y,yp) for IDEs */
-static int evaluate(dassl *d, double t, const double *y, const double *yp, double *f)
+/* The part that is solved for first: staggered, the system without its sensitivities. */
+static dae_part first_part(const dassl *d)
 {
-    return d->ide ? dae_ivp_residual(d->ivp, t, y, yp, f) : dae_ivp_f(d->ivp, t, y, f);
+    return d->stagger && dae_ivp_can_stagger(d->ivp) ? DAE_PART_LEAD : DAE_PART_ALL;
+}
+
+static void bound_to(const dassl *d, dae_part part)
+{
+    if (d->ivp->lead) d->ivp->lead->only = part == DAE_PART_LEAD;
+}
+
+/* f(t,y), or F(t,y,yp) for IDEs */
+static int evaluate(dassl *d, dae_part part, double t, const double *y, const double *yp, double *f)
+{
+    bound_to(d, part);
+    int bad = d->ide ? dae_ivp_residual(d->ivp, t, y, yp, f) : dae_ivp_f(d->ivp, t, y, f);
+    bound_to(d, DAE_PART_ALL);
+    return bad;
 }
 
 static int jacobian(dassl *d, double t, const double *y, const double *yp, const double *f)
 {
+    bound_to(d, first_part(d));
     int bad = d->ide ? dae_ivp_residual_jacobian(d->ivp, t, y, yp, f, d->J, d->Jp)
                      : dae_ivp_jacobian(d->ivp, t, y, f, d->J);
+    bound_to(d, DAE_PART_ALL);
     d->st->have_jac = bad == 0;
     d->st->step_jac = d->st->accepted;
     d->st->slow = 0;
@@ -488,6 +506,24 @@ static outcome factor(dassl *d, double cj)
 static void solve_linear(dassl *d, double *b)
 {
     DAE_LINALG(d->ivp, dae_shifted_solve(d->G, b));
+    d->ivp->stats->solves++;
+}
+
+/* b = the increment of a part, zero in the others. */
+static void solve_part(dassl *d, dae_part part)
+{
+    int n = part == DAE_PART_ALL ? 0 : d->ivp->lead->n;
+    if (part == DAE_PART_ALL) {
+        solve_linear(d, d->b);
+        return;
+    }
+    if (part == DAE_PART_LEAD) {
+        dae_zero(d->n - n, d->b + n);
+        DAE_LINALG(d->ivp, dae_shifted_solve_lead(d->G, d->b));
+    } else {
+        dae_zero(n, d->b);
+        DAE_LINALG(d->ivp, dae_shifted_solve_rest(d->G, d->b));
+    }
     d->ivp->stats->solves++;
 }
 
@@ -703,19 +739,21 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
 
 /* ---- The nonlinear equation --------------------------------------------------------------------------- */
 
-/* Newton's method from e = 0; f0 is known. */
-static outcome iterate(dassl *d, double t)
+/* Newton's method for one part of e from 0; f is known there. */
+static outcome iterate(dassl *d, dae_part part, double t, const double *f)
 {
     dassl_state *st = d->st;
     dae_ivp *ivp = d->ivp;
     int most = d->fixed ? FIXED_ITERATIONS : ITERATIONS;
-    double cj = st->formula.cj, c = 2 / (1 + cj / st->cj_factor), first = 0, n = d->n;
-    const double *f = d->f0;
+    double cj = st->formula.cj, c = 2 / (1 + cj / st->cj_factor), first = 0, n = dae_part_count(ivp, part);
+    int rest = part == DAE_PART_REST,
+        least = rest && ivp->lead->unweighted ? (d->iterations < most ? d->iterations : most - 1) : 0;
     for (int m = 0;; m++) {
-        right_side(d, c, cj, m ? d->e : NULL, f, d->b);
-        solve_linear(d, d->b);
+        right_side(d, c, cj, m || rest ? d->e : NULL, f, d->b);
+        solve_part(d, part);
         ivp->stats->newton++;
-        double delta = sqrt(d->correct(d->ld, d->b, d->y0, d->w, m == 0, d->e, d->y) / n);
+        d->iterations = m + 1;
+        double delta = sqrt(d->correct(d->ld, d->b, d->y0, d->w, m == 0 && !rest, d->e, d->y) / n);
         if (m == 0) {
             first = delta;
         } else {
@@ -726,17 +764,37 @@ static outcome iterate(dassl *d, double t)
             st->S = rate / (1 - rate);
             st->slow |= rate > RATE_SLOW && !d->nhigh;
         }
-        if (st->S * delta <= d->test) return CONVERGED;
-        if (m == 0 && delta <= 100 * U * norm(d, d->y0)) return CONVERGED;
-        if (d->fixed && delta <= FIXED_ROUNDING * U * norm(d, d->y0)) return CONVERGED;
+        if (m >= least) {
+            if (st->S * delta <= d->test) return CONVERGED;
+            if (m == 0 && delta <= 100 * U * norm(d, d->y0)) return CONVERGED;
+            if (d->fixed && delta <= FIXED_ROUNDING * U * norm(d, d->y0)) return CONVERGED;
+        }
         if (m + 1 == most || !(delta <= DBL_MAX)) return FAILED;
         if (d->ide) {
             for (int i = 0; i < d->n; i++) d->yp[i] = d->yp0[i] + cj * d->e[i];
         }
-        int bad = evaluate(d, t, d->y, d->yp, d->f);
+        int bad = evaluate(d, part, t, d->y, d->yp, d->f);
         if (bad) return bad < 0 ? STOP : FAILED;
         f = d->f;
     }
+}
+
+static double filtered(dassl *d, double *x);
+
+/* All parts; where the first fails the error test by itself the others are not begun. */
+static outcome iterate_parts(dassl *d, double t)
+{
+    dassl_state *st = d->st;
+    dae_part first = first_part(d);
+    outcome o = iterate(d, first, t, d->f0);
+    if (o != CONVERGED || first == DAE_PART_ALL) return o;
+    dae_copy(d->ld, d->e, d->x);
+    double error = st->filter ? filtered(d, d->x) : norm(d, d->e);
+    if (st->formula.ck * error > 1 && !d->fixed) return o;
+    for (int i = 0; i < d->n && d->ide; i++) d->yp[i] = d->yp0[i] + st->formula.cj * d->e[i];
+    int bad = evaluate(d, DAE_PART_ALL, t, d->y, d->yp, d->f);
+    if (bad) return bad < 0 ? STOP : FAILED;
+    return iterate(d, DAE_PART_REST, t, d->f);
 }
 
 /* Solves for e at t, predicted values in y0 and yp0; makes G where it has to. */
@@ -744,7 +802,7 @@ static outcome solve(dassl *d, double t)
 {
     dassl_state *st = d->st;
     double ratio = st->formula.cj / st->cj_factor;
-    int bad = evaluate(d, t, d->y0, d->yp0, d->f0);
+    int bad = evaluate(d, first_part(d), t, d->y0, d->yp0, d->f0);
     if (bad) return bad < 0 ? STOP : FAILED;
     long age = st->have_jac ? st->accepted - st->step_jac : LONG_MAX;
     int old = age >= d->j_age || (!d->classic && (st->failed || st->slow) && age > 0);
@@ -759,11 +817,11 @@ static outcome solve(dassl *d, double t)
             outcome o = factor(d, st->formula.cj);
             if (o != CONVERGED) return o;
         }
-        outcome o = iterate(d, t);
+        outcome o = iterate_parts(d, t);
         if (o != FAILED || new_jac) return o;
         need = new_jac = 1; /* old factors: once more with new ones */
         if (d->classic) {
-            bad = evaluate(d, t, d->y0, d->yp0, d->f0);
+            bad = evaluate(d, first_part(d), t, d->y0, d->yp0, d->f0);
             if (bad) return bad < 0 ? STOP : FAILED;
         }
     }
@@ -1107,6 +1165,13 @@ static const dae_option options[] = {
      .choices = "auto|scaled|excluded|plain",
      .unit = "",
      .help = "errors of index-2 and index-3 variables: times h and h^2, not at all, or like the others"},
+    {.name = "corrector",
+     .type = DAE_OPTION_NAME,
+     .offset = offsetof(dassl_options, corrector),
+     .text = "auto",
+     .choices = DAE_STAGGER_CHOICES,
+     .unit = "",
+     .help = "sensitivities: solved for together with y (auto), or (staggered) after y and its error test"},
     {.name = "classic",
      .type = DAE_OPTION_INT,
      .offset = offsetof(dassl_options, classic),

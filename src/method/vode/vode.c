@@ -69,6 +69,7 @@ typedef struct vode_options {
     int order_max;
     int classic;
     const char *iteration;
+    const char *corrector;
 } vode_options;
 
 typedef enum outcome { CONVERGED, FAILED, STOP } outcome;
@@ -109,6 +110,8 @@ typedef struct vode {
     dae_ivp *ivp;
     vode_state *st;
     int n, ld, adams, functional, classic, order_max, fixed;
+    int stagger;               /* sensitivities after y: 0 never, 1 always, 2 where they have no tolerances */
+    int iterations;            /* that the last part took */
     long j_age;                /* steps after which J is made anew */
     double bias, bias_up;      /* safety in the choice of h at orders up to q, and at q+1 */
     int watch_jac;             /* J is made anew after an error failure and after slow convergence */
@@ -235,6 +238,7 @@ static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *e
     v->functional = adams && strcmp(o->iteration, "newton") != 0;
     v->classic = o->classic;
     v->order_max = o->order_max;
+    v->stagger = !strcmp(o->corrector, "staggered") ? 1 : !strcmp(o->corrector, "auto") ? 2 : 0;
     v->fixed = ivp->opt->fixed_step > 0;
     v->watch_jac = !v->classic && cost <= DEAR;
     v->j_age = v->classic || v->watch_jac ? J_AGE : J_AGE_DEAR;
@@ -439,13 +443,44 @@ static void begin_step(vode *v)
 
 /* ---- The nonlinear equation --------------------------------------------------------------------------- */
 
+/* Staggered: f, or J, of the system without its sensitivities. */
+static int evaluate(vode *v, dae_part part, double t, const double *y, double *f, double *J)
+{
+    dae_lead *lead = v->ivp->lead;
+    if (part == DAE_PART_LEAD) lead->only = 1;
+    int bad = J ? dae_ivp_jacobian(v->ivp, t, y, f, J) : dae_ivp_f(v->ivp, t, y, f);
+    if (part == DAE_PART_LEAD) lead->only = 0;
+    return bad;
+}
+
+/* The part that is solved for first. Where sensitivities have no tolerances the iteration for all at once ends when y has converged,
+ * which with an old J may be after one: Robertson's then have errors of 8e-3 at rtol 1e-8 (staggered 1e-6). */
+static dae_part first_part(const vode *v)
+{
+    int wanted = dae_ivp_can_stagger(v->ivp) && (v->stagger == 1 || (v->stagger && v->ivp->lead->unweighted));
+    return wanted ? DAE_PART_LEAD : DAE_PART_ALL;
+}
+
+/* b = the increment of a part, zero in the others. */
+static void solve_linear(vode *v, dae_part part)
+{
+    int n = part == DAE_PART_ALL ? 0 : v->ivp->lead->n;
+    if (part == DAE_PART_LEAD) dae_zero(v->n - n, v->b + n);
+    if (part == DAE_PART_REST) dae_zero(n, v->b);
+    if (v->functional) return;
+    if (part == DAE_PART_ALL) DAE_LINALG(v->ivp, dae_shifted_solve(v->P, v->b));
+    else if (part == DAE_PART_LEAD) DAE_LINALG(v->ivp, dae_shifted_solve_lead(v->P, v->b));
+    else DAE_LINALG(v->ivp, dae_shifted_solve_rest(v->P, v->b));
+    v->ivp->stats->solves++;
+}
+
 /* Makes J (where wanted) and factors 1/gam - J. */
 static outcome factor(vode *v, double t, double gam, int new_jac)
 {
     vode_state *st = v->st;
     int bad;
     if (new_jac) {
-        bad = dae_ivp_jacobian(v->ivp, t, v->y0, v->f0, v->J);
+        bad = evaluate(v, first_part(v), t, v->y0, v->f0, v->J);
         if (bad) return bad < 0 ? STOP : FAILED;
         st->step_j = st->accepted;
         st->bad_jac = 0;
@@ -460,15 +495,16 @@ static outcome factor(vode *v, double t, double gam, int new_jac)
     return bad ? FAILED : CONVERGED;
 }
 
-/* The iteration from a = 0, f0 = f(t, y0) being known. */
-static outcome iterate(vode *v, double t, double gam, int new_jac)
+/* The iteration for one part of a from 0, its f(t, y0) being known. */
+static outcome iterate(vode *v, dae_part part, double t, double gam, int new_jac, const double *f)
 {
     vode_state *st = v->st;
     dae_ivp *ivp = v->ivp;
     int most = v->fixed ? FIXED_ITERATIONS : ITERATIONS;
-    double goal = (v->classic || v->functional ? TEST_CLASSIC : TEST) * st->formula.t2, del_old = 0, n = v->n,
-           cf = 1, cr = 1;
-    const double *f = v->f0;
+    double goal = (v->classic || v->functional ? TEST_CLASSIC : TEST) * st->formula.t2, del_old = 0,
+           n = dae_part_count(ivp, part), cf = 1, cr = 1;
+    int rest = part == DAE_PART_REST,
+        least = rest && ivp->lead->unweighted ? (v->iterations < most ? v->iterations : most - 1) : 0;
     if (!v->functional) {
         double rc = gam / st->gam_p, scale = (v->adams ? 1 : 2 / (1 + rc)) / st->gam_p;
         cf = scale * gam;
@@ -478,28 +514,38 @@ static outcome iterate(vode *v, double t, double gam, int new_jac)
         st->crate = 1;
     }
     for (int m = 0;; m++) {
-        v->equation(v->ld, cf, f, cr, v->r, m ? v->a : NULL, v->b);
-        if (!v->functional) {
-            DAE_LINALG(ivp, dae_shifted_solve(v->P, v->b));
-            ivp->stats->solves++;
-        }
+        v->equation(v->ld, cf, f, cr, v->r, m || rest ? v->a : NULL, v->b);
+        solve_linear(v, part);
         ivp->stats->newton++;
-        double del = sqrt(v->correct(v->ld, v->b, v->y0, v->w, m == 0, v->a, v->y) / n);
-        if (m) {
+        double del = sqrt(v->correct(v->ld, v->b, v->y0, v->w, m == 0 && !rest, v->a, v->y) / n);
+        if (m && del_old > 0) {
             double rate = del / del_old;
             st->crate = fmax(RATE_KEEP * st->crate, rate);
             if (rate > SLOW && !new_jac && v->watch_jac) st->bad_jac = 1;
         }
-        if (del * fmin(1, st->crate) <= goal) {
-            st->norm_a = m ? norm(v, v->a) : del;
+        if (del * fmin(1, st->crate) <= goal && m >= least) {
+            st->norm_a = m || part != DAE_PART_ALL ? norm(v, v->a) : del;
+            v->iterations = m + 1;
             return CONVERGED;
         }
         if (m + 1 == most || (m >= 1 && del > DIVERGED * del_old) || !(del <= DBL_MAX)) return FAILED;
         del_old = del;
-        int bad = dae_ivp_f(ivp, t, v->y, v->f);
+        int bad = evaluate(v, part, t, v->y, v->f, NULL);
         if (bad) return bad < 0 ? STOP : FAILED;
         f = v->f;
     }
+}
+
+/* All parts; where the first fails the error test by itself the others are not begun. */
+static outcome iterate_parts(vode *v, double t, double gam, int new_jac)
+{
+    dae_part first = first_part(v);
+    outcome o = iterate(v, first, t, gam, new_jac, v->f0);
+    if (o != CONVERGED || first == DAE_PART_ALL) return o;
+    if (v->st->norm_a > v->st->formula.t2 && !v->fixed) return o;
+    int bad = dae_ivp_f(v->ivp, t, v->y, v->f);
+    if (bad) return bad < 0 ? STOP : FAILED;
+    return iterate(v, DAE_PART_REST, t, gam, new_jac, v->f);
 }
 
 /* Solves for a at t, predicted values in y0 and r; factors where it has to. */
@@ -507,9 +553,9 @@ static outcome solve(vode *v, double t, previous before)
 {
     vode_state *st = v->st;
     double gam = 1 / st->formula.l[1] * st->h;
-    int bad = dae_ivp_f(v->ivp, t, v->y0, v->f0);
+    int bad = evaluate(v, first_part(v), t, v->y0, v->f0, NULL);
     if (bad) return bad < 0 ? STOP : FAILED;
-    if (v->functional) return iterate(v, t, gam, 0);
+    if (v->functional) return iterate_parts(v, t, gam, 0);
 
     double off = st->have_p ? fabs(gam / st->gam_p - 1) : 1;
     int need = !st->have_p || off > GAM_CHANGE || st->accepted >= st->step_p + P_AGE || before != FRESH ||
@@ -521,12 +567,12 @@ static outcome solve(vode *v, double t, previous before)
         outcome o = need ? factor(v, t, gam, new_jac) : CONVERGED;
         if (o != CONVERGED) return o;
         if (need) off = 0;
-        o = iterate(v, t, gam, new_jac);
+        o = iterate_parts(v, t, gam, new_jac);
         if (o != FAILED || new_jac) return o;
         need = 1; /* an old J: once more, with a new one unless gam may have been the cause */
         new_jac = off < GAM_SAME;
         if (v->classic) {
-            bad = dae_ivp_f(v->ivp, t, v->y0, v->f0);
+            bad = evaluate(v, first_part(v), t, v->y0, v->f0, NULL);
             if (bad) return bad < 0 ? STOP : FAILED;
         }
     }
@@ -806,8 +852,17 @@ static int load(void *self, const void *buffer, size_t size)
         .help = "highest order; with fixed steps the order"                                       \
     }
 
+#define CORRECTOR                                                                                  \
+    {                                                                                              \
+        .name = "corrector", .type = DAE_OPTION_NAME, .offset = offsetof(vode_options, corrector), \
+        .text = "auto", .choices = DAE_STAGGER_CHOICES, .unit = "",                                \
+        .help = "sensitivities: solved for together with y, or (staggered) after y and its "       \
+                "error test; auto: together where they have tolerances"                            \
+    }
+
 static const dae_option bdf_options[] = {
     ORDER_MAX(DAE_VODE_BDF_MAX),
+    CORRECTOR,
     CLASSIC,
     {.name = NULL},
 };
@@ -821,6 +876,7 @@ static const dae_option adams_options[] = {
      .choices = "functional|newton",
      .unit = "",
      .help = "how the implicit equation is solved"},
+    CORRECTOR,
     CLASSIC,
     {.name = NULL},
 };
