@@ -3,8 +3,7 @@
 
 #include "language/dimension.h"
 #include "language/expression.h"
-
-#include <daedalus/table.h>
+#include "table/table.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -45,8 +44,7 @@ void dae_fit_experiment_destroy(dae_fit_experiment *e)
     free(h);
 }
 
-/* The unit of what a column is measured of: component or sensor; NULL: there is none of that name. */
-static const char *unit_of(const dae_problem *p, const char *name)
+const char *dae_fit_unit(const dae_problem *p, const char *name)
 {
     int k = dae_component_find(p, name);
     if (k >= 0) return dae_component_unit(p, k);
@@ -56,12 +54,20 @@ static const char *unit_of(const dae_problem *p, const char *name)
     return NULL;
 }
 
-/* Line of row i in the file: names, perhaps units, then the rows. */
-static long line_of(const dae_table *t, long i)
+/* "data.csv:7" for row i; files without lines: "data.h5, row 5". */
+static const char *place(const held *h, const dae_table *t, long i, char *out, size_t size)
 {
-    int units = 0;
-    for (int c = 0; c < t->ncol; c++) units |= t->unit[c][0] != 0;
-    return i + 2 + units;
+    long line = dae_table_line(t, i);
+    if (line) snprintf(out, size, "%.150s:%ld", h->file, line);
+    else snprintf(out, size, "%.150s, row %ld", h->file, i + 1);
+    return out;
+}
+
+/* What a cell says; "" where it is no number and has no text. */
+static const char *cell_of(const dae_table *t, int c, long i)
+{
+    const char *text = t->text ? t->text[c * t->nrow + i] : NULL;
+    return text ? text : "";
 }
 
 static int is_missing(const char *text)
@@ -92,6 +98,7 @@ static dae_status unit_factor(const char *file, const char *column, const char *
 static dae_status read_times(held *h, const dae_table *t, const dae_problem *p, dae_error *err)
 {
     int c = dae_table_find(t, "t");
+    char at[200];
     double factor;
     if (c < 0)
         return dae_fail(err, DAE_ERR_INPUT, NAN,
@@ -101,15 +108,15 @@ static dae_status read_times(held *h, const dae_table *t, const dae_problem *p, 
     for (long i = 0; i < t->nrow && s >= 0; i++) {
         double x = h->t[i] = factor * t->value[c * t->nrow + i];
         if (!isfinite(x))
-            s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s:%ld: t is \"%.40s\"; expected a number", h->file,
-                         line_of(t, i), t->text[c * t->nrow + i]);
+            s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s: t is \"%.40s\"; expected a number",
+                         place(h, t, i, at, sizeof at), cell_of(t, c, i));
         else if (x < p->t0)
-            s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s:%ld: t = %g lies before the start of the problem, %g",
-                         h->file, line_of(t, i), x, p->t0);
+            s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s: t = %g lies before the start of the problem, %g",
+                         place(h, t, i, at, sizeof at), x, p->t0);
         else if (i > 0 && x < h->t[i - 1])
             s = dae_fail(err, DAE_ERR_INPUT, NAN,
-                         "%s:%ld: t = %g after t = %g; times must not fall: sort the rows", h->file,
-                         line_of(t, i), x, h->t[i - 1]);
+                         "%s: t = %g after t = %g; times must not fall: sort the rows",
+                         place(h, t, i, at, sizeof at), x, h->t[i - 1]);
     }
     return s;
 }
@@ -117,18 +124,19 @@ static dae_status read_times(held *h, const dae_table *t, const dae_problem *p, 
 static dae_status read_column(held *h, const dae_table *t, int c, const char *name, const char *own,
                               double *out, int is_sd, dae_error *err)
 {
+    char at[200];
     double factor;
     dae_status s = unit_factor(h->file, name, t->unit[c], own, &factor, err);
     for (long i = 0; i < t->nrow && s >= 0; i++) {
-        const char *text = t->text[c * t->nrow + i];
+        const char *text = cell_of(t, c, i);
         double x = t->value[c * t->nrow + i];
         if (!isfinite(x) && !is_missing(text))
             s = dae_fail(err, DAE_ERR_INPUT, NAN,
-                         "%s:%ld: column %s: \"%.40s\" is no number (an empty cell is a missing value)",
-                         h->file, line_of(t, i), name, text);
+                         "%s: column %s: \"%.40s\" is no number (an empty cell is a missing value)",
+                         place(h, t, i, at, sizeof at), name, text);
         else if (is_sd && x <= 0)
-            s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s:%ld: sd(%s) = %g must be positive", h->file,
-                         line_of(t, i), name, x);
+            s = dae_fail(err, DAE_ERR_INPUT, NAN, "%s: sd(%s) = %g must be positive",
+                         place(h, t, i, at, sizeof at), name, x);
         else out[i] = isfinite(x) ? factor * x : NAN;
     }
     return s;
@@ -153,13 +161,32 @@ static dae_status unknown_column(const held *h, const dae_problem *p, const char
                     list);
 }
 
+/* 1: the table has the column that "sd(name)" belongs to. */
+static int measured(const dae_table *t, const char *sd)
+{
+    size_t n = strlen(sd);
+    for (int c = 0; c < t->ncol; c++) {
+        if (n == strlen(t->name[c]) + 4 && !strncmp(sd + 3, t->name[c], n - 4) && sd[n - 1] == ')') return 1;
+    }
+    return 0;
+}
+
 static dae_status read_columns(held *h, const dae_table *t, const dae_problem *p, dae_error *err)
 {
     dae_status s = DAE_OK;
     for (int c = 0; c < t->ncol && s >= 0; c++) {
-        const char *name = t->name[c], *own = unit_of(p, name);
-        if (!strcmp(name, "t") || !strncmp(name, "sd(", 3)) continue;
+        const char *name = t->name[c], *own = dae_fit_unit(p, name);
+        if (!strcmp(name, "t")) continue;
+        if (!strncmp(name, "sd(", 3)) {
+            if (measured(t, name)) continue;
+            return dae_fail(err, DAE_ERR_INPUT, NAN,
+                            "%s: line 1: %.60s is the standard deviation of no column of the file", h->file,
+                            name);
+        }
         if (!own) return unknown_column(h, p, name, err);
+        if (dae_table_find(t, name) != c)
+            return dae_fail(err, DAE_ERR_INPUT, NAN, "%s: line 1: there are two columns %.60s", h->file,
+                            name);
         char sd[200];
         int k = h->e.ncolumn, with;
         if (!(h->name[k] = copy(name))) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");

@@ -69,6 +69,8 @@ dae_status dae_fitting_certainty(const dae_fitting *f, const double *x, const da
 /* DAE_CANCELLED: the profiles that are known then stand there. */
 dae_status dae_fitting_profile(const dae_fitting *f, const double *x, double cost, dae_fit_result *out,
                                dae_error *err);
+/* The unit of what a column is measured of: component or sensor; NULL: there is none of that name. */
+const char *dae_fit_unit(const dae_problem *p, const char *name);
 /* The quantile of Student's distribution: P(|T| <= t) = level. */
 double dae_student(double level, double freedom);
 

@@ -176,7 +176,9 @@ char *dae_fit_json(const dae_fit_result *r, const dae_fit_free *free_list, const
     return text;
 }
 
-/* ---- The picture: per measured column data and curve, below them the residuals ------------------------------------- */
+/* ---- The picture: per measured column data and curve, on their right the residuals ------------------------------------- */
+
+enum { PANEL = 230, EDGE = 60 }; /* ours: pixels of one panel, and of what is around all */
 
 static int put(const char *text, size_t length, void *user)
 {
@@ -213,17 +215,21 @@ dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
 {
     sink s = {write, user, 0};
     int panels = 0, drawn = 0, color = 1;
-    (void)p;
     for (int k = 0; k < r->nexperiment; k++) panels += experiment[k]->ncolumn;
     if (!panels) return DAE_ERR_INPUT;
     if (panels > 6) panels = 6;
     int big = strcmp(terminal, "pdf") != 0;
-    say(&s, "set terminal %s size %s enhanced font \"sans,%d\"\n",
+    say(&s, "set terminal %s size ",
         !strcmp(terminal, "svg")   ? "svg dynamic"
         : !strcmp(terminal, "png") ? "pngcairo"
-                                   : "pdfcairo",
-        big ? "900,700" : "18cm,14cm", big ? 13 : 9);
-    say(&s, "set multiplot layout %d,2 columnsfirst downwards\nset key top right\nset grid\n", panels);
+                                   : "pdfcairo");
+    if (big) say(&s, "900,%d", EDGE + PANEL * panels);
+    else say(&s, "18cm,%dcm", (EDGE + PANEL * panels + 49) / 50);
+    say(&s, " enhanced font \"sans,%d\"\n", big ? 13 : 9);
+    say(&s,
+        "set multiplot layout %d,2 columnsfirst downwards\nset key tmargin right horizontal samplen 2\nset "
+        "grid\n",
+        panels);
     for (int pass = 0; pass < 2; pass++) {
         drawn = 0;
         for (int k = 0; k < r->nexperiment; k++) {
@@ -235,8 +241,19 @@ dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
                     say(&s, ".\", \".");
                     quote(&s, e->name);
                 }
-                say(&s, ".\"%s\" noenhanced\nset xlabel \"%s\"\n", pass ? ": residuals, weighted" : "",
+                const char *unit = pass ? NULL : dae_fit_unit(p, e->column[c]),
+                           *time = drawn == panels - 1 ? p->time_unit : NULL;
+                if (unit && unit[0]) {
+                    say(&s, ".\" in \".");
+                    quote(&s, unit);
+                }
+                say(&s, ".\"%s\" noenhanced\nset xlabel \"%s\"", pass ? ": residuals, weighted" : "",
                     drawn == panels - 1 ? "t" : "");
+                if (time && time[0]) {
+                    say(&s, ".\" in \".");
+                    quote(&s, time);
+                }
+                say(&s, " noenhanced\n");
                 if (!pass) {
                     say(&s,
                         "plot '-' using 1:2 with points pt 7 ps 0.6 lc rgb '#888888' title 'data', '-' using "

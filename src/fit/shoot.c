@@ -3,7 +3,7 @@
  *
  *     min  1/2 |r(p, s)|^2 + 1/2 w^2 sum |(y(t_{k+1}; s_k, p) - s_{k+1}) / size|^2
  *
- * by damped Gauss-Newton steps in p and s, with weights w of the gaps that rise from stage to stage. When the gaps are closed the
+ * by damped Gauss-Newton steps in p and s, with weights w of the gaps, beside those of the data, that rise from stage to stage. When the gaps are closed the
  * descent of descend.c goes on with one interval. Where we differ from Bock: he closes all gaps to first order in every step,
  * which from far away leads to steps that a line search then has to cut to nothing. For ODEs. */
 #include "fit/fit.h"
@@ -18,7 +18,7 @@
 
 #define STAGE_ITERATIONS 15
 #define SETTLED 1e-3 /* relative decrease at which a stage is over; ours */
-static const double stage_weight[] = {0.3, 1, 3, 10, 100}; /* of relative gaps; ours */
+static const double stage_weight[] = {0.3, 1, 3, 10, 100}; /* of relative gaps beside relative data; ours */
 
 typedef struct shooting {
     const dae_fitting *f;
@@ -176,6 +176,22 @@ static void guess(shooting *s)
     }
 }
 
+/* The root of the mean of (value/sd)^2: how sharply the data are weighed, 1 where no sd is known. Gaps are weighed alike: much less, and data
+ * with small sd would be met interval by interval while the gaps stay open; much more, and gaps would be all that counts. */
+static double sharpness(const dae_fitting *f)
+{
+    double sum = 0;
+    for (int e = 0; e < f->nexperiment; e++) {
+        const dae_fit_experiment *d = f->experiment[e];
+        for (long i = 0; i < (long)d->ncolumn * d->ntime; i++) {
+            double v = f->weight[e][i] > 0 ? f->weight[e][i] * d->value[i] : 0;
+            sum += v * v;
+        }
+    }
+    double mean = sum / (double)f->m;
+    return mean > 0 && isfinite(mean) ? sqrt(mean) : 1;
+}
+
 static int make(shooting *s, const dae_fitting *f)
 {
     size_t n = (size_t)f->n, np = (size_t)f->np, cells = 1;
@@ -273,8 +289,9 @@ dae_status dae_fitting_shoot(const dae_fitting *f, double *x, int start, dae_des
     memcpy(s.z, x, (size_t)f->np * sizeof *x);
     guess(&s);
     if (s.stopped) status = DAE_CANCELLED;
+    double sharp = sharpness(f);
     for (size_t k = 0; k < sizeof stage_weight / sizeof *stage_weight && status == DAE_OK; k++) {
-        s.weight = stage_weight[k];
+        s.weight = sharp * stage_weight[k];
         status = stage(&s, start, d, err);
     }
     memcpy(x, s.z, (size_t)f->np * sizeof *x);

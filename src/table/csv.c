@@ -182,6 +182,7 @@ static void take_lines(reader *r, long room)
         } else if (*at == '\n') {
             at++;
         } else {
+            r->line[r->t.nrow] = number;
             take_line(r, &at, r->cell + r->t.nrow++, room);
         }
     }
@@ -214,7 +215,8 @@ dae_table *dae_table_read_csv(const char *text, size_t length, dae_error *err)
     r->unit = calloc(n, sizeof *r->unit);
     r->cell = calloc(cells + 1, sizeof *r->cell);
     r->value = calloc(cells + 1, sizeof *r->value);
-    if (!r->name || !r->unit || !r->cell || !r->value) goto memory;
+    r->line = calloc((size_t)rows + 1, sizeof *r->line);
+    if (!r->name || !r->unit || !r->cell || !r->value || !r->line) goto memory;
     for (size_t k = 0; k < n; k++) r->unit[k] = "";
     take_lines(r, rows);
     if (r->t.failed) goto memory;

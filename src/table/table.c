@@ -37,10 +37,17 @@ void dae_table_destroy(dae_table *t)
     free(r->name);
     free(r->unit);
     free(r->value);
+    free(r->line);
     free(r->words);
     free(r->attribute);
     dae_arena_destroy(r->arena);
     free(r);
+}
+
+long dae_table_line(const dae_table *t, long row)
+{
+    const memory *m = (const memory *)t;
+    return m->line ? m->line[row] : 0;
 }
 
 static const char *kept(memory *m, const char *text)
