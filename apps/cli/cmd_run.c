@@ -455,11 +455,24 @@ static void list_sensitivity(const dae_run_result *r, const double *values, int 
     }
 }
 
+/* Those of sensors and reactions. */
+static void list_derived(const dae_run_result *r, int most)
+{
+    int count = r->derived_s_end ? r->problem->derived.ncolumn : 0;
+    char name[200];
+    for (int i = 0; i < count && i < most; i++) {
+        for (int k = 0; k < r->nsensitivity; k++)
+            printf("   %-20s %.12g\n", dae_run_sensitivity_name(r, k, r->n + i, name, sizeof name),
+                   r->derived_s_end[i + k * count]);
+    }
+}
+
 /* Derivatives at the end. */
 static void report_sensitivity(const dae_run_result *r, int most)
 {
     printf("\n   derivatives at t = %.10g\n", r->last.t);
     list_sensitivity(r, r->sensitivity_end, most);
+    list_derived(r, most);
     if (r->sensitivity_total) {
         printf("   those of the event that ended the run, and of the state there, which moves with it\n");
         for (int k = 0; k < r->nsensitivity; k++)
@@ -467,7 +480,10 @@ static void report_sensitivity(const dae_run_result *r, int most)
                    r->event_s[(r->nevent - 1) * r->nsensitivity + k]);
         list_sensitivity(r, r->sensitivity_total, most);
     }
-    if (r->n > most) printf("   (the first %d of %d components; --full for all)\n", most, r->n);
+    int columns = r->derived_s_end ? r->problem->derived.ncolumn : 0;
+    if (r->n > most || columns > most)
+        printf("   (the first %d of %d components%s; --full for all)\n", r->n > most ? most : r->n, r->n,
+               columns > most ? ", and of sensors and reactions" : "");
 }
 
 static void report_integrals(const dae_run_result *r)
@@ -614,10 +630,12 @@ static const cli_option options[] = {
      "an option of the solver or the formulation (`daedalus info NAME` lists them)"},
     {"at", "T1,T2,...", NULL, "times at which the solution is wanted too"},
     {"sens", "P,Q,...", NULL,
-     "differentiate the solution by these parameters and initial values (NAME(0)): columns dx/dp in --out, "
-     "\"sensitivity\" in --json, bands of 5 % of each in --plot; t is held fixed, also at an event that ends "
-     "the "
-     "run, where \"sensitivity_total\" moves with it"},
+     "differentiate the solution, sensors and reactions by these parameters and initial values (NAME(0)): "
+     "columns dx/dp in --out, \"sensitivity\" (components) and \"derived_sensitivity\" in --json, bands of 5 "
+     "% "
+     "of each in --plot; t is held fixed, also at an event that ends the run, where \"sensitivity_total\" "
+     "moves "
+     "with it"},
     {"integral", "EXPR", NULL,
      "integrate it along the run: of components, sensors, t and parameters; its derivatives too with --sens; "
      "a "

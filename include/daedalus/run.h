@@ -114,6 +114,8 @@ typedef struct dae_run_result {
     const char *const *sensitivity;
     int nsensitivity;
     const double *sensitivity_end, *point_s;
+    /* The same of the derived columns (sensors, reactions), ncolumn*nsensitivity values; NAN: not known there; NULL: none. */
+    const double *derived_s_end, *point_derived_s;
     const char *const *sensitivity_kind; /* of each name: "exact" or "differences" (dae_sensitivity_kind) */
     /* dt/dp of each event (nsensitivity values per event; NAN: not known). All derivatives above hold t: where an event ended the run,
      * sensitivity_total has those of the state at it, dy/dp + y' dt/dp, which the event takes along (NULL: none did). */
@@ -132,7 +134,7 @@ DAE_API dae_run_options dae_run_options_default(const dae_problem *p);
 DAE_API dae_run_result *dae_run(const dae_problem *p, const dae_run_options *opt, dae_error *err);
 DAE_API void dae_run_destroy(dae_run_result *r);
 
-/* "dy1/dk1": the name of the derivative of component i by parameter j, in the buffer. */
+/* "dy1/dk1": the name of the derivative of component i (n + i: of derived column i) by parameter j, in the buffer. */
 DAE_API const char *dae_run_sensitivity_name(const dae_run_result *r, int j, int i, char *buffer,
                                              size_t size);
 

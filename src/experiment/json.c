@@ -102,6 +102,20 @@ static json_t *by_names(const dae_run_result *r, const double *values)
     return d;
 }
 
+/* Those of the derived columns, each with its name. */
+static json_t *of_derived(const dae_run_result *r)
+{
+    const dae_derived *d = &r->problem->derived;
+    json_t *all = json_object();
+    for (int k = 0; k < r->nsensitivity; k++) {
+        json_t *by = json_object();
+        for (int i = 0; i < d->ncolumn; i++)
+            put(by, d->column[i], dae_json_real(r->derived_s_end[i + k * d->ncolumn]));
+        put(all, r->sensitivity[k], by);
+    }
+    return all;
+}
+
 static void put_integrals(json_t *o, const dae_run_result *r)
 {
     json_t *value = json_object(), *error = json_object(), *by = json_object();
@@ -198,6 +212,7 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     if (r->sensitivity_end) {
         put(o, "sensitivity", by_names(r, r->sensitivity_end));
         if (r->sensitivity_total) put(o, "sensitivity_total", by_names(r, r->sensitivity_total));
+        if (r->derived_s_end) put(o, "derived_sensitivity", of_derived(r));
         json_t *d = json_object();
         for (int k = 0; k < r->nsensitivity; k++)
             put(d, r->sensitivity[k], text_or_null(r->sensitivity_kind[k]));

@@ -18,12 +18,30 @@
 const char *dae_run_sensitivity_name(const dae_run_result *r, int j, int i, char *buffer, size_t size)
 {
     char own[24];
-    snprintf(buffer, size, "d%s/d%s", dae_component_name(r->problem, i, own, sizeof own), r->sensitivity[j]);
+    const char *of =
+        i < r->n ? dae_component_name(r->problem, i, own, sizeof own) : r->problem->derived.column[i - r->n];
+    snprintf(buffer, size, "d%s/d%s", of, r->sensitivity[j]);
     return buffer;
 }
 
+/* Numbers that derived columns have at one point. */
+static size_t derived_size(const dae_run_result *r)
+{
+    return (size_t)r->problem->derived.ncolumn * (size_t)r->nsensitivity;
+}
+
+/* Derivatives of the derived columns at the present point; NAN where they cannot be had. */
+static void derived_at(dae_sensitivity *s, const dae_run_result *r, double *out)
+{
+    dae_error ignored = {0};
+    size_t size = derived_size(r);
+    if (size && dae_sensitivity_columns(s, NULL, out, &ignored) < 0) {
+        for (size_t i = 0; i < size; i++) out[i] = NAN;
+    }
+}
+
 /* Derivatives at the points of the trajectory. */
-static dae_status along(dae_sensitivity *s, dae_run_result *r, double *out, dae_error *err)
+static dae_status along(dae_sensitivity *s, dae_run_result *r, double *out, double *derived, dae_error *err)
 {
     double d = BESIDE * (r->t_end - r->t0);
     size_t size = (size_t)r->n * (size_t)r->nsensitivity;
@@ -36,7 +54,9 @@ static dae_status along(dae_sensitivity *s, dae_run_result *r, double *out, dae_
         if ((t - last) * d < 0) t = last;
         if ((r->t_end - t) * d < 0) t = r->t_end;
         status = dae_sensitivity_advance(s, t, err);
-        if (status >= 0) memcpy(out + (size_t)k * size, dae_sensitivity_values(s), size * sizeof *out);
+        if (status < 0) break;
+        memcpy(out + (size_t)k * size, dae_sensitivity_values(s), size * sizeof *out);
+        derived_at(s, r, derived + (size_t)k * derived_size(r));
     }
     return status < 0 || status == DAE_CANCELLED ? status : DAE_OK;
 }
@@ -74,13 +94,15 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
     double *end = dae_arena_reals(arena, size),
            *points = dae_arena_reals(arena, size * (size_t)r->npoint + 1);
     const char **kind = dae_arena_take(arena, (size_t)o->nsensitivity + 1, sizeof *kind);
-    if (!end || !points || !kind) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     r->nsensitivity = o->nsensitivity;
     r->sensitivity = o->sensitivity;
+    double *derived = dae_arena_reals(arena, derived_size(r) * ((size_t)r->npoint + 1) + 1),
+           *derived_end = derived ? derived + derived_size(r) * (size_t)r->npoint : NULL;
+    if (!end || !points || !kind || !derived) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     dae_sensitivity *x = dae_sensitivity_open(r->problem, &s, o->sensitivity, o->nsensitivity, err);
     if (!x) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     dae_status status = dae_sensitivity_start(x, err);
-    if (status >= 0) status = along(x, r, points, err);
+    if (status >= 0) status = along(x, r, points, derived, err);
     if (status == DAE_OK && (r->last.t - dae_sensitivity_time(x)) * (r->t_end - r->t0) > 0)
         status = dae_sensitivity_advance(x, r->last.t, err);
     if (status == DAE_CANCELLED) {
@@ -91,6 +113,11 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
         r->sensitivity_kind = kind;
         r->sensitivity_end = end;
         r->point_s = points;
+        if (derived_size(r)) {
+            derived_at(x, r, derived_end);
+            r->point_derived_s = derived;
+            r->derived_s_end = derived_end;
+        }
         dae_status last = of_events(x, r, o->nsensitivity, arena, err);
         if (last < 0) status = last;
     }

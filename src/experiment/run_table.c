@@ -9,11 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* t, the components, the derived columns, derivatives, integrals. */
+/* Where the derivatives of components and of derived columns begin. */
+static int components_s(const dae_run_result *r)
+{
+    return 1 + r->n + r->problem->derived.ncolumn;
+}
+
+static int derived_s(const dae_run_result *r)
+{
+    return components_s(r) + (r->point_s ? r->n * r->nsensitivity : 0);
+}
+
+static int derived_count(const dae_run_result *r)
+{
+    return r->point_derived_s ? r->problem->derived.ncolumn * r->nsensitivity : 0;
+}
+
+/* t, the components, the derived columns, derivatives of both, integrals. */
 static int columns_of(const dae_run_result *r)
 {
-    return 1 + r->n + r->problem->derived.ncolumn + (r->point_s ? r->n * r->nsensitivity : 0) +
-           (r->point_q ? r->nintegral : 0);
+    return derived_s(r) + derived_count(r) + (r->point_q ? r->nintegral : 0);
 }
 
 /* Names and units. */
@@ -26,13 +41,14 @@ static void fill_names(dae_table *t, const dae_run_result *r)
         dae_table_column(t, 1 + i, dae_component_name(p, i, buffer, sizeof buffer), dae_component_unit(p, i));
     for (int i = 0; i < p->derived.ncolumn; i++)
         dae_table_column(t, 1 + r->n + i, p->derived.column[i], p->derived.unit[i]);
-    for (int i = 0; r->point_s && i < r->nsensitivity * r->n; i++) {
-        char name[200];
-        dae_table_column(t, 1 + r->n + p->derived.ncolumn + i,
+    char name[200];
+    for (int i = 0; r->point_s && i < r->nsensitivity * r->n; i++)
+        dae_table_column(t, components_s(r) + i,
                          dae_run_sensitivity_name(r, i / r->n, i % r->n, name, sizeof name), "");
-    }
+    for (int i = 0, c = p->derived.ncolumn; i < derived_count(r); i++)
+        dae_table_column(t, derived_s(r) + i,
+                         dae_run_sensitivity_name(r, i / c, r->n + i % c, name, sizeof name), "");
     for (int i = 0; r->point_q && i < r->nintegral; i++) {
-        char name[200];
         snprintf(name, sizeof name, "integral(%.180s)", r->integral[i]);
         dae_table_column(t, columns_of(r) - r->nintegral + i, name, "");
     }
@@ -51,7 +67,9 @@ static int fill_values(dae_table *t, const dae_run_result *r)
         for (size_t i = 0; i < n; i++) dae_table_set(t, k, 1 + (int)i, r->point_y[(size_t)k * n + i]);
         for (size_t i = 0; i < more; i++) dae_table_set(t, k, 1 + (int)(n + i), value[(size_t)k * more + i]);
         for (size_t i = 0; r->point_s && i < n * ns; i++)
-            dae_table_set(t, k, 1 + (int)(n + more + i), r->point_s[(size_t)k * n * ns + i]);
+            dae_table_set(t, k, components_s(r) + (int)i, r->point_s[(size_t)k * n * ns + i]);
+        for (int i = 0; i < derived_count(r); i++)
+            dae_table_set(t, k, derived_s(r) + i, r->point_derived_s[(size_t)k * more * ns + (size_t)i]);
         for (int i = 0; r->point_q && i < r->nintegral; i++)
             dae_table_set(t, k, columns_of(r) - r->nintegral + i, r->point_q[k * r->nintegral + i]);
     }

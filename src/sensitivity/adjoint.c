@@ -466,8 +466,9 @@ static dae_status forward(gradient_run *g, int measured, dae_error *err)
     if (r == DAE_OK) r = dae_integrator_advance(g->it, t_end, err);
     if (g->failed) return no_memory(err);
     if (r == DAE_EVENT)
-        return dae_fail(err, DAE_ERR_UNSUPPORTED, err->t,
-                        "a terminal event ended the run; the adjoint needs a fixed end");
+        return dae_fail(
+            err, DAE_ERR_UNSUPPORTED, err->t,
+            "a terminal event ended the run; the adjoint needs a fixed end: take mode \"forward\"");
     if (r == DAE_OK && dae_integrator_stats(g->it)->switches)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
                         "the run passed switches of the system; take mode \"forward\"");

@@ -48,6 +48,24 @@ grep -q sensitivity_total out && wrong 'no event ended the run, but there is a s
 expect 0 run "$source/models/four_bar.json" --sens a
 says 'derivatives at t' out
 says 'dcrank.x/da' out
+# sensors and reactions: the angle of a rod is a function of t sqrt(g/L), and with it the force in its bearing
+expect 0 run "$source/models/pendulum.json" --rtol 1e-10 --atol 1e-12 --sens L --json
+checks=$((checks + 1))
+python3 - <<'END' || wrong "derivative of the force in a bearing"
+import json, math
+r = json.load(open("out"))
+s, c, w, t = math.sin(r["y"][2]), math.cos(r["y"][2]), r["y"][5], r["t"]
+force = 9.81 * math.sqrt(6.25 * s * s + c * c / 16)
+by = 9.81 ** 2 * (6.25 - 1 / 16) * s * c / force * (-t * w / 2)
+x = -9.81 * 9 / 4 * s * c  # m g (3/2 + 3/4) sin cos
+x_by = -9.81 * 9 / 4 * math.cos(2 * r["y"][2]) * (-t * w / 2)
+got = r["derived_sensitivity"]["L"]
+if not (abs(got["bearing_force"] / by - 1) < 1e-7 and abs(abs(got["pivot.reaction.fx"] / x_by) - 1) < 1e-7): print(got, by, x_by); raise SystemExit(1)
+END
+expect 0 run "$source/models/pendulum.json" --sens L --out -
+says '^t,.*,drod.omega/dL,dbearing_force/dL,dpivot.reaction.fx/dL,dpivot.reaction.fy/dL,dpivot.reaction.mz/dL$' out
+expect 0 run "$source/models/pendulum.json" --sens L
+says 'dbearing_force/dL' out
 expect 2 run rober --sens k4
 says 'no parameter and no component "k4"; parameters: k1, k2, k3' err
 expect 2 run rober --sens k1,,k2

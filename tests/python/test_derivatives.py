@@ -73,6 +73,16 @@ def test_state_at_an_event_that_ends_the_run():
     assert "sensitivity_total" not in daedalus.open("rober").run(t_end=1, sensitivity="k1")
 
 
+def test_sensors_of_a_run(root):
+    """The angle of a rod is a function of t sqrt(g/L), and with it the force in its bearing."""
+    r = daedalus.open(root / "models" / "pendulum.json").run(rtol=1e-10, atol=1e-12, sensitivity="L")
+    angle, omega = r["rod.angle"][1:], r["rod.omega"][1:]
+    s, c = np.sin(angle), np.cos(angle)
+    force = 9.81 * np.sqrt(6.25 * s * s + c * c / 16)
+    by = 9.81**2 * (6.25 - 1 / 16) * s * c / force * (-r.t[1:] * omega / 2)
+    assert np.allclose(r.derived_sensitivity["bearing_force"]["L"][1:], by, rtol=0, atol=1e-6)
+
+
 def test_sensors_and_multipliers_of_a_mechanism(root):
     path = root / "models" / "pendulum.json"
     m = daedalus.open(path, L=1.0)

@@ -13,7 +13,7 @@
 % the run (R.integral).
 %
 % R has the fields t (row), y (a column per time), t_last, y_last, at_t, at_y, names, units, te, ie, event, scd, mescd, stats,
-% solver, formulation, reason, status, message; with Sensitivity also sensitivity (components x names x times) and sensitivity_last, at fixed times; event_sensitivity (names x events) are the derivatives of the times of events, and where one ended the run sensitivity_total those of the state at it, which moves with it. A run that ends early gives a warning and what was computed until then.
+% solver, formulation, reason, status, message; with Sensitivity also sensitivity (components x names x times) and sensitivity_last, at fixed times; derived_sensitivity (derived_names x names x times), those of sensors and reactions; event_sensitivity (names x events) are the derivatives of the times of events, and where one ended the run sensitivity_total those of the state at it, which moves with it. A run that ends early gives a warning and what was computed until then.
 %
 % See also: daedalus_ode, daedalus_fit, daedalus_optimize, daedalus_gradient, minterface, odetest
 function r = daedalus_run (what, varargin)

@@ -884,6 +884,17 @@ static mxArray *run_answer(const dae_run_result *r)
         if (points) memcpy(mxGetPr(s), r->point_s, n * by * points * sizeof(double));
         set(m, "sensitivity", s);
         set(m, "sensitivity_last", matrix(r->sensitivity_end, n, by));
+        if (r->derived_s_end) {
+            const dae_derived *d = &r->problem->derived;
+            mwSize wide[] = {(mwSize)d->ncolumn, (mwSize)by, (mwSize)points};
+            mxArray *x = mxCreateNumericArray(3, wide, mxDOUBLE_CLASS, mxREAL),
+                    *name = mxCreateCellMatrix(1, (mwSize)d->ncolumn);
+            size_t count = (size_t)d->ncolumn * by * points;
+            if (count) memcpy(mxGetPr(x), r->point_derived_s, count * sizeof(double));
+            for (int i = 0; i < d->ncolumn; i++) mxSetCell(name, (mwIndex)i, mxCreateString(d->column[i]));
+            set(m, "derived_names", name);
+            set(m, "derived_sensitivity", x);
+        }
         set(m, "event_sensitivity", matrix(r->event_s, by, (size_t)r->nevent));
         if (r->sensitivity_total) set(m, "sensitivity_total", matrix(r->sensitivity_total, n, by));
     }

@@ -196,7 +196,8 @@ class Model:
         every step, and points between that are no further apart; else what the model says, or every step. events: more events in
         words, "slider.x=0.3:stop" (NAME or NAME=VALUE, with :stop, :rising, :falling); False: none, not even the model's. The result
         has the columns by name: r["slider.x"], r.slider.x. sensitivity: names of parameters and initial values by which the
-        solution is differentiated; then r.sensitivity["k1"] is dy/dk1 at the times of r.t, which are held fixed; r.event_sensitivity[i]["k1"] is that of
+        solution is differentiated; then r.sensitivity["k1"] is dy/dk1 at the times of r.t, which are held fixed; r.derived_sensitivity["force"]["k1"]
+        that of a sensor or reaction; r.event_sensitivity[i]["k1"] is that of
         the time of event i, and where an event ended the run r.sensitivity_total["k1"] that of the state at it, which moves with it.
         integral: texts, as "F*v", of which
         integrals along the run are wanted: r.integral["F*v"] at the end, r.integral_along over r.t, and with sensitivity also
@@ -254,6 +255,10 @@ class Model:
         if by and "point_s" in raw:
             table = np.asarray(raw["point_s"]).reshape(len(r.t), len(by), self.n)
             r["sensitivity"] = _derivatives.Sensitivity(by, self.names, table, np.array(raw["sensitivity_end"]).T)
+            if "point_derived_s" in raw:
+                columns = self._about["columns"]
+                slope = np.asarray(raw["point_derived_s"]).reshape(len(r.t), len(by), len(columns))
+                r["derived_sensitivity"] = {x: dict(zip(by, slope[:, :, k].T)) for k, x in enumerate(columns)}
             if "event_s" in raw:
                 r["event_sensitivity"] = [dict(zip(by, row)) for row in np.asarray(raw["event_s"]).tolist()]
             if "sensitivity_total" in raw:

@@ -216,6 +216,11 @@ static PyObject *answer(result *owner)
               put(d, "point_s",
                   memory_new((double *)r->point_s, r->npoint ? r->npoint : -1,
                              (Py_ssize_t)r->nsensitivity * r->n, (PyObject *)owner)) < 0;
+    Py_ssize_t derived = (Py_ssize_t)r->problem->derived.ncolumn * r->nsensitivity;
+    if (!bad && r->derived_s_end)
+        bad = put(d, "point_derived_s",
+                  memory_new((double *)r->point_derived_s, r->npoint ? r->npoint : -1, derived,
+                             (PyObject *)owner)) < 0;
     if (!bad && r->event_s && r->nevent)
         bad = put(d, "event_s",
                   memory_new((double *)r->event_s, r->nevent, r->nsensitivity, (PyObject *)owner)) < 0;
