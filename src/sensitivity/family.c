@@ -131,9 +131,10 @@ static dae_status open_relative(dae_family *f, const dae_direction_of *d, dae_re
             err, DAE_ERR_UNSUPPORTED, NAN,
             "parameter %s moves a discontinuity of the system in time; make it an event (when ...) instead",
             d->name);
-    if (r->sim->nz == f->nz) return DAE_OK;
-    return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "parameter %s changes the structure of the system",
-                    d->name);
+    if (r->sim->nz != f->nz)
+        return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "parameter %s changes the structure of the system",
+                        d->name);
+    return dae_family_take_over(f, r->sim) ? no_memory(err) : DAE_OK;
 }
 
 static void close_relative(dae_relative *r)

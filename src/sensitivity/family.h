@@ -64,6 +64,8 @@ int dae_family_exact(const dae_family *f, double *work);
 int dae_family_start(const dae_family *f, int j, double *s);
 /* Its relatives; step: relative increment. */
 dae_status dae_family_relatives(dae_family *f, double step, dae_error *err);
+/* charts.c: m takes over the variables that the form chose for the problem itself, and has its start in them. 0, or < 0: no memory. */
+int dae_family_take_over(const dae_family *f, dae_simulation *m);
 void dae_family_alone(dae_family *f); /* without them again */
 void dae_family_close(dae_family *f); /* NULL allowed */
 

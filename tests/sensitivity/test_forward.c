@@ -257,6 +257,10 @@ static void pendulum_columns(void **state)
     pendulum_by("dop853", "joint", "columns", 1e-6);
     pendulum_by("dop853", "index1", "columns", 1e-6);
     pendulum_by("radau5", "ggl", "auto", 1e-6);
+    /* at the start x, y and the angle are as good as each other: a length a little larger would choose another one */
+    pendulum_by("dop853", "statespace", "columns", 1e-7);
+    pendulum_by("radau5", "statespace", "columns", 1e-6);
+    pendulum_by("dop853", "statespace", "abreast", 1e-6);
 }
 
 /* The pendulum typed as equations, with its multiplier, in states that change along the way, and with all derivatives. */
