@@ -72,6 +72,7 @@ static void print_text(const cli_args *args, const dae_problem *p, const dae_cho
     if (choice->formulation[0]) printf(", formulation %s", choice->formulation);
     printf("%s%s\n", choice->reason[0] ? ": " : "", choice->reason);
     for (int i = 0; p->warning && p->warning[i]; i++) printf("  warning       %s\n", p->warning[i]);
+    for (int i = 0; p->note && p->note[i]; i++) printf("  note          %s\n", p->note[i]);
 }
 
 /* What `run` will do: it opens the same simulation. */

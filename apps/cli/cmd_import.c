@@ -52,8 +52,8 @@ static const cli_option options[] = {
     {"quiet", NULL, NULL, "do not say what was guessed or left out"},
     {NULL, NULL, NULL, NULL},
 };
-static const char notes[] = "URDF: links that are fixed to each other become one body; limits become stops "
-                            "of 1e4 N m/rad, damping and friction\n"
+static const char notes[] = "URDF: links that are fixed to each other become one body; limits become stops, "
+                            "damping and friction\n"
                             "forces, mimic joints gears; visuals are drawn (STL, OBJ; other meshes as "
                             "boxes). MJCF: bodies, joints, geoms, defaults,\n"
                             "equalities. What is guessed or left out is told, one line each. `daedalus run "

@@ -433,6 +433,8 @@ static void report_mechanism(const job *j)
     }
     for (int i = 0; j->problem->warning && j->problem->warning[i]; i++)
         printf("   warning     %s\n", j->problem->warning[i]);
+    for (int i = 0; j->problem->note && j->problem->note[i]; i++)
+        printf("   note        %s\n", j->problem->note[i]);
     if (b)
         printf("   energy      %.6g -> %.6g J, work %.6g J, balance off by at most %.1e J\n", b->start,
                b->end, b->work, b->largest);

@@ -108,6 +108,8 @@ struct dae_problem {
     const dae_events *events;   /* impacts, stops, what is watched; NULL: none */
     dae_derived derived;        /* sensors, reactions, energy */
     const char *const *warning; /* what is allowed but looks like a mistake, ended by NULL; or NULL */
+    const char *const
+        *note; /* what was guessed or left out of a robot of another program; ended by NULL, or NULL */
 
     /* DAEs that are a mechanism, y = (p, v, ...) with accelerations, multipliers and variables that are 0 behind: the same as
      * a mechanical system, which "auto" and the methods for mechanical systems take; NULL: there is none. */

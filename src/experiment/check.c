@@ -87,12 +87,14 @@ dae_status dae_check_json(const dae_problem *p, const dae_simulation_options *op
     json_t *warnings = json_array();
     for (int i = 0; p->warning && p->warning[i]; i++)
         json_array_append_new(warnings, json_pack("{s:s,s:n}", "text", p->warning[i], "where"));
-    json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:s,s:s?,s:s,s:o,s:[]}", "status", "ok", "kind",
+    json_t *notes = json_array();
+    for (int i = 0; p->note && p->note[i]; i++) json_array_append_new(notes, json_string(p->note[i]));
+    json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:s,s:s?,s:s,s:o,s:o,s:[]}", "status", "ok", "kind",
                           dae_kind_name(p->system.kind), "source", p->source ? p->source : "system", "name",
                           p->info ? p->info->name : "system", "n", dae_system_size(&p->system), "index",
                           dae_system_index(&p->system), "solver", c.method, "formulation",
                           c.formulation[0] ? c.formulation : NULL, "reason", c.reason, "warnings", warnings,
-                          "errors");
+                          "notes", notes, "errors");
     const mbs_mechanism *mechanism = mbs_problem_mechanism(p);
     if (o && mechanism) add_mechanism(o, p, mechanism);
     dae_simulation_close(s);

@@ -182,6 +182,17 @@ static json_t *energy(const dae_balance *b)
     return o;
 }
 
+/* What `check` says of a model, too: warnings, then what was guessed. */
+static void put_notes(json_t *o, const dae_problem *p)
+{
+    json_t *list = json_array();
+    for (int i = 0; p && p->warning && p->warning[i]; i++)
+        json_array_append_new(list, json_string(p->warning[i]));
+    for (int i = 0; p && p->note && p->note[i]; i++) json_array_append_new(list, json_string(p->note[i]));
+    if (json_array_size(list)) put(o, "notes", list);
+    else json_decref(list);
+}
+
 dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user)
 {
     json_t *o = json_object();
@@ -191,6 +202,7 @@ dae_status dae_run_json(const dae_run_result *r, dae_write_fn *write, void *user
     put(o, "reason", text_or_null(r->reason && r->reason[0] ? r->reason : NULL));
     if (r->evidence && r->evidence[0]) put(o, "evidence", json_string(r->evidence));
     if (r->warnings && r->warnings[0]) put(o, "warnings", json_string(r->warnings));
+    put_notes(o, r->problem);
     put(o, "formulation_text", text_or_null(r->form_text && r->form_text[0] ? r->form_text : NULL));
     put(o, "linear_algebra",
         text_or_null(r->linear_algebra && r->linear_algebra[0] ? r->linear_algebra : NULL));

@@ -10,7 +10,8 @@
  * the right side being the size of what p leaves out; most steps end there, with five points. Else the sign of p is looked at
  * between the points and at its minima, and where that leaves a doubt the margin itself is asked.
  *
- * After a switch its margin is zero but for rounding and the projection (`noise`). It takes part again from where the
+ * After a switch its margin is zero but for rounding, the projection and a small part of the tolerances (`noise`): a finger that rests
+ * on its stop without any force has a margin of rounding errors only. It takes part again from where the
  * next step shows a margin above that; if what shows is negative, the other side drives it back: the step is
  * given up and the switch goes back at its beginning. A switch that both sides drive back chatters, which is an error. */
 #include "method/driver.h"
@@ -24,9 +25,12 @@
 #define CHATTER_COUNT 100  /* so many switches ... */
 #define CHATTER_SPAN 1e-10 /* ... within this part of the interval are chatter; ours */
 #define ROUNDS 8           /* of sides that change because another one did; ours */
-#define BETWEEN 4          /* points between two of the interpolant at which its sign is looked at; ours */
-#define MINIMUM_STEPS 40   /* golden section on the interpolant: 0.618^40 < 1e-8 */
-enum { MOST = 16 };        /* highest N */
+#define UNSURE 1e-4        /* of the tolerances: what y may be off by beside a border; ours ... */
+#define MOST_UNSURE \
+    10            /* ... and where both sides drive it back, since steps are right to the tolerances only */
+#define BETWEEN 4 /* points between two of the interpolant at which its sign is looked at; ours */
+#define MINIMUM_STEPS 40 /* golden section on the interpolant: 0.618^40 < 1e-8 */
+enum { MOST = 16 };      /* highest N */
 
 typedef struct dae_driver_switches {
     dae_switches is; /* of the system of this run */
@@ -37,6 +41,8 @@ typedef struct dae_driver_switches {
     int *fired;      /* m: to be switched at switch_t */
     int *next;       /* m */
     double *noise;   /* m */
+    double *unsure;  /* m: UNSURE to MOST_UNSURE */
+    double *last;    /* m: when it switched last, NAN: never */
     double *margin;  /* m: at one point */
     double *sample;  /* (MOST+1)*m: at the points of the interpolant */
     double from, to; /* the interval of the interpolant */
@@ -57,6 +63,8 @@ dae_status dae_driver_switches_create(dae_integrator *it, dae_error *err)
         w->fired = dae_arena_ints(it->arena, m);
         w->next = dae_arena_ints(it->arena, m);
         w->noise = dae_arena_reals(it->arena, m);
+        w->unsure = dae_arena_reals(it->arena, m);
+        w->last = dae_arena_reals(it->arena, m);
         w->margin = dae_arena_reals(it->arena, m);
         w->sample = dae_arena_reals(it->arena, (MOST + 1) * m);
     }
@@ -123,6 +131,28 @@ static double margin_of(dae_integrator *it, int i, double t)
     return margins_at(it, t, it->sw->margin) ? NAN : it->sw->margin[i];
 }
 
+/* What margins are known to: what they change by where y moves by a part of the tolerances, to one side and to the other by a sequence in which
+ * no two components move alike (fractional parts of k times the golden section). A switch whose margin is within that is open. */
+static void set_noise(dae_integrator *it)
+{
+    switches *w = it->sw;
+    const dae_ivp *ivp = &it->ivp;
+    double *y = it->scratch, *moved = w->sample; /* moved: a row of those that the next step writes */
+    if (margins(it, it->s->now, it->y, w->margin)) return;
+    for (int i = 0; i < w->is.count; i++) w->noise[i] = w->open[i] ? fabs(w->margin[i]) : 0;
+    for (int way = 0; way < 2; way++) {
+        for (int j = 0; j < ivp->n; j++) {
+            double d = MOST_UNSURE * (ivp->atol[j] + ivp->rtol[j] * fabs(it->y[j]));
+            double k = 0.6180339887498949 * (2 * j + way + 1);
+            y[j] = it->y[j] + d * (2 * (k - floor(k)) - 1);
+        }
+        if (margins(it, it->s->now, y, moved)) continue;
+        for (int i = 0; i < w->is.count; i++)
+            w->noise[i] = fmax(w->noise[i], w->unsure[i] / MOST_UNSURE * fabs(moved[i] - w->margin[i]));
+    }
+    for (int i = 0; i < w->is.count; i++) w->open[i] |= fabs(w->margin[i]) <= w->noise[i];
+}
+
 static dae_status stopped(double t, dae_error *err)
 {
     return dae_fail(err, DAE_ERR_CALLBACK, t, "t = %.10g: the switches of the system asked to stop", t);
@@ -145,8 +175,11 @@ dae_status dae_driver_switches_start(dae_integrator *it, dae_error *err)
     if (r < 0) return stopped(it->s->now, err);
     for (int i = 0; i < m; i++) {
         w->open[i] = r > 0 || !(w->margin[i] > 0);
-        w->noise[i] = r > 0 ? 0 : fabs(w->margin[i]);
+        w->noise[i] = 0;
+        w->unsure[i] = UNSURE;
+        w->last[i] = NAN;
     }
+    set_noise(it);
     return DAE_OK;
 }
 
@@ -396,7 +429,8 @@ dae_status dae_driver_switches_act(dae_integrator *it, dae_error *err)
             if (!(round == 0 ? w->fired[i] : carried)) continue;
             w->side[i] = w->next[i];
             w->open[i] = more = 1;
-            w->noise[i] = fabs(w->margin[i]);
+            w->unsure[i] = w->last[i] == t ? fmin(10 * w->unsure[i], MOST_UNSURE) : UNSURE;
+            w->last[i] = t;
             one = i;
             it->s->stats.switches++;
             dae_log(&it->opt, DAE_LOG_INFO, "t=%.16g switch=\"%s\" side=%d", t, name_of(w, i), w->side[i]);
@@ -404,6 +438,7 @@ dae_status dae_driver_switches_act(dae_integrator *it, dae_error *err)
         set_sides(it);
     }
     memset(w->fired, 0, (size_t)m * sizeof *w->fired);
+    set_noise(it);
     if (w->is.adapt && w->is.adapt(t, it->y, w->is.user) < 0) return stopped(t, err);
     return watch_chatter(it, one, err);
 }

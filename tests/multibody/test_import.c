@@ -173,6 +173,124 @@ static void mimic_joints_are_gears(void **state)
     dae_problem_destroy(p);
 }
 
+/* A link of 1 kg at (x 0 z) of its axes, with inertia I about its center. */
+static void add_link(char *text, size_t size, const char *name, double x, double z, double I)
+{
+    snprintf(text + strlen(text), size - strlen(text),
+             "<link name=\"%s\"><inertial><origin xyz=\"%g 0 %g\"/><mass value=\"1\"/><inertia ixx=\"%g\" "
+             "iyy=\"%g\" izz=\"%g\"/></inertial></link>",
+             name, x, z, I, I, I);
+}
+
+static void add_joint(char *text, size_t size, const char *name, const char *type, const char *up,
+                      const char *down, const char *more)
+{
+    snprintf(text + strlen(text), size - strlen(text),
+             "<joint name=\"%s\" type=\"%s\"><parent link=\"%s\"/><child link=\"%s\"/><axis xyz=\"0 1 "
+             "0\"/>%s</joint>",
+             name, type, up, down, more);
+}
+
+/* A joint carries all that hangs behind it: 1e4 N m/rad for 1 kg m^2, in proportion above, 1000 rad/s below 0.01 kg m^2. */
+static void stops_suit_what_the_joint_carries(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    char text[3000] = "<robot name=\"arm\"><link name=\"base\"/>";
+    static const char limits[] = "<origin xyz=\"1 0 0\"/><limit lower=\"0.2\" upper=\"4\"/>";
+    add_link(text, sizeof text, "upper", 1, 0, 1);
+    add_link(text, sizeof text, "tip", 0, 0, 1e-4);
+    add_joint(text, sizeof text, "shoulder", "revolute", "base", "upper",
+              "<limit lower=\"-1\" upper=\"1\"/>");
+    add_joint(text, sizeof text, "wrist", "revolute", "upper", "tip", limits);
+    strcat(text, "</robot>");
+    assert_int_equal(import(text, 0, &err), DAE_OK);
+    assert_non_null(strstr(notes, "joint wrist: 0 is beyond its limits: it starts at 0.2"));
+    dae_problem *p = dae_problem_open(written, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    double I = 1 + 1 + 1 + 1e-4; /* both at 1 m of the shoulder */
+    struct {
+        double min, max, k, c;
+    } stop;
+    assert_int_equal(m->nforce, 2);
+    memcpy(&stop, m->force[0].own, sizeof stop);
+    assert_near(stop.k, 1e4 * I, 1e-8 * I);
+    assert_near(stop.c, 100 * I, 1e-10 * I);
+    memcpy(&stop, m->force[1].own, sizeof stop);
+    assert_near(stop.k, 1e2, 1e-10);
+    assert_near(stop.c, 0.1, 1e-13);
+    dae_problem_destroy(p);
+}
+
+/* A joint turned beyond half a turn is pushed back to the end that it passed, not to the other one. */
+static void angles_of_stops_count_from_their_middle(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    char text[3000] = "<robot name=\"arm\"><link name=\"base\"/>";
+    add_link(text, sizeof text, "arm", 0, 0, 1);
+    add_joint(text, sizeof text, "shoulder", "revolute", "base", "arm", "<limit lower=\"0\" upper=\"3.1\"/>");
+    strcat(text, "</robot>");
+    dae_setting start = {"shoulder", "3.2"};
+    dae_problem *p = mbs_import_problem(text, strlen(text), NULL, &start, 1, &err);
+    if (!p) fail_msg("%s", err.text);
+    double a[6];
+    assert_int_equal(mbs_mechanism_acceleration(mbs_problem_mechanism(p), 0, p->y0, a, NULL, &err), DAE_OK);
+    assert_near(a[4], -1e4 * 0.1, 1e-8);
+    dae_problem_destroy(p);
+}
+
+/* A foot that is fixed to the ground holds a base that moves freely: legs above it, and one loop without redundant rows. */
+static void fixed_second_joint_closes_a_loop(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    char text[3000] = "<robot name=\"walker\">";
+    add_link(text, sizeof text, "pelvis", 0, 0, 1);
+    add_link(text, sizeof text, "leg", 0, -0.5, 1);
+    add_joint(text, sizeof text, "hip", "revolute", "pelvis", "leg", "");
+    add_joint(text, sizeof text, "held", "fixed", "world", "leg", "<origin xyz=\"0 0 2\"/>");
+    strcat(text, "</robot>");
+    dae_setting start = {"hip", "0.5"};
+    dae_problem *p = mbs_import_problem(text, strlen(text), NULL, &start, 1, &err);
+    if (!p) fail_msg("%s", err.text);
+    assert_int_equal(mbs_mechanism_topology(mbs_problem_mechanism(p)).freedom, 1);
+    assert_non_null(p->note);
+    assert_string_equal(p->note[1], "link leg hangs on two joints: held closes a loop");
+    assert_near(p->y0[7], 0,
+                1e-15); /* the leg stands upright where it is held, its center half a meter below */
+    assert_near(p->y0[9], 1.5, 1e-15);
+    assert_near(p->y0[2], 2, 1e-15);
+    assert_near(2 * atan2(p->y0[5], p->y0[3]), -0.5, 1e-15); /* and the pelvis is turned */
+    dae_problem_destroy(p);
+    memcpy(strstr(text, "fixed"), "other", 5); /* joints that move do not */
+    assert_true(import(text, 0, &err) < 0);
+    assert_non_null(strstr(err.text, "hangs on two joints"));
+}
+
+/* A mesh without triangles is drawn as a box, like one that is not there. */
+static void meshes_that_cannot_be_read_are_boxes(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    FILE *f = fopen("empty_mesh.stl", "w");
+    assert_non_null(f);
+    fputs("solid nothing\n", f);
+    fclose(f);
+    char text[3000] = "<robot name=\"arm\"><link name=\"base\"/>";
+    add_link(text, sizeof text, "arm", 0, 0, 1);
+    char *end = strstr(text, "</link>");
+    *end = 0;
+    strcat(text, "<visual><geometry><mesh filename=\"empty_mesh.stl\"/></geometry></visual></link>");
+    add_joint(text, sizeof text, "shoulder", "continuous", "base", "arm", "");
+    strcat(text, "</robot>");
+    assert_int_equal(import(text, 0, &err), DAE_OK);
+    remove("empty_mesh.stl");
+    assert_non_null(strstr(notes, "1 mesh is not there"));
+    assert_non_null(strstr(written, "\"box\""));
+}
+
 static void mistakes_are_named(void **state)
 {
     (void)state;
@@ -181,6 +299,7 @@ static void mistakes_are_named(void **state)
         {"<robot><link name='a'></robot>", "a closing tag does not belong"},
         {"<robot></robot>", "has no links"},
         {"<robot><link/></robot>", "has no name"},
+        {"<robot><link name='a'/></robot>", "nothing in it moves"},
         {"<robot><link name='a'/><link name='a'/></robot>", "two links \"a\""},
         {"<robot><link name='a'/><joint name='j' type='fixed'><parent link='a'/><child "
          "link='b'/></joint></robot>",
@@ -230,8 +349,14 @@ static void mjcf_pendulum_falls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(robots_move_as_in_mujoco), cmocka_unit_test(guesses_are_told),
-        cmocka_unit_test(mimic_joints_are_gears),   cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(robots_move_as_in_mujoco),
+        cmocka_unit_test(guesses_are_told),
+        cmocka_unit_test(stops_suit_what_the_joint_carries),
+        cmocka_unit_test(angles_of_stops_count_from_their_middle),
+        cmocka_unit_test(fixed_second_joint_closes_a_loop),
+        cmocka_unit_test(meshes_that_cannot_be_read_are_boxes),
+        cmocka_unit_test(mimic_joints_are_gears),
+        cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(mjcf_pendulum_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,7 @@ static PyObject *problem_about(PyObject *self, PyObject *unused)
     }
     return Py_BuildValue(
         "{s:z,s:z,s:s,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:N,s:N,s:N,s:N,s:z,s:N,s:N,s:i,s:i,s:i,"
-        "s:z,s:d,s:z,s:z,s:N,s:N,s:N,s:z,s:O,s:O}",
+        "s:z,s:d,s:z,s:z,s:N,s:N,s:N,s:N,s:z,s:O,s:O}",
         "name", p->info ? p->info->name : NULL, "title", p->info ? p->info->title : NULL, "kind",
         dae_kind_name(p->system.kind), "n", n, "index", dae_system_index(&p->system), "t0", p->t0, "t_end",
         p->t_end, "rtol", p->rtol, "atol", p->atol, "h0", p->h0, "y0", reals(p->y0, n), "reference",
@@ -170,9 +170,9 @@ static PyObject *problem_about(PyObject *self, PyObject *unused)
         p->time_unit, "parameters", parameters_of(q, p->parameter), "plot", plot, "np", m ? m->np : 0, "nv",
         m ? m->nv : 0, "nlambda", m ? m->nlambda : 0, "source", p->source, "every", p->every, "method",
         p->method, "formulation", p->formulation, "columns", texts(p->derived.column, p->derived.ncolumn),
-        "column_units", texts(p->derived.unit, p->derived.ncolumn), "warnings", texts(p->warning, -1), "doc",
-        p->doc, "is_mechanism", mbs_problem_mechanism(p) ? Py_True : Py_False, "log_t",
-        p->plot_log_t ? Py_True : Py_False);
+        "column_units", texts(p->derived.unit, p->derived.ncolumn), "warnings", texts(p->warning, -1),
+        "notes", texts(p->note, -1), "doc", p->doc, "is_mechanism",
+        mbs_problem_mechanism(p) ? Py_True : Py_False, "log_t", p->plot_log_t ? Py_True : Py_False);
 }
 
 /* evaluate(json, jacobian): f, M, G, g at a point, as JSON. */

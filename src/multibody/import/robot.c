@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A limit is a stop with this stiffness, N m/rad or N/m, and critical damping of about a kilogram meter squared; ours. */
+/* A limit is a stop that suits what it holds, I = 1 kg m^2 (kg): this stiffness, N m/rad (N/m); in proportion above, and below down to the
+ * lightest, which sets the highest frequency, 1000 rad/s. Half the critical damping. Ours. */
 #define STOP_STIFFNESS 1e4
-#define STOP_DAMPING 1e2
+#define STOP_LIGHTEST 1e-2
 #define PI 3.14159265358979323846
+#define BETWEEN_LIMITS 0.1  /* rad: room for two stops side by side; ours */
 #define FRICTION_SPEED 1e-2 /* rad/s or m/s: where dry friction is full; ours */
 
 /* ---- Small things ------------------------------------------------------------------------------------- */
@@ -352,18 +354,47 @@ static json_t *put_force(robot *r, model *m, const char *stem, const char *type,
     return o;
 }
 
-/* Limits, damping, dry friction and springs of a joint. */
-static void put_laws(robot *r, model *m, const robot_joint *j, const char *name)
+/* What joint k carries: the inertia about its axis of all links behind it, as they stand at the start, or their mass. */
+static double carried(const robot *r, int k, const model *m)
 {
+    const robot_joint *j = &r->link[k].joint;
+    mbs_mass sum = {0};
+    double axis[3], arm[3], lever[3], n = mbs_norm(j->axis);
+    for (int i = k; i < r->nlink; i++) {
+        int up = i;
+        while (up > k) up = r->link[up].parent;
+        const mbs_mass *own = &r->link[i].mass;
+        if (up != k || !(own->mass > 0)) continue;
+        mbs_mass part;
+        mbs_shape s = {.r = {m->at[i].Wp[0], m->at[i].Wp[1], m->at[i].Wp[2]}};
+        robot_quaternion(m->at[i].WR, s.q);
+        mbs_shape_place(&s, own, own->mass, &part);
+        mbs_mass_add(&sum, &part);
+    }
+    if (strcmp(j->type, "revolute") != 0) return sum.mass;
+    mbs_rotate(m->at[k].WR, j->axis, axis);
+    for (int i = 0; i < 3; i++) axis[i] /= n > 0 ? n : 1, arm[i] = sum.center[i] - m->at[k].Wp[i];
+    mbs_cross(axis, arm, lever);
+    const double *I = sum.inertia, x = axis[0], y = axis[1], z = axis[2];
+    return I[0] * x * x + I[1] * y * y + I[2] * z * z - 2 * (I[3] * x * y + I[4] * x * z + I[5] * y * z) +
+           sum.mass * mbs_dot(lever, lever);
+}
+
+/* Limits, damping, dry friction and springs of joint k. */
+static void put_laws(robot *r, model *m, int k, const char *name)
+{
+    const robot_joint *j = &r->link[k].joint;
     char stem[80], law[240];
     int turns = !strcmp(j->type, "revolute");
-    int wide = turns && (j->lower < -PI || j->upper > PI); /* angles count from -pi to pi */
-    if (j->limited && wide) robot_note(r, "joint %s: limits beyond half a turn are left out", j->name);
+    int wide = turns && j->upper - j->lower > 2 * PI - BETWEEN_LIMITS; /* whole turns are not counted */
+    if (j->limited && wide) robot_note(r, "joint %s: limits of a turn and more are left out", j->name);
     if (j->limited && !wide && j->lower < j->upper) {
         snprintf(stem, sizeof stem, "%.55s_stop", name);
         json_t *o = put_force(r, m, stem, "stop", name);
-        m->bad |= json_object_set_new(o, "k", json_real(STOP_STIFFNESS));
-        m->bad |= json_object_set_new(o, "c", json_real(STOP_DAMPING));
+        double I = fmax(carried(r, k, m), 1e-9);
+        double stiff = STOP_STIFFNESS * fmax(1, I) * fmin(1, I / STOP_LIGHTEST);
+        m->bad |= json_object_set_new(o, "k", json_real(stiff));
+        m->bad |= json_object_set_new(o, "c", json_real(sqrt(stiff * I)));
         m->bad |= json_object_set_new(o, "min", json_real(j->lower));
         m->bad |= json_object_set_new(o, "max", json_real(j->upper));
     }
@@ -393,7 +424,7 @@ static void put_link(robot *r, int k, model *m)
     snprintf(stem, sizeof stem, "%.50s_b", j->name);
     const char *b = put_point(r, m, k, stem, still, zero);
     put_joint(m, name ? name : "", j->type, a, b, !strcmp(j->type, "spherical") ? NULL : j->axis);
-    if (name) put_laws(r, m, j, name);
+    if (name) put_laws(r, m, k, name);
 }
 
 static void put_mimic(robot *r, int k, model *m)
@@ -434,6 +465,19 @@ static void put_tie(robot *r, const robot_tie *tie, model *m)
     const char *pb = put_point(r, m, tie->b, stem, still, at);
     if (tie->weld) json_object_del(json_array_get(m->points, json_array_size(m->points) - 1), "q");
     put_joint(m, word(r, tie->name, m->taken), tie->weld ? "fixed" : "spherical", pa, pb, NULL);
+}
+
+/* The base is put where the link that is held is at its place: X = T W_b^-1 for the pose W_b of that link with the base in the origin. */
+static void hold(robot *r, const robot_tie *tie, placed *at)
+{
+    if (!tie->holds) return;
+    robot_joint *base = &r->link[tie->holds - 1].joint;
+    double back[9], turned[3];
+    for (int i = 0; i < 9; i++) back[i] = at[tie->b].WR[3 * (i % 3) + i / 3];
+    mbs_multiply(tie->R, back, base->R);
+    mbs_rotate(base->R, at[tie->b].Wp, turned);
+    for (int i = 0; i < 3; i++) base->p[i] = tie->r[i] - turned[i];
+    for (int k = 0; k < r->nlink; k++) place(r, k, at);
 }
 
 /* Links without mass at the end of a chain: nothing would move them. */
@@ -477,6 +521,14 @@ static int set_start(robot *r, const dae_setting *start, int nstart)
         }
         j->q = q;
         j->speed = speed;
+        j->given = 1;
+    }
+    for (int k = 0; k < r->nlink; k++) {
+        robot_joint *j = &r->link[k].joint;
+        double inside = fmin(fmax(j->q, j->lower), j->upper);
+        if (!j->limited || j->given || j->mimic || !(j->lower < j->upper) || inside == j->q) continue;
+        robot_note(r, "joint %s: %g is beyond its limits: it starts at %g", j->name, j->q, inside);
+        j->q = inside;
     }
     for (int pass = 0; pass < 2; pass++) { /* those that follow others start where they belong */
         for (int k = 0; k < r->nlink; k++) {
@@ -509,8 +561,9 @@ json_t *robot_model(robot *r, const dae_setting *start, int nstart)
     weld_ends(r);
     for (int k = 0; k < r->nlink; k++) m.bad |= r->link[k].starved;
     int good = m.at && m.mass && m.name && set_start(r, start, nstart);
+    for (int k = 0; good && k < r->nlink; k++) place(r, k, m.at);
+    for (int k = 0; good && k < r->ntie; k++) hold(r, &r->tie[k], m.at);
     for (int k = 0; good && k < r->nlink; k++) {
-        place(r, k, m.at);
         if (m.at[k].body == k) good = (m.name[k] = word(r, r->link[k].name, m.taken)) != NULL;
     }
     for (int k = 0; good && k < r->nlink; k++) gather(r, k, &m);

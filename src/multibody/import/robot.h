@@ -18,6 +18,7 @@ typedef struct robot_joint {
     const char *mimic;                         /* q = factor * q_mimic + offset; NULL: none */
     double factor, offset;
     double q, speed; /* where the description starts */
+    int given;       /* 1: by the user */
 } robot_joint;
 
 typedef struct robot_link {
@@ -35,6 +36,8 @@ typedef struct robot_tie {
     int a, b;
     double r[3]; /* in the axes of a, at the start */
     int weld;
+    int holds; /* 1 + the base that moves freely but for this weld to the ground: it starts with b at R, r; 0: none */
+    double R[9];
 } robot_tie;
 
 typedef struct robot {

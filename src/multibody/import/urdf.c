@@ -102,6 +102,20 @@ static int mesh_path(const robot *r, const char *name, char *path, size_t size)
     return 0;
 }
 
+/* 1: there are triangles in it. */
+static int readable(const robot *r, const char *path, const double scale[3])
+{
+    const char *slash = !r->elsewhere && r->file ? strrchr(r->file, '/') : NULL;
+    char whole[2400];
+    snprintf(whole, sizeof whole, "%.*s%s", slash ? (int)(slash - r->file + 1) : 0, slash ? r->file : "",
+             path);
+    dae_arena *arena = dae_arena_create();
+    mbs_shape shape = {0};
+    int good = arena && mbs_mesh_read(whole, scale, arena, &shape, NULL) >= 0;
+    dae_arena_destroy(arena);
+    return good;
+}
+
 static void mesh(robot *r, const mbs_xml *e, robot_link *l, const double R[9], const double p[3])
 {
     const char *name = mbs_xml_get(e, "filename");
@@ -110,7 +124,7 @@ static void mesh(robot *r, const mbs_xml *e, robot_link *l, const double R[9], c
     int known = name && (ends(name, ".stl") || ends(name, ".obj"));
     if (!name) return;
     robot_numbers(r, e, "scale", 3, scale);
-    if (known && mesh_path(r, name, path, sizeof path)) {
+    if (known && mesh_path(r, name, path, sizeof path) && readable(r, path, scale)) {
         json_t *s = robot_shape("mesh", NULL, 0, R, p), *factor = json_array();
         for (int i = 0; i < 3; i++) l->starved |= json_array_append_new(factor, json_real(scale[i])) != 0;
         l->starved |= json_object_set_new(s, "file", json_string(path)) != 0;
@@ -186,9 +200,9 @@ static void read_joint(robot *r, const mbs_xml *e, robot_joint *j)
     }
 }
 
-/* A link of the file and the joint that it hangs on. */
+/* A link of the file and the joint that it hangs on; held: another one, fixed, that closes a loop. */
 typedef struct entry {
-    const mbs_xml *link, *joint;
+    const mbs_xml *link, *joint, *held;
     int done;
 } entry;
 
@@ -260,6 +274,32 @@ static int order(robot *r, const mbs_xml *root, entry *list, int count)
     return !left;
 }
 
+/* A second joint of a link that is fixed. To the ground: it holds a base that would else stand there itself. */
+static int close_loops(robot *r, const entry *list, int count)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++) n += list[i].held != NULL;
+    if (!n) return 1;
+    r->tie = calloc((size_t)n, sizeof *r->tie);
+    if (!r->tie) return 0;
+    for (int i = 0; i < count; i++) {
+        if (!list[i].held) continue;
+        robot_tie *tie = &r->tie[r->ntie];
+        const char *name = mbs_xml_get(list[i].held, "name"), *down = mbs_xml_get(list[i].link, "name");
+        *tie = (robot_tie){.name = name ? name : "loop",
+                           .a = robot_find(r, end_of(list[i].held, "parent")),
+                           .b = robot_find(r, down),
+                           .weld = 1};
+        origin(r, list[i].held, tie->R, tie->r);
+        int base = tie->b, ground = tie->a < 0 || !strcmp(r->link[tie->a].name, "world");
+        while (r->link[base].parent >= 0) base = r->link[base].parent;
+        if (ground && !strcmp(r->link[base].joint.type, "floating")) tie->holds = base + 1;
+        robot_note(r, "link %s hangs on two joints: %s closes a loop", down, tie->name);
+        r->ntie++;
+    }
+    return !r->failed;
+}
+
 static void told_once(robot *r, const mbs_xml *root)
 {
     char seen[400] = " ";
@@ -298,13 +338,19 @@ int robot_read_urdf(robot *r, const mbs_xml *root)
                                down ? down : "") != NULL;
         else if (strcmp(up, "world") != 0 && !find(list, count, up))
             good = robot_wrong(r, e, "its parent \"%.60s\" is no link", up) != NULL;
-        else if (child->joint)
-            good = robot_wrong(r, e, "link \"%.60s\" hangs on two joints: URDF has no loops", down) != NULL;
-        else child->joint = e;
+        else if (!child->joint) child->joint = e;
+        else if (child->held || !mbs_xml_get(e, "type") || strcmp(mbs_xml_get(e, "type"), "fixed") != 0)
+            good = robot_wrong(r, e,
+                               "link \"%.60s\" hangs on two joints: URDF has no loops but those that a fixed "
+                               "joint closes",
+                               down) != NULL;
+        else child->held = e;
     }
     if (good && !count) good = robot_wrong(r, root, "the robot has no links") != NULL;
     if (good) told_once(r, root);
-    if (good) good = order(r, root, list, count);
+    for (int i = 0; i < count; i++) /* what is held at a link is not held at its base */
+        r->floating |= list[i].held && !strcmp(end_of(list[i].held, "parent"), "world");
+    if (good) good = order(r, root, list, count) && close_loops(r, list, count);
     free(list);
     if (good && r->boxes)
         robot_note(r,
