@@ -112,7 +112,7 @@ class Tree:
             objects = [bug[1] if bug and bug[0] == p else o for p, o in self.program] + ["-rdynamic"]
         else:
             objects, where = [self.tests[path]], self.where.get(path) or self.source
-        if path.endswith("/test_faults.c"):
+        if path.endswith(("/test_faults.c", "/test_open_faults.c")):
             objects += ["-Wl,--wrap=malloc", "-Wl,--wrap=calloc", "-Wl,--wrap=realloc"]
         if bug and not bug[0].startswith("apps/"):
             objects.append(bug[1])

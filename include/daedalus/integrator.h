@@ -167,9 +167,9 @@ DAE_API dae_status dae_integrator_set_projection(dae_integrator *it, dae_project
 
 /* Called between two steps, when all of the last one has been processed. Where the variables should be others
  * (another chart of the manifold on which the solution lies) it rewrites y and returns 1: the method starts
- * afresh there. Returns 0 where nothing changes, < 0 to stop. Dense output, events and output of a step
- * always see the variables with which it was made. Such runs can be saved if their memory is known
- * (dae_integrator_set_memory). */
+ * afresh there. Returns 0 where nothing changes, < 0 to stop (DAE_ERR_MEMORY: for want of memory). Dense output, events
+ * and output of a step always see the variables with which it was made. Such runs can be saved if their memory is
+ * known (dae_integrator_set_memory). */
 typedef int dae_chart_fn(double t, double *y, void *user);
 DAE_API void dae_integrator_set_chart(dae_integrator *it, dae_chart_fn *chart, void *user);
 

@@ -176,6 +176,10 @@ static int solve_block(solving *x, int b)
         int node = dae_graph_substitute(x->m->graph, x->a->node[i], x->count, x->leaf, x->solved);
         solved = solve_for(x->m->graph, node, leaf);
     }
+    if (solved < 0 && dae_graph_failed(x->m->graph) == DAE_GRAPH_STARVED) {
+        dae_messages_starved(x->messages);
+        return 0;
+    }
     if (solved < 0) {
         block_words(x, b, equations, variables, sizeof variables);
         dae_messages_error(

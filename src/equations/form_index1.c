@@ -360,7 +360,7 @@ static int chart(double t, double *z, void *user)
     index1 *x = user;
     to_X(x, z, x->X);
     int r = dae_reduced_review(x->d, t, x->X);
-    if (r <= 0) return r;
+    if (r <= 0) return r < 0 ? DAE_ERR_MEMORY : 0;
     arrange(x);
     from_X(x, z);
     return 1;

@@ -228,7 +228,7 @@ static int chart(double t, double *z, void *user)
     dae_reduced_change_early(x->d, !dae_integrator_method(x->it)->multistep);
     int r = dae_reduced_accept(x->d, t, z);
     if (r > 0) describe(f);
-    return r;
+    return r < 0 ? DAE_ERR_MEMORY : r;
 }
 
 /* Memory of a checkpoint: the choice of states, discrete values, the last lifted point. */

@@ -134,10 +134,11 @@ static const dae_form_inside *inside_of(const dae_form *f)
     return f->type == &dae_form_projected ? &dae_projected_inside : NULL;
 }
 
-dae_form_tangents *dae_inside_open(const dae_problem *p, dae_form *f, dae_arena *arena)
+dae_form_tangents *dae_inside_open(const dae_problem *p, dae_form *f, dae_arena *arena, int *starved)
 {
     const dae_equation_object *o = dae_problem_object(p, dae_equation_object_destroy);
     const dae_form_inside *form = inside_of(f);
+    *starved = 0;
     if (!form || !o->system) return NULL;
     dae_equation_system *s = o->system;
     const dae_analysis *a = &s->smooth->analysis;
@@ -145,6 +146,7 @@ dae_form_tangents *dae_inside_open(const dae_problem *p, dae_form *f, dae_arena 
         a->total != a->sigma.dof + a->first[a->n])
         return NULL;
     dae_form_tangents *x = dae_arena_take(arena, 1, sizeof *x);
+    *starved = !x;
     if (!x) return NULL;
     *x = (dae_form_tangents){.p = p,
                              .o = o,
@@ -163,11 +165,12 @@ dae_form_tangents *dae_inside_open(const dae_problem *p, dae_form *f, dae_arena 
     for (int i = 0; form == &dae_projected_inside && i < a->n; i++)
         x->nstage = a->sigma.c[i] > x->nstage ? a->sigma.c[i] : x->nstage;
     pthread_mutex_lock(&s->lock);
-    int good = make_equations(x);
+    int good = make_equations(x), full = dae_graph_failed(s->model->graph) == DAE_GRAPH_FULL;
     pthread_mutex_unlock(&s->lock);
     x->jacobian_work = good ? dae_arena_reals(arena, dae_evaluator_work(x->jacobian) + 1) : NULL;
     if (good) take_arrays(x, arena);
     if (good && !dae_arena_failed(arena)) return x;
+    *starved = !full;
     dae_inside_close(x);
     return NULL;
 }

@@ -8,6 +8,7 @@
 #include "equations/branches.h"
 #include "equations/problem.h"
 #include "equations/tangent.h"
+#include "equations/work.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -26,6 +27,8 @@ struct dae_tangent_set {
         *column; /* leaves: t, parameters, y, sides of switches */
     int nlink, capacity;
     link *link;
+    dae_work *
+        room; /* for all values of one of them, of which some are wanted, and n numbers besides: no evaluation takes memory */
 };
 
 dae_tangent_set *dae_tangent_set_create(void)
@@ -41,6 +44,7 @@ void dae_tangent_set_destroy(dae_tangent_set *s)
     dae_tangent *all[] = {s->rate, s->entry, s->border, s->event, s->value, s->column};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) dae_tangent_destroy(all[k]);
     pthread_mutex_destroy(&s->lock);
+    dae_work_destroy(s->room);
     free(s->link);
     free(s);
 }
@@ -131,6 +135,11 @@ static int count_sides(const dae_equation_object *o)
     return dae_flow_look(o->flow).branches->count;
 }
 
+static void leave_as_it_is(double *array, void *user)
+{
+    (void)array, (void)user;
+}
+
 static int make_all(dae_tangent_set *s, const dae_equation_object *o)
 {
     dae_model *m = o->m;
@@ -138,6 +147,7 @@ static int make_all(dae_tangent_set *s, const dae_equation_object *o)
     const dae_flow_parts flow = dae_flow_look(o->flow);
     const dae_branches *b = flow.branches;
     int n = o->s->n, count = 1 + m->nparameter + n + b->count, k = 0, good;
+    int most = flow.entries > b->count ? flow.entries : b->count;
     int *leaf = malloc((size_t)count * sizeof *leaf),
         *border = malloc(((size_t)b->count + 1) * sizeof *border);
     if (!leaf || !border) {
@@ -163,10 +173,13 @@ static int make_all(dae_tangent_set *s, const dae_equation_object *o)
         s->event = dae_tangent_create(g, count, leaf, a.count, a.phi_node);
         s->value = dae_tangent_create(g, count, leaf, a.first[a.count], a.value_node);
         good = s->event && s->value;
+        if (most < a.count) most = a.count;
+        if (most < a.first[a.count]) most = a.first[a.count];
     }
     free(leaf);
     free(border);
-    return good && find_links(s, m);
+    s->room = dae_work_create((size_t)most + (size_t)n + 1, leave_as_it_is, NULL);
+    return good && s->room && find_links(s, m);
 }
 
 static int prepare(const dae_problem *p)
@@ -191,8 +204,9 @@ static int knows(const dae_problem *p, int k)
     const dae_model *m = o->m;
     if (k < 0) return 1;
     double *direction = malloc(((size_t)m->nparameter + 1) * sizeof *direction);
-    int known = direction != NULL;
-    if (direction) direction_of(o->tangents, m, k, direction);
+    int known = 1;
+    if (!direction) return -1;
+    direction_of(o->tangents, m, k, direction);
     for (int i = 0; i < m->nparameter && known; i++) {
         const dae_model_parameter *x = &m->parameter[i];
         known = direction[i] == 0 || (!x->frozen && !x->integer && !x->choices && x->value != 0);
@@ -236,22 +250,27 @@ static int jacobian(const dae_problem *p, const dae_system *run, double t, const
 {
     const dae_equation_object *o = object_of(p);
     const dae_flow_parts flow = dae_flow_look(o->flow);
-    double *entry = malloc(((size_t)flow.entries + 1) * sizeof *entry);
-    int r = entry ? evaluate(p, o->tangents->entry, run, t, y, dt, dy, k, entry) : -1;
+    int slot;
+    double *entry = dae_work_borrow(o->tangents->room, &slot);
+    if (!entry) return -1;
+    int r = evaluate(p, o->tangents->entry, run, t, y, dt, dy, k, entry);
     memset(out, 0, (size_t)flow.values * sizeof *out);
     for (int e = 0; e < flow.entries && !r; e++) out[flow.place[e]] = entry[e];
-    free(entry);
+    dae_work_return(o->tangents->room, slot);
     return r;
 }
 
 /* One number of many: the others are thrown away. */
-static int single(const dae_problem *p, const dae_tangent *t, const dae_system *run, int i, int count,
-                  double time, const double *y, double dt, const double *dy, int k, double *out)
+static int single(const dae_problem *p, const dae_tangent *t, const dae_system *run, int i, double time,
+                  const double *y, double dt, const double *dy, int k, double *out)
 {
-    double *all = malloc(((size_t)count + 1) * sizeof *all);
-    int r = all ? evaluate(p, t, run, time, y, dt, dy, k, all) : -1;
+    dae_work *room = object_of(p)->tangents->room;
+    int slot;
+    double *all = dae_work_borrow(room, &slot);
+    if (!all) return -1;
+    int r = evaluate(p, t, run, time, y, dt, dy, k, all);
     if (!r) *out = all[i];
-    free(all);
+    dae_work_return(room, slot);
     return r;
 }
 
@@ -259,14 +278,14 @@ static int border(const dae_problem *p, const dae_system *run, int i, double t, 
                   const double *dy, int k, double *out)
 {
     const dae_equation_object *o = object_of(p);
-    return single(p, o->tangents->border, run, i, count_sides(o), t, y, dt, dy, k, out);
+    return single(p, o->tangents->border, run, i, t, y, dt, dy, k, out);
 }
 
 static int event(const dae_problem *p, int i, double t, const double *y, double dt, const double *dy, int k,
                  double *out)
 {
     const dae_equation_object *o = object_of(p);
-    return single(p, o->tangents->event, NULL, i, dae_actions_look(o->actions).count, t, y, dt, dy, k, out);
+    return single(p, o->tangents->event, NULL, i, t, y, dt, dy, k, out);
 }
 
 static int jump(const dae_problem *p, int i, double t, const double *y, const double *after, double dt,
@@ -274,19 +293,20 @@ static int jump(const dae_problem *p, int i, double t, const double *y, const do
 {
     const dae_equation_object *o = object_of(p);
     dae_actions_parts a = dae_actions_look(o->actions);
-    int n = o->s->n, total = a.first[a.count];
+    int n = o->s->n, slot;
     if (a.settles) return 1;
-    double *value = malloc(((size_t)total + 1) * sizeof *value);
-    unsigned char *assigned = calloc((size_t)n + 1, 1);
-    int r = value && assigned ? evaluate(p, o->tangents->value, NULL, t, y, dt, dy, k, value) : -1;
+    double *value = dae_work_borrow(o->tangents->room, &slot), *assigned;
+    if (!value) return -1;
+    assigned = value + a.first[a.count];
+    memset(assigned, 0, (size_t)n * sizeof *assigned);
+    int r = evaluate(p, o->tangents->value, NULL, t, y, dt, dy, k, value);
     if (!r) memcpy(out, dy, (size_t)n * sizeof *out);
     for (int q = a.first[i]; !r && q < a.first[i + 1]; q++) {
         out[dae_actions_target(o->actions, q)] = value[q];
         assigned[dae_actions_target(o->actions, q)] = 1;
     }
-    for (int c = 0; c < n && !r; c++) r = !assigned[c] && after[c] != y[c]; /* other events followed */
-    free(value);
-    free(assigned);
+    for (int c = 0; c < n && !r; c++) r = assigned[c] == 0 && after[c] != y[c]; /* other events followed */
+    dae_work_return(o->tangents->room, slot);
     return r;
 }
 

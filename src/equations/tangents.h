@@ -17,7 +17,7 @@ int dae_equation_by_parameters(const struct dae_equation_object *o, int node, co
                                double *out);
 
 /* form_tangent.c */
-dae_form_tangents *dae_inside_open(const dae_problem *p, dae_form *f, dae_arena *arena);
+dae_form_tangents *dae_inside_open(const dae_problem *p, dae_form *f, dae_arena *arena, int *starved);
 void dae_inside_close(dae_form_tangents *x);
 int dae_inside_count(const dae_form_tangents *x);
 int dae_inside_values(dae_form_tangents *x, double t, const double *z, const double *dz, int k, double *out);

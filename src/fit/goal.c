@@ -153,8 +153,8 @@ static dae_status read_goal(dae_goals *g, int i, const char *text, dae_error *er
         g->goal[i] = dae_expression_create(plain, lookup_outer, g, &at);
     free(plain);
     if (g->goal[i]) return DAE_OK;
-    return dae_fail(err, DAE_ERR_INPUT, NAN, "\"%.80s\", column %d: %.120s", text, at.column + 1,
-                    at.text[0] ? at.text : "the text is too long");
+    return dae_fail(err, dae_message_status(at.text), NAN, "\"%.80s\", column %d: %.120s", text,
+                    at.column + 1, at.text[0] ? at.text : "the text is too long");
 }
 
 static dae_status find_free(dae_goals *g, int j, dae_error *err)

@@ -349,11 +349,11 @@ static int chart(double t, double *y, void *user)
     dae_formulation *f = user;
     statespace *s = f->self;
     int r = dae_statespace_recover(f, t, y);
-    if (r) return r < 0 ? r : 0; /* the next evaluation tells */
+    if (r) return r < 0 ? -1 : 0; /* the next evaluation tells */
     s->slow = s->iterations > MANY_ITERATIONS || s->slow < 0 ? s->slow + 1 : 0;
     if (renew_anchor_matrix(f, t)) return 0;
     r = dae_statespace_set_anchor(f, t);
-    if (r) return r < 0 ? r : 0;
+    if (r) return r < 0 ? -1 : 0;
     f->trouble[0] = 0;
     if (s->slow < 2 && !moved(f)) return 0;
     dae_copy(f->d.np, s->p, s->eta_p);

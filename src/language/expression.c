@@ -627,6 +627,13 @@ static void number_switches(dae_expression *e)
     }
 }
 
+dae_status dae_message_status(const char *message)
+{
+    size_t n = strlen(message), starved = sizeof DAE_EXPRESSION_STARVED - 1;
+    return n >= starved && !strcmp(message + n - starved, DAE_EXPRESSION_STARVED) ? DAE_ERR_MEMORY
+                                                                                  : DAE_ERR_INPUT;
+}
+
 dae_expression *dae_expression_create(const char *text, dae_lookup_fn *lookup, void *user,
                                       dae_expression_error *err)
 {

@@ -56,6 +56,8 @@ typedef struct dae_expression_error {
 } dae_expression_error;
 
 #define DAE_EXPRESSION_STARVED "out of memory" /* the text of an error that is none of the text's */
+/* What a message about a text means: DAE_ERR_MEMORY where it ends with that one, else DAE_ERR_INPUT. */
+dae_status dae_message_status(const char *message);
 
 /* NULL: see *err (NULL allowed). lookup may be NULL: no names but pi and e. */
 dae_expression *dae_expression_create(const char *text, dae_lookup_fn *lookup, void *user,

@@ -715,6 +715,9 @@ static dae_status change_chart(dae_integrator *it, dae_error *err)
     it->s->charted = 1; /* a run that a limit stops before the next step is not asked again when it goes on */
     int r = it->chart(it->s->now, it->y, it->chart_user);
     if (r == 0) return DAE_OK;
+    if (r == DAE_ERR_MEMORY)
+        return dae_fail(err, DAE_ERR_MEMORY, it->s->now, "t = %.10g: no memory for other variables",
+                        it->s->now);
     if (r < 0)
         return dae_fail(err, DAE_ERR_CALLBACK, it->s->now, "t = %.10g: the change of variables asked to stop",
                         it->s->now);
@@ -775,7 +778,7 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
         *err = (dae_error){.t = NAN};
     }
     if ((r == DAE_ERR_STEP_TOO_SMALL || r == DAE_ERR_CONVERGENCE) && st->undefined > undefined &&
-        it->opt.h_min <= 0)
+        it->opt.h_min <= 0 && err->status != DAE_ERR_MEMORY)
         return ends_here(it, err);
     if (r < 0)
         return err->status < 0 ? err->status

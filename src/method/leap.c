@@ -146,6 +146,8 @@ int dae_driver_leap(dae_integrator *it, dae_error *err)
         const char *was = it->method->info.name;
         if (dae_driver_replace_method(it, other, &spare)) {
             *err = spare;
+            s->now = now;
+            dae_copy(l->n, start, it->y);
             return 0;
         }
         it->ivp.t = it->ivp.t_old = end;

@@ -588,9 +588,10 @@ static void turn_directions(small *s, const double r[3])
     }
 }
 
-/* How much the coefficients A change while the motion goes from s->y on to `later`, after time dt. */
+/* How much the coefficients A change while the motion goes from s->y on to `later`, after time dt; INFINITY: that is not known, and
+ * *status why. */
 static double change_of(small *s, const double *A, const double *later, double dt, double *B, double *up,
-                        double *down)
+                        double *down, dae_status *status)
 {
     int n = s->np + s->nv + s->m->nu;
     const double *now = s->y;
@@ -599,7 +600,7 @@ static double change_of(small *s, const double *A, const double *later, double d
     s->y = later;
     s->t += dt;
     turn_directions(s, r);
-    dae_status status = linearize(s, B, up, down, NULL);
+    *status = linearize(s, B, up, down, NULL);
     turn_directions(s, back);
     s->t -= dt;
     s->y = now;
@@ -607,7 +608,7 @@ static double change_of(small *s, const double *A, const double *later, double d
         most = fmax(most, fabs(A[i]));
         off = fmax(off, fabs(A[i] - B[i]));
     }
-    return status || !(most > 0) ? INFINITY : off / most;
+    return *status || !(most > 0) ? INFINITY : off / most;
 }
 
 /* The frame in which the coefficients do not change; A: those in it. */
@@ -623,17 +624,17 @@ static dae_status steady_frame(small *s, double *A, double *B, double *up, doubl
     dae_options opt = dae_options_default();
     opt.rtol = opt.atol = 1e-11;
     memcpy(later, s->y, all * sizeof *later);
-    if (dae_solve(&m->system, &opt, s->t, s->t + dt, later, NULL, NULL) == DAE_OK &&
-        change_of(s, A, later, dt, B, up, down) > STEADY) {
+    dae_status seen = dae_solve(&m->system, &opt, s->t, s->t + dt, later, NULL, NULL);
+    if (seen == DAE_OK && change_of(s, A, later, dt, B, up, down, &seen) > STEADY && seen != DAE_ERR_MEMORY) {
         memcpy(s->W, W, sizeof W);
         status = linearize(s, A, up, down, err);
-        if (!status && change_of(s, A, later, dt, B, up, down) > STEADY) {
+        if (!status && change_of(s, A, later, dt, B, up, down, &seen) > STEADY) {
             memset(s->W, 0, sizeof s->W);
             status = linearize(s, A, up, down, err);
         }
     }
     free(later);
-    return status;
+    return seen == DAE_ERR_MEMORY ? dae_fail(err, DAE_ERR_MEMORY, s->t, "out of memory") : status;
 }
 
 dae_status mbs_mechanism_eigenvalues(const mbs_mechanism *m, double t, const double *y, double *re,

@@ -165,8 +165,8 @@ static void velocity_rows(assembly *x, const double *p, double *B, double *c)
 }
 
 /* v becomes the nearest that satisfies the rows; fixed columns stay (NULL: none). The largest residual, its row in *worst. */
-static double nearest(const assembly *x, const double *B, const double *c, const unsigned char *fixed,
-                      double *work, double *v, int *worst)
+static double nearest(assembly *x, const double *B, const double *c, const unsigned char *fixed, double *work,
+                      double *v, int *worst)
 {
     const mbs_mechanism *m = x->m;
     int rows = m->nrow + speed_count(x), n = 0;
@@ -185,7 +185,9 @@ static double nearest(const assembly *x, const double *B, const double *c, const
             memcpy(A + (size_t)n++ * (size_t)rows, B + (size_t)k * (size_t)rows, (size_t)rows * sizeof *A);
         }
         if (n == 0) break;
-        if (mbs_sparse_least(rows, n, A, b) && dae_least_squares(rows, n, A, b, RANK) < 0) break;
+        int rank = mbs_sparse_least(rows, n, A, b) ? dae_least_squares(rows, n, A, b, RANK) : n;
+        x->starved |= rank == -1;
+        if (rank < 0) break;
         n = 0;
         for (int k = 0; k < m->nv; k++) v[k] += fixed && fixed[m->nv + k] ? 0 : b[n++];
     }

@@ -51,7 +51,7 @@ static void wrong(loader *l, const char *field, const char *format, ...)
     va_start(args, format);
     dae_vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    dae_fail(l->err, DAE_ERR_INPUT, NAN, "%s%s%s: %s", l->path,
+    dae_fail(l->err, dae_message_status(text), NAN, "%s%s%s: %s", l->path,
              l->path[0] && field[0] && field[0] != '[' ? "." : "", field, text);
 }
 
@@ -1071,8 +1071,11 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
     size_t mark = dae_utf8_mark(json, length);
     json_t *root = json_loadb(json + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
-        dae_fail(l.err, DAE_ERR_INPUT, NAN, "line %d, column %d: no JSON: %s", where.line, where.column,
-                 where.text);
+        if (json_error_code(&where) == json_error_out_of_memory)
+            dae_fail(l.err, DAE_ERR_MEMORY, NAN, "out of memory");
+        else
+            dae_fail(l.err, DAE_ERR_INPUT, NAN, "line %d, column %d: no JSON: %s", where.line, where.column,
+                     where.text);
         return NULL;
     }
     if (!json_is_object(root)) wrong(&l, "file", "expected an object { ... }, found %s", kind_of(root));

@@ -19,7 +19,8 @@ dae_status mbs_wrong(mbs_builder *b, const char *format, ...)
         va_start(args, format);
         dae_vsnprintf(text, sizeof text, format, args);
         va_end(args);
-        return dae_fail(b->err, DAE_ERR_INPUT, NAN, "%s%s%s", b->path, b->path[0] ? ": " : "", text);
+        return dae_fail(b->err, dae_message_status(text), NAN, "%s%s%s", b->path, b->path[0] ? ": " : "",
+                        text);
     }
     return DAE_ERR_INPUT;
 }

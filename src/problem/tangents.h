@@ -14,7 +14,7 @@ typedef struct dae_form_tangents dae_form_tangents;
 typedef struct dae_tangents {
     /* Makes them once, for all threads. 0: no memory. */
     int (*prepare)(const dae_problem *p);
-    /* 1: whatever depends on parameter k is known as an expression of it. */
+    /* 1: whatever depends on parameter k is known as an expression of it; < 0: no memory. */
     int (*knows)(const dae_problem *p, int k);
     /* Of f in y' = f or M y' = f; run: the system as it is bound to a run. */
     int (*rate)(const dae_problem *p, const dae_system *run, double t, const double *y, double dt,
@@ -38,8 +38,8 @@ typedef struct dae_tangents {
     /* Of the derived columns. */
     int (*columns)(const dae_problem *p, double t, const double *y, double dt, const double *dy, int k,
                    double *out);
-    /* Of a form that the problem brings along; the object lives in the arena. NULL: they are not known, or there is no memory. */
-    dae_form_tangents *(*inside)(const dae_problem *p, dae_form *f, dae_arena *arena);
+    /* Of a form that the problem brings along; the object lives in the arena. NULL: they are not known, or (*starved) there is no memory. */
+    dae_form_tangents *(*inside)(const dae_problem *p, dae_form *f, dae_arena *arena, int *starved);
     void (*leave)(dae_form_tangents *x); /* NULL allowed */
     int (*inside_count)(const dae_form_tangents *x);
     /* At z, along dz (NULL: 0) and parameter k: inside_count values. */

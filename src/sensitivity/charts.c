@@ -124,13 +124,13 @@ static int chart_inside(dae_engine *e, double t, double *all)
     const dae_tangents *in = f->p->tangents;
     size_t count = (size_t)in->inside_count(f->inside);
     double *values = malloc(((size_t)f->count * count + 1) * sizeof *values);
-    int r = values ? 0 : -1;
+    int r = values ? 0 : DAE_ERR_MEMORY;
     dae_gather(&e->layout, 0, all, e->zp);
     for (int j = 0; j < f->count && !r; j++) {
         dae_gather(&e->layout, 1 + j, all, e->z);
-        if (in->inside_values(f->inside, t, e->zp, e->z, f->direction[j].parameter,
-                              values + (size_t)j * count))
-            r = -1;
+        int bad = in->inside_values(f->inside, t, e->zp, e->z, f->direction[j].parameter,
+                                    values + (size_t)j * count);
+        if (bad) r = bad < 0 ? DAE_ERR_MEMORY : -1;
     }
     if (!r) r = own->chart(t, e->zp, own->chart_user);
     if (r > 0) dae_scatter(&e->layout, 0, e->zp, all);
@@ -139,7 +139,7 @@ static int chart_inside(dae_engine *e, double t, double *all)
         dae_scatter(&e->layout, 1 + j, e->z, all);
     }
     free(values);
-    return r < 0 || share_memory(e->f) ? -1 : r;
+    return r >= 0 && share_memory(e->f) ? DAE_ERR_MEMORY : r;
 }
 
 int dae_engine_chart(dae_engine *e, double t, double *all)
@@ -150,9 +150,9 @@ int dae_engine_chart(dae_engine *e, double t, double *all)
     size_t room = (size_t)e->size + 2 * (size_t)count * (size_t)n + (size_t)n * (size_t)nz + 2 * (size_t)nz;
     dae_gather(&e->layout, 0, all, e->zp);
     int r = own->chart(t, e->zp, own->chart_user);
-    if (r <= 0) return r < 0 || share_memory(e->f) ? -1 : 0;
+    if (r <= 0) return r == 0 && share_memory(e->f) ? DAE_ERR_MEMORY : r;
     double *before = malloc(room * sizeof *before);
-    if (!before) return -1;
+    if (!before) return DAE_ERR_MEMORY;
     double *y = before + e->size, *L = y + 2 * (size_t)count * (size_t)n, *z0 = L + (size_t)n * (size_t)nz,
            *z = z0 + nz;
     dae_copy(e->size, all, before);
@@ -163,11 +163,11 @@ int dae_engine_chart(dae_engine *e, double t, double *all)
                              NULL);
     }
     dae_scatter(&e->layout, 0, z0, all);
-    int bad = share_memory(e->f) || lowering(e->f, t, z0, L);
+    int starved = share_memory(e->f) || lowering(e->f, t, z0, L), bad = starved;
     for (int k = 0; k < 2 * count && !bad; k++) { /* in the new */
         bad = raise(e->f, dae_family_side(e->f, k / 2, k % 2), t, y + (size_t)k * (size_t)n, L, z0, z);
         dae_engine_put_relative(e, all, k / 2, k % 2, z);
     }
     free(before);
-    return bad ? -1 : 1;
+    return starved ? DAE_ERR_MEMORY : bad ? -1 : 1;
 }

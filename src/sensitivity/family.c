@@ -154,7 +154,7 @@ static dae_status open_direction(dae_family *f, dae_direction_of *d, double step
         dae_error e = {0};
         if (open_relative(f, d, &d->side[side], side ? h : -h, &e) >= 0) continue;
         close_relative(&d->side[side]);
-        if (!missing) first = e;
+        if (!missing || e.status == DAE_ERR_MEMORY) first = e;
         if (e.status == DAE_ERR_MEMORY || missing++) {
             *err = first;
             return first.status;
@@ -259,16 +259,19 @@ static dae_status find_tangents(dae_family *f, dae_error *err)
     if (!t || f->sim->form || f->sim->as_mechanism) return DAE_OK;
     if (!t->prepare(f->p)) return no_memory(err);
     if (f->sim->own) {
-        f->inside = t->inside(f->p, f->sim->own, f->arena);
-        if (!f->inside) return DAE_OK;
+        int starved;
+        f->inside = t->inside(f->p, f->sim->own, f->arena, &starved);
+        if (!f->inside) return starved ? no_memory(err) : DAE_OK;
         f->values = dae_arena_reals(f->arena, (size_t)t->inside_count(f->inside) + 1);
         if (!f->values) return no_memory(err);
-        for (int j = 0; j < f->count; j++) f->direction[j].inside = t->knows(f->p, f->direction[j].parameter);
-        return DAE_OK;
+    } else f->tangents = t;
+    for (int j = 0; j < f->count; j++) {
+        int known = t->knows(f->p, f->direction[j].parameter);
+        if (known < 0) return no_memory(err);
+        if (f->inside) f->direction[j].inside = known;
+        else f->direction[j].exact = known;
     }
-    f->tangents = t;
-    for (int j = 0; j < f->count; j++) f->direction[j].exact = t->knows(f->p, f->direction[j].parameter);
-    return dae_masses_find(f, err);
+    return f->inside ? DAE_OK : dae_masses_find(f, err);
 }
 
 static dae_status build(dae_family *f, const char *const *name, const dae_parameter_products *products,

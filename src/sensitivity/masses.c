@@ -45,7 +45,7 @@ static int column_of(const dae_pattern *p, int n, long k)
 
 /* ---- Finding B ------------------------------------------------------------------------------------------------ */
 
-/* dM/dp_j in the layout of M; 0, or > 0: not known. */
+/* dM/dp_j in the layout of M; 0, or > 0: not known, < 0: no memory. */
 static int rate_of_mass(const dae_family *f, int j, const dae_matrix *M, long count, double *out)
 {
     const dae_direction_of *d = &f->direction[j];
@@ -145,8 +145,8 @@ dae_status dae_masses_find(dae_family *f, dae_error *err)
         dae_mass_factor *to = &f->direction[j].mass;
         int exact = f->tangents && f->direction[j].exact;
         B.count = 0;
-        int found =
-            rate_of_mass(f, j, M, (long)count, dM) ? 0 : find(M, dM, exact ? EXACT : NEARLY, dM + count, &B);
+        int unknown = rate_of_mass(f, j, M, (long)count, dM), found = unknown < 0 ? -1 : 0;
+        if (!unknown) found = find(M, dM, exact ? EXACT : NEARLY, dM + count, &B);
         good = found >= 0;
         *to = (dae_mass_factor){.count = found > 0 ? B.count : -1};
         if (found <= 0 || !B.count) continue;

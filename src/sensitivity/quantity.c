@@ -45,7 +45,7 @@ dae_expression *dae_quantity_read(const dae_problem *p, const char *text, dae_er
     dae_expression_error at = {0};
     dae_expression *e = dae_expression_create(text, dae_quantity_lookup, (void *)p, &at);
     if (!e)
-        dae_fail(err, DAE_ERR_INPUT, NAN,
+        dae_fail(err, dae_message_status(at.text), NAN,
                  "\"%.80s\", column %d: %.120s; components, sensors, t and parameters may occur", text,
                  at.column + 1, at.text);
     return e;

@@ -22,10 +22,29 @@ var y = 1
 y' = 1 - k*y
 solve t = 0 .. 1, rtol = 1e-4
 """
+SWING = """model swing "a mass on a rod: constraints, several states"
+param m = 2, L = 1
+var x ~ 0.9, y = -0.3, vx = 0, vy ~ 0, lam
+x' = vx
+y' = vy
+m*vx' = -lam*x
+m*vy' = -lam*y - 9.81*m
+x^2 + y^2 = L^2
+solve t = 0 .. 0.2, rtol = 1e-3
+"""
+MASS = """model mass "M(p) y' = f"
+param m = 2, k = 3
+var x = 1, v = 0, q = 0
+x' = v
+m*v' + k*q' = -x
+k*v' + 9*q' = -q
+solve t = 0 .. 0.5, rtol = 1e-3
+"""
 NUMBER = re.compile(rb"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 FILES = ["models/pendulum.json", "models/four_bar.json", "models/heater.deq", "models/ambient.csv", "models/pendulum.deq", "models/ball.deq",
          "examples/fitting/enzyme.deq", "examples/fitting/enzyme.csv", "examples/steady/reactor.deq",
-         "examples/steady/brusselator.deq", "tests/multibody/robots/kr5.urdf"]
+         "examples/steady/brusselator.deq", "tests/multibody/robots/kr5.urdf", "models/spherical_pendulum.json",
+         "models/slider_crank.json", "models/drag_sled.json"]
 SHORT = """run hires --quiet --out new.csv
 run hires --quiet --json
 run pendulum.json --quiet --out new.csv --animate new.html
@@ -55,7 +74,9 @@ run pendulum.deq --tend 1 --quiet
 run ball.deq --quiet --tend 0.3
 export heater.deq --to c --out new.c
 import kr5.urdf --out new.json
-plot table.csv --out new.svg"""
+plot table.csv --out new.svg
+run swing.deq --formulation statespace --quiet --json
+analyze spherical_pendulum.json --about turning --what modes"""
 LONG = """run four_bar.json --tend 0.2 --quiet --plot new.svg
 run enzyme.deq --sens Vm --quiet --json
 run hires --sens k1 --quiet --json
@@ -75,7 +96,21 @@ scale insulator-chain --set N=4,8 --solvers mexx --reps 1 --quiet
 matrix --problems rober --solvers radau5 --every 50 --quiet --out new.jsonl
 sweep tiny.deq --saltelli k=0.5:1:2 --jobs 1 --out new --quiet
 analyze pendulum.json --what modes
-run tiny.deq --explain"""
+run tiny.deq --explain
+run swing.deq --formulation statespace --sens m,L --quiet --json
+run swing.deq --formulation index1 --sens L --quiet --json
+run swing.deq --formulation projected --sens L --quiet --json
+run swing.deq --formulation descriptor --quiet --json
+run swing.deq --solver dassl --quiet --json
+run mass.deq --sens m --quiet --json
+run mass.deq --integral x^2 --sens k --quiet --json
+analyze chain.json --what equilibrium
+analyze chain.json --what modes --json
+analyze spherical_pendulum.json --about turning --what equilibrium --json
+run slider_crank.json --tend 0.05 --quiet --json
+run slider_crank.json --tend 0.02 --sens L1 --quiet --json
+run drag_sled.json --tend 0.2 --quiet --json
+run slider_crank.json --tend 0.02 --formulation ggl --solver radau5 --quiet --json"""
 TAILS = {"mexx": "pendulum.json --tend 0.2", "phem56": "pendulum.json --tend 0.2", "genalpha": "pendulum.json --tend 0.2",
          "hht": "pendulum.json --tend 0.2", "rattle": "pendulum.deq --tend 0.1", "rkn8": "plei --tend 0.1", "rkn12": "plei --tend 0.1"}
 
@@ -153,6 +188,12 @@ def main():
         f.write("t,y\n0,1\n0.5,1.12\n1,1.2\n")
     with open("tiny.deq", "w", encoding="utf-8") as f:
         f.write(TINY)
+    with open("swing.deq", "w", encoding="utf-8") as f:
+        f.write(SWING)
+    with open("mass.deq", "w", encoding="utf-8") as f:
+        f.write(MASS)
+    with open("chain.json", "w", encoding="utf-8") as f:  # 60 velocities: sparse factors in analyses
+        subprocess.run([sys.executable, os.path.join(source, "tools/make_chain.py"), "20"], stdout=f, check=True)
     with open("state.json", "w", encoding="utf-8") as f:
         f.write('{"t":0,"y":[1,0,0,0,0,0,0,0.0057]}')
     subprocess.run([program, "run", "pendulum.json", "--quiet", "--out", "first.csv", "--dump", "first.sol", "--checkpoint", "first.check",
