@@ -437,6 +437,16 @@ void dae_driver_project(dae_integrator *it, double t, double *y)
     if (!r) dae_copy(it->ivp.n, moved, y);
 }
 
+/* A callback wants to end the run (index < 0: the switching functions); DAE_ERR_MEMORY: for want of memory. */
+static dae_status asked_to_stop(int answer, int index, double t, dae_error *err)
+{
+    if (answer == DAE_ERR_MEMORY)
+        return dae_fail(err, DAE_ERR_MEMORY, t, "t = %.10g: out of memory for events", t);
+    if (index < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, t, "the switching functions asked to stop at t = %.10g", t);
+    return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g", index, t);
+}
+
 /* The same for events that act together; what follows from them is recorded too. */
 static dae_status act_together(dae_integrator *it, int first, int last, double t, dae_event_outcome *out,
                                dae_error *err)
@@ -459,9 +469,7 @@ static dae_status act_together(dae_integrator *it, int first, int last, double t
         if (s) return s;
     }
     if (answer < 0 && own.status < 0) return dae_fail(err, own.status, t, "%s", own.text);
-    if (answer < 0)
-        return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g",
-                        index[0], t);
+    if (answer < 0) return asked_to_stop(answer, index[0], t, err);
     if (answer == DAE_EVENT_STOP) out->stop = 1;
     if (answer == DAE_EVENT_RESTART) out->restart = 1;
     return DAE_OK;
@@ -479,9 +487,7 @@ static dae_status act(dae_integrator *it, int first, int last, double t, dae_eve
         if (it->event[r->index].terminal) out->stop = 1; /* before any action of its own */
         if (it->event[r->index].terminal || !it->events.action) continue;
         int answer = it->events.action(r->index, t, r->rising, it->y, it->yp, it->events.user);
-        if (answer < 0)
-            return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g",
-                            r->index, t);
+        if (answer < 0) return asked_to_stop(answer, r->index, t, err);
         if (answer == DAE_EVENT_STOP) out->stop = 1;
         if (answer == DAE_EVENT_RESTART) out->restart = 1;
     }
@@ -524,9 +530,7 @@ static dae_status search(dae_integrator *it, double from, double to, int first, 
         double b = k == points + 1 ? to : from + (to - from) * ((double)k / (points + 1));
         if (b == a) continue;
         int r = evaluate(it, b, new);
-        if (r < 0)
-            return dae_fail(err, DAE_ERR_CALLBACK, b, "the switching functions asked to stop at t = %.10g",
-                            b);
+        if (r < 0) return asked_to_stop(r, -1, b, err);
         if (r > 0) { /* up to where it goes; then look at the next point */
             if (blind) continue;
             double last = border(it, a, b, new);

@@ -350,7 +350,8 @@ dae_status mbs_mechanism_initial(const mbs_mechanism *m, double *y, dae_error *e
         }
     }
     if (!s) s = mbs_assemble(m, m->model->simulation.t0, y, fixed, err);
-    if (!s) mbs_switch_start(m, m->model->simulation.t0, y);
+    if (!s && mbs_switch_start(m, m->model->simulation.t0, y))
+        s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     free(fixed);
     return s;
 }

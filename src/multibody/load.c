@@ -295,7 +295,8 @@ static void read_parameters(loader *l, json_t *section)
             }
             if (l->failed) return;
             mbs_model_set_parameter(l->m, key, x);
-            if (l->m->nparameter) l->m->parameter[mbs_find_parameter(l->m, key)].dimension = d;
+            int k = mbs_find_parameter(l->m, key); /* < 0: no memory, which the model remembers */
+            if (k >= 0) l->m->parameter[k].dimension = d;
         }
     }
     l->path[0] = 0;

@@ -439,16 +439,16 @@ static inline int mbs_mode(const double *u)
 }
 
 /* switch.c: stick, slip and rest. Numbers of their switching functions and their values; x.u must be set, lambda is
- * computed where it is needed. */
+ * computed where it is needed. Values, act and start give 0 or DAE_ERR_MEMORY. */
 int mbs_switch_count(const mbs_mechanism *m);
 void mbs_switch_describe(const mbs_mechanism *m, int i, const char **object, const char **what,
                          dae_direction *direction);
-void mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double *phi);
+int mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double *phi);
 /* What happens where function i passes zero: y is changed. */
-void mbs_switch_act(const mbs_mechanism *m, int i, double t, double *y);
+int mbs_switch_act(const mbs_mechanism *m, int i, double t, double *y);
 /* Stick or slip of everything at the start. */
-void mbs_switch_start(const mbs_mechanism *m, double t, double *y);
-/* After an impact of event k whose rebound was too slow: 1 if it rests now (y is changed). */
+int mbs_switch_start(const mbs_mechanism *m, double t, double *y);
+/* After an impact of event k whose rebound was too slow: 1 if it rests now (y is changed), < 0: DAE_ERR_MEMORY. */
 int mbs_switch_rest(const mbs_mechanism *m, int k, double t, double *y, double push);
 void mbs_apply_rest(mbs_context *x);
 

@@ -103,9 +103,11 @@ static int put_reactions(const mbs_mechanism *m, mbs_context *x, const double *y
            *lambda = a ? a + m->nv : NULL, *all = a ? lambda + m->nlambda : NULL,
            *sensor = a ? all + m->nrow : NULL;
     *memory = a;
-    if (!a || mbs_mechanism_acceleration(m, x->t, y, a, lambda, NULL) ||
-        mbs_all_multipliers(x, lambda, all) || mbs_mechanism_sensors(m, x->t, y, a, lambda, sensor, NULL))
-        return 1;
+    int s = a ? mbs_mechanism_acceleration(m, x->t, y, a, lambda, NULL) : DAE_ERR_MEMORY;
+    if (!s)
+        s = mbs_all_multipliers(x, lambda, all) ? 1
+                                                : mbs_mechanism_sensors(m, x->t, y, a, lambda, sensor, NULL);
+    if (s) return s == DAE_ERR_MEMORY ? s : 1;
     x->a = a;
     x->lambda = lambda;
     x->reaction = all;
@@ -121,17 +123,17 @@ static int switching(double t, const double *y, const double *yp, double *phi, v
     (void)yp;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     x.u = y + m->np + m->nv;
-    if (m->event_reactions && put_reactions(m, &x, y, &memory)) {
+    int bad = m->event_reactions ? put_reactions(m, &x, y, &memory) : 0;
+    if (bad) {
         mbs_end(&x);
         free(memory);
-        return 1;
+        return bad;
     }
     for (int k = 0; k < m->model->nevent; k++)
         phi[k] = m->rest[k] >= 0 && mbs_mode(x.u + m->rest[k]) ? 0 : mbs_expression_at(&x, m->event[k]);
     mbs_end(&x);
     free(memory);
-    mbs_switch_values(m, t, y, phi + m->model->nevent);
-    return 0;
+    return mbs_switch_values(m, t, y, phi + m->model->nevent);
 }
 
 static int on_impact(const mbs_mechanism *m, int i, double t, double *y)
@@ -143,7 +145,8 @@ static int on_impact(const mbs_mechanism *m, int i, double t, double *y)
     mbs_end(&x);
     int rests = m->rest[i] >= 0 && e->restitution * fabs(approach) < slow;
     if (mbs_impact(m, t, y, &m->impact[i], rests ? 0 : e->restitution, &rebound) < 0) return -1;
-    if (rests && mbs_switch_rest(m, i, t, y, approach > 0 ? -1 : 1)) return DAE_EVENT_RESTART;
+    int held = rests ? mbs_switch_rest(m, i, t, y, approach > 0 ? -1 : 1) : 0;
+    if (held) return held < 0 ? held : DAE_EVENT_RESTART;
     return !rests && rebound < SLOWEST_REBOUND && e->restitution > 0 ? DAE_EVENT_STOP : DAE_EVENT_RESTART;
 }
 
@@ -153,8 +156,8 @@ static int on_event(int i, double t, int rising, double *y, double *yp, void *us
     (void)rising;
     (void)yp;
     if (i >= m->model->nevent) {
-        mbs_switch_act(m, i - m->model->nevent, t, y);
-        return DAE_EVENT_RESTART;
+        int starved = mbs_switch_act(m, i - m->model->nevent, t, y);
+        return starved ? starved : DAE_EVENT_RESTART;
     }
     if (m->impact[i].kind == MBS_NO_COORDINATE) return DAE_EVENT_GO_ON;
     return on_impact(m, i, t, y);

@@ -50,39 +50,41 @@ static double held_force(const mbs_context *x, const mbs_coordinate *q, const do
     return -u[2] * difference(x, q, u[1]) - u[3] * mbs_coordinate_rate(x, q);
 }
 
-/* Spring, damper and anchor in u so that the force is F now. */
-static void hold(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double rate,
-                 double F, double *u)
+/* Spring, damper and anchor in u so that the force is F now. 0, or DAE_ERR_MEMORY. */
+static int hold(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double rate,
+                double F, double *u)
 {
     double mobility;
     u[1] = u[2] = u[3] = 0;
-    if (mbs_mobility(m, t, y, q, &mobility) || !(mobility > 0)) return;
+    dae_status s = mbs_mobility(m, t, y, q, &mobility);
+    if (s || !(mobility > 0)) return s == DAE_ERR_MEMORY ? s : 0;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     u[2] = rate * rate / mobility;
     u[3] = 2 * rate / mobility;
     u[1] = mbs_coordinate_value(&x, q) + F / u[2];
     mbs_end(&x);
+    return 0;
 }
 
 /* ---- Joints -------------------------------------------------------------------------------------------- */
 
-/* The joint is at rest: does it stick? Within this share of the static limit it does. */
-static void settle(const mbs_mechanism *m, const mbs_joint_data *j, double share, double t, double *y)
+/* The joint is at rest: does it stick? Within this share of the static limit it does. 0, or DAE_ERR_MEMORY. */
+static int settle(const mbs_mechanism *m, const mbs_joint_data *j, double share, double t, double *y)
 {
     double *u = y + m->np + m->nv + j->grip, F = 0;
     double *lambda = calloc((size_t)m->nlambda + 1, sizeof *lambda);
     memset(u, 0, 4 * sizeof *u);
-    if (lambda && !mbs_accelerations(m, t, y, slider(j), NULL, lambda, &F, NULL)) {
-        if (fabs(F) <= share * static_limit(j, mbs_normal_force(m, j, lambda)))
-            hold(m, t, y, slider(j), j->model->friction.stick, F, u);
-        else u[0] = F > 0 ? -1 : 1;
-    }
+    int s = lambda ? mbs_accelerations(m, t, y, slider(j), NULL, lambda, &F, NULL) : DAE_ERR_MEMORY;
+    if (!s && fabs(F) <= share * static_limit(j, mbs_normal_force(m, j, lambda)))
+        s = hold(m, t, y, slider(j), j->model->friction.stick, F, u);
+    else if (!s) u[0] = F > 0 ? -1 : 1;
     free(lambda);
+    return s == DAE_ERR_MEMORY ? s : 0;
 }
 
 /* phi[0]: slipping ends where the speed has passed zero, phi[1]: sticking where the force is too large. */
-static void joint_values(const mbs_mechanism *m, const mbs_joint_data *j, double t, const double *y,
-                         double *phi)
+static int joint_values(const mbs_mechanism *m, const mbs_joint_data *j, double t, const double *y,
+                        double *phi)
 {
     const double *u = y + m->np + m->nv + j->grip;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
@@ -90,28 +92,27 @@ static void joint_values(const mbs_mechanism *m, const mbs_joint_data *j, double
     mbs_end(&x);
     phi[0] = mbs_mode(u) * rate;
     phi[1] = 0;
-    if (mbs_mode(u)) return;
+    if (mbs_mode(u)) return 0;
     phi[1] = fabs(rate) - LOOSE;
-    if (!(u[2] > 0)) return;
+    if (!(u[2] > 0)) return 0;
     double *lambda = calloc((size_t)m->nlambda + 1, sizeof *lambda);
-    if (lambda && !mbs_mechanism_acceleration(m, t, y, NULL, lambda, NULL))
-        phi[1] = fabs(F) - static_limit(j, mbs_normal_force(m, j, lambda));
+    int s = lambda ? mbs_mechanism_acceleration(m, t, y, NULL, lambda, NULL) : DAE_ERR_MEMORY;
+    if (!s) phi[1] = fabs(F) - static_limit(j, mbs_normal_force(m, j, lambda));
     free(lambda);
+    return s == DAE_ERR_MEMORY ? s : 0;
 }
 
 /* Where a force of rounding or of dense output was too large only for a moment, the joint sticks again; not at the very limit, where
  * the force would start beyond the range and never be seen to leave it. */
-static void joint_act(const mbs_mechanism *m, const mbs_joint_data *j, int slips, double t, double *y)
+static int joint_act(const mbs_mechanism *m, const mbs_joint_data *j, int slips, double t, double *y)
 {
     double *u = y + m->np + m->nv + j->grip;
-    if (!slips || u[2] > 0) {
-        settle(m, j, slips ? BREAK_SHARE : 1, t, y);
-        return;
-    }
+    if (!slips || u[2] > 0) return settle(m, j, slips ? BREAK_SHARE : 1, t, y);
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     u[0] = mbs_coordinate_rate(&x, slider(j)) > 0 ? 1 : -1;
     mbs_end(&x);
     u[1] = u[2] = u[3] = 0;
+    return 0;
 }
 
 /* ---- Contacts ------------------------------------------------------------------------------------------ */
@@ -156,8 +157,10 @@ int mbs_switch_rest(const mbs_mechanism *m, int k, double t, double *y, double p
     if (m->rest[k] < 0) return 0;
     double *u = y + m->np + m->nv + m->rest[k], F = 0;
     memset(u, 0, 4 * sizeof *u);
-    if (mbs_accelerations(m, t, y, &m->impact[k], NULL, NULL, &F, NULL) || !(push * F > 0)) return 0;
-    hold(m, t, y, &m->impact[k], REST_RATE, F, u);
+    int s = mbs_accelerations(m, t, y, &m->impact[k], NULL, NULL, &F, NULL);
+    if (s || !(push * F > 0)) return s == DAE_ERR_MEMORY ? s : 0;
+    s = hold(m, t, y, &m->impact[k], REST_RATE, F, u);
+    if (s) return s;
     u[0] = u[2] > 0 ? push : 0;
     return u[0] != 0;
 }
@@ -223,11 +226,12 @@ void mbs_switch_describe(const mbs_mechanism *m, int i, const char **object, con
     *direction = o == SAMPLE || (o != REST && part) ? DAE_RISING : DAE_FALLING;
 }
 
-void mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double *phi)
+int mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double *phi)
 {
     for (int k = 0; k < m->njoint; k++) {
         if (m->joint[k].grip < 0) continue;
-        joint_values(m, &m->joint[k], t, y, phi);
+        int s = joint_values(m, &m->joint[k], t, y, phi);
+        if (s) return s;
         phi += 2;
     }
     for (int k = 0; k < m->nforce; k++) {
@@ -241,6 +245,7 @@ void mbs_switch_values(const mbs_mechanism *m, double t, const double *y, double
     for (int k = 0; k < m->nforce; k++) {
         if (m->force[k].type->sample) *phi++ = t - y[m->np + m->nv + m->force[k].u + 1];
     }
+    return 0;
 }
 
 static void take_sample(const mbs_mechanism *m, const mbs_force_data *f, double t, double *y)
@@ -251,17 +256,18 @@ static void take_sample(const mbs_mechanism *m, const mbs_force_data *f, double 
     mbs_end(&x);
 }
 
-void mbs_switch_act(const mbs_mechanism *m, int i, double t, double *y)
+int mbs_switch_act(const mbs_mechanism *m, int i, double t, double *y)
 {
     int k, part;
     owner o = find(m, i, &k, &part);
-    if (o == JOINT) joint_act(m, &m->joint[k], part, t, y);
+    if (o == JOINT) return joint_act(m, &m->joint[k], part, t, y);
     if (o == CONTACT) contact_act(m, &m->force[k], part, t, y);
     if (o == SAMPLE) take_sample(m, &m->force[k], t, y);
     if (o == REST) memset(y + m->np + m->nv + m->rest[k], 0, 4 * sizeof *y);
+    return 0;
 }
 
-void mbs_switch_start(const mbs_mechanism *m, double t, double *y)
+int mbs_switch_start(const mbs_mechanism *m, double t, double *y)
 {
     double *u = y + m->np + m->nv, N, F;
     for (int k = 0; k < m->nforce; k++) {
@@ -284,7 +290,8 @@ void mbs_switch_start(const mbs_mechanism *m, double t, double *y)
             double rate = mbs_coordinate_rate(&x, slider(j));
             mbs_end(&x);
             if (pass == 0 && fabs(rate) > AT_REST) u[j->grip] = rate > 0 ? 1 : -1;
-            if (pass == 1 && !(fabs(rate) > AT_REST)) settle(m, j, 1, t, y);
+            if (pass == 1 && !(fabs(rate) > AT_REST) && settle(m, j, 1, t, y)) return DAE_ERR_MEMORY;
         }
     }
+    return 0;
 }
