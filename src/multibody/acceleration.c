@@ -27,6 +27,7 @@ struct mbs_acceleration_solver {
     dae_saddle_spec spec;
     dae_saddle *saddle; /* NULL: dense only */
     int anchored;       /* 1: it has pivots */
+    int kept;           /* 1: they are those of the described pose, and stay */
     double *G, *x, *b,
         *r;       /* values of the pattern; solution, right-hand side and residual, nv+nlambda each */
     double *none; /* nlambda zeros */
@@ -119,6 +120,7 @@ static int factor(mbs_acceleration_solver *c, const dae_mech_point *at)
 {
     const mbs_mechanism *m = c->m;
     if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
+    if (c->kept) return dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) != 0 || !factors_are_good(c);
     if (c->anchored && !dae_saddle_stale(c->saddle) &&
         dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) == 0 && factors_are_good(c))
         return 0;
@@ -360,23 +362,54 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
 
 /* ---- Use ----------------------------------------------------------------------------------------------- */
 
-dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const double *y, double *a,
-                               double *lambda, dae_error *err)
+/* By the sparse factors. 0: done, > 0: the matrix is (nearly) singular, < 0: out of memory. */
+static int sparse_at(mbs_acceleration_solver *c, double t, const double *y, double *a, double *lambda)
 {
     const mbs_mechanism *m = c->m;
     const dae_mech *s = &m->system.mech;
     dae_mech_point at = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = c->none};
-    if (!c->saddle || m->friction) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
     memset(c->b, 0, (size_t)(m->nv + m->nlambda) * sizeof *c->b);
     s->force(&at, c->b, s->user);
     if (m->nlambda) s->gamma(&at, c->b + m->nv, s->user);
     for (int i = 0; i < m->nlambda; i++) c->b[m->nv + i] = -c->b[m->nv + i];
     int r = solve_sparse(c, &at);
+    if (!r && a) memcpy(a, c->x, (size_t)m->nv * sizeof *a);
+    if (!r && lambda) memcpy(lambda, c->x + m->nv, (size_t)m->nlambda * sizeof *lambda);
+    return r;
+}
+
+dae_status mbs_acceleration_at(mbs_acceleration_solver *c, double t, const double *y, double *a,
+                               double *lambda, dae_error *err)
+{
+    const mbs_mechanism *m = c->m;
+    int r = c->saddle && !m->friction ? sparse_at(c, t, y, a, lambda) : 1;
     if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
-    if (r) return mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err);
-    if (a) memcpy(a, c->x, (size_t)m->nv * sizeof *a);
-    if (lambda) memcpy(lambda, c->x + m->nv, (size_t)m->nlambda * sizeof *lambda);
-    return DAE_OK;
+    return r ? mbs_accelerations(m, t, y, NULL, a, lambda, NULL, err) : DAE_OK;
+}
+
+/* A solver with the pivots of the described pose. NULL: there are none, or no memory. */
+static mbs_acceleration_solver *create_kept(const mbs_mechanism *m)
+{
+    mbs_acceleration_solver *c = create(m, 0, NULL);
+    dae_mech_point at = {.p = m->p0, .v = m->p0 + m->np};
+    if (c && c->saddle && !factor(c, &at)) {
+        c->kept = 1;
+        return c;
+    }
+    mbs_acceleration_destroy(c);
+    return NULL;
+}
+
+/* By a solver that lies with the data of evaluations. 0: done; else another way has to tell. */
+static int kept_at(const mbs_mechanism *m, double t, const double *y, double *a, double *lambda)
+{
+    if (m->friction) return 1;
+    mbs_data *d = mbs_take(m, 0);
+    if (!d->tried) d->solver = create_kept(m);
+    d->tried = 1;
+    int other = !d->solver || sparse_at(d->solver, t, y, a, lambda);
+    mbs_give(m, d);
+    return other;
 }
 
 dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const double *y, double *a,
@@ -384,7 +417,7 @@ dae_status mbs_mechanism_acceleration(const mbs_mechanism *m, double t, const do
 {
     int other = mbs_tree_acceleration(m, t, y, a, lambda);
     if (other < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
-    if (!other) return DAE_OK;
+    if (!other || !kept_at(m, t, y, a, lambda)) return DAE_OK;
     mbs_acceleration_solver *c = create(m, 1, err);
     if (!c) return DAE_ERR_MEMORY;
     dae_status status = mbs_acceleration_at(c, t, y, a, lambda, err);

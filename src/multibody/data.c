@@ -2,6 +2,7 @@
  * a shelf of idle data objects. An evaluation takes one from there or, where none is idle, makes one, and puts it back
  * when it ends: nobody waits for anybody, however many threads there are. (Without any memory left the evaluation waits for
  * one that another thread puts back: the first of each kind is made with the mechanism.) */
+#include "multibody/acceleration.h"
 #include "multibody/build.h"
 
 #include <stdlib.h>
@@ -41,7 +42,9 @@ static mbs_data *create(const mbs_mechanism *m, int derivatives)
 
 static void destroy(mbs_data *d)
 {
-    if (d) free(d->room);
+    if (!d) return;
+    mbs_acceleration_destroy(d->solver);
+    free(d->room);
     free(d);
 }
 
@@ -49,8 +52,8 @@ int mbs_shelf_create(mbs_mechanism *m)
 {
     m->nz = 2 * m->nv + m->nu + m->nrow + 1;
     m->shelf = calloc(1, sizeof *m->shelf);
-    for (int k = 0; m->shelf && k < 3; k++) { /* two plain ones: some evaluations ask for another inside */
-        mbs_data *d = create(m, k == 2);
+    for (int k = 0; m->shelf && k < 4; k++) { /* three plain ones: some evaluations ask for others inside */
+        mbs_data *d = create(m, k == 3);
         if (!d) return 1;
         mbs_give(m, d);
     }

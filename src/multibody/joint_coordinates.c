@@ -6,6 +6,7 @@
  * system moves positions and velocities back onto the loops, in the metric of the mass matrix. */
 #include "multibody/joint_coordinates.h"
 
+#include "linalg/kernel.h"
 #include "multibody/external.h"
 
 #include <float.h>
@@ -20,7 +21,7 @@ enum { max_corrections = 12 };
 #define ROUNDED 1e-10
 #define BENT 1e2
 #define ON_TREE 1e-9    /* a state of the bodies whose joints are open by less is one of the tree; ours */
-#define UNBALANCED 1e-9 /* of the largest force on a body: what its joint may leave; ours */
+#define UNBALANCED 1e-9 /* of the forces on a body: what its joint may leave; ours */
 #define SAME_POSE 1e-4  /* a pose that differs by more does not belong to the tree; ours */
 
 /* ---- Work space ------------------------------------------------------------------------------------------- */
@@ -203,11 +204,48 @@ static void set_orientation(const mbs_tree *t, const mbs_link *k, mbs_fit *x)
     const double ground[4] = {1, 0, 0, 0};
     mbs_quaternion_conjugate(x->parent->e ? x->parent->e : ground, a);
     mbs_quaternion_product(a, x->body->e, x->e);
-    mbs_quaternion_normalize(x->e);
+    if (!k->hinge) mbs_quaternion_normalize(x->e); /* an angle has no length */
     mbs_quaternion_conjugate(k->ei, a);
     mbs_quaternion_product(a, x->e, b);
     mbs_quaternion_product(b, k->ej, a); /* of the joint frames */
     x->angle = 2 * (a[0] < 0 ? atan2(-a[3], -a[0]) : atan2(a[3], a[0]));
+}
+
+/* Relative angular velocity and its part along h. */
+static void set_turning(const mbs_tree *t, const mbs_link *k, mbs_fit *x)
+{
+    double omega_p[3], omega[3], local[3] = {k->axis[2], k->axis[5], k->axis[8]}, h[3];
+    if (t->m->planar) {
+        x->omega[0] = x->omega[1] = 0;
+        x->turn = x->omega[2] = x->body->w[2] - x->parent->w[2];
+        return;
+    }
+    mbs_rotate(x->parent->A, x->parent->w, omega_p);
+    mbs_rotate(x->body->A, x->body->w, omega);
+    mbs_rotate(x->parent->A, local, h);
+    for (int i = 0; i < 3; i++) x->omega[i] = omega[i] - omega_p[i];
+    x->turn = mbs_dot(h, x->omega);
+}
+
+/* From point to point in the frame on the parent, and its rate. */
+static void set_sliding(const mbs_link *k, mbs_fit *x)
+{
+    const mbs_pose *parent = x->parent, *body = x->body;
+    double axes[9], u[3], b[3], d[3], omega_p[3], omega[3], sigma[3], l[3], r[3];
+    mbs_multiply(parent->A, k->axis, axes);
+    mbs_rotate(parent->A, k->si, u);
+    mbs_rotate(body->A, k->sj, b);
+    mbs_rotate(parent->A, parent->w, omega_p);
+    mbs_rotate(body->A, body->w, omega);
+    for (int i = 0; i < 3; i++) {
+        d[i] = body->r[i] + b[i] - parent->r[i] - u[i];
+        u[i] += d[i];
+    }
+    mbs_rotate_back(axes, d, x->slide);
+    mbs_cross(omega, b, l);
+    mbs_cross(omega_p, u, r);
+    for (int i = 0; i < 3; i++) sigma[i] = body->v[i] + l[i] - parent->v[i] - r[i];
+    mbs_rotate_back(axes, sigma, x->slide_rate);
 }
 
 /* The signs of the Euler parameters that follow from q, so that they come back as they are in p. */
@@ -239,43 +277,35 @@ static int other_pose(const mbs_tree *t, const workspace *w, const double *p)
     return 0;
 }
 
+/* Coordinates and rates of the joints that come nearest to (p, v), and the links there; the poses are those of (p, v). */
+static void fit_joints(const mbs_tree *t, const workspace *w, const double *p, const double *v, double *q,
+                       double *s)
+{
+    memset(&w->pose[0], 0, sizeof w->pose[0]);
+    w->pose[0].A[0] = w->pose[0].A[4] = w->pose[0].A[8] = 1;
+    mbs_set_poses(t->m, p, v, w->pose);
+    for (int n = 1; n <= t->n; n++) {
+        const mbs_link *k = &t->link[n];
+        mbs_fit fit;
+        fit.parent = &w->pose[t->link[k->parent].body];
+        fit.body = &w->pose[k->body];
+        set_orientation(t, k, &fit);
+        set_turning(t, k, &fit);
+        if (!k->hinge) set_sliding(k, &fit);
+        k->motion->fit(k, &fit, q + k->q);
+        k->motion->rates(k, &fit, s + k->s);
+    }
+    t->recursion->place(t, q, s, 0, w->state, w->pool);
+}
+
 static int from_absolute(double time, const double *p, const double *v, double *q, double *s, void *work,
                          void *user)
 {
     const mbs_tree *t = user;
     workspace w = open_work(t, work);
     (void)time;
-    memset(&w.pose[0], 0, sizeof w.pose[0]);
-    w.pose[0].A[0] = w.pose[0].A[4] = w.pose[0].A[8] = 1;
-    mbs_set_poses(t->m, p, v, w.pose);
-    for (int n = 1; n <= t->n; n++) {
-        const mbs_link *k = &t->link[n];
-        const mbs_pose *parent = &w.pose[t->link[k->parent].body], *x = &w.pose[k->body];
-        mbs_fit fit = {.parent = parent, .body = x};
-        double axes[9], h[3], u[3], b[3], d[3], omega_p[3], omega[3], sigma[3], l[3], r[3];
-        mbs_multiply(parent->A, k->axis, axes);
-        mbs_rotate(parent->A, k->si, u);
-        mbs_rotate(x->A, k->sj, b);
-        mbs_rotate(parent->A, parent->w, omega_p);
-        mbs_rotate(x->A, x->w, omega);
-        for (int i = 0; i < 3; i++) {
-            d[i] = x->r[i] + b[i] - parent->r[i] - u[i];
-            fit.omega[i] = omega[i] - omega_p[i];
-            u[i] += d[i];
-        }
-        mbs_rotate_back(axes, d, fit.slide);
-        mbs_cross(omega, b, l);
-        mbs_cross(omega_p, u, r);
-        for (int i = 0; i < 3; i++) sigma[i] = x->v[i] + l[i] - parent->v[i] - r[i];
-        mbs_rotate_back(axes, sigma, fit.slide_rate);
-        mbs_column(axes, 2, h);
-        fit.turn = t->m->planar ? fit.omega[2] : mbs_dot(h, fit.omega);
-        set_orientation(t, k, &fit);
-        k->motion->fit(k, &fit, q + k->q);
-        k->motion->rates(k, &fit, s + k->s);
-    }
+    fit_joints(t, &w, p, v, q, s);
     set_signs(t, &w, p, q);
-    t->recursion->place(t, q, s, 0, w.state, w.pool);
     poses_of(t, &w, q, s, 0);
     return other_pose(t, &w, p);
 }
@@ -466,12 +496,17 @@ static mbs_context context_of(const mbs_tree *t, const workspace *w, double time
                          .f = w->f};
 }
 
+static void forces_of(mbs_context *x)
+{
+    memset(x->f, 0, (size_t)x->m->nv * sizeof *x->f);
+    mbs_apply_forces(x);
+}
+
 /* All loads of the bodies as bias forces. */
 static void apply_loads(const mbs_tree *t, const workspace *w, mbs_context *x)
 {
     const mbs_mechanism *m = t->m;
-    memset(w->f, 0, (size_t)m->nv * sizeof *w->f);
-    mbs_apply_forces(x);
+    forces_of(x);
     for (int n = 1; n <= t->n; n++) {
         int body = t->link[n].body;
         double *p = force_of(t, w, n);
@@ -556,23 +591,39 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
 
 /* ---- Accelerations of the bodies --------------------------------------------------------------------------- */
 
-/* 1: (p, v) is not on the tree; what belongs to its joints would be an answer for another state. */
-static int is_elsewhere(const mbs_tree *t, const workspace *w, const double *p, const double *v)
+/* 1: (p, v) is not on the tree; what belongs to its joints would be an answer for another state. The links are placed by their joints, the
+ * poses by (p, v): each body against the one that it hangs on. */
+static int is_elsewhere(const mbs_tree *t, const workspace *w, const double *s)
 {
-    const mbs_mechanism *m = t->m;
-    for (int k = 1; k <= m->nbody; k++, p += m->bp, v += m->bv) {
-        const mbs_pose *x = &w->pose[k];
-        double far = fabs(x->r[0] - p[0]) + fabs(x->r[1] - p[1]), size = 1 + mbs_norm(x->r);
-        double fast = fabs(x->v[0] - v[0]) + fabs(x->v[1] - v[1]),
-               speed = 1 + mbs_norm(x->v) + mbs_norm(x->w);
-        if (m->planar) {
-            far += fabs(x->angle - p[2]);
-            fast += fabs(x->w[2] - v[2]);
+    int planar = t->m->planar, bv = t->m->bv;
+    for (int n = 1; n <= t->n; n++) {
+        const mbs_link *k = &t->link[n];
+        const mbs_pose *x = &w->pose[k->body], *parent = &w->pose[t->link[k->parent].body];
+        const double *S = w->pool + k->pool, *c;
+        double v[3], l[3], far = 0, fast = 0, size = 1, speed = 1;
+        if (k->lone) continue;
+        if (planar) {
+            const mbs_plane_state *y = (const mbs_plane_state *)w->state + n;
+            c = y->c;
+            far = fabs(y->angle - x->angle);
+            fast = fabs(y->omega - x->w[2]);
+            speed += fabs(x->w[2]);
+            l[0] = -parent->w[2] * c[1], l[1] = parent->w[2] * c[0];
         } else {
-            far += fabs(x->r[2] - p[2]);
-            for (int i = 0; i < 4; i++) far += fabs(x->e[i] - p[3 + i]);
-            fast += fabs(x->v[2] - v[2]);
-            for (int i = 0; i < 3; i++) fast += fabs(x->w[i] - v[3 + i]);
+            const mbs_link_state *y = (const mbs_link_state *)w->state + n;
+            c = y->c;
+            mbs_cross(y[k->parent - n].omega, c, l); /* it was compared before */
+            mbs_rotate(x->A, x->w, v);
+            for (int i = 0; i < 9; i++) far += fabs(y->A[i] - x->A[i]);
+            for (int i = 0; i < 3; i++) fast += fabs(y->omega[i] - v[i]);
+        }
+        for (int i = 0; i < (planar ? 2 : 3); i++) {
+            double rate = parent->v[i] + l[i];
+            for (int j = 0; j < k->dof; j++) rate += S[bv * j + i] * s[k->s + j];
+            far += fabs(parent->r[i] + c[i] - x->r[i]);
+            fast += fabs(rate - x->v[i]);
+            size += fabs(x->r[i]);
+            speed += fabs(x->v[i]) + fabs(x->w[i]);
         }
         if (!(far <= ON_TREE * size && fast <= ON_TREE * speed)) return 1;
     }
@@ -602,36 +653,116 @@ static void subtract_inertia(const mbs_mechanism *m, const double *a, double *f)
     }
 }
 
-/* lambda = (G G^T)^-1 G f, by Cholesky; what G^T lambda leaves of f goes to `left`. 1: the rows are dependent. */
-static int least_multipliers(int n, int bv, double G[6][6], const double *f, double *lambda, double *left)
+/* The rows of the joint that a link hangs on: 6 velocities of its body and of the parent each. */
+typedef struct joint_rows {
+    int count, system[6]; /* rows that count, their numbers in the system */
+    int at_point; /* the first so many hold a point in all directions, the others only turns; 0: none */
+    const double *own[6], *parent[6];
+    double value[6 * 24];
+} joint_rows;
+
+/* The velocities of a row that are looked at: x, y and the turn; all six; the turns. */
+typedef enum velocities { PLANE, SPACE, TURNS } velocities;
+
+DAE_KERNEL_BODY int velocity_of(const velocities of, int c)
 {
-    double L[6][6];
+    return of == PLANE && c == 2 ? 5 : of == TURNS ? 3 + c : c;
+}
+
+/* lambda = (G G^T)^-1 G f, G G^T = L D L^T; what G^T lambda leaves of f goes to `left`. 1: the rows are dependent. */
+DAE_KERNEL_BODY int least(const int n, const velocities of, const double *const G[], const double *f,
+                          double enough, double *lambda, double *left)
+{
+    const int bv = of == SPACE ? 6 : 3;
+    double L[6][6], LD[6][6], inverse[6]; /* of D */
     for (int i = 0; i < n; i++) {
         for (int j = 0; j <= i; j++) {
             double sum = 0, whole;
-            for (int c = 0; c < bv; c++) sum += G[i][c] * G[j][c];
+            for (int c = 0; c < bv; c++) sum += G[i][velocity_of(of, c)] * G[j][velocity_of(of, c)];
             whole = sum;
-            for (int l = 0; l < j; l++) sum -= L[i][l] * L[j][l];
+            for (int l = 0; l < j; l++) sum -= L[i][l] * LD[j][l];
+            LD[i][j] = sum;
             if (i == j && !(sum > 1e-8 * whole)) return 1;
-            L[i][j] = i == j ? 1 / sqrt(sum) : sum * L[j][j];
+            if (i == j) inverse[i] = 1 / sum;
+            else L[i][j] = sum * inverse[j];
         }
         lambda[i] = 0;
     }
-    memcpy(left, f, (size_t)bv * sizeof *f);
-    for (int pass = 0; pass < 2; pass++) { /* once more for the square of the condition */
+    for (int c = 0; c < bv; c++) left[c] = f[c];
+    for (int pass = 0; pass < 2; pass++) { /* once more where the square of the condition is seen */
         double d[6];
+        int seen = 0;
         for (int i = 0; i < n; i++) {
             d[i] = 0;
-            for (int c = 0; c < bv; c++) d[i] += G[i][c] * left[c];
+            for (int c = 0; c < bv; c++) d[i] += G[i][velocity_of(of, c)] * left[c];
             for (int l = 0; l < i; l++) d[i] -= L[i][l] * d[l];
-            d[i] *= L[i][i];
         }
         for (int i = n - 1; i >= 0; i--) {
+            d[i] *= inverse[i];
             for (int l = i + 1; l < n; l++) d[i] -= L[l][i] * d[l];
-            d[i] *= L[i][i];
             lambda[i] += d[i];
-            for (int c = 0; c < bv; c++) left[c] -= G[i][c] * d[i];
+            for (int c = 0; c < bv; c++) left[c] -= G[i][velocity_of(of, c)] * d[i];
         }
+        for (int c = 0; c < bv; c++) seen |= !(fabs(left[c]) <= enough);
+        if (!seen) break;
+    }
+    return 0;
+}
+
+/* The multipliers of a joint from the force f that it takes. Rows that hold a point have unit vectors there, so that their multipliers are
+ * the force at it, and only turns are left. */
+static int joint_multipliers(const mbs_mechanism *m, const joint_rows *rows, const double *f, double enough,
+                             double *lambda, double *left)
+{
+    int n = rows->count, k = rows->at_point;
+    const double *const *G = rows->own;
+    if (!k) return least(n, m->planar ? PLANE : SPACE, G, f, enough, lambda, left);
+    for (int c = 0; c < m->bv; c++) left[c] = c < k ? 0 : f[c];
+    for (int i = 0; i < k; i++) lambda[i] = G[i][i] * f[i];
+    for (int i = 0; i < k && m->planar; i++) left[2] -= G[i][5] * lambda[i];
+    if (m->planar) return 0;
+    for (int i = 0; i < k; i++) {
+        for (int c = 3; c < 6; c++) left[c] -= G[i][c] * lambda[i];
+    }
+    double turn[3] = {left[3], left[4], left[5]};
+    if (n == 5) return least(2, TURNS, G + 3, turn, enough, lambda + 3, left + 3);
+    return least(n - k, TURNS, G + k, turn, enough, lambda + k, left + 3);
+}
+
+/* 1: they hold other bodies too. */
+static int rows_of_joint(const mbs_tree *t, const mbs_link *k, const mbs_context *x, joint_rows *rows)
+{
+    static const double nothing[6];
+    const mbs_mechanism *m = t->m;
+    const mbs_joint_data *j = k->joint >= 0 ? &m->joint[k->joint] : NULL;
+    int parent = t->link[k->parent].body, used = 0;
+    rows->count = rows->at_point = 0;
+    for (int g = 0; j && g < j->count; g++) {
+        const mbs_row *row = &m->row[j->first + g];
+        double *value = rows->value + 24 * used;
+        used += row->count;
+        if (used > 6) return 1;
+        for (int i = 0; i < row->count; i++) {
+            memset(value + 24 * i, 0, 12 * sizeof *value);
+            if (row->nbody > 2) memset(value + 24 * i + 12, 0, 12 * sizeof *value);
+        }
+        row->type->jacobian(row, x, value);
+        for (int i = 0; i < row->count; i++) {
+            if (row->system[i] < 0) continue;
+            double *own = NULL, *on_parent = NULL, *part = value + 24 * i;
+            for (int b = 0; b < row->nbody; b++, part += 6) {
+                double **side = row->body[b] == k->body ? &own : &on_parent;
+                if (row->body[b] != k->body && row->body[b] != parent) return 1;
+                for (int c = 0; *side && c < 6; c++) (*side)[c] += part[c];
+                if (!*side) *side = part;
+            }
+            rows->own[rows->count] = own ? own : nothing;
+            rows->parent[rows->count] = on_parent ? on_parent : nothing;
+            rows->system[rows->count++] = row->system[i];
+        }
+        if (row->type == &mbs_row_coincide && g == 0 && rows->count == row->count)
+            rows->at_point = row->count;
+        else if (row->type != &mbs_row_dot1) rows->at_point = 0;
     }
     return 0;
 }
@@ -640,40 +771,23 @@ static int least_multipliers(int n, int bv, double G[6][6], const double *f, dou
 static int multipliers(const mbs_tree *t, mbs_context *x, double *f, double *lambda)
 {
     const mbs_mechanism *m = t->m;
-    static const int plane[] = {0, 1, 5}, space[] = {0, 1, 2, 3, 4, 5};
-    const int *at = m->planar ? plane : space;
     for (int n = t->n; n > 0; n--) {
         const mbs_link *k = &t->link[n];
-        double G[6][6], on_parent[6][6], value[6], left[6], *own = f + (size_t)m->bv * (size_t)(k->body - 1),
-                                                            size = 1;
-        int parent = t->link[k->parent].body, system[6], count = 0;
-        const mbs_joint_data *j = k->joint >= 0 ? &m->joint[k->joint] : NULL;
-        for (int g = 0; j && g < j->count; g++) {
-            const mbs_row *row = &m->row[j->first + g];
-            double rows[72] = {0};
-            row->type->jacobian(row, x, rows);
-            for (int i = 0; i < row->count; i++) {
-                if (row->system[i] < 0) continue;
-                if (count == 6) return 1;
-                memset(G[count], 0, sizeof G[count]);
-                memset(on_parent[count], 0, sizeof on_parent[count]);
-                for (int b = 0; b < row->nbody; b++) {
-                    if (row->body[b] != k->body && row->body[b] != parent) return 1;
-                    double *to = row->body[b] == k->body ? G[count] : on_parent[count];
-                    for (int c = 0; c < m->bv; c++) to[c] += rows[24 * i + 6 * b + at[c]];
-                }
-                system[count++] = row->system[i];
-            }
-        }
-        for (int c = 0; c < m->bv; c++) size = fmax(size, fabs(own[c]));
-        if (least_multipliers(count, m->bv, G, own, value, left)) return 1;
+        joint_rows rows;
+        double value[6], left[6], *own = f + (size_t)m->bv * (size_t)(k->body - 1), size = 1;
+        int parent = t->link[k->parent].body;
+        for (int c = 0; c < m->bv; c++) size += fabs(own[c]);
+        if (rows_of_joint(t, k, x, &rows) ||
+            joint_multipliers(m, &rows, own, 4 * DBL_EPSILON * size, value, left))
+            return 1;
         for (int c = 0; c < m->bv; c++) {
             if (!(fabs(left[c]) <= UNBALANCED * size)) return 1;
         }
-        for (int i = 0; i < count; i++) {
-            lambda[system[i]] = value[i];
+        for (int i = 0; i < rows.count; i++) {
+            lambda[rows.system[i]] = value[i];
             for (int c = 0; parent && c < m->bv; c++)
-                f[(size_t)m->bv * (size_t)(parent - 1) + (size_t)c] -= on_parent[i][c] * value[i];
+                f[(size_t)m->bv * (size_t)(parent - 1) + (size_t)c] -=
+                    rows.parent[i][velocity_of(m->planar ? PLANE : SPACE, c)] * value[i];
         }
     }
     return 0;
@@ -684,13 +798,14 @@ int mbs_tree_acceleration(const mbs_mechanism *m, double time, const double *y, 
     const mbs_tree *t = m->tree;
     if (!t || t->nloop || m->friction) return 1;
     size_t nz = (size_t)(t->nq + t->ns), nv = (size_t)m->nv;
-    char *memory = malloc(t->form.work_size + (nz + 2 * nv) * sizeof(double));
+    char *memory = malloc(t->form.work_size + (nz + nv) * sizeof(double));
     if (!memory) return -1;
-    double *z = (double *)(void *)(memory + t->form.work_size), *out = z + nz, *f = out + nv, base[6] = {0};
+    double *z = (double *)(void *)(memory + t->form.work_size), *out = z + nz, base[6] = {0};
     const double *v = y + m->np, *u = v + m->nv;
     workspace w = open_work(t, memory);
     mbs_context x = context_of(t, &w, time, u);
-    int bad = from_absolute(time, y, v, z, z + t->nq, memory, (void *)t) || is_elsewhere(t, &w, y, v);
+    fit_joints(t, &w, y, v, z, z + t->nq);
+    int bad = is_elsewhere(t, &w, z + t->nq);
     if (!bad) {
         set_loads(t, &w, &x, base);
         bad = t->recursion->eliminate(t, w.state, w.pool);
@@ -698,13 +813,12 @@ int mbs_tree_acceleration(const mbs_mechanism *m, double time, const double *y, 
     if (!bad) {
         t->recursion->accelerate(t, base, w.state, w.pool, w.sdot);
         body_accelerations(t, &w, base, out);
-        for (size_t i = 0; i < nv; i++) bad |= !isfinite(out[i]);
+        for (size_t i = 0; !lambda && i < nv; i++) bad |= !isfinite(out[i]); /* multipliers would tell */
     }
     if (!bad && lambda) {
-        const dae_mech *s = &m->system.mech;
-        s->force(&(dae_mech_point){.t = time, .p = y, .v = v, .u = u}, f, s->user);
-        subtract_inertia(m, out, f);
-        bad = multipliers(t, &x, f, lambda);
+        if (!t->with_loads) forces_of(&x);
+        subtract_inertia(m, out, w.f);
+        bad = multipliers(t, &x, w.f, lambda);
     }
     if (!bad && a) memcpy(a, out, nv * sizeof *a);
     free(memory);

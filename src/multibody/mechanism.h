@@ -222,16 +222,18 @@ typedef struct mbs_external mbs_external; /* external.h */
 
 /* data.c: what one evaluation writes. */
 typedef struct mbs_data {
-    int derivatives; /* 1: with room for them, where the mechanism is not too large */
-    double *room;    /* all of it: */
-    mbs_pose *pose;  /* nbody+1 */
-    double *work;    /* of expressions */
-    double *f;       /* nv */
-    double *heap;    /* for duals, or NULL */
-    double *J;       /* nv * nz, or NULL */
-    int known;       /* 1: f and J are those of all applied forces at */
-    double *key;     /* this point: t, p, v, u, lambda */
-    unsigned sides;  /* and these sides, in short */
+    int derivatives;                        /* 1: with room for them, where the mechanism is not too large */
+    double *room;                           /* all of it: */
+    mbs_pose *pose;                         /* nbody+1 */
+    double *work;                           /* of expressions */
+    double *f;                              /* nv */
+    double *heap;                           /* for duals, or NULL */
+    double *J;                              /* nv * nz, or NULL */
+    int known;                              /* 1: f and J are those of all applied forces at */
+    double *key;                            /* this point: t, p, v, u, lambda */
+    unsigned sides;                         /* and these sides, in short */
+    struct mbs_acceleration_solver *solver; /* of mbs_mechanism_acceleration, or NULL */
+    int tried;                              /* 1: it was made, or cannot be */
 } mbs_data;
 
 enum { MBS_IDLE = 16 }; /* data objects that are kept for later, of each kind */

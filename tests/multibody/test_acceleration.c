@@ -116,6 +116,34 @@ static void accelerations_of_the_library_are_the_dense_ones(void **state)
     }
 }
 
+/* Pivots are kept from call to call, those of the described pose: what a state gets does not depend on the states before it, and a singular
+ * one in between leaves nothing behind. */
+static void accelerations_do_not_depend_on_those_before(void **state)
+{
+    static const char *const name[] = {"four_bar", "peaucellier", "bricard", "parallel_four_bar"};
+    (void)state;
+    for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+        mbs_mechanism *c = load(name[k]), *fresh = load(name[k]);
+        const dae_mech *s = &mbs_mechanism_system(c)->mech;
+        size_t n = (size_t)(s->nv + s->nlambda), size = (size_t)dae_system_size(mbs_mechanism_system(c));
+        double *y = calloc(size, sizeof *y), *other = calloc(size, sizeof *other),
+               *x = calloc(2 * n, sizeof *x);
+        dae_error err = {0};
+        random_state(s, y);
+        assert_true(mbs_mechanism_initial(c, other, &err) >= 0);
+        mbs_mechanism_acceleration(c, 0, other, x, x + s->nv, &err);
+        memset(other, 0, size * sizeof *other); /* all bodies in one place */
+        for (int q = 0; q < s->nquaternion; q++) other[s->quaternion[q]] = 1;
+        mbs_mechanism_acceleration(c, 0, other, x, x + s->nv, &err);
+        assert_int_equal(mbs_mechanism_acceleration(c, 0, y, x, x + s->nv, &err), DAE_OK);
+        assert_int_equal(mbs_mechanism_acceleration(fresh, 0, y, x + n, x + n + s->nv, &err), DAE_OK);
+        assert_memory_equal(x, x + n, n * sizeof *x);
+        free(y), free(other), free(x);
+        mbs_mechanism_destroy(c);
+        mbs_mechanism_destroy(fresh);
+    }
+}
+
 /* All bars of a parallelogram on one line: the rank drops by one, multipliers are not unique. */
 static void singular_pose_gets_the_least_solution(void **state)
 {
@@ -134,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_of_chains_are_the_dense_ones),
         cmocka_unit_test(accelerations_of_the_library_are_the_dense_ones),
+        cmocka_unit_test(accelerations_do_not_depend_on_those_before),
         cmocka_unit_test(singular_pose_gets_the_least_solution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,16 +52,39 @@ typedef struct candidate {
     double value;
 } candidate;
 
+/* A set of rows or of columns, one bit each. */
+typedef uint64_t set;
+_Static_assert(PROGRAM_LARGEST <= 64, "a set has a bit for each row");
+
+static set bit(int i)
+{
+    return (set)1 << i;
+}
+
+/* Takes the least of a set that is not empty. */
+static int take(set *rest)
+{
+    int i = 0;
+#ifdef __GNUC__
+    i = __builtin_ctzll(*rest);
+#else
+    while (!(*rest >> i & 1)) i++;
+#endif
+    *rest &= *rest - 1;
+    return i;
+}
+
 /* The anchor while it is eliminated, rows and columns in their own order. */
 typedef struct anchored {
     int n;
-    unsigned char filled[PROGRAM_LARGEST][PROGRAM_LARGEST]; /* [row][column]: 1 of the matrix, 2 filled in */
-    double a[PROGRAM_LARGEST][PROGRAM_LARGEST];
+    set given[PROGRAM_LARGEST];                              /* by rows: the entries of the matrix */
+    set row[PROGRAM_LARGEST], column[PROGRAM_LARGEST];       /* these and those filled in */
+    set rows_left, columns_left;                             /* without the pivots so far */
+    double a[PROGRAM_LARGEST][PROGRAM_LARGEST];              /* [row][column] */
     double scale[PROGRAM_LARGEST];                           /* largest entry of every row */
     int in_row[PROGRAM_LARGEST], in_column[PROGRAM_LARGEST]; /* entries that are left */
     int row_level[PROGRAM_LARGEST],
         column_level[PROGRAM_LARGEST]; /* pivots before it that depend on one another */
-    unsigned char row_done[PROGRAM_LARGEST], column_done[PROGRAM_LARGEST];
     candidate pivot[PROGRAM_LARGEST];
     int updates, elements; /* of the pivots so far */
 } anchored;
@@ -71,15 +95,19 @@ static int spread(anchored *m, int n, const int *colptr, const int *rowind, cons
     m->n = n;
     m->elements = colptr[n];
     for (int j = 0; j < n; j++) {
+        m->rows_left |= bit(j);
+        m->columns_left |= bit(j);
         for (int k = colptr[j]; k < colptr[j + 1]; k++) {
             int i = rowind[k];
-            m->filled[i][j] = 1;
+            m->row[i] |= bit(j);
+            m->column[j] |= bit(i);
             m->a[i][j] = value[k];
             m->in_row[i]++;
             m->in_column[j]++;
             m->scale[i] = fmax(m->scale[i], fabs(value[k]));
         }
     }
+    memcpy(m->given, m->row, sizeof m->row);
     for (int i = 0; i < n; i++) {
         if (!(m->scale[i] > 0)) return 1;
     }
@@ -91,15 +119,16 @@ static int choose(const anchored *m, double tolerance, candidate *best)
 {
     int least = INT_MAX;
     double size[PROGRAM_LARGEST], most = 0;
-    for (int j = 0; j < m->n; j++) {
+    for (set columns = m->columns_left; columns;) {
+        int j = take(&columns);
         double largest = 0;
-        if (m->column_done[j]) continue;
-        for (int i = 0; i < m->n; i++) {
-            size[i] = m->row_done[i] || !m->filled[i][j] ? 0 : fabs(m->a[i][j]) / m->scale[i];
-            largest = fmax(largest, size[i]);
+        for (set rows = m->column[j] & m->rows_left; rows;) {
+            int i = take(&rows);
+            size[i] = fabs(m->a[i][j]) / m->scale[i];
+            largest = size[i] > largest ? size[i] : largest;
         }
-        for (int i = 0; i < m->n; i++) {
-            int level = larger(m->row_level[i], m->column_level[j]);
+        for (set rows = m->column[j] & m->rows_left; rows;) {
+            int i = take(&rows), level = larger(m->row_level[i], m->column_level[j]);
             int cost = (m->in_row[i] - 1) * (m->in_column[j] - 1) + WAIT * level;
             if (!(size[i] > 0) || size[i] < tolerance * largest) continue;
             if (cost > least || (cost == least && size[i] <= most)) continue;
@@ -115,27 +144,32 @@ static void eliminate(anchored *m, const candidate *c)
 {
     int right = m->in_row[c->row] - 1, below = m->in_column[c->column] - 1;
     int next = larger(m->row_level[c->row], m->column_level[c->column]) + 1;
-    m->row_done[c->row] = m->column_done[c->column] = 1;
+    m->rows_left &= ~bit(c->row);
+    m->columns_left &= ~bit(c->column);
     m->updates += right * below;
-    for (int j = 0; j < m->n; j++) {
-        if (m->column_done[j] || !m->filled[c->row][j]) continue;
+    set pivots = m->row[c->row] & m->columns_left;
+    for (set columns = pivots; columns;) {
+        int j = take(&columns);
         m->in_column[j]--;
         if (below) m->column_level[j] = larger(m->column_level[j], next);
     }
-    for (int i = 0; i < m->n; i++) {
-        if (m->row_done[i] || !m->filled[i][c->column]) continue;
+    for (set rows = m->column[c->column] & m->rows_left; rows;) {
+        int i = take(&rows);
         double l = m->a[i][c->column] / c->value;
         m->in_row[i]--;
         if (right) m->row_level[i] = larger(m->row_level[i], next);
-        for (int j = 0; j < m->n; j++) {
-            if (m->column_done[j] || !m->filled[c->row][j]) continue;
+        for (set columns = pivots; columns;) {
+            int j = take(&columns);
             m->a[i][j] -= l * m->a[c->row][j];
-            if (m->filled[i][j]) continue;
-            m->filled[i][j] = 2;
+        }
+        for (set fill = pivots & ~m->row[i]; fill;) {
+            int j = take(&fill);
+            m->column[j] |= bit(i);
             m->in_row[i]++;
             m->in_column[j]++;
             m->elements++;
         }
+        m->row[i] |= pivots;
     }
 }
 
@@ -172,9 +206,10 @@ static void number(numbering *d, program *p, const anchored *m)
         int lower = l < m->n, i = lower ? l : 2 * m->n - 1 - l, count = lower ? i : m->n - i;
         if (l == m->n) p->upper = e;
         for (int k = 0; k < count; k++) {
-            int j = lower ? i - 1 - k : i + k, filled = m->filled[p->row_of[i]][p->column_of[j]];
-            if (filled == 2) p->fill[p->fills++] = e;
-            d->at[i][j] = filled ? e++ : -1;
+            int j = lower ? i - 1 - k : i + k;
+            set entry = bit(p->column_of[j]) & m->row[p->row_of[i]];
+            if (entry & ~m->given[p->row_of[i]]) p->fill[p->fills++] = e;
+            d->at[i][j] = entry ? e++ : -1;
         }
         if (!lower) p->side[i] = e++;
     }
