@@ -134,6 +134,16 @@ static int spectral_radius(rkc *m, double t, const double *y, const double *f)
     return 0;
 }
 
+/* After a rejection: where rho was too small, f grew along the direction that was missed. */
+static void turn_direction(rkc *m)
+{
+    double grown = 0, length = norm(m->n, m->v);
+    for (int i = 0; i < m->n; i++) grown += (m->f1[i] - m->f0[i]) * (m->f1[i] - m->f0[i]);
+    grown = sqrt(grown);
+    if (!(grown > 0 && grown <= DBL_MAX && length > 0)) return;
+    for (int i = 0; i < m->n; i++) m->v[i] = m->v[i] / length + (m->f1[i] - m->f0[i]) / grown;
+}
+
 static double weight(const rkc *m, int i, const double *a, const double *b)
 {
     return m->ivp->atol[i] + m->ivp->rtol[i] * fmax(fabs(a[i]), fabs(b[i])) + DBL_MIN;
@@ -371,6 +381,7 @@ static dae_status step(void *self)
                 r ? NAN : err, count, r ? "undefined" : "error");
         ivp->stats->rejected++;
         h *= r ? 0.1 : fmax(0.1, SAFETY / cbrt(err));
+        if (s->age != 0 && !r) turn_direction(m);
         if (s->age != 0 && (r = spectral_radius(m, s->t, m->y0, m->f0)))
             return evaluation_failed(m, r, "at the start of a step");
     }

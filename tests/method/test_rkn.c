@@ -164,8 +164,8 @@ static void counts_on_the_pleiades(void **state)
     for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
         dae_stats stats;
         double digits = run_pleiades(run[k].method, "0", run[k].tol, &stats);
-        if (!(fabs((double)stats.steps / run[k].steps - 1) < 0.05) ||
-            !(fabs((double)stats.f / run[k].f - 1) < 0.05) || !(fabs(digits - run[k].mescd) < 0.6))
+        if (!(fabs((double)stats.steps / run[k].steps - 1) < 0.03) ||
+            !(fabs((double)stats.f / run[k].f - 1) < 0.03) || !(fabs(digits - run[k].mescd) < 0.6))
             fail_msg("%s at %g: %ld steps, f %ld, %.2f digits; expected %g, %g, %g", run[k].method,
                      run[k].tol, stats.steps, stats.f, digits, run[k].steps, run[k].f, run[k].mescd);
     }

@@ -118,7 +118,7 @@ typedef struct vode {
     double *z;                 /* order_max + 1 rows of ld: the Nordsieck array */
     double *a, *a_saved;       /* correction, and that of the step before an order decision */
     double *y0, *r;            /* predicted y, predicted z_1/l_1 */
-    double *y, *f0, *f, *b;    /* iterate, f at y0 and at y, right-hand side and increment */
+    double *y, *f0, *b;        /* iterate, f at y0; f at y, then right-hand side and increment */
     double *w;                 /* reciprocal weights */
     const double *rtol, *atol; /* tolerances: of the driver, or these (padded): */
     double *rtol_own, *atol_own;
@@ -141,12 +141,12 @@ DAE_KERNEL_BODY void advance_body(int q, int ld, double *z, const double *l, con
                                   const double *rtol, const double *atol, double *w){
     DAE_NORDSIECK_BY_ORDER(q, dae_nordsieck_advance(Q, ld, z, l, a, y, rtol, atol, w))}
 
-/* b = cf f - cr (r + a), a NULL: zero */
+/* b = cf f - cr r, or with a (f is in b) b = cf b - cr (r + a) */
 DAE_KERNEL_BODY void equation_body(int ld, double cf, const double *restrict f, double cr,
                                    const double *restrict r, const double *restrict a, double *restrict b)
 {
     if (a) {
-        for (int i = 0; i < (ld & ~3); i++) b[i] = cf * f[i] - cr * (r[i] + a[i]);
+        for (int i = 0; i < (ld & ~3); i++) b[i] = cf * b[i] - cr * (r[i] + a[i]);
     } else {
         for (int i = 0; i < (ld & ~3); i++) b[i] = cf * f[i] - cr * r[i];
     }
@@ -245,11 +245,11 @@ static void *create(dae_ivp *ivp, const vode_options *o, int adams, dae_error *e
     v->bias = v->classic || adams ? BIAS : BIAS_BDF;
     v->bias_up = v->classic || adams ? BIAS_UP : BIAS_BDF_UP;
     v->st = dae_arena_take(ivp->arena, 1, sizeof *v->st);
-    double *block = dae_arena_reals(ivp->arena, (size_t)ld * (size_t)(v->order_max + 1 + 11));
+    double *block = dae_arena_reals(ivp->arena, (size_t)ld * (size_t)(v->order_max + 1 + 10));
     if (!v->functional) v->J = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(&ivp->jacobian, n));
     if (dae_arena_failed(ivp->arena)) goto memory;
-    double **vector[] = {&v->a, &v->a_saved, &v->y0, &v->r,        &v->y,       &v->f0,
-                         &v->f, &v->b,       &v->w,  &v->rtol_own, &v->atol_own};
+    double **vector[] = {&v->a,  &v->a_saved, &v->y0, &v->r,        &v->y,
+                         &v->f0, &v->b,       &v->w,  &v->rtol_own, &v->atol_own};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++, block += ld) *vector[k] = block;
     v->z = block;
     take_arrays(v);
@@ -299,7 +299,7 @@ static double first_step(vode *v, double t, const double *f0)
     if (hi < lo || !(g > 0)) return g > 0 ? g : lo;
     for (int k = 1, trouble = 0; k <= 4; k++) {
         for (int i = 0; i < v->n; i++) v->y[i] = v->z[i] + d * g * f0[i];
-        int bad = dae_ivp_f(v->ivp, t + d * g, v->y, v->f);
+        int bad = dae_ivp_f(v->ivp, t + d * g, v->y, v->b);
         if (bad < 0) return -1;
         if (bad > 0) {
             if (++trouble > 40) return lo;
@@ -307,7 +307,7 @@ static double first_step(vode *v, double t, const double *f0)
             k--;
             continue;
         }
-        for (int i = 0; i < v->n; i++) v->b[i] = (v->f[i] - f0[i]) / g;
+        for (int i = 0; i < v->n; i++) v->b[i] = (v->b[i] - f0[i]) / g;
         double ydd = norm(v, v->b), next = ydd * hi * hi > 2 ? sqrt(2 / ydd) : sqrt(g * hi), ratio = next / g;
         if (k == 4 || (ratio > 0.5 && ratio < 2)) {
             g = next;
@@ -495,8 +495,8 @@ static outcome factor(vode *v, double t, double gam, int new_jac)
     return bad ? FAILED : CONVERGED;
 }
 
-/* The iteration for one part of a from 0, its f(t, y0) being known. */
-static outcome iterate(vode *v, dae_part part, double t, double gam, int new_jac, const double *f)
+/* The iteration for one part of a from 0, its f(t, y0) being known: in f0, of what follows the first part in b. */
+static outcome iterate(vode *v, dae_part part, double t, double gam, int new_jac)
 {
     vode_state *st = v->st;
     dae_ivp *ivp = v->ivp;
@@ -514,7 +514,7 @@ static outcome iterate(vode *v, dae_part part, double t, double gam, int new_jac
         st->crate = 1;
     }
     for (int m = 0;; m++) {
-        v->equation(v->ld, cf, f, cr, v->r, m || rest ? v->a : NULL, v->b);
+        v->equation(v->ld, cf, v->f0, cr, v->r, m || rest ? v->a : NULL, v->b);
         solve_linear(v, part);
         ivp->stats->newton++;
         double del = sqrt(v->correct(v->ld, v->b, v->y0, v->w, m == 0 && !rest, v->a, v->y) / n);
@@ -530,9 +530,8 @@ static outcome iterate(vode *v, dae_part part, double t, double gam, int new_jac
         }
         if (m + 1 == most || (m >= 1 && del > DIVERGED * del_old) || !(del <= DBL_MAX)) return FAILED;
         del_old = del;
-        int bad = evaluate(v, part, t, v->y, v->f, NULL);
+        int bad = evaluate(v, part, t, v->y, v->b, NULL);
         if (bad) return bad < 0 ? STOP : FAILED;
-        f = v->f;
     }
 }
 
@@ -540,12 +539,12 @@ static outcome iterate(vode *v, dae_part part, double t, double gam, int new_jac
 static outcome iterate_parts(vode *v, double t, double gam, int new_jac)
 {
     dae_part first = first_part(v);
-    outcome o = iterate(v, first, t, gam, new_jac, v->f0);
+    outcome o = iterate(v, first, t, gam, new_jac);
     if (o != CONVERGED || first == DAE_PART_ALL) return o;
     if (v->st->norm_a > v->st->formula.t2 && !v->fixed) return o;
-    int bad = dae_ivp_f(v->ivp, t, v->y, v->f);
+    int bad = dae_ivp_f(v->ivp, t, v->y, v->b);
     if (bad) return bad < 0 ? STOP : FAILED;
-    return iterate(v, DAE_PART_REST, t, gam, new_jac, v->f);
+    return iterate(v, DAE_PART_REST, t, gam, new_jac);
 }
 
 /* Solves for a at t, predicted values in y0 and r; factors where it has to. */
@@ -634,13 +633,13 @@ static dae_status failed_error_test(vode *v, double dsm, int fails)
         rescale(v, floor);
     } else {
         st->h *= floor;
-        int bad = dae_ivp_f(ivp, st->t, v->classic ? v->y : v->z, v->f);
+        int bad = dae_ivp_f(ivp, st->t, v->classic ? v->y : v->z, v->b);
         if (bad < 0) return stopped(v);
         if (bad)
             return dae_ivp_fail(ivp, DAE_ERR_UNDEFINED,
                                 "t = %.10g: the right-hand side cannot be evaluated at an accepted point",
                                 st->t);
-        for (int i = 0; i < v->n; i++) v->z[v->ld + i] = st->h * v->f[i];
+        for (int i = 0; i < v->n; i++) v->z[v->ld + i] = st->h * v->b[i];
         st->tau[0] = st->h;
         st->same = 0;
         st->wait = WAIT_RESTART;
