@@ -108,7 +108,7 @@ fuzz-equations: build ## the same with equation files
 	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -x c tests/fuzz/equations_entry.h -x none build-fuzz/equations/*.o build/src/libdaedalus.a \
 	    $$(sed -n 's/.*LINK_LIBRARIES = .*libdaedalus.a *\(.*cmocka.*\)/\1/p' build/build.ninja | head -1) -lm -o build-fuzz/fuzz_equations
 	@mkdir -p build-fuzz/equations-corpus
-	ASAN_OPTIONS=malloc_context_size=2:quarantine_size_mb=4 build-fuzz/fuzz_equations -dict=tests/fuzz/equations.dict -entropic=0 \
+	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=malloc_context_size=2:quarantine_size_mb=4 build-fuzz/fuzz_equations -dict=tests/fuzz/equations.dict -entropic=0 \
 	    -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2000 -max_len=3000 \
 	    -artifact_prefix=build-fuzz/ build-fuzz/equations-corpus tests/equations/models models
 

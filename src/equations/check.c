@@ -106,10 +106,10 @@ static int *states_of(check *c)
 static const char *form_reason(check *c)
 {
     const dae_equation_system *s = c->p->forms ? c->p->forms->model : NULL;
-    const char *reason = "", *form = c->p->formulation, *method = c->p->method;
+    const char *reason = "", *form = c->p->formulation, *method = c->p->method, *own;
     if (!c->p->forms || (form && strcmp(form, "auto") != 0)) return reason;
     c->p->forms->choose(c->p->forms, method && strcmp(method, "auto") != 0 ? dae_method_find(method) : NULL,
-                        &reason);
+                        &own, &reason);
     if (dae_graph_failed(s->model->graph) == DAE_GRAPH_STARVED) c->starved = 1;
     return reason;
 }
@@ -216,8 +216,9 @@ static void write_json(check *c)
         put_member(c, "reason", c->choice.reason);
     }
     put_places(c, "warnings", c->messages->note, notes_kept(c), 0);
-    put(c, ",\"errors\":[");
-    put(c, "]");
+    dae_message run = {.place = {0, 0}};
+    snprintf(run.text, sizeof run.text, "%.*s", (int)sizeof run.text - 1, c->err.text);
+    put_places(c, "errors", &run, c->err.status < 0, 1);
     put(c, "}\n");
 }
 
@@ -318,8 +319,9 @@ static void write_text(check *c, const char *text, size_t length, const char *fi
     put_states(c);
     if (c->run) {
         const char *form = form_reason(c);
+        const char *why = strcmp(form, c->choice.reason) ? c->choice.reason : ""; /* of both: once */
         put(c, "  route        %s%s%s%s, solver %s%s%s\n", route_of(c), form[0] ? " (" : "", form,
-            form[0] ? ")" : "", c->choice.method, c->choice.reason[0] ? ": " : "", c->choice.reason);
+            form[0] ? ")" : "", c->choice.method, why[0] ? ": " : "", why);
     }
     for (int k = 0; k < notes_kept(c); k++)
         put(c, "  note         line %d: %s\n", c->messages->note[k].place.line, c->messages->note[k].text);

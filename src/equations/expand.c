@@ -31,23 +31,35 @@ void dae_expand_choose(reader *r, const context *c, const statement *s, const st
 
 /* ---- Equations ----------------------------------------------------------------------------------- */
 
+/* The values of the loops around, from outside, and of element k of an array: up to `most`; how many there are. */
+static int loops_of(const reader *r, const context *c, const value *shape, int k, int most, double *out)
+{
+    const local *loops[8];
+    int depth = 0, n = 0;
+    for (const local *l = c->locals; l && depth < 8; l = l->up) loops[depth++] = l;
+    while (depth-- > 0) {
+        if (n < most) out[n] = dae_model_constant(r->m, loops[depth]->value.node);
+        n++;
+    }
+    if (shape->ndim) {
+        if (n < most) out[n] = k + 1;
+        n++;
+    }
+    return n;
+}
+
 /* "rod", in loops "contact[2]". */
 static const char *label_of(reader *r, const context *c, const char *name, const value *shape, int k)
 {
+    enum { most = 9 };
     char text[200];
-    size_t n;
+    double index[most];
     if (!name) return NULL;
-    n = (size_t)snprintf(text, sizeof text, "%s%s", c->scope->prefix, name);
-    int open = 0;
-    const local *loops[8];
-    int depth = 0;
-    for (const local *l = c->locals; l && depth < 8; l = l->up) loops[depth++] = l;
-    while (depth-- > 0 && n < sizeof text - 16)
-        n += (size_t)dae_snprintf(text + n, sizeof text - n, "%c%g", open++ ? ',' : '[',
-                                  dae_model_constant(r->m, loops[depth]->value.node));
-    if (shape->ndim && n < sizeof text - 16)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%c%d", open++ ? ',' : '[', k + 1);
-    if (open && n < sizeof text - 1) n += (size_t)snprintf(text + n, sizeof text - n, "]");
+    size_t n = (size_t)snprintf(text, sizeof text, "%s%s", c->scope->prefix, name);
+    int depth = loops_of(r, c, shape, k, most, index);
+    for (int i = 0; i < depth && i < most && n < sizeof text - 16; i++)
+        n += (size_t)dae_snprintf(text + n, sizeof text - n, "%c%g", i ? ',' : '[', index[i]);
+    if (depth && n < sizeof text - 1) n += (size_t)snprintf(text + n, sizeof text - n, "]");
     return dae_store_text(r->store, text, n < sizeof text ? n : sizeof text - 1);
 }
 
@@ -98,8 +110,11 @@ static void add_equation(reader *r, const context *c, const statement *s)
                                        : "the equation contains no variable and cannot hold");
             return;
         }
-        m->equation[m->nequation++] =
-            (dae_model_equation){.node = node, .label = label_of(r, c, s->name, &a, k), .place = s->place};
+        dae_model_equation *q = &m->equation[m->nequation++];
+        double index[2] = {0, 0};
+        *q = (dae_model_equation){.node = node, .label = label_of(r, c, s->name, &a, k), .place = s->place};
+        q->nloop = loops_of(r, c, &a, k, 2, index);
+        for (int i = 0; i < 2; i++) q->loop[i] = (int)index[i];
     }
 }
 

@@ -425,6 +425,11 @@ static void put_system(writer *x)
                "jacobian_row};\n");
     else if (x->flow.f) PUT(x, "    s->structure.jacobian = (dae_pattern){.storage = DAE_DENSE};\n");
     if (s->structure.index) PUT(x, "    s->structure.index = variable_index;\n");
+    if (s->structure.second_order)
+        PUT(x,
+            "    s->structure.second_order = %d;\n    s->structure.no_velocities = %d;\n    "
+            "s->structure.autonomous = %d;\n",
+            s->structure.second_order, s->structure.no_velocities, s->structure.autonomous);
     if (x->switches) {
         PUT(x,
             "    for (int i = 0; i < SWITCHES; i++) no_run.side[i] = DAE_SIDE_FREE;\n"

@@ -9,7 +9,7 @@
  * Jumps are located, and so are kinks by which states decide. Other continuous kinks are not: in networks many stand on their corners (flows that
  * are zero), and all that a stiff method loses there is a step that its error test shortens (water at 1e-4: 19 steps, 9363 with all of
  * them located; with those of states 78, and no digit more). Nor are those of large systems, which are such networks. */
-#include "equations/forms.h"
+#include "equations/form_base.h"
 
 #include "core/error.h"
 #include "equations/entries.h"
@@ -23,8 +23,7 @@
 enum { DENSE = 60 }; /* length of X up to which the Jacobian is dense */
 
 typedef struct index1 {
-    dae_equation_system *s;
-    dae_reduced *d; /* chooses the states */
+    dae_form_base base; /* d chooses the states */
     dae_arena *arena;
     int n, total, dof; /* of z; of X; states */
     int nequation;     /* with their derivatives */
@@ -37,25 +36,18 @@ typedef struct index1 {
     int *to;
     double *mass; /* n */
     dae_evaluator *residual, *jacobian;
-    double *residual_work, *jacobian_work, *out, *X, *y;
-    dae_sides *sides; /* and discrete values */
-    unsigned char *changed;
-    int started;
+    double *residual_work, *jacobian_work, *out;
 } index1;
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------------------- */
 
-static void start_evaluators(index1 *x)
+static void start_evaluators(void *user)
 {
-    dae_evaluator_start(x->residual, x->residual_work, x->s->parameter, dae_sides_discrete(x->sides));
-    dae_evaluator_start(x->jacobian, x->jacobian_work, x->s->parameter, dae_sides_discrete(x->sides));
-}
-
-static int take_discrete(index1 *x, const double *values)
-{
-    if (!dae_sides_take(x->sides, values)) return 0;
-    start_evaluators(x);
-    return 1;
+    index1 *x = user;
+    dae_evaluator_start(x->residual, x->residual_work, x->base.s->parameter,
+                        dae_sides_discrete(x->base.sides));
+    dae_evaluator_start(x->jacobian, x->jacobian_work, x->base.s->parameter,
+                        dae_sides_discrete(x->base.sides));
 }
 
 static void to_X(const index1 *x, const double *z, double *X)
@@ -66,18 +58,18 @@ static void to_X(const index1 *x, const double *z, double *X)
 /* The point z with its discrete values and sides. */
 static void take_point(index1 *x, double t, const double *z)
 {
-    take_discrete(x, z + x->total);
-    to_X(x, z, x->X);
-    if (dae_sides_follow(x->sides, t, x->X)) start_evaluators(x);
+    dae_form_base_take(&x->base, z + x->total);
+    to_X(x, z, x->base.X);
+    if (dae_sides_follow(x->base.sides, t, x->base.X)) start_evaluators(x);
 }
 
 static int rhs(double t, const double *z, double *f, void *user)
 {
     index1 *x = user;
-    const int *state = dae_reduced_states(x->d);
+    const int *state = dae_reduced_states(x->base.d);
     take_point(x, t, z);
-    dae_evaluator_run(x->residual, x->residual_work, t, x->X, x->out);
-    for (int k = 0; k < x->dof; k++) f[k] = x->X[state[k] + 1];
+    dae_evaluator_run(x->residual, x->residual_work, t, x->base.X, x->out);
+    for (int k = 0; k < x->dof; k++) f[k] = x->base.X[state[k] + 1];
     memcpy(f + x->dof, x->out, (size_t)x->nequation * sizeof *f);
     for (int k = x->total; k < x->n; k++) f[k] = 0;
     return 0;
@@ -87,7 +79,7 @@ static int jac(double t, const double *z, double *values, void *user)
 {
     index1 *x = user;
     take_point(x, t, z);
-    dae_evaluator_run(x->jacobian, x->jacobian_work, t, x->X, x->out);
+    dae_evaluator_run(x->jacobian, x->jacobian_work, t, x->base.X, x->out);
     for (int e = 0; e < x->entry.count; e++) values[x->to[e]] = x->out[e];
     for (int k = 0; k < x->dof; k++) values[x->to[x->entry.count + k]] = 1;
     return 0;
@@ -97,8 +89,8 @@ static int point(dae_form *f, double t, const double *z, const double **X, const
 {
     index1 *x = f->self;
     take_point(x, t, z);
-    *X = x->X;
-    *discrete = dae_sides_discrete(x->sides);
+    *X = x->base.X;
+    *discrete = dae_sides_discrete(x->base.sides);
     return 0;
 }
 
@@ -120,13 +112,13 @@ static int switch_values(double t, const double *z, const int *side, double *mar
 {
     index1 *x = user;
     take_point(x, t, z);
-    dae_sides_values(x->sides, t, x->X, side, margin, next);
+    dae_sides_values(x->base.sides, t, x->base.X, side, margin, next);
     return 0;
 }
 
 static const char *switch_name(int i, void *user)
 {
-    return dae_sides_name(((const index1 *)user)->sides, i);
+    return dae_sides_name(((const index1 *)user)->base.sides, i);
 }
 
 /* After a switch: states stay, all else follows on the new side. */
@@ -135,9 +127,9 @@ static int adapt(double t, double *z, void *user)
     index1 *x = user;
     const double *X;
     take_point(x, t, z);
-    dae_reduced_set(x->d, x->s->parameter, dae_sides_discrete(x->sides));
-    dae_reduced_take(x->d, t, x->X);
-    int r = dae_reduced_solve(x->d, t, z, &X);
+    dae_reduced_set(x->base.d, x->base.s->parameter, dae_sides_discrete(x->base.sides));
+    dae_reduced_take(x->base.d, t, x->base.X);
+    int r = dae_reduced_solve(x->base.d, t, z, &X);
     for (int k = 0; !r && k < x->total; k++) z[x->at[k]] = X[k];
     return r;
 }
@@ -147,7 +139,7 @@ static int adapt(double t, double *z, void *user)
 /* States first, then the rest of X; where the Jacobian's entries stand (dense). */
 static void arrange(index1 *x)
 {
-    const int *state = dae_reduced_states(x->d);
+    const int *state = dae_reduced_states(x->base.d);
     int next = x->dof, s = 0;
     for (int k = 0; k < x->total; k++) {
         if (s < x->dof && state[s] == k) x->at[k] = s++;
@@ -174,7 +166,7 @@ static int by_column(const void *a, const void *b)
 /* Compressed columns for the order of variables at the start. */
 static int sparse_pattern(index1 *x)
 {
-    const int *state = dae_reduced_states(x->d);
+    const int *state = dae_reduced_states(x->base.d);
     int count = x->entry.count + x->dof;
     position *p = malloc(((size_t)count + 1) * sizeof *p);
     x->colptr = dae_arena_ints(x->arena, (size_t)x->n + 1);
@@ -204,8 +196,7 @@ static void destroy(dae_form *f)
 {
     index1 *x = f->self;
     if (!x) return;
-    dae_reduced_destroy(x->d);
-    dae_sides_destroy(x->sides);
+    dae_form_base_close(&x->base);
     dae_evaluator_destroy(x->residual);
     dae_evaluator_destroy(x->jacobian);
     dae_entries_free(&x->entry);
@@ -215,15 +206,11 @@ static void destroy(dae_form *f)
 
 static int take_arrays(index1 *x)
 {
-    const dae_equation_system *s = x->s;
     size_t n = (size_t)x->n + 1;
     x->at = dae_arena_ints(x->arena, n);
     x->given = dae_arena_ints(x->arena, n);
     x->to = dae_arena_ints(x->arena, (size_t)(x->entry.count + x->dof) + 1);
     x->mass = dae_arena_reals(x->arena, n);
-    x->X = dae_arena_reals(x->arena, n);
-    x->y = dae_arena_reals(x->arena, (size_t)s->n + 1);
-    x->changed = dae_arena_take(x->arena, (size_t)s->n + 1, 1);
     x->out = dae_arena_reals(x->arena, (size_t)(x->nequation + x->entry.count) + 1);
     x->residual_work = dae_arena_reals(x->arena, dae_evaluator_work(x->residual) + 1);
     x->jacobian_work = dae_arena_reals(x->arena, dae_evaluator_work(x->jacobian) + 1);
@@ -231,9 +218,8 @@ static int take_arrays(index1 *x)
 }
 
 /* 0, > 0: no states can be chosen at the start, < 0: no memory. */
-static int build(index1 *x)
+static int build(index1 *x, dae_equation_system *s)
 {
-    const dae_equation_system *s = x->s;
     const dae_analysis *a = &s->smooth->analysis;
     int bad = 0;
     x->total = a->total;
@@ -241,21 +227,20 @@ static int build(index1 *x)
     x->dof = a->sigma.dof;
     x->nequation = a->first[a->n];
     x->sparse = x->total > DENSE;
-    x->d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
-    if (!x->d) return -1;
-    int r = dae_reduced_start(x->d, s->model->t0, s->initial.X, &bad);
+    if (!dae_form_base_open(&x->base, s)) return -1;
+    x->base.renew = start_evaluators;
+    x->base.user = x;
+    int r = dae_reduced_start(x->base.d, s->model->t0, s->initial.X, &bad);
     if (r) return r;
     if (!dae_entries_find(a, &x->entry)) return -1;
     x->residual = dae_evaluator_create(a->model->graph, a->place, x->nequation, a->value);
     x->jacobian = dae_evaluator_create(a->model->graph, a->place, x->entry.count, x->entry.node);
-    x->sides = dae_sides_create(s->smooth, s->discrete);
-    if (!x->residual || !x->jacobian || !x->sides || !take_arrays(x)) return -1;
-    if (!dae_sides_let_go(x->sides, s->model->t0, s->initial.X, x->sparse ? 0 : x->dof,
-                          dae_reduced_states(x->d)))
+    if (!x->residual || !x->jacobian || !take_arrays(x)) return -1;
+    if (!dae_sides_let_go(x->base.sides, s->model->t0, s->initial.X, x->sparse ? 0 : x->dof,
+                          dae_reduced_states(x->base.d)))
         return -1;
     start_evaluators(x);
     for (int k = 0; k < x->n; k++) x->mass[k] = k < x->dof || k >= x->total;
-    memcpy(x->X, s->initial.X, (size_t)x->total * sizeof *x->X);
     arrange(x);
     return !x->sparse || sparse_pattern(x) ? 0 : -1;
 }
@@ -265,17 +250,16 @@ static dae_status create(dae_form *f, dae_error *err)
     index1 *x = f->self = calloc(1, sizeof *x);
     if (x) x->arena = dae_arena_create();
     if (!x || !x->arena) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the index-1 form");
-    x->s = (dae_equation_system *)f->model;
-    pthread_mutex_lock(&x->s->lock); /* derivatives are added to the graph */
-    int bad = build(x);
-    pthread_mutex_unlock(&x->s->lock);
+    dae_equation_system *s = (dae_equation_system *)f->model;
+    pthread_mutex_lock(&s->lock); /* derivatives are added to the graph */
+    int bad = build(x, s);
+    pthread_mutex_unlock(&s->lock);
     if (bad < 0) return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the index-1 form");
-    if (bad)
-        return dae_fail(err, DAE_ERR_SINGULAR, NAN, "no index-1 form: no states can be chosen at the start");
+    if (bad) return dae_form_base_choose(&x->base, s->model->t0, err);
     f->system = (dae_system){
         .kind = DAE_KIND_DAE,
         .dae = {.n = x->n, .mass = dae_diagonal(x->n, x->mass), .f = rhs, .jac = jac, .user = x}};
-    f->system.switches = dae_sides_switches(x->sides, switch_values, x, switch_name);
+    f->system.switches = dae_sides_switches(x->base.sides, switch_values, x, switch_name);
     f->system.switches.adapt = adapt;
     if (x->sparse)
         f->system.structure.jacobian =
@@ -288,36 +272,19 @@ static dae_status create(dae_form *f, dae_error *err)
 
 static void from_X(const index1 *x, double *z)
 {
-    for (int k = 0; k < x->total; k++) z[x->at[k]] = x->X[k];
+    for (int k = 0; k < x->total; k++) z[x->at[k]] = x->base.X[k];
 }
 
 static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_error *err)
 {
     index1 *x = f->self;
-    dae_equation_system *s = x->s;
-    int different = 0, bad = 0;
-    if (!x->started) memcpy(x->X, s->initial.X, (size_t)x->total * sizeof *x->X);
-    dae_equation_system_components(s, x->X, x->y);
-    for (int i = 0; i < s->ncontinuous; i++) {
-        x->changed[i] = y[i] != x->y[i];
-        different |= x->changed[i];
-    }
-    different |= take_discrete(x, y + s->ncontinuous);
-    if (different) {
-        int r = dae_equation_system_restart(s, t, y, x->changed, dae_sides_discrete(x->sides), x->X, x->X);
-        if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
-        if (r > 0)
-            return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations",
-                            t);
-    }
-    x->started = 1;
+    const dae_equation_system *s = x->base.s;
+    dae_status status = dae_form_base_lift(&x->base, t, y, err);
+    if (status != DAE_OK) return status;
     if (!x->sparse) {
-        dae_reduced_set(x->d, s->parameter, dae_sides_discrete(x->sides));
-        int r = dae_reduced_start(x->d, t, x->X, &bad);
-        if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for the states");
-        if (r > 0)
-            return dae_fail(err, DAE_ERR_SINGULAR, t, "t = %.10g: %s depends on other equations there", t,
-                            s->analysis.equation[bad]);
+        dae_reduced_set(x->base.d, s->parameter, dae_sides_discrete(x->base.sides));
+        status = dae_form_base_choose(&x->base, t, err);
+        if (status != DAE_OK) return status;
         arrange(x);
     }
     from_X(x, z);
@@ -328,23 +295,21 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
 static int lower(dae_form *f, double t, const double *z, const double *zp, double *y, double *yp)
 {
     index1 *x = f->self;
-    dae_equation_system *s = x->s;
+    const dae_equation_system *s = x->base.s;
     (void)t;
-    to_X(x, z, x->X);
-    dae_equation_system_components(s, x->X, y);
-    memcpy(y + s->ncontinuous, z + x->total, (size_t)s->model->ndiscrete * sizeof *y);
-    for (int i = 0; yp && i < s->ncontinuous; i++) {
-        int k = s->analysis.place[s->variable[i]] + s->order[i];
-        yp[i] = s->order[i] < s->analysis.sigma.d[s->variable[i]] ? x->X[k + 1] : zp ? zp[x->at[k]] : NAN;
+    to_X(x, z, x->base.X);
+    dae_form_base_lower(&x->base, x->base.X, z + x->total, y, yp);
+    for (int i = 0; yp && zp && i < s->ncontinuous; i++) { /* the method knows those of algebraic variables */
+        int j = s->variable[i];
+        if (s->order[i] == s->analysis.sigma.d[j]) yp[i] = zp[x->at[s->analysis.place[j] + s->order[i]]];
     }
-    for (int i = s->ncontinuous; yp && i < s->n; i++) yp[i] = 0;
     return 0;
 }
 
 static void tolerance(const dae_form *f, const double *given, double *out)
 {
     const index1 *x = f->self;
-    const dae_equation_system *s = x->s;
+    const dae_equation_system *s = x->base.s;
     double loosest = 0;
     for (int i = 0; i < s->n; i++) loosest = fmax(loosest, given[i]);
     for (int k = 0; k < x->total; k++) out[k] = loosest;
@@ -358,8 +323,8 @@ static void tolerance(const dae_form *f, const double *given, double *out)
 static int chart(double t, double *z, void *user)
 {
     index1 *x = user;
-    to_X(x, z, x->X);
-    int r = dae_reduced_review(x->d, t, x->X);
+    to_X(x, z, x->base.X);
+    int r = dae_reduced_review(x->base.d, t, x->base.X);
     if (r <= 0) return r < 0 ? DAE_ERR_MEMORY : 0;
     arrange(x);
     from_X(x, z);
@@ -368,30 +333,13 @@ static int chart(double t, double *z, void *user)
 
 static size_t save(const void *user, void *buffer)
 {
-    const index1 *x = user;
-    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
-           total = (size_t)x->total * sizeof(double);
-    unsigned char *out = buffer;
-    if (out) {
-        memcpy(out, dae_sides_discrete(x->sides), discrete);
-        memcpy(out + discrete, x->X, total);
-        out += discrete + total;
-    }
-    return discrete + total + dae_reduced_save(x->d, out);
+    return dae_form_base_save(&((const index1 *)user)->base, buffer);
 }
 
 static int load(void *user, const void *buffer, size_t size)
 {
     index1 *x = user;
-    size_t discrete = (size_t)dae_sides_all(x->sides) * sizeof(double),
-           total = (size_t)x->total * sizeof(double);
-    const unsigned char *in = buffer;
-    if (size < discrete + total) return -1;
-    dae_sides_restore(x->sides, (const double *)buffer);
-    memcpy(x->X, in + discrete, total);
-    start_evaluators(x);
-    x->started = 1;
-    if (dae_reduced_load(x->d, in + discrete + total, size - discrete - total)) return -1;
+    if (dae_form_base_load(&x->base, buffer, size)) return -1;
     arrange(x);
     return 0;
 }

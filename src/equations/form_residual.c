@@ -77,10 +77,7 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
     dae_equation_system_components(s, x->X, z);
     if (memcmp(z, y, (size_t)s->ncontinuous * sizeof *z) != 0 || t != s->model->t0) {
         int r = dae_equation_system_restart(s, t, y, NULL, y + s->ncontinuous, x->X, x->X);
-        if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
-        if (r > 0)
-            return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations",
-                            t);
+        if (r) return dae_equation_system_restarted(r, t, err);
     }
     dae_equation_system_components(s, x->X, z);
     memcpy(z + s->ncontinuous, y + s->ncontinuous, (size_t)(s->n - s->ncontinuous) * sizeof *z);

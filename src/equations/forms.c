@@ -12,6 +12,9 @@
 
 #define STIFF_DECAY 2e3 /* time constants of decay in the interval; ours, as the next */
 #define STIFF_RATE 1e5  /* of any motion, oscillation too */
+#define REST_RATE \
+    100 /* of motions at rest: a network in which nothing flows yet has no friction to see (water: 750) */
+#define AT_REST 1e-9 /* changes over the interval, of values and of 1 */
 enum {
     LARGEST_SPECTRUM = 200,
     LARGEST_MECHANISM = 40, /* degrees of freedom: the form is dense */
@@ -53,8 +56,8 @@ const dae_formulation_info *dae_equations_form(int i)
 
 /* ---- The choice -------------------------------------------------------------------------------------------- */
 
-/* d(rates)/d(states) at the start by differences, column-major; 0: cannot be had. */
-static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double *A)
+/* d(rates)/d(states) at the start by differences, column-major; 0: cannot be had. *rest: nothing moves there. */
+static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double T, double *A, int *rest)
 {
     int n = s->analysis.sigma.dof, good = 1, bad;
     double *y = calloc(3 * (size_t)n + 1, sizeof *y), *f0 = y + n, *f = f0 + n;
@@ -63,6 +66,8 @@ static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double
     good = r == 0;
     for (int k = 0; k < n && good; k++) y[k] = s->initial.X[dae_reduced_states(d)[k]];
     good = good && dae_reduced_rates(d, s->model->t0, y, f0) == 0;
+    *rest = 1;
+    for (int k = 0; k < n && good; k++) *rest &= fabs(f0[k]) * T <= AT_REST * (1 + fabs(y[k]));
     for (int j = 0; j < n && good; j++) {
         double keep = y[j], h = sqrt(DBL_EPSILON) * fmax(fabs(keep), 1e-5);
         y[j] = keep + h;
@@ -78,14 +83,14 @@ static int reduced_jacobian(const dae_equation_system *s, dae_reduced *d, double
  * around the start, 1 too: all equations at once is the form that can be. */
 static int is_stiff(const dae_equation_system *s)
 {
-    int n = s->analysis.sigma.dof, stiff = 1;
+    int n = s->analysis.sigma.dof, stiff = 1, rest = 0;
     double T = fabs(s->model->t1 - s->model->t0), decay = 0, fastest = 0;
     if (n == 0) return 0;
     if (n > LARGEST_SPECTRUM) return 0;
     dae_reduced *d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
     double *A = calloc((size_t)n * (size_t)n + 2 * (size_t)n, sizeof *A), *re = A ? A + (long)n * n : NULL,
            *im = re ? re + n : NULL;
-    int bad = d && A ? !reduced_jacobian(s, d, A) : DAE_EIGENVALUES_NO_MEMORY;
+    int bad = d && A ? !reduced_jacobian(s, d, T, A, &rest) : DAE_EIGENVALUES_NO_MEMORY;
     if (!bad) bad = dae_eigenvalues(n, A, re, im);
     if (bad <= DAE_EIGENVALUES_NO_MEMORY)
         dae_graph_starve(s->model->graph); /* the form that is made next says so */
@@ -94,7 +99,7 @@ static int is_stiff(const dae_equation_system *s)
             decay = fmax(decay, -re[k] * T);
             fastest = fmax(fastest, hypot(re[k], im[k]) * T);
         }
-        stiff = decay > STIFF_DECAY || fastest > STIFF_RATE;
+        stiff = decay > STIFF_DECAY || fastest > (rest && !s->mechanical ? REST_RATE : STIFF_RATE);
     }
     free(A);
     dae_reduced_destroy(d);
@@ -102,9 +107,11 @@ static int is_stiff(const dae_equation_system *s)
 }
 
 /* Index 0 and 1 as written; above: stiff systems and implicit methods for DAEs get index 1, all others states. */
-static const dae_form_type *choose(const dae_forms *forms, const dae_method_info *m, const char **reason)
+static const dae_form_type *choose(const dae_forms *forms, const dae_method_info *m, const char **method,
+                                   const char **reason)
 {
     const dae_equation_system *s = forms->model;
+    *method = NULL;
     int implicit_dae = m && m->implicit && m->kinds & 1u << DAE_KIND_DAE;
     *reason = "";
     if (!strcmp(forms->as_written, "mass") && (!m || implicit_dae)) return NULL;
@@ -120,10 +127,17 @@ static const dae_form_type *choose(const dae_forms *forms, const dae_method_info
         *reason = "stiff, with hidden constraints: all equations with their derivatives, index 1";
         return &dae_form_index1;
     }
+    if (s->mechanical && !m && dae_mechanical_explicit(s->mechanical)) {
+        *method = "vern9"; /* as for mechanisms whose accelerations are evaluated (method/choose.c) */
+        *reason = "mechanical form with accelerations found: the underlying ODE, projected after each step";
+        return &dae_form_projected;
+    }
     if (s->mechanical && s->analysis.sigma.dof <= LARGEST_MECHANISM &&
         (!m || m->kinds & 1u << DAE_KIND_MECH)) {
         *reason = dae_mechanical_friction(s->mechanical) ? "mechanical form with friction in joints found"
-                                                         : "mechanical form found";
+                  : dae_mechanical_redundant(s->mechanical)
+                      ? "mechanical form found, with constraints that follow from others"
+                      : "mechanical form found";
         return &dae_form_descriptor;
     }
     if (s->analysis.sigma.dof == 0 && s->analysis.sigma.index > 1 && dae_reduction_varies(s->reduction) &&

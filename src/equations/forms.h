@@ -33,6 +33,8 @@ void dae_equation_system_destroy(dae_equation_system *s); /* NULL allowed */
 
 /* Components of the problem from X. */
 void dae_equation_system_components(const dae_equation_system *s, const double *X, double *y);
+/* Their rates; NAN: those of an algebraic variable are not known. Discrete values are left out. */
+void dae_equation_system_rates(const dae_equation_system *s, const double *X, double *yp);
 /* Index of component i for methods that take the system as written. */
 int dae_equation_system_label(const dae_equation_system *s, int i);
 
@@ -41,6 +43,8 @@ int dae_equation_system_label(const dae_equation_system *s, int i);
 int dae_equation_system_restart(dae_equation_system *s, double t, const double *y,
                                 const unsigned char *changed, const double *discrete, const double *before,
                                 double *X);
+/* What a restart returned, as a status. */
+dae_status dae_equation_system_restarted(int r, double t, dae_error *err);
 
 extern const dae_form_type dae_form_statespace, dae_form_index1, dae_form_descriptor, dae_form_projected,
     dae_form_residual;

@@ -2,13 +2,17 @@
  *
  *     p' = v,   M(t,p) v' = f(t,p,v,mu) - G^T mu,   0 = g(t,p)
  *
- * Positions are variables with a second derivative, or those of an equation x' = v whose v is differentiated. Equations that are
+ * Positions are variables with a second derivative, or those of an equation x' = v whose v is differentiated; accelerations may have names too,
+ * by v' = w. Equations that are
  * differentiated twice and hold only positions are the constraints; as many variables without derivatives are their multipliers; all other
  * equations are the motion, linear in accelerations and multipliers. The coefficient of multiplier k in the motion must be a multiple of the
  * gradient of constraint k:  w_i A_ik = G_ki D_k  with constant scales w of equations and D of multipliers (mu = D lambda), and M symmetric
  * with these scales: looked at in three points around the start. Friction in joints makes f depend on mu: what A has at rest beyond
  * G^T (where constraint k does not reach coordinate i), and what it gets in motion, belongs to f. Whatever does not fit: no such form,
- * and others serve. */
+ * and others serve.
+ *
+ * Constraints that follow from the others wherever these hold (a platform on three parallel rods) are left out; of the multipliers that
+ * leave the same forces, lambda of least norm are told. No other form can take such a system, since nothing determines them. */
 #include "equations/forms.h"
 
 #include "core/error.h"
@@ -16,14 +20,24 @@
 #include "equations/mechanical.h"
 #include "equations/work.h"
 #include "linalg/dense.h"
+#include "linalg/least_squares.h"
+#include "linalg/null_space.h"
+
+#include <daedalus/gefp.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 3, MAX_ITERATIONS = 20 };
+enum {
+    POINTS = 3,
+    MAX_ITERATIONS = 20,
+    FEW_COORDINATES = 4
+}; /* few: below, half-explicit methods are as good (method/choose.c) */
 #define FITS 1e-9
+#define DEPENDS 1e-9  /* pivots of G, rows scaled to 1 */
+#define NEARBY 0.1    /* how far from the start a constraint must follow from others: ours */
 #define SETTLED 1e-13 /* relative change of multipliers after which another step is rounding */
 
 struct dae_mechanical {
@@ -31,16 +45,19 @@ struct dae_mechanical {
     const dae_analysis *a; /* that its nodes are of: with sides as leaves, if switches is 1 */
     int switches;
     dae_arena *arena;
-    int np, ng;
+    int np, ng, all;              /* all - ng constraints follow from the others; they stand behind them */
     int *position, *velocity;     /* np: variable; variable of the velocity, or -1: its own derivative */
-    int *multiplier, *constraint; /* ng: variables, equations */
+    int *acceleration;            /* np: variable of the acceleration, or -1: a derivative */
+    int *multiplier, *constraint; /* all: variables, equations */
     int *motion;                  /* np: the equation of coordinate i */
-    double *scale, *factor;       /* np: w; ng: D */
+    double *scale, *factor;       /* np: w; all: D */
     int constant;                 /* M is constant */
     int friction;                 /* f depends on mu */
-    dae_evaluator *mass, *force, *gap, *gradient, *gap_rate, *gamma, *slip; /* slip: A, of friction only */
+    dae_evaluator *mass, *force, *gap, *gradient, *gap_rate, *gamma;
+    dae_evaluator *slip;   /* A, of friction only */
+    dae_evaluator *spread; /* all of G, where some of it is left out */
 };
-enum { EVALUATORS = 7 };
+enum { EVALUATORS = 8 };
 
 /* ---- Recognition --------------------------------------------------------------------------------------------------------- */
 
@@ -101,13 +118,25 @@ static int sort(dae_mechanical *m, const int *order, int *motion, int *nmotion)
         role[v] = 2;
         used[i] = 1;
         m->position[m->np] = x;
+        m->acceleration[m->np] = -1;
         m->velocity[m->np++] = v;
+    }
+    for (int i = 0; i < n; i++) { /* v' = w */
+        int v, w, p = 0;
+        if (used[i] || !is_kinematic(g, a->node[i], &v, &w) || role[v] != 2 || role[w] || order[w] != 0)
+            continue;
+        while (m->velocity[p] != v) p++;
+        if (m->acceleration[p] >= 0) return 0;
+        role[w] = 3;
+        used[i] = 1;
+        m->acceleration[p] = w;
     }
     for (int j = 0; j < n; j++) {
         if (role[j]) continue;
         if (order[j] == 2) {
             role[j] = 1;
             m->position[m->np] = j;
+            m->acceleration[m->np] = -1;
             m->velocity[m->np++] = -1;
         } else if (order[j] == 0) {
             m->multiplier[m->ng++] = j;
@@ -133,6 +162,7 @@ static int sort(dae_mechanical *m, const int *order, int *motion, int *nmotion)
 
 static int acceleration_leaf(const dae_mechanical *m, dae_graph *g, int i)
 {
+    if (m->acceleration[i] >= 0) return dae_graph_variable(g, m->acceleration[i], 0);
     return m->velocity[i] >= 0 ? dae_graph_variable(g, m->velocity[i], 1)
                                : dae_graph_variable(g, m->position[i], 2);
 }
@@ -164,6 +194,10 @@ static int find_nodes(dae_mechanical *m, const int *motion, int *M, int *A, int 
         for (int j = 0; j < m->np; j++) {
             int x = M[i + j * m->np] = derivative_by(g, a->node[motion[i]], acceleration_leaf(m, g, j));
             if (x < 0 || !holds_only(g, x, allowed)) return 0;
+            if (m->acceleration[j] >= 0 && /* its derivative has a name, and that alone is used */
+                derivative_by(g, a->node[motion[i]], dae_graph_variable(g, m->velocity[j], 1)) !=
+                    dae_graph_number(g, 0))
+                return 0;
         }
         for (int k = 0; k < m->ng; k++) {
             int x = A[i + k * m->np] =
@@ -190,6 +224,7 @@ static void set_still(const dae_mechanical *m, double *X)
         int j = m->position[i], v = m->velocity[i];
         for (int k = place[j] + 1; k < place[j + 1]; k++) X[k] = 0;
         for (int k = v < 0 ? 0 : place[v]; v >= 0 && k < place[v + 1]; k++) X[k] = 0;
+        if (m->acceleration[i] >= 0) X[place[m->acceleration[i]]] = 0;
     }
 }
 
@@ -313,6 +348,100 @@ static int find_rows(dae_mechanical *m, const int *motion, int *row, double *M[P
     return assign_rows(m, motion, M[0], row) && fits(m, motion, row, M, A, G);
 }
 
+/* ---- Constraints that follow from others ------------------------------------------------------------------------------------ */
+
+/* Values of nodes at X. */
+static int values_here(const dae_mechanical *m, int count, const int *node, const double *X, double *out)
+{
+    const dae_equation_system *s = m->s;
+    dae_evaluator *e = dae_evaluator_create(s->model->graph, s->analysis.place, count, node);
+    double *work = e ? dae_arena_reals(m->arena, dae_evaluator_work(e) + 1) : NULL;
+    if (!work) dae_graph_starve(s->model->graph);
+    else
+        dae_evaluator_start(e, work, s->parameter, s->discrete),
+            dae_evaluator_run(e, work, s->model->t0, X, out);
+    dae_evaluator_destroy(e);
+    return work != NULL;
+}
+
+/* 1: at points near the start where the first `kept` constraints hold, the others hold too. */
+static int others_follow(const dae_mechanical *m, int kept, const int *G)
+{
+    const dae_equation_system *s = m->s;
+    const int *place = s->analysis.place;
+    size_t np = (size_t)m->np, ng = (size_t)m->ng;
+    int *gap = dae_arena_ints(m->arena, ng + 1), good;
+    double *X = dae_arena_reals(m->arena, (size_t)s->analysis.total + 1),
+           *value = dae_arena_reals(m->arena, ng + 1), *matrix = dae_arena_reals(m->arena, ng * np + 1),
+           *step = dae_arena_reals(m->arena, ng + np + 1), *all = dae_arena_reals(m->arena, ng * np + 1);
+    unsigned seed = 4711;
+    good = !dae_arena_failed(m->arena);
+    for (int k = 0; k < m->ng && good; k++) gap[k] = m->a->node[m->constraint[k]];
+    for (int p = 0; p < POINTS && good; p++) {
+        memcpy(X, s->initial.X, (size_t)s->analysis.total * sizeof *X);
+        for (int i = 0; i < m->np; i++) {
+            double *x = &X[place[m->position[i]]];
+            seed = seed * 1664525u + 1013904223u;
+            *x += NEARBY * (0.1 + fabs(*x)) * ((double)(seed >> 8) / 8388608.0 - 1);
+        }
+        for (int iteration = 0; iteration < MAX_ITERATIONS && good; iteration++) { /* Gauss and Newton */
+            good = values_here(m, m->ng, gap, X, value) && values_here(m, m->ng * m->np, G, X, all);
+            for (int k = 0; k < kept; k++) {
+                for (int i = 0; i < m->np; i++) matrix[k + i * kept] = all[k + i * m->ng];
+                step[k] = -value[k];
+            }
+            good = good && dae_least_squares(kept, m->np, matrix, step, DEPENDS) >= 0;
+            for (int i = 0; i < m->np && good; i++) X[place[m->position[i]]] += step[i];
+        }
+        for (int k = 0; k < m->ng && good; k++) good = fabs(value[k]) <= FITS;
+    }
+    return good;
+}
+
+/* Constraints that depend on others at the start go behind them. 0: there are some that hold there only, or with friction. */
+static int part_constraints(dae_mechanical *m, int *A, int *G)
+{
+    int np = m->np, ng = m->ng;
+    size_t size = (size_t)np * (size_t)ng + 1;
+    double *value = dae_arena_reals(m->arena, size), *D = dae_arena_reals(m->arena, (size_t)ng + 1);
+    int *order = dae_arena_ints(m->arena, (size_t)ng + 1), *column = dae_arena_ints(m->arena, (size_t)np + 1),
+        *old = dae_arena_ints(m->arena, 2 * size + 2 * (size_t)ng);
+    m->all = ng;
+    if (dae_arena_failed(m->arena) || !values_here(m, np * ng, G, m->s->initial.X, value)) return 0;
+    for (int k = 0; k < ng; k++) {
+        double largest = 0;
+        for (int i = 0; i < np; i++) largest = fmax(largest, fabs(value[k + i * ng]));
+        for (int i = 0; i < np && largest > 0; i++) value[k + i * ng] /= largest;
+    }
+    int rank = dae_gefp(ng, np, value, NULL, DEPENDS, order, column, NULL);
+    if (rank == ng) return 1;
+    if (rank <= 0 || m->friction) return 0;
+    int *oldA = old, *oldG = old + size, *multiplier = oldG + size, *constraint = multiplier + ng;
+    memcpy(oldA, A, (size - 1) * sizeof *A);
+    memcpy(oldG, G, (size - 1) * sizeof *G);
+    memcpy(multiplier, m->multiplier, (size_t)ng * sizeof *multiplier);
+    memcpy(constraint, m->constraint, (size_t)ng * sizeof *constraint);
+    memcpy(D, m->factor, (size_t)ng * sizeof *D);
+    for (int k = 0; k < ng; k++) {
+        m->multiplier[k] = multiplier[order[k]];
+        m->constraint[k] = constraint[order[k]];
+        m->factor[k] = D[order[k]];
+        for (int i = 0; i < np; i++) {
+            A[i + k * np] = oldA[i + order[k] * np];
+            G[k + i * ng] = oldG[order[k] + i * ng];
+        }
+    }
+    if (!others_follow(m, rank, G)) return 0;
+    m->spread = dae_evaluator_create(m->a->model->graph, m->a->place, ng * np, G);
+    if (!m->spread) return dae_graph_starve(m->a->model->graph), 0;
+    for (int k = 0; k < rank; k++) {
+        for (int i = 0; i < np; i++) old[k + i * rank] = G[k + i * ng];
+    }
+    memcpy(G, old, (size_t)rank * (size_t)np * sizeof *G);
+    m->ng = rank;
+    return 1;
+}
+
 /* ---- Evaluators -------------------------------------------------------------------------------------------------------------- */
 
 /* 1 if a node depends on time or variables. */
@@ -368,10 +497,23 @@ int dae_mechanical_friction(const dae_mechanical *m)
     return m->friction;
 }
 
+int dae_mechanical_explicit(const dae_mechanical *m)
+{
+    int named = m->np >= FEW_COORDINATES && m->ng == m->all && !m->friction;
+    for (int i = 0; i < m->np; i++) named &= m->acceleration[i] >= 0;
+    return named;
+}
+
+int dae_mechanical_redundant(const dae_mechanical *m)
+{
+    return m->all - m->ng;
+}
+
 void dae_mechanical_destroy(dae_mechanical *m)
 {
     if (!m) return;
-    dae_evaluator *all[EVALUATORS] = {m->mass, m->force, m->gap, m->gradient, m->gap_rate, m->gamma, m->slip};
+    dae_evaluator *all[EVALUATORS] = {m->mass,     m->force, m->gap,  m->gradient,
+                                      m->gap_rate, m->gamma, m->slip, m->spread};
     for (int k = 0; k < EVALUATORS; k++) dae_evaluator_destroy(all[k]);
     dae_arena_destroy(m->arena);
     free(m);
@@ -384,7 +526,7 @@ static int is_highest(const dae_node *leaf, const void *analysis)
 }
 
 /* Switches by positions and velocities are frozen; those by accelerations or multipliers stay as they are written. */
-dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
+dae_mechanical *dae_mechanical_find(const dae_equation_system *s, int regular)
 {
     dae_mechanical *m = calloc(1, sizeof *m);
     int by_highest = dae_smooth_decides_by(s->smooth, is_highest, &s->analysis);
@@ -398,8 +540,9 @@ dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
     m->s = s;
     m->a = a;
     m->switches = !by_highest && dae_smooth_count(s->smooth) > 0;
-    int **ints[] = {&m->position, &m->velocity, &m->multiplier, &m->constraint, &m->motion}, nmotion = 0;
-    for (int k = 0; k < 5; k++) *ints[k] = dae_arena_ints(m->arena, n);
+    int **ints[] = {&m->position, &m->velocity, &m->acceleration, &m->multiplier, &m->constraint, &m->motion},
+        nmotion = 0;
+    for (int k = 0; k < 6; k++) *ints[k] = dae_arena_ints(m->arena, n);
     int *motion = dae_arena_ints(m->arena, n), *row = dae_arena_ints(m->arena, n),
         *order = orders(a, m->arena);
     m->scale = dae_arena_reals(m->arena, n);
@@ -413,7 +556,7 @@ dae_mechanical *dae_mechanical_find(const dae_equation_system *s)
     good = good && !dae_arena_failed(m->arena) && find_nodes(m, motion, M, A, G) &&
            values_at(m, m->np * m->np, M, Mv) && values_at(m, m->np * m->ng, A, Av) &&
            values_at(m, m->np * m->ng, G, Gv) && find_rows(m, motion, row, Mv, Av, Gv) &&
-           make_evaluators(m, row, M, A, G);
+           part_constraints(m, A, G) && (regular || m->ng < m->all) && make_evaluators(m, row, M, A, G);
     if (good) return m;
     if (dae_arena_failed(m->arena)) dae_graph_starve(a->model->graph);
     dae_mechanical_destroy(m);
@@ -437,6 +580,8 @@ typedef struct descriptor {
     int started;
     dae_dense_lu lu; /* of [M G^T; G 0], for multipliers */
     double *matrix, *rhs, *G, *F, *mu, *mu_start;
+    double *spread,
+        *unseen; /* of multipliers where constraints are left out: D G and its transposed, what no force shows */
 } descriptor;
 
 /* X with positions, velocities and multipliers (NULL: 0), accelerations 0. */
@@ -586,14 +731,19 @@ static dae_status create(dae_form *f, dae_error *err)
                         "statespace or index1");
     if (!x || !(x->arena = dae_arena_create()))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for the descriptor form");
-    const dae_evaluator *all[EVALUATORS] = {m->mass,     m->force, m->gap, m->gradient,
-                                            m->gap_rate, m->gamma, m->slip};
-    size_t np = (size_t)m->np, ng = (size_t)m->ng;
+    const dae_evaluator *all[EVALUATORS] = {m->mass,     m->force, m->gap,  m->gradient,
+                                            m->gap_rate, m->gamma, m->slip, m->spread};
+    size_t np = (size_t)m->np, ng = (size_t)m->ng, every = (size_t)m->all;
     x->s = s;
     x->m = m;
-    for (int k = 0; k < EVALUATORS - !m->friction; k++)
-        x->registers =
-            dae_evaluator_work(all[k]) + 1 > x->registers ? dae_evaluator_work(all[k]) + 1 : x->registers;
+    for (int k = 0; k < EVALUATORS; k++) {
+        size_t size = all[k] ? dae_evaluator_work(all[k]) + 1 : 0;
+        x->registers = size > x->registers ? size : x->registers;
+    }
+    if (m->spread) {
+        x->spread = dae_arena_reals(x->arena, 2 * every * np + 1);
+        x->unseen = dae_arena_reals(x->arena, 2 * every * (every + 1) + 1);
+    }
     x->gradients = dae_work_create(np * ng + 1, prepare, NULL);
     x->F = dae_arena_reals(x->arena, np * ng + 1);
     x->mu = dae_arena_reals(x->arena, ng + 1);
@@ -633,8 +783,13 @@ static dae_status create(dae_form *f, dae_error *err)
     }
     f->system = (dae_system){.kind = DAE_KIND_MECH, .mech = mech};
     if (m->switches) f->system.switches = dae_sides_switches(x->sides, switch_values, x, switch_name);
-    snprintf(f->text, sizeof f->text, "mechanical form found: %d coordinates, %d constraint%s%s", m->np,
-             m->ng, m->ng == 1 ? "" : "s", m->friction ? ", friction by the forces of constraint" : "");
+    int used =
+        snprintf(f->text, sizeof f->text, "mechanical form found: %d coordinates, %d constraint%s%s", m->np,
+                 m->ng, m->ng == 1 ? "" : "s", m->friction ? ", friction by the forces of constraint" : "");
+    if (m->spread)
+        snprintf(f->text + used, sizeof f->text - (size_t)used,
+                 ", %d more that follow%s; multipliers of least norm", m->all - m->ng,
+                 m->all - m->ng == 1 ? "s" : "");
     return DAE_OK;
 }
 
@@ -651,9 +806,7 @@ static dae_status lift(dae_form *f, double t, const double *y, double *z, dae_er
         different |= x->changed[i];
     }
     int r = different ? dae_equation_system_restart(s, t, y, x->changed, s->discrete, x->X, x->X) : 0;
-    if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
-    if (r > 0)
-        return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations", t);
+    if (r) return dae_equation_system_restarted(r, t, err);
     x->started = 1;
     for (int i = 0; i < x->m->np; i++) {
         int at = place[x->m->position[i]];
@@ -689,6 +842,27 @@ static int solve_motion(descriptor *x, const dae_mech_point *at)
     return 0;
 }
 
+/* Multipliers of all constraints, of least norm: what G^T D does not see is taken away. */
+static int spread_multipliers(descriptor *x, double t, const double *z)
+{
+    const dae_mechanical *m = x->m;
+    const int *place = x->s->analysis.place;
+    int np = m->np, all = m->all;
+    double *turned = x->spread + (size_t)all * (size_t)np, *N = x->unseen + (size_t)all * (size_t)(all + 1);
+    if (evaluate(x, m->spread, t, z, NULL, NULL, x->spread)) return 1;
+    for (int k = 0; k < all; k++) {
+        for (int i = 0; i < np; i++) turned[i + k * np] = m->factor[k] * x->spread[k + i * all];
+    }
+    int count = dae_null_space(all, np, np, turned, x->unseen, N);
+    for (int c = 0; c < count; c++) {
+        const double *v = N + (size_t)c * (size_t)all;
+        double part = 0;
+        for (int k = 0; k < all; k++) part += v[k] * x->X[place[m->multiplier[k]]];
+        for (int k = 0; k < all; k++) x->X[place[m->multiplier[k]]] -= part * v[k];
+    }
+    return 0;
+}
+
 /* All of X from positions and velocities; friction that is not linear in mu takes iterations (Newton). */
 static int complete(descriptor *x, double t, const double *z)
 {
@@ -712,8 +886,9 @@ static int complete(descriptor *x, double t, const double *z)
     for (int i = 0; i < np; i++) {
         x->X[place[m->position[i]] + 2] = x->rhs[i];
         if (m->velocity[i] >= 0) x->X[place[m->velocity[i]] + 1] = x->rhs[i];
+        if (m->acceleration[i] >= 0) x->X[place[m->acceleration[i]]] = x->rhs[i];
     }
-    return 0;
+    return m->spread ? spread_multipliers(x, t, z) : 0;
 }
 
 static int lower(dae_form *f, double t, const double *z, const double *zp, double *y, double *yp)
@@ -723,10 +898,7 @@ static int lower(dae_form *f, double t, const double *z, const double *zp, doubl
     (void)zp;
     if (complete(x, t, z)) return 1;
     dae_equation_system_components(s, x->X, y);
-    for (int i = 0; yp && i < s->ncontinuous; i++) {
-        int j = s->variable[i];
-        yp[i] = s->order[i] < s->analysis.sigma.d[j] ? x->X[s->analysis.place[j] + s->order[i] + 1] : NAN;
-    }
+    if (yp) dae_equation_system_rates(s, x->X, yp);
     return 0;
 }
 

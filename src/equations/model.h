@@ -102,8 +102,9 @@ struct dae_model_mechanism; /* mechanism.h */
 /* left - right = 0. */
 typedef struct dae_model_equation {
     int node;
-    const char *label; /* "rod", "contact[2]"; NULL: none, say "line 7" */
+    const char *label; /* "rod", "contact[2]"; NULL: none, say "line 7" or "line 7[2]" */
     dae_place place;
+    int nloop, loop[2]; /* in how many loops it stands; values of the first two */
 } dae_model_equation;
 
 /* A named expression (let), available as output. */

@@ -310,6 +310,29 @@ int dae_equation_instants(dae_problem *p, dae_equation_object *o, dae_messages *
     return 1;
 }
 
+/* What is known of an ODE: velocities in the second half, which the first half of f is, whether the other half needs them, or t. */
+static void set_structure(dae_structure *known, const dae_model *m, const dae_first_order *s)
+{
+    int half = s->n / 2, *list = NULL, positions = s->n > 0 && s->n == 2 * half && s->n == s->ncontinuous;
+    for (int i = 0; i < half && positions; i++) positions = s->rate[i] == s->leaf[half + i];
+    if (!positions) return;
+    int count = dae_graph_reach(m->graph, half, s->rate + half, &list), timely = 0, moving = 0;
+    for (int k = 0; k < count; k++) {
+        dae_node x = dae_graph_node(m->graph, list[k]);
+        timely |= x.op == OP_TIME;
+        if (x.op != OP_VARIABLE) continue;
+        for (int i = half; i < s->n && !moving; i++) moving = s->leaf[i] == list[k];
+    }
+    free(list);
+    if (count < 0) {
+        dae_graph_starve(m->graph);
+        return;
+    }
+    known->second_order = half;
+    known->no_velocities = !moving;
+    known->autonomous = !timely;
+}
+
 /* y' = f(t, y), or M y' = f(t, y) with the index of each component, or F(t, y, y') = 0. */
 static void set_system(dae_problem *p, const dae_equation_object *o)
 {
@@ -336,6 +359,7 @@ static void set_system(dae_problem *p, const dae_equation_object *o)
                                          .jac = dae_flow_jacobian,
                                          .dfdt = dae_flow_time,
                                          .user = o->flow}};
+        set_structure(&p->system.structure, o->m, s);
     }
     if (o->flow) p->system.structure.jacobian = dae_flow_pattern(o->flow);
     if (o->flow) p->system.switches = dae_flow_switches(o->flow);

@@ -190,7 +190,11 @@ void dae_model_equation_name(const dae_model *m, int equation, char *out, size_t
 {
     const dae_model_equation *e = &m->equation[equation];
     if (e->label) snprintf(out, size, "%s", e->label);
-    else snprintf(out, size, "line %d", e->place.line);
+    else if (!e->nloop) snprintf(out, size, "line %d", e->place.line);
+    else if (e->nloop == 1) snprintf(out, size, "line %d[%d]", e->place.line, e->loop[0]);
+    else
+        snprintf(out, size, "line %d[%d,%d%s]", e->place.line, e->loop[0], e->loop[1],
+                 e->nloop > 2 ? ",..." : "");
 }
 
 static double parameter_leaf(const dae_node *n, void *user)

@@ -20,21 +20,29 @@
 #include "equations/plan.h"
 #include "linalg/dense.h"
 #include "linalg/sparse.h"
+#include "linalg/svd.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLED 3e-8    /* a relative Newton correction after which the next is below rounding */
-#define SMALL 1e-3      /* of the largest size seen: below this a value counts as this size */
-#define SAME_BRANCH 0.5 /* contraction of Newton's corrections that one branch of the solution allows */
-#define NEAR 1e-4       /* relative corrections that cannot reach another one */
+#define SETTLED 3e-8     /* a relative Newton correction after which the next is below rounding */
+#define SMALL 1e-3       /* of the largest size seen: below this a value counts as this size */
+#define SAME_BRANCH 0.5  /* contraction of Newton's corrections that one branch of the solution allows */
+#define NEAR 1e-4        /* relative corrections that cannot reach another one */
+#define RANK_LIMIT 1e-11 /* singular values of J, relative */
+#define SIZELESS \
+    1e-9            /* of the largest value of a stage: below this a value that never was more is rounding */
+#define ROUNDING 16 /* units in the last place of the terms of a residual */
+#define TAKES_PART 1e-6 /* entries of a vector of norm 1 */
 enum {
     MAX_NEWTON = 12,
-    DENSE = 24,    /* unknowns of a stage up to which its matrix is a full one, */
-    PLANNED = 40,  /* and up to which its elimination is a program */
-    MAX_PLANS = 64 /* choices of states that have programs */
+    DENSE = 24,         /* unknowns of a stage up to which its matrix is a full one, */
+    PLANNED = 40,       /* and up to which its elimination is a program */
+    LARGEST_RANK = 300, /* equations up to which those that depend on each other are looked for */
+    MAX_PLANS = 64      /* choices of states that have programs */
 };
 
 /* ---- What is constant --------------------------------------------------------------------------------------------- */
@@ -470,6 +478,35 @@ int dae_reduced_start(dae_reduced *d, double t, const double *X, int *equation)
     return 0;
 }
 
+/* u with u^T J = 0: the last right singular vector of J^T, rows of J scaled to 1. */
+void dae_reduced_dependent(const dae_reduced *d, int equation, char *out, size_t size)
+{
+    const dae_analysis *a = d->r->a;
+    size_t n = (size_t)a->n;
+    double *A = n <= LARGEST_RANK ? calloc(2 * n * n + n + 1, sizeof *A) : NULL;
+    double *V = A ? A + n * n : NULL, *s = V ? V + n * n : NULL;
+    int rank = 0, named = 0;
+    snprintf(out, size, "%s depends on other equations (the system Jacobian is singular)",
+             a->equation[equation]);
+    for (int i = 0; A && i < a->n; i++) {
+        double largest = 0;
+        for (int e = a->row_start[i]; e < a->row_start[i + 1]; e++) largest = fmax(largest, fabs(d->J[e]));
+        for (int e = a->row_start[i]; e < a->row_start[i + 1] && largest > 0; e++)
+            A[(size_t)a->column[e] + (size_t)i * n] = d->J[e] / largest;
+    }
+    if (A) dae_svd(a->n, a->n, A, s, V);
+    for (size_t k = 0; A && k < n; k++) rank += s[k] > RANK_LIMIT * s[0];
+    size_t used = 0;
+    for (size_t i = 0; A && rank < a->n && i < n && used + 100 < size; i++) {
+        if (!(fabs(V[i + (n - 1) * n]) > TAKES_PART)) continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%.60s", named++ ? ", " : "", a->equation[i]);
+    }
+    if (named)
+        snprintf(out + used, size - used, " depend%s on each other (the system Jacobian has rank %d of %d)",
+                 named == 1 ? "s" : "", rank, a->n);
+    free(A);
+}
+
 const int *dae_reduced_states(const dae_reduced *d)
 {
     return d->state;
@@ -557,12 +594,31 @@ static int correct(dae_reduced *d, const stage *s, factors *f, double *work, dou
  * rest) may come back to it. */
 static double moved(const dae_reduced *d, int m, const int *unknown, const double *by, const double *less)
 {
-    double largest = 0;
+    double largest = 0, least = DBL_MIN;
+    for (int q = 0; q < m; q++) least = larger(least, SIZELESS * larger(d->reach[q], d->size[unknown[q]]));
     for (int q = 0; q < m; q++) {
-        double size = larger(larger(d->reach[q], d->size[unknown[q]]), DBL_MIN);
+        double size = larger(larger(d->reach[q], d->size[unknown[q]]), least);
         largest = larger(largest, fabs(by[q] - (less ? less[q] : 0)) / size);
     }
     return largest;
+}
+
+/* 1: the residuals of the stage are rounding errors of their terms, and Newton can do no better. Asked where corrections do not become small
+ * against their x: one that is 0 and always was has no size. */
+static int at_rounding(dae_reduced *d, const stage *s, double t)
+{
+    const dae_analysis *a = d->r->a;
+    double *size = d->correction;
+    dae_evaluator_run(s->values, d->work + s->work_at, t, d->X, d->out);
+    memset(size, 0, (size_t)s->m * sizeof *size);
+    for (int e = 0; e < s->nentry; e++) {
+        int j = s->column[e];
+        size[s->row[e]] += fabs(d->out[s->m + e] * d->X[a->place[j] + a->sigma.d[j] - s->p]);
+    }
+    for (int i = 0; i < s->m; i++) {
+        if (!(fabs(d->out[i]) <= ROUNDING * DBL_EPSILON * size[i])) return 0;
+    }
+    return 1;
 }
 
 /* Newton on one stage, by the program of the plan for it (-1: without). 0: solved. A correction of more than SAME_BRANCH of the one before
@@ -585,13 +641,15 @@ static int solve_stage(dae_reduced *d, int which, int program, double t)
         if (is_solved(s, largest, before)) return 0;
         if (largest > NEAR) {
             double now = moved(d, s->m, f->unknown, last, NULL);
+            if (now <= SETTLED) return 0;
             if (last != correction) far = moved(d, s->m, f->unknown, correction, last);
-            if ((k || last != correction) && now > SAME_BRANCH * far && now > NEAR) return 1;
+            if ((k || last != correction) && now > SAME_BRANCH * far && now > NEAR)
+                return !at_rounding(d, s, t);
             far = now;
         } else far = NEAR;
         before = largest;
     }
-    return 1;
+    return !at_rounding(d, s, t);
 }
 
 /* The stages from `first` on; everything below stands in X. */

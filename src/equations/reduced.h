@@ -31,6 +31,9 @@ void dae_reduced_change_early(dae_reduced *d, int early);
  * < 0: no memory. */
 int dae_reduced_start(dae_reduced *d, double t, const double *X, int *equation);
 
+/* After a start that failed: which equations depend on each other where J is singular, in words; equation: what start said. */
+void dae_reduced_dependent(const dae_reduced *d, int equation, char *out, size_t size);
+
 /* The states: dof places in X, ascending; valid until the choice changes. */
 const int *dae_reduced_states(const dae_reduced *d);
 /* X from the states y: 0, > 0: a stage does not converge. X (total) lives in d until the next call; where a

@@ -1,6 +1,9 @@
 /* An analyzed model, see forms.h. */
 #include "equations/forms.h"
 
+#include "core/error.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +18,18 @@ void dae_equation_system_destroy(dae_equation_system *s)
     free(s);
 }
 
-/* 1 if states can be chosen at the start: no equation follows from others there. */
-static int has_states(const dae_equation_system *s)
+/* 1 if states can be chosen at the start; else a note says which equations depend on each other there. */
+static int has_states(const dae_equation_system *s, dae_messages *messages)
 {
-    int bad;
+    int bad = 0;
     dae_reduced *d = dae_reduced_create(s->reduction, s->parameter, s->discrete);
     int r = d ? dae_reduced_start(d, s->model->t0, s->initial.X, &bad) : -1;
     if (r < 0) dae_graph_starve(s->model->graph);
+    if (r > 0) {
+        char text[220];
+        dae_reduced_dependent(d, bad, text, sizeof text);
+        dae_messages_note(messages, s->analysis.place_of[bad], "at the start %s", text);
+    }
     dae_reduced_destroy(d);
     return r == 0;
 }
@@ -55,7 +63,8 @@ dae_equation_system *dae_equation_system_create(dae_model *m, int n, int ncontin
     s->smooth = dae_smooth_create(&s->analysis, s->arena, m->t0, s->initial.X, s->parameter, s->discrete,
                                   &s->discrete);
     if (s->smooth) s->reduction = dae_reduction_create(&s->smooth->analysis, &s->lock);
-    if (s->reduction && s->analysis.sigma.index == 3 && has_states(s)) s->mechanical = dae_mechanical_find(s);
+    if (s->reduction && s->analysis.sigma.index == 3)
+        s->mechanical = dae_mechanical_find(s, has_states(s, messages));
     if (s->reduction && dae_graph_failed(m->graph) != DAE_GRAPH_STARVED) return s;
 fail:
     dae_equation_system_destroy(s);
@@ -65,6 +74,14 @@ fail:
 void dae_equation_system_components(const dae_equation_system *s, const double *X, double *y)
 {
     for (int i = 0; i < s->ncontinuous; i++) y[i] = X[s->analysis.place[s->variable[i]] + s->order[i]];
+}
+
+void dae_equation_system_rates(const dae_equation_system *s, const double *X, double *yp)
+{
+    for (int i = 0; i < s->ncontinuous; i++) {
+        int j = s->variable[i];
+        yp[i] = s->order[i] < s->analysis.sigma.d[j] ? X[s->analysis.place[j] + s->order[i] + 1] : NAN;
+    }
 }
 
 int dae_equation_system_label(const dae_equation_system *s, int i)
@@ -100,4 +117,12 @@ int dae_equation_system_restart(dae_equation_system *s, double t, const double *
     free(bound);
     free(inertia);
     return good ? !r.converged : -1;
+}
+
+dae_status dae_equation_system_restarted(int r, double t, dae_error *err)
+{
+    if (r < 0) return dae_fail(err, DAE_ERR_MEMORY, t, "no memory for consistent values");
+    if (r > 0)
+        return dae_fail(err, DAE_ERR_INCONSISTENT, t, "t = %.10g: the values contradict the equations", t);
+    return DAE_OK;
 }

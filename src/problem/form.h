@@ -34,10 +34,11 @@ struct dae_form_type {
 typedef struct dae_forms {
     const void *model;
     const dae_form_type *const *type; /* ended by NULL */
-    const char *as_written;           /* the name of the system itself: "explicit", "mass", "labels", "residual" */
-    /* The form for "auto"; m NULL: the method is open. NULL: the system as it is written. *reason: in words. */
+    const char *as_written; /* the name of the system itself: "explicit", "mass", "labels", "residual" */
+    /* The form for "auto"; m NULL: the method is open, and *method the one that goes with the form, where the rules for systems as they stand
+     * do not know it. NULL: the system as it is written. *reason: in words. */
     const dae_form_type *(*choose)(const struct dae_forms *forms, const dae_method_info *m,
-                                   const char **reason);
+                                   const char **method, const char **reason);
 } dae_forms;
 
 /* The object of a run, and its options for the integrator: tolerances of the form are kept in it. NULL: see *err. */

@@ -149,11 +149,11 @@ static dae_status choose_coordinates(dae_simulation *s, dae_error *err)
 static dae_status choose_own(dae_simulation *s, dae_error *err)
 {
     const dae_forms *forms = s->p->forms;
-    const char *form = s->options.formulation, *reason = "";
+    const char *form = s->options.formulation, *reason = "", *method = NULL;
     const dae_method_info *m =
         is_open(s->options.method) ? NULL : dae_options_method(&s->options, s->options.method);
     dae_error wrong = {0};
-    if (is_open(form)) s->own_type = forms->choose(forms, m, &reason);
+    if (is_open(form)) s->own_type = forms->choose(forms, m, &method, &reason);
     else s->own_type = dae_forms_find(forms, form, &wrong);
     if (wrong.status < 0) {
         *err = wrong;
@@ -161,6 +161,10 @@ static dae_status choose_own(dae_simulation *s, dae_error *err)
     }
     s->formulation = s->own_type ? NULL : forms->as_written;
     s->options.formulation = NULL;
+    if (method) {
+        s->options.method = method;
+        s->chosen = 1;
+    }
     snprintf(s->reason, sizeof s->reason, "%s", reason);
     return DAE_OK;
 }

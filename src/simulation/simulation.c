@@ -49,11 +49,20 @@ static void put_reactions(const dae_simulation *s, int known, double *y)
     if (known && p->multiplier_at) dae_copy(m->nlambda, s->lambda, y + p->multiplier_at);
 }
 
+/* At the end of the interval a form is asked for the limit from inside, where an instant lies on it. */
+static double inside_of_end(const dae_simulation *s, double t)
+{
+    const dae_problem *p = s->p;
+    int jumps =
+        t == s->t_end && t != s->t0 && p->ndiscontinuity > 0 && p->discontinuity[p->ndiscontinuity - 1] == t;
+    return jumps ? nextafter(t, s->t0) : t;
+}
+
 int dae_simulation_lower(dae_simulation *s, double t, const double *z, double *y, double *a, double *lambda)
 {
     int known = 0;
     if (s->own) {
-        if (s->own->type->lower(s->own, t, z, NULL, y, NULL)) {
+        if (s->own->type->lower(s->own, inside_of_end(s, t), z, NULL, y, NULL)) {
             for (int i = 0; i < s->n; i++) y[i] = NAN;
         }
     } else if (!s->mech) {

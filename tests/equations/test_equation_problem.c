@@ -281,7 +281,8 @@ static void switches_are_located(void **state)
         assert_int_equal(switched, 7); /* zeros at 1, 3, .. 13 quarters */
     }
     assert_between(bang_error(force[0], "radau5"), 0, 2e-6);
-    assert_between(bang_error("noevent(-sign(x))", "dop853"), 0, 2e-8);
+    double located = bang_error(force[0], "dop853"), literal = bang_error("noevent(-sign(x))", "dop853");
+    assert_between(literal, 1000 * located, 2e-8); /* 4e-9 and 3e-14: the method sees jumps itself */
     assert_int_equal(switched, 0);
 }
 

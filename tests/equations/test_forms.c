@@ -378,18 +378,6 @@ static void mechanical_form_is_recognized(void **state)
     dae_problem_destroy(p);
 }
 
-/* Redundant only on the constraint manifold: refused by name. */
-static void redundant_constraints_are_named(void **state)
-{
-    dae_problem *p = open_model("parallel");
-    dae_simulation_options o = dae_simulation_options_default(p);
-    dae_error err = {0};
-    (void)state;
-    assert_null(dae_simulation_open(p, &o, &err));
-    assert_non_null(strstr(err.text, "line 10"));
-    dae_problem_destroy(p);
-}
-
 /* The projection after a step goes on until the equations hold: from steps of 1e-2 one correction leaves 1e-5. */
 static void projections_go_on_until_the_equations_hold(void **state)
 {
@@ -423,7 +411,6 @@ int main(void)
         cmocka_unit_test(pendulum_in_changing_states),
         cmocka_unit_test(pendulum_does_not_drift),
         cmocka_unit_test(mechanical_form_is_recognized),
-        cmocka_unit_test(redundant_constraints_are_named),
         cmocka_unit_test(test_set_problems_reach_their_digits),
         cmocka_unit_test(system_without_freedom),
         cmocka_unit_test(branches_are_not_left),
