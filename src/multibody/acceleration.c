@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define RANK 1e-13     /* relative size of a pivot that counts as zero */
+#define REGULAR 1e-9   /* the same, where there is no doubt that all rows are independent; ours */
 #define UNCERTAIN 1e-5 /* error of a known solution from which on a matrix is taken to be singular; ours */
 #define SETTLED 1e-11  /* relative change of the multipliers that ends the iteration with friction; ours */
 enum { friction_tries = 30 };
@@ -180,7 +181,8 @@ void mbs_coordinate_vector(const mbs_context *x, const mbs_coordinate *q, double
 static dae_status respond_dense(const mbs_mechanism *m, double t, const double *y, const double *r, double *w)
 {
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
-    double *K = calloc(n * n, sizeof *K), *b = calloc(n, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
+    double *K = calloc(n * n, sizeof *K), *room = malloc((n * n + n) * sizeof *room),
+           *b = calloc(n, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
     dae_status status = K && b && G ? DAE_OK : DAE_ERR_MEMORY;
     if (!status) {
         dae_mech_point point = {.t = t, .p = y};
@@ -190,7 +192,9 @@ static dae_status respond_dense(const mbs_mechanism *m, double t, const double *
         for (size_t c = 0; c < nv; c++) {
             for (size_t i = 0; i < nl; i++) K[c * n + nv + i] = K[(nv + i) * n + c] = G[c * nl + i];
         }
-        int rank = dae_least_squares((int)n, (int)n, K, b, RANK);
+        int rank = (int)n;
+        if (dae_square_solve((int)n, K, b, room, REGULAR))
+            rank = dae_least_squares((int)n, (int)n, K, b, RANK);
         if (rank < 0) status = rank == -1 ? DAE_ERR_MEMORY : DAE_ERR_SINGULAR;
         memcpy(w, b, nv * sizeof *w);
     }
@@ -298,12 +302,14 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
     const dae_mech *s = &m->system.mech;
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl + (hold != NULL);
     if (hold && !hold_sparse(m, t, y, hold, a, lambda, force)) return DAE_OK;
-    double *K = calloc(n * n, sizeof *K), *b = calloc(n + 1, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
+    double *K = calloc(n * n, sizeof *K), *room = malloc((n * n + n) * sizeof *room),
+           *b = calloc(n + 1, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
     double *F = calloc(nl * nv + 1, sizeof *F), *l = calloc(nl + 1, sizeof *l), *r = calloc(nv, sizeof *r);
     double change = INFINITY, bias = 0;
     dae_mech_point x = {.t = t, .p = y, .v = y + m->np, .u = y + m->np + m->nv, .lambda = l};
     dae_status status = DAE_OK;
-    if (!K || !b || !G || !F || !l || !r) status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    if (!K || !room || !b || !G || !F || !l || !r)
+        status = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (!status && nl) s->constraint(&x, NULL, G, s->user);
     if (!status && hold) {
         mbs_context c = mbs_begin(m, t, y, y + m->np);
@@ -330,7 +336,9 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
             K[(n - 1) * n + c] = -r[c];
         }
         if (hold) b[n - 1] = -bias;
-        int rank = dae_least_squares((int)n, (int)n, K, b, RANK);
+        int rank = (int)n;
+        if (dae_square_solve((int)n, K, b, room, REGULAR))
+            rank = dae_least_squares((int)n, (int)n, K, b, RANK);
         if (rank == -1) {
             status = dae_fail(err, DAE_ERR_MEMORY, t, "out of memory");
             break;
@@ -352,6 +360,7 @@ dae_status mbs_accelerations(const mbs_mechanism *m, double t, const double *y, 
         if (hold && force) *force = b[n - 1];
     }
     free(K);
+    free(room);
     free(b);
     free(G);
     free(F);

@@ -285,7 +285,7 @@ static void read_parameters(loader *l, json_t *section)
                 (key[0] >= '0' && key[0] <= '9')) {
                 wrong(l, key, "is no name (letters, digits and _)");
             } else if (!strcmp(key, "t") || !strcmp(key, "pi") || !strcmp(key, "e")) {
-                wrong(l, key, "this name has a meaning of its own");
+                wrong(l, key, "this name has a meaning of its own, as all of t, pi and e");
             } else if (s) {
                 x = constant(l, key, s->value, &any, &d);
             } else if (json_is_string(value)) {
@@ -562,6 +562,23 @@ static const char *names_of(loader *l, const mbs_field *f, const json_t *j)
     return mbs_copy_text(l->m, buffer);
 }
 
+/* "N m|N/m" is for joints that turn and for those that slide: which of them, where the joint is known. */
+static const char *unit_for(const loader *l, json_t *o, const char *units, char *one_of, size_t size)
+{
+    const char *joint = json_string_value(json_object_get(o, "joint")),
+               *bar = units ? strchr(units, '|') : NULL;
+    if (!joint || !bar) return units;
+    for (int i = 0; i < l->m->njoint; i++) {
+        if (strcmp(l->m->joint[i].name, joint) != 0) continue;
+        const mbs_joint_type *type = mbs_joint_type_find(l->m->joint[i].type);
+        if (!type || type->main == MBS_NO_COORDINATE) return units;
+        if (type->main != MBS_ANGLE) return bar + 1;
+        dae_snprintf(one_of, size, "%.*s", (int)(bar - units), units);
+        return one_of;
+    }
+    return units;
+}
+
 /* What the table of a type asks for, as values. */
 static void read_fields(loader *l, json_t *o, const mbs_field *table, mbs_value *out, int room)
 {
@@ -575,9 +592,12 @@ static void read_fields(loader *l, json_t *o, const mbs_field *table, mbs_value 
             return;
         }
         mbs_value *v = &out[n++];
+        char unit[40];
         v->name = f->name;
         switch (f->kind) {
-        case MBS_FIELD_NUMBER: v->number = number_in(l, f->name, j, f->unit); break;
+        case MBS_FIELD_NUMBER:
+            v->number = number_in(l, f->name, j, unit_for(l, o, f->unit, unit, sizeof unit));
+            break;
         case MBS_FIELD_FLAG:
             if (!json_is_boolean(j)) wrong(l, f->name, "expected true or false, found %s", kind_of(j));
             v->number = json_is_true(j);
@@ -774,7 +794,7 @@ static void read_variables(loader *l, json_t *root)
     if (section) {
         json_object_foreach(section, key, value)
         {
-            if (!strcmp(key, "e")) wrong(l, key, "this name has a meaning of its own");
+            if (!strcmp(key, "e")) wrong(l, key, "this name has a meaning of its own, as all of t, pi and e");
             const char *whole = l->failed ? NULL : law(l, key, value);
             if (l->failed) return;
             mbs_model_add_variable(l->m, key, whole);

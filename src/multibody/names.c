@@ -67,7 +67,8 @@ static dae_status check_names(mbs_builder *b, const char *section, const void *l
             return mbs_wrong(b, "\"%s\" is no name (letters, digits and _, not a digit first)",
                              name ? name : "");
         if (!strcmp(name, "ground") || !strcmp(name, "t") || !strcmp(name, "pi") || !strcmp(name, "energy"))
-            return mbs_wrong(b, "the name \"%s\" has a meaning of its own", name);
+            return mbs_wrong(
+                b, "the name \"%s\" has a meaning of its own, as all of ground, t, pi and energy", name);
     }
     numbered *all = sorted_names(list, count, size);
     if (count > 0 && !all) return mbs_no_memory(b);

@@ -1,5 +1,6 @@
 /* A model as a problem: initial values, interval, tolerances, names, events. */
 #include "multibody/acceleration.h"
+#include "multibody/analyses.h"
 #include "multibody/external.h"
 #include "multibody/forces/contact.h"
 
@@ -266,6 +267,11 @@ static dae_status fill(dae_problem *p, mbs_mechanism *m, dae_error *err)
     dae_status status = mbs_mechanism_initial(m, y0, err);
     if (status >= 0) status = mbs_check_motions(m, s->t0, t_end, err);
     if (status < 0) return status;
+    const char *bad = mbs_undefined_force(m, s->t0, y0, 0);
+    if (bad)
+        return dae_fail(err, DAE_ERR_UNDEFINED, s->t0,
+                        "t = %g: force \"%s\" has no value at the start (not a number, or infinite)", s->t0,
+                        bad);
     if (list_warnings(p, m, y0)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     info->name = m->model->name;
     info->title = m->model->doc ? m->model->doc : m->model->name;

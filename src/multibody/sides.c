@@ -183,7 +183,8 @@ dae_status mbs_check_motions(const mbs_mechanism *m, double t0, double t1, dae_e
             for (int d = 0; d < 2; d++) scale[d] = fmax(scale[d], fabs(c[d]));
         }
         for (int i = 0; i < LOOK && !s; i++) {
-            int what = jump_between(e, t0 + i * h, t0 + (i + 1) * h, scale, work, &t, &size);
+            double from = t0 + (i ? i : 1e-9) * h; /* what was before the start does not count */
+            int what = jump_between(e, from, t0 + (i + 1) * h, scale, work, &t, &size);
             if (what)
                 s = dae_fail(err, DAE_ERR_INPUT, t,
                              "driver \"%s\" jumps in %s by %.6g at t = %.10g: a motion must be smooth; join "

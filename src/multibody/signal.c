@@ -357,6 +357,19 @@ int mbs_find_signal(const mbs_mechanism *m, const char *name, mbs_signal *s, dae
     return 1;
 }
 
+/* The name of a thing alone, where one of its quantities is meant: which there are; "" for other names. */
+static const char *quantities(const mbs_builder *b, const char *name)
+{
+    const mbs_model *m = b->m->model;
+    if (mbs_find_body(m, name) > 0)
+        return m->space == MBS_PLANAR ? "a body: take its x, y, angle, vx, vy or omega"
+                                      : "a body: take its x, y, z, vx, vy, vz, omega.x, omega.y or omega.z";
+    if (mbs_find_joint(m, name) >= 0) return "a joint: take its value, speed or reaction.x";
+    for (int i = 0; i < m->nforce; i++)
+        if (!strcmp(m->force[i].name, name)) return "a force: take its force, power or deflection";
+    return "";
+}
+
 static int add_text(mbs_builder *b, const char *field, const char *text, int purpose)
 {
     mbs_mechanism *m = b->m;
@@ -391,6 +404,15 @@ static int add_text(mbs_builder *b, const char *field, const char *text, int pur
                       purpose == MBS_FOR_MOTION
                           ? "a motion may depend on t only"
                           : "a force may not depend on accelerations, reactions and collisions");
+            return -1;
+        }
+        const char *of = err.name[0] ? quantities(b, err.name) : "";
+        if (of[0]) {
+            mbs_wrong(b, "%s: \"%.80s\" at column %d: \"%s\" is %s, as in %s.%s", field, text, err.column + 1,
+                      err.name, of, err.name,
+                      of[2] == 'b'   ? "x"
+                      : of[2] == 'j' ? "value"
+                                     : "force");
             return -1;
         }
         if (err.name[0]) {

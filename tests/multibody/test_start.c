@@ -101,12 +101,14 @@ static void driver_that_jumps_is_refused(void **state)
         const char *motion, *expected;
     } jump[] = {{"if(t < 0.3, 0, 0.25)", "jumps in position by 0.25 at t = 0.3"},
                 {"2*max(0, t - 0.5)", "jumps in speed by 2 at t = 0.5"},
-                {"floor(2*t)", "jumps in position by 1 at t = 0.5"}};
+                {"floor(2*t)", "jumps in position by 1 at t = 0.5"},
+                {"abs(sin(7*t))", "jumps in speed by 14 at t = 0.4487989505"}};
     static const char *const smooth[] = {"if(t < 0.5, 0, (t-0.5)^3)", "smoothstep(t, 0.2, 0.6)",
-                                         "max(0, t-0.5)^2"};
+                                         "max(0, t-0.5)^2",
+                                         "abs(t)"}; /* what was before t = 0 does not count */
     char more[200];
     dae_error err = {0};
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         snprintf(more, sizeof more,
                  "\"drivers\": [ { \"name\": \"D\", \"joint\": \"J1\", \"value\": \"%s\" } ],",
                  jump[k].motion);
@@ -119,6 +121,18 @@ static void driver_that_jumps_is_refused(void **state)
         if (!p) fail_msg("%s", err.text);
         dae_problem_destroy(p);
     }
+}
+
+static void force_without_a_value_is_named(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    assert_null(open_rods(0,
+                          "\"forces\": [ { \"name\": \"F\", \"type\": \"torque\", \"joint\": \"J1\", "
+                          "\"value\": \"log(t - 1)\" } ],",
+                          &err));
+    assert_int_equal(err.status, DAE_ERR_UNDEFINED);
+    assert_non_null(strstr(err.text, "force \"F\" has no value at the start"));
 }
 
 /* --init body.quantity: what is given holds, the other body moves; a guess may move. The angle of the first rod places its
@@ -166,6 +180,7 @@ int main(void)
         cmocka_unit_test(speeds_of_joints_hold),
         cmocka_unit_test(contradiction_is_named),
         cmocka_unit_test(driver_that_jumps_is_refused),
+        cmocka_unit_test(force_without_a_value_is_named),
         cmocka_unit_test(starts_from_outside_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
