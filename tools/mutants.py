@@ -35,6 +35,8 @@ NEAR = {"language": ("equations", "multibody"), "mechanics": ("method", "formula
 SCRIPTS = {"cli": ("",), "equations": ("equations",), "language": ("equations",), "multibody": ("model",), "fit": ("fit",), "study": ("workprec", "sweep"),
            "table": ("cli", "report"), "sensitivity": ("sensitivity",), "catalog": ("cli", "model"), "experiment": ("cli", "model"),
            "simulation": ("cli", "model"), "problem": ("cli", "own")}
+# tests of another layer that are about a file
+ABOUT = {"src/method/leap.c": "singular"}
 # what is wrong with a line: pattern, replacement
 RULES = [(r"(?<=[\w\])]) \+ (?=[\w(*])", " - "), (r"(?<=[\w\])]) - (?=[\w(*])", " + "), (r"(?<=[\w\])]) \* (?=[\w(])", " / "),
          (r"(?<=[\w\])]) / (?=[\w(])", " * "), (r" < (?=[\w(-])", " >= "), (r" > (?=[\w(-])", " <= "), (r" >= (?=[\w(-])", " < "),
@@ -159,6 +161,7 @@ class Tree:
         parts = path.split("/")
         layer, stem = parts[1], re.sub(r"^cmd_", "", os.path.splitext(parts[-1])[0])
         own = {stem, parts[2]} if len(parts) > 3 else {stem}
+        own.add(ABOUT.get(path, stem))
         methods = {os.path.splitext(p.split("/")[2])[0] for p in self.objects if p.startswith("src/method/")
                    and (p.count("/") > 2 or "_method_" in open(os.path.join(self.source, p), encoding="utf-8").read())} - {"method", "driver"}
 

@@ -31,6 +31,10 @@
 #define BEHIND 0.01
 /* Part of the last step over which the slopes of algebraic variables are found behind a discontinuity; ours. */
 #define RATES 1e-4
+#define STIFF_STEP \
+    0.1 /* ours: of a time constant; vode-adams and cvode-adams take 0.6 on y' = -1e5 (y - cos t) */
+#define STABLE_STEP 10  /* steps that are longer are not bounded by stability (rkc) */
+#define STIFF_REST 1000 /* time constants, as in choose.c */
 /* What a jump of y' does in the last step, in tolerances, below which it is a kink: slopes of dense output are not better. Ours. */
 #define KINK 100
 /* rtol = 0, absolute control: what a method gets for it, so small that |y| below atol/rtol does not count but still what DDASSL and
@@ -747,17 +751,27 @@ static dae_status ends_here(const dae_integrator *it, dae_error *err)
         it->leap ? "; constraints that lose rank (a singular pose)? dop853 and mexx pass most such" : "");
 }
 
+/* 1: it is stiffness that makes an explicit method take so many steps. Those without a test of their own (Adams methods) are asked now:
+ * steps of the order of the fastest time constant that decays, and many of it left. */
+static int meets_stiffness(const dae_integrator *it)
+{
+    double h = fabs(it->ivp.t - it->ivp.t_old), rest = fabs(it->s->t_end - it->ivp.t);
+    if (it->s->stiff || it->method->info.implicit || it->sys.kind != DAE_KIND_ODE) return it->s->stiff;
+    double rate = dae_fastest_decay(&it->sys.ode, it->ivp.t, it->ivp.y);
+    return rate * h > STIFF_STEP && rate * h < STABLE_STEP && rate * rest > STIFF_REST;
+}
+
 /* One accepted step of the method. */
 static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
 {
     dae_stats *st = &it->s->stats;
     if (dae_driver_cancelled(it)) return dae_driver_take_cancel(it, err);
     if (it->opt.max_steps > 0 && st->steps >= it->opt.max_steps) {
-        return dae_fail(err, DAE_ERR_MAX_STEPS, it->s->now,
-                        "t = %.10g: %ld steps were taken without reaching %g; %s", it->s->now, st->steps,
-                        it->s->t_end,
-                        it->s->stiff ? "the problem is stiff and the method explicit: take radau5 or auto"
-                                     : "raise max_steps");
+        return dae_fail(
+            err, DAE_ERR_MAX_STEPS, it->s->now, "t = %.10g: %ld steps were taken without reaching %g; %s",
+            it->s->now, st->steps, it->s->t_end,
+            meets_stiffness(it) ? "the problem is stiff and the method explicit: take radau5 or auto"
+                                : "raise max_steps");
     }
     if (it->opt.max_seconds > 0 && st->accepted % LOOK == 0 && out_of_time(it)) {
         return dae_fail(err, DAE_ERR_MAX_SECONDS, it->s->now,

@@ -212,6 +212,37 @@ static void arm_rests_on_the_currents_of_its_motors(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* 20 rods that stand nearly upright fall down: the way is downhill, and not to the balance nearby. */
+static void upright_chain_falls(void **state)
+{
+    enum { RODS = 20 };
+    double lift = 80 * 3.14159265358979323846 / 180, y[6 * RODS];
+    dae_error err = {0};
+    mbs_model *m = mbs_model_create("upright", MBS_PLANAR);
+    (void)state;
+    mbs_model_set_gravity(m, 0, -9.81, 0);
+    for (int k = 0; k < RODS; k++) {
+        char name[2][16];
+        snprintf(name[0], sizeof name[0], "rod%d", k);
+        snprintf(name[1], sizeof name[1], "pin%d", k);
+        mbs_model_add_body(m, &(mbs_body){.name = name[0],
+                                          .mass = 1,
+                                          .inertia = {0, 0, 1.0 / 12},
+                                          .center = {(k + 0.5) * cos(lift), (k + 0.5) * sin(lift)},
+                                          .angle = lift});
+        mbs_model_add_joint(m, &(mbs_joint){.name = name[1],
+                                            .type = "revolute",
+                                            .a = k,
+                                            .b = k + 1,
+                                            .at = {k * cos(lift), k * sin(lift)}});
+    }
+    mbs_mechanism *c = compile(m);
+    assert_int_equal(mbs_mechanism_initial(c, y, &err), DAE_OK);
+    assert_int_equal(mbs_mechanism_equilibrium(c, 0, y, &err), DAE_OK);
+    for (int k = 0; k < RODS; k++) assert_near(y[3 * k + 1], -(k + 0.5), 1e-6);
+    mbs_mechanism_destroy(c);
+}
+
 /* A chain of 200 links (m = 0.05 kg, l = 0.05 m) above a floor of k = 1e4 N/m, whose links end in contacts. */
 #define LINKS 200
 #define LENGTH 0.05
@@ -646,6 +677,7 @@ int main(void)
         cmocka_unit_test(equilibrium_is_searched_downhill),
         cmocka_unit_test(spring_carries_the_weight),
         cmocka_unit_test(hanging_chain_takes_its_shape),
+        cmocka_unit_test(upright_chain_falls),
         cmocka_unit_test(leaning_disc_balances_upright),
         cmocka_unit_test(arm_rests_on_the_currents_of_its_motors),
         cmocka_unit_test(long_chain_comes_to_rest_on_the_floor),

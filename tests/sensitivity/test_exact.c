@@ -150,6 +150,27 @@ static void numbers_by_differences(void **state)
     dae_problem_destroy(p);
 }
 
+/* The same in M: (m + d) v' by d = 0, which no expression knows, is what it is by m, which one does. The mass is in a row of its own, and in
+ * one that follows from others. */
+static void masses_by_differences(void **state)
+{
+    static const char *const name[] = {"m", "d"};
+    dae_problem *p = open_it("param m = 2, d = 0\n"
+                             "var x = 1, v = 0, q = 0.5\n"
+                             "x' = v\n"
+                             "(m + d)*v' + 0.5*q' = -x\n"
+                             "0.5*v' + q' = (m + d)*v - q\n"
+                             "solve t = 0 .. 1, rtol = 1e-6, atol = 1e-6\n");
+    double s[6];
+    (void)state;
+    derivatives(p, "radau5", 0, 1, name, 2, s, NULL);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fabs(s[i]) > 0.01);
+        assert_near(s[3 + i], s[i], 1e-6);
+    }
+    dae_problem_destroy(p);
+}
+
 /* Models have no expressions of f: differences of fourth order. m x'' + c x' + k x = 0 in closed form, 40 digits. */
 static void models_by_wide_differences(void **state)
 {
@@ -218,6 +239,7 @@ int main(void)
         cmocka_unit_test(through_events),
         cmocka_unit_test(through_switches),
         cmocka_unit_test(numbers_by_differences),
+        cmocka_unit_test(masses_by_differences),
         cmocka_unit_test(files_as_problems),
         cmocka_unit_test(models_by_wide_differences),
     };
