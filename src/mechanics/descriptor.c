@@ -345,7 +345,7 @@ static int settled(double size, double last, int k)
 static int project_position(dae_descriptor *d, double t, double *p)
 {
     double size = fmax(dae_largest(d->np, p), DBL_MIN), last = 0;
-    int renew = d->m.position_jacobian || !have_factors(d, t, p, size),
+    int renew = d->smooth || d->m.position_jacobian || !have_factors(d, t, p, size),
         own = 0; /* own: the factors were made here */
     for (int total = 1, k = 1; total <= ITERATIONS; total++, k++) {
         int r = dae_descriptor_constraint(d, t, p, d->g, NULL);
@@ -367,7 +367,7 @@ static int project_position(dae_descriptor *d, double t, double *p)
         }
         dae_axpy(d->np, 1, d->pdot, p);
         if (done) return 0;
-        renew = k > 1 && change > SLOW * last;
+        renew = d->smooth || (k > 1 && change > SLOW * last);
         last = change;
     }
     return 1;
@@ -446,7 +446,8 @@ int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
     int r = 0;
     if (d->ng) r = project_position(d, t, p);
     dae_parts_normalize(&d->parts, p);
-    if (!r && !have_factors(d, t, p, fmax(dae_largest(d->np, p), DBL_MIN))) r = factor_here(d, t, p);
+    if (!r && (d->smooth || !have_factors(d, t, p, fmax(dae_largest(d->np, p), DBL_MIN))))
+        r = factor_here(d, t, p);
     return r ? r : project_velocity(d, t, p, v);
 }
 

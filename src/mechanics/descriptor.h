@@ -20,6 +20,9 @@ typedef struct dae_descriptor {
     int constant; /* M does not depend on t and p */
     int friction; /* f depends on lambda */
     int starved;  /* a factorization had no memory */
+    /* 1: a projection uses no factors of other points, so that it is a smooth function of the point, also where it moves it far: for
+     * derivatives. Else its direction depends on where the last factors were made. */
+    int smooth;
 
     /* What the last dae_descriptor_accelerations used; in an arena of its own, with the factors, for checkpoints. */
     dae_arena *keep;

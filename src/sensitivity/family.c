@@ -107,6 +107,14 @@ static dae_status shift_start(const dae_family *f, const dae_direction_of *d, do
     return DAE_OK;
 }
 
+/* One whose projections can be differentiated. */
+static dae_simulation *open_simulation(const dae_problem *p, const dae_simulation_options *o, dae_error *err)
+{
+    dae_simulation *s = dae_simulation_open(p, o, err);
+    if (s && s->form) s->form->d.smooth = 1;
+    return s;
+}
+
 static dae_status open_relative(dae_family *f, const dae_direction_of *d, dae_relative *r, double step,
                                 dae_error *err)
 {
@@ -120,7 +128,7 @@ static dae_status open_relative(dae_family *f, const dae_direction_of *d, dae_re
         o.options.discontinuity = p->discontinuity;
         o.options.ndiscontinuity = p->ndiscontinuity;
     }
-    r->sim = dae_simulation_open(p, &o, err);
+    r->sim = open_simulation(p, &o, err);
     if (!r->sim) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     r->step = value - d->value;
     int moved = r->sim->options.ndiscontinuity != f->sim->options.ndiscontinuity;
@@ -279,7 +287,7 @@ static dae_status build(dae_family *f, const char *const *name, const dae_parame
 {
     dae_status s = choose(f, err);
     if (s < 0) return s;
-    f->sim = dae_simulation_open(f->p, &f->options, err);
+    f->sim = open_simulation(f->p, &f->options, err);
     if (!f->sim) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     f->nz = f->sim->nz;
     f->direction = dae_arena_take(f->arena, (size_t)f->count + 1, sizeof *f->direction);

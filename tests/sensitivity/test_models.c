@@ -20,18 +20,27 @@ static dae_problem *open_with(const char *what, const char *name, double value)
 typedef struct trial {
     const char *model, *method, *form, *name;
     double end, step, tolerance;
-    const char *kind; /* what is told */
+    const char *kind;    /* what is told */
+    const char *project; /* the option of the form, NULL: as it is */
 } trial;
+
+static void set_options(const trial *x, const dae_setting *project, dae_options *o)
+{
+    o->method = x->method;
+    o->formulation = x->form;
+    o->fixed_step = x->step;
+    o->rtol = o->atol = 1e-12;
+    o->setting = project;
+    o->nsetting = x->project != NULL;
+}
 
 static void end_of(const trial *x, double value, double *y)
 {
     dae_error err = {0};
     dae_problem *p = open_with(x->model, x->name, value);
     dae_simulation_options o = dae_simulation_options_default(p);
-    o.options.method = x->method;
-    o.options.formulation = x->form;
-    o.options.fixed_step = x->step;
-    o.options.rtol = o.options.atol = 1e-12;
+    const dae_setting project = {"project", x->project};
+    set_options(x, &project, &o.options);
     o.t_end = x->end;
     dae_simulation *s = dae_simulation_open(p, &o, &err);
     if (!s || dae_simulation_start(s, &err) < 0 || dae_simulation_advance(s, x->end, &err) < 0)
@@ -56,10 +65,8 @@ static void compare(const trial *x)
         for (int i = 0; i < n; i++) exact[i] += (at < 0 ? weight[at + 4] : -weight[4 - at]) * y[i] / d;
     }
     dae_sensitivity_options o = dae_sensitivity_options_default(p);
-    o.simulation.options.method = x->method;
-    o.simulation.options.formulation = x->form;
-    o.simulation.options.fixed_step = x->step;
-    o.simulation.options.rtol = o.simulation.options.atol = 1e-12;
+    const dae_setting project = {"project", x->project};
+    set_options(x, &project, &o.simulation.options);
     o.simulation.t_end = x->end;
     const char *mode = "", *name[] = {x->name};
     dae_sensitivity *s = dae_sensitivity_open(p, &o, name, 1, &err);
@@ -81,25 +88,28 @@ static void mechanisms(void **state)
 {
     /* 1e-13 to 2e-12; rssp, whose loop is badly conditioned, 6e-11; abreast, with two neighbours, 1e-10 */
     static const trial all[] = {
-        {"models/pendulum.json", "dop853", "joint", "L", 1, 0.02, 1e-11, "differences"},
-        {"models/pendulum.json", "dop853", "statespace", "L", 1, 0.02, 1e-11, "differences"},
-        {"models/pendulum.json", "dop853", "index1", "L", 1, 0.02, 1e-11, "differences"},
-        {"models/pendulum.json", "phem56", NULL, "L", 1, 0.02, 1e-9, "differences"},
-        {"models/pendulum.json", "radau5", "ggl", "L", 1, 0.02, 1e-9, "differences"},
-        {"models/spring_mass_damper.json", "dop853", "joint", "m", 1, 0.02, 1e-11, "differences"},
-        {"models/spring_mass_damper.json", "dop853", "joint", "k", 1, 0.02, 1e-11, "differences"},
-        {"models/spring_mass_damper.json", "dop853", "joint", "c", 1, 0.02, 1e-11, "differences"},
-        {"models/four_bar.json", "dop853", "joint", "a", 0.3, 0.005, 1e-11, "differences"},
-        {"models/four_bar.json", "dop853", "joint", "b", 0.3, 0.005, 1e-11, "differences"},
-        {"models/four_bar.json", "dop853", "joint", "ground_length", 0.3, 0.005, 1e-11, "differences"},
-        {"models/slider_crank.json", "dop853", "index1", "M", 0.2, 0.005, 1e-11, "differences"},
-        {"models/slider_crank.json", "dop853", "index1", "L2", 0.2, 0.005, 5e-11, "differences"},
-        {"models/rssp.json", "dop853", "joint", "L1", 0.2, 0.002, 2e-10, "differences"},
-        {"models/rssp.json", "dop853", "joint", "h", 0.2, 0.002, 5e-11, "differences"},
-        {"models/peaucellier.json", "dop853", "joint", "L", 0.2, 0.005, 1e-11, "differences"},
-        {"models/stiff_double_pendulum.json", "radau5", "joint", "L1", 0.05, 0.001, 1e-9, "differences"},
-        {"models/rssp.json", "phem56", NULL, "L1", 0.2, 0.002, 1e-9, "differences"},
-        {"models/rssp.json", "radau5", "index2", "L1", 0.2, 0.002, 1e-9, "differences"},
+        {"models/pendulum.json", "dop853", "joint", "L", 1, 0.02, 1e-11, "differences", NULL},
+        {"models/pendulum.json", "dop853", "statespace", "L", 1, 0.02, 1e-11, "differences", NULL},
+        {"models/pendulum.json", "dop853", "index1", "L", 1, 0.02, 1e-11, "differences", NULL},
+        {"models/pendulum.json", "dop853", "index1", "L", 1, 0.02, 1e-11, "differences", "1"},
+        {"models/pendulum.json", "phem56", NULL, "L", 1, 0.02, 1e-9, "differences", NULL},
+        {"models/pendulum.json", "radau5", "ggl", "L", 1, 0.02, 1e-9, "differences", NULL},
+        {"models/spring_mass_damper.json", "dop853", "joint", "m", 1, 0.02, 1e-11, "differences", NULL},
+        {"models/spring_mass_damper.json", "dop853", "joint", "k", 1, 0.02, 1e-11, "differences", NULL},
+        {"models/spring_mass_damper.json", "dop853", "joint", "c", 1, 0.02, 1e-11, "differences", NULL},
+        {"models/four_bar.json", "dop853", "joint", "a", 0.3, 0.005, 1e-11, "differences", NULL},
+        {"models/four_bar.json", "dop853", "joint", "b", 0.3, 0.005, 1e-11, "differences", NULL},
+        {"models/four_bar.json", "dop853", "joint", "ground_length", 0.3, 0.005, 1e-11, "differences", NULL},
+        {"models/four_bar.json", "dop853", "index1", "a", 0.3, 0.005, 1e-11, "differences", "1"},
+        {"models/slider_crank.json", "dop853", "index1", "M", 0.2, 0.005, 1e-11, "differences", NULL},
+        {"models/slider_crank.json", "dop853", "index1", "L2", 0.2, 0.005, 5e-11, "differences", NULL},
+        {"models/rssp.json", "dop853", "joint", "L1", 0.2, 0.002, 2e-10, "differences", NULL},
+        {"models/rssp.json", "dop853", "joint", "h", 0.2, 0.002, 5e-11, "differences", NULL},
+        {"models/peaucellier.json", "dop853", "joint", "L", 0.2, 0.005, 1e-11, "differences", NULL},
+        {"models/stiff_double_pendulum.json", "radau5", "joint", "L1", 0.05, 0.001, 1e-9, "differences",
+         NULL},
+        {"models/rssp.json", "phem56", NULL, "L1", 0.2, 0.002, 1e-9, "differences", NULL},
+        {"models/rssp.json", "radau5", "index2", "L1", 0.2, 0.002, 1e-9, "differences", NULL},
     };
     (void)state;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) compare(&all[k]);
@@ -125,26 +135,26 @@ static const char turning[] =
 static void forms_of_equations(void **state)
 {
     static const trial all[] = {
-        {pendulum, "dop853", "statespace", "L", 0.4, 0.01, 1e-12, "exact"},
-        {pendulum, "dop853", "statespace", "m", 0.4, 0.01, 1e-12, "exact"},
-        {pendulum, "radau5", "index1", "L", 0.4, 0.01, 1e-12, "exact"},
-        {pendulum, "rodas5p", "index1", "L", 0.4, 0.01, 1e-12, "exact"},
-        {pendulum, "dop853", "projected", "L", 0.4, 0.01, 1e-12, "exact"},
-        {pendulum, "dop853", "projected", "g", 0.4, 0.01, 1e-12, "exact"},
+        {pendulum, "dop853", "statespace", "L", 0.4, 0.01, 1e-12, "exact", NULL},
+        {pendulum, "dop853", "statespace", "m", 0.4, 0.01, 1e-12, "exact", NULL},
+        {pendulum, "radau5", "index1", "L", 0.4, 0.01, 1e-12, "exact", NULL},
+        {pendulum, "rodas5p", "index1", "L", 0.4, 0.01, 1e-12, "exact", NULL},
+        {pendulum, "dop853", "projected", "L", 0.4, 0.01, 1e-12, "exact", NULL},
+        {pendulum, "dop853", "projected", "g", 0.4, 0.01, 1e-12, "exact", NULL},
         /* steps that the projection moves by 1e-3; 0.02 would meet a corner of its weights, max(|z|, 1) */
-        {pendulum, "bs23", "projected", "g", 0.4, 0.1, 1e-10, "exact"},
-        {pendulum, "phem56", "descriptor", "L", 0.4, 0.01, 1e-9, "differences"},
-        {circuit, "radau5", NULL, "K", 1, 0.02, 1e-11, "exact"},
-        {circuit, "rodas5p", "index1", "C", 1, 0.02, 1e-12, "exact"},
-        {circuit, "radau5", "index1", "K", 1, 0.02, 2e-11, "exact"},
-        {circuit, "dop853", "statespace", "R", 1, 0.02, 1e-12, "exact"},
-        {circuit, "dop853", "projected", "K", 1, 0.02, 1e-11, "exact"},
-        {masses, "dop853", "statespace", "b", 1, 0.02, 5e-12, "exact"},
-        {masses, "radau5", "mass", "a", 1, 0.02, 1e-12, "exact"},
-        {masses, "rodas5p", "mass", "k", 1, 0.02, 1e-12, "exact"},
-        {circuit, "rodas5p", "mass", "C", 1, 0.02, 1e-11, "exact"},
-        {circuit, "radau5", "mass", "C", 1, 0.02, 1e-11, "exact"},
-        {turning, "radau5", "mass", "p", 1, 0.02, 5e-9, "differences"},
+        {pendulum, "bs23", "projected", "g", 0.4, 0.1, 1e-10, "exact", NULL},
+        {pendulum, "phem56", "descriptor", "L", 0.4, 0.01, 1e-9, "differences", NULL},
+        {circuit, "radau5", NULL, "K", 1, 0.02, 1e-11, "exact", NULL},
+        {circuit, "rodas5p", "index1", "C", 1, 0.02, 1e-12, "exact", NULL},
+        {circuit, "radau5", "index1", "K", 1, 0.02, 2e-11, "exact", NULL},
+        {circuit, "dop853", "statespace", "R", 1, 0.02, 1e-12, "exact", NULL},
+        {circuit, "dop853", "projected", "K", 1, 0.02, 1e-11, "exact", NULL},
+        {masses, "dop853", "statespace", "b", 1, 0.02, 5e-12, "exact", NULL},
+        {masses, "radau5", "mass", "a", 1, 0.02, 1e-12, "exact", NULL},
+        {masses, "rodas5p", "mass", "k", 1, 0.02, 1e-12, "exact", NULL},
+        {circuit, "rodas5p", "mass", "C", 1, 0.02, 1e-11, "exact", NULL},
+        {circuit, "radau5", "mass", "C", 1, 0.02, 1e-11, "exact", NULL},
+        {turning, "radau5", "mass", "p", 1, 0.02, 5e-9, "differences", NULL},
     };
     (void)state;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) compare(&all[k]);
