@@ -58,6 +58,8 @@ struct dae_formulation_type {
     /* What it keeps besides the descriptor's factors, for checkpoints; NULL: nothing. As in dae_memory. */
     size_t (*save)(const dae_formulation *f, void *buffer);
     int (*load)(dae_formulation *f, const void *buffer, size_t size);
+    void (*forget)(
+        dae_formulation *f); /* what belongs to points and follows from the system; NULL: nothing */
     /* After a failure with a text in f->trouble: what more is to be said, or "". NULL: nothing. */
     void (*diagnose)(dae_formulation *f, char *out, size_t size);
 };
@@ -68,6 +70,9 @@ struct dae_formulation_type {
 
 /* As dae_formulation_choose, for a method that need not be in the registry; NULL: the method is open too. */
 const dae_formulation_info *dae_formulation_for(const dae_method_info *m);
+
+/* After loading what another system of the same structure kept: its variables, and nothing that it computed. */
+void dae_formulation_forget(dae_formulation *f);
 
 /* (a, lambda) consistent with (p, v, u), or the reason why there are none. */
 dae_status dae_formulation_solve(dae_formulation *f, double t, const double *pvu, double *a, double *lambda,

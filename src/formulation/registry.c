@@ -483,6 +483,12 @@ void dae_formulation_explain(dae_formulation *f, dae_error *err)
 
 /* ---- With an integrator ----------------------------------------------------------------------------------------- */
 
+void dae_formulation_forget(dae_formulation *f)
+{
+    dae_descriptor_forget(&f->d);
+    if (f->type->forget) f->type->forget(f);
+}
+
 static int project(double t, double *y, void *user)
 {
     dae_formulation *f = user;

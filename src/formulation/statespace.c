@@ -354,5 +354,6 @@ const dae_formulation_type dae_formulation_statespace = {
     .dynamics_at = dynamics_at,
     .save = dae_statespace_save,
     .load = dae_statespace_load,
+    .forget = dae_statespace_forget,
     .diagnose = dae_statespace_diagnose,
 };

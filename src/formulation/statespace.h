@@ -108,6 +108,7 @@ dae_status dae_statespace_attach(dae_formulation *f, dae_integrator *it, dae_err
 /* statespace_checkpoint.c */
 size_t dae_statespace_save(const dae_formulation *f, void *buffer);
 int dae_statespace_load(dae_formulation *f, const void *buffer, size_t size);
+void dae_statespace_forget(dae_formulation *f);
 
 /* How far positions may be displaced for differences, times a small number. */
 double dae_statespace_scale(int n, const double *p);

@@ -77,3 +77,8 @@ int dae_statespace_load(dae_formulation *f, const void *buffer, size_t size)
     f->trouble[0] = 0;
     return at != size;
 }
+
+void dae_statespace_forget(dae_formulation *f)
+{
+    ((statespace *)f->self)->jacobian_points = -1;
+}

@@ -135,6 +135,12 @@ int dae_descriptor_load(dae_descriptor *d, const void *buffer, size_t size)
     return dae_saddle_load(d->saddle, in + sizeof k + k.arena, k.factors);
 }
 
+void dae_descriptor_forget(dae_descriptor *d)
+{
+    if (d->constant) dae_copy(d->nM, d->parts.constant, d->M);
+    d->at_t = NAN;
+}
+
 /* ---- The parts ----------------------------------------------------------------------------------- */
 
 int dae_descriptor_mass(dae_descriptor *d, double t, const double *p, double *M)

@@ -53,6 +53,8 @@ void dae_descriptor_free(dae_descriptor *d); /* what is not in the arena */
  * written where buffer is not NULL; load: 0 fine. */
 size_t dae_descriptor_save(const dae_descriptor *d, void *buffer);
 int dae_descriptor_load(dae_descriptor *d, const void *buffer, size_t size);
+/* After loading what another system kept: M is this one's again, and the factors are those of no point. */
+void dae_descriptor_forget(dae_descriptor *d);
 
 /* ---- The parts --------------------------------------------------------------------------------- */
 

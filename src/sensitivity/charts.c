@@ -7,7 +7,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What the form of z knows (coordinates, anchors) becomes what all forms know. */
+/* What the form of z knows (coordinates, anchors) becomes what that of m knows; what it computed does not: m has other masses. */
+static int load(dae_simulation *m, const void *buffer, size_t size)
+{
+    int bad = m->it->memory.load(m->it->memory.user, buffer, size) != 0;
+    if (m->form) dae_formulation_forget(m->form);
+    return bad;
+}
+
+/* The same for all relatives. */
 static int share_memory(const dae_family *f)
 {
     const dae_memory *own = &f->sim->it->memory;
@@ -19,12 +27,11 @@ static int share_memory(const dae_family *f)
     int bad = 0;
     for (int j = 0; j < f->count && !bad; j++) {
         for (int side = 0; side < 2 && !bad; side++) {
-            const dae_memory *m = &dae_family_side(f, j, side)->it->memory;
-            if (m->user != own->user) bad = m->load(m->user, buffer, size) != 0;
+            dae_simulation *m = dae_family_side(f, j, side);
+            if (m != f->sim) bad = load(m, buffer, size);
         }
         for (int k = 0; k < DAE_WIDE && !bad && f->direction[j].width > 0; k++) {
-            const dae_memory *m = &f->direction[j].wide[k].sim->it->memory;
-            bad = m->load(m->user, buffer, size) != 0;
+            bad = load(f->direction[j].wide[k].sim, buffer, size);
         }
     }
     free(buffer);
@@ -91,18 +98,17 @@ static int raise(const dae_family *f, dae_simulation *m, double t, const double 
 /* A form that chooses its variables has chosen for the relative m by itself. (Those of equations start from their equations.) */
 int dae_family_take_over(const dae_family *f, dae_simulation *m)
 {
-    const dae_memory *own = &f->sim->it->memory, *its = &m->it->memory;
+    const dae_memory *own = &f->sim->it->memory;
     int n = f->n, nz = f->nz;
     double t = f->p->t0;
-    if (!f->sim->form || !f->sim->it->chart || !own->save || its->user == own->user) return 0;
+    if (!f->sim->form || !f->sim->it->chart || !own->save) return 0;
     size_t size = own->save(own->user, NULL);
     double *y = malloc(((size_t)n + (size_t)n * (size_t)nz + (size_t)nz) * sizeof *y + size + 1);
     double *L = y ? y + n : NULL, *z = y ? L + (size_t)n * (size_t)nz : NULL;
     if (!y) return -1;
     dae_simulation_lower(m, t, m->z0, y, NULL, NULL); /* in its own variables */
     own->save(own->user, z + nz);
-    int bad = its->load(its->user, z + nz, size) || lowering(f, t, f->sim->z0, L) ||
-              raise(f, m, t, y, L, f->sim->z0, z);
+    int bad = load(m, z + nz, size) || lowering(f, t, f->sim->z0, L) || raise(f, m, t, y, L, f->sim->z0, z);
     if (!bad) dae_copy(nz, z, m->z0);
     free(y);
     return bad ? -1 : 0;

@@ -103,6 +103,9 @@ static void mechanisms(void **state)
         {"models/four_bar.json", "dop853", "index1", "a", 0.3, 0.005, 1e-11, "differences", "1"},
         {"models/slider_crank.json", "dop853", "index1", "M", 0.2, 0.005, 1e-11, "differences", NULL},
         {"models/slider_crank.json", "dop853", "index1", "L2", 0.2, 0.005, 5e-11, "differences", NULL},
+        /* masses, with states beside the mechanism: relatives take over the coordinates, not the mass matrix. df/dz is that of the form, 1e-10 */
+        {"models/cart_control.json", "dop853", "statespace", "M", 0.5, 0.01, 1e-9, "differences", NULL},
+        {"models/cart_control.json", "dop853", "statespace", "m", 0.5, 0.01, 1e-9, "differences", NULL},
         {"models/rssp.json", "dop853", "joint", "L1", 0.2, 0.002, 2e-10, "differences", NULL},
         {"models/rssp.json", "dop853", "joint", "h", 0.2, 0.002, 5e-11, "differences", NULL},
         {"models/peaucellier.json", "dop853", "joint", "L", 0.2, 0.005, 1e-11, "differences", NULL},
