@@ -427,7 +427,10 @@ dae_status dae_columns_create(dae_engine *e, const dae_parameter_products *produ
     e->sys.kind = s->kind;
     e->sys.structure =
         (dae_structure){.autonomous = s->structure.autonomous, .index = repeated(e, s->structure.index)};
-    if (straight) e->sys.structure.no_velocities = 1;
+    if (straight) { /* positions of all, then velocities of all */
+        e->sys.structure.no_velocities = 1;
+        e->sys.structure.second_order = e->size / 2;
+    }
     if (has_jacobian(s)) {
         e->sys.structure.jacobian = c->pattern;
         e->sys.structure.jacobian.columns = f->count;

@@ -345,6 +345,26 @@ static void rod_in_states(void **state)
     dae_problem_destroy(p);
 }
 
+/* y'' = f(t,y) by Runge-Kutta-Nystroem: positions and velocities of all stand together. x = cos(w t), w = sqrt(k). */
+static void oscillator_by_nystroem(void **state)
+{
+    static const char *const name[] = {"k", "x(0)"};
+    dae_error err = {0};
+    dae_problem *p = open_text("model osc\nparam k = 4\nvar x = 1, v = 0\nx' = v\nv' = -k*x\n"
+                               "solve t = 0 .. 2, rtol = 1e-10, atol = 1e-10\n");
+    dae_sensitivity_options o = dae_sensitivity_options_default(p);
+    double t = 2, w = 2, y[2], s[4];
+    (void)state;
+    o.simulation.options.method = "rkn8";
+    o.mode = "columns";
+    if (dae_sensitivity_run(p, &o, name, 2, &t, 1, y, s, NULL, &err) < 0) fail_msg("%s", err.text);
+    assert_near(s[0], -t * sin(w * t) / (2 * w), 1e-9);
+    assert_near(s[1], -sin(w * t) / (2 * w) - t * cos(w * t) / 2, 1e-9);
+    assert_near(s[2], cos(w * t), 1e-9);
+    assert_near(s[3], -w * sin(w * t), 1e-9);
+    dae_problem_destroy(p);
+}
+
 /* Equations with a Jacobian are integrated beside their columns, of whatever kind they are: chemakzo is M y' = f with a singular M. By
  * differences the parameter moves the end as it must. */
 static void daes_with_a_jacobian_take_columns(void **state)
@@ -400,6 +420,7 @@ int main(void)
                                        cmocka_unit_test(pendulum_columns),
                                        cmocka_unit_test(typed_pendulum),
                                        cmocka_unit_test(rod_in_states),
+                                       cmocka_unit_test(oscillator_by_nystroem),
                                        cmocka_unit_test(daes_with_a_jacobian_take_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
