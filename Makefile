@@ -113,8 +113,9 @@ fuzz-equations: build ## the same with equation files
 	    -artifact_prefix=build-fuzz/ build-fuzz/equations-corpus tests/equations/models models
 
 auto: build ## the regret of auto: its time over that of the best method at equal accuracy, some minutes
-	cmake --build build -j $(JOBS) --target bench_auto
+	cmake --build build -j $(JOBS) --target bench_auto bench_mechanisms
 	OPENBLAS_NUM_THREADS=1 build/bench/bench_auto
+	OPENBLAS_NUM_THREADS=1 build/bench/bench_mechanisms auto
 
 setup-peers:
 ifneq ($(SETUP),no)
@@ -123,7 +124,7 @@ ifneq ($(SETUP),no)
 endif
 
 peers: setup-peers build ## Fortran codes and engines of Debian beside our methods, time at equal accuracy: docs/performance.md, 15 minutes
-	cmake --build build -j $(JOBS) --target bench_peers bench_engines
+	cmake --build build -j $(JOBS) --target bench_peers bench_engines bench_mechanisms
 	tools/performance.sh build docs
 
 hmmwv-tables: build ## docs/hmmwv-tables.md: explicit against implicit integration of the HMMWV, about 20 minutes

@@ -17,5 +17,11 @@ test -x "$build/bench/bench_engines" || { echo "peers: Simbody, MuJoCo and DART 
     echo '```'
     "$build/bench/bench_engines" all
     echo '```'
+    echo
+    cat "$here/../bench/peers/mechanisms.head"
+    echo
+    echo '```'
+    "$build/bench/bench_mechanisms"
+    echo '```'
 } > "$out"
 mv "$out" "$docs/performance.md"

@@ -7,7 +7,8 @@
  *
  * with w0 = 1 + eps/s^2, T_j the Chebyshev polynomials at w0, w1 = T'_s/T''_s, b_j = T''_j/T'_j^2, a_j = 1 - b_j T_j: [SSV97].
  * Error estimate 0.8 (y - y_new) + 0.4 h (f_0 + f_1). s = 1 + floor(sqrt(1 + 1.54 h rho)), where rho bounds the spectral radius
- * of df/dy: given by the option rho, or by a nonlinear power iteration, every 25 steps and after a rejection.
+ * of df/dy: given by the option rho, or by a nonlinear power iteration, every 25 steps and after a rejection. Ours: it then starts from
+ * what grew in the rejected step too, since one that ended too early would do so again.
  * Dense output: the cubic Hermite polynomial. Ours: steps that cannot be evaluated are halved. */
 #include "method/method.h"
 
