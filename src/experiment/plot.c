@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { longest_title = 100, room = 24 };
-#define OFF 0.05 /* ours */
+#define OFF 0.05      /* ours */
+#define ROUNDING 1e-9 /* of the largest curve of the same unit: shows rounding only; ours */
 
 static void put_title(const dae_run_result *r, char *text, size_t size)
 {
@@ -48,14 +49,50 @@ static double *bands(const dae_run_result *r)
 static double *with_derived(const dae_run_result *r, size_t n, size_t wide)
 {
     const dae_problem *p = r->problem;
-    double *all = malloc((wide * (size_t)r->npoint + 1) * sizeof *all);
-    for (size_t k = 0; all && k < (size_t)r->npoint; k++) {
-        double *at = all + k * wide;
+    size_t more = wide - n, count = (size_t)r->npoint;
+    double *all = malloc((wide * count + 1) * sizeof *all), *own = malloc((more * count + 1) * sizeof *own);
+    int good = all && own && p->derived.columns(p, r->npoint, r->point_t, r->point_y, NULL, NULL, own) >= 0;
+    for (size_t k = 0; all && own && k < count; k++) {
+        double *at = all + k * wide, *column = own + k * more;
         memcpy(at, r->point_y + k * n, n * sizeof *at);
-        int bad = p->derived.columns(p, 1, r->point_t + k, r->point_y + k * n, NULL, NULL, at + n) < 0;
-        for (size_t i = n; bad && i < wide; i++) at[i] = NAN;
+        int bad =
+            !good && p->derived.columns(p, 1, r->point_t + k, r->point_y + k * n, NULL, NULL, column) < 0;
+        for (size_t i = 0; i < more; i++) at[n + i] = bad ? NAN : column[i];
     }
+    if (!own) free(all);
+    free(own);
+    return own ? all : NULL;
+}
+
+/* Bands of the components among derived columns, which have none. */
+static double *widened(double *half, const dae_run_result *r, size_t n, size_t wide)
+{
+    double *all = half ? calloc(wide * (size_t)r->npoint + 1, sizeof *all) : NULL;
+    for (size_t k = 0; all && k < (size_t)r->npoint; k++)
+        memcpy(all + k * wide, half + k * n, n * sizeof *all);
+    free(half);
     return all;
+}
+
+/* Curves of mechanisms that show something: not those that stay 0 but for what the tolerances allow, or rounding beside others of their
+ * unit. All of them, where none would be left. */
+static int worth(const dae_curves *c, const int *drawn, int ndrawn, double atol, int *out)
+{
+    int count = 0;
+    double *most = calloc((size_t)ndrawn, sizeof *most);
+    for (int k = 0; most && k < ndrawn; k++)
+        for (int i = 0; i < c->npoint; i++)
+            most[k] = fmax(most[k], fabs(c->y[(size_t)i * (size_t)c->n + (size_t)drawn[k]]));
+    for (int k = 0; most && k < ndrawn; k++) {
+        double scale = 0;
+        for (int j = 0; j < ndrawn; j++)
+            if (!strcmp(c->unit[drawn[j]], c->unit[drawn[k]])) scale = fmax(scale, most[j]);
+        if (most[k] > ROUNDING * scale && most[k] > atol) out[count++] = drawn[k];
+    }
+    free(most);
+    if (count) return count;
+    memcpy(out, drawn, (size_t)ndrawn * sizeof *out);
+    return ndrawn;
 }
 
 dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write_fn *write, void *user)
@@ -91,7 +128,14 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
                         .log_x = p->plot_log_t && r->t_end > r->t0,
                         .backwards = r->t_end < r->t0,
                         .title = title};
-        double *across = NULL, *half = all ? NULL : bands(r);
+        int *kept =
+            r->problem->system.kind == DAE_KIND_MECH && ndrawn ? calloc((size_t)ndrawn, sizeof *kept) : NULL;
+        if (kept) {
+            c.nchosen = worth(&c, drawn, ndrawn, r->atol, kept);
+            c.chosen = kept;
+        }
+        double *across = NULL, *half = bands(r);
+        if (all) half = widened(half, r, n, wide);
         c.band = half;
         if (half && strlen(title) + 60 < sizeof title)
             strcat(title, r->nsensitivity > 1 ? "; bands: parameters of --sens off by 5 % each"
@@ -108,6 +152,7 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
         s = dae_curves_plot(&c, terminal, write, user);
         free(across);
         free(half);
+        free(kept);
     }
     free(name);
     free(buffer);

@@ -26,6 +26,8 @@ const mbs_mechanism *mbs_problem_mechanism(const dae_problem *p)
     return dae_problem_object(p, destroy_mechanism);
 }
 
+#define MOST_DRAWN 6 /* sensors and coordinates in a picture of a run, sensors first; ours */
+
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
 static const char *joined(dae_problem *p, const char *a, const char *b)
@@ -92,6 +94,11 @@ static dae_status set_names(dae_problem *p, const mbs_mechanism *m)
     p->unit = unit;
     p->time_unit = "s";
     p->plot = plot;
+    int *drawn = m->model->nsensor ? dae_problem_ints(p, m->model->nsensor + p->nplot) : NULL;
+    if (!drawn) return dae_problem_exhausted(p) ? DAE_ERR_MEMORY : DAE_OK;
+    for (int k = 0; k < m->model->nsensor; k++) drawn[p->ndrawn++] = (int)n + k; /* the first columns */
+    for (int k = 0; k < p->nplot && p->ndrawn < MOST_DRAWN; k++) drawn[p->ndrawn++] = plot[k];
+    p->drawn = drawn;
     return dae_problem_exhausted(p) ? DAE_ERR_MEMORY : DAE_OK;
 }
 

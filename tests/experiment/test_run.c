@@ -511,6 +511,42 @@ static void report_of_many_components_shows_the_worst(void **state)
     dae_problem_destroy(p);
 }
 
+/* Sensors first; the slider's height and angle, rounding errors and zeros, are not drawn. */
+static void plot_of_a_mechanism_shows_what_moves(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open("models/slider_crank.json", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    dae_run_options o = dae_run_options_default(p);
+    o.trajectory = DAE_TRAJECTORY_EQUIDISTANT;
+    o.points = 51;
+    dae_run_result *r = dae_run(p, &o, &err);
+    assert_non_null(r);
+    memory m = {0};
+    assert_int_equal(dae_run_plot(r, "svg", remember, &m), DAE_OK);
+    const char *sensor = strstr(m.text, "x_slider"), *crank = strstr(m.text, "crank.x");
+    assert_true(sensor && crank && sensor < crank);
+    assert_non_null(strstr(m.text, "Fy"));
+    free(m.text);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+    p = dae_problem_open("models/rope.json", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    o = dae_run_options_default(p);
+    o.trajectory = DAE_TRAJECTORY_EQUIDISTANT;
+    o.points = 51;
+    r = dae_run(p, &o, &err);
+    assert_non_null(r);
+    m = (memory){0};
+    assert_int_equal(dae_run_plot(r, "svg", remember, &m), DAE_OK);
+    assert_non_null(strstr(m.text, "bob.x"));
+    assert_null(strstr(m.text, "bob.angle"));
+    free(m.text);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
 static void plot_groups_by_unit_and_size_and_quotes_names(void **state)
 {
     (void)state;
@@ -689,6 +725,7 @@ int main(void)
         cmocka_unit_test(csv_has_names_units_and_exact_numbers),
         cmocka_unit_test(report_has_the_layout_of_the_test_set),
         cmocka_unit_test(report_of_many_components_shows_the_worst),
+        cmocka_unit_test(plot_of_a_mechanism_shows_what_moves),
         cmocka_unit_test(plot_groups_by_unit_and_size_and_quotes_names),
         cmocka_unit_test(andrews_is_run_as_a_mechanism),
         cmocka_unit_test(methods_above_their_index_warn_and_name_what_works),
