@@ -37,7 +37,7 @@ void dae_analysis_start(const dae_analysis *a, double *X);
  * -1: none is found. */
 int dae_analysis_redundant(const dae_model *m, const unsigned char *candidate);
 
-/* repair.c: where J is singular at all of six points near the start, replaces one equation. 1: done, analyze again; 0: J is
+/* repair.c: where J is singular at all of seven points near the start and near 0, replaces one equation. 1: done, analyze again; 0: J is
  * regular; < 0: messages say why it cannot be mended. */
 int dae_analysis_repair(dae_analysis *a, dae_arena *arena, dae_messages *messages);
 

@@ -260,10 +260,10 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Instants at which an expression of time switches, in the rates or in the equations. */
+/* Instants at which an expression of time switches, in the equations as they are written: where sides are frozen, what stands in a condition
+ * with discrete values or variables (mod(t, T) < duty*T) is out of sight. */
 static int find_instants(dae_equation_object *o)
 {
-    if (o->flow) return dae_instants_find(o->m, o->s->n, o->s->rate, &o->instant);
     int *node = malloc(((size_t)o->m->nequation + 1) * sizeof *node);
     if (!node) return -1;
     for (int i = 0; i < o->m->nequation; i++) node[i] = o->m->equation[i].node;
@@ -296,7 +296,8 @@ int dae_equation_instants(dae_problem *p, dae_equation_object *o, dae_messages *
     qsort(all, (size_t)count, sizeof *all, by_size);
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        if (!kept || all[k] > all[kept - 1]) all[kept++] = all[k];
+        /* "at 0.3" and the instant of mod(t, 0.1) are neighbours, and evaluations behind the first are evaluations behind both */
+        if (!kept || all[k] > nextafter(all[kept - 1], INFINITY)) all[kept++] = all[k];
     }
     if (o->m->t1 < o->m->t0) {
         for (int k = 0; k < kept / 2; k++) {

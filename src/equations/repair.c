@@ -1,7 +1,8 @@
 /* When the structure lies: the system Jacobian J is singular at every point, because terms cancel or equations depend on each other
  * in a way that signatures do not see.
  *
- * Test. Blocks of J at six points around the start, X = start + s N(0,1) (0.05 + 0.1 |start|), s = 1, 0.3, 0.09, ...; rows and
+ * Test. Blocks of J at six points around the start, X = start + s N(0,1) (0.05 + 0.1 |start|), s = 1, 0.3, 0.09, ..., and one around 0 (a guess of
+ * 300 V against a diode leaves nothing of its row); rows and
  * columns scaled to 1, singular values below 1e-11 of the largest count as 0, and the point with the fewest of them counts (with
  * s = 1 alone diodes spread J over 15 decades and feign deficits).
  *
@@ -29,7 +30,7 @@
 #define WHOLE_LIMIT 1e-7 /* coefficients this near to a whole number are that number */
 #define ZERO_LIMIT 1e-9  /* coefficients of combinations below this are 0 */
 enum {
-    POINTS = 6,
+    POINTS = 7, /* one around 0, six around the start */
     LARGEST_BLOCK = 250
 }; /* larger blocks are taken as regular: the first solve with them tells */
 
@@ -62,7 +63,7 @@ static int all_finite(const double *x, int n)
     return 1;
 }
 
-/* J at the six points. 0: out of memory. */
+/* J at the points. 0: out of memory. */
 static int sample(samples *s, dae_arena *arena)
 {
     const dae_analysis *a = s->a;
@@ -78,13 +79,15 @@ static int sample(samples *s, dae_arena *arena)
         given[a->model->nparameter + i] = a->model->discrete[i].start;
     dae_evaluator_start(e, work, given, given + a->model->nparameter);
     dae_analysis_start(a, start);
-    for (int p = 0; p < POINTS; p++, size *= 0.3) {
+    for (int p = 0; p < POINTS; p++) {
+        unsigned long long own = 1, *from = p ? &seed : &own;
         s->X[p] = dae_arena_reals(arena, (size_t)a->total + 1);
         s->value[p] = dae_arena_reals(arena, (size_t)s->count + 1);
         if (dae_arena_failed(arena)) goto done;
         for (int i = 0; i < a->total; i++)
-            s->X[p][i] = start[i] + size * normal(&seed) * (0.05 + 0.1 * fabs(start[i]));
-        double t = a->model->t0 + 1e-4 * (a->model->t1 - a->model->t0) * uniform(&seed);
+            s->X[p][i] = (p ? start[i] : 0) + size * normal(from) * (0.05 + (p ? 0.1 * fabs(start[i]) : 0));
+        double t = a->model->t0 + 1e-4 * (a->model->t1 - a->model->t0) * uniform(from);
+        if (p) size *= 0.3;
         dae_evaluator_run(e, work, t, s->X[p], s->value[p]);
         if (!all_finite(s->value[p], s->count)) s->value[p] = NULL;
     }

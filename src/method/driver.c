@@ -943,7 +943,8 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         dae_log(&it->opt, DAE_LOG_INFO, "t=%.10g restart=discontinuity", s->now);
         pass_discontinuities(it, s->now);
         if (it->sys.kind == DAE_KIND_IDE) it->method->interpolate(it->self, s->now, it->scratch, it->yp);
-        dae_status r = dae_driver_derivative(it, s->now, 0, err);
+        dae_status r = dae_driver_switches_jump(it, err);
+        if (!r) r = dae_driver_derivative(it, s->now, 0, err);
         return r ? r : dae_driver_restart(it, it->opt.h0, err);
     }
     return DAE_OK;

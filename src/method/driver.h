@@ -169,7 +169,9 @@ void dae_driver_project(dae_integrator *it, double t, double *y);
 dae_status dae_driver_switches_create(dae_integrator *it, dae_error *err);
 void dae_driver_switches_destroy(dae_integrator *it);
 dae_status dae_driver_switches_start(dae_integrator *it, dae_error *err); /* sides as the state at now says */
-dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err);  /* after a step: sets switch_t */
+/* The same behind a discontinuity, where one of them has jumped. */
+dae_status dae_driver_switches_jump(dae_integrator *it, dae_error *err);
+dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err); /* after a step: sets switch_t */
 void dae_driver_switches_again(dae_integrator *it); /* the step is given up and repeated from now */
 /* At now = switch_t: new sides; the method has to start afresh. */
 dae_status dae_driver_switches_act(dae_integrator *it, dae_error *err);

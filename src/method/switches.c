@@ -24,6 +24,7 @@
 #define PI 3.14159265358979323846
 #define CHATTER_COUNT 100  /* so many switches ... */
 #define CHATTER_SPAN 1e-10 /* ... within this part of the interval are chatter; ours */
+#define BEHIND 4e-15       /* of t; ours */
 #define ROUNDS 8           /* of sides that change because another one did; ours */
 #define UNSURE 1e-4        /* of the tolerances: what y may be off by beside a border; ours ... */
 #define MOST_UNSURE \
@@ -112,10 +113,18 @@ void dae_driver_switches_destroy(dae_integrator *it)
 
 /* ---- Margins ---------------------------------------------------------------------------------------- */
 
+/* Where sides are decided anew: some rounding units behind, since mod(0.3, 0.1) is nearly 0.1, and an event at 0.3 is one with that instant. */
+static double behind_now(const dae_integrator *it)
+{
+    double now = it->s->now, span = fabs(it->s->t_end - now);
+    return now + it->ivp.direction * BEHIND * (fabs(now) + (span < fabs(now) ? span : fabs(now)));
+}
+
 static int margins(dae_integrator *it, double t, const double *y, double *margin)
 {
     switches *w = it->sw;
-    int r = w->is.values(t, y, w->side, margin, w->next, w->is.user);
+    double at = t == it->s->now ? behind_now(it) : dae_ivp_one_sided(&it->ivp, t);
+    int r = w->is.values(at, y, w->side, margin, w->next, w->is.user);
     if (r == 0 && !dae_all_finite(w->is.count, margin)) r = 1;
     return r;
 }
@@ -166,7 +175,7 @@ dae_status dae_driver_switches_start(dae_integrator *it, dae_error *err)
     int m = w->is.count;
     for (int i = 0; i < m; i++) w->side[i] = DAE_SIDE_FREE;
     set_sides(it);
-    int r = w->is.values(it->s->now, it->y, w->side, w->margin, w->next, w->is.user);
+    int r = w->is.values(behind_now(it), it->y, w->side, w->margin, w->next, w->is.user);
     if (r < 0) return stopped(it->s->now, err);
     if (r > 0) return DAE_OK; /* not known here: natural evaluation until the next start */
     memcpy(w->side, w->next, (size_t)m * sizeof *w->side);
@@ -181,6 +190,18 @@ dae_status dae_driver_switches_start(dae_integrator *it, dae_error *err)
     }
     set_noise(it);
     return DAE_OK;
+}
+
+/* Behind a discontinuity: margins that hold t (mod(t, T) < duty*T) may have jumped there. */
+dae_status dae_driver_switches_jump(dae_integrator *it, dae_error *err)
+{
+    switches *w = it->sw;
+    int jumped = 0;
+    if (!w) return DAE_OK;
+    int r = margins(it, it->s->now, it->y, w->margin);
+    if (r < 0) return stopped(it->s->now, err);
+    for (int i = 0; i < w->is.count && !r; i++) jumped |= w->margin[i] < -w->noise[i];
+    return jumped ? dae_driver_switches_start(it, err) : DAE_OK;
 }
 
 /* ---- The interpolant -------------------------------------------------------------------------------- */
@@ -371,6 +392,7 @@ dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err)
     if (!w || w->side[0] == DAE_SIDE_FREE) return DAE_OK;
     w->from = it->s->now;
     w->to = it->ivp.t;
+    if (fabs(w->to - w->from) <= BEHIND * fabs(w->to)) return DAE_OK; /* between two instants that are one */
     memcpy(w->open + w->is.count, w->open, (size_t)w->is.count * sizeof *w->open);
     int degree = it->ivp.dense_degree ? it->ivp.dense_degree : it->ivp.order + 1, N = 4;
     int r = sample(it, N), most = degree > 8 ? 16 : 8;

@@ -286,6 +286,34 @@ static void switches_are_located(void **state)
     assert_int_equal(switched, 0);
 }
 
+/* A chopper whose duty changes at events: conditions that hold both time and discrete values jump at instants (mod), switch between them, and are
+ * decided anew at events that fall on an instant but for rounding (mod(0.3, 0.1) is 0.0999...). */
+static void choppers_follow_their_duty(void **state)
+{
+    static const struct {
+        const char *text;
+        double end;
+    } list[] = {{"discrete duty = 0.3\nat 0.55: duty := 0.6\n", 5 * 0.03 + 0.03 + 0.01 + 4 * 0.06},
+                {"discrete duty = 1\nat 0.3: duty := 0.6\nat 0.6: duty := 0\nat 0.8: duty := 0.2\n",
+                 0.3 + 3 * 0.06 + 2 * 0.02}};
+    static const char *const method[] = {"dop853", "radau5", "vern9"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        for (int c = 0; c < 3; c++) {
+            char text[400];
+            double y[2];
+            snprintf(
+                text, sizeof text,
+                "%svar x = 0\nx' = if mod(t, 0.1) < duty*0.1 then 1 else 0\nsolve t = 0 .. 1, method = %s\n",
+                list[k].text, method[c]);
+            dae_problem *p = open_text(text);
+            run(p, 1e-9, y, NULL);
+            assert_near(y[0], list[k].end, 1e-12);
+            dae_problem_destroy(p);
+        }
+    }
+}
+
 /* mod and floor of a variable: a sawtooth whose integral is known. x = t, y = integral of mod(x, 1) + floor(x). */
 static void whole_numbers_switch(void **state)
 {
@@ -380,6 +408,7 @@ int main(void)
                                        cmocka_unit_test(lets_are_outputs),
                                        cmocka_unit_test(events_make_algebraic_variables_consistent),
                                        cmocka_unit_test(switches_are_located),
+                                       cmocka_unit_test(choppers_follow_their_duty),
                                        cmocka_unit_test(whole_numbers_switch),
                                        cmocka_unit_test(corners_of_tables_are_located)};
     return cmocka_run_group_tests(tests, NULL, NULL);
