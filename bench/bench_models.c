@@ -2,7 +2,7 @@
  *   output    a run with all its columns (sensors, reactions) at four points of every step, as CSV, beside the run alone; wanted: below 2
  *   wishbone  a double wishbone with stiff bushings under auto beside the best of all choices; wanted: below 1.5
  *   contacts  N balls that roll on a floor, N = 8 .. 128: the exponent of the time over N; wanted: below 1.2
- * Without arguments all of them; from the source folder; times are the smallest of several runs. */
+ * Without arguments all of them; times are the smallest of several runs. */
 #include <daedalus/daedalus.h>
 
 #include <math.h>
@@ -62,7 +62,9 @@ static double least(const dae_problem *p, const char *method, int table, int *np
 static dae_problem *from(const char *what)
 {
     dae_error err = {0};
-    dae_problem *p = dae_problem_open(what, NULL, 0, &err);
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", SOURCE, what);
+    dae_problem *p = dae_problem_open(path, NULL, 0, &err);
     if (!p) fprintf(stderr, "%s\n", err.text);
     return p;
 }
