@@ -60,6 +60,23 @@ static int read_solution(picture *p, file *f)
     return f->table ? 0 : EXIT_USAGE;
 }
 
+/* An equation file is run as it stands. */
+static int run_equations(picture *p, file *f)
+{
+    dae_error err = {0};
+    dae_problem *q = dae_problem_open(f->path, NULL, 0, &err);
+    if (!q) return cli_wrong(p->args, "%s", err.text);
+    dae_run_options o = dae_run_options_default(q);
+    o.trajectory = DAE_TRAJECTORY_EQUIDISTANT;
+    o.points = solution_points;
+    dae_run_result *r = dae_run(q, &o, &err);
+    if (r && r->status < 0) err = r->error;
+    else if (r) f->table = dae_run_table(r, &err);
+    dae_run_destroy(r);
+    dae_problem_destroy(q);
+    return f->table ? 0 : cli_wrong(p->args, "%s: %s", f->path, err.text);
+}
+
 /* A folder of a sweep stands for its runs. */
 static int read_file(picture *p, file *f, const char *name)
 {
@@ -67,6 +84,8 @@ static int read_file(picture *p, file *f, const char *name)
     char path[1024];
     dae_error err = {0};
     f->path = name;
+    const char *dot = strrchr(name, '.');
+    if (dot && !strcmp(dot, ".deq")) return run_equations(p, f);
     snprintf(path, sizeof path, stat(name, &what) == 0 && S_ISDIR(what.st_mode) ? "%s/runs.csv" : "%s", name);
     f->text = cli_read_file(path, &f->length);
     if (!f->text) return cli_wrong(p->args, "%s: %s", path, strerror(errno));

@@ -61,6 +61,7 @@ mkdir -p parts && cp "$source/tests/equations/models/cart.json" "$source/tests/e
 head -1 pole.csv | grep -q 'car.pole.omega,z,car.lean,.*,F,car.push$' || fail "columns of equations and mechanism"
 "$daedalus" sweep parts/pole.deq --vary car.L=0.9:1.1:2 --vary Kp=90:110:2 --out swept --quiet >/dev/null 2>&1 || fail "sweep with a mechanism"
 [ "$(grep -c ',ok,' swept/runs.csv)" -eq 4 ] || fail "runs of the sweep"
+"$daedalus" plot "$source/problems/hires.deq" --out drawn.svg >/dev/null || fail "plot of an equation file"
 "$daedalus" sweep "$source/models/heater.deq" --vary Kp=15:25:2 --out heated --quiet >/dev/null 2>&1 || fail "sweep with a table beside the file"
 "$daedalus" export parts/pole.deq --to c 2>&1 | grep -q 'has a mechanism inside: it cannot be written as C' || fail "export refuses mechanisms"
 "$daedalus" run - <parts/pole.deq 2>&1 | grep -q '2:11: mechanism("cart.json"): no file can be read here' || fail "no files from standard input"
