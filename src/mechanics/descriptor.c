@@ -14,6 +14,9 @@
 #define FIRST_ENOUGH 1e-9
 /* with factors of the point itself: a change of the velocities below this leaves what rounding leaves */
 #define LEAST_ENOUGH 1e-6
+/* factors of a point this near: the next correction leaves 1e-18 */
+#define KEEP 1e-6
+#define LEFT 0.02 /* ours: of the rounding unit */
 #define SLOW 0.05 /* ours: factors that contract less are made anew */
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
@@ -379,14 +382,18 @@ static int project_position(dae_descriptor *d, double t, double *p)
     return 1;
 }
 
-/* Newton with a matrix of its own at every point: 0 fine; > 0: no convergence, p is as it was then or somewhat better. */
-static int least_position(dae_descriptor *d, double t, double *p)
+/* Newton with factors of every point that is KEEP or farther from the last: 0 fine; > 0: no convergence, p is as it was then or somewhat
+ * better. G belongs to the end (scratch_G), the factors to a point that is *off away at most, relative. */
+static int least_position(dae_descriptor *d, double t, double *p, double *off)
 {
     double size = fmax(dae_largest(d->np, p), DBL_MIN), last = INFINITY;
     for (int k = 1; k <= ITERATIONS; k++) {
         int r = dae_descriptor_constraint(d, t, p, d->g, d->scratch_G);
         if (r) return r;
-        if (dae_least_factor(d->least, d->scratch_G)) return 1;
+        if (d->smooth || last > KEEP) {
+            if (dae_least_factor(d->least, d->scratch_G)) return 1;
+            *off = 0;
+        }
         dae_copy(d->ng, d->g, d->low);
         for (int i = d->ng; i < d->nl; i++) d->low[i] = 0;
         dae_least_correction(d->least, d->scratch_G, d->low, d->up);
@@ -394,26 +401,30 @@ static int least_position(dae_descriptor *d, double t, double *p)
         if (!isfinite(change) || (change > FIRST_ENOUGH && change >= 2 * last)) return 1;
         if (change <= DBL_EPSILON) return 0;
         dae_axpy(d->np, 1, d->up, p);
-        if (change <= FIRST_ENOUGH) break;
+        *off += change;
+        if (change <= FIRST_ENOUGH) return dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
         last = change;
     }
+    *off = 0;
     int r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
     return r ? r : dae_least_factor(d->least, d->scratch_G);
 }
 
-/* With the factors that belong to p one correction does it, a second one what the rounding of a large one left. */
-static int least_velocity(dae_descriptor *d, double t, const double *p, double *v)
+/* With the factors that belong to p one correction does it, a second one what the rounding of a large one left; with those of a point off
+ * by that much a correction leaves such a part of itself, times what G makes of it. */
+static int least_velocity(dae_descriptor *d, double t, const double *p, double off, double *v)
 {
-    double *drift = d->side;
+    double *drift = d->side, enough = LEAST_ENOUGH;
+    if (enough * off > LEFT * DBL_EPSILON) enough = LEFT * DBL_EPSILON / off;
     int r = dae_descriptor_drift(d, t, p, drift);
-    for (int k = 1; !r && k <= 2; k++) {
+    for (int k = 1; !r && k <= 3; k++) {
         dae_copy(d->nl, drift, d->low);
         dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, d->low);
         dae_least_correction(d->least, d->scratch_G, d->low, d->up);
         double size = dae_largest(d->nv, v), change = dae_largest(d->nv, d->up);
         if (!isfinite(change)) return 1;
         dae_axpy(d->nv, 1, d->up, v);
-        if (change <= LEAST_ENOUGH * size) break;
+        if (change <= enough * size) break;
     }
     return r;
 }
@@ -445,8 +456,9 @@ int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
     dae_parts_normalize(&d->parts, p);
     if (!d->nl) return 0;
     if (d->least && d->ng) {
-        int r = least_position(d, t, p);
-        if (!r) r = least_velocity(d, t, p, v);
+        double off = 0;
+        int r = least_position(d, t, p, &off);
+        if (!r) r = least_velocity(d, t, p, off, v);
         if (r <= 0) return r; /* constraints that depend on each other: as below */
     }
     int r = 0;

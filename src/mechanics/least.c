@@ -15,17 +15,16 @@ int dae_least_init(dae_least *x, int nv, int nl, const double *mass)
     return 1;
 }
 
-/* The lower triangle, by columns; its diagonal holds the reciprocals of the pivots. */
-int dae_least_factor(dae_least *x, const double *G)
+/* Inlined with the number of rows a constant where they are few: the same operations in the same order. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE int factor(int n, int nv, const double *W, const double *G, double *S)
 {
-    int n = x->nl;
-    double *S = x->S;
     for (int i = 0; i < n * n; i++) S[i] = 0;
-    for (int c = 0; c < x->nv; c++) {
+    for (int c = 0; c < nv; c++) {
         const double *g = G + c * n;
         for (int j = 0; j < n; j++) {
-            double a = x->W[c] * g[j];
-            if (a == 0) continue;
+            double a = W[c] * g[j];
             for (int i = j; i < n; i++) S[i + j * n] += a * g[i];
         }
     }
@@ -44,10 +43,19 @@ int dae_least_factor(dae_least *x, const double *G)
     return 0;
 }
 
-void dae_least_correction(const dae_least *x, const double *G, double *r, double *w)
+/* The lower triangle, by columns; its diagonal holds the reciprocals of the pivots. */
+int dae_least_factor(dae_least *x, const double *G)
 {
-    int n = x->nl;
-    const double *S = x->S;
+    switch (x->nl) {
+    case 1: return factor(1, x->nv, x->W, G, x->S);
+    case 2: return factor(2, x->nv, x->W, G, x->S);
+    case 3: return factor(3, x->nv, x->W, G, x->S);
+    default: return factor(x->nl, x->nv, x->W, G, x->S);
+    }
+}
+
+INLINE void correction(int n, int nv, const double *W, const double *S, const double *G, double *r, double *w)
+{
     for (int k = 0; k < n; k++) {
         for (int j = 0; j < k; j++) r[k] -= S[k + j * n] * r[j];
         r[k] *= S[k + k * n];
@@ -56,9 +64,19 @@ void dae_least_correction(const dae_least *x, const double *G, double *r, double
         for (int i = k + 1; i < n; i++) r[k] -= S[i + k * n] * r[i];
         r[k] *= S[k + k * n];
     }
-    for (int c = 0; c < x->nv; c++) {
+    for (int c = 0; c < nv; c++) {
         double sum = 0;
         for (int i = 0; i < n; i++) sum += G[i + c * n] * r[i];
-        w[c] = -x->W[c] * sum;
+        w[c] = -W[c] * sum;
+    }
+}
+
+void dae_least_correction(const dae_least *x, const double *G, double *r, double *w)
+{
+    switch (x->nl) {
+    case 1: correction(1, x->nv, x->W, x->S, G, r, w); break;
+    case 2: correction(2, x->nv, x->W, x->S, G, r, w); break;
+    case 3: correction(3, x->nv, x->W, x->S, G, r, w); break;
+    default: correction(x->nl, x->nv, x->W, x->S, G, r, w); break;
     }
 }

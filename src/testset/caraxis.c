@@ -92,14 +92,15 @@ static int dfdt(double t, const double *y, double *f, void *user)
 
 /* ---- The mechanism ------------------------------------------------------------------------------ */
 
-/* The right end of the road and its derivatives by t. */
+/* The right end of the road and its derivatives by t. Kept in the cache for the functions of the same t. */
 typedef struct road {
-    double x, y, vx, vy, ax, ay;
+    double x, y, vx, vy, ax, ay, t;
+    int valid;
 } road;
 
 static road road_at(const axis *c, double t)
 {
-    road r;
+    road r = {.t = t, .valid = 1};
     r.y = c->h * sin(c->omega * t);
     r.vy = c->h * c->omega * cos(c->omega * t);
     r.ay = -c->omega * c->omega * r.y;
@@ -109,12 +110,20 @@ static road road_at(const axis *c, double t)
     return r;
 }
 
+static const road *find_road(const axis *c, const dae_mech_point *at, road *spare)
+{
+    road *r = at->cache ? at->cache : spare;
+    if (!(at->cache && r->valid && r->t == at->t)) *r = road_at(c, at->t);
+    return r;
+}
+
 static int mech_force(const dae_mech_point *at, double *f, void *user)
 {
     const axis *c = user;
     const double *p = at->p;
-    road b = road_at(c, at->t);
-    double sx = p[2] - b.x, sy = p[3] - b.y;
+    road spare;
+    const road *b = find_road(c, at, &spare);
+    double sx = p[2] - b->x, sy = p[3] - b->y;
     double left = c->L0 / sqrt(p[0] * p[0] + p[1] * p[1]) - 1, right = c->L0 / sqrt(sx * sx + sy * sy) - 1;
     f[0] = left * p[0];
     f[1] = left * p[1] - c->K;
@@ -127,15 +136,16 @@ static int mech_constraint(const dae_mech_point *at, double *g, double *G, void 
 {
     const axis *c = user;
     const double *p = at->p;
-    road b = road_at(c, at->t);
+    road spare;
+    const road *b = find_road(c, at, &spare);
     double dx = p[0] - p[2], dy = p[1] - p[3];
     if (g) {
-        g[0] = -(p[0] * b.x + p[1] * b.y);
+        g[0] = -(p[0] * b->x + p[1] * b->y);
         g[1] = -(dx * dx + dy * dy - c->L2);
     }
     if (G) { /* 2 x 4 */
-        G[0] = -b.x;
-        G[2] = -b.y;
+        G[0] = -b->x;
+        G[2] = -b->y;
         G[1] = -2 * dx;
         G[3] = -2 * dy;
         G[5] = 2 * dx;
@@ -146,8 +156,9 @@ static int mech_constraint(const dae_mech_point *at, double *g, double *G, void 
 
 static int mech_velocity(const dae_mech_point *at, double *out, void *user)
 {
-    road b = road_at(user, at->t);
-    out[0] = -(at->p[0] * b.vx + at->p[1] * b.vy);
+    road spare;
+    const road *b = find_road(user, at, &spare);
+    out[0] = -(at->p[0] * b->vx + at->p[1] * b->vy);
     out[1] = 0;
     return 0;
 }
@@ -155,9 +166,10 @@ static int mech_velocity(const dae_mech_point *at, double *out, void *user)
 static int mech_gamma(const dae_mech_point *at, double *out, void *user)
 {
     const double *p = at->p, *v = at->v;
-    road b = road_at(user, at->t);
+    road spare;
+    const road *b = find_road(user, at, &spare);
     double dx = v[0] - v[2], dy = v[1] - v[3];
-    out[0] = -(p[0] * b.ax + p[1] * b.ay + 2 * (v[0] * b.vx + v[1] * b.vy));
+    out[0] = -(p[0] * b->ax + p[1] * b->ay + 2 * (v[0] * b->vx + v[1] * b->vy));
     out[1] = -2 * (dx * dx + dy * dy);
     return 0;
 }
@@ -167,19 +179,20 @@ static int mech_accelerations(const dae_mech_point *at, double *out, void *user)
 {
     const axis *c = user;
     const double *p = at->p, *v = at->v;
-    road b = road_at(c, at->t);
-    double sx = p[2] - b.x, sy = p[3] - b.y, dx = p[0] - p[2], dy = p[1] - p[3];
+    road spare;
+    const road *b = find_road(c, at, &spare);
+    double sx = p[2] - b->x, sy = p[3] - b->y, dx = p[0] - p[2], dy = p[1] - p[3];
     double left = c->L0 / sqrt(p[0] * p[0] + p[1] * p[1]) - 1, right = c->L0 / sqrt(sx * sx + sy * sy) - 1;
     double f[4] = {left * p[0], left * p[1] - c->K, right * sx, right * sy - c->K};
     double ux = v[0] - v[2], uy = v[1] - v[3];
-    double a11 = c->L2, a12 = 2 * (b.x * dx + b.y * dy), a22 = 8 * (dx * dx + dy * dy);
-    double g1 =
-        -(b.x * f[0] + b.y * f[1]) - c->K * (p[0] * b.ax + p[1] * b.ay + 2 * (v[0] * b.vx + v[1] * b.vy));
+    double a11 = c->L2, a12 = 2 * (b->x * dx + b->y * dy), a22 = 8 * (dx * dx + dy * dy);
+    double g1 = -(b->x * f[0] + b->y * f[1]) -
+                c->K * (p[0] * b->ax + p[1] * b->ay + 2 * (v[0] * b->vx + v[1] * b->vy));
     double g2 = -2 * (dx * (f[0] - f[2]) + dy * (f[1] - f[3])) - 2 * c->K * (ux * ux + uy * uy);
     double q = 1 / (a11 * a22 - a12 * a12), l1 = q * (a22 * g1 - a12 * g2), l2 = q * (a11 * g2 - a12 * g1);
     double k = 1 / c->K;
-    out[0] = k * (f[0] + b.x * l1 + 2 * dx * l2);
-    out[1] = k * (f[1] + b.y * l1 + 2 * dy * l2);
+    out[0] = k * (f[0] + b->x * l1 + 2 * dx * l2);
+    out[1] = k * (f[1] + b->y * l1 + 2 * dy * l2);
     out[2] = k * (f[2] - 2 * dx * l2);
     out[3] = k * (f[3] - 2 * dy * l2);
     out[4] = l1;
@@ -190,9 +203,10 @@ static int mech_accelerations(const dae_mech_point *at, double *out, void *user)
 static int mech_dfdp(const dae_mech_point *at, double *out, void *user)
 {
     const axis *c = user;
-    road b = road_at(c, at->t);
+    road spare;
+    const road *b = find_road(c, at, &spare);
     struct spring l = stiffness(c->L0, at->p[0], at->p[1]),
-                  r = stiffness(c->L0, at->p[2] - b.x, at->p[3] - b.y);
+                  r = stiffness(c->L0, at->p[2] - b->x, at->p[3] - b->y);
     for (int i = 0; i < 16; i++) out[i] = 0;
     out[0] = l.a;
     out[1] = out[4] = l.b;
@@ -213,11 +227,12 @@ static int mech_dfdv(const dae_mech_point *at, double *out, void *user)
 static int mech_dfdt(const dae_mech_point *at, double *out, void *user)
 {
     const axis *c = user;
-    road b = road_at(c, at->t);
-    struct spring r = stiffness(c->L0, at->p[2] - b.x, at->p[3] - b.y);
+    road spare;
+    const road *b = find_road(c, at, &spare);
+    struct spring r = stiffness(c->L0, at->p[2] - b->x, at->p[3] - b->y);
     out[0] = out[1] = 0;
-    out[2] = -r.a * b.vx - r.b * b.vy;
-    out[3] = -r.b * b.vx - r.c * b.vy;
+    out[2] = -r.a * b->vx - r.b * b->vy;
+    out[3] = -r.b * b->vx - r.c * b->vy;
     return 0;
 }
 
@@ -237,6 +252,7 @@ static dae_system mechanism_of(axis *c, const double *mass)
                                  .dfdv = mech_dfdv,
                                  .dfdt = mech_dfdt,
                                  .accelerations = mech_accelerations,
+                                 .cache_size = sizeof(road),
                                  .user = c}};
 }
 
