@@ -100,8 +100,8 @@ static double persisting(const dae_ode *ode, double t, double eps, double least,
     return rate > least ? rate : 0;
 }
 
-/* The power method on differences. Rates from `least` on are looked at more closely; INFINITY: none. */
-static powers power_method(const dae_ode *ode, double t, const double *y, double least)
+/* The power method on differences. Rates from `least` on are looked at more closely; INFINITY: none. slope: room for f(t, y), or NULL. */
+static powers power_method(const dae_ode *ode, double t, const double *y, double least, double *slope)
 {
     powers p = {.steps = -1};
     enum { SMALL_N = 32 };
@@ -119,6 +119,7 @@ static powers power_method(const dae_ode *ode, double t, const double *y, double
     norm = sqrt(product(n, u[2], u[2]));
     for (int i = 0; i < n; i++) u[2][i] /= norm;
     if (ode->f(t, y, f0, ode->user) == 0 && dae_all_finite(n, f0)) p.steps = 0;
+    if (slope) dae_copy(n, f0, slope);
     while (p.steps >= 0 && p.steps < POWER_STEPS) {
         for (int i = 0; i < n; i++) x[i] = y[i] + eps * u[2][i];
         if (ode->f(t, x, f1, ode->user) != 0 || !dae_all_finite(n, f1)) break;
@@ -156,7 +157,7 @@ static double largest_rate(const powers *p)
 
 double dae_fastest_decay(const dae_ode *ode, double t, const double *y)
 {
-    return power_method(ode, t, y, INFINITY).decay;
+    return power_method(ode, t, y, INFINITY, NULL).decay;
 }
 
 static double smallest_rtol(const dae_options *opt, int n)
@@ -170,6 +171,9 @@ static double smallest_rtol(const dae_options *opt, int n)
 
 #define SMALL 32        /* ours: equations; beyond, every factorization counts */
 #define LOOSE 3e-5      /* ours: rtol above which order 4 does it */
+#define CRUDE 2e-3      /* ours: rtol above which it does for few equations and DAEs too */
+#define FOLLOW 1.01e-7  /* ours: rtol up to which motions are to be followed that radau damps */
+#define REST 1e-2       /* ours: part of a tolerance */
 #define NARROW 8        /* ours: diagonals beside the main one */
 #define DEAD_ATOL 1e-10 /* ours: atol/rtol */
 #define FEW 80          /* ours: unknowns of the form ggl up to which radau beats multistep methods on it */
@@ -193,7 +197,11 @@ enum {
     HUGE_ODE = 1024,   /* equations on a grid: one real system per step, by GMRES where factors fill up */
     BAND = 2048,       /* an ODE with a narrow band that is given, and tolerances as for EXACT */
     DECAYS = 4096,     /* stability may bound the steps, of vern9 sooner than of dop853 */
-    JACOBIAN = 8192    /* of an ODE, given */
+    JACOBIAN = 8192,   /* of an ODE, given */
+    PROBED = 16384,    /* a small ODE whose Jacobian differences give */
+    RESTS = 131072,    /* a small ODE that is not stiff and begins where nothing moves */
+    LONG = 65536,      /* more equations than a few */
+    FOLLOWED = 32768   /* y'' = f(t,y,y') with a Jacobian, whose fastest motion does not decay */
 };
 
 typedef struct rule {
@@ -211,14 +219,16 @@ typedef struct rule {
 #define ONE_LU "small, with a Jacobian: one LU per step and no iteration"
 
 /* The first row that holds. ODEs are measured with `make peers` and `make auto`, time at equal accuracy: of less than eight
- * equations rodas5p needs 0.7 of radau5's time at 1e-4 (vdpol, orego, rober), as much at 1e-5 and more below, radau from
- * 1e-7 on 0.6 to 0.8; with eight and more (hires, pollu), where complex factors cost more, rodas4p2 and rodas5p need 0.4 to 0.7 of it
- * down to 1e-8. They take J at its word, so only where the system gives one, and not where an atol far below rtol asks for digits of variables that have died out (e5: 2 digits instead
- * of 8). Medical Akzo, four diagonals beside the main one: rodas5p 0.5 to 0.75 of
- * radau5's time down to 1e-6, radau below. Pleiades: rkn8 0.5 to 0.6 of dop853, rkn12 and vern9 from 7 digits on. Nonstiff DETEST: from 1e-7 on vern9 needs 0.9 to 1.3 of
+ * equations rodas5p needs 0.7 to 1 of radau5's time at 1e-4 (vdpol, orego, rober) and more below, rodas4p2 0.7 of that of rodas5p at 1e-2,
+ * radau 0.8 to 1 of radau5's at 1e-6 and 0.4 to 0.8 below; without a Jacobian radau needs 0.8 to 0.9 of it at every tolerance (stiff
+ * DETEST, the mean; B1 0.4 to 0.6). With eight and more (hires, pollu), where complex factors cost more, rodas4p2 and rodas5p need 0.4 to 0.7 of radau5's
+ * time down to 1e-8. They take J at its word, so only where the system gives one, and not where an atol far below rtol asks for digits of
+ * variables that have died out (e5: 2 digits instead of 8). Medical Akzo, four diagonals beside the main one: rodas5p 0.5 to 0.75 of
+ * radau5's time down to 1e-6, radau below, rosnys4 0.6 of that of rodas5p at 1e-2. Beam, whose fast motions oscillate: radau
+ * damps them and has 4.8 digits at 1e-8, rodas5p 6. Pleiades: rkn8 0.5 to 0.6 of dop853, rkn12 and vern9 from 7 digits on. Nonstiff DETEST: from 1e-7 on vern9 needs 0.9 to 1.3 of
  * dop853's time at equal tolerances, for a fifth of its error (above 100 tolerances in 3.4 % of its runs, dop853 in 9 %); 1.5 to 2 where
  * stability bounds the steps. DAEs (chemakzo, transamp):
- * down to 3e-7 rodas5p needs 0.6 to 0.9 of radau5's time and 0.7 to 1 of that of rodas4p2, from 1e-8 on radau 0.4 to 1 of it. Mechanisms: with loops
+ * down to 3e-7 rodas5p needs 0.6 to 0.9 of radau5's time and 0.7 to 1 of that of rodas4p2, 1.3 at 1e-2, from 1e-8 on radau 0.4 to 1 of it. Mechanisms: with loops
  * (four-bar, rssp, bricard, Andrews, Peaucellier, 2 to 64 windows) vern9 projected needs 0.4 to 1.3 of phem56's time for ten to a hundred
  * times its accuracy, and dop853 0.7 to 0.8 of its time for two digits; without loops (chains of 2 to 1024 rods in the plane and in space) dop853
  * needs 0.5 to 0.9 of vern9's time for two to six digits, as much for seven and 1.1 for eight; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
@@ -227,6 +237,13 @@ typedef struct rule {
  * wishbone on bushings with 53 unknowns in ggl: radau 0.15 to 0.2; the truck with its 500 the other way round), of which only trees keep their constraints without a projection in the first. */
 static const rule rules[] = {
     {DAE_KIND_IDE, ANY, 0, 0, {"dassl", "ida"}, NULL, ""},
+    {DAE_KIND_DAE,
+     ANY,
+     INDEX_1 | EXACT,
+     CRUDE,
+     {"rodas4p2"},
+     NULL,
+     "stiffly accurate Rosenbrock method of order 4, one LU per step and no iteration"},
     {DAE_KIND_DAE,
      ANY,
      INDEX_1 | EXACT,
@@ -254,11 +271,19 @@ static const rule rules[] = {
     {DAE_KIND_ODE,
      1,
      BAND,
+     CRUDE,
+     {"rosnys4"},
+     NULL,
+     "a narrow band: one real LU per step, no iteration and order 4"},
+    {DAE_KIND_ODE,
+     1,
+     BAND,
      0.99e-6,
      {"rodas5p"},
      NULL,
      "a narrow band: one real LU per step and no iteration"},
     {DAE_KIND_ODE, 1, EXACT | EIGHT, LOOSE, {"rodas4p2"}, NULL, ONE_LU},
+    {DAE_KIND_ODE, 1, EXACT, CRUDE, {"rodas4p2"}, NULL, ONE_LU},
     {DAE_KIND_ODE, 1, EXACT, LOOSE, {"rodas5p"}, NULL, ONE_LU},
     {DAE_KIND_ODE,
      1,
@@ -267,8 +292,18 @@ static const rule rules[] = {
      {"rodas5p"},
      NULL,
      "with a Jacobian: one LU per step and no iteration"},
-    {DAE_KIND_ODE, 1, 0, 0.99e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE, 1, PROBED, 0, {"radau"}, NULL, "implicit Runge-Kutta of orders 5 to 13"},
+    {DAE_KIND_ODE, 1, 0, 1.01e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE, 1, LONG, 0.99e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE,
+     1,
+     FOLLOWED,
+     0,
+     {"rodas5p"},
+     NULL,
+     "tight tolerance, the fastest motion oscillates: one LU per step and no iteration"},
     {DAE_KIND_ODE, 1, 0, 0, {"radau"}, NULL, "tight tolerance: implicit Runge-Kutta of orders 5 to 13"},
+    {DAE_KIND_ODE, 0, RESTS, 0, {"dopri5"}, NULL, "at rest: few stages, explicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
     {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
@@ -445,6 +480,11 @@ static const struct {
     {BAND, "a narrow band is given, no atol next to nothing",
      "no narrow band that is given, or an atol next to nothing"},
     {JACOBIAN, "a Jacobian is given", "no Jacobian is given"},
+    {PROBED, "few equations, the Jacobian by differences", "a Jacobian is given, or many equations"},
+    {RESTS, "nothing moves at the start", "something moves at the start, or there are many equations"},
+    {LONG, "not only a few equations", "few equations"},
+    {FOLLOWED, "y' = v with a Jacobian, the fastest motion oscillates and rtol is small",
+     "the fastest motion decays, or rtol is not small, or no Jacobian that could be taken for exact"},
     {DECAYS, "its fastest motion decays soon", "its fastest motion does not decay soon"}};
 
 /* Why r does not hold, the first thing. */
@@ -525,6 +565,21 @@ static int is_exact(const dae_system *sys, const dae_options *opt)
     return 1;
 }
 
+/* 1: at y nothing moves by a part REST of its tolerance, neither with the derivatives of the start, f, nor of the middle nor of the end. */
+static int at_rest(const dae_ode *ode, const dae_options *opt, double t0, double t_end, const double *y,
+                   double *f)
+{
+    for (int k = 0; k < 3; k++) {
+        if (k && ode->f(t0 + 0.5 * k * (t_end - t0), y, f, ode->user) != 0) return 0;
+        for (int i = 0; i < ode->n; i++) {
+            double rtol = opt->rtol_vec ? opt->rtol_vec[i] : opt->rtol,
+                   atol = opt->atol_vec ? opt->atol_vec[i] : opt->atol;
+            if (!(fabs(f[i] * (t_end - t0)) < REST * (atol + rtol * fabs(y[i])))) return 0;
+        }
+    }
+    return 1;
+}
+
 dae_features dae_features_of(const dae_system *sys, const dae_options *opt, double t0, double t_end,
                              const double *y0)
 {
@@ -535,15 +590,24 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
                       .constants = NAN};
     if (sys->kind == DAE_KIND_ODE) {
         if (sys->ode.jac && !(opt->jacobian && !strcmp(opt->jacobian, "difference"))) x.has |= JACOBIAN;
-        powers p = power_method(&sys->ode, t0, y0, dae_stiff_limit(&x) / fabs(t_end - t0));
+        double slope[SMALL];
+        powers p = power_method(&sys->ode, t0, y0, dae_stiff_limit(&x) / fabs(t_end - t0),
+                                x.n <= SMALL ? slope : NULL);
         x.constants = largest_rate(&p) * fabs(t_end - t0);
         x.decaying = p.decay * fabs(t_end - t0);
         if (x.decaying > SOON) x.has |= DECAYS;
         if (sys->structure.no_velocities) x.has |= NO_VELOCITIES;
+        if (x.n <= SMALL && p.steps >= 0 && !is_stiff(&x) && at_rest(&sys->ode, opt, t0, t_end, y0, slope))
+            x.has |= RESTS;
+        if (x.n > SMALL) x.has |= LONG;
+        else if (!(x.has & JACOBIAN)) x.has |= PROBED;
     }
     if ((sys->kind == DAE_KIND_ODE || sys->kind == DAE_KIND_DAE) && is_exact(sys, opt)) {
         const dae_pattern *p = &sys->structure.jacobian;
         if (x.n <= SMALL) x.has |= EXACT;
+        else if (sys->kind == DAE_KIND_ODE && sys->structure.second_order && !(x.decaying > 0) &&
+                 x.rtol <= FOLLOW)
+            x.has |= FOLLOWED;
         else if (sys->kind == DAE_KIND_ODE && p->storage == DAE_BANDED && p->lower + p->upper <= NARROW)
             x.has |= BAND;
     }

@@ -296,12 +296,12 @@ static void automatic_change_of_method_survives(void **state)
     start(two, 0, 20, (double[]){0});
     assert_string_equal(dae_integrator_method(two)->name, "dop853");
     advance(one, 10, DAE_OK);
-    assert_string_equal(dae_integrator_method(one)->name, "radau5");
+    assert_string_equal(dae_integrator_method(one)->name, "radau");
     size_t size;
     void *buffer = saved(one, &size);
     dae_error err = {0};
     if (dae_integrator_load(two, buffer, size, &err)) fail_msg("%s", err.text);
-    assert_string_equal(dae_integrator_method(two)->name, "radau5");
+    assert_string_equal(dae_integrator_method(two)->name, "radau");
     assert_string_equal(dae_integrator_reason(two), dae_integrator_reason(one));
     advance(one, 20, DAE_OK);
     advance(two, 20, DAE_OK);
