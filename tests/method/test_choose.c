@@ -162,6 +162,14 @@ static int towards(double t, const double *y, double *f, void *user)
     return 0;
 }
 
+static int shaken(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = y[1];
+    f[1] = y[0] + fabs(sin(3.14159265358979323846 * t)); /* 0 at every whole t */
+    return 0;
+}
+
 /* Nothing moves: steps grow from small ones, so few stages. What is pushed later is not at rest. */
 static void what_rests_gets_few_stages(void **state)
 {
@@ -179,6 +187,12 @@ static void what_rests_gets_few_stages(void **state)
         if (!k) assert_true(dae_integrator_stats(it)->f <= 80);
         dae_integrator_destroy(it);
     }
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = shaken}};
+    dae_options opt = with_method("auto", 1e-5);
+    dae_integrator *it = create(&sys, &opt);
+    start(it, 0, 20, (double[]){0, 0});
+    assert_string_equal(dae_integrator_method(it)->name, "dop853");
+    dae_integrator_destroy(it);
 }
 
 static void explicit_run_that_meets_stiffness_changes_to_the_method_of_the_rules(void **state)
