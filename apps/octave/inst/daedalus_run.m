@@ -51,6 +51,11 @@ end
 %! assert (r.sensitivity_last, [-exp(-2), exp(-2)], 1e-7);
 %! assert (r.integral, (1 - exp (-2)) / 2, 1e-8);
 %! assert (r.integral_sensitivity, [exp(-2) / 2 - (1 - exp (-2)) / 4, (1 - exp (-2)) / 2], 1e-6);
+%!test # and of what is derived of the solution: e = k exp (-2 k t)
+%! r = daedalus_run (sprintf ("model decay\nparam k = 2\nvar x = 1\nlet e = k*x^2\nx' = -k*x\noutput x, e\nsolve t = 0 .. 1, rtol = 1e-9\n"), ...
+%!                   'Sensitivity', {'k'});
+%! assert (r.derived_names, {'e'});
+%! assert (squeeze (r.derived_sensitivity(1,1,:)).', (1 - 4 * r.t) .* exp (-4 * r.t), 1e-7);
 %!test # a fall that ends on the ground: at a fixed time, of the time, and at the event
 %! r = daedalus_run (sprintf ("model fall\nparam g = 9.81, H = 2\nvar y = H, v = 0\ny' = v\nv' = -g\nwhen y < 0: stop\nsolve t = 0 .. 5, rtol = 1e-9\n"), ...
 %!                   'Sensitivity', {'H', 'g'});
