@@ -187,16 +187,19 @@ static int register_of(const maker *m, const int *position, int value)
     return p->ninput + p->nconstant + position[value - p->ninput];
 }
 
-/* Are the operands of operations i and i+1 (in the order of keys) next to each other? */
-static int steps_by_one(const maker *m, const int *position, const key *k)
+/* How the operands of an operation and of the one behind it (in the order of keys) follow each other, DAE_RUN_... */
+static int follow(const maker *m, const int *position, const key *k)
 {
     const operation *x = &m->code[k[0].id], *y = &m->code[k[1].id];
+    int step[2] = {1, 1}; /* of two operands; of all for others */
     for (int i = 0; i < x->terms; i++) {
         int a = register_of(m, position, m->operand[x->first + i]),
             b = register_of(m, position, m->operand[y->first + i]);
-        if (b != a + 1) return 0;
+        if (b == a && x->terms == 2 && x->op != OP_LINEAR) step[i] = 0;
+        else if (b != a + 1) return DAE_RUN_ANY;
     }
-    return 1;
+    if (step[0] && step[1]) return DAE_RUN_DENSE;
+    return step[1] ? DAE_RUN_ONE_BY_MANY : step[0] ? DAE_RUN_MANY_BY_ONE : DAE_RUN_ANY;
 }
 
 static int add_run(maker *m, const int *position, const key *k, int count, int to, int dense)
@@ -230,21 +233,21 @@ static int add_run(maker *m, const int *position, const key *k, int count, int t
     return 1;
 }
 
-/* One group of equal operations in pieces: consecutive operands where at least min_dense follow each other. */
+/* One group of equal operations in pieces: in one way where at least min_dense follow each other. */
 static int add_group(maker *m, const int *position, const key *k, int count, int to)
 {
     int begin = 0;
     for (int i = 0; i < count;) {
-        int n = 1;
-        while (i + n < count && steps_by_one(m, position, k + i + n - 1)) n++;
+        int n = 1, way = i + 1 < count ? follow(m, position, k + i) : DAE_RUN_ANY;
+        while (way != DAE_RUN_ANY && i + n < count && follow(m, position, k + i + n - 1) == way) n++;
         if (n >= min_dense) {
-            if (i > begin && !add_run(m, position, k + begin, i - begin, to + begin, 0)) return 0;
-            if (!add_run(m, position, k + i, n, to + i, 1)) return 0;
+            if (i > begin && !add_run(m, position, k + begin, i - begin, to + begin, DAE_RUN_ANY)) return 0;
+            if (!add_run(m, position, k + i, n, to + i, way)) return 0;
             begin = i + n;
         }
         i += n;
     }
-    return begin == count || add_run(m, position, k + begin, count - begin, to + begin, 0);
+    return begin == count || add_run(m, position, k + begin, count - begin, to + begin, DAE_RUN_ANY);
 }
 
 static int lay_out(maker *m)

@@ -13,10 +13,13 @@ typedef struct dae_run {
     int index;  /* their registers: operand k of operation i is index[index + k*count + i] */
     int factor; /* OP_LINEAR: factor[factor + k*count + i], then count constants */
     int extra; /* OP_POWI: the exponent; OP_CURVE: order of the derivative and number of the curve, 4*curve + order */
-    int dense; /* 1: the registers of each operand are consecutive */
+    int dense; /* how the registers of the operands follow each other */
 } dae_run;
 
 enum { OP_LINEAR = 120 };
+
+/* Any registers; consecutive ones; the first operand (of two) is always the same one, the second consecutive; the other way round. */
+enum { DAE_RUN_ANY, DAE_RUN_DENSE, DAE_RUN_ONE_BY_MANY, DAE_RUN_MANY_BY_ONE };
 
 /* The same operations one by one, each value soon after what it is made of: what machine code and C are written from. Values are
  * numbered: inputs, constants, then steps. Terms of step i are operand[first + k]; OP_LINEAR: constant + sum of factor*operand. */
@@ -42,8 +45,8 @@ struct dae_program {
     int nindex, index_capacity;
     double *factor;
     int nfactor, factor_capacity;
-    int *output; /* register of each */
-    int *place;  /* where each output goes; NULL: in order */
+    int *output;           /* register of each */
+    int *place;            /* where each output goes; NULL: in order */
     int time, first_y, ny; /* inputs that come as arguments of their own, see dae_program_create_split */
     dae_step_list list;
     dae_curve **curve;

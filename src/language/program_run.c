@@ -15,12 +15,19 @@ void dae_program_constants(const dae_program *p, double *work)
     if (p->nconstant) memcpy(work + p->ninput, p->constant, (size_t)p->nconstant * sizeof *work);
 }
 
-/* z[i] = x[a[i]] op y[b[i]]; dense: consecutive operands, read without the index. */
+/* z[i] = x[a[i]] op y[b[i]], without the indices where the operands follow each other. */
 #define BINARY(expression)                                               \
-    if (run->dense) {                                                    \
-        const double *u = r + a[0], *v = r + b[0];                       \
+    switch (run->dense) {                                                \
+    case DAE_RUN_DENSE:                                                  \
         for (int i = 0; i < n; i++) z[i] = (u[i])expression(v[i]);       \
-    } else {                                                             \
+        return;                                                          \
+    case DAE_RUN_ONE_BY_MANY:                                            \
+        for (int i = 0; i < n; i++) z[i] = one expression(v[i]);         \
+        return;                                                          \
+    case DAE_RUN_MANY_BY_ONE:                                            \
+        for (int i = 0; i < n; i++) z[i] = (u[i])expression other;       \
+        return;                                                          \
+    default:                                                             \
         for (int i = 0; i < n; i++) z[i] = (r[a[i]])expression(r[b[i]]); \
     }                                                                    \
     return
@@ -51,8 +58,12 @@ static void linear(const dae_program *p, const dae_run *run, double *r)
     }
 }
 
-#define UNARY(call)                                   \
-    for (int i = 0; i < n; i++) z[i] = call(r[a[i]]); \
+#define UNARY(call)                                       \
+    if (run->dense) {                                     \
+        for (int i = 0; i < n; i++) z[i] = call(u[i]);    \
+    } else {                                              \
+        for (int i = 0; i < n; i++) z[i] = call(r[a[i]]); \
+    }                                                     \
     return
 
 double dae_program_apply(const dae_program *p, int op, int extra, double a, double b, double c)
@@ -67,6 +78,7 @@ static void run_one(const dae_program *p, const dae_run *run, double *r)
     int n = run->count;
     const int *a = p->index + run->index, *b = a + (run->terms > 1 ? n : 0),
               *c = b + (run->terms > 2 ? n : 0);
+    const double *u = r + a[0], *v = r + b[0], one = *u, other = *v;
     double *restrict z = r + run->to;
     switch (run->op) {
     case OP_LINEAR: linear(p, run, r); return;

@@ -7,8 +7,4 @@
  * Returns the rank, -1: out of memory, -2: there are numbers in it that are not finite. */
 int dae_least_squares(int m, int n, double *a, double *b, double rcond);
 
-/* x of a x = b (n*n, column-major) by elimination with partial pivoting, in b; room: n*n + n. 1: a pivot is below rcond times the largest, or
- * something is not finite, and b is what it was. */
-int dae_square_solve(int n, const double *a, double *b, double *room, double rcond);
-
 #endif

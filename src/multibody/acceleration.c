@@ -11,6 +11,7 @@
 
 #include "linalg/least_squares.h"
 #include "linalg/saddle.h"
+#include "linalg/square.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -304,6 +304,40 @@ static void program_dense_runs_match(void **state)
     dae_graph_destroy(g);
 }
 
+/* One value beside many that follow each other, on either side, by levels. */
+static void program_runs_with_one_operand_match(void **state)
+{
+    (void)state;
+    enum { n = 20, kinds = 5 };
+    dae_graph *g = dae_graph_create();
+    int in[n + 1], out[kinds * n];
+    for (int j = 0; j <= n; j++) in[j] = dae_graph_variable(g, j, 0);
+    int k = in[n]; /* comes behind the others: x k as x, k and k - x as k, x */
+    for (int j = 0; j < n; j++) {
+        out[j] = dae_graph_multiply(g, k, in[j]);
+        out[n + j] = dae_graph_divide(g, k, in[j]);
+        out[2 * n + j] = dae_graph_divide(g, in[j], k);
+        out[3 * n + j] = dae_graph_subtract(g, k, in[j]);
+        out[4 * n + j] = dae_graph_scale(g, -1, in[j]);
+    }
+    dae_program *p = dae_program_create(g, n + 1, in, kinds * n, out, NULL);
+    double *work = malloc(dae_program_work(p) * sizeof *work), got[kinds * n];
+    dae_program_start(p, work);
+    for (int j = 0; j <= n; j++) work[j] = 3 + j * j;
+    dae_program_run_levels(p, work, got);
+    for (int j = 0; j < n; j++) {
+        double x = 3 + j * j, y = 3 + n * n;
+        assert_near(got[j], x * y, 0);
+        assert_near(got[n + j], y / x, 0);
+        assert_near(got[2 * n + j], x / y, 0);
+        assert_near(got[3 * n + j], y - x, 0);
+        assert_near(got[4 * n + j], -x, 0);
+    }
+    free(work);
+    dae_program_destroy(p);
+    dae_graph_destroy(g);
+}
+
 /* Programs that are too long for machine code run all the same: x_j x_(j+1) + j, and its own number twice. */
 static void long_programs_run_without_machine_code(void **state)
 {
@@ -364,6 +398,7 @@ int main(void)
                                        cmocka_unit_test(program_matches_graph),
                                        cmocka_unit_test(program_knows_polynomials),
                                        cmocka_unit_test(program_dense_runs_match),
+                                       cmocka_unit_test(program_runs_with_one_operand_match),
                                        cmocka_unit_test(long_programs_run_without_machine_code),
                                        cmocka_unit_test(curve_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
