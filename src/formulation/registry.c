@@ -311,14 +311,14 @@ static dae_status tolerances(dae_formulation *f, const dae_options *opt, dae_opt
     return DAE_OK;
 }
 
-/* What "auto" stands for with this system: joint coordinates where they leave no constraints, for explicit methods and
- * where the method is open too (it is then chosen as for other ODEs, by stiffness); else what the method alone says. */
+/* What "auto" stands for with this system: joint coordinates where they leave no constraints, for methods that would take
+ * index1 (a chain of 200 links by vode, explicit methods) and where the method is open too (it is then chosen as for other ODEs,
+ * by stiffness); else what the method alone says. */
 static const dae_formulation_info *choose_for(const dae_system *mech, const dae_method_info *m)
 {
     const dae_formulation_info *info = dae_formulation_for(m), *joint = &dae_formulation_joint.info;
     int tree = mech->kind == DAE_KIND_MECH && mech->mech.joint && mech->mech.joint->nloop == 0;
-    int explicit_ode = m && !m->implicit && m->kinds == 1u << DAE_KIND_ODE;
-    return tree && (!m || explicit_ode) ? joint : info;
+    return tree && (!m || info == &dae_formulation_index1.info) ? joint : info;
 }
 
 dae_formulation *dae_formulation_open(const dae_system *mech, const dae_options *opt, dae_options *inner,

@@ -16,25 +16,37 @@ void dae_undamped_begin(dae_undamped *u, const dae_ivp *ivp, double from, double
     u->most = fmax(1, fmin(pow(from / tol, power), tol / LEAST));
 }
 
+/* The largest weighted sum of a column over rows from `first` on, of columns j0 .. j1-1; w[j + shift] weighs column j. */
+static double columns(const dae_pattern *p, int n, const double *J, const double *w, int first, int j0,
+                      int j1, int shift)
+{
+    int width = p->lower + 1 + p->upper;
+    double most = 0;
+    for (int j = j0; j < j1; j++) {
+        double sum = 0;
+        if (p->storage == DAE_SPARSE) {
+            for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++)
+                if (p->rowind[k] >= first) sum += fabs(J[k]) * w[p->rowind[k]];
+        } else if (p->storage == DAE_BANDED) {
+            int from = j - p->upper > first ? j - p->upper : first,
+                last = j + p->lower < n ? j + p->lower : n - 1;
+            for (int i = from; i <= last; i++) sum += fabs(J[p->upper + i - j + (long)j * width]) * w[i];
+        } else {
+            for (int i = first; i < n; i++) sum += fabs(J[i + (long)j * n]) * w[i];
+        }
+        most = fmax(most, sum / w[j + shift]);
+    }
+    return most;
+}
+
 void dae_undamped_see(dae_undamped *u, const dae_ivp *ivp, const double *J, const double *w)
 {
     const dae_pattern *p = &ivp->jacobian;
-    int n = ivp->n, width = p->lower + 1 + p->upper;
+    int n = ivp->n, m = ivp->sys->structure.second_order;
     if (u->most <= 1) return;
-    u->size = 0;
     if (p->columns > 0) n /= 1 + p->columns; /* that of one block */
-    for (int j = 0; j < n; j++) {
-        double sum = 0, by = 1 / w[j];
-        if (p->storage == DAE_SPARSE) {
-            for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) sum += fabs(J[k]) * w[p->rowind[k]];
-        } else if (p->storage == DAE_BANDED) {
-            int first = j > p->upper ? j - p->upper : 0, last = j + p->lower < n ? j + p->lower : n - 1;
-            for (int i = first; i <= last; i++) sum += fabs(J[p->upper + i - j + (long)j * width]) * w[i];
-        } else {
-            for (int i = 0; i < n; i++) sum += fabs(J[i + (long)j * n]) * w[i];
-        }
-        u->size = fmax(u->size, sum * by);
-    }
+    double by_rest = columns(p, n, J, w, m, m, n, 0);
+    u->size = m > 0 ? by_rest / 2 + sqrt(by_rest * by_rest / 4 + columns(p, n, J, w, m, 0, m, m)) : by_rest;
 }
 
 double dae_undamped_factor(dae_undamped *u, double h)

@@ -9,7 +9,9 @@
  * which has N c^(-5/6) fall with power 1/4 in backward differentiation formulas up to order 5, and with 1/2 in methods of order
  * 2; by a power of c up to h |J| = 3. A run that reaches 3 damps its errors, there
  * and whenever it comes back; it is left alone from then on (van der Pol's transitions are steps that damp nothing, and what
- * they leave is gone on the slow manifold). |J| is the largest sum of a column in the weights of the error test. Only y' = f(t,y) is looked at. Constants ours. */
+ * they leave is gone on the slow manifold). |J| is the largest sum of a column in the weights of the error test; where
+ * q' = v, v' = f(q, v), the root of |J|^2 = |df/dv| |J| + |df/dq|, the least that q in other units leaves of it: an oscillation has
+ * |J| = omega and not omega^2, with which a chain of 200 links was taken for damped from the first step. Only y' = f(t,y) is looked at. Constants ours. */
 #ifndef DAE_METHOD_UNDAMPED_H
 #define DAE_METHOD_UNDAMPED_H
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static int everything; /* 1: all methods on the large ones too */
+static int everything; /* 1: all methods on the large ones too, each with its figure */
 
 /* A heavy wheel in two gimbals, given a push: precession with nutation. */
 static const char gyro[] =
@@ -149,6 +149,7 @@ static void by_methods(dae_problem *p, int switches, const char *const *only, co
             fail_msg("%s: component %d is %.12g, the answer %.12g", p->info->name, answer[k].i,
                      right[answer[k].i], answer[k].value);
     }
+    int beyond = 0;
     for (int i = 0; i < dae_method_count(); i += sanitized_stride) {
         const dae_method_info *m = dae_method_get(i);
         int wanted = !only;
@@ -160,9 +161,12 @@ static void by_methods(dae_problem *p, int switches, const char *const *only, co
         if (everything)
             printf("%-16s %-12s %8.2f, conditioning %.3g\n", p->info->name, m->name,
                    e / (1e-8 * conditioning), conditioning);
-        if (!(e < ALLOWED * 1e-8 * conditioning))
-            fail_msg("%s: %s is %.2e off, conditioning %.3g", p->info->name, m->name, e, conditioning);
+        fflush(stdout);
+        if (e < ALLOWED * 1e-8 * conditioning) continue;
+        print_error("%s: %s is %.2e off, conditioning %.3g\n", p->info->name, m->name, e, conditioning);
+        beyond++;
     }
+    assert_int_equal(beyond, 0);
     free(right);
     free(other);
     free(y);
@@ -313,7 +317,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(window_of_forty_is_one_four_bar),
         cmocka_unit_test(chain_of_two_hundred),
     };
-    everything = argc > 1;
-    (void)argv;
+    everything = argc > 1; /* "all", and a name of the tests above for that one alone */
+    if (argc > 2) cmocka_set_test_filter(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
