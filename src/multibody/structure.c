@@ -260,7 +260,11 @@ json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_
                     : json_deep_copy(json_object_get(json_object_get(s->root, "definitions"), of ? of : "")),
            *given = json_object_get(assembly, "parameters"), *value;
     if (!part && !file) wrong(s, "of: there is no definition \"%s\"%s", of ? of : "", "");
-    int bad = !part || known_keys(s, part, file ? file : of) || include(s, part, file ? path : s->file, 1);
+    else if (part && !json_is_object(part))
+        wrong(s, "of: the definition \"%s\" is no object; a file is taken by \"file\" in place of \"of\"%s",
+              of ? of : "", "");
+    int bad = !json_is_object(part) || known_keys(s, part, file ? file : of) ||
+              include(s, part, file ? path : s->file, 1);
     if (!bad && json_object_get(part, "assemblies"))
         bad = wrong(s, "%s has assemblies itself, which is not possible here%s", file ? file : of, "");
     json_t *own = json_object_get(part, "parameters"), *set = json_object();

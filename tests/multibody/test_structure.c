@@ -190,6 +190,7 @@ static void mistakes_have_their_place(void **state)
     static const char *const wrong[][2] = {
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rodd\"}]",
          "assemblies[0]: of: there is no definition \"rodd\""},
+        {"\"assemblies\":[{\"name\":\"a\",\"of\":\"text\"}]", "a file is taken by \"file\""},
         {"\"assemblies\":[{\"name\":\"a\"}]", "needs \"of\""},
         {"\"assemblies\":[{\"name\":\"1a\",\"of\":\"rod\"}]", "is no name"},
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rod\",\"parameters\":{\"K\":1}}]", "rod has no \"K\""},
@@ -204,7 +205,9 @@ static void mistakes_have_their_place(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         static char json[4000];
         dae_error err = {0};
-        snprintf(json, sizeof json, HEAD2 "\"definitions\":{\"rod\":{" ROD "}},%s,\"simulation\":{\"t1\":1}}",
+        snprintf(json, sizeof json,
+                 HEAD2 "\"definitions\":{\"rod\":{" ROD
+                       "},\"text\":\"rod.json\"},%s,\"simulation\":{\"t1\":1}}",
                  wrong[i][0]);
         dae_problem *p = dae_problem_open(json, NULL, 0, &err);
         if (p || !strstr(err.text, wrong[i][1]))
