@@ -485,13 +485,15 @@ static void ends_of(const mbs_solid *a, mbs_stand at, int edge, double x[3], dou
     for (int i = 0; i < 3; i++) d[i] = y[i] - x[i];
 }
 
-/* 1: direction n (global) lies between the normals of the faces that meet in an edge of a polyhedron; segments have no faces. */
+/* 1: direction n (global) lies between the normals of the faces that meet in an edge of a polyhedron, or near one of them: what lies
+ * flat across a face is carried by both of its borders, however it leans; segments have no faces. */
 static int in_cone(const mbs_solid *b, mbs_stand at, int edge, const double *n)
 {
     if (b->side[2 * edge] < 0) return 1;
     double m[3], between[3], c[3];
     const double *n1 = b->normal + 3 * b->side[2 * edge], *n2 = b->normal + 3 * b->side[2 * edge + 1];
     mbs_rotate_back(at.A, n, m);
+    if (fmax(mbs_dot(m, n1), mbs_dot(m, n2)) > STEEP) return 1;
     mbs_cross(n1, n2, between);
     mbs_cross(n1, m, c);
     if (mbs_dot(c, between) < 0) return 0;

@@ -125,6 +125,22 @@ static void a_bar_across_a_box_is_carried_by_its_edges(void **state)
     assert_int_equal(count, 4);
 }
 
+/* The same with a capsule: both borders carry it, whichever way it leans, so that its torque does not jump where it lies flat. */
+static void a_capsule_across_a_box_is_carried_by_both_borders(void **state)
+{
+    (void)state;
+    const double pi = 3.14159265358979323846;
+    mbs_shape box = {.kind = "box", .size = {2, 2, 2}}, bar = {.kind = "capsule", .size = {0.2, 6}};
+    for (int lean = -1; lean <= 1; lean++) {
+        double half = pi / 4 + lean * 0.5e-3;
+        int count;
+        bar.q[0] = cos(half), bar.q[2] = sin(half);
+        bar.r[2] = 1.2 - 0.02;
+        assert_near(gap_of(&box, &bar, &count), -0.02 - abs(lean) * 1e-3, 1e-5);
+        assert_int_equal(count, 2);
+    }
+}
+
 /* ---- Forces ------------------------------------------------------------------------------------------------------- */
 
 /* All kinds of touches: derivatives by differences, and momentum: what acts on one body acts on the other. */
@@ -372,6 +388,7 @@ int main(void)
         cmocka_unit_test(solids_know_their_distance),
         cmocka_unit_test(crossing_edges_touch_once),
         cmocka_unit_test(a_bar_across_a_box_is_carried_by_its_edges),
+        cmocka_unit_test(a_capsule_across_a_box_is_carried_by_both_borders),
         cmocka_unit_test(touches_have_exact_derivatives_and_keep_momentum),
         cmocka_unit_test(a_ball_rebounds_with_its_restitution),
         cmocka_unit_test(a_hundred_spheres_come_to_rest_in_a_box),
