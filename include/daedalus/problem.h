@@ -186,8 +186,8 @@ DAE_API dae_score dae_problem_score(const dae_problem *p, const dae_options *opt
 
 /* ---- Events in words -------------------------------------------------------------------------- */
 
-/* Switching functions of one component each: "NAME[=VALUE][:stop][:rising|:falling]", where NAME is a component of the
- * problem (or y1, y2, ...), NAME' its derivative, and p1, v1, a1, ... stand for positions, velocities and accelerations of a
+/* Switching functions of one value each: "NAME[=VALUE][:stop][:rising|:falling]", where NAME is a component of the
+ * problem (or y1, y2, ...), NAME' its derivative, a column that the problem derives (a sensor, a reaction), and p1, v1, a1, ... stand for positions, velocities and accelerations of a
  * mechanical system. Values within 1e-6 (or atol, where that is less) of VALUE have no sign. */
 typedef struct dae_switching dae_switching; /* opaque */
 

@@ -1,6 +1,7 @@
 /* Switching functions in words, "beta=3:stop": a component or its derivative, the value at which it counts, and what
  * happens there. Of mechanisms also accelerations and multipliers, [MEXX] (2.16): where the state does not have them (or the run
- * integrates something else), they are those that belong to (t, p, v, u), at the start too. */
+ * integrates something else), they are those that belong to (t, p, v, u), at the start too. And what the problem derives from its
+ * state: sensors and reactions. */
 #include <daedalus/formulation.h>
 #include <daedalus/problem.h>
 
@@ -17,11 +18,11 @@
 #define RESIDUAL 1e-6
 enum { longest = 80 };
 
-typedef enum source { COMPONENT, DERIVATIVE, ACCELERATION, MULTIPLIER } source;
+typedef enum source { COMPONENT, DERIVATIVE, COLUMN, ACCELERATION, MULTIPLIER } source;
 
 typedef struct function {
     source from;
-    int at; /* the component, or the number of the acceleration or multiplier */
+    int at; /* the component, or the number of the derived column, acceleration or multiplier */
     source
         instead; /* a component that is not known in this run: ACCELERATION or MULTIPLIER, and its number; else COMPONENT */
     int instead_at;
@@ -38,6 +39,8 @@ struct dae_switching {
     dae_formulation *mechanics; /* NULL: no function is of accelerations or multipliers */
     double *state, *a, *lambda; /* of the mechanism, at one point */
     int size;                   /* of (p, v, u) */
+    const dae_problem *problem;
+    double *column; /* what it derives, at one point; NULL: no function is of that */
 };
 
 /* ---- Words ----------------------------------------------------------------------------------------- */
@@ -104,6 +107,12 @@ static int by_name(const dae_problem *p, const char *name, function *f)
         f->at = i;
         return 1;
     }
+    for (int i = 0; p->derived.columns && i < p->derived.ncolumn; i++) {
+        if (strcmp(p->derived.column[i], name) != 0) continue;
+        f->from = COLUMN;
+        f->at = i;
+        return 1;
+    }
     return by_number(p, name, f);
 }
 
@@ -151,9 +160,9 @@ static dae_status read_one(const dae_problem *p, double atol, const char *text, 
     if (primed) name[length - 1] = 0;
     if (!name[0] || !by_name(p, name, f) || (primed && f->from != COMPONENT)) {
         return wrong(text,
-                     "there is no such component; those of the problem can be watched by their names or as "
-                     "y1, y2, ..., "
-                     "their derivatives as NAME', and of mechanisms p1, v1, a1, lambda1, ...",
+                     "there is no such component or sensor; those of the problem can be watched by their "
+                     "names or as y1, y2, ..., "
+                     "derivatives of components as NAME', and of mechanisms p1, v1, a1, lambda1, ...",
                      err);
     }
     if (primed) f->from = DERIVATIVE;
@@ -176,7 +185,8 @@ static int solve(dae_switching *s, double t, const double *y)
 static int on_switching(double t, const double *y, const double *yp, double *phi, void *user)
 {
     dae_switching *s = user;
-    int first = s->given.count, solved = 0, r = first ? s->given.phi(t, y, yp, phi, s->given.user) : 0;
+    int first = s->given.count, solved = 0, derived = 0,
+        r = first ? s->given.phi(t, y, yp, phi, s->given.user) : 0;
     for (int i = 0; i < s->count && !r; i++) {
         const function *f = &s->function[i];
         source from = f->from;
@@ -186,12 +196,17 @@ static int on_switching(double t, const double *y, const double *yp, double *phi
             at = f->instead_at;
         }
         if (from == DERIVATIVE && !yp) return 1;
+        if (from == COLUMN && !derived) {
+            if (s->problem->derived.columns(s->problem, 1, &t, y, NULL, NULL, s->column) < 0) return 1;
+            derived = 1;
+        }
         if (from >= ACCELERATION && !solved) {
             r = solve(s, t, y);
             solved = 1;
         }
         phi[first + i] = (from == COMPONENT      ? y[at]
                           : from == DERIVATIVE   ? yp[at]
+                          : from == COLUMN       ? s->column[at]
                           : from == ACCELERATION ? s->a[at]
                                                  : s->lambda[at]) -
                          f->value;
@@ -230,9 +245,14 @@ static int on_instant(int *count, int room, int *index, int *rising, double t, d
 static dae_status prepare(dae_switching *s, const dae_problem *p, dae_error *err)
 {
     const dae_system *sys = mechanism_of(p);
-    int wanted = 0;
-    for (int i = 0; i < s->count; i++)
+    int wanted = 0, derived = 0;
+    for (int i = 0; i < s->count; i++) {
         wanted |= s->function[i].from >= ACCELERATION || s->function[i].instead != COMPONENT;
+        derived |= s->function[i].from == COLUMN;
+    }
+    s->problem = p;
+    if (derived && !(s->column = calloc((size_t)p->derived.ncolumn, sizeof *s->column)))
+        return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (!wanted || !sys) return DAE_OK;
     s->size = dae_system_size(sys);
     s->mechanics = dae_formulation_create(sys, "descriptor", NULL, 0, err);
@@ -276,7 +296,7 @@ dae_switching *dae_switching_create(const dae_problem *p, double atol, const cha
         dae_switching_destroy(s);
         return NULL;
     }
-    s->events.plain = !given || given->plain || !given->count;
+    s->events.plain = (!given || given->plain || !given->count) && !s->column;
     s->events.count = first + count;
     s->events.event = s->event;
     s->events.phi = on_switching;
@@ -296,6 +316,7 @@ void dae_switching_destroy(dae_switching *s)
     if (!s) return;
     dae_formulation_destroy(s->mechanics);
     free(s->state);
+    free(s->column);
     free(s->event);
     free(s->function);
     free(s);

@@ -18,7 +18,8 @@ struct dae_sweep {
     dae_arena *arena;
     const dae_design *design;
     dae_sweep_options opt; /* texts in the arena */
-    int *component;        /* recorded */
+    int *component;        /* recorded; -1 - k: derived column k */
+    int derived;           /* 1: there are such */
     int ncomponent;
     const char **name, **unit; /* of the recorded components */
     double t0, t_end;
@@ -51,13 +52,23 @@ static int find_component(const dae_problem *p, int n, const char *word, size_t 
         const char *name = dae_component_name(p, i, buffer, sizeof buffer);
         if (strlen(name) == length && !strncmp(name, word, length)) return i;
     }
-    return -1;
+    return n;
+}
+
+/* The sensor or reaction of this name as it is recorded; 0: there is none. */
+static int find_column(const dae_problem *p, const char *word, size_t length)
+{
+    for (int k = 0; p->derived.columns && k < p->derived.ncolumn; k++) {
+        if (strlen(p->derived.column[k]) == length && !strncmp(p->derived.column[k], word, length))
+            return -1 - k;
+    }
+    return 0;
 }
 
 static dae_status choose_components(dae_sweep *s, const dae_problem *p, dae_error *err)
 {
-    int n = dae_system_size(&p->system);
-    s->component = dae_arena_take(s->arena, (size_t)n + 1, sizeof *s->component);
+    int n = dae_system_size(&p->system), most = n + p->derived.ncolumn;
+    s->component = dae_arena_take(s->arena, (size_t)most + 1, sizeof *s->component);
     if (!s->component) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (!s->opt.record) {
         int hinted = n > few && p->plot && p->nplot > 0;
@@ -67,12 +78,13 @@ static dae_status choose_components(dae_sweep *s, const dae_problem *p, dae_erro
     for (const char *word = s->opt.record; word && *word;) {
         size_t length = strcspn(word, ",");
         int i = find_component(p, n, word, length);
-        if (i < 0) {
+        if (i == n && !(i = find_column(p, word, length))) {
             return dae_fail(err, DAE_ERR_INPUT, NAN,
-                            "%s has no component \"%.*s\"; `daedalus info %s` lists them", s->opt.problem,
-                            (int)length, word, s->opt.problem);
+                            "%s has no component or sensor \"%.*s\"; `daedalus info %s` lists them",
+                            s->opt.problem, (int)length, word, s->opt.problem);
         }
-        if (s->ncomponent == n) return dae_fail(err, DAE_ERR_INPUT, NAN, "a component is named twice");
+        s->derived |= i < 0;
+        if (s->ncomponent == most) return dae_fail(err, DAE_ERR_INPUT, NAN, "a component is named twice");
         s->component[s->ncomponent++] = i;
         word += length + (word[length] == ',');
     }
@@ -80,8 +92,10 @@ static dae_status choose_components(dae_sweep *s, const dae_problem *p, dae_erro
     s->unit = dae_arena_take(s->arena, (size_t)s->ncomponent + 1, sizeof *s->unit);
     for (int i = 0; s->name && s->unit && i < s->ncomponent; i++) {
         char buffer[24];
-        s->name[i] = kept(s, dae_component_name(p, s->component[i], buffer, sizeof buffer));
-        s->unit[i] = kept(s, dae_component_unit(p, s->component[i]));
+        int k = s->component[i];
+        s->name[i] =
+            kept(s, k < 0 ? p->derived.column[-1 - k] : dae_component_name(p, k, buffer, sizeof buffer));
+        s->unit[i] = kept(s, k < 0 ? p->derived.unit[-1 - k] : dae_component_unit(p, k));
     }
     return dae_arena_failed(s->arena) ? dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory") : DAE_OK;
 }
@@ -287,10 +301,17 @@ dae_status dae_sweep_lost(const dae_sweep *s, long run, const char *reason, dae_
     return dae_text_end(&x);
 }
 
-/* A run whose parameters make it smaller may not have the component. */
-static double end_value(const dae_run_result *r, int component)
+/* What is recorded of a point (y NULL: there is none). A run whose parameters make it smaller may not have all. */
+static void put_point(dae_text *x, const dae_sweep *s, const dae_problem *p, int n, double t, const double *y)
 {
-    return r->last.y && component < r->n ? r->last.y[component] : NAN;
+    int ncolumn = p->derived.ncolumn;
+    double *column = y && s->derived ? calloc((size_t)ncolumn + 1, sizeof *column) : NULL;
+    int known = column && p->derived.columns && p->derived.columns(p, 1, &t, y, NULL, NULL, column) == 0;
+    for (int i = 0; i < s->ncomponent; i++) {
+        int k = s->component[i];
+        put_number(x, k < 0 ? (known && -1 - k < ncolumn ? column[-1 - k] : NAN) : y && k < n ? y[k] : NAN);
+    }
+    free(column);
 }
 
 dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integrator *it, void *user),
@@ -325,14 +346,12 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
     } else {
         dae_measurement m = dae_measurement_of(r);
         put_number(&x, m.t);
-        for (int i = 0; i < s->ncomponent; i++) put_number(&x, end_value(r, s->component[i]));
+        put_point(&x, s, p, r->n, r->last.t, r->last.y);
         dae_text_print(&x, ",%ld,%ld,%ld,%ld,%ld,%.6g", m.steps, m.accepted, m.f + m.f_jac, m.jac, m.lu,
                        m.cpu_seconds);
         for (int j = 0; s->at && j < s->opt.points; j++) {
-            for (int i = 0; i < s->ncomponent; i++) {
-                int k = s->component[i];
-                put_number(&x, j < r->nat && k < r->n ? r->at[j].y[k] : NAN);
-            }
+            int there = j < r->nat;
+            put_point(&x, s, p, r->n, there ? r->at[j].t : NAN, there ? r->at[j].y : NULL);
         }
         dae_text_put(&x, "\n");
     }

@@ -171,6 +171,45 @@ static void plain_problems_are_watched_by_number_and_name(void **state)
     dae_problem_destroy(p);
 }
 
+/* x = 1 + cos(t)/2 on a spring of 1 N/m: its force is cos(t)/2, the reaction of the rail 2 N. */
+static void sensors_and_reactions_are_watched_in_every_form(void **state)
+{
+    static const char model[] =
+        "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"mass\", \"dimension\": 2, \"gravity\": [0, "
+        "-2],"
+        " \"bodies\": [ { \"name\": \"m\", \"mass\": 1, \"inertia\": 1, \"r\": [1.5, 0] } ],"
+        " \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] }, { \"name\": \"P\", "
+        "\"body\": \"m\", "
+        "\"r\": [0, 0] } ],"
+        " \"joints\": [ { \"name\": \"rail\", \"type\": \"prismatic\", \"a\": \"O\", \"b\": \"P\", \"axis\": "
+        "[1, 0] } ],"
+        " \"forces\": [ { \"name\": \"s\", \"type\": \"spring\", \"a\": \"O\", \"b\": \"P\", \"k\": 1, "
+        "\"l0\": 1 } ],"
+        " \"sensors\": [ { \"name\": \"pull\", \"value\": \"s.force\" }, { \"name\": \"load\", \"value\": "
+        "\"rail.reaction.y + t - 1\" } ],"
+        " \"simulation\": { \"t1\": 2 } }";
+    static const char *const way[][2] = {
+        {"mexx", NULL}, {"dop853", "joint"}, {"dop853", "index1"}, {"radau5", "ggl"}, {"genalpha", NULL}};
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open_text(model, strlen(model), "model.json", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
+        dae_switching *s;
+        double tol = strcmp(way[k][0], "genalpha") ? 1e-10 : 1e-6;
+        dae_run_result *r = watch(p, way[k][0], way[k][1], tol, 0,
+                                  (const char *[]){"pull=0.25:falling", "load=2.2", "pull:stop"}, 3, &s);
+        assert_int_equal(r->status, DAE_EVENT);
+        assert_int_equal(r->nevent, 3);
+        assert_near(r->event[0].t, acos(0.5), 1000 * tol);
+        assert_near(r->event[1].t, 1.2, 1000 * tol);
+        assert_near(r->last.t, acos(0), 1000 * tol);
+        dae_run_destroy(r);
+        dae_switching_destroy(s);
+    }
+    dae_problem_destroy(p);
+}
+
 static void wrong_words_are_told(void **state)
 {
     static const char *const bad[] = {"foo", "beta=x", "beta:halt", "",      "=3",
@@ -196,6 +235,7 @@ int main(void)
         cmocka_unit_test(stop_ends_at_the_value_on_the_constraints),
         cmocka_unit_test(functions_come_after_those_that_are_given),
         cmocka_unit_test(plain_problems_are_watched_by_number_and_name),
+        cmocka_unit_test(sensors_and_reactions_are_watched_in_every_form),
         cmocka_unit_test(wrong_words_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

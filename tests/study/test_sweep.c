@@ -3,6 +3,8 @@
 
 #include <daedalus/study.h>
 
+#include <math.h>
+
 typedef struct memory {
     char text[65536];
     size_t length;
@@ -124,6 +126,55 @@ static void sweep_records_why_a_run_failed(void **state)
     free(out);
 }
 
+/* A mass on a spring of k N/m, free length 1 m, let go at 1.5 m: its force is k cos(sqrt(k) t)/2. */
+static void sweep_records_sensors(void **state)
+{
+    (void)state;
+    static const char model[] =
+        "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"mass\", \"dimension\": 2, \"parameters\": "
+        "{\"k\": 1},"
+        " \"bodies\": [ { \"name\": \"m\", \"mass\": 1, \"inertia\": 1, \"r\": [1.5, 0] } ],"
+        " \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] }, { \"name\": \"P\", "
+        "\"body\": \"m\", "
+        "\"r\": [0, 0] } ],"
+        " \"forces\": [ { \"name\": \"s\", \"type\": \"spring\", \"a\": \"O\", \"b\": \"P\", \"k\": \"k\", "
+        "\"l0\": 1 } ],"
+        " \"sensors\": [ { \"name\": \"pull\", \"value\": \"s.force\", \"unit\": \"N\" } ],"
+        " \"simulation\": { \"t1\": 1, \"rtol\": 1e-10, \"atol\": 1e-10 } }";
+    memory *out = calloc(1, sizeof *out);
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open_text(model, strlen(model), "mass.json", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    dae_design *d = dae_design_create(p->info, 1);
+    assert_int_equal(dae_design_vary(d, "k=1:3:2", NULL), DAE_OK);
+    dae_sweep_options o = {
+        .problem = "mass", .model = model, .file = "mass.json", .record = "pull,m.x", .points = 3};
+    dae_sweep *s = dae_sweep_create(&o, d, &err);
+    if (!s) fail_msg("%s", err.text);
+    assert_int_equal(dae_sweep_header(s, remember, out), DAE_OK);
+    for (long k = 0; k < 2; k++) {
+        dae_status status;
+        assert_int_equal(dae_sweep_run(s, k, NULL, remember, out, &status), DAE_OK);
+        assert_int_equal(status, DAE_OK);
+    }
+    dae_table *t = dae_table_read(out->text, out->length, &err);
+    assert_non_null(t);
+    int end = dae_table_find(t, "pull"), middle = dae_table_find(t, "pull@0.5"), x = dae_table_find(t, "m.x");
+    assert_true(end > 0 && middle > 0 && x > 0);
+    assert_string_equal(t->unit[end], "N");
+    for (int i = 0; i < 2; i++) {
+        double k = 1 + 2 * i;
+        assert_near(t->value[end * 2 + i], k * cos(sqrt(k)) / 2, 1e-8);
+        assert_near(t->value[middle * 2 + i], k * cos(sqrt(k) / 2) / 2, 1e-8);
+        assert_near(t->value[x * 2 + i], 1 + cos(sqrt(k)) / 2, 1e-8);
+    }
+    dae_table_destroy(t);
+    dae_sweep_destroy(s);
+    dae_design_destroy(d);
+    dae_problem_destroy(p);
+    free(out);
+}
+
 static void sweep_create_names_what_is_wrong(void **state)
 {
     (void)state;
@@ -135,7 +186,7 @@ static void sweep_create_names_what_is_wrong(void **state)
     assert_int_equal(dae_design_vary(d, "mu=0:1:2", NULL), DAE_OK);
     o.record = "y1,nonsense";
     assert_null(dae_sweep_create(&o, d, &err));
-    assert_non_null(strstr(err.text, "no component \"nonsense\""));
+    assert_non_null(strstr(err.text, "no component or sensor \"nonsense\""));
     o.record = NULL;
     o.setting = &(dae_setting){"mu", "1"};
     o.nsetting = 1;
@@ -180,6 +231,7 @@ int main(void)
         cmocka_unit_test(maps_have_cells_between_the_levels),
         cmocka_unit_test(sweep_lines_are_those_of_single_runs),
         cmocka_unit_test(sweep_records_why_a_run_failed),
+        cmocka_unit_test(sweep_records_sensors),
         cmocka_unit_test(sweep_create_names_what_is_wrong),
         cmocka_unit_test(numbers_read_back_exactly),
     };
