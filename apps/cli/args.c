@@ -124,9 +124,9 @@ const dae_formulation_info *cli_formulation(const char *name)
 
 /* ---- Parsing -------------------------------------------------------------------------------------- */
 
-/* Names that options had before, in some commands. They are not shown. */
+/* Names that options had before, in some commands, or have in equation files, Python and C. They are not shown. */
 static const char *const aliases[][2] = {
-    {"reps", "repeat"}, {"linalg", "linear-algebra"}, {"file", "out"}, {"csv", "out"}};
+    {"reps", "repeat"}, {"linalg", "linear-algebra"}, {"file", "out"}, {"csv", "out"}, {"method", "solver"}};
 
 static const cli_option *find_named(const cli_command *command, const char *name, size_t length)
 {

@@ -23,6 +23,7 @@ expect 2 run hires --rtol=-1; says 'range' err
 expect 2 run hires --json=yes; says 'takes no value' err
 expect 2 run hires extra; says 'unexpected argument "extra"' err
 expect 2 run hires --solver radua5; says 'did you mean radau5' err
+expect 0 run hires --method rodas4p2; says rodas4p2 out
 expect 2 run hires --formulation nonsense; says 'no formulation' err
 expect 2 run hires --set mu=3; says 'mu' err
 expect 2 run hires --set mu; says 'expected name=value' err
