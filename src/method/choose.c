@@ -566,11 +566,13 @@ static int is_exact(const dae_system *sys, const dae_options *opt)
 }
 
 /* 1: at y nothing moves by a part REST of its tolerance, neither with the derivatives of the start, f, nor of times
- * between that no period has in common with the interval (DETEST F3: |sin(pi t)| is 0 at the start, in the middle and at the end). */
+ * between that no period has in common with the interval (DETEST F3: |sin(pi t)| is 0 at the start, in the middle and at the end), and
+ * nothing is switched on later. */
 static int at_rest(const dae_ode *ode, const dae_options *opt, double t0, double t_end, const double *y,
                    double *f)
 {
     static const double part[] = {0, 0.236068, 0.527864, 0.854102}; /* of the golden section */
+    if (opt->ndiscontinuity > 0) return 0;
     for (int k = 0; k < 4; k++) {
         if (k && ode->f(t0 + part[k] * (t_end - t0), y, f, ode->user) != 0) return 0;
         for (int i = 0; i < ode->n; i++) {

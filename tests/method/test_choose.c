@@ -193,6 +193,17 @@ static void what_rests_gets_few_stages(void **state)
     start(it, 0, 20, (double[]){0, 0});
     assert_string_equal(dae_integrator_method(it)->name, "dop853");
     dae_integrator_destroy(it);
+
+    /* nor what is told to jump later */
+    double push = 0;
+    sys = (dae_system){.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = towards, .user = &push}};
+    opt = with_method("auto", 1e-9);
+    opt.discontinuity = (double[]){3};
+    opt.ndiscontinuity = 1;
+    it = create(&sys, &opt);
+    start(it, 0, 20, (double[]){1});
+    assert_string_equal(dae_integrator_method(it)->name, "vern9");
+    dae_integrator_destroy(it);
 }
 
 static void explicit_run_that_meets_stiffness_changes_to_the_method_of_the_rules(void **state)
