@@ -29,6 +29,7 @@
 
 #include "core/vector.h"
 #include "linalg/dense.h"
+#include "linalg/sparse.h"
 #include "method/failure.h"
 
 #include <float.h>
@@ -50,7 +51,9 @@
 #define RENEW 0.2        /* above it: a new matrix for the next step */
 #define OLDEST 20        /* steps that a matrix may serve */
 #define H_CHANGE 0.25    /* relative change of h since the matrix was made, at most */
-#define LARGEST_FULL 400 /* unknowns up to which `matrix = auto` takes K and C */
+#define LARGEST_FULL 400 /* unknowns up to which `matrix = auto` takes K and C from the start, dense */
+#define LARGEST 3000     /* velocities up to which it looks where K and C have entries */
+#define DENSE 0.2        /* part of the matrix: with more entries they are not used */
 #define SHORT 0.1        /* a step that is shorter than this part of the last one tells no new jerk */
 
 typedef struct alpha_options {
@@ -69,6 +72,7 @@ typedef struct alpha_state {
     int age;          /* steps since then */
     int rejected;     /* the last attempt failed */
     int external_old; /* 1: slope_old is known */
+    int stiff;        /* the iteration with M and G alone has failed: K and C by their pattern from now on */
 } alpha_state;
 
 typedef struct alpha {
@@ -76,11 +80,15 @@ typedef struct alpha {
     alpha_options opt;
     double am, af, beta, gamma, shift, kappa, c;
     int np, nv, nu, nl, ny, full;
+    int *body,
+        *color; /* of each velocity; velocities of one color move no row together. NULL: no pattern is known */
+    int ncolor;
     dae_mechanics x;
     dae_saddle *saddle;    /* velocities, accelerations */
     dae_saddle *position;  /* projection of p; the same where all constraints are holonomic */
     dae_saddle *iteration; /* Newton's method without K and C */
     dae_dense_lu lu;       /* and with them */
+    dae_sparse_lu sparse;  /* the same by their pattern */
     dae_dense_lu external; /* I - h/2 dd/du */
 
     alpha_state *s;
@@ -115,6 +123,7 @@ static void destroy(void *self)
     alpha *s = self;
     if (!s) return;
     if (s->position != s->saddle) dae_saddle_destroy(s->position);
+    if (s->color) dae_sparse_free(&s->sparse);
     dae_saddle_destroy(s->iteration);
     dae_saddle_destroy(s->saddle);
     free(s);
@@ -159,6 +168,156 @@ static void take_arrays(alpha *s, dae_arena *arena)
     s->dfdv = dae_arena_reals(arena, nv * nv);
 }
 
+/* ---- The pattern of K and C ------------------------------------------------------------------------- */
+
+/* What is needed to find it. */
+typedef struct search {
+    int nbody;
+    unsigned char *near; /* nbody^2: a force or a row of G joins them, or they are the same */
+    unsigned char *row;  /* nv + nl */
+    int *taken, *of;     /* nbody: colors */
+    double *state;       /* p, v, u, lambda without zeros */
+    double *moved;       /* the same with one body elsewhere */
+    double *f;           /* 2 nv */
+} search;
+
+static void join(search *w, int a, int b)
+{
+    w->near[(size_t)a * (size_t)w->nbody + (size_t)b] = w->near[(size_t)b * (size_t)w->nbody + (size_t)a] = 1;
+}
+
+/* f where the bodies are, or with one of them elsewhere; 1: it cannot be told. */
+static int force_somewhere(alpha *s, const double *x, double *f)
+{
+    const double *v = x + s->np;
+    int r = dae_mechanics_force(&s->x, 0.37, x, v, v + s->nv, v + s->nv + s->nu, f);
+    s->x.n.f--;
+    s->ivp->stats->f_jac++;
+    return r || !dae_all_finite(s->nv, f);
+}
+
+/* Bodies in one row of G, and those whose forces change where a body is moved, at a place without zeros. */
+static int join_all(alpha *s, search *w)
+{
+    const dae_saddle_spec *spec = &s->x.parts.spec;
+    int all = s->ny + s->nl;
+    for (int i = 0; i < all; i++) /* not u */
+        w->state[i] = i < s->np + s->nv || i >= s->ny ? 0.4 + 0.7 * fmod(0.618033988749895 * (i + 1), 1) : 0;
+    if (force_somewhere(s, w->state, w->f)) return 1;
+    for (int b = 0; b < w->nbody; b++) {
+        dae_copy(all, w->state, w->moved);
+        for (int j = 0; j < s->nv; j++) s->point[j] = s->body[j] == b ? 0.01 / (1 + j % 7) : 0;
+        if (dae_mechanics_kinematics(&s->x, 0.37, w->state, s->point, s->z)) return 1;
+        dae_axpy(s->np, 1, s->z, w->moved);
+        dae_axpy(s->nv, 1, s->point, w->moved + s->np);
+        if (force_somewhere(s, w->moved, w->f + s->nv)) return 1;
+        join(w, b, b);
+        for (int i = 0; i < s->nv; i++) {
+            if (w->f[i] != w->f[s->nv + i]) join(w, b, s->body[i]);
+        }
+    }
+    for (int i = 0; i < s->nl; i++) { /* the bodies of row i with the last one of them before */
+        int last = -1;
+        for (int j = 0; j < s->nv; j++) {
+            for (int k = spec->colptr[j]; k < spec->colptr[j + 1]; k++) {
+                if (spec->rowind[k] != i || s->body[j] == last) continue;
+                for (int c = 0; last >= 0 && c < s->body[j]; c++)
+                    if (w->row[c]) join(w, c, s->body[j]);
+                last = s->body[j];
+                w->row[last] = 1;
+            }
+        }
+        memset(w->row, 0, (size_t)w->nbody);
+    }
+    return 0;
+}
+
+/* Bodies of one color have no neighbor in common; the velocities of a body have colors of their own. */
+static void choose_colors(alpha *s, search *w)
+{
+    int *taken = w->taken, *of = w->of, widest = 0, most = 0;
+    for (int b = 0; b < w->nbody; b++) {
+        memset(taken, 0, (size_t)w->nbody * sizeof *taken);
+        for (int c = 0; c < w->nbody; c++) {
+            if (!w->near[(size_t)b * (size_t)w->nbody + (size_t)c]) continue;
+            for (int d = 0; d < b; d++)
+                if (w->near[(size_t)c * (size_t)w->nbody + (size_t)d]) taken[of[d]] = 1;
+        }
+        of[b] = 0;
+        while (taken[of[b]]) of[b]++;
+        most = of[b] + 1 > most ? of[b] + 1 : most;
+    }
+    for (int j = 0, k = 0; j < s->nv; j++) {
+        k = j && s->body[j] == s->body[j - 1] ? k + 1 : 0;
+        widest = k + 1 > widest ? k + 1 : widest;
+    }
+    for (int j = 0, k = 0; j < s->nv; j++) {
+        k = j && s->body[j] == s->body[j - 1] ? k + 1 : 0;
+        s->color[j] = of[s->body[j]] * widest + k;
+    }
+    s->ncolor = most * widest;
+}
+
+/* Compressed columns of the matrix, rowind NULL: their lengths only. */
+static void write_pattern(const alpha *s, const search *w, int *colptr, int *rowind)
+{
+    const dae_saddle_spec *spec = &s->x.parts.spec;
+    int n = s->nv + s->nl, count = 0;
+    unsigned char *row = w->row;
+    for (int j = 0; j < n; j++) {
+        colptr[j] = count;
+        memset(row, 0, (size_t)n);
+        for (int i = 0; i < s->nv; i++) {
+            if (j < s->nv) row[i] = w->near[(size_t)s->body[j] * (size_t)w->nbody + (size_t)s->body[i]];
+            for (int k = spec->colptr[i]; k < spec->colptr[i + 1]; k++) {
+                if (j < s->nv && s->body[i] == s->body[j]) row[s->nv + spec->rowind[k]] = 1;
+                if (j == s->nv + spec->rowind[k]) row[i] = 1;
+            }
+        }
+        for (int i = 0; i < n; i++) {
+            if (row[i] && rowind) rowind[count] = i;
+            count += row[i];
+        }
+    }
+    colptr[n] = count;
+}
+
+/* Where K and C have entries; what does not tell (one block, friction by multipliers, a dense matrix) has none, color NULL. */
+static dae_status find_pattern(alpha *s, dae_arena *arena, dae_error *err)
+{
+    const dae_saddle_spec *spec = &s->x.parts.spec;
+    int n = s->nv + s->nl;
+    if (s->full || strcmp(s->opt.matrix, "mass") == 0 || s->nv > LARGEST || s->x.m->dfdlambda ||
+        !spec->block || spec->nblock < 2 || !spec->colptr)
+        return DAE_OK;
+    search w = {.nbody = spec->nblock};
+    size_t bodies = (size_t)w.nbody, all = (size_t)(s->ny + s->nl);
+    int *colptr = calloc((size_t)n + 1, sizeof *colptr), *rowind = NULL;
+    w.near = calloc(bodies * bodies, 1);
+    w.row = calloc((size_t)n, 1);
+    w.taken = calloc(2 * bodies + 1, sizeof *w.taken);
+    w.state = calloc(2 * all + 2 * (size_t)s->nv, sizeof *w.state);
+    s->body = dae_arena_take(arena, (size_t)s->nv, sizeof *s->body);
+    int missing = !colptr || !w.near || !w.row || !w.taken || !w.state || !s->body;
+    if (!missing) w.of = w.taken + bodies + 1, w.moved = w.state + all, w.f = w.moved + all;
+    for (int k = 0, j = 0; !missing && k < w.nbody; k++)
+        for (int i = 0; i < spec->block[k]; i++) s->body[j++] = k;
+    int told = !missing && join_all(s, &w) == 0;
+    if (told) write_pattern(s, &w, colptr, NULL);
+    if (told && colptr[n] < DENSE * n * n) {
+        rowind = calloc((size_t)colptr[n] + 1, sizeof *rowind);
+        s->color = dae_arena_take(arena, (size_t)s->nv, sizeof *s->color);
+        missing = !rowind || !s->color;
+        if (!missing) {
+            write_pattern(s, &w, colptr, rowind);
+            choose_colors(s, &w);
+            missing = dae_sparse_init(&s->sparse, n, colptr, rowind, 0, arena) != 0;
+        }
+    }
+    free(rowind), free(colptr), free(w.near), free(w.row), free(w.taken), free(w.state);
+    return missing ? dae_fail(err, DAE_ERR_MEMORY, NAN, "generalized alpha: out of memory") : DAE_OK;
+}
+
 static void *create(dae_ivp *ivp, const alpha_options *opt, double am, double af, dae_error *err)
 {
     const dae_mech *m = &ivp->sys->mech;
@@ -186,6 +345,7 @@ static void *create(dae_ivp *ivp, const alpha_options *opt, double am, double af
     if (dae_mechanics_init(&s->x, ivp, err)) goto fail;
     take_arrays(s, ivp->arena);
     if (create_solvers(s, err)) goto fail; /* finds missing memory too */
+    if (find_pattern(s, ivp->arena, err)) goto fail;
     dae_ivp_solves_with(ivp, dae_saddle_describe(s->saddle));
     return s;
 fail:
@@ -329,14 +489,27 @@ static int position_column(alpha *s, int j, const double *f, const double *r, do
     return 0;
 }
 
-/* scale M added to the columns of the matrix. */
+/* Where entry (i, j) is kept. */
+static double *entry(alpha *s, int i, int j)
+{
+    if (s->full) return s->matrix + i + (size_t)j * (size_t)(s->nv + s->nl);
+    const dae_sparse_lu *p = &s->sparse;
+    int low = p->colptr[j], high = p->colptr[j + 1] - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (p->rowind[middle] < i) low = middle + 1;
+        else high = middle;
+    }
+    return p->value + low;
+}
+
+/* scale M added to the matrix. */
 static void add_mass(alpha *s, const double *M, double scale)
 {
-    int n = s->nv + s->nl;
     for (int k = 0, first = 0; first < s->nv; k++) {
         int size = s->x.parts.spec.block ? s->x.parts.spec.block[k] : s->nv;
-        for (int j = 0; j < size; j++, M += size)
-            dae_axpy(size, scale, M, s->matrix + first + (size_t)(first + j) * (size_t)n);
+        for (int j = first; j < first + size; j++)
+            for (int i = first; i < first + size; i++) *entry(s, i, j) += scale * *M++;
         first += size;
     }
 }
@@ -344,25 +517,79 @@ static void add_mass(alpha *s, const double *M, double scale)
 /* G and (G - F^T)^T added to the matrix. */
 static void add_constraints(alpha *s, const double *G, const double *F)
 {
-    size_t n = (size_t)(s->nv + s->nl);
     const dae_saddle_spec *spec = &s->x.parts.spec;
     for (int j = 0; j < s->nv; j++) {
         int begin = spec->colptr ? spec->colptr[j] : j * s->nl;
         int end = spec->colptr ? spec->colptr[j + 1] : (j + 1) * s->nl;
         for (int k = begin; k < end; k++) {
-            size_t row = (size_t)(s->nv + (spec->colptr ? spec->rowind[k] : k - begin));
-            s->matrix[row + (size_t)j * n] += G[k];
-            s->matrix[(size_t)j + row * n] += G[k];
+            int row = s->nv + (spec->colptr ? spec->rowind[k] : k - begin);
+            *entry(s, row, j) += G[k];
+            *entry(s, j, row) += G[k];
         }
     }
     for (int i = 0; F && i < s->nl; i++)
-        dae_axpy(s->nv, -1, F + (size_t)i * (size_t)s->nv, s->matrix + (size_t)(s->nv + i) * n);
+        for (int k = 0; k < s->nv; k++) *entry(s, k, s->nv + i) -= F[k + (long)i * s->nv];
+}
+
+/* M and G at the iterate, which K and C have been made for, added. */
+static int add_rest(alpha *s)
+{
+    dae_mechanics *x = &s->x;
+    const double *M, *v = s->y1 + s->np;
+    int r = dae_mechanics_mass(x, s->t1, s->y1, s->M, &M);
+    if (!r) r = dae_mechanics_jacobian(x, s->t1, s->y1, NULL, s->G);
+    if (!r && x->friction) r = dae_mechanics_friction(x, s->t1, s->y1, v, v + s->nv, s->l1, x->friction);
+    if (r) return r;
+    add_mass(s, M, s->c);
+    add_constraints(s, s->G, x->friction);
+    return 0;
+}
+
+/* K, N and C by differences, all velocities of one color at once. */
+static int sparse_matrix(alpha *s, double h)
+{
+    const double *v = s->y1 + s->np;
+    double *e = s->point, *p = s->z, *moved = s->r2, *f = s->f, *moved_f = s->psi;
+    memset(s->sparse.value, 0, (size_t)s->sparse.count * sizeof *s->sparse.value);
+    int r = force(s, s->y1, v, f);
+    if (!r) r = residual(s, s->y1, f, s->r);
+    for (int c = 0; c < 2 * s->ncolor && !r; c++) {
+        int by_v = c >= s->ncolor, color = by_v ? c - s->ncolor : c;
+        dae_zero(s->nv, e);
+        for (int j = 0; j < s->nv; j++) {
+            if (s->color[j] == color) e[j] = difference(by_v ? v[j] : s->x.m->kinematics ? 1 : s->y1[j], 0);
+        }
+        if (by_v) {
+            dae_copy(s->nv, v, p);
+            dae_axpy(s->nv, 1, e, p);
+            r = force(s, s->y1, p, moved_f);
+        } else {
+            r = dae_mechanics_kinematics(&s->x, s->t1, s->y1, e, s->column);
+            for (int i = 0; i < s->np; i++) p[i] = s->y1[i] + s->column[i];
+            if (!r) r = force(s, p, v, moved_f);
+            if (!r) r = residual(s, p, moved_f, moved);
+        }
+        s->ivp->stats->f_jac++;
+        s->x.n.f--;
+        for (int j = 0; j < s->nv && !r; j++) {
+            if (s->color[j] != color) continue;
+            for (int k = s->sparse.colptr[j]; k < s->sparse.colptr[j + 1]; k++) {
+                int i = s->sparse.rowind[k];
+                double *to = s->sparse.value + k;
+                if (by_v && i < s->nv) *to -= h * s->gamma * (moved_f[i] - f[i]) / e[j];
+                else if (!by_v)
+                    *to += h * s->beta * (i < s->nv ? h : 1 / s->gamma) * (moved[i] - s->r[i]) / e[j];
+            }
+        }
+    }
+    if (!r) r = add_rest(s);
+    return r ? r : dae_sparse_factor(&s->sparse) ? 1 : 0;
 }
 
 static int full_matrix(alpha *s, double h)
 {
     dae_mechanics *x = &s->x;
-    const double *M, *v = s->y1 + s->np;
+    const double *v = s->y1 + s->np;
     size_t n = (size_t)(s->nv + s->nl);
     double *f = s->f;
     memset(s->matrix, 0, n * n * sizeof *s->matrix);
@@ -382,12 +609,8 @@ static int full_matrix(alpha *s, double h)
         for (int i = s->nv; i < s->nv + s->nl; i++) to[i] *= h * s->beta / s->gamma;
         dae_axpy(s->nv, -h * s->gamma, s->dfdv + (size_t)j * (size_t)s->nv, to);
     }
-    if (!r) r = dae_mechanics_mass(x, s->t1, s->y1, s->M, &M);
-    if (!r) r = dae_mechanics_jacobian(x, s->t1, s->y1, NULL, s->G);
-    if (!r && x->friction) r = dae_mechanics_friction(x, s->t1, s->y1, v, v + s->nv, s->l1, x->friction);
+    if (!r) r = add_rest(s);
     if (r) return r;
-    add_mass(s, M, s->c);
-    add_constraints(s, s->G, x->friction);
     dae_dense_load(&s->lu, 1, s->matrix, (int)n);
     return dae_dense_factor(&s->lu) ? 1 : 0;
 }
@@ -435,10 +658,10 @@ static int external_matrix(alpha *s, double h)
 static int make_matrix(alpha *s, double h)
 {
     s->s->h_matrix = 0;
-    int r = s->full ? full_matrix(s, h) : mass_matrix(s);
+    int r = s->full ? full_matrix(s, h) : s->s->stiff ? sparse_matrix(s, h) : mass_matrix(s);
     if (!r) r = external_matrix(s, h);
     if (r) return r;
-    if (s->full) s->x.n.lu++;
+    if (s->full || s->s->stiff) s->x.n.lu++;
     s->ivp->stats->jac++;
     s->s->h_matrix = h;
     s->s->age = 0;
@@ -457,9 +680,11 @@ static int iterate(alpha *s, double h, double *change, int *rounding)
     if (!r) r = residual(s, s->y1, f, s->rhs);
     if (r) return r;
     for (int i = 0; i < s->nv; i++) da[i] = -da[i];
-    for (int i = 0; i < s->nl; i++) dl[i] *= (s->full ? -1 : -s->c) / (h * s->gamma);
-    if (s->full) {
-        dae_dense_solve(&s->lu, s->rhs, NULL);
+    int whole = s->full || s->s->stiff;
+    for (int i = 0; i < s->nl; i++) dl[i] *= (whole ? -1 : -s->c) / (h * s->gamma);
+    if (whole) {
+        if (s->full) dae_dense_solve(&s->lu, s->rhs, NULL);
+        else dae_sparse_solve(&s->sparse, s->rhs, NULL);
         s->x.n.solves++;
     } else {
         if (dae_mechanics_solve(&s->x, s->iteration, da, dl)) return 1;
@@ -518,8 +743,9 @@ static int newton(alpha *s, double h)
 static int solve_step(alpha *s, double h)
 {
     alpha_state *st = s->s;
-    /* the factors of a full matrix are part of a checkpoint, those of the other are not */
-    int old = s->full && st->h_matrix != 0 && st->age < OLDEST && fabs(h / st->h_matrix - 1) <= H_CHANGE;
+    /* the factors of a matrix with K and C are part of a checkpoint, those of the other are not */
+    int old = (s->full || st->stiff) && st->h_matrix != 0 && st->age < OLDEST &&
+              fabs(h / st->h_matrix - 1) <= H_CHANGE;
     predict(s, h);
     if (old) {
         int r = newton(s, h);
@@ -637,7 +863,7 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     dae_ivp *ivp = s->ivp;
     (void)yp;
     double room = fabs(dae_ivp_piece_end(ivp) - t);
-    *st = (alpha_state){.t = t, .t_first = t};
+    *st = (alpha_state){.t = t, .t_first = t, .stiff = st->stiff};
     dae_copy(s->ny, y, s->y0);
     dae_copy(s->ny, y, s->y1);
     set_weights(s, y);
@@ -667,6 +893,11 @@ static int attempt(alpha *s, double h, double *error, double *factor)
     for (int i = 0; i < s->nv; i++) s->a0[i] = s->a[i] + s->shift * (h - s->s->h_taken) * s->j[i];
     int r = solve_step(s, h);
     if (r > 0) s->ivp->stats->newton_failures++;
+    if (r > 0 && s->color && !s->s->stiff) { /* again, with K and C */
+        s->s->stiff = 1;
+        s->s->h_matrix = 0;
+        *factor = 1;
+    }
     if (!r) r = error_estimate(s, h, error);
     if (r) return r;
     *factor = fmin(fmax(s->opt.safety * pow(fmax(*error, 1e-10), -1.0 / 3), SHRINK), GROW);
@@ -811,36 +1042,37 @@ static int load(void *self, const void *buffer, size_t size)
     int bad = size != 0 ? 1 : dae_saddle_load(s->saddle, NULL, 0);
     if (s->position != s->saddle) bad |= dae_saddle_load(s->position, NULL, 0);
     if (s->iteration) bad |= dae_saddle_load(s->iteration, NULL, 0);
+    if (s->color && s->s->stiff) bad |= dae_sparse_restore(&s->sparse) != 0;
     return bad;
 }
 
 /* ---- Descriptors ----------------------------------------------------------------------------------- */
 
-#define COMMON                                                                                              \
-    {"safety",                                                                                              \
-     DAE_OPTION_REAL,                                                                                       \
-     offsetof(alpha_options, safety),                                                                       \
-     0.85,                                                                                                  \
-     NULL,                                                                                                  \
-     0.1,                                                                                                   \
-     1,                                                                                                     \
-     NULL,                                                                                                  \
-     "",                                                                                                    \
-     "factor on every new step size"},                                                                      \
-        {"matrix",                                                                                          \
-         DAE_OPTION_NAME,                                                                                   \
-         offsetof(alpha_options, matrix),                                                                   \
-         0,                                                                                                 \
-         "auto",                                                                                            \
-         1,                                                                                                 \
-         0,                                                                                                 \
-         "auto|full|mass",                                                                                  \
-         "",                                                                                                \
-         "of Newton's method: full (with stiffness and damping, dense) or mass (M and G only, sparse; not " \
-         "for stiff forces); auto: full up to 400 unknowns"},                                               \
-    {                                                                                                       \
-        "linear_algebra", DAE_OPTION_NAME, offsetof(alpha_options, linear_algebra), 0, "auto", 1, 0,        \
-            DAE_SADDLE_MODES, "", "solver of the saddle-point systems of projections and accelerations"     \
+#define COMMON                                                                                               \
+    {"safety",                                                                                               \
+     DAE_OPTION_REAL,                                                                                        \
+     offsetof(alpha_options, safety),                                                                        \
+     0.85,                                                                                                   \
+     NULL,                                                                                                   \
+     0.1,                                                                                                    \
+     1,                                                                                                      \
+     NULL,                                                                                                   \
+     "",                                                                                                     \
+     "factor on every new step size"},                                                                       \
+        {"matrix",                                                                                           \
+         DAE_OPTION_NAME,                                                                                    \
+         offsetof(alpha_options, matrix),                                                                    \
+         0,                                                                                                  \
+         "auto",                                                                                             \
+         1,                                                                                                  \
+         0,                                                                                                  \
+         "auto|full|mass",                                                                                   \
+         "",                                                                                                 \
+         "of Newton's method: full (with stiffness and damping, dense) or mass (M and G only, sparse; not "  \
+         "for stiff forces); auto: full up to 400 unknowns, else mass until that fails, then full, sparse"}, \
+    {                                                                                                        \
+        "linear_algebra", DAE_OPTION_NAME, offsetof(alpha_options, linear_algebra), 0, "auto", 1, 0,         \
+            DAE_SADDLE_MODES, "", "solver of the saddle-point systems of projections and accelerations"      \
     }
 
 static const dae_option genalpha_options[] = {
