@@ -277,6 +277,7 @@ typedef struct cli_progress {
 } cli_progress;
 void cli_progress_start(cli_progress *p, const char *mode, double t0); /* auto, json, none */
 int cli_progress_step(const dae_integrator *it, double t, double t_end, void *progress);
+void cli_progress_search(int k, double off, void *progress); /* for mbs_watch */
 void cli_progress_end(cli_progress *p);
 const char *cli_progress_mode(
     const cli_args *args); /* --progress, --quiet: auto, json, none; NULL after a message */

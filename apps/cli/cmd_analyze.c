@@ -85,11 +85,17 @@ static int run(cli_args *args)
     mbs_analysis_options o = {0};
     double *time = NULL;
     dae_error err = {0};
-    if (check_words(args, &o) || cli_tables_check(args, 0)) return EXIT_USAGE;
+    const char *mode = cli_progress_mode(args);
+    if (!mode || check_words(args, &o) || cli_tables_check(args, 0)) return EXIT_USAGE;
     dae_problem *p = cli_open_problem(args);
     if (!p) return args->status;
     int status = wanted(args, p, &time, &o);
+    cli_progress progress;
+    mbs_watch watch = {cli_progress_search, &progress};
+    cli_progress_start(&progress, mode, 0);
+    o.watch = &watch;
     mbs_analysis *a = status ? NULL : mbs_analysis_create(p, &o, &err);
+    cli_progress_end(&progress);
     if (a) status = show(args, a);
     else if (!status) {
         cli_wrong(args, "%s: %s", args->argument[0], err.text);
@@ -113,6 +119,8 @@ static const cli_option options[] = {
     {"out", "FILE", "file",
      "the tables too: .csv, .json, .h5, .gp, .svg, .png or .pdf; of several each gets its name behind a "
      "dash"},
+    {"progress", "MODE", "auto|json|none",
+     "of the search for an equilibrium; auto: a line on a terminal; json: objects on standard error; none"},
     {"json", NULL, NULL, "one JSON object on standard output"},
     {NULL, NULL, NULL, NULL},
 };

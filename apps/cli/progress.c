@@ -57,6 +57,18 @@ int cli_progress_step(const dae_integrator *it, double t, double t_end, void *pr
     return 0;
 }
 
+void cli_progress_search(int k, double off, void *progress)
+{
+    cli_progress *p = progress;
+    double time = now();
+    if (!p->enabled || time - p->last < interval) return;
+    if (p->json) fprintf(stderr, "{\"steps\":%d,\"off\":%.6g}\n", k, off);
+    else fprintf(stderr, "\requilibrium: step %d, forces out of balance by %.1e of their size\033[K", k, off);
+    fflush(stderr);
+    p->last = time;
+    p->shown = 1;
+}
+
 const char *cli_progress_mode(const cli_args *args)
 {
     const char *mode = cli_value(args, "progress");

@@ -8,6 +8,12 @@
 
 DAE_BEGIN_DECLS
 
+/* Told after every step towards an equilibrium: its number, and how far forces are out of balance, relative to their size. */
+typedef struct mbs_watch {
+    void (*step)(int k, double off, void *user);
+    void *user;
+} mbs_watch;
+
 typedef struct mbs_analysis_options {
     const char *what; /* one of mbs_analysis_kind; NULL or "all": all that the model allows */
     const double
@@ -16,6 +22,7 @@ typedef struct mbs_analysis_options {
     int points;      /* so many equidistant ones; 0: 11 */
     int about_start; /* modes: 1: about the start of the model instead of its equilibrium */
     int about_turning; /* equilibrium and modes: 1: all bodies turn together, as the fastest one does at the start */
+    const mbs_watch *watch; /* NULL: nobody looks on */
 } mbs_analysis_options;
 
 /* "equilibrium", "modes", "kinematics", "inverse"; NULL past the end. */

@@ -41,6 +41,7 @@ typedef struct rest {
     double *D, *rate;       /* nu*nu and nu: derivatives and values of u' */
     mbs_turning turning;    /* all bodies turn together; W = 0: they rest */
     int downhill;           /* 0: any balance will do, also an unstable one */
+    const mbs_watch *watch; /* NULL: nobody looks on */
     int starved;            /* 1: memory ran out */
 } rest;
 
@@ -292,6 +293,7 @@ static double relax(rest *x)
         }
         if (!x->downhill && !(best < off)) break;
         off = best;
+        if (x->watch) x->watch->step(k + 1, off, x->watch->user);
     }
     return off;
 }
@@ -307,7 +309,7 @@ static dae_status find_rest(rest *x, double *start, dae_error *err)
         if (k) memcpy(x->y, start, all * sizeof *start);
         x->downhill = k == 0;
         if (k == 0 && mbs_dot(x->turning.W, x->turning.W) == 0 && mbs_rest_takes(m)) {
-            x->starved = mbs_rest_downhill(m, x->t, BALANCED, x->y, &off[k]) == DAE_ERR_MEMORY;
+            x->starved = mbs_rest_downhill(m, x->t, BALANCED, x->watch, x->y, &off[k]) == DAE_ERR_MEMORY;
             if (!x->starved && off[k] > 1e3 * BALANCED)
                 memcpy(x->y, start, all * sizeof *start), off[k] = relax(x);
         } else off[k] = relax(x);
@@ -357,13 +359,14 @@ static dae_status rest_begin(rest *x, const mbs_mechanism *m, double t, dae_erro
     return DAE_OK;
 }
 
-dae_status mbs_find_equilibrium(const mbs_mechanism *m, const mbs_turning *turning, double t, double *y,
-                                dae_error *err)
+dae_status mbs_find_equilibrium(const mbs_mechanism *m, const mbs_turning *turning, const mbs_watch *watch,
+                                double t, double *y, dae_error *err)
 {
     rest x;
     dae_status s = rest_begin(&x, m, t, err);
     if (s) return s;
     x.y = y;
+    x.watch = watch;
     if (turning) x.turning = *turning;
     memset(y + m->np, 0, (size_t)m->nv * sizeof *y);
     s = mbs_assemble(m, t, y, NULL, err);
@@ -395,7 +398,7 @@ dae_status mbs_find_multipliers(const mbs_mechanism *m, const mbs_turning *turni
 
 dae_status mbs_mechanism_equilibrium(const mbs_mechanism *m, double t, double *y, dae_error *err)
 {
-    return mbs_find_equilibrium(m, NULL, t, y, err);
+    return mbs_find_equilibrium(m, NULL, NULL, t, y, err);
 }
 
 dae_status mbs_mechanism_static_multipliers(const mbs_mechanism *m, double t, const double *y, double *lambda,

@@ -2,6 +2,8 @@
 #ifndef MBS_ANALYSES_H
 #define MBS_ANALYSES_H
 
+#include <daedalus/analysis.h>
+
 #include "multibody/mechanism.h"
 
 /* p moved by factor times small translations and rotations d (body axes). */
@@ -16,9 +18,9 @@ typedef struct mbs_turning {
 /* That of the body that turns fastest in y. */
 dae_status mbs_turning_of(const mbs_mechanism *m, double t, const double *y, mbs_turning *turning,
                           dae_error *err);
-/* Equilibrium, downhill from the pose in y, and its multipliers; turning NULL: at rest. */
-dae_status mbs_find_equilibrium(const mbs_mechanism *m, const mbs_turning *turning, double t, double *y,
-                                dae_error *err);
+/* Equilibrium, downhill from the pose in y, and its multipliers; turning NULL: at rest; watch: NULL allowed. */
+dae_status mbs_find_equilibrium(const mbs_mechanism *m, const mbs_turning *turning, const mbs_watch *watch,
+                                double t, double *y, dae_error *err);
 dae_status mbs_find_multipliers(const mbs_mechanism *m, const mbs_turning *turning, double t, const double *y,
                                 double *lambda, dae_error *err);
 

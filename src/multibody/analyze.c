@@ -30,6 +30,7 @@ typedef struct analysis {
     const double *y0, *time;
     int count, given; /* given: 1: the times are the caller's */
     double *y, *rate, *a, *lambda, *re, *im, *force, *sensor;
+    const mbs_watch *watch;
     dae_error err;
 } analysis;
 
@@ -213,7 +214,7 @@ static dae_status find_equilibrium(analysis *x, double t, mbs_turning *turning)
     *turning = (mbs_turning){{0, 0, 0}, {0, 0, 0}};
     dae_status s = DAE_OK;
     if (x->about_turning) s = mbs_turning_of(x->c, x->t0, x->y0, turning, &x->err);
-    return s ? s : mbs_find_equilibrium(x->c, turning, t, x->y, &x->err);
+    return s ? s : mbs_find_equilibrium(x->c, turning, x->watch, t, x->y, &x->err);
 }
 
 static void add_drivers(const analysis *x, json_t *table, double t)
@@ -488,7 +489,8 @@ mbs_analysis *mbs_analysis_create(const dae_problem *p, const mbs_analysis_optio
                   .count = o->count,
                   .given = o->time != NULL,
                   .about_start = o->about_start,
-                  .about_turning = o->about_turning};
+                  .about_turning = o->about_turning,
+                  .watch = o->watch};
     const dae_mech *s = x.s;
     x.spatial = s->nquaternion > 0;
     size_t np = (size_t)s->np, nv = (size_t)s->nv, nu = (size_t)s->nu, nl = (size_t)s->nlambda;

@@ -425,7 +425,7 @@ static double along(const rest *x)
     return work;
 }
 
-static dae_status descend(rest *x, double balanced, double *off)
+static dae_status descend(rest *x, double balanced, const mbs_watch *watch, double *off)
 {
     size_t all = (size_t)(x->m->np + x->m->nv + x->m->nu);
     double *before = x->trial + all, from = INFINITY;
@@ -461,11 +461,13 @@ static dae_status descend(rest *x, double balanced, double *off)
         }
         if (!taken || (*off <= FINE * balanced && !(*off < was / 2))) break;
         from = x->mu / 8;
+        if (watch) watch->step(k + 1, *off, watch->user);
     }
     return DAE_OK;
 }
 
-dae_status mbs_rest_downhill(const mbs_mechanism *m, double t, double balanced, double *y, double *off)
+dae_status mbs_rest_downhill(const mbs_mechanism *m, double t, double balanced, const mbs_watch *watch,
+                             double *y, double *off)
 {
     rest x = {
         .m = m, .t = t, .y = y, .nv = m->nv, .nl = m->nlambda, .arena = dae_arena_create(), .own = m->system};
@@ -501,7 +503,7 @@ dae_status mbs_rest_downhill(const mbs_mechanism *m, double t, double balanced, 
             for (size_t c = 0; c < nv; c++) x.mask[c * nv + c] = 1;
         }
     }
-    if (!s) s = descend(&x, balanced, off);
+    if (!s) s = descend(&x, balanced, watch, off);
     if (x.has_project) dae_sparse_free(&x.project);
     if (x.has_newton) dae_sparse_free(&x.newton);
     if (x.bound) x.own.switches.release(&x.own);

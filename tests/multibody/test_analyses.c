@@ -213,6 +213,20 @@ static void arm_rests_on_the_currents_of_its_motors(void **state)
     mbs_mechanism_destroy(c);
 }
 
+/* The steps of a search as they are told, one after another. */
+typedef struct progress {
+    int steps;
+    double off;
+} progress;
+
+static void look_on(int k, double off, void *user)
+{
+    progress *p = user;
+    assert_int_equal(k, p->steps + 1);
+    p->steps = k;
+    p->off = off;
+}
+
 /* 20 rods that stand nearly upright fall down: the way is downhill, and not to the balance nearby. */
 static void upright_chain_falls(void **state)
 {
@@ -238,13 +252,16 @@ static void upright_chain_falls(void **state)
                                             .at = {k * cos(lift), k * sin(lift)}});
     }
     mbs_mechanism *c = compile(m);
+    progress told = {0};
+    mbs_watch watch = {look_on, &told};
     for (int sparse = 0; sparse < 2;
          sparse++) { /* the second without the dense way, which would do it, too */
         double off = 0;
         assert_int_equal(mbs_mechanism_initial(c, y, &err), DAE_OK);
         if (!sparse) assert_int_equal(mbs_mechanism_equilibrium(c, 0, y, &err), DAE_OK);
-        else assert_int_equal(mbs_rest_downhill(c, 0, 1e-10, y, &off), DAE_OK);
+        else assert_int_equal(mbs_rest_downhill(c, 0, 1e-10, &watch, y, &off), DAE_OK);
         assert_true(off <= 1e-7);
+        if (sparse) assert_true(told.steps > 1 && told.off <= 1);
         for (int k = 0; k < RODS; k++) assert_near(y[3 * k + 1], -(k + 0.5), 1e-6);
     }
     mbs_mechanism_destroy(c);
@@ -596,7 +613,7 @@ static spectrum turning_rest(const mbs_mechanism *c, double **y)
     mbs_turning turning;
     *y = calloc((size_t)dae_system_size(mbs_mechanism_system(c)), sizeof **y);
     if (mbs_mechanism_initial(c, *y, &err) < 0 || mbs_turning_of(c, 0, *y, &turning, &err) < 0 ||
-        mbs_find_equilibrium(c, &turning, 0, *y, &err) < 0)
+        mbs_find_equilibrium(c, &turning, NULL, 0, *y, &err) < 0)
         fail_msg("%s", err.text);
     return spectrum_at(c, *y);
 }
