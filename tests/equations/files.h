@@ -4,6 +4,9 @@
 
 #include "test.h"
 
+#include <daedalus/daedalus.h>
+#include <daedalus/simulation.h>
+
 #include "equations/model.h"
 
 /* The text of a file, to be freed. */
@@ -28,6 +31,37 @@ static inline dae_model *model_of(const char *name, const dae_setting *setting, 
     dae_model *m = dae_model_read(text, length, path, setting, nsetting, messages);
     free(text);
     return m;
+}
+
+/* What a call writes. */
+typedef struct buffer {
+    char text[200000];
+    size_t used;
+} buffer;
+
+static inline int collect(const char *text, size_t length, void *user)
+{
+    buffer *b = user;
+    if (b->used + length >= sizeof b->text) return -1;
+    memcpy(b->text + b->used, text, length);
+    b->text[b->used += length] = 0;
+    return 0;
+}
+
+/* Runs to the end; the state lives as long as *s. */
+static inline const double *run_to_end(const dae_problem *p, const char *method, const char *form,
+                                       double rtol, double atol, dae_simulation **s)
+{
+    dae_error err = {0};
+    dae_simulation_options o = dae_simulation_options_default(p);
+    o.options.method = method;
+    o.options.formulation = form;
+    o.options.rtol = rtol;
+    o.options.atol = atol;
+    *s = dae_simulation_open(p, &o, &err);
+    if (!*s || dae_simulation_start(*s, &err) < 0 || dae_simulation_advance(*s, o.t_end, &err) != DAE_OK)
+        fail_msg("%s by %s/%s: %s", p->info->name, method ? method : "auto", form ? form : "auto", err.text);
+    return dae_simulation_state(*s);
 }
 
 #endif

@@ -179,22 +179,6 @@ static json_t *models(void)
     return all;
 }
 
-/* Runs to the end; the state lives as long as *s. */
-static const double *run(const dae_problem *p, const char *method, const char *form, double rtol, double atol,
-                         dae_simulation **s)
-{
-    dae_error err = {0};
-    dae_simulation_options o = dae_simulation_options_default(p);
-    o.options.method = method;
-    o.options.formulation = form;
-    o.options.rtol = rtol;
-    o.options.atol = atol;
-    *s = dae_simulation_open(p, &o, &err);
-    if (!*s || dae_simulation_start(*s, &err) < 0 || dae_simulation_advance(*s, o.t_end, &err) != DAE_OK)
-        fail_msg("%s: %s", p->info->name, err.text);
-    return dae_simulation_state(*s);
-}
-
 static void digits_are_at_least_those_printed(void **state)
 {
     json_t *all = models(), *m;
@@ -215,7 +199,7 @@ static void digits_are_at_least_those_printed(void **state)
         long steps = (long)json_integer_value(json_object_get(reached, "steps"));
         dae_problem *p = open_model(r->name);
         dae_simulation *s;
-        const double *y = run(p, r->method, r->form, r->rtol, r->rtol * r->atol, &s);
+        const double *y = run_to_end(p, r->method, r->form, r->rtol, r->rtol * r->atol, &s);
         double digits = r->digits ? r->digits(p, y) : digits_of_problem(p, y, r->problem, r->all);
         long taken = (long)dae_simulation_stats(s).accepted;
         if (!(digits >= least)) fail_msg("%s: %.2f digits, %.2f are printed", r->name, digits, least);
@@ -228,20 +212,6 @@ static void digits_are_at_least_those_printed(void **state)
 }
 
 /* ---- What check says ------------------------------------------------------------------------------------------------------------ */
-
-typedef struct buffer {
-    char text[200000];
-    size_t used;
-} buffer;
-
-static int collect(const char *text, size_t length, void *user)
-{
-    buffer *b = user;
-    if (b->used + length >= sizeof b->text) return -1;
-    memcpy(b->text + b->used, text, length);
-    b->text[b->used += length] = 0;
-    return 0;
-}
 
 static json_t *check_model(const char *name)
 {
@@ -390,7 +360,8 @@ static void ring_modulator_without_capacities(void **state)
         dae_simulation *s;
         if (!p[k]) fail_msg("%s", err.text);
         double rtol = k < 2 ? 1e-8 : p[k]->rtol, near = k < 2 ? 1e-6 : 1e-3;
-        const double *y = run(p[k], NULL, NULL, rtol, k < 2 ? 1e-10 : p[k]->atol, &s); /* as auto runs it */
+        const double *y =
+            run_to_end(p[k], NULL, NULL, rtol, k < 2 ? 1e-10 : p[k]->atol, &s); /* as auto runs it */
         if (!k) memcpy(end, y, sizeof end);
         for (int i = 0; i < 15; i++) assert_near(y[i], end[i], near * (1e-2 + fabs(end[i])));
         dae_simulation_close(s);
@@ -416,7 +387,7 @@ static void redundant_rods_carry_equal_parts(void **state)
         dae_simulation_close(s);
     }
     dae_simulation *s;
-    const double *y = run(p, NULL, NULL, 1e-10, 1e-10, &s);
+    const double *y = run_to_end(p, NULL, NULL, 1e-10, 1e-10, &s);
     assert_string_equal(dae_simulation_choice(s).formulation, "descriptor");
     double phi[] = {asin(0.6), 0};
     integrate(one_angle, 2, p->t_end, phi);
@@ -466,7 +437,7 @@ static void values_that_stay_zero(void **state)
     (void)state;
     dae_problem *p = dae_equations_problem(text, strlen(text), NULL, NULL, 0, &err);
     if (!p) fail_msg("%s", err.text);
-    const double *y = run(p, "dop853", "statespace", 1e-10, 1e-10, &s);
+    const double *y = run_to_end(p, "dop853", "statespace", 1e-10, 1e-10, &s);
     double phi[] = {asin(0.6), 0};
     integrate(one_angle, 2, p->t_end, phi);
     assert_near(y[dae_component_find(p, "x")], sin(phi[0]), 1e-8);

@@ -5,20 +5,6 @@
 
 #include <jansson.h>
 
-typedef struct buffer {
-    char text[200000];
-    size_t used;
-} buffer;
-
-static int collect(const char *text, size_t length, void *user)
-{
-    buffer *b = user;
-    if (b->used + length >= sizeof b->text) return -1;
-    memcpy(b->text + b->used, text, length);
-    b->text[b->used += length] = 0;
-    return 0;
-}
-
 static json_t *check(const char *text, const char *file, dae_status expected)
 {
     static buffer b;

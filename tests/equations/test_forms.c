@@ -36,22 +36,6 @@ static int component(const dae_problem *p, const char *name)
     return -1;
 }
 
-/* Runs to the end; the state lives as long as *s. */
-static const double *run(const dae_problem *p, const char *method, const char *form, double rtol, double atol,
-                         dae_simulation **s)
-{
-    dae_error err = {0};
-    dae_simulation_options o = dae_simulation_options_default(p);
-    o.options.method = method;
-    o.options.formulation = form;
-    o.options.rtol = rtol;
-    o.options.atol = atol;
-    *s = dae_simulation_open(p, &o, &err);
-    if (!*s || dae_simulation_start(*s, &err) < 0 || dae_simulation_advance(*s, o.t_end, &err) != DAE_OK)
-        fail_msg("%s by %s/%s: %s", p->info->name, method, form, err.text);
-    return dae_simulation_state(*s);
-}
-
 /* phi'' = -g/L sin(phi), phi from the downward vertical: an independent way to x, y at t. */
 static int angle(double t, const double *y, double *f, void *user)
 {
@@ -78,7 +62,7 @@ static void pendulum_in_changing_states(void **state)
     static const double rtol[] = {1e-11, 1e-9, 1e-9, 1e-10, 1e-11, 1e-9, 1e-9},
                         near[] = {1e-9, 1e-6, 1e-6, 1e-7, 1e-9, 1e-4, 1e-6};
     for (int k = 0; k < 7; k++) {
-        const double *y = run(p, method[k], form[k], rtol[k], rtol[k], &s);
+        const double *y = run_to_end(p, method[k], form[k], rtol[k], rtol[k], &s);
         assert_near(y[component(p, "x")], sin(phi[0]), near[k]);
         assert_near(y[component(p, "y")], -cos(phi[0]), near[k]);
         if (k == 0) {
@@ -101,7 +85,7 @@ static void pendulum_does_not_drift(void **state)
     dae_simulation *s;
     (void)state;
     p->t_end = 1000;
-    const double *y = run(p, "dop853", "statespace", 1e-8, 1e-8, &s);
+    const double *y = run_to_end(p, "dop853", "statespace", 1e-8, 1e-8, &s);
     assert_near(y[0] * y[0] + y[1] * y[1], 1, 1e-12);
     assert_near(y[0] * y[2] + y[1] * y[3], 0, 1e-12);
     assert_true(dae_simulation_stats(s).charts > 300);
@@ -116,7 +100,7 @@ static double digits(const char *model, const char *problem, const char *method,
     dae_error err = {0};
     dae_problem *p = open_model(model), *c = dae_problem_create(problem, NULL, 0, &err);
     dae_simulation *s;
-    const double *y = run(p, method, form, rtol, atol, &s);
+    const double *y = run_to_end(p, method, form, rtol, atol, &s);
     double worst = INFINITY;
     for (int k = 0; k < count; k++) {
         double ref = c->reference[at[k]];
@@ -161,7 +145,7 @@ static void system_without_freedom(void **state)
     dae_problem *p = open_model("scholz");
     dae_simulation *s;
     (void)state;
-    const double *y = run(p, "dop853", "statespace", 1e-8, 1e-8, &s);
+    const double *y = run_to_end(p, "dop853", "statespace", 1e-8, 1e-8, &s);
     assert_int_equal(dae_system_size(&p->system), 4);
     /* x3 + x4 = x1 - cos 2t = -x2 - exp(-t); sums and derivatives of the four equations give x1 + x2 = cos 2t - exp(-t) and
      * x1' + x2' = x3 + x4 + sin t + cos t: x1 = 3 cos 2t - ... checked by the equations themselves at t = 2. */
@@ -208,7 +192,7 @@ static void assigned_velocity_stays_and_others_follow(void **state)
                   "vy' = -lam*y - g\nrod: x^2 + y^2 = 1\nat 0.5: vx := 1\nsolve t = 0 .. 0.5000001\n");
     dae_simulation *s;
     (void)state;
-    const double *y = run(p, "dop853", "statespace", 1e-10, 1e-10, &s);
+    const double *y = run_to_end(p, "dop853", "statespace", 1e-10, 1e-10, &s);
     assert_near(y[2], 1, 1e-5);
     assert_near(y[0] * y[2] + y[1] * y[3], 0, 1e-13);
     assert_near(y[0] * y[0] + y[1] * y[1], 1, 1e-13);
@@ -237,7 +221,7 @@ static void forms_that_do_not_go_are_refused(void **state)
     dae_problem_destroy(p);
     p = open_text("model plain\nvar x = 1\nx' = -x\n");
     dae_simulation *s;
-    assert_near(run(p, NULL, "explicit", 1e-9, 1e-9, &s)[0], exp(-1), 1e-8);
+    assert_near(run_to_end(p, NULL, "explicit", 1e-9, 1e-9, &s)[0], exp(-1), 1e-8);
     dae_simulation_close(s);
     dae_problem_destroy(p);
 }
@@ -251,7 +235,7 @@ static void large_stiff_systems_go_as_written(void **state)
     dae_simulation *s;
     (void)state;
     if (!p || !c) fail_msg("%s", err.text);
-    const double *y = run(p, NULL, NULL, 1e-4, 1e-4, &s);
+    const double *y = run_to_end(p, NULL, NULL, 1e-4, 1e-4, &s);
     assert_string_equal(dae_simulation_choice(s).formulation, "labels");
     assert_near(y[component(p, "x[49]")], c->reference[175 + 48], 1e-4);
     assert_near(y[component(p, "x[130]")], c->reference[175 + 129], 1e-4);
@@ -274,7 +258,7 @@ static void friction_in_joints_is_recognized(void **state)
                     *c = dae_problem_create("cable-drum", &set, 1, &err);
         dae_simulation *s;
         if (!p || !c) fail_msg("%s", err.text);
-        const double *y = run(p, NULL, NULL, 1e-9, 1e-9, &s);
+        const double *y = run_to_end(p, NULL, NULL, 1e-9, 1e-9, &s);
         assert_string_equal(dae_simulation_choice(s).formulation, "descriptor");
         if (k) assert_string_equal(dae_simulation_choice(s).method, "mexx");
         assert_near(y[component(p, "y1")], c->reference[0], 1e-7 * (1 + fabs(c->reference[0])));
@@ -295,7 +279,7 @@ static void friction_in_joints_is_recognized(void **state)
     static const char *const form[] = {NULL, "statespace"}, *const method[] = {NULL, "dop853"};
     for (int k = 0; k < 2; k++) {
         dae_simulation *s;
-        const double *y = run(p, method[k], form[k], 1e-10, 1e-10, &s);
+        const double *y = run_to_end(p, method[k], form[k], 1e-10, 1e-10, &s);
         if (!k) assert_string_equal(dae_simulation_choice(s).method, "mexx");
         memcpy(found[k], y, sizeof found[k]);
         dae_simulation_close(s);
@@ -342,7 +326,7 @@ static void equations_that_are_implicit_in_derivatives(void **state)
     (void)state;
     for (int k = 0; k < 3; k++) {
         dae_simulation *s;
-        const double *y = run(p, method[k], form[k], 1e-9, 1e-9, &s);
+        const double *y = run_to_end(p, method[k], form[k], 1e-9, 1e-9, &s);
         assert_near(y[0], 4, 1e-6);
         dae_simulation_close(s);
     }
@@ -356,7 +340,7 @@ static void mechanical_form_is_recognized(void **state)
     dae_problem *p = open_model("pendulum");
     dae_simulation *s;
     (void)state;
-    const double *y = run(p, NULL, NULL, 1e-9, 1e-9, &s);
+    const double *y = run_to_end(p, NULL, NULL, 1e-9, 1e-9, &s);
     assert_string_equal(dae_simulation_choice(s).method, "phem56");
     assert_string_equal(dae_simulation_choice(s).formulation, "descriptor");
     assert_near(y[4], y[2] * y[2] + y[3] * y[3] - 9.81 * y[1], 1e-8);
@@ -370,7 +354,7 @@ static void mechanical_form_is_recognized(void **state)
     double found[2][6];
     static const char *const form[] = {"descriptor", "statespace"}, *const method[] = {"phem56", "dop853"};
     for (int k = 0; k < 2; k++) {
-        y = run(p, method[k], form[k], 1e-10, 1e-10, &s);
+        y = run_to_end(p, method[k], form[k], 1e-10, 1e-10, &s);
         memcpy(found[k], y, sizeof found[k]);
         dae_simulation_close(s);
     }
