@@ -1,5 +1,6 @@
 #include "method/undamped.h"
 
+#include <float.h>
 #include <math.h>
 
 #define NONE 3.0    /* h |J| from which nothing changes; all of it at a tenth of this */
@@ -46,7 +47,8 @@ void dae_undamped_see(dae_undamped *u, const dae_ivp *ivp, const double *J, cons
     if (u->most <= 1) return;
     if (p->columns > 0) n /= 1 + p->columns; /* that of one block */
     double by_rest = columns(p, n, J, w, m, m, n, 0);
-    u->size = m > 0 ? by_rest / 2 + sqrt(by_rest * by_rest / 4 + columns(p, n, J, w, m, 0, m, m)) : by_rest;
+    if (m > 0) by_rest = by_rest / 2 + sqrt(by_rest * by_rest / 4 + columns(p, n, J, w, m, 0, m, m));
+    u->size = fmax(by_rest, DBL_MIN); /* known: in free fall nothing damps at all */
 }
 
 double dae_undamped_factor(dae_undamped *u, double h)
