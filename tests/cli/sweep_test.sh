@@ -22,7 +22,7 @@ expect 2 sweep cable-drum --vary mu=0:1 --out d; says 'from:to:count' err
 expect 2 sweep cable-drum --sample 'mu~gauss(0,1):5' --out d; says 'normal(mean,sd)' err
 expect 2 sweep cable-drum --sample 'mu~normal(0,1):5' --sample 'c~uniform(0,1):6' --out d; says 'the same' err
 expect 2 sweep cable-drum --vary mu=0:1:3 --set mu=1 --out d; says 'fixed and varied' err
-expect 2 sweep cable-drum --vary mu=0:1:3 --record y1,zz --out d; says 'no component "zz"' err
+expect 2 sweep cable-drum --vary mu=0:1:3 --record y1,zz --out d; says 'has no component or sensor "zz"' err
 expect 2 sweep cable-drum --vary mu=0:1:3 --solver mex --out d; says 'did you mean mexx' err
 expect 2 sweep cable-drum --vary mu=0:1:3 --shard 4/3 --out d; says 'I/N' err
 expect 2 sweep cable-drum --vary mu=0:1:3 --jobs -1 --out d; says 'whole number' err
