@@ -79,6 +79,9 @@ typedef struct rkn {
     double angle;    /* h sqrt|df/dy| of the last attempt: how far an oscillation turns */
     row a[S], b, bp, e, ep;
     dae_refine refine;
+    int fitted[POINTS / 2 +
+               1]; /* 1: there is the inverse of fit for twice as many points: it depends on nothing else */
+    long double inverse[POINTS / 2 + 1][DEGREE][DEGREE];
 } rkn;
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
@@ -406,13 +409,12 @@ static void invert(int size, long double a[DEGREE][DEGREE], long double b[DEGREE
     }
 }
 
-/* poly: the coefficients c of y + theta h v + theta^2 sum_j c_j theta^j from y, v at both ends and f at them and at `count`
- * interior points. */
-static void fit(rkn *r, int count)
+/* The matrix from the data of fit, divided by powers of h, to the coefficients; made once for a number of points. */
+static long double (*inverse_for(rkn *r, int count))[DEGREE]
 {
-    int m = r->m, size = count + 4;
-    long double A[DEGREE][DEGREE], inverse[DEGREE][DEGREE];
-    double h = r->s->h;
+    int size = count + 4;
+    long double A[DEGREE][DEGREE];
+    if (r->fitted[count / 2]) return r->inverse[count / 2];
     for (int j = 0; j < size; j++) {
         A[0][j] = 1;
         A[1][j] = j + 2;
@@ -420,7 +422,18 @@ static void fit(rkn *r, int count)
         A[3][j] = (j + 2) * (j + 1);
         for (int i = 0; i < count; i++) A[4 + i][j] = (j + 2) * (j + 1) * powl(point(count, i), j);
     }
-    invert(size, A, inverse);
+    invert(size, A, r->inverse[count / 2]);
+    r->fitted[count / 2] = 1;
+    return r->inverse[count / 2];
+}
+
+/* poly: the coefficients c of y + theta h v + theta^2 sum_j c_j theta^j from y, v at both ends and f at them and at `count`
+ * interior points. */
+static void fit(rkn *r, int count)
+{
+    int m = r->m, size = count + 4;
+    long double(*inverse)[DEGREE] = inverse_for(r, count);
+    double h = r->s->h;
     const double *y0 = r->y0, *y1 = r->y1, *v0 = y0 + m, *v1 = y1 + m;
     for (int i = 0; i < m; i++) {
         double data[DEGREE];
