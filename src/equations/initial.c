@@ -104,6 +104,7 @@ static int solve_stage(const dae_initial_task *task, const stage *s, double *X, 
     r->equation = s->row[result.worst];
     r->derivative = s->order[result.worst];
     r->missing = result.missing;
+    r->flat = result.flat;
     return 1;
 }
 
@@ -175,9 +176,9 @@ int dae_initial_solve(const dae_initial_task *task, double *X, dae_initial_resul
 
 /* ---- The start of a model ------------------------------------------------------------------------------------------ */
 
-/* "x = 1 and y = 0.1" of the bound values in an equation; the last one is told as an example of a guess. */
-static int bound_in(const dae_analysis *a, const dae_initial_task *task, int node, const double *X,
-                    char *text, size_t size, char *last, size_t last_size)
+/* "x = 1 and y = 0.1" of the bound values in an equation, or "x ~ 1" of the others; the last one is told as an example of a guess. */
+static int values_in(const dae_analysis *a, const dae_initial_task *task, int node, int bound,
+                     const double *X, char *text, size_t size, char *last, size_t last_size)
 {
     int *list = NULL, count = dae_graph_reach(a->model->graph, 1, &node, &list), found = 0;
     size_t used = 0;
@@ -185,11 +186,11 @@ static int bound_in(const dae_analysis *a, const dae_initial_task *task, int nod
     for (int k = 0; k < count; k++) {
         dae_node x = dae_graph_node(a->model->graph, list[k]);
         char name[80];
-        if (x.op != OP_VARIABLE || !task->bound[a->place[x.a] + x.b] || used + 130 > size) continue;
+        if (x.op != OP_VARIABLE || task->bound[a->place[x.a] + x.b] != bound || used + 130 > size) continue;
         snprintf(name, sizeof name, "%.60s%.*s", a->variable[x.a], x.b < 8 ? x.b : 8, "''''''''");
         double value = X[a->place[x.a] + x.b];
-        used += (size_t)dae_snprintf(text + used, size - used, "%s%s = %.6g", found++ ? " and " : "", name,
-                                     value);
+        used += (size_t)dae_snprintf(text + used, size - used, "%s%s %c %.6g", found++ ? " and " : "", name,
+                                     bound ? '=' : '~', value);
         dae_snprintf(last, last_size, "%s ~ %.6g", name, value);
     }
     free(list);
@@ -208,13 +209,18 @@ static void complain(const dae_analysis *a, const dae_initial_task *task, const 
     const char *name = init ? "the init equation" : a->equation[i];
     char line[40] = "";
     if (!init && strncmp(name, "line ", 5)) snprintf(line, sizeof line, " (line %d)", place.line);
-    int given = bound_in(a, task, node, X, text, sizeof text, last, sizeof last);
+    int given = values_in(a, task, node, !r->flat, X, text, sizeof text, last, sizeof last);
     if (!isfinite(r->missing)) {
         dae_messages_error(
             messages, place,
             "%s%s%s is not a number at the start%s%s: a root or logarithm of a negative value, "
             "or a division by 0? (sqrt(max(x, 0)))",
             name, line, times[d], given ? ", with " : "", text);
+    } else if (r->flat) {
+        dae_messages_error(messages, place,
+                           "no consistent initial values were found: %s%s%s is missed by %.3g and does not "
+                           "change with %s: give another guess",
+                           name, line, times[d], fabs(r->missing), text);
     } else if (given) {
         dae_messages_error(messages, place,
                            "%s contradict%s %s%s%s, which %s miss%s by %.3g: make %s a guess (%s)", text,
@@ -286,7 +292,7 @@ dae_status dae_initial_find(const dae_analysis *a, const double *parameter, cons
     dae_initial_result r;
     if (!dae_initial_solve(&task, out->X, &r)) goto memory;
     if (!r.converged) {
-        complain(a, &task, &r, out->X, messages);
+        complain(a, &task, &r, r.flat ? before : out->X, messages); /* flat: it is the guess that is named */
         return DAE_ERR_INCONSISTENT;
     }
     write_lines(a, bound, source, before, out);

@@ -19,6 +19,7 @@ typedef struct dae_initial_result {
     int equation;   /* that fits least: number of the equation, or n + number of the init equation */
     int derivative; /* how often it is differentiated there */
     double missing;
+    int flat; /* its unknowns do not change it there: another guess is needed */
 } dae_initial_result;
 
 /* In: X with bound values and guesses; out: consistent, where *r says so. 0: no memory. */

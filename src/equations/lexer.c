@@ -51,7 +51,8 @@ static token *push(lexer *x, token_kind kind, size_t length)
         x->capacity = next;
     }
     token *t = &x->list[x->count++];
-    *t = (token){.kind = kind, .place = place_of(x), .text = x->text + x->at, .length = (int)length};
+    *t = (token){
+        .kind = kind, .place = place_of(x), .text = length ? x->text + x->at : "", .length = (int)length};
     x->at += length;
     return t;
 }

@@ -312,6 +312,12 @@ static void judge(const newton *s, dae_newton_result *r)
         r->missing = s->r[i];
     }
     r->converged = worst <= HOLDS;
+    double steepest = NAN; /* where the equation has an unknown at all */
+    for (int e = 0; e < s->nentry; e++) {
+        if (s->row[e] != r->worst) continue;
+        steepest = fmax(steepest, fabs(s->out[s->task->nrow + e]) * s->task->weight[s->column[e]]);
+    }
+    r->flat = steepest < RANK * fabs(r->missing);
 }
 
 static int iterate(newton *s, double *X, dae_newton_result *r)

@@ -21,6 +21,7 @@ typedef struct dae_newton_result {
     int iterations;
     int worst;      /* the equation that fits least */
     double missing; /* by how much, as the equation is written */
+    int flat;       /* 1: and no unknown changes it there, so that no direction is known */
 } dae_newton_result;
 
 /* 1: *r tells how it went (X holds the best point); 0: no memory. */

@@ -96,7 +96,8 @@ static const struct {
     {"fn f(x) = f(x - 1)\nvar x = 1\nx' = f(x)\n", 1, 11,
      "the function \"f\" calls itself; recursion is not possible"},
     {"component a\nuse b = a\nend\nuse c = a\nvar x = 1\nx' = 1\n", 2, 9, "the component \"a\" uses itself"},
-    {"var x = 1, y = 2\nx' = y + \"a\"\ny' = 1\n", 2, 10, "expected a value, found a text in quotes (comments begin with #)"},
+    {"var x = 1, y = 2\nx' = y + \"a\"\ny' = 1\n", 2, 10,
+     "expected a value, found a text in quotes (comments begin with #)"},
     {"var x = 1\nx' = (1 + x\n", 3, 1, "expected \")\", found the end of the line"},
     {"param t = 1\nvar x = 1\nx' = t\n", 1, 7, "\"t\" is the time and cannot be declared"},
     {"var x[2] = [1, 2, 3]\nx' = x\n", 1, 12, "3 values for the 2 elements of \"x\""},
@@ -118,6 +119,30 @@ static void messages_name_line_and_column(void **state)
             e->place.column != wrong[k].column)
             fail_msg("%s\ngave %d:%d: %s\nexpected %d:%d: %s", wrong[k].text, e->place.line, e->place.column,
                      e->text, wrong[k].line, wrong[k].column, wrong[k].message);
+    }
+}
+
+/* A text is as long as it is said: what lies behind it in memory changes no message, and sanitizers see that it is not looked at. */
+static void nothing_is_read_behind_the_text(void **state)
+{
+    static const char *const text[] = {
+        "at 5[",          "when x > 1[", "var x = 1\nx' = (",
+        "for i in 1..3[", "x'",          "|\\jj$$$$$$$$$$$$$$$$\nconst u n= 1]]s ;at 5["};
+    static const char behind[] = ",:('=[";
+    (void)state;
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+        size_t length = strlen(text[k]);
+        char *exact = malloc(length), longer[80];
+        dae_messages alone, followed;
+        assert_non_null(exact);
+        memcpy(exact, text[k], length);
+        assert_null(dae_model_read(exact, length, NULL, NULL, 0, &alone));
+        for (const char *c = behind; *c; c++) {
+            snprintf(longer, sizeof longer, "%s%c", text[k], *c);
+            assert_null(dae_model_read(longer, length, NULL, NULL, 0, &followed));
+            assert_string_equal(followed.error[0].text, alone.error[0].text);
+        }
+        free(exact);
     }
 }
 
@@ -256,12 +281,10 @@ static void long_chains_are_read(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(models_are_read),
-                                       cmocka_unit_test(messages_name_line_and_column),
-                                       cmocka_unit_test(ten_errors_are_kept),
-                                       cmocka_unit_test(settings_are_checked),
-                                       cmocka_unit_test(brackets_are_units_or_sizes),
-                                       cmocka_unit_test(growth_is_bounded),
-                                       cmocka_unit_test(long_chains_are_read)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_are_read),      cmocka_unit_test(messages_name_line_and_column),
+        cmocka_unit_test(ten_errors_are_kept),  cmocka_unit_test(nothing_is_read_behind_the_text),
+        cmocka_unit_test(settings_are_checked), cmocka_unit_test(brackets_are_units_or_sizes),
+        cmocka_unit_test(growth_is_bounded),    cmocka_unit_test(long_chains_are_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
