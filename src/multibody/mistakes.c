@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define NO_INERTIA 1e-15 /* of the cube of the trace: rounding of a rod along any direction; ours */
 
 static void warn(mbs_mechanism *m, const char *format, const char *name)
 {
@@ -15,17 +18,52 @@ static void warn(mbs_mechanism *m, const char *format, const char *name)
     if (copy) m->warning[m->nwarning++] = copy;
 }
 
-/* Bodies without mass are frames as long as joints hold them. */
+/* 1: the block of the body in the mass matrix is singular: no mass, or no inertia about some axis. */
+static int light(const mbs_mechanism *m, int k)
+{
+    const double *J = m->inertia + 9 * k;
+    if (m->mass[k] == 0) return 1;
+    if (m->planar) return J[8] == 0;
+    double det = J[0] * (J[4] * J[8] - J[5] * J[5]) - J[1] * (J[1] * J[8] - J[5] * J[2]) +
+                 J[2] * (J[1] * J[5] - J[4] * J[2]),
+           size = J[0] + J[4] + J[8];
+    return det <= NO_INERTIA * size * size * size;
+}
+
+/* The light body that no joint holds, or -1: with the identity added to the blocks of light bodies one after another, the one that
+ * makes the accelerations unique. */
+static int not_held(mbs_mechanism *m, const double *y, double *kept)
+{
+    size_t block = (size_t)m->bv * (size_t)m->bv, n = (size_t)m->nbody * block;
+    double t = m->model->simulation.t0;
+    int found = -1;
+    if (m->nlambda && mbs_acceleration_unique(m, t, y)) return -1;
+    memcpy(kept, m->blocks, n * sizeof *kept);
+    for (int k = 0; k < m->nbody && found < 0; k++) {
+        if (!light(m, k)) continue;
+        for (int i = 0; i < m->bv; i++) m->blocks[(size_t)k * block + (size_t)(i * (m->bv + 1))] += 1;
+        if (!m->nlambda || mbs_acceleration_unique(m, t, y)) found = k;
+    }
+    memcpy(m->blocks, kept, n * sizeof *kept);
+    return found;
+}
+
+/* Bodies without mass, and rods without inertia about their axis, are fine as long as joints hold them. */
 static void look_for_mass(mbs_mechanism *m)
 {
-    int first = -1;
-    for (int k = m->nbody; k > 0; k--) {
-        if (m->mass[k - 1] == 0) first = k - 1;
-    }
-    double *y = first < 0 ? NULL : malloc((size_t)(m->np + m->nv + m->nu) * sizeof *y);
-    if (y && m->singular < 0 && mbs_mechanism_initial(m, y, NULL) == DAE_OK &&
-        !mbs_acceleration_unique(m, m->model->simulation.t0, y))
-        warn(m, "body \"%s\" has no mass, and no joint holds it", m->model->body[first].name);
+    int any = 0;
+    for (int k = 0; k < m->nbody; k++) any |= light(m, k);
+    if (!any || m->singular >= 0) return;
+    size_t n = (size_t)(m->np + m->nv + m->nu);
+    double *y = malloc((n + (size_t)(m->nbody * m->bv * m->bv)) * sizeof *y);
+    int k = y && mbs_mechanism_initial(m, y, NULL) == DAE_OK ? not_held(m, y, y + n) : -1;
+    if (k >= 0)
+        warn(m,
+             m->mass[k] == 0
+                 ? "body \"%s\" has no mass, and no joint holds it"
+                 : "body \"%s\" has no inertia about an axis about which it can turn freely; give it a small "
+                   "one, or a joint that holds it",
+             m->model->body[k].name);
     free(y);
 }
 

@@ -463,6 +463,32 @@ static void singular_pose_and_loose_frame_are_warned_of(void **state)
     }
 }
 
+/* Rods have no inertia about their axis (x): a revolute joint across it holds the first, a spherical one does not hold the second, and
+ * the third is free. In the plane two point masses. */
+static void rod_without_inertia_is_named(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        mbs_model *m = mbs_model_create("rods", k < 3 ? MBS_SPATIAL : MBS_PLANAR);
+        mbs_body held = {"held", 1, {0, 0.1, 0.1}, .center = {0.5, 0, 0}, .q = {1}},
+                 lone = {"lone", 1, {k == 3 ? 1 : 0, 0.1, k == 3 ? 0 : 0.1}, .center = {1.5, 0, 0}, .q = {1}};
+        if (k == 3) held.inertia[2] = 0;
+        mbs_model_add_body(m, &held);
+        if (k) mbs_model_add_body(m, &lone);
+        mbs_model_add_joint(
+            m, &(mbs_joint){.name = "J1", .type = "revolute", .a = 0, .b = 1, .axis = {0, 0, k < 3}});
+        if (k == 1)
+            mbs_model_add_joint(
+                m, &(mbs_joint){.name = "J2", .type = "spherical", .a = 1, .b = 2, .at = {1, 0, 0}});
+        mbs_mechanism *c = compile(m);
+        int found = 0;
+        for (int i = 0; mbs_mechanism_warning(c, i); i++)
+            found |= strstr(mbs_mechanism_warning(c, i), "body \"lone\" has no inertia about") != NULL;
+        assert_int_equal(found, k > 0);
+        mbs_mechanism_destroy(c);
+    }
+}
+
 /* A joint belongs to the body that it hangs from its parent, whichever of the two it names first: no row of a chain closes a loop. */
 static void rows_belong_to_the_body_below_their_joint(void **state)
 {
@@ -506,6 +532,7 @@ int main(void)
         cmocka_unit_test(friction_slows_a_sliding_block),
         cmocka_unit_test(impossible_assembly_names_the_joint),
         cmocka_unit_test(chains_have_the_same_accelerations_by_recursion),
+        cmocka_unit_test(rod_without_inertia_is_named),
         cmocka_unit_test(rows_belong_to_the_body_below_their_joint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
