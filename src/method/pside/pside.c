@@ -16,12 +16,13 @@
  * y' = lambda y: spectral radius at most 0.45 on the imaginary axis, 0.22 on the negative real axis, 0 at
  * infinity.
  *
- * Sources: [PSIDE], [PILSRK]. Where we differ (classic = 1 takes the first four back):
+ * Sources: [PSIDE], [PILSRK]. Where we differ (classic = 1 takes the first five back):
  * - no smaller step after an error far below the tolerance: errors at rounding level mislead the controller;
  * - growth of a component is suspicious only where the iteration converges slowly;
  * - after several failures in a row the Jacobian is renewed between iterations (Newton's method proper),
  *   which finds the right side of a kink;
  * - a prediction that is corrected by the size of the solution is replaced by D = y'_n;
+ * - the iteration is carried further where a variable has index 3;
  * - a singular matrix halves the step, a Jacobian that cannot be evaluated is replaced by the last one, and
  *   there is dense output. */
 #include "method/method.h"
@@ -42,7 +43,9 @@
 #define UROUND (DBL_EPSILON / 2)
 #define LEAST 1e-100 /* ours: smallest step at t = 0, where rounding sets no limit */
 #define TAU 0.01     /* the iteration stops at a predicted error of this */
-#define KAPPA 100.0  /* ... or at this many rounding units of y_n */
+/* ours: where a variable has index 3; an error of the velocities counts times h and passes TAU, but stays */
+#define TAU_INDEX_3 0.002
+#define KAPPA 100.0 /* ... or at this many rounding units of y_n */
 #define NEWTON_MAX 15
 #define NEWTON_FIXED 60 /* ours: with fixed_step there is no smaller step to hope for */
 #define GROWTH 100      /* largest growth of a component in a step */
@@ -97,6 +100,7 @@ typedef struct pside {
     dae_kind kind;
     int n, ld;             /* size, and distance of the vectors of a group of four */
     int inner;             /* m, inner iterations */
+    double tau;            /* the iteration stops at a predicted error of this */
     dae_matrix mass;       /* DAEs; n = 0: identity */
     dae_matrix K;          /* IDEs: dF/dy' */
     double *y, *yp;        /* last accepted point */
@@ -171,8 +175,10 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     p->n = ivp->n;
     p->ld = (p->n + 7) / 8 * 8;
     p->inner = 1;
+    p->tau = TAU;
     for (int i = 0; ivp->index && i < p->n; i++) {
         if (ivp->index[i] > 1) p->inner = 2;
+        if (ivp->index[i] > 2 && !p->option.classic && !(ivp->opt->fixed_step > 0)) p->tau = TAU_INDEX_3;
     }
     p->mass = dae_ivp_mass(ivp);
     p->kernels = dae_pside_kernels();
@@ -534,9 +540,9 @@ static outcome newton(pside *p)
             if (!p->option.classic && !proper && st->alpha > ALPHA_TRUST && grows(p)) return GROWS;
             if (fixed && st->alpha >= 1 && u < 1) return SOLVED; /* rounding */
             if (st->alpha >= 1 && !(proper && k <= FOLLOW) && !fixed) return DIVERGED;
-            if (u < floor || u * st->alpha < TAU * (1 - st->alpha)) return SOLVED;
+            if (u < floor || u * st->alpha < p->tau * (1 - st->alpha)) return SOLVED;
             if (proper && k <= FOLLOW) st->alpha = fmin(st->alpha, 0.9);
-            else if (k == most || (!fixed && u * pow(st->alpha, most - k) > TAU * (1 - st->alpha)))
+            else if (k == most || (!fixed && u * pow(st->alpha, most - k) > p->tau * (1 - st->alpha)))
                 return SLOW;
         }
         u_old = u;
@@ -846,7 +852,8 @@ static int load(void *self, const void *buffer, size_t size)
     }
 
 static const dae_option option_table[] = {
-    OPTION(classic, DAE_OPTION_INT, 0, 0, 1, "1: step control and growth test as in the original program"),
+    OPTION(classic, DAE_OPTION_INT, 0, 0, 1,
+           "1: step control, growth test and end of the iteration as in the original program"),
     OPTION(growth, DAE_OPTION_REAL, GROWTH, 0, 1e300,
            "a step that makes a component so many times larger is halved; 0: no such test"),
     OPTION(parallel_f, DAE_OPTION_INT, 0, 0, 1,
