@@ -276,8 +276,8 @@ static double doubted(const dae_erk *m, double h, double err, const before *b)
     double least = fmax(10 * DBL_EPSILON * fabs(s->t), m->ivp->opt->h_min);
     if (!(err <= 1) || ROUGH_MIN * fabs(h) <= least) return err;
     if (b->h != 0) rough = err > b->err * pow(h / b->h, 0.5 * q);
-    else if (s->h != 0)
-        rough = err > ROUGH * s->err * fmax(1, pow(h / s->h, q)); /* shorter ones meet other motions */
+    else if (s->h != 0 && err > ROUGH * s->err) /* shorter ones meet other motions */
+        rough = err > ROUGH * s->err * fmax(1, pow(h / s->h, q));
     return rough ? m->table->hidden * err : err;
 }
 
