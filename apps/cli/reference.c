@@ -20,8 +20,9 @@ static int get(const char *name, dae_write_fn *write, void *to, void *user)
     char path[4096];
     size_t length = 0;
     (void)user;
+    errno = 0;
     char *text = cli_cache_path(name, path, sizeof path) == 0 ? cli_read_file(path, &length) : NULL;
-    int bad = !text ? 1 : write(text, length, to) < 0 ? -1 : 0;
+    int bad = !text ? (errno == ENOMEM ? DAE_ERR_MEMORY : 1) : write(text, length, to) < 0 ? -1 : 0;
     free(text);
     return bad;
 }

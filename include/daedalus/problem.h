@@ -49,7 +49,8 @@ typedef struct dae_balance {
     char element[64];  /* an alarm: whose work does not fit there, "" if that is not known */
 } dae_balance;
 
-/* What a problem can tell of its states beyond them, at count points (t, y), y one after another. Both return 0 or < 0. */
+/* What a problem can tell of its states beyond them, at count points (t, y), y one after another. Both return 0 or < 0
+ * (DAE_ERR_MEMORY: for want of memory). */
 typedef struct dae_derived {
     int ncolumn;                             /* sensors, reactions */
     const char *const *column, *const *unit; /* ncolumn each; unit "" where there is none */

@@ -30,14 +30,15 @@ static size_t derived_size(const dae_run_result *r)
     return (size_t)r->problem->derived.ncolumn * (size_t)r->nsensitivity;
 }
 
-/* Derivatives of the derived columns at the present point; NAN where they cannot be had. */
-static void derived_at(dae_sensitivity *s, const dae_run_result *r, double *out)
+/* Derivatives of the derived columns at the present point; NAN where they cannot be had. < 0: out of memory. */
+static dae_status derived_at(dae_sensitivity *s, const dae_run_result *r, double *out, dae_error *err)
 {
-    dae_error ignored = {0};
+    dae_error why = {0};
     size_t size = derived_size(r);
-    if (size && dae_sensitivity_columns(s, NULL, out, &ignored) < 0) {
-        for (size_t i = 0; i < size; i++) out[i] = NAN;
-    }
+    dae_status bad = size ? dae_sensitivity_columns(s, NULL, out, &why) : DAE_OK;
+    if (bad == DAE_ERR_MEMORY) return dae_fail(err, bad, why.t, "%s", why.text);
+    for (size_t i = 0; bad < 0 && i < size; i++) out[i] = NAN;
+    return DAE_OK;
 }
 
 /* Derivatives at the points of the trajectory. */
@@ -56,7 +57,8 @@ static dae_status along(dae_sensitivity *s, dae_run_result *r, double *out, doub
         status = dae_sensitivity_advance(s, t, err);
         if (status < 0) break;
         memcpy(out + (size_t)k * size, dae_sensitivity_values(s), size * sizeof *out);
-        derived_at(s, r, derived + (size_t)k * derived_size(r));
+        dae_status bad = derived_at(s, r, derived + (size_t)k * derived_size(r), err);
+        if (bad < 0) status = bad;
     }
     return status < 0 || status == DAE_CANCELLED ? status : DAE_OK;
 }
@@ -113,12 +115,12 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
         r->sensitivity_kind = kind;
         r->sensitivity_end = end;
         r->point_s = points;
+        dae_status last = derived_at(x, r, derived_end, err);
         if (derived_size(r)) {
-            derived_at(x, r, derived_end);
             r->point_derived_s = derived;
             r->derived_s_end = derived_end;
         }
-        dae_status last = of_events(x, r, o->nsensitivity, arena, err);
+        if (last >= 0) last = of_events(x, r, o->nsensitivity, arena, err);
         if (last < 0) status = last;
     }
     dae_sensitivity_close(x);

@@ -157,7 +157,8 @@ static double largest_rate(const powers *p)
 
 double dae_fastest_decay(const dae_ode *ode, double t, const double *y)
 {
-    return power_method(ode, t, y, INFINITY, NULL).decay;
+    powers p = power_method(ode, t, y, INFINITY, NULL);
+    return p.steps == OUT_OF_MEMORY ? -1 : p.decay;
 }
 
 static double smallest_rtol(const dae_options *opt, int n)

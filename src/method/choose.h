@@ -41,7 +41,8 @@ const dae_method_info *dae_choose_as_it_stands(const dae_system *sys, const dae_
 void dae_choose_reason(const dae_evidence *e, char *reason, size_t size);
 size_t dae_choose_explain(const dae_evidence *e, char *out, size_t size);
 const dae_evidence *dae_integrator_evidence(const dae_integrator *it); /* of the driver's own choice */
-/* The rate of the fastest motion of a second-order system at (t, y), if it decays; 0: it oscillates, or is not known. */
+/* The rate of the fastest motion of a second-order system at (t, y), if it decays; 0: it oscillates, or is not
+ * known, < 0: out of memory. */
 double dae_fastest_decay(const dae_ode *ode, double t, const double *y);
 
 #endif

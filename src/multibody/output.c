@@ -54,7 +54,7 @@ static int columns(const dae_problem *p, int count, const double *t, const doubl
     size_t n = (size_t)dae_system_size(&m->system);
     double *work = calloc((size_t)(m->nv + m->nlambda + m->model->nsensor + 6 * m->njoint) + 1, sizeof *work);
     mbs_acceleration_solver *solver = a && lambda ? NULL : mbs_acceleration_create(m, NULL);
-    int status = work && (solver || (a && lambda)) ? 0 : -1;
+    int status = work && (solver || (a && lambda)) ? 0 : DAE_ERR_MEMORY;
     for (int i = 0; i < count && !status; i++) {
         values v = {.a = work};
         v.lambda = v.a + m->nv;
@@ -65,7 +65,7 @@ static int columns(const dae_problem *p, int count, const double *t, const doubl
             memcpy(v.lambda, lambda + (size_t)i * (size_t)m->nlambda, (size_t)m->nlambda * sizeof *lambda);
         }
         dae_status s = evaluate(solver, m, t[i], y + (size_t)i * n, &v);
-        if (s == DAE_ERR_MEMORY) status = -1; /* not a number only where the mechanism has none */
+        if (s == DAE_ERR_MEMORY) status = s; /* not a number only where the mechanism has none */
         row(m, s == DAE_OK, &v, value + (size_t)i * (size_t)p->derived.ncolumn);
     }
     mbs_acceleration_destroy(solver);

@@ -465,8 +465,9 @@ static int columns_of(dae_sensitivity *s, dae_simulation *m, double t, const dou
     int nv = m->mech ? m->mech->nv : 0;
     int known =
         dae_simulation_lower(m, t, z, s->low[0], nv ? s->forces[0] : NULL, nv ? s->forces[0] + nv : NULL);
-    return m->p->derived.columns(m->p, 1, &t, s->low[0], known ? s->forces[0] : NULL,
-                                 known ? s->forces[0] + nv : NULL, out) < 0;
+    int bad = m->p->derived.columns(m->p, 1, &t, s->low[0], known ? s->forces[0] : NULL,
+                                    known ? s->forces[0] + nv : NULL, out);
+    return bad < 0 ? bad : 0;
 }
 
 static dae_status columns_at(dae_sensitivity *s, double t, const double *all, double *value,
@@ -499,6 +500,7 @@ static dae_status columns_at(dae_sensitivity *s, double t, const double *all, do
         bad = derivative_of(s, t, all, j, columns_of, s->ncolumn, s->column,
                             derivative + (size_t)j * (size_t)s->ncolumn);
     }
+    if (bad == DAE_ERR_MEMORY) return dae_fail(err, DAE_ERR_MEMORY, t, "out of memory for the columns");
     return bad ? dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the columns cannot be evaluated", t)
                : DAE_OK;
 }

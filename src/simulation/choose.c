@@ -45,16 +45,17 @@ static int rates(double t, const double *y, double *yp, void *user)
 }
 
 /* 0: the part of the forces that is odd in the velocities takes no power, so that nothing decays: seen at a few directions, for a
- * part of what an acceleration costs. What is even in them, gyroscopic terms among it, is no damping. */
+ * part of what an acceleration costs. What is even in them, gyroscopic terms among it, is no damping. < 0: out of memory. */
 static int is_damped(const dae_mech *m, double t, const double *y)
 {
     enum { DIRECTIONS = 3 };
     size_t nv = (size_t)m->nv;
     if (m->nu || m->dfdlambda) return 1;
     double *w = calloc(4 * nv + (size_t)m->nlambda + 1, sizeof *w), speed = 1;
-    int damped = !w;
-    for (size_t i = 0; w && i < nv; i++) speed = fmax(speed, fabs(y[(size_t)m->np + i]));
-    for (int k = 0; w && k < DIRECTIONS && !damped; k++) {
+    int damped = 0;
+    if (!w) return -1;
+    for (size_t i = 0; i < nv; i++) speed = fmax(speed, fabs(y[(size_t)m->np + i]));
+    for (int k = 0; k < DIRECTIONS && !damped; k++) {
         double *u = w, *v = w + nv, *f[2] = {w + 2 * nv, w + 3 * nv}, power = 0, size = 0;
         dae_mech_point at = {.t = t, .p = y, .v = v, .u = y + m->np + m->nv, .lambda = w + 4 * nv};
         for (size_t i = 0; i < nv; i++) u[i] = sin(1.7 * (double)i + 0.3 + 2.1 * k) + 0.2;
@@ -72,25 +73,31 @@ static int is_damped(const dae_mech *m, double t, const double *y)
     return damped;
 }
 
-/* The same motions in joint coordinates, where an evaluation is a recursion over the tree; NAN: there are none at the start. */
+/* The same motions in joint coordinates, where an evaluation is a recursion over the tree; NAN: there are none at the start, < 0: out of
+ * memory. */
 static double joint_decay(const dae_simulation *s, dae_formulation *f)
 {
     const dae_system *sys = dae_formulation_system(f);
     double *y = calloc((size_t)dae_system_size(sys) + 1, sizeof *y), rate = NAN;
-    if (y && dae_formulation_lift(f, s->t0, s->p->y0, y, NULL) == DAE_OK)
-        rate = dae_fastest_decay(&sys->ode, s->t0, y);
+    if (!y) return -1;
+    dae_status lifted = dae_formulation_lift(f, s->t0, s->p->y0, y, NULL);
+    if (lifted == DAE_OK) rate = dae_fastest_decay(&sys->ode, s->t0, y);
+    if (lifted == DAE_ERR_MEMORY) rate = -1;
     free(y);
     return rate;
 }
 
-/* Fast time constants in the interval of motions that decay: at the start, and what contacts can bring later. */
+/* Fast time constants in the interval of motions that decay: at the start, and what contacts can bring later. < 0: out of
+ * memory. */
 static double time_constants(const dae_simulation *s, const dae_system *sys)
 {
     double later = s->p->fastest * fabs(s->t_end - s->t0);
-    if (!is_damped(&sys->mech, s->t0, s->p->y0)) return later;
+    dae_error err = {0};
+    int damped = is_damped(&sys->mech, s->t0, s->p->y0);
+    if (damped <= 0) return damped < 0 ? -1 : later;
     int tree = sys->mech.joint && sys->mech.joint->nloop == 0;
-    dae_formulation *f = dae_formulation_create(sys, tree ? "joint" : "descriptor", NULL, 0, NULL);
-    if (!f) return later;
+    dae_formulation *f = dae_formulation_create(sys, tree ? "joint" : "descriptor", NULL, 0, &err);
+    if (!f) return err.status == DAE_ERR_MEMORY ? -1 : later;
     double rate = tree ? joint_decay(s, f) : NAN;
     if (isnan(rate)) {
         motion x = {f, &sys->mech};
@@ -98,26 +105,28 @@ static double time_constants(const dae_simulation *s, const dae_system *sys)
         rate = dae_fastest_decay(&ode, s->t0, s->p->y0);
     }
     dae_formulation_destroy(f);
-    return fmax(rate * fabs(s->t_end - s->t0), later);
+    return rate < 0 ? -1 : fmax(rate * fabs(s->t_end - s->t0), later);
 }
 
 /* Method and form of a mechanism where the method is open. A form that is given is kept: if it is the one that would be chosen
  * with the method, else with the method that the driver takes for what the form makes of the system. */
-static void choose_method(dae_simulation *s)
+static dae_status choose_method(dae_simulation *s, dae_error *err)
 {
     const dae_system *sys = s->as_mechanism ? s->p->mechanism : &s->p->system;
     const char *form = NULL, *given = s->options.formulation;
     dae_evidence e;
     dae_features x = dae_features_of(sys, &s->options, s->t0, s->t_end, s->p->y0);
     x.constants = time_constants(s, sys);
+    if (x.constants < 0) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     const dae_method_info *m = dae_choose(&x, &form, &e);
-    if (!m || (!is_open(given) && strcmp(given, form) != 0)) return;
+    if (!m || (!is_open(given) && strcmp(given, form) != 0)) return DAE_OK;
     s->evidence = e;
     dae_choose_reason(&e, s->reason, sizeof s->reason);
     s->options.method = m->name;
     s->options.formulation =
         is_open(given) && !strcmp(form, "index1") ? "auto" : form; /* projected, as it is then */
     s->chosen = 1;
+    return DAE_OK;
 }
 
 /* ---- Coordinates --------------------------------------------------------------------------------------- */
@@ -188,6 +197,6 @@ dae_status dae_simulation_choose(dae_simulation *s, dae_error *err)
             "formulation \"%s\": %s is no mechanical system (its kind is %s); leave the formulation out",
             form, p->info && p->info->name ? p->info->name : "this", dae_kind_name(p->system.kind));
     }
-    if (is_open(s->options.method)) choose_method(s);
-    return choose_coordinates(s, err);
+    dae_status status = is_open(s->options.method) ? choose_method(s, err) : DAE_OK;
+    return status < 0 ? status : choose_coordinates(s, err);
 }

@@ -127,13 +127,17 @@ static json_t *options(const dae_option *o)
     return list;
 }
 
-static void set_page(json_t *o, const char *doc)
+/* o with its page; NULL: out of memory. */
+static json_t *with_page(json_t *o, const char *doc)
 {
     dae_bytes html = {0};
     set(o, "doc", text(doc));
     dae_status s = doc ? dae_markdown_html(doc, strlen(doc), 0, dae_bytes_write, &html) : DAE_OK;
     set(o, "html", doc && s == DAE_OK ? json_stringn(html.text ? html.text : "", html.length) : json_null());
     free(html.text);
+    if (s == DAE_OK) return o;
+    json_decref(o);
+    return NULL;
 }
 
 /* An object in one line with its end. */
@@ -243,8 +247,7 @@ dae_status dae_problem_json(const dae_problem *p, dae_write_fn *write, void *use
     set(o, "reference_source", text(p->reference ? p->reference_source : NULL));
     set(o, "parameters", parameters(info->parameter));
     set(o, "components", components(p, n));
-    set_page(o, p->doc ? p->doc : dae_problem_doc(info->name));
-    return hand_out(o, write, user);
+    return hand_out(with_page(o, p->doc ? p->doc : dae_problem_doc(info->name)), write, user);
 }
 
 dae_status dae_method_json(const dae_method_info *m, dae_write_fn *write, void *user)
@@ -255,8 +258,7 @@ dae_status dae_method_json(const dae_method_info *m, dae_write_fn *write, void *
     set(o, "multistep", json_boolean(m->multistep));
     set(o, "summary", text(m->summary));
     set(o, "options", options(m->options));
-    set_page(o, dae_method_doc(m->name));
-    return hand_out(o, write, user);
+    return hand_out(with_page(o, dae_method_doc(m->name)), write, user);
 }
 
 dae_status dae_formulation_json(const dae_formulation_info *f, dae_write_fn *write, void *user)
@@ -266,8 +268,7 @@ dae_status dae_formulation_json(const dae_formulation_info *f, dae_write_fn *wri
     put_formulation(o, f);
     set(o, "summary", text(f->summary));
     set(o, "options", options(f->options));
-    set_page(o, dae_formulation_doc(f->name));
-    return hand_out(o, write, user);
+    return hand_out(with_page(o, dae_formulation_doc(f->name)), write, user);
 }
 
 dae_status dae_error_json(const char *text, dae_write_fn *write, void *user)

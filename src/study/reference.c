@@ -450,7 +450,8 @@ dae_reference *dae_reference_find(const dae_problem *p, const dae_store *store, 
     dae_reference_name(p, name, sizeof name);
     if (err) err->status = DAE_OK;
     int none = store && store->get ? store->get(name, dae_bytes_write, &text, store->user) : 1;
-    if (none < 0) dae_fail(err, DAE_ERR_FILE, NAN, "the kept reference %s cannot be read", name);
+    if (none == DAE_ERR_MEMORY || text.starved) dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    else if (none < 0) dae_fail(err, DAE_ERR_FILE, NAN, "the kept reference %s cannot be read", name);
     else if (!none) r = dae_reference_read(p, text.text ? text.text : "", text.length, err);
     free(text.text);
     return r;
