@@ -26,7 +26,6 @@ typedef struct value {
     int constant;
     double number;
     int reg;
-    int factor; /* a plain number, which hides no unit: whole, pi, and what they make */
     dae_dimension dimension;
 } value;
 
@@ -162,27 +161,17 @@ static dae_dimension agree(reader *x, const char *where, const value *a, const v
     return d;
 }
 
-/* a * b^power: the constants L/4 and pi*r have the unit that was written; 0.5*L^2 may be an
- * inertia, 400*(x0 - rod.x) a force. */
-static dae_dimension product(const value *a, const value *b, int power)
-{
-    static const dae_dimension none;
-    int plain_a = a->factor && b->constant && !b->dimension.soft,
-        plain_b = b->factor && a->constant && !a->dimension.soft;
-    return dae_dimension_times(plain_a ? &none : &a->dimension, plain_b ? &none : &b->dimension, power);
-}
-
 static value binary(reader *x, int op, const char *where, const char *sign, value a, value b)
 {
     static const dae_dimension none;
     value in[2] = {a, b}, out = emit(x, op, in, 2, 0);
-    if (op == OP_MUL || op == OP_DIV) out.dimension = product(&a, &b, op == OP_MUL ? 1 : -1);
+    if (op == OP_MUL) out.dimension = dae_dimension_times(&a.dimension, &b.dimension, 1);
+    else if (op == OP_DIV) out.dimension = dae_dimension_times(&a.dimension, &b.dimension, -1);
     else if (op == OP_ADD || op == OP_SUB) out.dimension = agree(x, where, &a, &b, sign);
     else if (op >= OP_LT && op <= OP_NE) {
         agree(x, where, &a, &b, sign);
         out.dimension = none;
     }
-    out.factor = a.factor && b.factor;
     return out;
 }
 
@@ -221,9 +210,7 @@ static value read_number(reader *x)
     v.dimension.soft = 1;
     if (isalpha((unsigned char)*x->at) || *x->at == '_')
         return wrong(x, x->at, "expected an operator before '%c' (units stand in brackets: 5[mm])", *x->at);
-    v.factor = v.number == floor(v.number);
     if (peek(x) != '[') return v;
-    v.factor = 0;
     const char *unit = ++x->at;
     size_t length = strcspn(unit, "]");
     if (!unit[length]) return wrong(x, unit, "expected ']' after the unit");
@@ -277,7 +264,6 @@ static value named(reader *x, const char *where, const char *name)
         if (strcmp(x->local[k].name, name) != 0) continue;
         v.number = x->local[k].number;
         v.dimension.soft = 1;
-        v.factor = 1;
         return v;
     }
     if (x->lookup && x->lookup(name, &s, x->user)) {
@@ -287,7 +273,6 @@ static value named(reader *x, const char *where, const char *name)
         return v;
     }
     v.dimension.soft = 1;
-    v.factor = 1;
     if (!strcmp(name, "pi")) v.number = 3.14159265358979323846;
     else if (!strcmp(name, "e")) v.number = 2.71828182845904523536;
     else {
@@ -492,7 +477,6 @@ static value read_power(reader *x)
         dae_dimension one = {.soft = a.dimension.soft};
         out = emit(x, OP_POWI, in, 1, n);
         out.dimension = dae_dimension_times(&one, &a.dimension, n);
-        out.factor = a.factor;
         return out;
     }
     out = emit(x, OP_POW, in, 2, 0);
@@ -512,7 +496,6 @@ static value read_sign(reader *x)
     if (c == '-') out = emit(x, OP_NEG, &v, 1, 0);
     if (c == '!') out = emit(x, OP_NOT, &v, 1, 0);
     out.dimension = v.dimension;
-    out.factor = v.factor;
     return out;
 }
 

@@ -49,16 +49,6 @@ static void mistakes_are_told_with_their_place(void **state)
          "expected [N/m]"},
         {FORCE("\"name\":\"F\",\"type\":\"spring\",\"a\":\"O\",\"b\":\"A\",\"mu\":1"), "forces[0].mu",
          "unknown key"},
-        {HEAD ",\"parameters\":{\"L\":\"1[kg]\"},\"bodies\":[" BODY
-              "],\"points\":[{\"name\":\"A\",\"body\":\"rod\",\"r\":[\"L/4\",0]}]}",
-         "points[0].r[0]", "has the unit [kg], expected [m]"},
-        {HEAD ",\"parameters\":{\"L\":\"1[kg]\",\"half\":\"-3*pi*L\"},\"bodies\":[" BODY
-              "],\"points\":[{\"name\":\"A\",\"body\":\"rod\",\"r\":[0,\"2^2/3*half\"]}]}",
-         "points[0].r[1]", "has the unit [kg], expected [m]"},
-        {WITH("\"parameters\":{\"k\":\"3[N]\"},\"forces\":[{\"name\":\"F\",\"type\":\"torque\",\"joint\":"
-              "\"J\","
-              "\"value\":\"-k/2*sin(J.angle)\"}]"),
-         "forces[0]: value", "expected [N m]"},
         {WITH("\"drivers\":[{\"name\":\"D\",\"joint\":\"J\",\"value\":\"2[m]*t\"}]"), "drivers[0]: value",
          "a number without unit"},
         {WITH("\"sensors\":[{\"repeat\":{\"i\":\"1..K\"},\"name\":\"s{i}\",\"value\":\"t\"}]"),
