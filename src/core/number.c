@@ -140,39 +140,57 @@ static uint64_t scaled(double x, int p)
     return (uint64_t)whole + (rest > half);
 }
 
-/* The digits (17 of them) of a finite x > 0 and its exponent of ten, or 0. */
+/* The digits (17 of them) of a finite x > 0 and its exponent of ten, or 0. With x = 2^e (1 + f) the bits of x hold e + f, which
+ * is at most log2 x and 0.0861 less at the most: one power of ten is enough in all but 2.6 % of the numbers. log10(2) = 78913/2^18
+ * rounded down, exact enough for all e. */
 static uint64_t digits17(double x, int *ten)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    int e = (int)(bits >> 52 & 2047) - 1023;
-    *ten = (e * 1233 >> 12) - (e < 0); /* log10(2) = 1233/4096; it may be one or two more */
+    int64_t log2x = (int64_t)(bits >> 32) - ((int64_t)1023 << 20);
+    *ten = (int)(log2x * 78913 >> 38);
     uint64_t d = scaled(x, 16 - *ten);
-    for (int k = 0; k < 2 && d >= 100000000000000000u; k++) d = scaled(x, 16 - ++*ten);
+    if (d >= 100000000000000000u) d = scaled(x, 16 - ++*ten);
     return d >= 10000000000000000u && d < 100000000000000000u ? d : 0;
 }
 
-/* %.17g of digits and exponent: without zeros at the end, with an exponent below -4 and from 17 on. */
-static int lay_out(uint64_t digits, int ten, char *out)
+/* Eight digits, as four pairs that do not wait for each other. */
+static void eight(uint32_t x, char *d)
 {
-    char d[18], *c = out;
+    static const char pair[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
+    uint32_t upper = x / 10000, lower = x % 10000;
+    memcpy(d, pair + 2 * (upper / 100), 2);
+    memcpy(d + 2, pair + 2 * (upper % 100), 2);
+    memcpy(d + 4, pair + 2 * (lower / 100), 2);
+    memcpy(d + 6, pair + 2 * (lower % 100), 2);
+}
+
+/* %.17g of digits and exponent: without zeros at the end, with an exponent below -4 and from 17 on. What is copied beyond the
+ * last digit is written over: copies of a constant length are single moves. */
+static int lay_out(uint64_t digits, int ten, char out[DAE_REAL_TEXT - 1])
+{
+    char d[33] = {0}, *c = out;
     int count = 17;
-    uint32_t part[2] = {(uint32_t)(digits / 100000000 % 100000000), (uint32_t)(digits % 100000000)};
-    d[0] = (char)('0' + digits / 10000000000000000u);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 8; i > 0; i--, part[k] /= 10) d[8 * k + i] = (char)('0' + part[k] % 10);
-    }
+    uint64_t upper = digits / 100000000;
+    d[0] = (char)('0' + upper / 100000000);
+    eight((uint32_t)(upper % 100000000), d + 1);
+    eight((uint32_t)(digits % 100000000), d + 9);
     while (count > 1 && d[count - 1] == '0') count--;
     int point = ten < -4 || ten >= 17 ? 0 : ten; /* the digit before the point */
     if (point < 0) {
-        memcpy(c, "0.000", (size_t)(1 - point));
-        c += 1 - point;
-        memcpy(c, d, (size_t)count);
-        c += count;
+        memcpy(c, "0.000", 5);
+        memcpy(c + 1 - point, d, 17);
+        c += 1 - point + count;
     } else {
-        for (int i = 0; i <= point || i < count; i++) {
-            if (i == point + 1) *c++ = '.';
-            *c++ = i < count ? d[i] : '0';
+        memcpy(c, d, 17);
+        c += point + 1;
+        if (count > point + 1) {
+            memcpy(c + 1, d + point + 1, 16);
+            *c = '.';
+            c = out + count + 1;
         }
     }
     if (ten < -4 || ten >= 17) {

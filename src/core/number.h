@@ -13,8 +13,8 @@ double dae_strtod(const char *text, char **end);
 int dae_snprintf(char *out, size_t size, const char *format, ...) DAE_PRINTF(3, 4);
 int dae_vsnprintf(char *out, size_t size, const char *format, va_list args) DAE_PRINTF(3, 0);
 
-/* "%.17g" to the byte, many times as fast; returns the length. */
-enum { DAE_REAL_TEXT = 32 };
+/* "%.17g" to the byte, many times as fast; returns the length, at most 24. */
+enum { DAE_REAL_TEXT = 40 };
 size_t dae_real_text(double x, char out[DAE_REAL_TEXT]);
 
 #endif

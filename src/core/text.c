@@ -32,13 +32,16 @@ void dae_text_put(dae_text *x, const char *text)
 
 void dae_text_real(dae_text *x, double value)
 {
-    char text[DAE_REAL_TEXT];
-    put(x, text, dae_real_text(value, text));
+    if (x->used + DAE_REAL_TEXT > sizeof x->buffer) flush(x);
+    x->used += dae_real_text(value, x->buffer + x->used);
 }
 
 void dae_text_fill(dae_text *x, char letter, int count)
 {
-    for (int i = 0; i < count; i++) put(x, &letter, 1);
+    for (int i = 0; i < count; i++) {
+        if (x->used == sizeof x->buffer) flush(x);
+        x->buffer[x->used++] = letter;
+    }
 }
 
 void dae_text_print(dae_text *x, const char *format, ...)

@@ -54,24 +54,33 @@ static void fill_names(dae_table *t, const dae_run_result *r)
     }
 }
 
+/* n columns from column `at` on, out of rows of n values; the table has its columns one behind the other, so that some rows at a
+ * time stay in the cache. */
+static void put_columns(dae_table *t, int at, int n, const double *row)
+{
+    enum { ROWS = 32 };
+    for (long first = 0; first < t->nrow; first += ROWS) {
+        for (int i = 0; i < n; i++) {
+            for (long k = first; k < first + ROWS && k < t->nrow; k++)
+                dae_table_set(t, k, at + i, row[(size_t)k * (size_t)n + (size_t)i]);
+        }
+    }
+}
+
 /* 0 or -1. */
 static int fill_values(dae_table *t, const dae_run_result *r)
 {
     const dae_derived *d = &r->problem->derived;
-    size_t n = (size_t)r->n, more = (size_t)d->ncolumn, ns = (size_t)r->nsensitivity;
-    double *value = calloc((size_t)r->npoint * more + 1, sizeof *value);
-    int bad =
-        !value || (more && d->columns(r->problem, r->npoint, r->point_t, r->point_y, NULL, NULL, value) < 0);
-    for (int k = 0; k < r->npoint && !bad; k++) {
-        dae_table_set(t, k, 0, r->point_t[k]);
-        for (size_t i = 0; i < n; i++) dae_table_set(t, k, 1 + (int)i, r->point_y[(size_t)k * n + i]);
-        for (size_t i = 0; i < more; i++) dae_table_set(t, k, 1 + (int)(n + i), value[(size_t)k * more + i]);
-        for (size_t i = 0; r->point_s && i < n * ns; i++)
-            dae_table_set(t, k, components_s(r) + (int)i, r->point_s[(size_t)k * n * ns + i]);
-        for (int i = 0; i < derived_count(r); i++)
-            dae_table_set(t, k, derived_s(r) + i, r->point_derived_s[(size_t)k * more * ns + (size_t)i]);
-        for (int i = 0; r->point_q && i < r->nintegral; i++)
-            dae_table_set(t, k, columns_of(r) - r->nintegral + i, r->point_q[k * r->nintegral + i]);
+    double *value = calloc((size_t)r->npoint * (size_t)d->ncolumn + 1, sizeof *value);
+    int bad = !value || (d->ncolumn &&
+                         d->columns(r->problem, r->npoint, r->point_t, r->point_y, NULL, NULL, value) < 0);
+    if (!bad) {
+        put_columns(t, 0, 1, r->point_t);
+        put_columns(t, 1, r->n, r->point_y);
+        put_columns(t, 1 + r->n, d->ncolumn, value);
+        if (r->point_s) put_columns(t, components_s(r), r->n * r->nsensitivity, r->point_s);
+        put_columns(t, derived_s(r), derived_count(r), r->point_derived_s);
+        if (r->point_q) put_columns(t, columns_of(r) - r->nintegral, r->nintegral, r->point_q);
     }
     free(value);
     return bad ? -1 : 0;

@@ -263,11 +263,11 @@ dae_status dae_table_csv(const dae_table *t, dae_write_fn *write, void *user)
     for (long i = 0; i < t->nrow; i++) {
         for (int k = 0; k < t->ncol; k++) {
             const char *text = t->text ? t->text[(long)k * t->nrow + i] : NULL;
-            if (k) dae_text_put(&x, ",");
+            if (k) dae_text_fill(&x, ',', 1);
             if (text) dae_text_field(&x, text);
             else dae_text_real(&x, t->value[(long)k * t->nrow + i]);
         }
-        dae_text_put(&x, "\n");
+        dae_text_fill(&x, '\n', 1);
     }
     return dae_text_end(&x);
 }
