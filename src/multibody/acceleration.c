@@ -184,7 +184,7 @@ static dae_status respond_dense(const mbs_mechanism *m, double t, const double *
     size_t nv = (size_t)m->nv, nl = (size_t)m->nlambda, n = nv + nl;
     double *K = calloc(n * n, sizeof *K), *room = malloc((n * n + n) * sizeof *room),
            *b = calloc(n, sizeof *b), *G = calloc(nl * nv + 1, sizeof *G);
-    dae_status status = K && b && G ? DAE_OK : DAE_ERR_MEMORY;
+    dae_status status = K && room && b && G ? DAE_OK : DAE_ERR_MEMORY;
     if (!status) {
         dae_mech_point point = {.t = t, .p = y};
         memcpy(b, r, nv * sizeof *b);
@@ -200,6 +200,7 @@ static dae_status respond_dense(const mbs_mechanism *m, double t, const double *
         memcpy(w, b, nv * sizeof *w);
     }
     free(K);
+    free(room);
     free(b);
     free(G);
     return status;

@@ -303,20 +303,24 @@ static void make_lists(program *p, const anchored *m, const int *colptr, const i
     }
 }
 
-program *dae_lu_program_create(int n, const int *colptr, const int *rowind, const double *anchor,
-                               double tolerance, double limit)
+int dae_lu_program_create(int n, const int *colptr, const int *rowind, const double *anchor, double tolerance,
+                          double limit, program **made)
 {
     program *p = NULL;
-    if (n > PROGRAM_LARGEST) return NULL;
+    *made = NULL;
+    if (n > PROGRAM_LARGEST) return 1;
     anchored *m = calloc(1, sizeof *m);
-    if (!m || spread(m, n, colptr, rowind, anchor) || find_pivots(m, tolerance)) goto done;
+    int bad = !m ? -1 : spread(m, n, colptr, rowind, anchor) || find_pivots(m, tolerance);
+    if (bad) goto done;
     p = allocate(m, colptr[n]);
-    if (!p) goto done;
+    bad = p ? 0 : -1;
+    if (bad) goto done;
     make_lists(p, m, colptr, rowind);
     for (int k = 0; k < n; k++) p->least[k] = fmax(limit * fabs(m->pivot[k].value), DBL_MIN);
 done:
     free(m);
-    return p;
+    *made = p;
+    return bad;
 }
 
 /* ---- Numbers -------------------------------------------------------------------------------------- */

@@ -17,9 +17,9 @@ typedef struct program program;
 
 /* The anchor in compressed columns, rows in any order. A pivot is at least `tolerance` times the largest entry that is
  * left in its column, rows scaled to largest entry 1, and stays at least `limit` times what it is in the anchor.
- * NULL: too large, singular, or no memory. */
-program *dae_lu_program_create(int n, const int *colptr, const int *rowind, const double *anchor,
-                            double tolerance, double limit);
+ * 0: *made is the program; 1: too large or singular, < 0: out of memory, and *made is NULL. */
+int dae_lu_program_create(int n, const int *colptr, const int *rowind, const double *anchor, double tolerance,
+                          double limit, program **made);
 void dae_lu_program_destroy(program *p); /* NULL allowed */
 
 /* Where value k of the matrix goes in the elements; others that fill in must be zero: dae_lu_program_clear does that. */

@@ -195,7 +195,8 @@ static int pivot(sparse_lu *d, double *a, klu_numeric **numeric)
 {
     klu_free_numeric(numeric, &d->common);
     if (!d->symbolic) analyze(d);
-    if (!d->symbolic) return d->common.status == KLU_OUT_OF_MEMORY ? -1 : 1; /* else singular for all values */
+    if (!d->symbolic)
+        return d->common.status == KLU_OUT_OF_MEMORY ? -1 : 1; /* else singular for all values */
     *numeric = klu_factor(d->colptr, d->rowind, a, d->symbolic, &d->common);
     /* Methods answer a failure by a smaller step, which is right for singular matrices; memory may be back at once. */
     if (!*numeric && d->common.status == KLU_OUT_OF_MEMORY)
@@ -211,7 +212,10 @@ static int make_anchor(dae_saddle *s)
     dae_fixed_destroy(d->list);
     dae_lu_program_destroy(d->small);
     d->list = NULL;
-    d->small = dae_lu_program_create(d->n, d->colptr, d->rowind, d->base, TOLERANCE, GROWTH);
+    int without = -1; /* memory may be back at once, and KLU rounds otherwise: the same steps, or none */
+    for (int attempt = 0; attempt < 2 && without < 0; attempt++)
+        without = dae_lu_program_create(d->n, d->colptr, d->rowind, d->base, TOLERANCE, GROWTH, &d->small);
+    if (without < 0) return -1;
     if (d->small) {
         const int *place = dae_lu_program_places(d->small), mass = d->mass, g = d->g;
         for (int k = 0; k < mass; k++) d->place[k] = place[d->mass_at[k]];
