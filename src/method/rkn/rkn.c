@@ -79,8 +79,8 @@ typedef struct rkn {
     double angle;    /* h sqrt|df/dy| of the last attempt: how far an oscillation turns */
     row a[S], b, bp, e, ep;
     dae_refine refine;
-    int fitted[POINTS / 2 +
-               1]; /* 1: there is the inverse of fit for twice as many points: it depends on nothing else */
+    /* fitted[k] = 1: there is the inverse of fit for 2 k points; it depends on nothing else */
+    int fitted[POINTS / 2 + 1];
     long double inverse[POINTS / 2 + 1][DEGREE][DEGREE];
 } rkn;
 
