@@ -397,6 +397,7 @@ dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messag
                                  .phi = switching,
                                  .action = on_event,
                                  .instant = on_instant,
+                                 .no_slope = 1,
                                  .check_points = 3,
                                  .user = a};
         return a;

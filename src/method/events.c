@@ -570,9 +570,10 @@ static dae_status find_roots(dae_integrator *it, double from, double *to, double
     dae_copy(m, it->phi, it->phi + 6 * m);
     for (int fine = 0; fine < 2; fine++) {
         it->ivp.coarse = !fine;
-        it->loose =
-            first && !fine ? ROUGHLY * BEHIND * fabs(*to - from) : 0; /* the next pass looks behind it, too */
-        dae_status s = search(it, from, *to, first && !fine, first && fine, seen, stop, err);
+        /* the first pass tells whether there is a root; of many functions where, and the next looks behind it, too */
+        double length = fabs(*to - from);
+        it->loose = fine ? 0 : first ? ROUGHLY * BEHIND * length : length;
+        dae_status s = search(it, from, *to, !fine, first && fine, seen, stop, err);
         it->ivp.coarse = 0;
         it->loose = 0;
         if (s || *stop || !it->nroot || fine) return s;

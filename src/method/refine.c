@@ -44,27 +44,47 @@ static void radau_points(int k, double *c, double *b)
     }
 }
 
-static double lagrange(int k, const double *c, int j, double x)
+/* The basis polynomials of degree k, zero at 0 and at all points but c_j: l_j(x) = w_j x prod_(i != j) (x - c_i), and unless NULL their
+ * derivatives. Products from the left, then from the right: no division. */
+static void basis(const dae_refine *r, double x, double *l, double *dl)
 {
-    double l = 1;
-    for (int i = 0; i < k; i++) {
-        if (i != j) l *= (x - c[i]) / (c[j] - c[i]);
+    int k = r->points;
+    double p = x, dp = 1;
+    for (int j = 0; j < k; j++) {
+        double d = x - r->c[j];
+        l[j] = p * r->w[j];
+        if (dl) dl[j] = dp * r->w[j];
+        dp = dp * d + p;
+        p *= d;
     }
-    return l;
+    p = 1;
+    dp = 0;
+    for (int j = k - 1; j >= 0; j--) {
+        double d = x - r->c[j];
+        if (dl) dl[j] = dl[j] * p + l[j] * dp;
+        l[j] *= p;
+        dp = dp * d + p;
+        p *= d;
+    }
 }
 
-/* a_ij is the integral of the j-th basis polynomial from 0 to c_i; the formula of the points is exact for it. */
+/* a_ij is the integral of c_j l_j(x)/x, which has degree k-1, from 0 to c_i; the formula of the points is exact for it. */
 static void set_points(dae_refine *r, int k)
 {
-    double b[DAE_REFINE_MAX];
+    double b[DAE_REFINE_MAX], l[DAE_REFINE_MAX];
     if (r->points == k) return;
     r->points = k;
     radau_points(k, r->c, b);
+    for (int j = 0; j < k; j++) {
+        double w = r->c[j];
+        for (int i = 0; i < k; i++) w *= i == j ? 1 : r->c[j] - r->c[i];
+        r->w[j] = 1 / w;
+    }
     for (int i = 0; i < k; i++) {
-        for (int j = 0; j < k; j++) {
-            r->a[i][j] = 0;
-            for (int q = 0; q < k; q++)
-                r->a[i][j] += r->c[i] * b[q] * lagrange(k, r->c, j, r->c[i] * r->c[q]);
+        for (int j = 0; j < k; j++) r->a[i][j] = 0;
+        for (int q = 0; q < k; q++) {
+            basis(r, r->c[i] * r->c[q], l, NULL);
+            for (int j = 0; j < k; j++) r->a[i][j] += b[q] / r->c[q] * r->c[j] * l[j];
         }
     }
 }
@@ -163,24 +183,6 @@ static int make(dae_refine *r, const dae_refine_step *s)
     return st->done > 0;
 }
 
-/* The basis polynomial of point j on the points and 0, divided by x, is lagrange(x)/c_j times x; its derivative by the
- * sum over the other roots, which needs no division. */
-static void basis(const dae_refine *r, double x, double *l, double *dl)
-{
-    int k = r->points;
-    for (int j = 0; j < k; j++) {
-        double p = x / r->c[j], dp = 1 / r->c[j];
-        for (int i = 0; i < k; i++) {
-            if (i == j) continue;
-            double w = 1 / (r->c[j] - r->c[i]);
-            dp = (dp * (x - r->c[i]) + p) * w;
-            p *= (x - r->c[i]) * w;
-        }
-        l[j] = p;
-        dl[j] = dp;
-    }
-}
-
 /* y = sum_j l_j U_j, two terms in each pass. */
 static void combine(const dae_refine *r, const double *l, double *restrict y)
 {
@@ -199,7 +201,7 @@ int dae_refine_interpolate(dae_refine *r, const dae_refine_step *step, double t,
     double l[DAE_REFINE_MAX], dl[DAE_REFINE_MAX];
     if (!make(r, step)) return 0;
     int n = r->ivp->n;
-    basis(r, (t - r->st->t) / r->st->h, l, dl);
+    basis(r, (t - r->st->t) / r->st->h, l, yp ? dl : NULL);
     combine(r, l, y);
     for (int i = 0; i < n; i++) y[i] = r->y0[i] + y[i];
     if (!yp) return 1;

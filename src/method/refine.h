@@ -29,8 +29,8 @@ typedef struct dae_refine {
     int k;          /* most points; 0: no memory was wanted */
     double *U, *f;  /* k vectors of n each */
     double *y, *y0; /* n each: room, where the step began */
-    int points;     /* those of c and a */
-    double c[DAE_REFINE_MAX], a[DAE_REFINE_MAX][DAE_REFINE_MAX];
+    int points;     /* those of c, w and a */
+    double c[DAE_REFINE_MAX], w[DAE_REFINE_MAX], a[DAE_REFINE_MAX][DAE_REFINE_MAX];
 } dae_refine;
 
 /* Takes its memory from the arena; the arena remembers a failure. */
