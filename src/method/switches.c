@@ -21,7 +21,6 @@
 #include <float.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 #define CHATTER_COUNT 100  /* so many switches ... */
 #define CHATTER_SPAN 1e-10 /* ... within this part of the interval are chatter; ours */
 #define BEHIND 4e-15       /* of t; ours */
@@ -206,12 +205,30 @@ dae_status dae_driver_switches_jump(dae_integrator *it, dae_error *err)
 
 /* ---- The interpolant -------------------------------------------------------------------------------- */
 
+/* cos(m pi/N), 0 <= m <= 2N, N a divisor of MOST. */
+static double cosine(int m, int N)
+{
+    enum { QUARTER = MOST / 2 };
+    static const double of[QUARTER + 1] = {1,
+                                           0.9807852804032304,
+                                           0.9238795325112867,
+                                           0.8314696123025452,
+                                           0.7071067811865476,
+                                           0.5555702330196023,
+                                           0.38268343236508984,
+                                           0.19509032201612828,
+                                           0};
+    m *= MOST / N;
+    if (m > MOST) m = 2 * MOST - m;
+    return m > QUARTER ? -of[MOST - m] : of[m];
+}
+
 /* Point j of N in the step. */
 static double point(const switches *w, int j, int N)
 {
     if (j == 0) return w->from;
     if (j == N) return w->to;
-    return w->from + (w->to - w->from) * (0.5 - 0.5 * cos(PI * j / N));
+    return w->from + (w->to - w->from) * (0.5 - 0.5 * cosine(j, N));
 }
 
 /* Margins at the points that level N adds to N/2; the rows stand where N = MOST has them. */
@@ -233,7 +250,7 @@ static void coefficients(const switches *w, int i, int N, double *c)
         double sum = 0;
         for (int j = 0; j <= N; j++) {
             double v = w->sample[(size_t)(j * (MOST / N)) * (size_t)w->is.count + (size_t)i];
-            sum += (j == 0 || j == N ? 0.5 : 1) * v * cos(PI * (double)((N - j) * k % (2 * N)) / N);
+            sum += (j == 0 || j == N ? 0.5 : 1) * v * cosine((N - j) * k % (2 * N), N);
         }
         c[k] = (k == 0 || k == N ? 1.0 : 2.0) * sum / N;
     }
@@ -385,6 +402,17 @@ static int all_clear(const switches *w, int N)
     return 1;
 }
 
+/* Samples with N = 4, 8 .. most, until *clear: no margin can vanish. > 0: cannot be evaluated somewhere, < 0: is to stop. */
+static int sample_up_to(dae_integrator *it, int most, int *N, int *clear)
+{
+    int r;
+    for (*N = 4; !(r = sample(it, *N)); *N *= 2) {
+        *clear = all_clear(it->sw, *N);
+        if (*clear || *N == most) break;
+    }
+    return r;
+}
+
 dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err)
 {
     switches *w = it->sw;
@@ -394,12 +422,13 @@ dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err)
     w->to = it->ivp.t;
     if (fabs(w->to - w->from) <= BEHIND * fabs(w->to)) return DAE_OK; /* between two instants that are one */
     memcpy(w->open + w->is.count, w->open, (size_t)w->is.count * sizeof *w->open);
-    int degree = it->ivp.dense_degree ? it->ivp.dense_degree : it->ivp.order + 1, N = 4;
-    int r = sample(it, N), most = degree > 8 ? 16 : 8;
-    while (!r && N < most) {
-        if (all_clear(w, N)) return DAE_OK;
-        r = sample(it, N *= 2);
-    }
+    int degree = it->ivp.dense_degree ? it->ivp.dense_degree : it->ivp.order + 1, N, r;
+    int most = degree > 8 ? 16 : 8, clear = 0;
+    it->ivp.coarse = 1; /* what the method has is enough where nothing is near; else as well as it can */
+    r = sample_up_to(it, 8, &N, &clear);
+    it->ivp.coarse = 0;
+    if (!r && !clear) r = sample_up_to(it, most, &N, &clear);
+    if (clear) return DAE_OK;
     if (r < 0) return stopped(w->to, err);
     if (r > 0) return DAE_OK; /* cannot be evaluated inside: nothing is known of this step */
     for (int i = 0; i < w->is.count && !dae_driver_cancelled(it); i++) look_at(it, i, N);
