@@ -2,14 +2,18 @@
 #include "cli.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
-static dae_integrator *volatile current;
-static volatile sig_atomic_t interrupted;
+/* Set in a handler and read by other threads, too: atomic, and without a lock, as a handler wants it. */
+static _Atomic(dae_integrator *) current;
+static atomic_int interrupted;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_POINTER_LOCK_FREE == 2, "a handler may not wait");
 
 static void on_signal(int number)
 {
+    dae_integrator *it = current;
     interrupted = number;
-    if (current) dae_integrator_cancel(current);
+    if (it) dae_integrator_cancel(it);
 }
 
 void cli_catch_signals(void)
