@@ -198,7 +198,7 @@ static void combine(const dae_refine *r, const double *l, double *restrict y)
 
 int dae_refine_interpolate(dae_refine *r, const dae_refine_step *step, double t, double *y, double *yp)
 {
-    double l[DAE_REFINE_MAX], dl[DAE_REFINE_MAX];
+    double l[DAE_REFINE_MAX] = {0}, dl[DAE_REFINE_MAX] = {0};
     if (!make(r, step)) return 0;
     int n = r->ivp->n;
     basis(r, (t - r->st->t) / r->st->h, l, yp ? dl : NULL);
