@@ -375,7 +375,7 @@ static void note(dae_integrator *it, int i, double t)
 static void look_at(dae_integrator *it, int i, int N)
 {
     switches *w = it->sw;
-    double c[MOST + 1], a = w->from, fa = w->sample[i];
+    double c[MOST + 1] = {0}, a = w->from, fa = w->sample[i];
     if (w->open[i]) {
         int shows = show(it, i, &a, &fa);
         if (shows < 0) note(it, i, w->from);
