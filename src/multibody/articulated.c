@@ -99,8 +99,8 @@ static void place_lone(const mbs_link *k, const double *q, const double *s, mbs_
     mbs_rotate(x->A, n, x->p + 3);
 }
 
-static void place(const mbs_tree *tree, const double *q, const double *s, int only_poses, void *state,
-                  double *pool)
+static void place(const mbs_tree *tree, const double *q, const double *s, int only_poses,
+                  const mbs_pose *known, void *state, double *pool)
 {
     static const double none[6];
     mbs_link_state *all = state;
@@ -117,7 +117,8 @@ static void place(const mbs_tree *tree, const double *q, const double *s, int on
             continue;
         }
         if (k->hinge) {
-            mbs_turned(k, parent->A, q[k->q], x->A);
+            if (known) memcpy(x->A, known[k->body].A, sizeof x->A);
+            else mbs_turned(k, parent->A, q[k->q], x->A);
             mbs_rotate(parent->A, k->si, u);
         } else {
             double slide[3] = {0, 0, 0};

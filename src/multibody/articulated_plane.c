@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static void place(const mbs_tree *tree, const double *q, const double *s, int only_poses, void *state,
-                  double *pool)
+static void place(const mbs_tree *tree, const double *q, const double *s, int only_poses,
+                  const mbs_pose *known, void *state, double *pool)
 {
     static const double none[3];
     mbs_plane_state *all = state;
@@ -28,13 +28,18 @@ static void place(const mbs_tree *tree, const double *q, const double *s, int on
         x->angle = parent->angle + k->offset;
         x->omega = parent->omega;
         if (k->hinge) {
-            x->angle += q[k->q];
+            x->angle = known ? known[k->body].angle : x->angle + q[k->q];
             x->omega += rate[0];
         } else {
             k->motion->plane(k, parent, q + k->q, rate, x, u, sigma, S);
         }
-        x->cosine = cos(x->angle);
-        x->sine = sin(x->angle);
+        if (k->hinge && known) {
+            x->cosine = known[k->body].A[0];
+            x->sine = known[k->body].A[3];
+        } else {
+            x->cosine = cos(x->angle);
+            x->sine = sin(x->angle);
+        }
         x->w[0] = -(x->cosine * k->sj[0] - x->sine * k->sj[1]);
         x->w[1] = -(x->sine * k->sj[0] + x->cosine * k->sj[1]);
         if (k->hinge) S[0] = -x->w[1], S[1] = x->w[0], S[2] = 1;

@@ -161,11 +161,6 @@ void mbs_column(const double *C, int k, double *out)
     for (int i = 0; i < 3; i++) out[i] = C[3 * i + k];
 }
 
-void mbs_axis(const mbs_context *x, int body, const double *a, double *out)
-{
-    mbs_rotate(x->pose[body].A, a, out);
-}
-
 void mbs_axis_rate(const mbs_context *x, int body, const double *a, double *out)
 {
     double c[3];
@@ -246,13 +241,6 @@ void mbs_row_of_point(const mbs_context *x, const mbs_frame *f, const double *w,
         row6[k] += sign * w[k];
         row6[3 + k] += sign * c[k];
     }
-}
-
-void mbs_row_of_rotation(const mbs_context *x, int body, const double *n, double sign, double *row6)
-{
-    double b[3];
-    mbs_rotate_back(x->pose[body].A, n, b);
-    for (int k = 0; k < 3; k++) row6[3 + k] += sign * b[k];
 }
 
 /* ---- Coordinates of joints --------------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ static void destroy(mbs_data *d)
 {
     if (!d) return;
     mbs_acceleration_destroy(d->solver);
+    free(d->tree_work);
     free(d->room);
     free(d);
 }

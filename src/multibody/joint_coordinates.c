@@ -165,7 +165,7 @@ static int to_absolute(double time, const double *q, const double *s, double *p,
     const mbs_mechanism *m = t->m;
     workspace w = open_work(t, work);
     (void)time;
-    t->recursion->place(t, q, s, 1, w.state, w.pool);
+    t->recursion->place(t, q, s, 1, NULL, w.state, w.pool);
     poses_of(t, &w, q, s, 1);
     for (int k = 1; k <= m->nbody; k++, p += m->bp, v += m->bv) {
         const mbs_pose *x = &w.pose[k];
@@ -277,25 +277,27 @@ static int other_pose(const mbs_tree *t, const workspace *w, const double *p)
     return 0;
 }
 
-/* Coordinates and rates of the joints that come nearest to (p, v), and the links there; the poses are those of (p, v). */
-static void fit_joints(const mbs_tree *t, const workspace *w, const double *p, const double *v, double *q,
-                       double *s)
+/* Coordinates and rates of the joints that come nearest to (p, v), and the links there; the poses are those of (p, v). only_links: of
+ * hinges the links alone, q is not set. */
+static void fit_joints(const mbs_tree *t, const workspace *w, const double *p, const double *v,
+                       int only_links, double *q, double *s)
 {
     memset(&w->pose[0], 0, sizeof w->pose[0]);
     w->pose[0].A[0] = w->pose[0].A[4] = w->pose[0].A[8] = 1;
     mbs_set_poses(t->m, p, v, w->pose);
     for (int n = 1; n <= t->n; n++) {
         const mbs_link *k = &t->link[n];
+        int plain = k->hinge && only_links;
         mbs_fit fit;
         fit.parent = &w->pose[t->link[k->parent].body];
         fit.body = &w->pose[k->body];
-        set_orientation(t, k, &fit);
+        if (!plain) set_orientation(t, k, &fit);
         set_turning(t, k, &fit);
         if (!k->hinge) set_sliding(k, &fit);
-        k->motion->fit(k, &fit, q + k->q);
+        if (!plain) k->motion->fit(k, &fit, q + k->q);
         k->motion->rates(k, &fit, s + k->s);
     }
-    t->recursion->place(t, q, s, 0, w->state, w->pool);
+    t->recursion->place(t, q, s, 0, only_links ? w->pose : NULL, w->state, w->pool);
 }
 
 static int from_absolute(double time, const double *p, const double *v, double *q, double *s, void *work,
@@ -304,7 +306,7 @@ static int from_absolute(double time, const double *p, const double *v, double *
     const mbs_tree *t = user;
     workspace w = open_work(t, work);
     (void)time;
-    fit_joints(t, &w, p, v, q, s);
+    fit_joints(t, &w, p, v, 0, q, s);
     set_signs(t, &w, p, q);
     poses_of(t, &w, q, s, 0);
     return other_pose(t, &w, p);
@@ -529,7 +531,7 @@ static void set_loads(const mbs_tree *t, const workspace *w, mbs_context *x, dou
 static void place_with_loads(const mbs_tree *t, const workspace *w, mbs_context *x, const double *q,
                              const double *s, double *base)
 {
-    t->recursion->place(t, q, s, 0, w->state, w->pool);
+    t->recursion->place(t, q, s, 0, NULL, w->state, w->pool);
     if (t->with_loads) poses_of(t, w, q, s, 0);
     set_loads(t, w, x, base);
 }
@@ -591,6 +593,14 @@ static int rates(double time, const double *y, double *yp, void *work, void *use
 
 /* ---- Accelerations of the bodies --------------------------------------------------------------------------- */
 
+/* How far the axes of a hinge are apart in space: on the body, and as the parent has it. */
+static double off_axis(const mbs_link *k, const mbs_pose *x, const double *S)
+{
+    double h[3];
+    mbs_rotate(x->A, k->other, h);
+    return fabs(h[0] - S[3]) + fabs(h[1] - S[4]) + fabs(h[2] - S[5]);
+}
+
 /* 1: (p, v) is not on the tree; what belongs to its joints would be an answer for another state. The links are placed by their joints, the
  * poses by (p, v): each body against the one that it hangs on. */
 static int is_elsewhere(const mbs_tree *t, const workspace *w, const double *s)
@@ -614,7 +624,8 @@ static int is_elsewhere(const mbs_tree *t, const workspace *w, const double *s)
             c = y->c;
             mbs_cross(y[k->parent - n].omega, c, l); /* it was compared before */
             mbs_rotate(x->A, x->w, v);
-            for (int i = 0; i < 9; i++) far += fabs(y->A[i] - x->A[i]);
+            if (k->hinge) far = off_axis(k, x, S);
+            for (int i = 0; i < 9 && !k->hinge; i++) far += fabs(y->A[i] - x->A[i]);
             for (int i = 0; i < 3; i++) fast += fabs(y->omega[i] - v[i]);
         }
         for (int i = 0; i < (planar ? 2 : 3); i++) {
@@ -729,37 +740,57 @@ static int joint_multipliers(const mbs_mechanism *m, const joint_rows *rows, con
     return least(n - k, TURNS, G + k, turn, enough, lambda + k, left + 3);
 }
 
+static void add_row(joint_rows *rows, int system, const double *own, const double *parent)
+{
+    rows->own[rows->count] = own;
+    rows->parent[rows->count] = parent;
+    rows->system[rows->count++] = system;
+}
+
+/* A row whose bodies are more than two, or one twice: parts of the same body are added. 1: it holds other bodies too. */
+static int add_many(joint_rows *rows, const mbs_row *row, int i, int body, int parent, double *part)
+{
+    static const double nothing[6];
+    double *own = NULL, *on_parent = NULL;
+    for (int b = 0; b < row->nbody; b++, part += 6) {
+        double **side = row->body[b] == body ? &own : &on_parent;
+        if (row->body[b] != body && row->body[b] != parent) return 1;
+        for (int c = 0; *side && c < 6; c++) (*side)[c] += part[c];
+        if (!*side) *side = part;
+    }
+    add_row(rows, row->system[i], own ? own : nothing, on_parent ? on_parent : nothing);
+    return 0;
+}
+
+/* The rows of one group; value: 24 numbers each. 1: they hold other bodies too. */
+static int add_group(joint_rows *rows, const mbs_row *row, const mbs_context *x, int body, int parent,
+                     double *value)
+{
+    int own = row->body[0] == body ? 0 : 1, pair = row->nbody == 2 && row->body[1 - own] != body;
+    size_t used = pair ? 12 : 24;
+    for (int i = 0; i < row->count; i++) memset(value + 24 * i, 0, used * sizeof *value);
+    row->type->jacobian(row, x, value);
+    if (pair && (row->body[own] != body || row->body[1 - own] != parent)) return 1;
+    for (int i = 0; i < row->count; i++, value += 24) {
+        if (row->system[i] < 0) continue;
+        if (pair) add_row(rows, row->system[i], value + 6 * own, value + 6 * (1 - own));
+        else if (add_many(rows, row, i, body, parent, value)) return 1;
+    }
+    return 0;
+}
+
 /* 1: they hold other bodies too. */
 static int rows_of_joint(const mbs_tree *t, const mbs_link *k, const mbs_context *x, joint_rows *rows)
 {
-    static const double nothing[6];
     const mbs_mechanism *m = t->m;
     const mbs_joint_data *j = k->joint >= 0 ? &m->joint[k->joint] : NULL;
     int parent = t->link[k->parent].body, used = 0;
     rows->count = rows->at_point = 0;
     for (int g = 0; j && g < j->count; g++) {
         const mbs_row *row = &m->row[j->first + g];
-        double *value = rows->value + 24 * used;
+        if (used + row->count > 6) return 1;
+        if (add_group(rows, row, x, k->body, parent, rows->value + 24 * used)) return 1;
         used += row->count;
-        if (used > 6) return 1;
-        for (int i = 0; i < row->count; i++) {
-            memset(value + 24 * i, 0, 12 * sizeof *value);
-            if (row->nbody > 2) memset(value + 24 * i + 12, 0, 12 * sizeof *value);
-        }
-        row->type->jacobian(row, x, value);
-        for (int i = 0; i < row->count; i++) {
-            if (row->system[i] < 0) continue;
-            double *own = NULL, *on_parent = NULL, *part = value + 24 * i;
-            for (int b = 0; b < row->nbody; b++, part += 6) {
-                double **side = row->body[b] == k->body ? &own : &on_parent;
-                if (row->body[b] != k->body && row->body[b] != parent) return 1;
-                for (int c = 0; *side && c < 6; c++) (*side)[c] += part[c];
-                if (!*side) *side = part;
-            }
-            rows->own[rows->count] = own ? own : nothing;
-            rows->parent[rows->count] = on_parent ? on_parent : nothing;
-            rows->system[rows->count++] = row->system[i];
-        }
         if (row->type == &mbs_row_coincide && g == 0 && rows->count == row->count)
             rows->at_point = row->count;
         else if (row->type != &mbs_row_dot1) rows->at_point = 0;
@@ -767,29 +798,67 @@ static int rows_of_joint(const mbs_tree *t, const mbs_link *k, const mbs_context
     return 0;
 }
 
+/* f -= G^T lambda, G the rows on the parent. */
+DAE_KERNEL_BODY void hand_on(const velocities of, const joint_rows *rows, const double *lambda, double *f)
+{
+    const int bv = of == SPACE ? 6 : 3;
+    for (int c = 0; c < bv; c++) {
+        double sum = f[c];
+        for (int i = 0; i < rows->count; i++) sum -= rows->parent[i][velocity_of(of, c)] * lambda[i];
+        f[c] = sum;
+    }
+}
+
 /* From the leaves to the ground: what f - M a leaves on a body is G^T lambda of the joint that it hangs on. 1: it is not. */
 static int multipliers(const mbs_tree *t, mbs_context *x, double *f, double *lambda)
 {
     const mbs_mechanism *m = t->m;
+    int bv = m->bv;
     for (int n = t->n; n > 0; n--) {
         const mbs_link *k = &t->link[n];
         joint_rows rows;
-        double value[6], left[6], *own = f + (size_t)m->bv * (size_t)(k->body - 1), size = 1;
+        double value[6], left[6], *own = f + (size_t)bv * (size_t)(k->body - 1), size = 1;
         int parent = t->link[k->parent].body;
-        for (int c = 0; c < m->bv; c++) size += fabs(own[c]);
+        for (int c = 0; c < bv; c++) size += fabs(own[c]);
         if (rows_of_joint(t, k, x, &rows) ||
             joint_multipliers(m, &rows, own, 4 * DBL_EPSILON * size, value, left))
             return 1;
-        for (int c = 0; c < m->bv; c++) {
+        for (int c = 0; c < bv; c++) {
             if (!(fabs(left[c]) <= UNBALANCED * size)) return 1;
         }
-        for (int i = 0; i < rows.count; i++) {
-            lambda[rows.system[i]] = value[i];
-            for (int c = 0; parent && c < m->bv; c++)
-                f[(size_t)m->bv * (size_t)(parent - 1) + (size_t)c] -=
-                    rows.parent[i][velocity_of(m->planar ? PLANE : SPACE, c)] * value[i];
-        }
+        for (int i = 0; i < rows.count; i++) lambda[rows.system[i]] = value[i];
+        if (!parent) continue;
+        double *on_parent = f + (size_t)bv * (size_t)(parent - 1);
+        if (m->planar) hand_on(PLANE, &rows, value, on_parent);
+        else hand_on(SPACE, &rows, value, on_parent);
     }
+    return 0;
+}
+
+static int tree_acceleration(const mbs_tree *t, double time, const double *y, char *memory, double *a,
+                             double *lambda)
+{
+    const mbs_mechanism *m = t->m;
+    size_t nv = (size_t)m->nv;
+    double *z = (double *)(void *)(memory + t->form.work_size), *out = z + t->nq + t->ns, base[6] = {0};
+    const double *v = y + m->np, *u = v + m->nv;
+    workspace w = open_work(t, memory);
+    mbs_context x = context_of(t, &w, time, u);
+    fit_joints(t, &w, y, v, 1, z, z + t->nq);
+    if (is_elsewhere(t, &w, z + t->nq)) return 1;
+    set_loads(t, &w, &x, base);
+    if (t->recursion->eliminate(t, w.state, w.pool)) return 1;
+    t->recursion->accelerate(t, base, w.state, w.pool, w.sdot);
+    body_accelerations(t, &w, base, out);
+    for (size_t i = 0; !lambda && i < nv; i++) {
+        if (!isfinite(out[i])) return 1; /* multipliers would tell */
+    }
+    if (lambda) {
+        if (!t->with_loads) forces_of(&x);
+        subtract_inertia(m, out, w.f);
+        if (multipliers(t, &x, w.f, lambda)) return 1;
+    }
+    if (a) memcpy(a, out, nv * sizeof *a);
     return 0;
 }
 
@@ -797,32 +866,12 @@ int mbs_tree_acceleration(const mbs_mechanism *m, double time, const double *y, 
 {
     const mbs_tree *t = m->tree;
     if (!t || t->nloop || m->friction) return 1;
-    size_t nz = (size_t)(t->nq + t->ns), nv = (size_t)m->nv;
-    char *memory = malloc(t->form.work_size + (nz + nv) * sizeof(double));
-    if (!memory) return -1;
-    double *z = (double *)(void *)(memory + t->form.work_size), *out = z + nz, base[6] = {0};
-    const double *v = y + m->np, *u = v + m->nv;
-    workspace w = open_work(t, memory);
-    mbs_context x = context_of(t, &w, time, u);
-    fit_joints(t, &w, y, v, z, z + t->nq);
-    int bad = is_elsewhere(t, &w, z + t->nq);
-    if (!bad) {
-        set_loads(t, &w, &x, base);
-        bad = t->recursion->eliminate(t, w.state, w.pool);
-    }
-    if (!bad) {
-        t->recursion->accelerate(t, base, w.state, w.pool, w.sdot);
-        body_accelerations(t, &w, base, out);
-        for (size_t i = 0; !lambda && i < nv; i++) bad |= !isfinite(out[i]); /* multipliers would tell */
-    }
-    if (!bad && lambda) {
-        if (!t->with_loads) forces_of(&x);
-        subtract_inertia(m, out, w.f);
-        bad = multipliers(t, &x, w.f, lambda);
-    }
-    if (!bad && a) memcpy(a, out, nv * sizeof *a);
-    free(memory);
-    return bad != 0;
+    mbs_data *d = mbs_take(m, 0); /* fresh pages for every call would take a seventh of it in long chains */
+    size_t more = (size_t)(t->nq + t->ns + m->nv) * sizeof(double);
+    if (!d->tree_work) d->tree_work = malloc(t->form.work_size + more);
+    int bad = d->tree_work ? tree_acceleration(t, time, y, d->tree_work, a, lambda) : -1;
+    mbs_give(m, d);
+    return bad;
 }
 
 /* ---- Projection -------------------------------------------------------------------------------------------- */
@@ -851,7 +900,7 @@ static int project(double time, double *q, double *s, void *work, void *user)
     normalize_all(t, q);
     for (int pass = 0; t->nloop; pass++) {
         mbs_context x = context_of(t, &w, time, NULL);
-        t->recursion->place(t, q, s, 0, w.state, w.pool);
+        t->recursion->place(t, q, s, 0, NULL, w.state, w.pool);
         poses_of(t, &w, q, s, 0);
         rows_of(t, &w, &x, LOOP_POSITION, w.lambda);
         double worst = largest(t->nloop_g, w.lambda);
@@ -1036,7 +1085,7 @@ static int lacks_inertia(const mbs_tree *t)
     if (!bad) {
         workspace w = open_work(t, work);
         from_absolute(0, t->m->p0, t->m->p0 + t->m->np, q, q + t->nq, work, (void *)t);
-        t->recursion->place(t, q, NULL, 0, w.state, w.pool);
+        t->recursion->place(t, q, NULL, 0, NULL, w.state, w.pool);
         bad = t->recursion->eliminate(t, w.state, w.pool);
     }
     free(q);

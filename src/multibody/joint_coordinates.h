@@ -38,9 +38,10 @@ int mbs_tree_acceleration(const mbs_mechanism *m, double t, const double *y, dou
 /* The recursion of a tree: walks over its links. state: n+1 states of the links; pool: S, U and factors, of lone bodies s'. */
 typedef struct mbs_recursion {
     /* Positions, velocities and inertias at (q, s), and the bias forces p of bodies without loads; s NULL: rest. only_poses: no inertias,
-     * no forces, and no lone bodies, whose coordinates are their poses. */
-    void (*place)(const mbs_tree *tree, const double *q, const double *s, int only_poses, void *state,
-                  double *pool);
+     * no forces, and no lone bodies, whose coordinates are their poses. known: where the bodies are, by number; then hinges take the
+     * orientations from there, and not from q. NULL: nobody knows. */
+    void (*place)(const mbs_tree *tree, const double *q, const double *s, int only_poses,
+                  const mbs_pose *known, void *state, double *pool);
     /* From the leaves to the ground: articulated inertias and bias forces. 1: a joint moves no inertia. */
     int (*eliminate)(const mbs_tree *tree, void *state, double *pool);
     /* The same with the factors of the last elimination, for other p and zeta = 0. */

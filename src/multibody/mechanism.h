@@ -65,6 +65,7 @@ struct mbs_row {
     int count; /* scalar rows */
     int nbody; /* bodies that take part; the ground may be among them */
     int body[4];
+    int system[3]; /* row of the system, -1: left out (redundant) */
     mbs_frame i, j;
     double a[3], b[3];       /* axes in i and j, body axes */
     mbs_coordinate q[2];     /* coordinate rows: factor[0] q[0] + factor[1] q[1] - c(t) */
@@ -72,12 +73,11 @@ struct mbs_row {
     double period;           /* of the residual, 0: none */
     int motion;              /* number of the expression c(t), -1: none */
     double radius;
-    int carrier;   /* carried rows: 0: their axes are those of i, 1: of j */
-    int joint;     /* it belongs to, -1: a driver */
-    int driver;    /* it belongs to, -1: none */
-    int first;     /* number of its first scalar row among all rows as described */
-    int system[3]; /* row of the system, -1: left out (redundant) */
-    int *place;    /* positions of the values in the pattern of G: [k][b][c], -1: none */
+    int carrier; /* carried rows: 0: their axes are those of i, 1: of j */
+    int joint;   /* it belongs to, -1: a driver */
+    int driver;  /* it belongs to, -1: none */
+    int first;   /* number of its first scalar row among all rows as described */
+    int *place;  /* positions of the values in the pattern of G: [k][b][c], -1: none */
 };
 
 extern const mbs_row_class mbs_row_coincide, mbs_row_carried, mbs_row_dot1, mbs_row_dot2, mbs_row_coordinate,
@@ -234,6 +234,7 @@ typedef struct mbs_data {
     unsigned sides;                         /* and these sides, in short */
     struct mbs_acceleration_solver *solver; /* of mbs_mechanism_acceleration, or NULL */
     int tried;                              /* 1: it was made, or cannot be */
+    void *tree_work;                        /* of mbs_tree_acceleration, or NULL */
 } mbs_data;
 
 enum { MBS_IDLE = 16 }; /* data objects that are kept for later, of each kind */
@@ -356,7 +357,10 @@ void mbs_point_position(const mbs_context *x, const mbs_frame *f, double *out);
 void mbs_point_velocity(const mbs_context *x, const mbs_frame *f, double *out);
 void mbs_point_bias(const mbs_context *x, const mbs_frame *f, double *out); /* acceleration at fixed v */
 /* An axis fixed in a body: itself, its derivative, its second one at fixed v. */
-void mbs_axis(const mbs_context *x, int body, const double *a, double *out);
+static inline void mbs_axis(const mbs_context *x, int body, const double *a, double *out)
+{
+    mbs_rotate(x->pose[body].A, a, out);
+}
 void mbs_axis_rate(const mbs_context *x, int body, const double *a, double *out);
 void mbs_axis_bias(const mbs_context *x, int body, const double *a, double *out);
 void mbs_separation(const mbs_context *x, const mbs_frame *i, const mbs_frame *j, double *d);
@@ -367,7 +371,13 @@ double mbs_distance_bias(const mbs_context *x, int body, const double *axis, con
                          const mbs_frame *j);
 /* Rows: adds the velocity row of w . (velocity of the point) and of n . (angular velocity of the body). */
 void mbs_row_of_point(const mbs_context *x, const mbs_frame *f, const double *w, double sign, double *row6);
-void mbs_row_of_rotation(const mbs_context *x, int body, const double *n, double sign, double *row6);
+static inline void mbs_row_of_rotation(const mbs_context *x, int body, const double *n, double sign,
+                                       double *row6)
+{
+    double b[3];
+    mbs_rotate_back(x->pose[body].A, n, b);
+    for (int k = 0; k < 3; k++) row6[3 + k] += sign * b[k];
+}
 void mbs_column(const double *C, int k, double *out); /* column k of a 3x3 */
 
 double mbs_coordinate_value(const mbs_context *x, const mbs_coordinate *q);

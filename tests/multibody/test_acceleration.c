@@ -2,6 +2,7 @@
 #include "mechanics.h"
 
 #include "linalg/least_squares.h"
+#include "multibody/joint_coordinates.h"
 
 /* ---- Help -------------------------------------------------------------------------------------------- */
 
@@ -62,7 +63,7 @@ static void solve_dense(const dae_mech *s, double t, const double *y, double *x)
     free(M);
 }
 
-/* Largest difference of accelerations and multipliers, relative to the largest of them. */
+/* Largest difference of accelerations and multipliers, relative to the largest of them; asked for together, and accelerations alone. */
 static double difference(const mbs_mechanism *c, double t, const double *y)
 {
     const dae_mech *s = &mbs_mechanism_system(c)->mech;
@@ -75,6 +76,8 @@ static double difference(const mbs_mechanism *c, double t, const double *y)
         worst = fmax(worst, fabs(x[i] - z[i]));
         size = fmax(size, fabs(x[i]));
     }
+    if (mbs_mechanism_acceleration(c, t, y, z, NULL, &err) < 0) fail_msg("%s", err.text);
+    for (int i = 0; i < s->nv; i++) worst = fmax(worst, fabs(x[i] - z[i]));
     free(x);
     free(z);
     return worst / size;
@@ -94,6 +97,26 @@ static void accelerations_of_chains_are_the_dense_ones(void **state)
         off = difference(c, 0, y);
         if (!(off < 1e-10))
             fail_msg("chain of %d, dimension %d: off by %g", length[k / 2], space[k % 2], off);
+        free(y);
+        mbs_mechanism_destroy(c);
+    }
+}
+
+/* Rods along x whose last one is turned about x: its joint is closed, but the axes of the hinge are apart. Their angles must be 1e-9 and
+ * less for what belongs to the tree. */
+static void a_hinge_with_its_axes_apart_is_not_of_the_tree(void **state)
+{
+    static const double angle[] = {0, 1e-12, 1e-6, 0.4};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        mbs_mechanism *c = chain(3, MBS_SPATIAL);
+        const dae_system *sys = mbs_mechanism_system(c);
+        double *y = calloc((size_t)dae_system_size(sys), sizeof *y), off;
+        for (int i = 0; i < 3; i++) y[7 * i] = i + 0.5, y[7 * i + 3] = 1;
+        y[17] = cos(angle[k] / 2), y[18] = sin(angle[k] / 2);
+        off = difference(c, 0, y);
+        if (!(off < 1e-10)) fail_msg("turned by %g: off by %g", angle[k], off);
+        assert_int_equal(mbs_tree_acceleration(c, 0, y, y, NULL), angle[k] > 1e-9);
         free(y);
         mbs_mechanism_destroy(c);
     }
@@ -161,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_of_chains_are_the_dense_ones),
+        cmocka_unit_test(a_hinge_with_its_axes_apart_is_not_of_the_tree),
         cmocka_unit_test(accelerations_of_the_library_are_the_dense_ones),
         cmocka_unit_test(accelerations_do_not_depend_on_those_before),
         cmocka_unit_test(singular_pose_gets_the_least_solution),

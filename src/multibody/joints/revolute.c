@@ -11,6 +11,13 @@ static dae_status build(mbs_builder *b, mbs_joint_data *j)
 
 /* ---- Relative motion: q the angle about h ------------------------------------------------------------------ */
 
+/* The axis on the body. */
+static void set(const mbs_mechanism *m, const mbs_joint_data *j, int from, mbs_link *k)
+{
+    (void)m;
+    mbs_column(from ? j->i.C : j->j.C, 2, k->other);
+}
+
 static void place(const mbs_link *k, const double *parent, const double *q, double *A, double *slide)
 {
     (void)slide;
@@ -52,6 +59,7 @@ static void rates(const mbs_link *k, const mbs_fit *x, double *s)
 }
 
 const mbs_relative mbs_relative_turn = {.dof = 1,
+                                        .set = set,
                                         .place = place,
                                         .columns = columns,
                                         .quaternion = quaternion,
