@@ -36,6 +36,9 @@ void mbs_model_destroy(mbs_model *m)
     free(m->driver);
     free(m->sensor);
     free(m->event);
+    free(m->body_index.number);
+    free(m->point_index.number);
+    free(m->joint_index.number);
     dae_arena_destroy(m->arena);
     free(m);
 }
@@ -53,16 +56,77 @@ void mbs_model_set_gravity(mbs_model *m, double x, double y, double z)
     m->gravity[2] = z;
 }
 
+static void *starved(mbs_model *m)
+{
+    if (!m->first.status) dae_fail(&m->first, DAE_ERR_MEMORY, NAN, "out of memory");
+    return NULL;
+}
+
+/* ---- Numbers by name ------------------------------------------------------------------------------------- */
+
+const char *mbs_name_at(const void *list, int i, size_t size)
+{
+    const char *name;
+    memcpy(&name, (const char *)list + (size_t)i * size, sizeof name);
+    return name;
+}
+
+static unsigned hash_of(const char *name)
+{
+    unsigned h = 2166136261u; /* FNV-1a */
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
+    return h;
+}
+
+/* Where the first item of that name stands in the table, or the free place where it would. */
+static int *place_of(const mbs_index *x, const char *name, const void *list, size_t size)
+{
+    unsigned k = hash_of(name) & (x->room - 1);
+    while (x->number[k] && strcmp(mbs_name_at(list, x->number[k] - 1, size), name) != 0)
+        k = (k + 1) & (x->room - 1);
+    return &x->number[k];
+}
+
+static void enter(mbs_index *x, const void *list, int i, size_t size)
+{
+    const char *name = mbs_name_at(list, i, size);
+    int *place = name ? place_of(x, name, list, size) : NULL;
+    if (place && !*place) *place = i + 1;
+}
+
+/* The last of count items has its name now. */
+static void enter_last(mbs_model *m, mbs_index *x, const void *list, int count, size_t size)
+{
+    if (2 * (unsigned)count > x->room) { /* at most half full */
+        unsigned room = x->room ? x->room : 8;
+        while (room < 2 * (unsigned)count) room *= 2;
+        int *number = calloc(room, sizeof *number);
+        if (!number) {
+            starved(m);
+            return;
+        }
+        free(x->number);
+        *x = (mbs_index){number, room};
+        for (int i = 0; i < count - 1; i++) enter(x, list, i, size);
+    }
+    enter(x, list, count - 1, size);
+}
+
+/* From 0 on; -1: there is none. */
+static int find(const mbs_index *x, const char *name, const void *list, size_t size)
+{
+    return name && x->room ? *place_of(x, name, list, size) - 1 : -1;
+}
+
+/* ---- Building ---------------------------------------------------------------------------------------------- */
+
 /* Room for one more item: the new one, zeroed; NULL: out of memory (remembered). */
 static void *more(mbs_model *m, void *list, int *count, size_t size)
 {
     void **items = list;
     if ((*count & (*count - 1)) == 0) { /* doubled at 1, 2, 4, ... */
         void *longer = realloc(*items, (*count ? 2 * (size_t)*count : 1) * size);
-        if (!longer) {
-            if (!m->first.status) dae_fail(&m->first, DAE_ERR_MEMORY, NAN, "out of memory");
-            return NULL;
-        }
+        if (!longer) return starved(m);
         *items = longer;
     }
     void *item = (char *)*items + (size_t)*count * size;
@@ -89,6 +153,7 @@ int mbs_model_add_body(mbs_model *m, const mbs_body *body)
     *x = *body;
     x->name = mbs_copy_text(m, body->name);
     x->fix = mbs_copy_text(m, body->fix);
+    enter_last(m, &m->body_index, m->body, m->nbody, sizeof *x);
     return m->nbody;
 }
 
@@ -112,6 +177,7 @@ int mbs_model_add_point(mbs_model *m, const mbs_point *point)
     if (!x) return -1;
     *x = *point;
     x->name = mbs_copy_text(m, point->name);
+    enter_last(m, &m->point_index, m->point, m->npoint, sizeof *x);
     return m->npoint - 1;
 }
 
@@ -129,6 +195,7 @@ int mbs_model_add_joint(mbs_model *m, const mbs_joint *joint)
     if (!x) return -1;
     *x = *joint;
     x->name = mbs_copy_text(m, joint->name);
+    enter_last(m, &m->joint_index, m->joint, m->njoint, sizeof *x);
     x->type = mbs_copy_text(m, joint->type);
     x->point_a = mbs_copy_text(m, joint->point_a);
     x->point_b = mbs_copy_text(m, joint->point_b);
@@ -238,32 +305,27 @@ mbs_model *mbs_model_copy(const mbs_model *m)
 
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
-#define FIND(list, count)                                                      \
-    for (int i = 0; i < (count); i++) {                                        \
-        if ((list)[i].name && name && !strcmp((list)[i].name, name)) return i; \
-    }                                                                          \
-    return -1
-
 int mbs_find_body(const mbs_model *m, const char *name)
 {
     if (name && !strcmp(name, "ground")) return 0;
-    for (int i = 0; i < m->nbody; i++) {
-        if (m->body[i].name && name && !strcmp(m->body[i].name, name)) return i + 1;
-    }
-    return -1;
+    int k = find(&m->body_index, name, m->body, sizeof *m->body);
+    return k < 0 ? -1 : k + 1;
 }
 
 int mbs_find_point(const mbs_model *m, const char *name)
 {
-    FIND(m->point, m->npoint);
+    return find(&m->point_index, name, m->point, sizeof *m->point);
 }
 
 int mbs_find_joint(const mbs_model *m, const char *name)
 {
-    FIND(m->joint, m->njoint);
+    return find(&m->joint_index, name, m->joint, sizeof *m->joint);
 }
 
 int mbs_find_parameter(const mbs_model *m, const char *name)
 {
-    FIND(m->parameter, m->nparameter);
+    for (int i = 0; i < m->nparameter; i++) {
+        if (m->parameter[i].name && name && !strcmp(m->parameter[i].name, name)) return i;
+    }
+    return -1;
 }

@@ -28,6 +28,12 @@ typedef struct mbs_variable {
     const char *name, *text;
 } mbs_variable;
 
+/* Numbers of named items, by name: a hash table, free places are 0. */
+typedef struct mbs_index {
+    int *number; /* from 1 on */
+    unsigned room;
+} mbs_index;
+
 struct mbs_model {
     dae_arena *arena;
     const char *name, *doc;
@@ -43,6 +49,7 @@ struct mbs_model {
     mbs_driver *driver;
     mbs_sensor *sensor;
     mbs_event *event;
+    mbs_index body_index, point_index, joint_index;
     int nparameter, nvariable, nbody, nshape, npoint, njoint, nforce, ndriver, nsensor, nevent;
     mbs_simulation simulation;
     dae_error first; /* the first error of building; status 0: none */
@@ -53,6 +60,8 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
                                 int nsetting, dae_error *err);
 mbs_model *mbs_model_copy(const mbs_model *m); /* NULL: out of memory */
 const char *mbs_copy_text(mbs_model *m, const char *text);
+const char *mbs_name_at(const void *list, int i,
+                        size_t size);                    /* of a list whose items begin with their names */
 int mbs_find_body(const mbs_model *m, const char *name); /* number, -1: none; "ground" is 0 */
 int mbs_find_point(const mbs_model *m, const char *name);
 int mbs_find_joint(const mbs_model *m, const char *name);

@@ -12,8 +12,7 @@ void mbs_nearest_name(const char *name, const void *list, int count, size_t size
     size_t used = 0;
     words[0] = 0;
     for (int i = 0; i < count && used < sizeof words - 70; i++) {
-        const char *word;
-        memcpy(&word, (const char *)list + (size_t)i * size, sizeof word);
+        const char *word = mbs_name_at(list, i, size);
         if (word) used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? "|" : "", word);
     }
     dae_nearest_word(name, words, out, room);
@@ -27,13 +26,6 @@ static int is_name(const char *s)
             return 0;
     }
     return 1;
-}
-
-static const char *name_at(const void *list, int i, size_t size)
-{
-    const char *name;
-    memcpy(&name, (const char *)list + (size_t)i * size, sizeof name);
-    return name;
 }
 
 typedef struct numbered {
@@ -52,7 +44,7 @@ static int by_name(const void *x, const void *y)
 static numbered *sorted_names(const void *list, int count, size_t size)
 {
     numbered *all = count > 0 ? malloc((size_t)count * sizeof *all) : NULL;
-    for (int i = 0; all && i < count; i++) all[i] = (numbered){name_at(list, i, size), i};
+    for (int i = 0; all && i < count; i++) all[i] = (numbered){mbs_name_at(list, i, size), i};
     if (all) qsort(all, (size_t)count, sizeof *all, by_name);
     return all;
 }
@@ -61,7 +53,7 @@ static numbered *sorted_names(const void *list, int count, size_t size)
 static dae_status check_names(mbs_builder *b, const char *section, const void *list, int count, size_t size)
 {
     for (int i = 0; i < count; i++) {
-        const char *name = name_at(list, i, size);
+        const char *name = mbs_name_at(list, i, size);
         snprintf(b->path, sizeof b->path, "%s[%d].name", section, i);
         if (!is_name(name))
             return mbs_wrong(b, "\"%s\" is no name (letters, digits and _, not a digit first)",
@@ -81,7 +73,7 @@ static dae_status check_names(mbs_builder *b, const char *section, const void *l
     free(all);
     if (again < 0) return DAE_OK;
     snprintf(b->path, sizeof b->path, "%s[%d].name", section, again);
-    return mbs_wrong(b, "\"%s\" is also the name of %s[%d]", name_at(list, again, size), section, first);
+    return mbs_wrong(b, "\"%s\" is also the name of %s[%d]", mbs_name_at(list, again, size), section, first);
 }
 
 /* Signals are told apart by these. */
