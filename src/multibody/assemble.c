@@ -8,6 +8,7 @@
 #include "core/number.h"
 #include "linalg/least_squares.h"
 #include "multibody/sparse_least.h"
+#include "multibody/sparse_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,11 @@ typedef struct assembly {
     const mbs_mechanism *m;
     double t;
     const unsigned char *fixed; /* 2*nv: positions, velocities; NULL: none */
-    double *g, *G, *A, *b;
-    int starved; /* 1: memory ran out in a step */
+    mbs_sparse_rows G;
+    double *g, *c, *b, *d, *work; /* nrow; rows; rows+nv; nv; nv: other velocities */
+    int *colptr, *rowind;         /* the columns of G that are not fixed, */
+    double *value;                /* and their values */
+    int starved;                  /* 1: memory ran out in a step */
 } assembly;
 
 /* ---- Small steps ------------------------------------------------------------------------------------- */
@@ -47,33 +51,60 @@ void mbs_move(const mbs_mechanism *m, const double *d, double factor, double *p)
     }
 }
 
-/* Least d with G d = b, fixed columns left at 0; b (nrow) -> d (nv). */
-static int least_step(assembly *x, int part, double *d)
+/* The first `rows` rows of G by columns, without fixed ones; how many columns. */
+static int free_columns(assembly *x, int rows, const unsigned char *fixed)
 {
-    const mbs_mechanism *m = x->m;
-    int nrow = m->nrow, nv = m->nv, n = 0;
-    for (int c = 0; c < nv; c++) {
-        if (x->fixed && x->fixed[part * nv + c]) continue;
-        memcpy(x->A + (size_t)n++ * (size_t)nrow, x->G + (size_t)c * (size_t)nrow,
-               (size_t)nrow * sizeof *x->A);
+    const mbs_sparse_rows *G = &x->G;
+    int n = 0, nv = x->m->nv, *number = x->rowind + G->room, *next = x->colptr + 1;
+    for (int c = 0; c < nv; c++) number[c] = fixed && fixed[c] ? -1 : n++;
+    memset(x->colptr, 0, (size_t)(nv + 2) * sizeof *x->colptr);
+    for (int k = 0; k < G->first[rows]; k++) {
+        if (number[G->column[k]] >= 0) next[number[G->column[k]] + 1]++;
     }
+    for (int c = 0; c < n; c++) next[c + 1] += next[c];
+    for (int i = 0; i < rows; i++) {
+        for (int k = G->first[i]; k < G->first[i + 1]; k++) {
+            int c = number[G->column[k]];
+            if (c < 0) continue;
+            x->rowind[next[c]] = i;
+            x->value[next[c]++] = G->value[k];
+        }
+    }
+    return n; /* every `next` has arrived where the next column begins */
+}
+
+/* b -> d by dense factors: few rows, or rows that depend on each other. */
+static int dense_step(assembly *x, int rows, int n)
+{
+    double *A = calloc((size_t)rows * (size_t)n, sizeof *A);
+    int rank = -1;
+    for (int c = 0; A && c < n; c++) {
+        for (int k = x->colptr[c]; k < x->colptr[c + 1]; k++)
+            A[(size_t)c * (size_t)rows + (size_t)x->rowind[k]] = x->value[k];
+    }
+    if (A) rank = dae_least_squares(rows, n, A, x->b, RANK);
+    free(A);
+    if (rank == -1) x->starved = 1;
+    return rank < 0;
+}
+
+/* x->d: least with the first `rows` rows of G d = x->b, 0 in fixed columns (nv; NULL: none). != 0: there is none. */
+static int least_step(assembly *x, int rows, const unsigned char *fixed)
+{
+    int n = free_columns(x, rows, fixed);
     if (n == 0) return -1;
-    if (mbs_sparse_least(nrow, n, x->A, x->b)) {
-        int rank = dae_least_squares(nrow, n, x->A, x->b, RANK);
-        if (rank == -1) x->starved = 1;
-        if (rank < 0) return -1;
-    }
+    if (mbs_sparse_least(rows, n, x->colptr, x->rowind, x->value, x->b) && dense_step(x, rows, n)) return -1;
     n = 0;
-    for (int c = 0; c < nv; c++) d[c] = x->fixed && x->fixed[part * nv + c] ? 0 : x->b[n++];
+    for (int c = 0; c < x->m->nv; c++) x->d[c] = fixed && fixed[c] ? 0 : x->b[n++];
     return 0;
 }
 
 /* g, G and, if wanted, gI at (t, p); the largest |g|. */
-static double rows_at(const assembly *x, const double *p, double *gI)
+static double rows_at(assembly *x, const double *p, double *gI)
 {
     mbs_context c = mbs_begin(x->m, x->t, p, NULL);
-    memset(x->G, 0, (size_t)x->m->nrow * (size_t)x->m->nv * sizeof *x->G);
-    mbs_all_rows(&c, x->g, x->G, gI, NULL);
+    mbs_all_rows(&c, x->g, NULL, gI, NULL);
+    mbs_sparse_rows_set(&c, &x->G);
     mbs_end(&c);
     double worst = 0;
     for (int i = 0; i < x->m->nrow; i++) worst = fabs(x->g[i]) > worst ? fabs(x->g[i]) : worst;
@@ -101,11 +132,11 @@ static const char *worst_joint(const mbs_mechanism *m, const double *g, double *
 static dae_status positions(assembly *x, double *p, dae_error *err)
 {
     const mbs_mechanism *m = x->m;
-    double worst = rows_at(x, p, NULL), last = INFINITY, *d = x->b + m->nrow + m->nv;
+    double worst = rows_at(x, p, NULL), last = INFINITY, *d = x->d;
     for (int k = 0; k < max_iterations && worst > TOLERANCE; k++) {
         if (worst <= ACCEPTABLE && worst > 0.5 * last) break; /* rounding */
         for (int i = 0; i < m->nrow; i++) x->b[i] = -x->g[i];
-        if (least_step(x, 0, d)) break;
+        if (least_step(x, m->nrow, x->fixed)) break;
         double largest = 0;
         for (int c = 0; c < m->nv; c++) largest = fabs(d[c]) > largest ? fabs(d[c]) : largest;
         if (!isfinite(largest)) break;
@@ -141,55 +172,34 @@ static const mbs_coordinate *main_coordinate(const mbs_joint_data *j)
     return j->main == MBS_ANGLE ? &j->angle : j->main == MBS_SLIDE ? &j->slide : &j->length;
 }
 
-/* All rows at p: B v = c, (nrow + speeds) x nv column-major. */
-static void velocity_rows(assembly *x, const double *p, double *B, double *c)
+/* All rows at p: G v = c. */
+static void velocity_rows(assembly *x, const double *p)
 {
     const mbs_mechanism *m = x->m;
-    size_t rows = (size_t)(m->nrow + speed_count(x)), at = (size_t)m->nrow;
-    double *gI = c, *row = B + rows * (size_t)m->nv;
-    rows_at(x, p, gI);
-    for (int i = 0; i < m->nrow; i++) {
-        c[i] = -gI[i];
-        for (int k = 0; k < m->nv; k++)
-            B[(size_t)k * rows + (size_t)i] = x->G[(size_t)k * (size_t)m->nrow + (size_t)i];
-    }
+    int at = m->nrow;
+    rows_at(x, p, x->c);
+    for (int i = 0; i < m->nrow; i++) x->c[i] = -x->c[i];
     mbs_context y = mbs_begin(m, x->t, p, NULL);
     for (int k = 0; x->fixed && k < m->njoint; k++) {
         if (!m->joint[k].model->has_speed) continue;
-        memset(row, 0, (size_t)m->nv * sizeof *row);
-        mbs_coordinate_vector(&y, main_coordinate(&m->joint[k]), row);
-        for (int i = 0; i < m->nv; i++) B[(size_t)i * rows + at] = row[i];
-        c[at++] = m->joint[k].model->speed;
+        mbs_sparse_rows_add(&y, main_coordinate(&m->joint[k]), &x->G);
+        x->c[at++] = m->joint[k].model->speed;
     }
     mbs_end(&y);
 }
 
-/* v becomes the nearest that satisfies the rows; fixed columns stay (NULL: none). The largest residual, its row in *worst. */
-static double nearest(assembly *x, const double *B, const double *c, const unsigned char *fixed, double *work,
-                      double *v, int *worst)
+/* v becomes the nearest that satisfies the rows; fixed ones (nv; NULL: none) stay. The largest residual, its row in *worst. */
+static double nearest(assembly *x, const unsigned char *fixed, double *v, int *worst)
 {
-    const mbs_mechanism *m = x->m;
-    int rows = m->nrow + speed_count(x), n = 0;
-    double *A = work, *b = A + (size_t)rows * (size_t)m->nv, largest = 0;
+    double largest = 0;
     for (int pass = 0; pass < 2; pass++) {
         largest = *worst = 0;
-        for (int i = 0; i < rows; i++) {
-            b[i] = c[i];
-            for (int k = 0; k < m->nv; k++) b[i] -= B[(size_t)k * (size_t)rows + (size_t)i] * v[k];
-            if (fabs(b[i]) > largest) largest = fabs(b[i]), *worst = i;
+        for (int i = 0; i < x->G.rows; i++) {
+            x->b[i] = mbs_sparse_rows_subtract(&x->G, i, v, x->c[i]);
+            if (fabs(x->b[i]) > largest) largest = fabs(x->b[i]), *worst = i;
         }
-        if (pass == 1 || largest <= TOLERANCE) break;
-        n = 0;
-        for (int k = 0; k < m->nv; k++) {
-            if (fixed && fixed[m->nv + k]) continue;
-            memcpy(A + (size_t)n++ * (size_t)rows, B + (size_t)k * (size_t)rows, (size_t)rows * sizeof *A);
-        }
-        if (n == 0) break;
-        int rank = mbs_sparse_least(rows, n, A, b) ? dae_least_squares(rows, n, A, b, RANK) : n;
-        x->starved |= rank == -1;
-        if (rank < 0) break;
-        n = 0;
-        for (int k = 0; k < m->nv; k++) v[k] += fixed && fixed[m->nv + k] ? 0 : b[n++];
+        if (pass == 1 || largest <= TOLERANCE || least_step(x, x->G.rows, fixed)) break;
+        for (int k = 0; k < x->m->nv; k++) v[k] += x->d[k];
     }
     return largest;
 }
@@ -203,13 +213,12 @@ static const char *velocity_name(const mbs_mechanism *m, int c)
 }
 
 /* What is given and does not go together: a speed of a joint, or the fixed velocity that would move most if it were free. */
-static dae_status contradiction(assembly *x, const double *B, const double *c, double *work, const double *v,
-                                double *free, double residual, int worst, dae_error *err)
+static dae_status contradiction(assembly *x, const double *v, double residual, int worst, dae_error *err)
 {
     const mbs_mechanism *m = x->m;
     int which = -1, row;
-    memcpy(free, v, (size_t)m->nv * sizeof *free);
-    int still = nearest(x, B, c, NULL, work, free, &row) > ACCEPTABLE;
+    double *free = memcpy(x->work, v, (size_t)m->nv * sizeof *v);
+    int still = nearest(x, NULL, free, &row) > ACCEPTABLE;
     for (int k = 0; k < m->nv && !still; k++) {
         if (!x->fixed || !x->fixed[m->nv + k]) continue;
         if (which < 0 || fabs(free[k] - v[k]) > fabs(free[which] - v[which])) which = k;
@@ -237,18 +246,12 @@ static dae_status contradiction(assembly *x, const double *B, const double *c, d
 static dae_status velocities(assembly *x, const double *p, double *v, dae_error *err)
 {
     const mbs_mechanism *m = x->m;
-    size_t rows = (size_t)(m->nrow + speed_count(x)), nv = (size_t)m->nv, most = rows > nv ? rows : nv;
-    double *B = calloc(2 * rows * nv + nv + rows + most + nv + 8, sizeof *B), size = 1;
-    if (!B) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    double *c = B + rows * nv + nv, *free_v = c + rows, *work = free_v + nv;
+    double size = 1;
     int worst;
-    velocity_rows(x, p, B, c);
-    double residual = nearest(x, B, c, x->fixed, work, v, &worst);
+    velocity_rows(x, p);
+    double residual = nearest(x, x->fixed ? x->fixed + m->nv : NULL, v, &worst);
     for (int k = 0; k < m->nv; k++) size = fabs(v[k]) > size ? fabs(v[k]) : size;
-    dae_status s = DAE_OK;
-    if (!(residual <= ACCEPTABLE * size)) s = contradiction(x, B, c, work, v, free_v, residual, worst, err);
-    free(B);
-    return s;
+    return residual <= ACCEPTABLE * size ? DAE_OK : contradiction(x, v, residual, worst, err);
 }
 
 /* 1: y satisfies all rows as it is; found row by row, since large mechanisms are mostly described so. */
@@ -277,28 +280,36 @@ static int is_assembled(const mbs_mechanism *m, double t, const double *y)
     return worst <= TOLERANCE;
 }
 
+static int create(assembly *x)
+{
+    int speeds = speed_count(x);
+    size_t nrow = (size_t)x->m->nrow, nv = (size_t)x->m->nv, rows = nrow + (size_t)speeds;
+    if (!mbs_sparse_rows_create(x->m, speeds, &x->G)) return 0;
+    size_t room = (size_t)x->G.room;
+    x->g = malloc((nrow + 2 * rows + 3 * nv + room) * sizeof *x->g);
+    x->colptr = malloc((2 * nv + room + 2) * sizeof *x->colptr);
+    if (!x->g || !x->colptr) return 0;
+    x->c = x->g + nrow;
+    x->d = x->c + rows;
+    x->work = x->d + nv;
+    x->value = x->work + nv;
+    x->b = x->value + room; /* rows+nv */
+    x->rowind = x->colptr + nv + 2;
+    return 1;
+}
+
 dae_status mbs_assemble(const mbs_mechanism *m, double t, double *y, const unsigned char *fixed,
                         dae_error *err)
 {
-    size_t nrow = (size_t)m->nrow, nv = (size_t)m->nv;
     assembly x = {.m = m, .t = t, .fixed = fixed};
-    if (!speed_count(&x) && (!nrow || is_assembled(m, t, y))) return DAE_OK;
-    x.g = malloc((nrow + 1) * sizeof *x.g);
-    x.G = malloc((nrow * nv + 1) * sizeof *x.G);
-    x.A = malloc((nrow * nv + 1) * sizeof *x.A);
-    x.b = malloc((2 * nrow + 2 * nv + nv) * sizeof *x.b);
-    dae_status s;
-    if (!x.g || !x.G || !x.A || !x.b) {
-        s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    } else {
-        s = positions(&x, y, err);
-        if (!s) s = velocities(&x, y, y + m->np, err);
-        if (x.starved) s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-    }
+    if (!speed_count(&x) && (!m->nrow || is_assembled(m, t, y))) return DAE_OK;
+    dae_status s = create(&x) ? DAE_OK : dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    if (!s) s = positions(&x, y, err);
+    if (!s) s = velocities(&x, y, y + m->np, err);
+    if (x.starved) s = dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    mbs_sparse_rows_destroy(&x.G);
     free(x.g);
-    free(x.G);
-    free(x.A);
-    free(x.b);
+    free(x.colptr);
     return s;
 }
 

@@ -15,32 +15,19 @@ typedef struct least {
     dae_arena *arena;
     dae_saddle_spec spec;
     dae_saddle *saddle;
-    double *one, *G, *x, *r; /* M, values of A; solution and residual, n+rows each */
+    const double *G;     /* values of A */
+    double *one, *x, *r; /* M; solution and residual, n+rows each */
 } least;
 
-/* The pattern of A; 0: no memory. */
-static int set_pattern(least *s, const double *A)
+/* The pattern of the saddle-point matrix; 0: no memory. */
+static int set_pattern(least *s, const int *colptr, const int *rowind)
 {
-    size_t all = (size_t)s->rows * (size_t)s->n, count = 0;
-    for (size_t k = 0; k < all; k++) count += A[k] != 0;
-    int *colptr = dae_arena_ints(s->arena, (size_t)s->n + 1), *rowind = dae_arena_ints(s->arena, count + 1);
-    int *block = dae_arena_ints(s->arena, (size_t)s->n), nz = 0;
+    int *block = dae_arena_ints(s->arena, (size_t)s->n);
     s->one = dae_arena_reals(s->arena, (size_t)s->n);
-    s->G = dae_arena_reals(s->arena, count + 1);
     s->x = dae_arena_reals(s->arena, (size_t)(s->n + s->rows));
     s->r = dae_arena_reals(s->arena, (size_t)(s->n + s->rows));
     if (dae_arena_failed(s->arena)) return 0;
-    for (int c = 0; c < s->n; c++, A += s->rows) {
-        block[c] = 1;
-        s->one[c] = 1;
-        colptr[c] = nz;
-        for (int i = 0; i < s->rows; i++) {
-            if (A[i] == 0) continue;
-            rowind[nz] = i;
-            s->G[nz++] = A[i];
-        }
-    }
-    colptr[s->n] = nz;
+    for (int c = 0; c < s->n; c++) block[c] = 1, s->one[c] = 1;
     s->spec = (dae_saddle_spec){.mode = "sparse_lu",
                                 .nv = s->n,
                                 .nl = s->rows,
@@ -98,11 +85,11 @@ static int solve(const least *s, double *b)
     return 0;
 }
 
-int mbs_sparse_least(int rows, int n, const double *A, double *b)
+int mbs_sparse_least(int rows, int n, const int *colptr, const int *rowind, const double *A, double *b)
 {
-    least s = {.rows = rows, .n = n};
+    least s = {.rows = rows, .n = n, .G = A};
     if (rows < fewest || rows > n || !(s.arena = dae_arena_create())) return 1;
-    int bad = !set_pattern(&s, A) || !(s.saddle = dae_saddle_create(&s.spec, s.arena, NULL)) ||
+    int bad = !set_pattern(&s, colptr, rowind) || !(s.saddle = dae_saddle_create(&s.spec, s.arena, NULL)) ||
               dae_saddle_anchor(s.saddle, s.one, s.G, NULL) ||
               dae_saddle_factor(s.saddle, s.one, s.G, NULL) || !are_independent(&s) || solve(&s, b);
     dae_saddle_destroy(s.saddle);

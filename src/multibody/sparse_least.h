@@ -5,8 +5,8 @@
 #ifndef MBS_SPARSE_LEAST_H
 #define MBS_SPARSE_LEAST_H
 
-/* A: rows x n, column-major; not changed. b (rows) -> d (n) where it is done. 0: done; 1: too small for it to pay, or the rows
+/* A: rows x n, in compressed columns, rows ascending; not changed. b (rows) -> d (n) where it is done. 0: done; 1: too small for it to pay, or the rows
  * depend on each other, or there is no memory: the dense way has to tell. */
-int mbs_sparse_least(int rows, int n, const double *A, double *b);
+int mbs_sparse_least(int rows, int n, const int *colptr, const int *rowind, const double *A, double *b);
 
 #endif

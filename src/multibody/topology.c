@@ -1,6 +1,6 @@
 /* Topology: spanning tree over the bodies, joints that close loops, redundant constraints. */
 #include "linalg/svd.h"
-#include "multibody/mechanism.h"
+#include "multibody/sparse_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,78 +130,170 @@ dae_status mbs_build_tree(mbs_builder *b)
  * with its largest entry that is left as pivot, so that rows of far bodies do not meet; what is left of a row is never less
  * than what Gram-Schmidt leaves. */
 typedef struct span {
-    int nrow, nv, n, many;
-    const double *G;           /* nrow*nv column-major */
-    double *basis;             /* n rows of nv, and room for one */
-    int *list, *pivot, *count; /* many: entries of each row */
+    int nv, n, many;
+    const mbs_sparse_rows *G;
+    double *basis; /* few: n rows of nv */
+    double *x;     /* nv: the row that is looked at */
+    /* many: entries of the row that is looked at (sorted once it is reduced), which they are, and the rows of the basis that are still to
+     * be subtracted, the smallest number first (a heap) */
+    int *entry, entries, *waiting, nwaiting;
+    unsigned char *seen;
+    int *first, *pivot,
+        *owner; /* of the basis: entries of row i, its pivot; row whose pivot is column c, -1: none */
+    int *column, room, starved; /* starved: no memory for entries */
+    double *value;
 } span;
 
-/* Row `row` of G to x; its square. */
-static double row_of(const span *s, int row, double *x)
+static int by_number(const void *x, const void *y)
+{
+    return *(const int *)x - *(const int *)y;
+}
+
+static void wait_for(span *s, int row)
+{
+    int k = s->nwaiting++;
+    for (; k > 0 && s->waiting[(k - 1) / 2] > row; k = (k - 1) / 2) s->waiting[k] = s->waiting[(k - 1) / 2];
+    s->waiting[k] = row;
+}
+
+static int next_waiting(span *s)
+{
+    int first = s->waiting[0], last = s->waiting[--s->nwaiting], k = 0;
+    for (int son; (son = 2 * k + 1) < s->nwaiting; k = son) {
+        if (son + 1 < s->nwaiting && s->waiting[son + 1] < s->waiting[son]) son++;
+        if (s->waiting[son] >= last) break;
+        s->waiting[k] = s->waiting[son];
+    }
+    s->waiting[k] = last;
+    return first;
+}
+
+/* x[c] may be there. */
+static void see(span *s, int c)
+{
+    if (s->seen[c]) return;
+    s->seen[c] = 1;
+    s->entry[s->entries++] = c;
+    if (s->owner[c] >= 0) wait_for(s, s->owner[c]);
+}
+
+/* x becomes zero. */
+static void clear(span *s)
+{
+    if (!s->many) memset(s->x, 0, (size_t)s->nv * sizeof *s->x);
+    for (int k = 0; k < s->entries; k++) s->x[s->entry[k]] = s->seen[s->entry[k]] = 0;
+    s->entries = s->nwaiting = 0;
+}
+
+/* x becomes row `row` of G; its square. */
+static double take_row(span *s, int row)
 {
     double norm = 0;
-    for (int c = 0; c < s->nv; c++) {
-        x[c] = s->G[(size_t)c * (size_t)s->nrow + (size_t)row];
-        norm += x[c] * x[c];
+    clear(s);
+    for (int k = s->G->first[row]; k < s->G->first[row + 1]; k++) {
+        double value = s->G->value[k];
+        s->x[s->G->column[k]] = value;
+        if (s->many) see(s, s->G->column[k]);
+        norm += value * value;
     }
     return norm;
 }
 
-/* What is left of x outside of the span; its square. */
-static double reduce(const span *s, double *x)
+static void reduce_by_projection(span *s)
 {
     size_t nv = (size_t)s->nv;
-    double left = 0;
-    for (int pass = 0; pass < 2 && !s->many; pass++) {
+    for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < s->n; i++) {
             const double *q = s->basis + (size_t)i * nv;
             double dot = 0;
-            for (size_t c = 0; c < nv; c++) dot += q[c] * x[c];
-            for (size_t c = 0; c < nv; c++) x[c] -= dot * q[c];
+            for (size_t c = 0; c < nv; c++) dot += q[c] * s->x[c];
+            for (size_t c = 0; c < nv; c++) s->x[c] -= dot * q[c];
         }
     }
-    for (int i = 0; i < s->n && s->many;
-         i++) { /* in their order: an earlier row has entries where later ones have their pivots */
-        const double *q = s->basis + (size_t)i * nv;
-        const int *at = s->list + (size_t)i * nv;
-        double factor = x[s->pivot[i]];
+}
+
+/* In the order of the basis: an earlier row has entries where later ones have their pivots. */
+static void reduce_by_elimination(span *s)
+{
+    while (s->nwaiting) {
+        int i = next_waiting(s);
+        double factor = s->x[s->pivot[i]];
         if (factor == 0) continue;
-        for (int j = 0; j < s->count[i]; j++) x[at[j]] -= factor * q[at[j]];
-        x[s->pivot[i]] = 0;
+        for (int k = s->first[i]; k < s->first[i + 1]; k++) {
+            see(s, s->column[k]);
+            s->x[s->column[k]] -= factor * s->value[k];
+        }
+        s->x[s->pivot[i]] = 0;
     }
-    for (size_t c = 0; c < nv; c++) left += x[c] * x[c];
+    qsort(s->entry, (size_t)s->entries, sizeof *s->entry, by_number);
+}
+
+/* What is left of x outside of the span; its square. */
+static double reduce(span *s)
+{
+    double left = 0;
+    if (s->many) reduce_by_elimination(s);
+    else reduce_by_projection(s);
+    int count = s->many ? s->entries : s->nv;
+    for (int k = 0; k < count; k++) {
+        double x = s->x[s->many ? s->entry[k] : k];
+        left += x * x;
+    }
     return left;
 }
 
-/* The reduced row behind the basis becomes one of it; left: its square. */
+/* Room for so many entries more. */
+static int make_room(span *s, int more)
+{
+    int used = s->first[s->n], room = s->room;
+    if (used + more <= room) return 1;
+    room = used + more + room / 2;
+    int *column = realloc(s->column, (size_t)room * sizeof *column);
+    if (column) s->column = column;
+    double *value = realloc(s->value, (size_t)room * sizeof *value);
+    if (value) s->value = value;
+    s->starved |= !column || !value;
+    if (column && value) s->room = room;
+    return column && value;
+}
+
+/* The reduced row becomes one of the basis; left: its square. */
 static void extend(span *s, double left)
 {
-    size_t nv = (size_t)s->nv, best = 0;
-    double *x = s->basis + (size_t)s->n * nv;
-    for (size_t c = 0; c < nv; c++) {
-        if (fabs(x[c]) > fabs(x[best])) best = c;
+    if (!s->many) {
+        double scale = 1 / sqrt(left), *q = s->basis + (size_t)s->n++ * (size_t)s->nv;
+        for (int c = 0; c < s->nv; c++) q[c] = s->x[c] * scale;
+        return;
     }
-    double scale = 1 / (s->many ? x[best] : sqrt(left));
-    int *at = s->many ? s->list + (size_t)s->n * nv : NULL, entries = 0;
-    for (size_t c = 0; c < nv; c++) {
-        if (x[c] == 0) continue;
-        x[c] *= scale;
-        if (at) at[entries++] = (int)c;
+    if (!make_room(s, s->entries)) return;
+    int best = s->entry[0], end = s->first[s->n];
+    for (int k = 1; k < s->entries; k++) {
+        if (fabs(s->x[s->entry[k]]) > fabs(s->x[best])) best = s->entry[k];
     }
-    if (at) {
-        s->count[s->n] = entries;
-        s->pivot[s->n] = (int)best;
+    double scale = 1 / s->x[best];
+    for (int k = 0; k < s->entries; k++) {
+        int c = s->entry[k];
+        if (s->x[c] == 0) continue;
+        s->column[end] = c;
+        s->value[end++] = s->x[c] * scale;
     }
-    s->n++;
+    s->pivot[s->n] = best;
+    s->owner[best] = s->n++;
+    s->first[s->n] = end;
+}
+
+static void restart(span *s)
+{
+    s->n = 0;
+    for (int c = 0; s->many && c < s->nv; c++) s->owner[c] = -1;
 }
 
 /* Marks rows (order gives their sequence, the first `upto` of it) that are combinations of earlier ones. */
 static void dependent_rows(span *s, const int *order, int upto, unsigned char *mark)
 {
-    s->n = 0;
+    restart(s);
     for (int k = 0; k < upto; k++) {
-        double *x = s->basis + (size_t)s->n * (size_t)s->nv, norm = row_of(s, order[k], x),
-               left = reduce(s, x);
+        double norm = take_row(s, order[k]), left = reduce(s);
         mark[order[k]] = s->n == s->nv || left <= REDUNDANT * REDUNDANT * norm || norm == 0;
         if (!mark[order[k]]) extend(s, left);
     }
@@ -243,11 +335,10 @@ static void disturb(const mbs_mechanism *m, double *p)
     }
 }
 
-static void rows_at(const mbs_mechanism *m, const double *y, double *G)
+static void rows_at(const mbs_mechanism *m, const double *y, mbs_sparse_rows *G)
 {
     mbs_context x = mbs_begin(m, m->model->simulation.t0, y, NULL);
-    memset(G, 0, (size_t)m->nrow * (size_t)m->nv * sizeof *G);
-    mbs_all_rows(&x, NULL, G, NULL, NULL);
+    mbs_sparse_rows_set(&x, G);
     mbs_end(&x);
 }
 
@@ -262,12 +353,24 @@ static void rows_at(const mbs_mechanism *m, const double *y, double *G)
 
 typedef struct directions {
     span s;
-    const double *G[2]; /* at two poses */
-    const double *y[2];
-    const int *order;
+    mbs_sparse_rows G[2]; /* at two poses */
+    double *y[2];
+    int *order;           /* nrow */
     unsigned char *spare; /* nrow */
     double *R;            /* 3*nv */
 } directions;
+
+/* What is left of R outside of the span. */
+static void reduce_vector(span *s, double *R)
+{
+    clear(s);
+    for (int c = 0; c < s->nv; c++) {
+        s->x[c] = R[c];
+        if (s->many && R[c] != 0) see(s, c);
+    }
+    reduce(s);
+    memcpy(R, s->x, (size_t)s->nv * sizeof *R);
+}
 
 /* R of a group at a pose, as columns: rows of the axes E (count columns of 3, global); *size: the square of all of them. */
 static void left_of_group(directions *x, const mbs_mechanism *m, const mbs_row *r, int pose, const double *E,
@@ -276,18 +379,17 @@ static void left_of_group(directions *x, const mbs_mechanism *m, const mbs_row *
     int before = 0;
     size_t nv = (size_t)m->nv;
     while (x->order[before] != r->first) before++;
-    x->s.G = x->G[pose];
+    x->s.G = &x->G[pose];
     dependent_rows(&x->s, x->order, before, x->spare);
-    double *row = x->s.basis + (size_t)x->s.n * nv;
     memset(x->R, 0, 3 * nv * sizeof *x->R);
     *size = 0;
     for (int i = 0; i < r->count; i++) {
-        *size += row_of(&x->s, r->first + i, row);
+        *size += take_row(&x->s, r->first + i);
         for (int k = 0; k < r->count; k++) {
-            for (size_t c = 0; c < nv; c++) x->R[(size_t)k * nv + c] += E[3 * k + i] * row[c];
+            for (size_t c = 0; c < nv; c++) x->R[(size_t)k * nv + c] += E[3 * k + i] * x->s.x[c];
         }
     }
-    for (int k = 0; k < r->count; k++) reduce(&x->s, x->R + (size_t)k * nv);
+    for (int k = 0; k < r->count; k++) reduce_vector(&x->s, x->R + (size_t)k * nv);
 }
 
 /* 1: the last `null` of the axes E, which are carried by a body (0: by none), are redundant at the second pose too. */
@@ -344,7 +446,7 @@ static void mark_rows(mbs_mechanism *m, directions *x, unsigned char *mark)
 {
     size_t nrow = (size_t)m->nrow;
     for (int pose = 0; pose < 2; pose++) {
-        x->s.G = x->G[pose];
+        x->s.G = &x->G[pose];
         dependent_rows(&x->s, x->order, m->nrow, mark + (size_t)pose * nrow);
     }
     m->singular = -1;
@@ -354,58 +456,87 @@ static void mark_rows(mbs_mechanism *m, directions *x, unsigned char *mark)
     }
 }
 
+static int create(const mbs_mechanism *m, directions *x)
+{
+    size_t nrow = (size_t)m->nrow, nv = (size_t)m->nv, n = (size_t)(m->np + m->nv + m->nu);
+    span *s = &x->s;
+    s->nv = m->nv;
+    s->many = nrow > MANY_ROWS;
+    x->y[0] = calloc(2 * n + 4 * nv + (s->many ? 0 : nrow * nv), sizeof **x->y);
+    x->order = malloc((nrow + 5 * nv + 1) * sizeof *x->order);
+    x->spare = calloc(nrow + nv, 1);
+    if (!mbs_sparse_rows_create(m, 0, &x->G[0]) || !mbs_sparse_rows_create(m, 0, &x->G[1])) return 0;
+    if (!x->y[0] || !x->order || !x->spare) return 0;
+    x->y[1] = x->y[0] + n;
+    x->R = x->y[1] + n;
+    s->x = x->R + 3 * nv;
+    s->basis = s->x + nv;
+    s->seen = x->spare + nrow;
+    s->entry = x->order + nrow;
+    s->waiting = s->entry + nv;
+    s->pivot = s->waiting + nv;
+    s->owner = s->pivot + nv;
+    s->first = s->owner + nv;
+    s->first[0] = 0;
+    return 1;
+}
+
+static void destroy(directions *x)
+{
+    mbs_sparse_rows_destroy(&x->G[0]);
+    mbs_sparse_rows_destroy(&x->G[1]);
+    free(x->y[0]);
+    free(x->order);
+    free(x->spare);
+    free(x->s.column);
+    free(x->s.value);
+}
+
+/* Marks all of them, from the assembled state y[0] on. */
+static dae_status find(mbs_mechanism *m, directions *x, unsigned char *mark)
+{
+    size_t n = (size_t)(m->np + m->nv + m->nu);
+    rows_at(m, x->y[0], &x->G[0]);
+    memcpy(x->y[1], x->y[0], n * sizeof **x->y);
+    disturb(m, x->y[1]); /* a rank that drops at the start only is a singular pose, no redundancy */
+    dae_status s = mbs_assemble(m, m->model->simulation.t0, x->y[1], NULL, NULL);
+    if (s != DAE_OK) memcpy(x->y[1], x->y[0], n * sizeof **x->y);
+    rows_at(m, x->y[1], &x->G[1]);
+    mark_rows(m, x, mark);
+    int changed = 0;
+    for (int k = 0; k < m->nrows && s == DAE_OK; k++) {
+        int null = 0;
+        for (int i = 0; i < m->row[k].count; i++) null += mark[m->row[k].first + i];
+        if (m->row[k].type != &mbs_row_coincide || !null || null == m->row[k].count) continue;
+        carry(x, m, k, null);
+        changed |= m->row[k].type == &mbs_row_carried;
+    }
+    for (int pose = 0; pose < 2 && changed; pose++) rows_at(m, x->y[pose], &x->G[pose]);
+    if (changed) mark_rows(m, x, mark);
+    return s;
+}
+
 dae_status mbs_find_redundant(mbs_builder *b, const double *y0)
 {
     mbs_mechanism *m = b->m;
-    size_t nrow = (size_t)m->nrow, nv = (size_t)m->nv, n = (size_t)(m->np + m->nv + m->nu);
+    size_t nrow = (size_t)m->nrow;
     if (!nrow || nrow > dense_limit || plain_tree(m)) return DAE_OK;
-    int many = nrow > MANY_ROWS;
-    double *G = malloc((2 * nrow * nv + (nv + 1) * nv + 2 * n + 3 * nv) * sizeof *G);
-    int *order = malloc(nrow * sizeof *order), *list = malloc((many ? nv * (nv + 3) : 1) * sizeof *list);
-    unsigned char *mark = calloc(3 * nrow, 1);
+    directions x = {.y = {NULL}};
+    unsigned char *mark = calloc(2 * nrow, 1);
     m->redundant = dae_arena_ints(m->arena, nrow);
-    int ok = G && order && list && mark && m->redundant;
+    int ok = create(m, &x) && mark && m->redundant;
     if (ok) {
-        double *basis = G + 2 * nrow * nv, *y = basis + (nv + 1) * nv, t = m->model->simulation.t0;
-        directions x = {.s = {.nrow = m->nrow, .nv = m->nv, .many = many, .basis = basis, .list = list},
-                        .G = {G, G + nrow * nv},
-                        .y = {y, y + n},
-                        .order = order,
-                        .spare = mark + 2 * nrow,
-                        .R = y + 2 * n};
-        x.s.pivot = many ? list + nv * (nv + 1) : NULL;
-        x.s.count = many ? x.s.pivot + nv : NULL;
-        sequence(m, order);
-        memcpy(y, y0, n * sizeof *y);
-        dae_status s = mbs_assemble(m, t, y, NULL, NULL);
-        if (s == DAE_OK) {
-            rows_at(m, y, G);
-            memcpy(y + n, y, n * sizeof *y);
-            disturb(m, y + n); /* a rank that drops at the start only is a singular pose, no redundancy */
-            s = mbs_assemble(m, t, y + n, NULL, NULL);
-            if (s != DAE_OK) memcpy(y + n, y, n * sizeof *y);
-            rows_at(m, y + n, G + nrow * nv);
-            mark_rows(m, &x, mark);
-            int changed = 0;
-            for (int k = 0; k < m->nrows && s == DAE_OK; k++) {
-                int null = 0;
-                for (int i = 0; i < m->row[k].count; i++) null += mark[m->row[k].first + i];
-                if (m->row[k].type != &mbs_row_coincide || !null || null == m->row[k].count) continue;
-                carry(&x, m, k, null);
-                changed |= m->row[k].type == &mbs_row_carried;
-            }
-            for (int pose = 0; pose < 2 && changed; pose++)
-                rows_at(m, y + (size_t)pose * n, G + (size_t)pose * nrow * nv);
-            if (changed) mark_rows(m, &x, mark);
-            for (int i = 0; i < m->nrow; i++) {
-                if (mark[i]) m->redundant[m->nredundant++] = i;
-            }
+        sequence(m, x.order);
+        memcpy(x.y[0], y0, (size_t)(m->np + m->nv + m->nu) * sizeof *y0);
+        dae_status s = mbs_assemble(m, m->model->simulation.t0, x.y[0], NULL, NULL);
+        int assembled = s == DAE_OK;
+        if (assembled) s = find(m, &x, mark);
+        for (int i = 0; assembled && i < m->nrow; i++) {
+            if (mark[i]) m->redundant[m->nredundant++] = i;
         }
-        ok = s != DAE_ERR_MEMORY;
+        ok = s != DAE_ERR_MEMORY && !x.s.starved;
     }
-    free(list);
-    free(G);
-    free(order);
+    destroy(&x);
     free(mark);
     return ok ? DAE_OK : dae_fail(b->err, DAE_ERR_MEMORY, NAN, "out of memory");
 }
