@@ -30,7 +30,11 @@
 #define REFRESH 25         /* [SSV97] steps with one rho */
 #define SAFETY 0.8         /* [SSV97] */
 #define UNDAMPED 1e-5      /* ours: the tolerance from which undamped errors count more (method/undamped.h) */
-#define LAST_STRETCH 1.01  /* ours, as in erk.c */
+#define DECAYS 0.9 /* ours: cosine between -v and df/dy v from which v decays; -1.00 .. -0.95 in diffusion */
+#define STIFF \
+    300 /* ours: rho times the interval; up to 200 in DETEST's nonstiff problems, 1000 and more in diffusion */
+#define GROWN 1.5 /* ours: a step against the mean of those before, where steps grow out of a transient */
+#define LAST_STRETCH 1.01 /* ours, as in erk.c */
 
 typedef struct options {
     double rho; /* 0: estimated */
@@ -42,8 +46,11 @@ typedef struct state {
     double t_old, t, h, h_next;
     double h_acc, err_acc; /* of the last accepted step; 0: none */
     double rho;
-    int age;   /* accepted steps with this rho; -1: there is none */
-    int known; /* v is a direction */
+    int age;        /* accepted steps with this rho; -1: there is none */
+    int known;      /* v is a direction */
+    int decays;     /* 1: along v df/dy is nearly a negative number */
+    double t_begin; /* of this run or piece, and its steps so far */
+    long taken;
     dae_undamped undamped;
 } state;
 
@@ -124,8 +131,14 @@ static int spectral_radius(rkc *m, double t, const double *y, const double *f)
             r = dae_ivp_f(m->ivp, t, m->a, m->b);
         }
         if (r) break;
-        for (int i = 0; i < n; i++) m->v[i] = m->b[i] - f[i];
+        double along = 0;
+        for (int i = 0; i < n; i++) {
+            double change = m->b[i] - f[i];
+            along += m->v[i] * change;
+            m->v[i] = change;
+        }
         rho = norm(n, m->v) / d;
+        s->decays = -along > DECAYS * length * (rho * d);
         if (k > 0 && fabs(rho - last) <= POWER_CLOSE * rho) break;
         last = rho;
     }
@@ -177,7 +190,14 @@ static dae_status reset(void *self, double t, const double *y, const double *yp,
     int r = 0;
     if (y != m->y) dae_copy(m->n, y, m->y);
     dae_copy(m->n, m->y, m->y1);
-    *s = (state){.t_old = t, .t = t, .age = -1, .known = s->known, .rho = s->rho, .undamped = s->undamped};
+    *s = (state){.t_old = t,
+                 .t = t,
+                 .age = -1,
+                 .known = s->known,
+                 .decays = s->decays,
+                 .t_begin = t,
+                 .rho = s->rho,
+                 .undamped = s->undamped};
     dae_undamped_begin(&s->undamped, ivp, UNDAMPED, 0.5);
     ivp->t_old = ivp->t = t;
     if (yp) { /* f(t,y), not counted yet */
@@ -291,6 +311,18 @@ static double error(const rkc *m, double h)
     return sqrt(sum / m->n);
 }
 
+/* What an error counts more where nothing damps it (method/undamped.h). Not where steps grow out of the transient of a long run that
+ * decays: they are short against 1/rho too, but what they leave is gone at the end. */
+static double weight_of_error(rkc *m, double h, double t1)
+{
+    state *s = m->s;
+    s->undamped.size = s->rho;
+    double factor = dae_undamped_factor(&s->undamped, h);
+    int transient = s->decays && s->rho * fabs(m->ivp->t_end - s->t_begin) > STIFF &&
+                    (double)s->taken * fabs(h) > GROWN * fabs(t1 - s->t_begin);
+    return transient ? 1 : factor;
+}
+
 /* One attempt. 0: *err is the norm of its error; > 0: cannot be evaluated; < 0: stop. */
 static int attempt(rkc *m, int s, double h, double t1, double *err)
 {
@@ -299,8 +331,7 @@ static int attempt(rkc *m, int s, double h, double t1, double *err)
     int r = stages(m, s, h);
     if (!r) r = dae_ivp_f(ivp, t1, m->y1, m->f1);
     if (r) return r;
-    m->s->undamped.size = m->s->rho;
-    *err = dae_undamped_factor(&m->s->undamped, h) * error(m, h);
+    *err = weight_of_error(m, h, t1) * error(m, h);
     if (!isfinite(*err)) return 1;
     if (ivp->opt->fixed_step > 0) *err = 0;
     if (!(*err <= 1) || !ivp->project) return 0;
@@ -329,6 +360,7 @@ static void accept(rkc *m, double h, double t1, double err, double h_next)
     s->err_acc = fmax(err, 1e-10);
     s->h_next = h_next;
     s->age++;
+    s->taken++;
     ivp->stats->accepted++;
     ivp->t_old = s->t_old;
     ivp->t = t1;

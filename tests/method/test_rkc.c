@@ -92,11 +92,9 @@ static void counts_on_the_brusselator(void **state)
     static const struct {
         int N;
         double tol, steps, f, digits;
-    } run[] = {{32, 1e-3, 40, 261, 2.74},
-               {32, 1e-4, 79, 413, 3.45},
-               {32, 1e-5, 171, 673, 4.16},
-               {64, 1e-3, 44, 524, 2.74},
-               {64, 1e-4, 82, 738, 3.47}};
+    } run[] = {{32, 1e-3, 40, 261, 2.74},   {32, 1e-4, 79, 413, 3.45},  {32, 1e-5, 171, 673, 4.16},
+               {32, 1e-6, 374, 1183, 4.82}, {64, 1e-3, 44, 524, 2.74},  {64, 1e-4, 82, 738, 3.47},
+               {64, 1e-5, 171, 1120, 4.18}, {64, 1e-6, 368, 1817, 4.85}};
     enum { LARGEST = 2 * 64 * 64 };
     (void)state;
     static double fine[LARGEST], y[LARGEST];
@@ -111,7 +109,7 @@ static void counts_on_the_brusselator(void **state)
         if (N != b.N) {
             b.N = N;
             opt.method = "dop853";
-            opt.rtol = opt.atol = 1e-8;
+            opt.rtol = opt.atol = 1e-9;
             brusselator_start(N, fine);
             assert_true(dae_solve(&sys, &opt, 0, 1.5, fine, NULL, &err) >= 0);
         }
@@ -134,7 +132,10 @@ static void counts_on_medakzo(void **state)
 {
     static const struct {
         double tol, steps, f, digits;
-    } run[] = {{1e-4, 257, 6365, 3.12}, {1e-5, 539, 9464, 3.79}};
+    } run[] = {{1e-4, 257, 6365, 3.12},
+               {1e-5, 539, 9464, 3.79},
+               {1e-6, 1150, 14277, 4.47},
+               {1e-8, 5439, 34785, 5.81}};
     (void)state;
     for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
         dae_error err = {0};
