@@ -30,11 +30,10 @@
 #define REFRESH 25         /* [SSV97] steps with one rho */
 #define SAFETY 0.8         /* [SSV97] */
 #define UNDAMPED 1e-5      /* ours: the tolerance from which undamped errors count more (method/undamped.h) */
-#define DECAYS 0.9 /* ours: cosine between -v and df/dy v from which v decays; -1.00 .. -0.95 in diffusion */
-#define STIFF \
-    300 /* ours: rho times the interval; up to 200 in DETEST's nonstiff problems, 1000 and more in diffusion */
-#define GROWN 1.5 /* ours: a step against the mean of those before, where steps grow out of a transient */
-#define LAST_STRETCH 1.01 /* ours, as in erk.c */
+#define DECAYS 0.9         /* ours: cosine between -v and df/dy v, above: v decays; 0.95 .. 1 in diffusion */
+#define STIFF 300          /* ours: rho times the interval; DETEST's nonstiff problems 200, diffusion 1000 */
+#define GROWN 1.5          /* ours: a step against the mean of those before, growing out of a transient */
+#define LAST_STRETCH 1.01  /* ours, as in erk.c */
 
 typedef struct options {
     double rho; /* 0: estimated */
