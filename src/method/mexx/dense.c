@@ -15,9 +15,9 @@
  * Many rows resolve a motion that changes quickly inside the step, but what is known at its ends does not. The
  * rows with even n_j have a point in the middle: y, z and the differences there, extrapolated over these rows, are
  * data for two polynomials, one for each half. Their error is that of y in the middle, from the last two columns of its
- * tableau, and the interpolation error as above. Where the estimate of the whole exceeds a few tolerances and that of the
- * halves is smaller, the halves are taken (ours; seven bodies, 1e-9: error of v inside the steps 2e5 -> 15 times the
- * tolerance). Where both exceed it by far, rows are added to the tableau for the dense output only. */
+ * tableau, and the interpolation error as above. Where the estimate of the whole is not well below the tolerance and that
+ * of the halves is smaller, the halves are taken (ours; seven bodies, 1e-9: error of v inside the steps 2e5 -> 15 times the
+ * tolerance). Where both are not, rows are added to the tableau for the dense output only. */
 #include "method/mexx/mexx.h"
 
 #include "core/vector.h"
@@ -26,9 +26,9 @@
 #include <float.h>
 #include <math.h>
 
-/* estimated error, in the weights below, up to which the polynomial of the whole step is good enough, */
-#define FINE 3.0
-#define ROUGH 10.0 /* and above which rows are added; ours */
+/* estimated error, in the weights below, up to which the polynomial is good enough, */
+#define FINE 0.3  /* ours: the next coefficient alone tells too little, up to 10 times */
+#define ROUGH 3.0 /* and above which points are moved onto the constraints; ours */
 /* the halves are taken even if their estimate is larger by this: that of the whole is the less sure one */
 #define TRUST 10.0
 
@@ -309,8 +309,8 @@ int dae_mexx_dense_build(mexx *s, int rows)
     if (st->halves) st->degree = (st->n0[1] > st->n1[2] ? st->n0[1] : st->n1[2]) + st->n1[1] - 1;
     st->dense_z = 0;
     st->dense = 1;
-    st->rough = st->dense_error > FINE && !plain;
-    return st->dense_error > ROUGH && !plain;
+    st->rough = st->dense_error > ROUGH && !plain;
+    return st->dense_error > FINE && !plain;
 }
 
 /* Node n of the Newton form with n0 nodes at 0 and n1 at 1. */

@@ -60,7 +60,8 @@ typedef struct phem56_state {
     int rejected;     /* the last attempt failed */
     double error_old; /* of the last accepted step */
     int unprojected;  /* accepted steps since the last projection */
-    int dense;        /* 1: star belongs to the last step */
+    int dense;        /* 1: star belongs to the last step, */
+    int fine;         /* 1: inner too; -1: the slopes there cannot be computed */
 } phem56_state;
 
 /* A row of coefficients without its zeros, and the derivatives that they belong to. */
@@ -93,6 +94,7 @@ typedef struct phem56 {
     double *gI;         /* nl */
     double *weight;     /* ny */
     double *star;       /* ny: the value at PHEM56_MIDDLE */
+    double *inner;      /* FINE x ny: the slopes at phem56_fine_at */
     phem56_row motion[STAGES], constraint[STAGES + 1], external, embedded, middle;
 } phem56;
 
@@ -213,6 +215,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     s->gI = dae_arena_reals(arena, nl);
     s->weight = dae_arena_reals(arena, ny);
     s->star = dae_arena_reals(arena, ny);
+    s->inner = dae_arena_reals(arena, FINE * ny);
     if (create_solvers(s, err)) goto fail; /* finds missing memory too */
     make_rows(s);
     dae_ivp_solves_with(ivp, dae_saddle_describe(s->saddle));
@@ -359,14 +362,20 @@ static dae_status consistent_start(phem56 *s, double t)
     return r ? dae_mechanics_bad_start(&s->x, s->saddle, r, t, &change) : DAE_OK;
 }
 
-static int start_derivatives(phem56 *s, double t, double *y, double *k, double *lambda)
+/* y' at a point of its own, not before t_first. */
+static int derivatives_at(phem56 *s, double t, double t_first, double *y, double *k, double *lambda)
 {
     int v = s->np, u = s->np + s->nv;
     int r = dae_mechanics_kinematics(&s->x, t, y, y + v, k);
     if (!r)
-        r = dae_mechanics_accelerations(&s->x, s->saddle, t, t, s->ivp->t_stop, y, y + v, y + u, k + v,
+        r = dae_mechanics_accelerations(&s->x, s->saddle, t, t_first, s->ivp->t_stop, y, y + v, y + u, k + v,
                                         lambda);
     return r ? r : dae_mechanics_dynamics(&s->x, t, y, y + v, y + u, lambda, k + u);
+}
+
+static int start_derivatives(phem56 *s, double t, double *y, double *k, double *lambda)
+{
+    return derivatives_at(s, t, t, y, k, lambda);
 }
 
 /* [HNW] section II.4: from the sizes of y, y' and a difference for y''. */
@@ -424,7 +433,7 @@ static void move_left(phem56 *s)
     dae_copy(s->ny, s->y1, s->y0);
     dae_copy(s->nl, s->l1, s->l0);
     dae_copy(s->ny, derivative(s, END), derivative(s, 0));
-    s->s->dense = 0;
+    s->s->dense = s->s->fine = 0;
     s->t_projected = NAN;
 }
 
@@ -521,17 +530,11 @@ static dae_status step(void *self)
 
 /* ---- Dense output, accelerations and multipliers -------------------------------------------------- */
 
-/* The quartic through both ends with their slopes and through the value at PHEM56_MIDDLE. */
-static void interpolate(void *self, double t, double *y, double *yp)
+/* The quartic through both ends with their slopes and through the value at PHEM56_MIDDLE. yp: NULL, or its slope. */
+static void quartic(phem56 *s, double x, double *y, double *yp)
 {
-    phem56 *s = self;
-    double h = s->s->h_taken, x = (t - s->ivp->t_old) / h, m = PHEM56_MIDDLE;
+    double h = s->s->h_taken, m = PHEM56_MIDDLE;
     const double *k0 = derivative(s, 0), *k1 = derivative(s, END);
-    if (t == s->ivp->t) {
-        dae_copy(s->ny, s->y1, y);
-        if (yp) dae_copy(s->ny, k1, yp);
-        return;
-    }
     if (!s->s->dense) combine(&s->middle, h, s->y0, s->ny, s->star);
     s->s->dense = 1;
     double z = 1 - x, m1 = (1 - m) * (1 - m);
@@ -551,6 +554,59 @@ static void interpolate(void *self, double t, double *y, double *yp)
         yp[i] =
             slope0 * k0[i] + slope1 * k1[i] + star * (s->star[i] - s->y0[i]) + end * (s->y1[i] - s->y0[i]);
     }
+}
+
+/* The slopes inside the step, at points of the quartic: its error O(h^5) is O(h^6) in the quintic. Not where slopes at the ends are of
+ * order 4 only. 1: they are there. */
+static int find_slopes(phem56 *s)
+{
+    phem56_state *st = s->s;
+    double residual = s->ivp->stats->acceleration_residual;
+    dae_mechanics_counters before = s->x.n;
+    if (st->fine || s->ivp->coarse || !(s->solved || !s->nl)) return st->fine > 0;
+    int stale = dae_saddle_mark(s->saddle, 0);
+    st->fine = 1;
+    for (int j = 0; j < FINE; j++) {
+        double x = phem56_fine_at[j], t = s->ivp->t_old + x * st->h_taken;
+        quartic(s, x, s->w, NULL);
+        dae_copy(s->nl, s->l1, s->gI);
+        if (derivatives_at(s, t, st->t_first, s->w, s->inner + j * s->ny, s->gI)) st->fine = -1;
+    }
+    dae_saddle_mark(s->saddle, stale); /* none of this is part of the integration */
+    s->x.n = before;
+    s->ivp->stats->acceleration_residual = residual;
+    return st->fine > 0;
+}
+
+static void quintic(const phem56 *s, double x, double *y, double *yp)
+{
+    double h = s->s->h_taken, value[FINE + 3], slope[FINE + 3];
+    const double *f0 = derivative(s, 0), *fa = s->inner, *fb = fa + s->ny, *f1 = derivative(s, END);
+    for (int j = 0; j < FINE + 3; j++) {
+        const double *c = phem56_fine[j];
+        value[j] = x * (c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4]))));
+        slope[j] = c[0] + x * (2 * c[1] + x * (3 * c[2] + x * (4 * c[3] + x * 5 * c[4])));
+    }
+    for (int i = 0; i < s->ny; i++) {
+        double d = s->y1[i] - s->y0[i];
+        y[i] = s->y0[i] + value[0] * d +
+               h * (value[1] * f0[i] + value[2] * fa[i] + value[3] * fb[i] + value[4] * f1[i]);
+        if (!yp) continue;
+        yp[i] = slope[0] * d / h + slope[1] * f0[i] + slope[2] * fa[i] + slope[3] * fb[i] + slope[4] * f1[i];
+    }
+}
+
+static void interpolate(void *self, double t, double *y, double *yp)
+{
+    phem56 *s = self;
+    if (t == s->ivp->t) {
+        dae_copy(s->ny, s->y1, y);
+        if (yp) dae_copy(s->ny, derivative(s, END), yp);
+        return;
+    }
+    double x = (t - s->ivp->t_old) / s->s->h_taken;
+    if (find_slopes(s)) quintic(s, x, y, yp);
+    else quartic(s, x, y, yp);
 }
 
 static int project(void *self, double t, double *y)
@@ -620,7 +676,7 @@ const dae_method dae_method_phem56 = {
              .literature =
                  "Murua, Computing 59 (1997) 43-61; Brasey, Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552",
              .summary = "order 5 with error estimate, projection onto position and velocity constraints, "
-                        "dense output of order 4",
+                        "dense output of order 5 (4 where the acceleration is a stage)",
              .order_min = 5,
              .order_max = 5,
              .kinds = 1u << DAE_KIND_MECH,
