@@ -351,6 +351,10 @@ static void put_try(dae_text *x, const dae_run_result *r)
                        sep, 0.999 * r->last.t);
         return;
     }
+    if (explicit_method && strstr(r->error.text, "the problem is stiff")) {
+        dae_text_print(x, "%s--solver auto\n", sep);
+        return;
+    }
     if (r->status == DAE_ERR_MAX_STEPS) {
         dae_text_print(x, "%s--max-steps %ld", sep, 10 * (r->stats.steps > 0 ? r->stats.steps : 1));
         sep = " | ";

@@ -6,6 +6,7 @@
  * starts afresh there. `now` is how far the run has been processed; it can lie inside the last step. */
 #include "method/driver.h"
 #include "method/matrix_free.h"
+#include "method/mechanics.h"
 #include "method/moving_mass.h"
 #include "method/nonnegative.h"
 
@@ -751,13 +752,16 @@ static dae_status ends_here(const dae_integrator *it, dae_error *err)
         it->leap ? "; constraints that lose rank (a singular pose)? dop853 and mexx pass most such" : "");
 }
 
-/* 1: it is stiffness that makes an explicit method take so many steps. Those without a test of their own (Adams methods) are asked now:
+/* 1: it is stiffness that makes an explicit method take so many steps. Those without a test of their own (Adams and half-explicit methods) are asked now:
  * steps of the order of the fastest time constant that decays, and many of it left. */
 static int meets_stiffness(const dae_integrator *it)
 {
     double h = fabs(it->ivp.t - it->ivp.t_old), rest = fabs(it->s->t_end - it->ivp.t);
-    if (it->s->stiff || it->method->info.implicit || it->sys.kind != DAE_KIND_ODE) return it->s->stiff;
-    double rate = dae_fastest_decay(&it->sys.ode, it->ivp.t, it->ivp.y);
+    int mech = it->sys.kind == DAE_KIND_MECH;
+    if (it->s->stiff || it->method->info.implicit || !(mech || it->sys.kind == DAE_KIND_ODE))
+        return it->s->stiff;
+    double rate = mech ? dae_mechanics_fastest_decay(&it->ivp, it->ivp.t, it->ivp.y)
+                       : dae_fastest_decay(&it->sys.ode, it->ivp.t, it->ivp.y);
     return rate * h > STIFF_STEP && rate * h < STABLE_STEP && rate * rest > STIFF_REST;
 }
 

@@ -1,5 +1,8 @@
 #include "method/mechanics.h"
 
+#include "method/choose.h"
+
+#include "core/arena.h"
 #include "core/matrix.h"
 #include "core/vector.h"
 
@@ -463,4 +466,49 @@ int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, doubl
         return 0;
     }
     return 1;
+}
+
+int dae_mechanics_derivatives(dae_mechanics *x, dae_saddle *s, double t, double t_first, double t_last,
+                              const double *y, double *yp, double *lambda)
+{
+    const double *v = y + x->np, *u = v + x->nv;
+    int r = dae_mechanics_kinematics(x, t, y, v, yp);
+    if (!r) r = dae_mechanics_accelerations(x, s, t, t_first, t_last, y, v, u, yp + x->np, lambda);
+    return r ? r : dae_mechanics_dynamics(x, t, y, v, u, lambda, yp + x->np + x->nv);
+}
+
+/* ---- Stiffness ---------------------------------------------------------------------------------------- */
+
+typedef struct motion {
+    dae_mechanics x;
+    dae_saddle *saddle;
+    double *lambda;
+} motion;
+
+static int motion_f(double t, const double *y, double *f, void *user)
+{
+    motion *m = user;
+    return dae_mechanics_derivatives(&m->x, m->saddle, t, t, m->x.ivp->t_stop, y, f, m->lambda);
+}
+
+double dae_mechanics_fastest_decay(const dae_ivp *ivp, double t, const double *y)
+{
+    dae_stats apart = {0};
+    dae_ivp own = *ivp; /* counts elsewhere */
+    motion m = {.saddle = NULL};
+    double rate = 0;
+    own.stats = &apart;
+    own.arena = dae_arena_create();
+    if (own.arena && dae_mechanics_init(&m.x, &own, NULL) == DAE_OK) {
+        m.lambda = dae_arena_reals(own.arena, (size_t)m.x.nl);
+        m.saddle = dae_mechanics_saddle(&m.x, "auto", m.x.nl, m.x.m->dfdlambda != NULL, NULL);
+    }
+    if (m.saddle && !dae_arena_failed(own.arena)) {
+        dae_ode ode = {.n = own.n, .f = motion_f, .user = &m};
+        dae_mechanics_renew_anchors(&m.x, m.saddle, m.saddle, t, y);
+        rate = fmax(dae_fastest_decay(&ode, t, y), 0);
+    }
+    dae_saddle_destroy(m.saddle);
+    dae_arena_destroy(own.arena);
+    return rate;
 }

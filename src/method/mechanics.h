@@ -32,7 +32,7 @@ typedef struct dae_mechanics {
     double *friction;  /* 2 nv nl: F and U, where f depends on lambda */
 
     dae_mechanics_counters n;
-    int starved; /* a factorization had no memory */
+    int starved;                                 /* a factorization had no memory */
     unsigned long long user_ticks, linalg_ticks; /* options.profile */
     long user_timed, linalg_timed;
 } dae_mechanics;
@@ -106,5 +106,10 @@ int dae_mechanics_gamma(dae_mechanics *x, double t, double t_first, double t_las
  * f depends on lambda. */
 int dae_mechanics_accelerations(dae_mechanics *x, dae_saddle *s, double t, double t_first, double t_last,
                                 const double *p, const double *v, const double *u, double *a, double *lambda);
+/* (p, v, u)' of that motion; lambda as above. */
+int dae_mechanics_derivatives(dae_mechanics *x, dae_saddle *s, double t, double t_first, double t_last,
+                              const double *y, double *yp, double *lambda);
+/* Of the motions that decay the fastest rate at (t, y), 0: none, for a solver of its own; see choose.h. Allocates. */
+double dae_mechanics_fastest_decay(const dae_ivp *ivp, double t, const double *y);
 
 #endif

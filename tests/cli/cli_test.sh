@@ -85,6 +85,7 @@ expect 0 run hires --quiet
 expect 1 run blow.deq --json; equal "$(key code)" '"DAE_ERR_STEP_TOO_SMALL"'
 expect 2 run nothing-of-this-name
 expect 4 run hires --max-steps 3 --quiet --json; equal "$(key code)" '"DAE_ERR_MAX_STEPS"'
+expect 4 run vdpol-mu --solver dopri5 --max-steps 20000 --quiet; says 'the problem is stiff and the method explicit' err; says '^  try     --solver auto$' err
 expect 4 run ringmod --solver dopri5 --max-seconds 0.05 --quiet --json; equal "$(key code)" '"DAE_ERR_MAX_SECONDS"'
 
 # ---- run: limits, what is kept

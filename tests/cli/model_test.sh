@@ -49,6 +49,7 @@ expect 2 'No such file' "$work/none.json"
 
 # Parameters.
 "$daedalus" run "$source/models/pendulum.json" --set 'L=2[m]' --json | grep -q '"status":"ok"' || fail "--set"
+"$daedalus" run "$source/models/stiff_double_pendulum.json" --solver phem56 --max-steps 2000 --quiet 2>&1 | grep -q 'the problem is stiff and the method explicit' || fail "a stiff mechanism by phem56"
 "$daedalus" run "$source/models/pendulum.json" --set 'X=2' >/dev/null 2>&1 && fail "--set of an unknown parameter"
 
 # What the file says about steps, and the balance of energy.

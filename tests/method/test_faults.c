@@ -76,7 +76,34 @@ static int nothing(double t, const double *y, int n, void *user)
     return 0;
 }
 
-enum { DENSE, BANDED, PROBED, MASS, FULL_MASS, IMPLICIT, AUTOMATIC, CASES };
+/* A chain of oscillators, y'' = a(y). */
+static int springs(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    for (int i = 0; i < N / 2; i++) {
+        f[i] = y[N / 2 + i];
+        f[N / 2 + i] = (i ? y[i - 1] : 0) - 2 * y[i] + (i + 1 < N / 2 ? y[i + 1] : 0);
+    }
+    return 0;
+}
+
+static int pull(const dae_mech_point *x, double *f, void *user)
+{
+    (void)x, (void)user;
+    f[0] = 0;
+    f[1] = -1;
+    return 0;
+}
+
+static int circle(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    (void)user;
+    if (g) g[0] = (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1) / 2;
+    for (int i = 0; G && i < 2; i++) G[i] = x->p[i];
+    return 0;
+}
+
+enum { DENSE, BANDED, PROBED, MASS, FULL_MASS, IMPLICIT, SECOND_ORDER, MECHANICAL, AUTOMATIC, CASES };
 
 static dae_system system_of(int which)
 {
@@ -88,6 +115,21 @@ static dae_system system_of(int which)
         dae_matrix M = which == MASS ? dae_diagonal(3, mass) : dae_dense(3, full);
         sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = 3, .f = constrained, .mass = M}};
     }
+    if (which == SECOND_ORDER) {
+        sys.ode.f = springs;
+        sys.structure.second_order = N / 2;
+        sys.structure.no_velocities = 1;
+    }
+    if (which == MECHANICAL) {
+        sys = (dae_system){.kind = DAE_KIND_MECH,
+                           .mech = {.np = 2,
+                                    .nv = 2,
+                                    .ng = 1,
+                                    .nlambda = 1,
+                                    .mass = dae_diagonal(2, mass),
+                                    .force = pull,
+                                    .constraint = circle}};
+    }
     if (which == IMPLICIT)
         sys = (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = 3, .residual = constrained_implicit}};
     return sys;
@@ -96,7 +138,8 @@ static dae_system system_of(int which)
 static int suits(const dae_method_info *m, int which)
 {
     dae_system sys = system_of(which);
-    return is_own(m) && !wants_second_order(m) && m->kinds & 1u << sys.kind;
+    if (wants_second_order(m) != (which == SECOND_ORDER) && sys.kind == DAE_KIND_ODE) return 0;
+    return is_own(m) && m->kinds & 1u << sys.kind;
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------ */

@@ -362,20 +362,9 @@ static dae_status consistent_start(phem56 *s, double t)
     return r ? dae_mechanics_bad_start(&s->x, s->saddle, r, t, &change) : DAE_OK;
 }
 
-/* y' at a point of its own, not before t_first. */
-static int derivatives_at(phem56 *s, double t, double t_first, double *y, double *k, double *lambda)
-{
-    int v = s->np, u = s->np + s->nv;
-    int r = dae_mechanics_kinematics(&s->x, t, y, y + v, k);
-    if (!r)
-        r = dae_mechanics_accelerations(&s->x, s->saddle, t, t_first, s->ivp->t_stop, y, y + v, y + u, k + v,
-                                        lambda);
-    return r ? r : dae_mechanics_dynamics(&s->x, t, y, y + v, y + u, lambda, k + u);
-}
-
 static int start_derivatives(phem56 *s, double t, double *y, double *k, double *lambda)
 {
-    return derivatives_at(s, t, t, y, k, lambda);
+    return dae_mechanics_derivatives(&s->x, s->saddle, t, t, s->ivp->t_stop, y, k, lambda);
 }
 
 /* [HNW] section II.4: from the sizes of y, y' and a difference for y''. */
@@ -570,7 +559,9 @@ static int find_slopes(phem56 *s)
         double x = phem56_fine_at[j], t = s->ivp->t_old + x * st->h_taken;
         quartic(s, x, s->w, NULL);
         dae_copy(s->nl, s->l1, s->gI);
-        if (derivatives_at(s, t, st->t_first, s->w, s->inner + j * s->ny, s->gI)) st->fine = -1;
+        if (dae_mechanics_derivatives(&s->x, s->saddle, t, st->t_first, s->ivp->t_stop, s->w,
+                                      s->inner + j * s->ny, s->gI))
+            st->fine = -1;
     }
     dae_saddle_mark(s->saddle, stale); /* none of this is part of the integration */
     s->x.n = before;
