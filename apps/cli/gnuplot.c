@@ -109,6 +109,24 @@ static int finish(child *c, char *what, size_t size)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
+/* 1: the file ends as such pictures do. gnuplot says nothing of a full disk. */
+static int is_whole(const char *path, const char *terminal)
+{
+    static const char *const last[][2] = {
+        {"svg", "</svg>"}, {"png", "IEND\xae\x42\x60\x82"}, {"pdf", "%%EOF"}};
+    char tail[32];
+    int file = open(path, O_RDONLY | O_CLOEXEC), whole = 0;
+    off_t size = file < 0 ? 0 : lseek(file, 0, SEEK_END);
+    ssize_t n = size <= 0 ? 0 : pread(file, tail, sizeof tail, size > 32 ? size - 32 : 0);
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
+        ssize_t length = (ssize_t)strlen(last[i][1]);
+        for (ssize_t k = 0; !strcmp(last[i][0], terminal) && k + length <= n; k++)
+            whole |= !memcmp(tail + k, last[i][1], (size_t)length);
+    }
+    if (file >= 0) close(file);
+    return whole;
+}
+
 int cli_plot(const cli_args *args, const char *option, const char *path, dae_script_fn *script,
              const void *picture)
 {
@@ -128,6 +146,10 @@ int cli_plot(const cli_args *args, const char *option, const char *path, dae_scr
         if (s == DAE_ERR_INPUT)
             return cli_wrong(args, "%s %s: there are too few points to draw", option, path);
         return cli_wrong(args, "%s %s: %s failed%s%s", option, path, program(), what[0] ? ": " : "", what);
+    }
+    if (!d.direct && !is_whole(d.part, cli_plot_terminal(path))) {
+        cli_draft_drop(&d);
+        return cli_wrong(args, "%s %s: could not be written as a whole; is the disk full?", option, path);
     }
     errno = 0;
     if (!d.direct && !strcmp(cli_plot_terminal(path), "svg")) errno = cli_svg_shorten(d.part);

@@ -69,8 +69,10 @@ LC_ALL=C sed 's/^option tend=./option tend=9/' run.check >digit.check
 expect 2 run run.json --resume digit.check; says 'damaged file' err
 
 # ---- Whole or not at all
-for what in "--out old.csv" "--checkpoint old.check" "--animate old.html" "--dump old.dump"; do
-    file=${what#* }
+pictures=
+if command -v gnuplot >/dev/null; then pictures="svg png pdf"; fi
+for what in "--out old.csv" "--checkpoint old.check" "--animate old.html" "--dump old.dump" $(printf -- '--plot=old.%s ' $pictures); do
+    file=${what#*[ =]}
     echo old >"$file"
     # files may have 4096 bytes here: as on a full disk
     ( ulimit -f 8; trap '' XFSZ; daedalus run "$source/models/truck.json" --quiet --tend 1 $what ) >out 2>err </dev/null
