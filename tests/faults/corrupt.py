@@ -2,7 +2,7 @@
 """usage: corrupt.py DAEDALUS SOURCE_DIR [COUNT [SEED]]
 
 Every kind of file that the program reads, with bytes changed, COUNT times each: checkpoint, continuous solution, CSV, HDF5, model,
-equation file, records of workprec, logs of a sweep. Each run must end in time, without a signal and without a report of a
+equation file, robot, data and log of a fit, state, cached reference solution, records of workprec, matrix and scale, logs of a sweep. Each run must end in time, without a signal and without a report of a
 sanitizer; a checkpoint with a changed byte must be refused. What a sanitizer finds inside the HDF5 library is not ours
 (docs/reliability.md): a child reads such files first."""
 import os
@@ -48,6 +48,11 @@ def change(data):
     return bytes(data)
 
 
+def content(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
 def make_files():
     """The files, and the command that reads each ({} is its place)."""
     model = os.path.join(SOURCE, "models", "four_bar.json")
@@ -57,11 +62,27 @@ def make_files():
     assert run("run", "rober", "--quiet", "--max-steps", "20", "--checkpoint", "run.check")[0] == 4
     assert run("run", "hires", "--quiet", "--dump", "run.sol", "--out", "run.csv")[0] == 0
     assert run("workprec", "hires", "--solvers", "radau5", "--range", "4:5:1", "--reps", "1", "--quiet", "--out", "w.jsonl")[0] == 0
+    for name in ("enzyme.deq", "enzyme.csv"):
+        shutil.copy(os.path.join(SOURCE, "examples", "fitting", name), name)
+    shutil.copy(os.path.join(SOURCE, "tests", "multibody", "robots", "kr5.urdf"), "robot.urdf")
+    with open("state.json", "w", encoding="utf-8") as f:
+        f.write('{"t":0,"y":[1,0,0,0,0,0,0,0.0057]}')
+    matrix = ("matrix", "--problems", "rober", "--solvers", "radau5", "--every", "50", "--quiet", "--out")
+    scale = ("scale", "insulator-chain", "--set", "N=4,8", "--solvers", "mexx", "--reps", "1", "--quiet", "--out")
+    fit = ("fit", "enzyme.deq", "--free", "Vm", "--quiet", "--data")
+    assert run(*matrix, "m.jsonl")[0] == 0 and run(*scale, "s.jsonl")[0] == 0
+    assert run(*fit, "enzyme.csv", "--log", "fit.jsonl")[0] == 0
     files = [("run.check", ("run", "rober", "--quiet", "--resume", "{}")),
              ("run.sol", ("sample", "{}", "--points", "3")),
              ("run.csv", ("plot", "{}", "--out", "picture.svg")),
              ("model.json", ("check", "{}")),
              ("model.deq", ("check", "{}")),
+             ("robot.urdf", ("check", "{}")),
+             ("state.json", ("eval", "hires", "--state", "{}")),
+             ("enzyme.csv", fit + ("{}",)),
+             ("fit.jsonl", fit + ("enzyme.csv", "--log", "{}")),
+             ("m.jsonl", matrix + ("{}",)),
+             ("s.jsonl", scale + ("{}",)),
              ("w.jsonl", ("workprec", "hires", "--solvers", "radau5", "--range", "4:5:1", "--reps", "1", "--quiet", "--out", "{}"))]
     if run("run", "hires", "--quiet", "--out", "run.h5")[0] == 0:
         files.append(("run.h5", ("plot", "{}", "--out", "picture.svg")))
@@ -73,6 +94,13 @@ def make_sweep():
     words = ("sweep", "cable-drum", "--vary", "mu=0:0.5:3", "--jobs", "1", "--quiet", "--out")
     assert run(*words, "sweep")[0] == 0
     return [os.path.join("sweep", f) for f in sorted(os.listdir("sweep")) if os.path.isfile(os.path.join("sweep", f))], words
+
+
+def make_reference():
+    """A reference solution in the cache of references, and a command that takes it."""
+    assert run("reference", "model.json", "--quiet")[0] == 0
+    (folder, _, names), = [w for w in os.walk(os.path.join(ENV["XDG_CACHE_HOME"], "daedalus")) if w[2]]
+    return os.path.join(folder, names[0]), ("compare", "model.json", "--solvers", "mexx", "--tend", "1", "--quiet")
 
 
 def main():
@@ -91,28 +119,36 @@ def main():
         return 0
 
     for name, words in make_files():
-        with open(name, "rb") as f:
-            whole = f.read()
+        whole = content(name)
         for k in range(COUNT):
             changed = change(whole)
             if changed == whole:
                 continue
             with open("changed", "wb") as f:
                 f.write(changed)
-            place = name if name.endswith((".deq", ".json", ".h5", ".csv", ".jsonl")) else "changed"
-            if place == name:
-                place = "changed" + os.path.splitext(name)[1]
+            ending, place = os.path.splitext(name)[1], "changed"
+            if ending in (".deq", ".json", ".h5", ".csv", ".jsonl", ".urdf"):
+                place += ending
                 shutil.copy("changed", place)
             bad += judge(name, k, *run(*(w.format(place) for w in words)))
             runs += 1
         print("%s: %d runs so far, %d wrong" % (name, runs, bad), flush=True)
+    name, words = make_reference()
+    whole = content(name)
+    for k in range(COUNT):
+        changed = change(whole)
+        for copy in ("changed", name):
+            with open(copy, "wb") as f:
+                f.write(changed)
+        bad += judge(name, k, *run(*words))
+        runs += 1
+    print("%s: %d runs so far, %d wrong" % (name, runs, bad), flush=True)
     places, words = make_sweep()
     for k in range(COUNT):
         shutil.rmtree("again", ignore_errors=True)
         shutil.copytree("sweep", "again")
         name = DRAW.choice(places)
-        with open(name, "rb") as f:
-            changed = change(f.read())
+        changed = change(content(name))
         for copy in ("changed", name.replace("sweep", "again", 1)):
             with open(copy, "wb") as f:
                 f.write(changed)
