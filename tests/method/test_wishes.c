@@ -142,9 +142,28 @@ static void nonnegative_wishes_are_checked(void **state)
 static int turn(double t, const double *y, double *f, void *user)
 {
     (void)t, (void)user;
-    f[0] = -y[1];
-    f[1] = y[0];
+    f[0] = y[1];
+    f[1] = -y[0];
     return 0;
+}
+
+static int spring(const dae_mech_point *x, double *f, void *user)
+{
+    (void)user;
+    f[0] = -x->p[0];
+    return 0;
+}
+
+/* (cos t, -sin t) as the method takes it. */
+static dae_system turning(const dae_method_info *m)
+{
+    static const double one[] = {1};
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = turn}};
+    sys.structure.second_order = sys.structure.no_velocities = m->no_velocities;
+    if (!(m->kinds & 1u << DAE_KIND_ODE))
+        sys = (dae_system){.kind = DAE_KIND_MECH,
+                           .mech = {.np = 1, .nv = 1, .mass = dae_diagonal(1, one), .force = spring}};
+    return sys;
 }
 
 typedef struct weights {
@@ -163,25 +182,34 @@ static int allow(double t, const double *y, double *tolerance, void *user)
 
 static double turn_error(const char *method, double given, weights *w, dae_stats *stats)
 {
-    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = turn}};
+    const dae_method_info *m = dae_method_find(method);
+    double T = m->no_velocities ? 20 : 5; /* some steps, at orders 8 and 12, too */
+    dae_system sys = turning(m);
     dae_options opt = dae_options_default();
     dae_error err = {0};
-    double y[2] = {1, 0};
     opt.method = method;
     opt.rtol = opt.atol = given;
     opt.error_weight = w ? allow : NULL;
     opt.error_weight_user = w;
-    if (dae_solve(&sys, &opt, 0, 5, y, stats, &err)) fail_msg("%s: %s", method, err.text);
-    return hypot(y[0] - cos(5), y[1] - sin(5));
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    if (!it || dae_integrator_start(it, 0, T, (double[]){1, 0}, NULL, &err) ||
+        dae_integrator_advance(it, T, &err))
+        fail_msg("%s: %s", method, err.text);
+    const double *y = dae_integrator_state(it);
+    double e = hypot(y[0] - cos(T), y[1] + sin(T));
+    *stats = *dae_integrator_stats(it);
+    dae_integrator_destroy(it);
+    return e;
 }
 
-/* What the function says counts, not what the options say: as many steps as with that atol, to half and twice. */
+/* What the function says counts, not what the options say: as many steps as with that atol, to half and twice; a hundred times the
+ * tolerance costs less (at order 12 of rkn12 not always). */
 static void error_weights_are_obeyed(void **state)
 {
     (void)state;
     for (int i = 0; i < dae_method_count(); i++) {
         const dae_method_info *m = dae_method_get(i);
-        if (!takes_ode(m)) continue;
+        if (!strcmp(m->name, "rattle")) continue; /* constant steps */
         for (int k = 0; k < 2; k++) {
             double tol = k ? 1e-6 : 1e-4;
             weights w = {.tolerance = tol};
@@ -195,8 +223,8 @@ static void error_weights_are_obeyed(void **state)
             weights loose = {.tolerance = 100 * tol};
             dae_stats fewer = {0};
             turn_error(m->name, tol, &loose, &fewer);
-            if (fewer.steps > own.steps || (k && fewer.steps == own.steps))
-                fail_msg("%s: %ld and %ld steps", m->name, fewer.steps, own.steps);
+            if (fewer.f > own.f || (k && fewer.f == own.f && m->order_max <= 9))
+                fail_msg("%s: %ld and %ld evaluations", m->name, fewer.f, own.f);
         }
     }
 }
