@@ -30,6 +30,8 @@
 /* Implicit methods begin behind a switch with this part of the step before it: a force that jumps or bends there excites stiff
  * modes, which their error estimate does not see in a long step (radau5 on hmmwv at 1e-10: four times the error). Ours. */
 #define BEHIND 0.01
+/* Part of a step before an event from which it tells the length of the next one; ours. */
+#define AT_ONCE 1e-3
 /* Part of the last step over which the slopes of algebraic variables are found behind a discontinuity; ours. */
 #define RATES 1e-4
 #define STIFF_STEP \
@@ -909,6 +911,15 @@ static dae_status step_to_switch(dae_integrator *it, int *stiff, dae_error *err)
     }
 }
 
+/* The first step behind a given discontinuity: explicit one-step methods go on with the one that they would have taken there, as their errors
+ * tell when it is too long; growing from a guess takes more. */
+static double step_behind(const dae_integrator *it)
+{
+    const dae_method_info *m = &it->method->info;
+    if (m->implicit || m->multistep || it->sys.kind != DAE_KIND_ODE || it->opt.h0 > 0) return it->opt.h0;
+    return fabs(it->ivp.h_next);
+}
+
 /* Processes the present step from `now` up to `to`; restarts where an event or discontinuity asks. */
 static dae_status process(dae_integrator *it, double to, dae_error *err)
 {
@@ -933,8 +944,10 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         pass_discontinuities(it, s->now);
         dae_status r = dae_driver_switches_start(it, err);
         if (r) return r;
-        /* Not longer than the part of the step that was used: short flights between events follow each other. */
+        /* Not longer than the part of the step that was used: short flights between events follow each other. An event right where the
+         * step begins (of a sampled controller, behind the border of its instant) says nothing of lengths. */
         double h = fmin(fabs(s->stats.h_last), fabs(out.t - it->ivp.t_old));
+        if (h < AT_ONCE * fabs(s->stats.h_last)) h = it->opt.h0;
         r = dae_driver_derivative(it, s->now, 0, err);
         if (!r) r = dae_driver_restart(it, h, err);
         return r;
@@ -948,8 +961,9 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         pass_discontinuities(it, s->now);
         if (it->sys.kind == DAE_KIND_IDE) it->method->interpolate(it->self, s->now, it->scratch, it->yp);
         dae_status r = dae_driver_switches_jump(it, err);
+        double h = step_behind(it);
         if (!r) r = dae_driver_derivative(it, s->now, 0, err);
-        return r ? r : dae_driver_restart(it, it->opt.h0, err);
+        return r ? r : dae_driver_restart(it, h, err);
     }
     return DAE_OK;
 }

@@ -265,6 +265,35 @@ static void jumps_work_backward_and_at_both_ends(void **state)
     }
 }
 
+static int bent(double t, const double *y, double *f, void *user)
+{
+    (void)user;
+    f[0] = fabs(t - floor(t) - 0.5) - 0.25 - 0.01 * y[0]; /* straight between halves */
+    return 0;
+}
+
+/* Behind a border that changes little explicit methods keep their step: twenty pieces, one step each. */
+static void explicit_methods_keep_their_step_behind_a_border(void **state)
+{
+    (void)state;
+    static const char *const explicit[] = {"dopri5", "dop853", "vern9"};
+    double at[19], exact = NAN;
+    for (int k = 0; k < 19; k++) at[k] = 0.5 * (k + 1);
+    for (int m = 0; m < 3; m++) {
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = bent}};
+        dae_options opt = with_method(explicit[m], 1e-4);
+        opt.discontinuity = at;
+        opt.ndiscontinuity = 19;
+        dae_integrator *it = create(&sys, &opt);
+        start(it, 0, 10, (double[]){1});
+        advance(it, 10, DAE_OK);
+        assert_in_range(dae_integrator_stats(it)->accepted, 20, 30); /* 40 and more with a guess behind each */
+        if (m) assert_near(dae_integrator_state(it)[0], exact, 1e-5);
+        else exact = dae_integrator_state(it)[0];
+        dae_integrator_destroy(it);
+    }
+}
+
 static void automatic_choice_and_probing_stay_on_their_side(void **state)
 {
     (void)state;
@@ -1050,6 +1079,7 @@ int main(void)
         cmocka_unit_test(nothing_is_evaluated_beyond_the_end_with_stop_at_end),
         cmocka_unit_test(jumps_are_never_seen_from_the_wrong_side),
         cmocka_unit_test(jumps_work_backward_and_at_both_ends),
+        cmocka_unit_test(explicit_methods_keep_their_step_behind_a_border),
         cmocka_unit_test(automatic_choice_and_probing_stay_on_their_side),
         cmocka_unit_test(jump_behind_the_end_is_not_stepped_over),
         cmocka_unit_test(wrong_discontinuities_are_refused),

@@ -461,9 +461,76 @@ static void of_many_balls_only_the_next_bounce_is_looked_for(void **state)
     dae_integrator_destroy(it);
 }
 
+/* ---- A sampled controller ------------------------------------------------------------------------ */
+
+enum { SAMPLES = 10 };
+typedef struct sampled {
+    double at[SAMPLES], u;
+    int next;
+} sampled;
+
+static int plant(double t, const double *y, double *f, void *user)
+{
+    const sampled *s = user;
+    (void)t;
+    f[0] = s->u - y[0];
+    return 0;
+}
+
+static int instant(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    const sampled *s = user;
+    (void)y, (void)yp;
+    phi[0] = s->next < SAMPLES ? t - nextafter(s->at[s->next], INFINITY) : -1;
+    return 0;
+}
+
+static int sample(int i, double t, int rising, double *y, double *yp, void *user)
+{
+    sampled *s = user;
+    (void)i, (void)t, (void)rising, (void)yp;
+    s->u = 3 * (1 - y[0]);
+    s->next++;
+    return DAE_EVENT_RESTART;
+}
+
+/* The instants are borders of the run, and the event is found right behind them: the next step is as long as others, it does not grow
+ * from the distance of the two. */
+static void event_right_behind_a_border_does_not_begin_with_tiny_steps(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METHODS; m++) {
+        sampled s = {.u = 3};
+        double u = 3, y = 0;
+        for (int k = 0; k < SAMPLES; k++) s.at[k] = 0.2 * (k + 1);
+        for (int k = 0; k <= SAMPLES; k++) { /* exact */
+            y = u + (y - u) * exp(-0.2);
+            u = 3 * (1 - y);
+        }
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = plant, .user = &s}};
+        dae_event event = {.name = "sample", .direction = DAE_RISING};
+        dae_events events = {.count = 1, .event = &event, .phi = instant, .action = sample, .user = &s};
+        dae_options opt = dae_options_default();
+        opt.method = methods[m];
+        opt.rtol = opt.atol = 1e-6;
+        opt.discontinuity = s.at;
+        opt.ndiscontinuity = SAMPLES;
+        dae_integrator *it = dae_integrator_create(&sys, &opt, NULL);
+        assert_non_null(it);
+        assert_int_equal(dae_integrator_set_events(it, &events, NULL), DAE_OK);
+        assert_int_equal(dae_integrator_start(it, 0, 2.2, (double[]){0}, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_integrator_advance(it, 2.2, NULL), DAE_OK);
+        assert_int_equal(s.next, SAMPLES);
+        assert_near(dae_integrator_state(it)[0], y, 3e-6);
+        assert_true(dae_integrator_stats(it)->h_smallest > 1e-9); /* was 1e-14 .. */
+        dae_integrator_destroy(it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(event_right_behind_a_border_does_not_begin_with_tiny_steps),
         cmocka_unit_test(ball_bounces_twenty_times_at_the_exact_times),
         cmocka_unit_test(bounces_that_pile_up_give_a_message),
         cmocka_unit_test(terminal_event_stops_on_the_far_side_and_goes_on),
