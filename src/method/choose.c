@@ -25,9 +25,16 @@
  * equation (10 with a Jacobian), times (1e-4/rtol)^(1/50); dae_stiff_limit. Ours: dop853 against radau5 and radau without a Jacobian, of
  * linear systems with 3, 6 and 10 equations as fast at about 65, 210 and 250 at 1e-4. */
 #define DECAY_LEAST 125
+#define DECAY_LEAST_GIVEN 40
 #define DECAY_EACH 25
 #define DECAY_EACH_GIVEN 10
 #define DECAY_DIGITS 0.02
+/* At the start nobody sees whether stability will bound the steps: the fastest motion may go on to be the one that is followed. Up to
+ * so many constants of a small system an explicit run looks at it while it runs, and loses little if it has to change. Ours, by dop853
+ * begun so over radau begun with: lorenz (456) 0.3 to 0.6, repressilator (377) 0.5 to 0.9, DETEST B3 (256) 0.8 to 1.1, E1 (583) 1.8 to 2.8; with
+ * dense output in every step motor (294) 1.3 to 1.9. */
+#define DECAY_START 500
+#define DECAY_START_PIECES 200
 #define SOON 45 /* ours: such time constants from which stability is felt at 1e-7 */
 /* The same for mechanisms, whose evaluations are dear and whose Jacobians are dearer; ours: the truck with 1900 is as fast
  * either way, a ball on a stiff floor with 6300 eight times as fast by an implicit method. */
@@ -202,7 +209,8 @@ enum {
     PROBED = 16384,    /* a small ODE whose Jacobian differences give */
     RESTS = 131072,    /* a small ODE that is not stiff and begins where nothing moves */
     LONG = 65536,      /* more equations than a few */
-    FOLLOWED = 32768   /* y'' = f(t,y,y') with a Jacobian, whose fastest motion does not decay */
+    FOLLOWED = 32768,  /* y'' = f(t,y,y') with a Jacobian, whose fastest motion does not decay */
+    PIECES = 262144 /* events, switches or borders: dense output in every step, and few steps between them */
 };
 
 typedef struct rule {
@@ -220,16 +228,18 @@ typedef struct rule {
 #define ONE_LU "small, with a Jacobian: one LU per step and no iteration"
 
 /* The first row that holds. ODEs are measured with `make peers` and `make auto`, time at equal accuracy: of less than eight
- * equations rodas5p needs 0.7 to 1 of radau5's time at 1e-4 (vdpol, orego, rober) and more below, rodas4p2 0.7 of that of rodas5p at 1e-2,
- * radau 0.8 to 1 of radau5's at 1e-6 and 0.4 to 0.8 below; without a Jacobian radau needs 0.8 to 0.9 of it at every tolerance (stiff
+ * equations rodas5p needs 0.9 to 1.2 of radau5's time at 1e-3 and 1 to 1.6 of it at 1e-4 (vdpol, orego, rober, motor, nerve), rodas4p2 0.7 of that of rodas5p at 1e-2,
+ * radau 1 to 1.2 of radau5's above 5e-6 and 0.4 to 1 below; without a Jacobian radau needs 0.8 to 0.9 of it at every tolerance (stiff
  * DETEST, the mean; B1 0.4 to 0.6). With eight and more (hires, pollu), where complex factors cost more, rodas4p2 and rodas5p need 0.4 to 0.7 of radau5's
  * time down to 1e-8. They take J at its word, so only where the system gives one, and not where an atol far below rtol asks for digits of
  * variables that have died out (e5: 2 digits instead of 8). Medical Akzo, four diagonals beside the main one: rodas5p 0.5 to 0.75 of
  * radau5's time down to 1e-6, radau below, rosnys4 0.6 of that of rodas5p at 1e-2. Beam, whose fast motions oscillate: radau
  * damps them and has 4.8 digits at 1e-8, rodas5p 6. Pleiades: rkn8 0.5 to 0.6 of dop853, rkn12 and vern9 from 7 digits on. Nonstiff DETEST: from 1e-7 on vern9 needs 0.9 to 1.3 of
  * dop853's time at equal tolerances, for a fifth of its error (above 100 tolerances in 3.4 % of its runs, dop853 in 9 %); 1.5 to 2 where
- * stability bounds the steps. DAEs (chemakzo, transamp):
- * down to 3e-7 rodas5p needs 0.6 to 0.9 of radau5's time and 0.7 to 1 of that of rodas4p2, 1.3 at 1e-2, from 1e-8 on radau 0.4 to 1 of it. Mechanisms: with loops
+ * stability bounds the steps (with few equations the motion is often one that is followed: lorenz, predator_prey, DETEST B1 0.7). With events and
+ * switches dop853 evaluates 15 times per step and vern9 25 times, dopri5 still 6 times: over the equation files 0.8 of dop853's time at 1e-3, as much at 1e-6. DAEs:
+ * of eight equations and more (transamp) rodas5p needs 0.6 to 0.9 of radau5's time down to 3e-7 and 0.7 to 1 of that of rodas4p2, 1.3 at 1e-2, from 1e-8 on radau 0.4 to 1
+ * of it; of less (chemakzo, wien_bridge, enzyme) radau 0.7 to 1 of that of rodas5p from 1e-5 on. Kinks cost high orders their digits (nand: radau 1.6 less than radau5). Mechanisms: with loops
  * (four-bar, rssp, bricard, Andrews, Peaucellier, 2 to 64 windows) vern9 projected needs 0.4 to 1.3 of phem56's time for ten to a hundred
  * times its accuracy, and dop853 0.7 to 0.8 of its time for two digits; without loops (chains of 2 to 1024 rods in the plane and in space) dop853
  * needs 0.5 to 0.9 of vern9's time for two to six digits, as much for seven and 1.1 for eight; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
@@ -247,12 +257,26 @@ static const rule rules[] = {
      "stiffly accurate Rosenbrock method of order 4, one LU per step and no iteration"},
     {DAE_KIND_DAE,
      ANY,
-     INDEX_1 | EXACT,
+     INDEX_1 | PIECES,
+     0.99e-7,
+     {"radau5"},
+     NULL,
+     "stiffly accurate implicit Runge-Kutta, short pieces"},
+    {DAE_KIND_DAE,
+     ANY,
+     INDEX_1 | EXACT | EIGHT,
      0.3e-6,
      {"rodas5p"},
      NULL,
      "stiffly accurate Rosenbrock method, one LU per step and no iteration"},
-    {DAE_KIND_DAE, ANY, 0, 0.99e-7, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
+    {DAE_KIND_DAE,
+     ANY,
+     INDEX_1 | EXACT,
+     2e-5,
+     {"rodas5p"},
+     NULL,
+     "stiffly accurate Rosenbrock method, one LU per step and no iteration"},
+    {DAE_KIND_DAE, ANY, INDEX_1, 5e-6, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
     {DAE_KIND_DAE,
      ANY,
      INDEX_1,
@@ -285,7 +309,6 @@ static const rule rules[] = {
      "a narrow band: one real LU per step and no iteration"},
     {DAE_KIND_ODE, 1, EXACT | EIGHT, LOOSE, {"rodas4p2"}, NULL, ONE_LU},
     {DAE_KIND_ODE, 1, EXACT, CRUDE, {"rodas4p2"}, NULL, ONE_LU},
-    {DAE_KIND_ODE, 1, EXACT, LOOSE, {"rodas5p"}, NULL, ONE_LU},
     {DAE_KIND_ODE,
      1,
      EXACT | EIGHT,
@@ -294,7 +317,7 @@ static const rule rules[] = {
      NULL,
      "with a Jacobian: one LU per step and no iteration"},
     {DAE_KIND_ODE, 1, PROBED, 0, {"radau"}, NULL, "implicit Runge-Kutta of orders 5 to 13"},
-    {DAE_KIND_ODE, 1, 0, 1.01e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE, 1, 0, 5e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE, 1, LONG, 0.99e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE,
      1,
@@ -305,10 +328,24 @@ static const rule rules[] = {
      "tight tolerance, the fastest motion oscillates: one LU per step and no iteration"},
     {DAE_KIND_ODE, 1, 0, 0, {"radau"}, NULL, "tight tolerance: implicit Runge-Kutta of orders 5 to 13"},
     {DAE_KIND_ODE, 0, RESTS, 0, {"dopri5"}, NULL, "at rest: few stages, explicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE,
+     0,
+     PIECES,
+     2e-6,
+     {"dopri5"},
+     NULL,
+     "short pieces: few stages, explicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE,
+     0,
+     PIECES,
+     0.99e-9,
+     {"dop853"},
+     NULL,
+     "explicit Runge-Kutta of order 8, cheap dense output"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
     {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
-    {DAE_KIND_ODE, 0, DECAYS, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
+    {DAE_KIND_ODE, 0, EIGHT | DECAYS, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
     {DAE_KIND_ODE, 0, 0, 2e-7, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
     {DAE_KIND_ODE, 0, 0, 0, {"vern9"}, NULL, "tight tolerance: explicit Runge-Kutta of order 9"},
 
@@ -369,14 +406,21 @@ static const rule rules[] = {
  * hundred in all and more for every equation, slowly rising with the digits. */
 double dae_stiff_limit(const dae_features *x)
 {
-    double each = x->has & JACOBIAN ? DECAY_EACH_GIVEN : DECAY_EACH;
-    double most = fmax(DECAY_LEAST, each * x->n) * pow(1e-4 / x->rtol, DECAY_DIGITS);
-    return most < STIFF_LIMIT ? most : STIFF_LIMIT;
+    int given = x->has & JACOBIAN;
+    double each = given ? DECAY_EACH_GIVEN : DECAY_EACH, least = given ? DECAY_LEAST_GIVEN : DECAY_LEAST;
+    return fmin(fmax(least, each * x->n) * pow(1e-4 / x->rtol, DECAY_DIGITS), STIFF_LIMIT);
+}
+
+/* The same at the start. */
+static double start_limit(const dae_features *x)
+{
+    double limit = dae_stiff_limit(x);
+    return x->n > SMALL ? limit : fmax(x->has & PIECES ? DECAY_START_PIECES : DECAY_START, limit);
 }
 
 static int is_stiff(const dae_features *x)
 {
-    if (x->kind == DAE_KIND_ODE) return !(x->constants <= STIFF_LIMIT) || x->decaying > dae_stiff_limit(x);
+    if (x->kind == DAE_KIND_ODE) return !(x->constants <= STIFF_LIMIT) || x->decaying > start_limit(x);
     return x->kind == DAE_KIND_MECH && !x->as_it_stands && x->constants > STIFF_MECHANISM;
 }
 
@@ -486,6 +530,7 @@ static const struct {
     {LONG, "not only a few equations", "few equations"},
     {FOLLOWED, "y' = v with a Jacobian, the fastest motion oscillates and rtol is small",
      "the fastest motion decays, or rtol is not small, or no Jacobian that could be taken for exact"},
+    {PIECES, "events, switches or borders", "no events, switches or borders"},
     {DECAYS, "its fastest motion decays soon", "its fastest motion does not decay soon"}};
 
 /* Why r does not hold, the first thing. */
@@ -517,7 +562,7 @@ static void say_measured(text *t, const dae_features *x)
         if (x->decaying > 0)
             say(t,
                 "          decaying            %.3g of the fastest motion, which decays (stiff above %.3g)\n",
-                x->decaying, dae_stiff_limit(x));
+                x->decaying, start_limit(x));
     }
     for (size_t k = 0; k < sizeof word / sizeof *word; k++) {
         if (structure_of(x) & word[k].flag) say(t, "          structure           %s\n", word[k].there);
@@ -586,13 +631,14 @@ static int at_rest(const dae_ode *ode, const dae_options *opt, double t0, double
 }
 
 dae_features dae_features_of(const dae_system *sys, const dae_options *opt, double t0, double t_end,
-                             const double *y0)
+                             const double *y0, int watched)
 {
     dae_features x = {.kind = sys->kind,
                       .index = dae_system_index(sys),
                       .n = dae_system_size(sys),
                       .rtol = smallest_rtol(opt, dae_system_size(sys)),
                       .constants = NAN};
+    if (watched || opt->ndiscontinuity > 0 || sys->switches.count > 0) x.has |= PIECES;
     if (sys->kind == DAE_KIND_ODE) {
         if (sys->ode.jac && !(opt->jacobian && !strcmp(opt->jacobian, "difference"))) x.has |= JACOBIAN;
         double slope[SMALL];
@@ -640,9 +686,9 @@ const dae_method_info *dae_choose_stiff(const dae_features *x)
 }
 
 const dae_method_info *dae_choose_as_it_stands(const dae_system *sys, const dae_options *opt, double t0,
-                                               double t_end, const double *y0, dae_evidence *e)
+                                               double t_end, const double *y0, int watched, dae_evidence *e)
 {
-    dae_features x = dae_features_of(sys, opt, t0, t_end, y0);
+    dae_features x = dae_features_of(sys, opt, t0, t_end, y0, watched);
     x.as_it_stands = 1;
     *e = (dae_evidence){.seen = x, .rule = -1, .given = 1};
     if (sys->kind == DAE_KIND_ODE && x.constants < 0) return NULL;
@@ -656,7 +702,7 @@ const dae_method_info *dae_method_choose(const dae_system *sys, const dae_option
                                          double t_end, const double *y0, char *reason, size_t size)
 {
     dae_evidence e;
-    const dae_method_info *m = dae_choose_as_it_stands(sys, opt, t0, t_end, y0, &e);
+    const dae_method_info *m = dae_choose_as_it_stands(sys, opt, t0, t_end, y0, 0, &e);
     dae_choose_reason(&e, reason, size);
     return m;
 }

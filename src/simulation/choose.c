@@ -115,7 +115,7 @@ static dae_status choose_method(dae_simulation *s, dae_error *err)
     const dae_system *sys = s->as_mechanism ? s->p->mechanism : &s->p->system;
     const char *form = NULL, *given = s->options.formulation;
     dae_evidence e;
-    dae_features x = dae_features_of(sys, &s->options, s->t0, s->t_end, s->p->y0);
+    dae_features x = dae_features_of(sys, &s->options, s->t0, s->t_end, s->p->y0, 0);
     x.constants = time_constants(s, sys);
     if (x.constants < 0) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     const dae_method_info *m = dae_choose(&x, &form, &e);

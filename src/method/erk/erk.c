@@ -21,10 +21,14 @@
 #define STIFF_HITS 15     /* DOPRI5: stiff after this many */
 #define STIFF_CALM 6      /* DOPRI5: suspicion ends after this many steps without */
 #define AUTO_HITS 6       /* ours: of "auto", which counts what is left besides */
-#define AUTO_EVERY 10     /* ... and where the test costs an evaluation looks so often */
-#define AUTO_FIRST 32 /* ours: ... and asks the power method after so many steps, twice as many, and so on */
-#define AUTO_PART 0.6 /* ours: ... whose rate counts from this part of the bound on */
-#define AUTO_SIZE 32  /* ... which has its room on the stack up to this size */
+#define AUTO_REST \
+    125 /* ours: ... at least so many time constants: stages do not tell oscillation from decay */
+#define AUTO_EVERY 10  /* ... and where the test costs an evaluation looks so often */
+#define AUTO_FIRST 32  /* ours: ... and asks the power method after so many steps, twice as many, and so on */
+#define AUTO_SOON 8    /* ours: ... already from here on where the stages show such a rate */
+#define AUTO_SURE 0.85 /* ours: ... if it is at this part of the bound */
+#define AUTO_PART 0.6  /* ours: ... whose rate counts from this part of the bound on */
+#define AUTO_SIZE 32   /* ... which has its room on the stack up to this size */
 /* ours: an error so many times larger than that of the step before lets expect is that of a jump (DETEST, dop853 and vern9: class F
  * takes 1.16 times the steps, the smooth ones 1.005 times; with 30 1.015 times) */
 #define ROUGH 100
@@ -170,15 +174,33 @@ static int judged_f(double t, const double *y, double *f, void *user)
     return dae_ivp_f(user, t, y, f);
 }
 
+/* h rho as the stages show it, num/den = rho^2. */
+static void by_stages(const dae_erk *m, double *num, double *den)
+{
+    const double *ka = m->k[m->table->fsal], *kb = m->k[m->table->compare];
+    *num = *den = 0;
+    for (int i = 0; i < m->n; i++) {
+        double dk = ka[i] - kb[i], dy = m->y1[i] - m->stage[i];
+        *num += dk * dk;
+        *den += dy * dy;
+    }
+}
+
 /* At tight tolerances the stages differ by what the slow motions do, and the test below finds their rates: whether the fastest
  * that decays bounds the steps, and goes on to. */
 static int held_by_decay(dae_erk *m, double h, double rest)
 {
     long k = m->s->accepted;
-    if (m->n > AUTO_SIZE || k < AUTO_FIRST || (k & (k - 1))) return 0;
+    double num, den, near = (k < AUTO_FIRST ? AUTO_SURE : AUTO_PART) * m->table->stiff_bound;
+    if (m->n > AUTO_SIZE || k < AUTO_SOON || (k & (k - 1))) return 0;
+    if (k < AUTO_FIRST) {
+        if (m->table->other) return 0;
+        by_stages(m, &num, &den);
+        if (!(h * h * num > near * near * den)) return 0;
+    }
     dae_ode ode = {.n = m->n, .f = judged_f, .user = m->ivp};
     double rate = dae_fastest_decay(&ode, m->s->t, m->y1);
-    return rate * fabs(h) > AUTO_PART * m->table->stiff_bound && rate * fabs(rest) > m->ivp->stiff_above;
+    return rate * fabs(h) > near && rate * fabs(rest) > m->ivp->stiff_above;
 }
 
 /* DOPRI5's test after an accepted step. 0, 1: stiff, news; < 0: the right-hand side asked to stop. A run of "auto" looks at
@@ -189,6 +211,7 @@ static int stiffness(dae_erk *m, double h)
     const dae_erk_table *tab = m->table;
     double above = m->ivp->stiff_above, rest = m->ivp->t_end - s->t;
     int every = m->option->stiff_test, hits = above > 0 ? AUTO_HITS : STIFF_HITS;
+    double least = fmax(above, AUTO_REST);
     if (above > 0) every = tab->other ? AUTO_EVERY : 1;
     if (s->reported) return 0;
     if (above > 0 && held_by_decay(m, h, rest)) {
@@ -200,16 +223,11 @@ static int stiffness(dae_erk *m, double h)
         int r = tab->other(m, h);
         if (r) return r < 0 ? r : 0;
     }
-    const double *ka = m->k[tab->fsal], *kb = m->k[tab->compare];
-    double num = 0, den = 0;
-    for (int i = 0; i < m->n; i++) {
-        double dk = ka[i] - kb[i], dy = m->y1[i] - m->stage[i];
-        num += dk * dk;
-        den += dy * dy;
-    }
+    double num, den;
+    by_stages(m, &num, &den);
     if (den > 0 && h * h * num > tab->stiff_bound * tab->stiff_bound * den) {
         s->calm = 0;
-        if (++s->hits >= hits && (!(above > 0) || rest * rest * num > above * above * den)) {
+        if (++s->hits >= hits && (!(above > 0) || rest * rest * num > least * least * den)) {
             s->reported = 1;
             return 1;
         }
