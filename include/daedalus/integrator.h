@@ -142,6 +142,7 @@ typedef struct dae_events {
     int plain; /* 1: where a DAE is integrated as the mechanism behind it, phi needs no accelerations and multipliers in y */
     dae_instant_fn *instant; /* instead of action, where it is not NULL */
     int no_slope;            /* 1: phi does not read y', and gets NULL for it */
+    int no_state;            /* 1: phi reads t only, and gets the y of another time: no dense output for it */
 } dae_events;
 
 typedef struct dae_event_record {

@@ -346,6 +346,18 @@ static int copy_names(dae_actions *a, const dae_model *m)
     return 1;
 }
 
+/* 1: no switching function depends on more than time and parameters; -1: no memory. */
+static int of_time_only(const dae_graph *g, int count, const int *phi)
+{
+    int *list = NULL, n = dae_graph_reach(g, count, phi, &list), only = n < 0 ? -1 : 1;
+    for (int i = 0; i < n; i++) {
+        int op = dae_graph_node(g, list[i]).op;
+        if (op == OP_VARIABLE || op == OP_DISCRETE) only = 0;
+    }
+    free(list);
+    return only;
+}
+
 dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messages *messages)
 {
     dae_actions *a = calloc(1, sizeof *a);
@@ -368,6 +380,11 @@ dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messag
     for (int i = 0; good && i < m->nevent; i++) a->event[i].name = NULL;
     if (good) a->count = m->nevent;
     good = good && copy_names(a, m);
+    int clocks = good ? of_time_only(m->graph, m->nevent, phi) : -1;
+    if (good && clocks < 0) {
+        dae_messages_starved(messages);
+        good = 0;
+    }
     if (good) {
         input[0] = dae_graph_time(m->graph);
         for (int k = 0; k < m->nparameter; k++) {
@@ -398,6 +415,7 @@ dae_actions *dae_actions_create(dae_model *m, int n, const int *leaf, dae_messag
                                  .action = on_event,
                                  .instant = on_instant,
                                  .no_slope = 1,
+                                 .no_state = clocks,
                                  .check_points = 3,
                                  .user = a};
         return a;

@@ -74,8 +74,9 @@ const dae_event_record *dae_integrator_events(const dae_integrator *it, int *cou
 /* All functions at t; > 0 where they cannot be evaluated. */
 static int evaluate(dae_integrator *it, double t, double *phi)
 {
-    double *y = it->scratch, *yp = it->events.no_slope ? NULL : it->scratch + it->ivp.n;
-    dae_driver_at(it, t, y, yp);
+    int state = !it->events.no_state;
+    double *y = state ? it->scratch : it->y, *yp = state && !it->events.no_slope ? y + it->ivp.n : NULL;
+    if (state) dae_driver_at(it, t, y, yp);
     int r = it->events.phi(t, y, yp, phi, it->events.user);
     if (r == 0 && !dae_all_finite(it->events.count, phi)) r = 1;
     return r;

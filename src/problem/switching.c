@@ -282,7 +282,7 @@ dae_switching *dae_switching_create(const dae_problem *p, double atol, const cha
     if (given) {
         s->given = *given;
         s->events = *given; /* its check points and tolerance */
-        s->events.no_slope = 0;
+        s->events.no_slope = s->events.no_state = 0;
         memcpy(s->event, given->event, (size_t)first * sizeof *s->event);
     }
     for (int i = 0; i < count; i++) {

@@ -739,6 +739,7 @@ static dae_status make_integrator(gradient_run *g, dae_error *err)
     dae_integrator_set_memory(g->it, &own->memory);
     if (r >= 0 && a->f->sim->events.count) {
         dae_events e = a->f->sim->events;
+        e.no_state = 0;
         e.phi = on_switching;
         e.action = on_event;
         e.instant = NULL;

@@ -298,6 +298,7 @@ dae_events dae_jumps_events(dae_jumps *j)
 {
     dae_events out = j->e->f->sim->events;
     if (out.count < 1) return (dae_events){0};
+    out.no_state = 0;
     out.phi = on_switching;
     out.action = on_event;
     out.instant = NULL; /* one after the other, each with its own jump */

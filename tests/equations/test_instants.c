@@ -172,9 +172,32 @@ static void instants_belong_to_the_new_side(void **state)
     }
 }
 
+/* Clocks, lists of instants and the parameters in them ask for no state; everything else does. */
+static void clocks_read_time_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int no_state;
+    } is[] = {
+        {"param T = 0.3\nvar x = 1\nx' = -x\nevery T: x := x + 1\nat 0.5, 0.7: x := 0\nsolve t = 0 .. 1\n",
+         1},
+        {"var x = 1\nx' = -x\nwhen t > 0.5: x := 1\nsolve t = 0 .. 1\n", 1},
+        {"var x = 1\nx' = -x\nevery 0.3: x := x + 1\nwhen x < 0.5: x := 1\nsolve t = 0 .. 1\n", 0},
+        {"discrete k = 0\nvar x = 1\nx' = -x\nwhen t > k + 0.5: k := k + 1\nsolve t = 0 .. 1\n", 0}};
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        dae_error err = {0};
+        dae_problem *p = dae_equations_problem(is[i].text, strlen(is[i].text), NULL, NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        assert_int_equal(p->events->no_state, is[i].no_state);
+        dae_problem_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(instants_belong_to_the_new_side),
+                                       cmocka_unit_test(clocks_read_time_only),
                                        cmocka_unit_test(right_sides_see_the_values_before),
                                        cmocka_unit_test(what_becomes_true_fires_at_once),
                                        cmocka_unit_test(forms_with_other_variables_too),

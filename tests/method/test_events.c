@@ -494,42 +494,72 @@ static int sample(int i, double t, int rising, double *y, double *yp, void *user
     return DAE_EVENT_RESTART;
 }
 
+/* SAMPLES instants with method; the state at the end in *y. */
+static dae_stats sampled_run(const char *method, int no_state, double *y)
+{
+    sampled s = {.u = 3};
+    for (int k = 0; k < SAMPLES; k++) s.at[k] = 0.2 * (k + 1);
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = plant, .user = &s}};
+    dae_event event = {.name = "sample", .direction = DAE_RISING};
+    dae_events events = {
+        .count = 1, .event = &event, .phi = instant, .action = sample, .user = &s, .no_state = no_state};
+    dae_options opt = dae_options_default();
+    opt.method = method;
+    opt.rtol = opt.atol = 1e-6;
+    opt.discontinuity = s.at;
+    opt.ndiscontinuity = SAMPLES;
+    dae_integrator *it = dae_integrator_create(&sys, &opt, NULL);
+    assert_non_null(it);
+    assert_int_equal(dae_integrator_set_events(it, &events, NULL), DAE_OK);
+    assert_int_equal(dae_integrator_start(it, 0, 2.2, (double[]){0}, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_integrator_advance(it, 2.2, NULL), DAE_OK);
+    assert_int_equal(s.next, SAMPLES);
+    *y = dae_integrator_state(it)[0];
+    dae_stats st = *dae_integrator_stats(it);
+    dae_integrator_destroy(it);
+    return st;
+}
+
 /* The instants are borders of the run, and the event is found right behind them: the next step is as long as others, it does not grow
  * from the distance of the two. */
 static void event_right_behind_a_border_does_not_begin_with_tiny_steps(void **state)
 {
     (void)state;
+    double u = 3, exact = 0, y;
+    for (int k = 0; k <= SAMPLES; k++) {
+        exact = u + (exact - u) * exp(-0.2);
+        u = 3 * (1 - exact);
+    }
     for (int m = 0; m < METHODS; m++) {
-        sampled s = {.u = 3};
-        double u = 3, y = 0;
-        for (int k = 0; k < SAMPLES; k++) s.at[k] = 0.2 * (k + 1);
-        for (int k = 0; k <= SAMPLES; k++) { /* exact */
-            y = u + (y - u) * exp(-0.2);
-            u = 3 * (1 - y);
+        dae_stats st = sampled_run(methods[m], 0, &y);
+        assert_near(y, exact, 3e-6);
+        assert_true(st.h_smallest > 1e-9); /* was 1e-14 .. */
+    }
+}
+
+/* A function of time alone needs no dense output: the same numbers, and no stage more than those of the steps. */
+static void functions_of_time_ask_for_no_dense_output(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METHODS; m++) {
+        double y[2];
+        dae_stats with = sampled_run(methods[m], 0, &y[0]), without = sampled_run(methods[m], 1, &y[1]);
+        assert_true(y[0] == y[1]);
+        assert_true(with.steps == without.steps);
+        assert_true(without.f <= with.f);
+        if (!strcmp(
+                methods[m],
+                "dop853")) { /* 12 per step, and per restart at most 3 and where the state before it is asked for */
+            assert_true(without.f <= 12 * without.steps + 3 * (without.restarts + 1));
+            assert_true(with.f > 12 * with.steps + 3 * (with.restarts + 1));
         }
-        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = plant, .user = &s}};
-        dae_event event = {.name = "sample", .direction = DAE_RISING};
-        dae_events events = {.count = 1, .event = &event, .phi = instant, .action = sample, .user = &s};
-        dae_options opt = dae_options_default();
-        opt.method = methods[m];
-        opt.rtol = opt.atol = 1e-6;
-        opt.discontinuity = s.at;
-        opt.ndiscontinuity = SAMPLES;
-        dae_integrator *it = dae_integrator_create(&sys, &opt, NULL);
-        assert_non_null(it);
-        assert_int_equal(dae_integrator_set_events(it, &events, NULL), DAE_OK);
-        assert_int_equal(dae_integrator_start(it, 0, 2.2, (double[]){0}, NULL, NULL), DAE_OK);
-        assert_int_equal(dae_integrator_advance(it, 2.2, NULL), DAE_OK);
-        assert_int_equal(s.next, SAMPLES);
-        assert_near(dae_integrator_state(it)[0], y, 3e-6);
-        assert_true(dae_integrator_stats(it)->h_smallest > 1e-9); /* was 1e-14 .. */
-        dae_integrator_destroy(it);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_of_time_ask_for_no_dense_output),
         cmocka_unit_test(event_right_behind_a_border_does_not_begin_with_tiny_steps),
         cmocka_unit_test(ball_bounces_twenty_times_at_the_exact_times),
         cmocka_unit_test(bounces_that_pile_up_give_a_message),

@@ -34,6 +34,8 @@
 #define ROUGH 100
 #define ROUGH_MIN 0.1 /* ours: smallest ratio of two steps at a jump */
 
+#define BEGIN 1e-10 /* ours: of a step: so near to its begin the solution is straight, up to rounding */
+
 /* ---- Life -------------------------------------------------------------------------------------- */
 
 static void rows_fill(dae_erk *m)
@@ -461,6 +463,12 @@ void dae_erk_interpolate(void *self, double t, double *y, double *yp)
         return;
     }
     if (!y) y = m->w;
+    double behind = t - m->s->t_old;
+    if (fabs(behind) <= BEGIN * fabs(m->s->h)) { /* an event right behind a border */
+        for (int i = 0; i < n; i++) y[i] = m->y0[i] + behind * m->k[0][i];
+        if (yp) dae_copy(n, m->k[0], yp);
+        return;
+    }
     dae_refine_step s = {.k = m->table->refine, .y1 = m->y1, .guess = guess, .self = m};
     int fine = s.k && m->ivp->opt->fixed_step <= 0;
     if (!fine || !dae_refine_interpolate(&m->refine, &s, t, y, yp)) own_polynomial(m, t, y, yp);
