@@ -35,7 +35,8 @@
  * dense output in every step motor (294) 1.3 to 1.9. */
 #define DECAY_START 500
 #define DECAY_START_PIECES 200
-#define SOON 45 /* ours: such time constants from which stability is felt at 1e-7 */
+#define BORDERS 4 /* ours */
+#define SOON 45   /* ours: such time constants from which stability is felt at 1e-7 */
 /* The same for mechanisms, whose evaluations are dear and whose Jacobians are dearer; ours: the truck with 1900 is as fast
  * either way, a ball on a stiff floor with 6300 eight times as fast by an implicit method. */
 #define STIFF_MECHANISM 3000
@@ -210,7 +211,9 @@ enum {
     RESTS = 131072,    /* a small ODE that is not stiff and begins where nothing moves */
     LONG = 65536,      /* more equations than a few */
     FOLLOWED = 32768,  /* y'' = f(t,y,y') with a Jacobian, whose fastest motion does not decay */
-    PIECES = 262144 /* events, switches or borders: dense output in every step, and few steps between them */
+    PIECES = 262144,   /* events, switches or borders */
+    WATCHED = 524288,  /* events or switches that depend on the state: dense output in every step */
+    SHORT = 1048576    /* many borders, so few steps between them */
 };
 
 typedef struct rule {
@@ -237,9 +240,12 @@ typedef struct rule {
  * damps them and has 4.8 digits at 1e-8, rodas5p 6. Pleiades: rkn8 0.5 to 0.6 of dop853, rkn12 and vern9 from 7 digits on. Nonstiff DETEST: from 1e-7 on vern9 needs 0.9 to 1.3 of
  * dop853's time at equal tolerances, for a fifth of its error (above 100 tolerances in 3.4 % of its runs, dop853 in 9 %); 1.5 to 2 where
  * stability bounds the steps (with few equations the motion is often one that is followed: lorenz, predator_prey, DETEST B1 0.7). With events and
- * switches dop853 evaluates 15 times per step and vern9 25 times, dopri5 still 6 times: over the equation files 0.8 of dop853's time at 1e-3, as much at 1e-6. DAEs:
+ * switches dop853 evaluates 15 times per step and vern9 25 times: over the equation files 0.9 of vern9's time at every tolerance; dopri5 0.8 of that of dop853
+ * at 1e-3 and as much at 1e-6, but with up to 80 tolerances of error where dop853 has one (stick_slip). Between many borders (sampled, doses, glucose, buck) 0.7 to 0.9 of it. DAEs:
  * of eight equations and more (transamp) rodas5p needs 0.6 to 0.9 of radau5's time down to 3e-7 and 0.7 to 1 of that of rodas4p2, 1.3 at 1e-2, from 1e-8 on radau 0.4 to 1
- * of it; of less (chemakzo, wien_bridge, enzyme) radau 0.7 to 1 of that of rodas5p from 1e-5 on. Kinks cost high orders their digits (nand: radau 1.6 less than radau5). Mechanisms: with loops
+ * of it; of less (chemakzo, wien_bridge, enzyme)
+ * radau5 0.7 to 1 of that of rodas5p from 1e-5 on. Kinks cost high orders their digits (nand: radau 1.6 less than radau5), and Newton's method for
+ * seven stages at once its convergence (diodes). Mechanisms: with loops
  * (four-bar, rssp, bricard, Andrews, Peaucellier, 2 to 64 windows) vern9 projected needs 0.4 to 1.3 of phem56's time for ten to a hundred
  * times its accuracy, and dop853 0.7 to 0.8 of its time for two digits; without loops (chains of 2 to 1024 rods in the plane and in space) dop853
  * needs 0.5 to 0.9 of vern9's time for two to six digits, as much for seven and 1.1 for eight; a system that must stay as it is gets a half-explicit method (bench_mechanics: Runge-Kutta between 1e-4 and
@@ -276,7 +282,7 @@ static const rule rules[] = {
      {"rodas5p"},
      NULL,
      "stiffly accurate Rosenbrock method, one LU per step and no iteration"},
-    {DAE_KIND_DAE, ANY, INDEX_1, 5e-6, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
+    {DAE_KIND_DAE, ANY, 0, 0.99e-7, {"radau5"}, NULL, "stiffly accurate implicit Runge-Kutta"},
     {DAE_KIND_DAE,
      ANY,
      INDEX_1,
@@ -330,18 +336,18 @@ static const rule rules[] = {
     {DAE_KIND_ODE, 0, RESTS, 0, {"dopri5"}, NULL, "at rest: few stages, explicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE,
      0,
-     PIECES,
-     2e-6,
-     {"dopri5"},
-     NULL,
-     "short pieces: few stages, explicit Runge-Kutta of order 5"},
-    {DAE_KIND_ODE,
-     0,
-     PIECES,
+     WATCHED,
      0.99e-9,
      {"dop853"},
      NULL,
-     "explicit Runge-Kutta of order 8, cheap dense output"},
+     "explicit Runge-Kutta of order 8, dense output for events or switches"},
+    {DAE_KIND_ODE,
+     0,
+     SHORT,
+     2e-6,
+     {"dopri5"},
+     NULL,
+     "many borders: few stages, explicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
     {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
@@ -531,6 +537,8 @@ static const struct {
     {FOLLOWED, "y' = v with a Jacobian, the fastest motion oscillates and rtol is small",
      "the fastest motion decays, or rtol is not small, or no Jacobian that could be taken for exact"},
     {PIECES, "events, switches or borders", "no events, switches or borders"},
+    {WATCHED, "events or switches by the state", "no events or switches by the state"},
+    {SHORT, "many borders", "no or few borders"},
     {DECAYS, "its fastest motion decays soon", "its fastest motion does not decay soon"}};
 
 /* Why r does not hold, the first thing. */
@@ -631,14 +639,16 @@ static int at_rest(const dae_ode *ode, const dae_options *opt, double t0, double
 }
 
 dae_features dae_features_of(const dae_system *sys, const dae_options *opt, double t0, double t_end,
-                             const double *y0, int watched)
+                             const double *y0, int events)
 {
     dae_features x = {.kind = sys->kind,
                       .index = dae_system_index(sys),
                       .n = dae_system_size(sys),
                       .rtol = smallest_rtol(opt, dae_system_size(sys)),
                       .constants = NAN};
-    if (watched || opt->ndiscontinuity > 0 || sys->switches.count > 0) x.has |= PIECES;
+    if (events == DAE_EVENTS_BY_STATE || sys->switches.count > 0) x.has |= WATCHED | PIECES;
+    if (events || opt->ndiscontinuity > 0) x.has |= PIECES;
+    if (opt->ndiscontinuity >= BORDERS) x.has |= SHORT;
     if (sys->kind == DAE_KIND_ODE) {
         if (sys->ode.jac && !(opt->jacobian && !strcmp(opt->jacobian, "difference"))) x.has |= JACOBIAN;
         double slope[SMALL];
@@ -686,9 +696,9 @@ const dae_method_info *dae_choose_stiff(const dae_features *x)
 }
 
 const dae_method_info *dae_choose_as_it_stands(const dae_system *sys, const dae_options *opt, double t0,
-                                               double t_end, const double *y0, int watched, dae_evidence *e)
+                                               double t_end, const double *y0, int events, dae_evidence *e)
 {
-    dae_features x = dae_features_of(sys, opt, t0, t_end, y0, watched);
+    dae_features x = dae_features_of(sys, opt, t0, t_end, y0, events);
     x.as_it_stands = 1;
     *e = (dae_evidence){.seen = x, .rule = -1, .given = 1};
     if (sys->kind == DAE_KIND_ODE && x.constants < 0) return NULL;

@@ -24,9 +24,10 @@ typedef struct dae_evidence {
     int changed; /* another method went on; the reason of the integrator tells */
 } dae_evidence;
 
-/* All but as_it_stands; constants of a mechanism are not measured here. watched: 1: with events. */
+/* All but as_it_stands; constants of a mechanism are not measured here. */
+enum { DAE_EVENTS_BY_TIME = 1, DAE_EVENTS_BY_STATE }; /* 0: none */
 dae_features dae_features_of(const dae_system *sys, const dae_options *opt, double t0, double t_end,
-                             const double *y0, int watched);
+                             const double *y0, int events);
 /* The method and the form of a mechanism (*form, unless NULL); NULL: there is none. */
 const dae_method_info *dae_choose(const dae_features *x, const char **form, dae_evidence *e);
 /* For what turned out to be stiff. */
@@ -35,8 +36,7 @@ const dae_method_info *dae_choose_stiff(const dae_features *x);
 double dae_stiff_limit(const dae_features *x);
 /* The same for a system that stays as it is; NULL also where memory ran out, e->seen.constants < 0. */
 const dae_method_info *dae_choose_as_it_stands(const dae_system *sys, const dae_options *opt, double t0,
-                                               double t_end, const double *y0, int watched,
-                                               dae_evidence *e);
+                                               double t_end, const double *y0, int events, dae_evidence *e);
 /* The reason in one sentence, and all of it in lines: what was measured, the rules of its kind and why they do not hold.
  * Returns the bytes needed without the 0 at the end. */
 void dae_choose_reason(const dae_evidence *e, char *reason, size_t size);

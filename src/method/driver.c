@@ -489,8 +489,8 @@ static dae_status choose_method(dae_integrator *it, double t0, double t_end, dae
         sys.ode.user = &it->ivp;
     }
     long counted = it->s->stats.f; /* a run by "auto" counts what a run by the method itself does */
-    const dae_method_info *info =
-        dae_choose_as_it_stands(&sys, &opt, t0, t_end, it->y, it->events.count > 0, it->evidence);
+    int events = !it->events.count ? 0 : it->events.no_state ? DAE_EVENTS_BY_TIME : DAE_EVENTS_BY_STATE;
+    const dae_method_info *info = dae_choose_as_it_stands(&sys, &opt, t0, t_end, it->y, events, it->evidence);
     it->s->stats.f = counted;
     if (!info) {
         const char *reason = dae_integrator_reason(it);
