@@ -52,6 +52,7 @@ enum {
     30.0 /* ... and where it cannot; 10 and 300 cost a tenth of the steps on ringmod, medakzo and orego */
 #define ALIKE 0.25   /* ours: how far figures may be apart that are the same for a jump */
 #define SHORTER 0.25 /* ours: towards a jump */
+#define AGAIN 3      /* ours: from this attempt on every row may do, as in the first step: the last ones magnify rounding */
 
 /* Survives in a checkpoint. */
 typedef struct state {
@@ -59,7 +60,7 @@ typedef struct state {
     double theta;                     /* contraction seen in the last step */
     double hh[ROWS + 2], w[ROWS + 2]; /* optimal steps and work per unit step of the rows, from 1 */
     int k;                            /* row that should converge */
-    int first, rejected;              /* no step yet; the last attempt failed */
+    int first, rejected;              /* no step yet; attempts of this step that failed */
     int have_jac;
     int rows;     /* of the last step; 0: none, no dense output */
     int filtered; /* 1: dense output is refined with the filter, or cannot be */
@@ -314,7 +315,8 @@ static outcome rows(seulex *m, double H, int fixed, int *kc, int *accepted)
         if (j == 1) continue;
         double err = judge_row(m, j, H);
         if (fixed && j == k) err = 0;
-        int looked_at = fixed ? j == k : s->first || j >= k || (j == k - 1 && !s->rejected);
+        int any = s->first || s->rejected >= AGAIN;
+        int looked_at = fixed ? j == k : any || j >= k || (j == k - 1 && !s->rejected);
         *accepted = looked_at && err <= 1;
         if (*accepted) return FINE;
         /* what the rows to come can gain, SEULEX */
@@ -552,7 +554,7 @@ static dae_status step(void *self)
                                 : "undefined");
         ivp->stats->rejected++;
         h = shorter(m, o, h, kc);
-        s->rejected = 1;
+        s->rejected++;
         if (s->have_jac == 1) { /* an old one may be the reason */
             r = dae_ivp_jacobian(ivp, s->t, m->y0, m->f0, m->J);
             if (r) return evaluation_failed(m, r, "at the start of a step");
