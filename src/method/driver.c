@@ -755,8 +755,8 @@ static dae_status ends_here(const dae_integrator *it, dae_error *err)
         it->leap ? "; constraints that lose rank (a singular pose)? dop853 and mexx pass most such" : "");
 }
 
-/* 1: it is stiffness that makes an explicit method take so many steps. Those without a test of their own (Adams and half-explicit methods) are asked now:
- * steps of the order of the fastest time constant that decays, and many of it left. */
+/* 1: it is stiffness that makes an explicit method take so many steps. Those without a test of their own (Adams and half-explicit
+ * methods) are asked now: steps of the order of the fastest time constant that decays, and many of it left. */
 static int meets_stiffness(const dae_integrator *it)
 {
     double h = fabs(it->ivp.t - it->ivp.t_old), rest = fabs(it->s->t_end - it->ivp.t);
