@@ -330,6 +330,54 @@ static void nonholonomic_skate_follows_its_cycloid(void **state)
     assert_near(y[2], omega * t, 1e-10);
 }
 
+/* A wheel of radius 1 and inertia 1 that a point of mass 1 on the unit circle turns without slipping: a constraint on positions and one
+ * on velocities only. x = cos phi, y = sin phi, angle phi, 2 phi'' = -cos phi. */
+static int fall(const dae_mech_point *x, double *f, void *user)
+{
+    (void)x, (void)user;
+    f[0] = f[2] = 0;
+    f[1] = -1;
+    return 0;
+}
+
+static int circle_and_wheel(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    double row[2][3] = {{x->p[0], x->p[1], 0}, {x->p[1], -x->p[0], 1}};
+    (void)user;
+    if (g) g[0] = (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1) / 2;
+    for (int k = 0; G && k < 6; k++) G[k] = row[k % 2][k / 2];
+    return 0;
+}
+
+static int turning(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[1];
+    f[1] = -cos(y[0]) / 2;
+    return 0;
+}
+
+static void constraints_on_positions_and_on_velocities_go_together(void **state)
+{
+    static const dae_system wheel = {
+        .kind = DAE_KIND_MECH,
+        .mech = {.np = 3, .nv = 3, .ng = 1, .nlambda = 2, .force = fall, .constraint = circle_and_wheel}};
+    static const dae_system phi = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = turning}};
+    (void)state;
+    double y[6] = {1, 0, 0, 0, 0, 0}, exact[2] = {0, 0};
+    dae_options opt = tolerance(1e-12);
+    opt.method = "dop853";
+    assert_int_equal(dae_solve(&phi, &opt, 0, 5, exact, NULL, NULL), DAE_OK);
+    opt = tolerance(1e-8);
+    opt.method = "phem56";
+    assert_int_equal(dae_solve(&wheel, &opt, 0, 5, y, NULL, NULL), DAE_OK);
+    double is[6] = {
+        cos(exact[0]), sin(exact[0]), exact[0], -sin(exact[0]) * exact[1], cos(exact[0]) * exact[1],
+        exact[1]};
+    assert_near(largest(y, is, 6), 0, 1e-6);
+    assert_near(y[0] * y[0] + y[1] * y[1], 1, 1e-10);
+}
+
 static void moving_constraint_and_external_dynamics(void **state)
 {
     (void)state;
@@ -556,6 +604,7 @@ int main(void)
         cmocka_unit_test(dense_output_is_of_order_5_and_4),
         cmocka_unit_test(seven_body_has_five_roots),
         cmocka_unit_test(nonholonomic_skate_follows_its_cycloid),
+        cmocka_unit_test(constraints_on_positions_and_on_velocities_go_together),
         cmocka_unit_test(moving_constraint_and_external_dynamics),
         cmocka_unit_test(heavy_top_with_euler_parameters),
         cmocka_unit_test(backward_integration_returns_to_the_start),
