@@ -247,7 +247,11 @@ static void statistics_of_known_numbers(void **state)
     assert_near(s.max, 50, 0);
     assert_near(s.percentile[1], 13.25, 1e-13);
     assert_near(s.percentile[2], 25.5, 1e-13);
-    assert_near(s.sd, sqrt(212.5), 1e-12); /* (n^2 - 1)/12 n/(n - 1) */
+    assert_near(s.sd, sqrt(212.5), 1e-12);  /* (n^2 - 1)/12 n/(n - 1) */
+    const double apart[] = {0, 10, 30, 70}; /* ranks 0.15, 0.75, 1.5, 2.25, 2.85 */
+    assert_int_equal(dae_statistics_of(apart, 4, &s), DAE_OK);
+    static const double between[] = {1.5, 7.5, 20, 40, 64};
+    for (int k = 0; k < 5; k++) assert_near(s.percentile[k], between[k], 1e-13);
     assert_int_equal(dae_statistics_of(x + 1, 1, &s), DAE_OK);
     assert_true(s.count == 0 && isnan(s.mean) && isnan(s.percentile[2]));
 }
