@@ -408,10 +408,9 @@ static double first_step(const dae_integrator *it, double h)
     return fmin(fmax(h, dae_first_step_least(t)), rest > 0 ? rest : h);
 }
 
-/* The tolerances of the next step, where the user gives them. */
+/* The tolerances of the next step, where the user gives them (ivp.varies). */
 static dae_status weigh_errors(dae_integrator *it, double t, const double *y, dae_error *err)
 {
-    if (!it->ivp.varies) return DAE_OK;
     for (int i = 0; i < it->ivp.n; i++) it->atol[i] = it->given[0][i] + it->given[1][i] * fabs(y[i]);
     if (it->opt.error_weight(t, y, it->atol, it->opt.error_weight_user))
         return dae_fail(err, DAE_ERR_CALLBACK, t,
@@ -440,7 +439,7 @@ dae_status dae_driver_restart_only(dae_integrator *it, double h, dae_error *err)
     long counted = st->f;
     it->ivp.err = err;
     it->ivp.t = it->ivp.t_old = t;
-    dae_status s = weigh_errors(it, t, it->y, err);
+    dae_status s = it->ivp.varies ? weigh_errors(it, t, it->y, err) : DAE_OK;
     if (s) return s;
     s = it->method->reset(it->self, t, it->y, it->yp, h);
     if (it->uncounted && st->f == counted) st->f++;
@@ -615,7 +614,7 @@ static void move_to(dae_integrator *it, double t)
     if (t == it->s->now) return;
     if (t == it->ivp.t) dae_copy(it->ivp.n, it->ivp.y, it->y);
     else it->method->interpolate(it->self, t, it->y, NULL);
-    dae_nonnegative_clip(it, it->y, NULL);
+    if (it->nonnegative) dae_nonnegative_clip(it, it->y, NULL);
     it->s->now = t;
 }
 
@@ -789,7 +788,7 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
     double before = it->ivp.t;
     long undefined = st->undefined;
     it->ivp.bad_component = -1;
-    dae_status r = weigh_errors(it, before, it->ivp.y, err);
+    dae_status r = it->ivp.varies ? weigh_errors(it, before, it->ivp.y, err) : DAE_OK;
     if (r) return r;
     r = it->method->step(it->self);
     if (r != DAE_ERR_CALLBACK && it->ivp.asked_to_stop) return asked_to_stop(it, err);
@@ -821,7 +820,7 @@ static dae_status one_step(dae_integrator *it, int *stiff, dae_error *err)
                 it->method->info.name);
     it->s->charted = 0;
     note_step(it);
-    dae_driver_leap_note(it);
+    if (it->leap) dae_driver_leap_note(it);
     return DAE_OK;
 }
 
@@ -894,7 +893,8 @@ static dae_status step_to_switch(dae_integrator *it, int *stiff, dae_error *err)
     }
     for (;;) {
         dae_status r = one_step(it, stiff, err);
-        if (!r) r = dae_driver_switches_look(it, err);
+        s->switch_t = NAN;
+        if (!r && it->sw) r = dae_driver_switches_look(it, err);
         if (r || isnan(s->switch_t)) return r;
         double used = s->switch_t - s->now, step = ivp->t - s->now;
         if (it->method->info.multistep || it->method->block || it->opt.fixed_step > 0 ||
@@ -931,7 +931,8 @@ static dae_status process(dae_integrator *it, double to, dae_error *err)
         dae_status r = dae_driver_events(it, from, to, &out, err);
         if (r) return r;
     }
-    if (!out.written && !out.restart && !out.stop) {
+    int wanted = it->piece || it->output.mode != DAE_OUTPUT_NONE;
+    if (wanted && !out.written && !out.restart && !out.stop) {
         dae_status r = dae_driver_output(it, from, out.t, err);
         if (r < 0) return r;
     }

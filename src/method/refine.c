@@ -101,12 +101,6 @@ void dae_refine_create(dae_refine *r, dae_ivp *ivp, int k)
     r->y0 = r->y + n;
 }
 
-void dae_refine_begin(dae_refine *r, const double *y0)
-{
-    r->st->done = 0;
-    if (y0) dae_copy(r->ivp->n, y0, r->y0);
-}
-
 /* |x| in tolerances. */
 static double size_of(const dae_ivp *ivp, const double *x, const double *y)
 {

@@ -13,6 +13,7 @@
 #ifndef DAE_METHOD_REFINE_H
 #define DAE_METHOD_REFINE_H
 
+#include "core/vector.h"
 #include "method/method.h"
 
 enum { DAE_REFINE_MAX = 13 };
@@ -36,7 +37,11 @@ typedef struct dae_refine {
 /* Takes its memory from the arena; the arena remembers a failure. */
 void dae_refine_create(dae_refine *r, dae_ivp *ivp, int k);
 /* A new step was accepted, which began at y0; NULL: there is none. */
-void dae_refine_begin(dae_refine *r, const double *y0);
+static inline void dae_refine_begin(dae_refine *r, const double *y0)
+{
+    r->st->done = 0;
+    if (y0) dae_copy(r->ivp->n, y0, r->y0);
+}
 
 typedef struct dae_refine_step {
     int k;                                          /* points, at most those of create */

@@ -416,8 +416,7 @@ static int sample_up_to(dae_integrator *it, int most, int *N, int *clear)
 dae_status dae_driver_switches_look(dae_integrator *it, dae_error *err)
 {
     switches *w = it->sw;
-    it->s->switch_t = NAN;
-    if (!w || w->side[0] == DAE_SIDE_FREE) return DAE_OK;
+    if (w->side[0] == DAE_SIDE_FREE) return DAE_OK;
     w->from = it->s->now;
     w->to = it->ivp.t;
     if (fabs(w->to - w->from) <= BEHIND * fabs(w->to)) return DAE_OK; /* between two instants that are one */

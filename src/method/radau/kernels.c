@@ -29,8 +29,8 @@ DAE_KERNEL_BODY void right_sides(const int small, const int s, int n, int ld, co
         double v[S_MAX], f[S_MAX];
         for (int j = 0; small && j < s; j++) f[j] = DAE_SMALL_ALONE(g[j * ld + i]);
         for (int k = 0; k < s; k++) {
-            double x = 0;
-            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * (small ? f[j] : g[j * ld + i]);
+            double x = m->Tinv[k][0] * (small ? f[0] : g[i]);
+            for (int j = 1; j < s; j++) x += m->Tinv[k][j] * (small ? f[j] : g[j * ld + i]);
             v[k] = x;
         }
         g[i] = v[0] - gamma * mw[i];
@@ -58,8 +58,8 @@ DAE_KERNEL_BODY void update(const int s, int n, int ld, const struct coefficient
         }
         square[i] = sum;
         for (int k = 0; k < s; k++) {
-            double x = 0;
-            for (int j = 0; j < s; j++) x += m->T[k][j] * v[j];
+            double x = m->T[k][0] * v[0];
+            for (int j = 1; j < s; j++) x += m->T[k][j] * v[j];
             z[k * ld + i] = x;
             stage[k * ld + i] = y[i] + x;
         }
@@ -82,8 +82,8 @@ DAE_KERNEL_BODY void predict(const int s, int n, int ld, const struct coefficien
             stage[k * ld + i] = y[i] + v[k];
         }
         for (int k = 0; k < s; k++) {
-            double x = 0;
-            for (int j = 0; j < s; j++) x += m->Tinv[k][j] * v[j];
+            double x = m->Tinv[k][0] * v[0];
+            for (int j = 1; j < s; j++) x += m->Tinv[k][j] * v[j];
             w[k * ld + i] = x;
         }
     }
@@ -110,8 +110,8 @@ DAE_KERNEL_BODY void defect(const int s, int n, int ld, const struct coefficient
 {
     INDEPENDENT
     for (int i = 0; i < n; i++) {
-        double v = 0;
-        for (int k = 0; k < s; k++) v += m->dd[k] * z[k * ld + i];
+        double v = m->dd[0] * z[i];
+        for (int k = 1; k < s; k++) v += m->dd[k] * z[k * ld + i];
         out[i] = v * q;
     }
 }
