@@ -35,8 +35,7 @@
  * dense output in every step motor (294) 1.3 to 1.9. */
 #define DECAY_START 500
 #define DECAY_START_PIECES 200
-#define BORDERS 4 /* ours */
-#define SOON 45   /* ours: such time constants from which stability is felt at 1e-7 */
+#define SOON 45 /* ours: such time constants from which stability is felt at 1e-7 */
 /* The same for mechanisms, whose evaluations are dear and whose Jacobians are dearer; ours: the truck with 1900 is as fast
  * either way, a ball on a stiff floor with 6300 eight times as fast by an implicit method. */
 #define STIFF_MECHANISM 3000
@@ -212,8 +211,7 @@ enum {
     LONG = 65536,      /* more equations than a few */
     FOLLOWED = 32768,  /* y'' = f(t,y,y') with a Jacobian, whose fastest motion does not decay */
     PIECES = 262144,   /* events, switches or borders */
-    WATCHED = 524288,  /* events or switches that depend on the state: dense output in every step */
-    SHORT = 1048576    /* many borders, so few steps between them */
+    WATCHED = 524288   /* events or switches that depend on the state: dense output in every step */
 };
 
 typedef struct rule {
@@ -241,7 +239,7 @@ typedef struct rule {
  * dop853's time at equal tolerances, for a fifth of its error (above 100 tolerances in 3.4 % of its runs, dop853 in 9 %); 1.5 to 2 where
  * stability bounds the steps (with few equations the motion is often one that is followed: lorenz, predator_prey, DETEST B1 0.7). With events and
  * switches dop853 evaluates 15 times per step and vern9 25 times: over the equation files 0.9 of vern9's time at every tolerance; dopri5 0.8 of that of dop853
- * at 1e-3 and as much at 1e-6, but with up to 80 tolerances of error where dop853 has one (stick_slip). Between many borders (sampled, doses, glucose, buck) 0.7 to 0.9 of it. DAEs:
+ * at 1e-3 and as much at 1e-6, but with up to 80 tolerances of error where dop853 has one (stick_slip). DAEs:
  * of eight equations and more (transamp) rodas5p needs 0.6 to 0.9 of radau5's time down to 3e-7 and 0.7 to 1 of that of rodas4p2, 1.3 at 1e-2, from 1e-8 on radau 0.4 to 1
  * of it; of less (chemakzo, wien_bridge, enzyme)
  * radau5 0.7 to 1 of that of rodas5p from 1e-5 on. Kinks cost high orders their digits (nand: radau 1.6 less than radau5), and Newton's method for
@@ -341,13 +339,6 @@ static const rule rules[] = {
      {"dop853"},
      NULL,
      "explicit Runge-Kutta of order 8, dense output for events or switches"},
-    {DAE_KIND_ODE,
-     0,
-     SHORT,
-     2e-6,
-     {"dopri5"},
-     NULL,
-     "many borders: few stages, explicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
     {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
@@ -538,7 +529,6 @@ static const struct {
      "the fastest motion decays, or rtol is not small, or no Jacobian that could be taken for exact"},
     {PIECES, "events, switches or borders", "no events, switches or borders"},
     {WATCHED, "events or switches by the state", "no events or switches by the state"},
-    {SHORT, "many borders", "no or few borders"},
     {DECAYS, "its fastest motion decays soon", "its fastest motion does not decay soon"}};
 
 /* Why r does not hold, the first thing. */
@@ -648,11 +638,10 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
                       .constants = NAN};
     if (events == DAE_EVENTS_BY_STATE || sys->switches.count > 0) x.has |= WATCHED | PIECES;
     if (events || opt->ndiscontinuity > 0) x.has |= PIECES;
-    if (opt->ndiscontinuity >= BORDERS) x.has |= SHORT;
     if (sys->kind == DAE_KIND_ODE) {
         if (sys->ode.jac && !(opt->jacobian && !strcmp(opt->jacobian, "difference"))) x.has |= JACOBIAN;
         double slope[SMALL];
-        powers p = power_method(&sys->ode, t0, y0, dae_stiff_limit(&x) / fabs(t_end - t0),
+        powers p = power_method(&sys->ode, t0, y0, fmin(dae_stiff_limit(&x), DECAY_LEAST) / fabs(t_end - t0),
                                 x.n <= SMALL ? slope : NULL);
         x.constants = largest_rate(&p) * fabs(t_end - t0);
         x.decaying = p.decay * fabs(t_end - t0);
