@@ -3,14 +3,24 @@
 #include "core/vector.h"
 #include "linalg/klu_list.h"
 
+#include <math.h>
+
 /* How much smaller than the largest in its column a pivot on the diagonal may be. Ours: KLU's 0.001 was
  * measured to lose 4 digits on a matrix with rows of very different size. */
 #define PIVOT 0.1
+
+/* The symmetric ordering promises factors for pivots on the diagonal. Where multipliers have zeros there, the pivots beside it can make
+ * them a hundred times as many; the ordering by columns bounds what any pivots fill, and comes near to the promise. Ours. */
+#define SPOILED 4 /* times the promise is too many */
+#define MANY 500  /* from here on not even tried: zeros on the diagonal, and by columns it is below GOOD */
+#define GOOD 2
+enum { BY_SYMMETRY, BY_COLUMNS }; /* KLU's numbers of AMD and COLAMD */
 
 struct dae_klu {
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
+    double promise; /* values in L, by the symmetric ordering with its pivots */
 };
 
 int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowind, int is_complex,
@@ -31,6 +41,7 @@ int dae_sparse_init(dae_sparse_lu *s, int n, const int *colptr, const int *rowin
     s->klu->common.tol = PIVOT;
     s->klu->symbolic = klu_analyze(n, s->colptr, s->rowind, &s->klu->common);
     if (!s->klu->symbolic) return -1;
+    s->klu->promise = s->klu->symbolic->lnz;
     s->flops = s->klu->symbolic->est_flops;
     return 0;
 }
@@ -75,13 +86,86 @@ static void make_list(dae_sparse_lu *s, const double *value)
         dae_klu_list(k->numeric, k->symbolic, &k->common, s->n, s->colptr, s->rowind, value, s->is_complex);
 }
 
+/* KLU's factors by the present ordering. */
+static void factor_ordered(dae_sparse_lu *s, double *value)
+{
+    struct dae_klu *k = s->klu;
+    k->numeric = s->is_complex ? klu_z_factor(s->colptr, s->rowind, value, k->symbolic, &k->common)
+                               : klu_factor(s->colptr, s->rowind, value, k->symbolic, &k->common);
+}
+
+/* Another ordering; 0: fine, else the old one stays. */
+static int order_by(dae_sparse_lu *s, int ordering)
+{
+    struct dae_klu *k = s->klu;
+    int old = k->common.ordering;
+    if (old == ordering) return 0;
+    k->common.ordering = ordering;
+    klu_symbolic *other = klu_analyze(s->n, s->colptr, s->rowind, &k->common);
+    if (!other) {
+        k->common.ordering = old;
+        return -1;
+    }
+    klu_free_symbolic(&k->symbolic, &k->common);
+    k->symbolic = other;
+    return 0;
+}
+
+/* Values in the factors over those that the symmetric ordering promised. */
+static double filled(const struct dae_klu *k)
+{
+    return k->numeric ? ((double)k->numeric->lnz + k->numeric->unz) / (2 * k->promise) : INFINITY;
+}
+
+static int has_zeros_on_diagonal(const dae_sparse_lu *s, const double *value)
+{
+    int step = s->is_complex ? 2 : 1, found = 0;
+    for (int j = 0; j < s->n; j++) {
+        for (int k = s->colptr[j]; k < s->colptr[j + 1]; k++)
+            found += s->rowind[k] == j && (value[k * step] != 0 || (step == 2 && value[2 * k + 1] != 0));
+    }
+    return found < s->n;
+}
+
+static int factor_by(dae_sparse_lu *s, double *value, int ordering)
+{
+    forget(s);
+    if (order_by(s, ordering)) return -1;
+    factor_ordered(s, value);
+    return 0;
+}
+
+/* Factors, and decides on the ordering where that of symmetry is spoiled: the one that fills less is kept from then on. */
+static int factor_and_choose(dae_sparse_lu *s, double *value)
+{
+    struct dae_klu *k = s->klu;
+    double now = INFINITY;
+    int by_columns = s->n >= MANY && has_zeros_on_diagonal(s, value);
+    if (!by_columns) {
+        if (factor_by(s, value, BY_SYMMETRY)) return -1;
+        now = filled(k);
+        if (!k->numeric || now <= SPOILED) return 0;
+    }
+    if (factor_by(s, value, BY_COLUMNS)) return -1;
+    double other = filled(k);
+    if (by_columns && !k->numeric) return 0; /* singular: nothing is known */
+    s->state->ordered = 1;
+    s->state->by_columns = other < (by_columns ? GOOD : now);
+    if (s->state->by_columns) return 0;
+    if (factor_by(s, value, BY_SYMMETRY)) return -1;
+    if (!by_columns || filled(k) <= other) return 0;
+    s->state->by_columns = 1;
+    return factor_by(s, value, BY_COLUMNS);
+}
+
 /* Chooses pivots for these values. */
 static int factor(dae_sparse_lu *s, double *value)
 {
     struct dae_klu *k = s->klu;
-    forget(s);
-    k->numeric = s->is_complex ? klu_z_factor(s->colptr, s->rowind, value, k->symbolic, &k->common)
-                               : klu_factor(s->colptr, s->rowind, value, k->symbolic, &k->common);
+    dae_sparse_state *state = s->state;
+    if (state->ordered ? factor_by(s, value, state->by_columns ? BY_COLUMNS : BY_SYMMETRY)
+                       : factor_and_choose(s, value))
+        return -1;
     if (!k->numeric && k->common.status != KLU_SINGULAR) return -1;
     if (!k->numeric) return k->common.numerical_rank >= 0 ? k->common.numerical_rank + 1 : 1;
     if (!s->klu_only) make_list(s, value);

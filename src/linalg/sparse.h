@@ -18,6 +18,8 @@
 typedef struct dae_sparse_state {
     int factored;         /* there are factors */
     int refactored;       /* the last factors kept the pivots of an earlier matrix */
+    int ordered;          /* the ordering is decided: */
+    int by_columns;       /* 1: of the columns, whatever the pivots; 0: of the pattern made symmetric */
     long full, refactors; /* counts of both kinds */
 } dae_sparse_state;
 

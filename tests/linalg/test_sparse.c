@@ -240,6 +240,53 @@ static void sparse_reports_structurally_singular(void **state)
     dae_arena_destroy(arena);
 }
 
+/* [d I  Gt; G  0] of 60 blocks of 6 variables and 5 multipliers, each constraint on its block and the one before. */
+static void sparse_orders_columns_where_many_diagonals_are_zero(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 60, PER = 6, ROWS = 5, NX = BLOCKS * PER, N = NX + BLOCKS * ROWS };
+    sequence s = {7};
+    unsigned char *mark = calloc((size_t)N * N, 1);
+    int *colptr = calloc(N + 1, sizeof *colptr), *rowind = calloc((size_t)N * N, sizeof *rowind), count = 0;
+    double *full = reals((size_t)N * N), *x = random_reals(&s, N), *b = reals(N), *y = reals(N);
+    assert_true(mark && colptr && rowind);
+    for (int i = 0; i < N; i++) mark[i * N + i] = 1;
+    for (int r = NX; r < N; r++) {
+        int block = (r - NX) / ROWS, first = block > 0 ? (block - 1) * PER : 0;
+        for (int k = first; k < (block + 1) * PER; k++) mark[k * N + r] = mark[r * N + k] = 1;
+    }
+    for (int j = 0; j < N; j++) {
+        colptr[j] = count;
+        for (int i = 0; i < N; i++)
+            if (mark[j * N + i]) rowind[count++] = i;
+    }
+    colptr[N] = count;
+    dae_arena *arena = dae_arena_create();
+    dae_sparse_lu f;
+    assert_int_equal(dae_sparse_init(&f, N, colptr, rowind, 0, arena), 0);
+    assert_true(dae_sparse_factor(&f) > 0); /* all zero: nothing is decided */
+    assert_int_equal(f.state->ordered, 0);
+    for (int j = 0; j < N; j++) {
+        for (int k = colptr[j]; k < colptr[j + 1]; k++)
+            full[j * N + rowind[k]] = f.value[k] = rowind[k] != j ? next(&s) : j < NX ? 1e-3 : 0;
+    }
+    memcpy(b, x, N * sizeof *b);
+    for (int again = 0; again < 2; again++) {
+        if (again) assert_int_equal(dae_sparse_restore(&f), 0);
+        else assert_int_equal(dae_sparse_factor(&f), 0);
+        assert_int_equal(f.state->by_columns, 1);
+        memcpy(x, b, N * sizeof *x);
+        dae_sparse_solve(&f, x, NULL);
+        assert_between(backward_error(N, full, NULL, x, NULL, b, NULL), 0, N);
+        if (again) assert_memory_equal(x, y, N * sizeof *x);
+        memcpy(y, x, N * sizeof *y);
+    }
+    dae_sparse_free(&f);
+    dae_arena_destroy(arena);
+    free(mark), free(colptr), free(rowind);
+    free(full), free(x), free(b), free(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +296,7 @@ int main(void)
         cmocka_unit_test(sparse_chooses_new_pivots_when_they_go_bad),
         cmocka_unit_test(sparse_reports_singular_and_recovers),
         cmocka_unit_test(sparse_reports_structurally_singular),
+        cmocka_unit_test(sparse_orders_columns_where_many_diagonals_are_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
