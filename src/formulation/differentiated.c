@@ -31,6 +31,7 @@ typedef struct form {
     double *y, *f0, *f1;     /* n each: differences */
     double *M, *G;           /* at the point of the last evaluation */
     double *block;           /* nv*np: df/dp or df/dv */
+    unsigned char *is_unit;  /* n; 1: an Euler parameter */
 } form;
 
 /* ---- Right-hand side -------------------------------------------------------------------------------- */
@@ -86,10 +87,11 @@ static int rhs(double t, const double *y, double *out, void *user)
 
 /* ---- Jacobian -------------------------------------------------------------------------------------- */
 
-static double increment(double x)
+/* [RADAU5] for small x, relative for large ones; Euler parameters have the size 1 also where they are 0. */
+static double increment(double x, int is_unit)
 {
-    return 1e-8 *
-           fmax(fabs(x), sqrt(fmax(1e-5, fabs(x)))); /* [RADAU5] for small x, relative for large ones */
+    x = fabs(x);
+    return 1e-8 * (is_unit ? 1 : fmax(x, sqrt(fmax(1e-5, x))));
 }
 
 /* Columns first .. first+count-1 by differences; base holds the values at y. */
@@ -101,7 +103,7 @@ static int difference(dae_formulation *f, double t, const double *y, int first, 
     dae_copy(s->n, y, s->y);
     for (int j = first; j < first + count; j++) {
         double *col = jac + (size_t)j * n;
-        s->y[j] = y[j] + increment(y[j]);
+        s->y[j] = y[j] + increment(y[j], s->is_unit[j]);
         double h = s->y[j] - y[j];
         int r = evaluate(f, t, s->y, force, s->f1);
         if (r > 0) { /* the other side */
@@ -324,8 +326,10 @@ static dae_status create(dae_formulation *f, int constraints, dae_error *err)
     s->M = dae_arena_reals(f->arena, (size_t)d->nM);
     s->G = dae_arena_reals(f->arena, (size_t)d->nG);
     s->block = dae_arena_reals(f->arena, (size_t)d->nv * (size_t)d->np);
+    s->is_unit = dae_arena_take(f->arena, n, 1);
     if (dae_arena_failed(f->arena))
         return dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for %d equations", s->n);
+    for (int k = 0; k < 4 * d->m.nquaternion; k++) s->is_unit[d->m.quaternion[k / 4] + k % 4] = 1;
     put_mass(f, s, mass, diagonal);
     put_index(f, s, index);
     f->sys = (dae_system){.kind = DAE_KIND_DAE, .dae = {.n = s->n, .f = rhs, .jac = jacobian, .user = f}};

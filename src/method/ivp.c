@@ -206,21 +206,48 @@ static void convert(const dae_pattern *from, const dae_pattern *to, int n, const
     }
 }
 
-/* The values of a dense matrix in the pattern that was found; notes where there are others. */
-static void pick_values(dae_ivp *ivp, double *dense, double *out)
+/* 1: a value outside of the pattern is more than a Jacobian by differences is wrong by, sqrt(eps): |J_ij| w_j > 1.5e-8 max_k |J_ik| w_k,
+ * w_j the tolerance of y_j. Terms that cancel (axes that are parallel at first) leave 1e-20 here and there, and each would be a
+ * restart. */
+#define NEGLIGIBLE 1.5e-8
+
+static int counts_outside(dae_ivp *ivp, const double *y, const double *dense)
 {
     const dae_pattern *p = &ivp->jacobian;
     size_t n = (size_t)ivp->n;
+    double *row = ivp->difference->g;
+    memset(row, 0, n * sizeof *row);
+    for (size_t k = 0; k < n * n; k++) {
+        double w = ivp->atol[k / n] + ivp->rtol[k / n] * fabs(y[k / n]);
+        row[k % n] = fmax(row[k % n], w * fabs(dense[k]));
+    }
     for (size_t j = 0; j < n; j++) {
-        double *column = dense + j * n, others = 0;
+        double w = ivp->atol[j] + ivp->rtol[j] * fabs(y[j]);
+        int k = p->colptr[j], end = p->colptr[j + 1];
+        for (size_t i = 0; i < n; i++) {
+            if (k < end && (size_t)p->rowind[k] == i) k++;
+            else if (w * fabs(dense[j * n + i]) > NEGLIGIBLE * row[i]) return 1;
+        }
+    }
+    return 0;
+}
+
+/* The values of a dense matrix in the pattern that was found; notes where there are others. */
+static void pick_values(dae_ivp *ivp, const double *y, double *dense, double *out)
+{
+    const dae_pattern *p = &ivp->jacobian;
+    size_t n = (size_t)ivp->n;
+    double others = 0;
+    for (size_t j = 0; j < n; j++) {
+        double *column = dense + j * n;
         for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) {
             out[k] = column[p->rowind[k]];
             column[p->rowind[k]] = 0;
         }
         for (size_t i = 0; i < n; i++) others += fabs(column[i]);
         for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) column[p->rowind[k]] = out[k];
-        if (others != 0) ivp->found_pattern = 2;
     }
+    if (others != 0 && counts_outside(ivp, y, dense)) ivp->found_pattern = 2;
 }
 
 typedef enum which { WRT_Y, WRT_YP } which;
@@ -350,7 +377,7 @@ static int jacobian(dae_ivp *ivp, double t, const double *y, const double *yp, w
     int r = analytic(ivp, t, y, yp, what, d->values);
     if (r) return r;
     if (d->same) memcpy(out, d->values, d->count * sizeof *out);
-    else if (ivp->found_pattern) pick_values(ivp, d->values, out);
+    else if (ivp->found_pattern) pick_values(ivp, y, d->values, out);
     else convert(&d->given, &ivp->jacobian, ivp->n, d->values, d->f, out);
     return 0;
 }
@@ -529,18 +556,19 @@ static int probe(dae_ivp *ivp, double t, const double *y, const double *yp, unsi
     return found ? 0 : 1;
 }
 
-/* The values of a Jacobian at the points of probe; > 0: it cannot be evaluated there. */
+/* The values of a Jacobian at the points of probe and at one where no variable is small, since differences in it do not show what is;
+ * > 0: it cannot be evaluated there. */
 static int probe_values(dae_ivp *ivp, double t, const double *y, unsigned char *mark)
 {
-    enum { POINTS = 3 };
-    static const double away[POINTS] = {0, 1e-4, 0.1};
+    enum { POINTS = 4 };
+    static const double away[POINTS] = {0, 1e-4, 0.1, 0.1}, least[POINTS] = {1e-3, 1e-3, 1e-3, 1};
     size_t n = (size_t)ivp->n;
     double *J = malloc((n * n + n) * sizeof *J), *x = J ? J + n * n : NULL;
     int found = 0;
     if (!J) return -1;
     for (int round = 0; round < POINTS; round++) {
         for (size_t i = 0; i < n; i++)
-            x[i] = y[i] + away[round] * jitter((int)i, round) * (fabs(y[i]) + 1e-3);
+            x[i] = y[i] + away[round] * jitter((int)i, round) * (fabs(y[i]) + least[round]);
         if (analytic(ivp, t, x, NULL, WRT_Y, J)) continue;
         for (size_t k = 0; k < n * n; k++) mark[k] |= J[k] != 0;
         found++;
@@ -707,6 +735,60 @@ dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double
 
 /* ---- Derivatives and first steps ----------------------------------------------------------------- */
 
+/* The first of the block that i is in. */
+static int first_of(int *block, int i)
+{
+    while (block[i] != i) i = block[i] = block[block[i]];
+    return i;
+}
+
+static void join(int *block, int i, int j)
+{
+    int a = first_of(block, i), b = first_of(block, j);
+    block[a > b ? a : b] = a < b ? a : b;
+}
+
+/* The blocks of M: i and j are in one where M_ij is not zero; block[i] is the least in it. */
+static void find_blocks(const dae_matrix *M, int n, int *block)
+{
+    const dae_pattern *p = &M->pattern;
+    int listed = p->storage == DAE_SPARSE && p->columns == 0;
+    for (int i = 0; i < n; i++) block[i] = i;
+    for (int j = 0; j < n; j++) {
+        for (int k = listed ? p->colptr[j] : 0; k < (listed ? p->colptr[j + 1] : n); k++) {
+            int i = listed ? p->rowind[k] : k;
+            if (i != j && (listed ? M->a[k] : dae_matrix_get(M, i, j)) != 0) join(block, i, j);
+        }
+    }
+    for (int i = 0; i < n; i++) block[i] = first_of(block, i);
+}
+
+/* The block that begins at `first`, of M y' = f in least squares; f is in yp; member: room for n. */
+static int solve_block(const dae_matrix *M, int n, const int *block, int first, double *yp, int *member)
+{
+    int size = 0;
+    for (int i = first; i < n; i++) {
+        if (block[i] == first) member[size++] = i;
+    }
+    if (size == 1) {
+        double a = dae_matrix_get(M, first, first);
+        yp[first] = a != 0 ? yp[first] / a : 0;
+        return 0;
+    }
+    double *a = calloc((size_t)(size + 1) * (size_t)size, sizeof *a),
+           *x = a ? a + (size_t)size * (size_t)size : NULL;
+    if (!a) return -1;
+    for (int j = 0; j < size; j++) {
+        for (int i = 0; i < size; i++)
+            a[(size_t)j * (size_t)size + (size_t)i] = dae_matrix_get(M, member[i], member[j]);
+        x[j] = yp[member[j]];
+    }
+    int r = dae_least_squares(size, size, a, x, DBL_EPSILON * n);
+    for (int i = 0; i < size && r >= 0; i++) yp[member[i]] = x[i];
+    free(a);
+    return r;
+}
+
 int dae_ivp_derivative(dae_ivp *ivp, double t, const double *y, double *yp)
 {
     dae_matrix M = dae_ivp_mass(ivp);
@@ -716,13 +798,13 @@ int dae_ivp_derivative(dae_ivp *ivp, double t, const double *y, double *yp)
         for (int i = 0; i < n; i++) yp[i] = M.a[i] != 0 ? yp[i] / M.a[i] : 0;
         return 0;
     }
-    double *a = calloc((size_t)n * (size_t)n, sizeof *a);
-    if (!a) return DAE_IVP_NO_MEMORY;
-    for (int j = 0; j < n; j++) {
-        for (int i = 0; i < n; i++) a[(size_t)j * (size_t)n + (size_t)i] = dae_matrix_get(&M, i, j);
+    int *block = malloc(2 * (size_t)n * sizeof *block);
+    if (!block) return DAE_IVP_NO_MEMORY;
+    find_blocks(&M, n, block);
+    for (int k = 0; k < n && r >= 0; k++) {
+        if (block[k] == k) r = solve_block(&M, n, block, k, yp, block + n);
     }
-    r = dae_least_squares(n, n, a, yp, DBL_EPSILON * n);
-    free(a);
+    free(block);
     return r < 0 ? DAE_IVP_NO_MEMORY : 0;
 }
 
