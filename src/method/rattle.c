@@ -70,7 +70,7 @@ static const char *refusal(const dae_mech *m)
     if (m->dfdlambda) return "the forces depend on the multipliers (dry friction)";
     if (m->kinematics) return "p' = T(p) v with T other than I (rotations of bodies in space)";
     if (m->position_jacobian) return "G is not dg/dp (position_jacobian is given apart)";
-    if (m->mass_fn || m->mass_blocks) return "the mass matrix is not constant";
+    if (m->mass_fn || (m->mass_blocks && m->mass.n == 0)) return "the mass matrix is not constant";
     return NULL;
 }
 

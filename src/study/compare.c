@@ -31,11 +31,12 @@ int dae_compare_mechanism(const dae_problem *p, dae_problem *out)
     return 1;
 }
 
-/* The comparison of [002]. */
+/* The comparison of [002], and the methods that mechanism software uses. */
 const char *dae_compare_solvers(int mechanism)
 {
     return mechanism ? "radau5/index3,radau5/index2,radau5/ggl,dopri5/index1,dopri5/baumgarte,"
-                       "dopri5/index1+project,dopri5/statespace,vode-adams/statespace,phem56,mexx"
+                       "dopri5/index1+project,dopri5/statespace,vode-adams/"
+                       "statespace,phem56,mexx,genalpha,hht,rattle"
                      : "all";
 }
 

@@ -93,7 +93,7 @@ static void the_default_comparison_is_a_list_of_solvers(void **state)
     dae_solver s[DAE_MAX_SOLVERS];
     int n;
     assert_int_equal(dae_solvers_parse(dae_compare_solvers(1), p, NULL, s, &n, NULL), DAE_OK);
-    assert_int_equal(n, 10);
+    assert_int_equal(n, 13);
     for (int k = 0; k < n; k++) {
         if (s[k].formulation)
             assert_int_equal(dae_formulation_check(s[k].formulation, s[k].method->name, NULL), DAE_OK);
