@@ -176,6 +176,8 @@ mbs_model *cli_load_model(cli_args *args);
 /* The same for a problem or model file of that name, and for a problem. */
 dae_problem *cli_open(cli_args *args, const char *name);
 dae_problem *cli_open_named(cli_args *args, const char *name);
+/* What --event, --record and --components of a model named and no sensor declares (spring.force), as settings; how many, at most `most`. */
+int cli_shown_signals(const dae_problem *p, dae_setting *list, int most);
 /* 0, or EXIT_USAGE after a message that names those that are near. */
 int cli_check_solver(const cli_args *args, const char *name);
 int cli_check_formulation(const cli_args *args, const char *name);

@@ -643,7 +643,8 @@ static const cli_option options[] = {
      "a "
      "column in --out, \"integral\" in --json; can be given more than once"},
     {"event", "SPEC", NULL,
-     "tell when NAME or NAME=VALUE happens, NAME a component, a sensor, the derivative NAME' of a component, "
+     "tell when NAME or NAME=VALUE happens, NAME a component, a sensor or signal (spring.force), the "
+     "derivative NAME' of a component, "
      "or p1, v1, a1, ...; with "
      ":stop end there, "
      "with :rising or :falling only then; can be given more than once; none: not those of the problem "

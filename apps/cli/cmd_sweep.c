@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { max_options = 16, max_jobs = 1024, max_noted = 1024 };
+enum { max_options = 16, max_jobs = 1024, max_noted = 1024, max_shown = 32 };
 
 /* ---- Options --------------------------------------------------------------------------------------- */
 
@@ -185,11 +185,12 @@ static int prepare(sweep_job *s)
     if (!status)
         status = s->model ? cli_all_settings(s->args, &setting, &o.nsetting)
                           : cli_settings(s->args, "set", &setting, &o.nsetting);
-    all = calloc((size_t)o.nsetting + 1, sizeof *all);
+    all = calloc((size_t)o.nsetting + 1 + max_shown, sizeof *all);
     if (!status && !all) status = cli_wrong(s->args, "out of memory");
     if (!status) {
         if (o.nsetting) memcpy(all, setting, (size_t)o.nsetting * sizeof *all);
         if ((v = cli_value(s->args, "index"))) all[o.nsetting++] = (dae_setting){"index", v};
+        o.nsetting += cli_shown_signals(s->problem, all + o.nsetting, max_shown);
         dae_error err = {0};
         o.setting = all;
         o.option = option;

@@ -176,6 +176,75 @@ static int set_initial(cli_args *args, dae_problem *p)
     return status;
 }
 
+/* ---- Signals that no sensor declares ------------------------------------------------------------------ */
+
+enum { most_shown = 32, longest_signal = 80 };
+
+typedef struct signals {
+    char name[most_shown][longest_signal];
+    dae_setting shown[most_shown];
+    int count;
+} signals;
+
+/* 1: a component or column of the problem has this name. */
+static int is_known(const dae_problem *p, const char *name)
+{
+    char buffer[24];
+    for (int i = 0; i < dae_system_size(&p->system); i++) {
+        if (!strcmp(dae_component_name(p, i, buffer, sizeof buffer), name)) return 1;
+    }
+    for (int i = 0; i < p->derived.ncolumn; i++) {
+        if (!strcmp(p->derived.column[i], name)) return 1;
+    }
+    return 0;
+}
+
+static void note_signal(const dae_problem *p, const char *text, size_t length, signals *s)
+{
+    char *name = s->name[s->count];
+    if (length >= longest_signal || !memchr(text, '.', length)) return;
+    snprintf(name, longest_signal, "%.*s", (int)length, text);
+    if (is_known(p, name)) return;
+    s->shown[s->count] = (dae_setting){name, "?"};
+    s->count++;
+}
+
+/* The signals of a model that options name become sensors: p, or in its place one that has them; NULL: told why not. */
+static dae_problem *show_signals(cli_args *args, dae_problem *p)
+{
+    static const char *const lists[] = {"record", "components"};
+    signals s = {.count = 0};
+    const char *v, *option = "event";
+    dae_error err = {0};
+    if (strcmp(p->source, "model") != 0) return p;
+    for (int k = 0; (v = cli_value_at(args, "event", k)) && s.count < most_shown; k++)
+        note_signal(p, v, strcspn(v, "=:'"), &s);
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        int before = s.count;
+        for (v = cli_value(args, lists[k]); v && *v && s.count < most_shown; v += *v == ',') {
+            note_signal(p, v, strcspn(v, ","), &s);
+            v += strcspn(v, ",");
+        }
+        if (s.count > before) option = lists[k];
+    }
+    dae_problem *with = s.count ? dae_problem_variant(p, s.shown, s.count, &err) : p;
+    if (with != p) dae_problem_destroy(p);
+    if (!with) cli_wrong(args, "--%s: %s", option, err.text);
+    return with;
+}
+
+int cli_shown_signals(const dae_problem *p, dae_setting *list, int most)
+{
+    const mbs_mechanism *m = mbs_problem_mechanism(p);
+    int count = 0;
+    for (int k = 0; m && count < most && k < mbs_mechanism_sensor_count(m); k++) {
+        const char *name = mbs_mechanism_sensor_name(m, k);
+        if (strchr(name, '.'))
+            list[count++] = (dae_setting){name, "?"}; /* others have no dot in their names */
+    }
+    return count;
+}
+
 static dae_problem *open_file(cli_args *args, const char *name)
 {
     if (cli_value(args, "compile")) return open_compiled(args, cli_value(args, "compile"));
@@ -197,7 +266,7 @@ static dae_problem *open_file(cli_args *args, const char *name)
         p = NULL;
     }
     if (err.status == DAE_ERR_INCONSISTENT) args->status = EXIT_INCONSISTENT;
-    return p;
+    return p ? show_signals(args, p) : NULL;
 }
 
 int cli_check_solver(const cli_args *args, const char *name)

@@ -262,10 +262,17 @@ static int is_begin(const dae_setting *s)
     return !strcmp(s->name, "t") && s->value[0] == '=';
 }
 
+/* NAME=?: a signal that the model does not declare is to be a sensor of its own name. */
+static int is_shown(const dae_setting *s)
+{
+    return !strcmp(s->value, "?");
+}
+
 static const dae_setting *setting_of(const loader *l, const char *name)
 {
     for (int i = l->nsetting - 1; i >= 0; i--) {
-        if (!strcmp(l->setting[i].name, name) && !is_start(&l->setting[i])) return &l->setting[i];
+        const dae_setting *s = &l->setting[i];
+        if (!strcmp(s->name, name) && !is_start(s) && !is_shown(s)) return s;
     }
     return NULL;
 }
@@ -328,7 +335,9 @@ static void check_settings(loader *l)
     snprintf(l->path, sizeof l->path, "parameters");
     for (int i = 0; i < l->nsetting && !l->failed; i++) {
         char hint[64];
-        if (is_start(&l->setting[i]) || mbs_find_parameter(l->m, l->setting[i].name) >= 0) continue;
+        if (is_start(&l->setting[i]) || is_shown(&l->setting[i]) ||
+            mbs_find_parameter(l->m, l->setting[i].name) >= 0)
+            continue;
         parameter_hint(l->m, l->setting[i].name, hint, sizeof hint);
         wrong(l, l->setting[i].name, "the model has no such parameter%s%s%s",
               hint[0] && strcmp(hint, "pi") ? "; did you mean \"" : "", strcmp(hint, "pi") ? hint : "",
@@ -742,6 +751,18 @@ static void read_sensor(loader *l, json_t *o)
     if (!l->failed) mbs_model_add_sensor(l->m, &s);
 }
 
+static void show_signals(loader *l)
+{
+    for (int i = 0; i < l->nsetting && !l->failed; i++) {
+        const char *name = l->setting[i].name;
+        int again = 0;
+        for (int k = 0; k < i; k++) again |= !strcmp(l->setting[k].name, name) && is_shown(&l->setting[k]);
+        if (again || !is_shown(&l->setting[i])) continue;
+        if (!strchr(name, '.')) wrong(l, name, "is no signal; those have names like spring.force");
+        else mbs_model_add_sensor(l->m, &(mbs_sensor){.name = name, .value = name});
+    }
+}
+
 static void read_impact(loader *l, json_t *o, mbs_event *e)
 {
     check_keys(l, o, "joint|a|b|axis|restitution|rest_speed");
@@ -1127,6 +1148,7 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
         if (!l.failed) read_section(&l, root, "forces", read_force);
         if (!l.failed) read_section(&l, root, "drivers", read_driver);
         if (!l.failed) read_section(&l, root, "sensors", read_sensor);
+        if (!l.failed) show_signals(&l);
         if (!l.failed) read_section(&l, root, "events", read_event);
         if (!l.failed) read_initial(&l, root);
         if (!l.failed) read_starts(&l);

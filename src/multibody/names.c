@@ -98,6 +98,17 @@ static dae_status check_joint_names(mbs_builder *b)
     return s;
 }
 
+/* Without those at the end that are shown from outside (--set spring.force=?), which have the name of their signal. */
+static int declared_sensors(const mbs_model *m)
+{
+    int count = m->nsensor;
+    while (count > 0 && m->sensor[count - 1].name && m->sensor[count - 1].value &&
+           strchr(m->sensor[count - 1].name, '.') &&
+           !strcmp(m->sensor[count - 1].name, m->sensor[count - 1].value))
+        count--;
+    return count;
+}
+
 dae_status mbs_check_names(mbs_builder *b)
 {
     const mbs_model *m = b->m->model;
@@ -112,7 +123,7 @@ dae_status mbs_check_names(mbs_builder *b)
     if (!s) s = check_names(b, "points", m->point, m->npoint, sizeof *m->point);
     if (!s) s = check_names(b, "forces", m->force, m->nforce, sizeof *m->force);
     if (!s) s = check_names(b, "drivers", m->driver, m->ndriver, sizeof *m->driver);
-    if (!s) s = check_names(b, "sensors", m->sensor, m->nsensor, sizeof *m->sensor);
+    if (!s) s = check_names(b, "sensors", m->sensor, declared_sensors(m), sizeof *m->sensor);
     if (!s) s = check_names(b, "events", m->event, m->nevent, sizeof *m->event);
     if (!s) s = check_joint_names(b);
     return s;

@@ -20,6 +20,17 @@ done
 "$daedalus" check "$work/doc1.json" | grep -q '9 coordinates - 8 independent constraints = 1 degree of freedom' || fail "mobility of the four-bar"
 "$daedalus" check "$work/doc2.json" | grep -q '= 0 degrees of freedom' || fail "mobility of the driven four-bar"
 
+# Signals that no sensor declares: watched, recorded, among the columns; what is none is a mistake.
+crank=$source/models/slider_crank.json
+"$daedalus" run "$crank" --event motor.force=0.3 --event slider.ax=3:stop --out "$work/s.csv" >"$work/out" 2>&1 || fail "run --event motor.force"
+grep -q 'event motor.force=0.3 at t = 0.04581453' "$work/out" || { fail "event of a force"; cat "$work/out"; } # M (1 - exp(-t/0.05)) = 0.3
+head -1 "$work/s.csv" | grep -q ',motor.force,slider.ax,' || fail "columns of signals"
+"$daedalus" sweep "$crank" --vary M=0.3:0.6:3 --record motor.power,slider.vx --out "$work/sweep" --quiet >"$work/out" 2>&1 || { fail "sweep --record motor.power"; cat "$work/out"; }
+head -1 "$work/sweep/runs.csv" | grep -q ',motor.power,slider.vx,' || fail "recorded signals"
+"$daedalus" run "$crank" --components motor.power --out "$work/s.csv" --quiet && head -1 "$work/s.csv" | grep -q '^t,motor.power$' || fail "--components motor.power"
+"$daedalus" run "$crank" --event motr.force=2 >"$work/out" 2>&1
+[ $? = 2 ] && grep -q -- '--event: .*unknown name "motr.force"' "$work/out" || { fail "--event motr.force"; cat "$work/out"; }
+
 # Redundant constraints are named.
 "$daedalus" check "$source/models/bricard.json" | grep -q 'row 5 of joint J6 follows from the others' || fail "bricard"
 "$daedalus" check "$source/models/bricard.json" --json | grep -q '"freedom": 1' || fail "bricard --json"

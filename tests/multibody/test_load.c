@@ -214,6 +214,29 @@ static void settings_replace_parameters(void **state)
     assert_non_null(strstr(err.text, "no such parameter; did you mean \"m0\"?"));
 }
 
+/* b.x=?: a sensor of that name, once; what is no signal is told. */
+static void settings_show_signals(void **state)
+{
+    (void)state;
+    static const char json[] = "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"m\",\"dimension\":2,"
+                               "\"bodies\":[{\"name\":\"b\",\"mass\":2,\"inertia\":1}]}";
+    dae_error err = {0};
+    dae_setting good[] = {{"b.ax", "?"}, {"b.ax", "?"}, {"energy.total", "?"}}, bad = {"b", "?"},
+                none = {"c.x", "?"};
+    mbs_model *m = mbs_model_parse(json, strlen(json), good, 3, &err);
+    assert_non_null(m);
+    mbs_mechanism *c = compile(m);
+    assert_int_equal(mbs_mechanism_sensor_count(c), 2);
+    assert_string_equal(mbs_mechanism_sensor_name(c, 0), "b.ax");
+    mbs_mechanism_destroy(c);
+    assert_null(mbs_model_parse(json, strlen(json), &bad, 1, &err));
+    assert_non_null(strstr(err.text, "is no signal"));
+    m = mbs_model_parse(json, strlen(json), &none, 1, &err);
+    assert_null(mbs_mechanism_create(m, &err));
+    assert_non_null(strstr(err.text, "unknown name \"c.x\""));
+    mbs_model_destroy(m);
+}
+
 /* Every model of the library assembles, and moves for a short time. */
 static void models_of_the_library_run(void **state)
 {
@@ -295,6 +318,7 @@ int main(void)
         cmocka_unit_test(good_files_are_read),
         cmocka_unit_test(repeated_items_are_those_written_out),
         cmocka_unit_test(settings_replace_parameters),
+        cmocka_unit_test(settings_show_signals),
         cmocka_unit_test(models_of_the_library_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
