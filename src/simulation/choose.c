@@ -178,11 +178,23 @@ static dae_status choose_own(dae_simulation *s, dae_error *err)
     return DAE_OK;
 }
 
+/* The form that the problem asks for goes with its method; with another one that does not take it the form is open. */
+static void leave_form_of_problem(dae_simulation *s)
+{
+    const dae_problem *p = s->p;
+    dae_options *o = &s->options;
+    if (!p->formulation || o->formulation != p->formulation || !p->method || o->method == p->method ||
+        is_open(o->method) || !dae_method_find(o->method))
+        return;
+    if (dae_formulation_check(p->formulation, o->method, NULL) < 0) o->formulation = "auto";
+}
+
 dae_status dae_simulation_choose(dae_simulation *s, dae_error *err)
 {
     const dae_problem *p = s->p;
-    const char *form = s->options.formulation;
     if (p->forms) return choose_own(s, err);
+    leave_form_of_problem(s);
+    const char *form = s->options.formulation;
     s->as_mechanism = wants_mechanism(s);
     if (p->method && s->options.method == p->method)
         memcpy(s->reason, "the problem asks for it", sizeof "the problem asks for it");

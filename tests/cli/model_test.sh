@@ -31,6 +31,11 @@ head -1 "$work/sweep/runs.csv" | grep -q ',motor.power,slider.vx,' || fail "reco
 "$daedalus" run "$crank" --event motr.force=2 >"$work/out" 2>&1
 [ $? = 2 ] && grep -q -- '--event: .*unknown name "motr.force"' "$work/out" || { fail "--event motr.force"; cat "$work/out"; }
 
+# The form that a model asks for goes with its solver; another one that does not take it has its own.
+"$daedalus" run "$source/models/hmmwv.json" --method genalpha --tend 0.1 >"$work/out" 2>&1 && grep -q 'formulation descriptor' "$work/out" || { fail "hmmwv by genalpha"; cat "$work/out"; }
+"$daedalus" run "$source/models/hmmwv.json" --method genalpha --formulation statespace --tend 0.1 >"$work/out" 2>&1
+[ $? = 2 ] || fail "genalpha in the form statespace"
+
 # Redundant constraints are named.
 "$daedalus" check "$source/models/bricard.json" | grep -q 'row 5 of joint J6 follows from the others' || fail "bricard"
 "$daedalus" check "$source/models/bricard.json" --json | grep -q '"freedom": 1' || fail "bricard --json"
