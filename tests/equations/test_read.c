@@ -279,12 +279,36 @@ static void long_chains_are_read(void **state)
     free(text);
 }
 
+/* The line and a mark below the column, where there is room; the message alone where there is not. */
+static void messages_show_their_line(void **state)
+{
+    static const char text[] = "var x = 1\nx' =\t-y\nsolve t = 0 .. 1\n",
+                      whole[] = "m.deq:2:7: what is y?\nx' = -y\n      ^";
+    dae_text_error e = {.line = 2, .column = 7, .text = "what is y?"};
+    (void)state;
+    for (size_t size = 2; size <= 200; size++) {
+        char out[200];
+        memset(out, '#', sizeof out);
+        dae_text_error_format(&e, text, strlen(text), "m.deq", out, size);
+        assert_non_null(memchr(out, 0, size));
+        for (size_t k = size; k < sizeof out; k++) assert_int_equal(out[k], '#');
+        size_t shown = strlen(out);
+        assert_memory_equal(out, whole, shown);
+        if (size >= 100) assert_string_equal(out, whole);
+    }
+    e.column = 30; /* beyond the line: without a mark */
+    char out[200];
+    dae_text_error_format(&e, text, strlen(text), NULL, out, sizeof out);
+    assert_string_equal(out, "equations:2:30: what is y?");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_are_read),      cmocka_unit_test(messages_name_line_and_column),
-        cmocka_unit_test(ten_errors_are_kept),  cmocka_unit_test(nothing_is_read_behind_the_text),
-        cmocka_unit_test(settings_are_checked), cmocka_unit_test(brackets_are_units_or_sizes),
-        cmocka_unit_test(growth_is_bounded),    cmocka_unit_test(long_chains_are_read)};
+        cmocka_unit_test(models_are_read),         cmocka_unit_test(messages_name_line_and_column),
+        cmocka_unit_test(ten_errors_are_kept),     cmocka_unit_test(nothing_is_read_behind_the_text),
+        cmocka_unit_test(settings_are_checked),    cmocka_unit_test(brackets_are_units_or_sizes),
+        cmocka_unit_test(growth_is_bounded),       cmocka_unit_test(long_chains_are_read),
+        cmocka_unit_test(messages_show_their_line)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
