@@ -308,7 +308,7 @@ static void program_dense_runs_match(void **state)
 static void program_runs_with_one_operand_match(void **state)
 {
     (void)state;
-    enum { n = 20, kinds = 5 };
+    enum { n = 20, kinds = 6 };
     dae_graph *g = dae_graph_create();
     int in[n + 1], out[kinds * n];
     for (int j = 0; j <= n; j++) in[j] = dae_graph_variable(g, j, 0);
@@ -319,6 +319,7 @@ static void program_runs_with_one_operand_match(void **state)
         out[2 * n + j] = dae_graph_divide(g, in[j], k);
         out[3 * n + j] = dae_graph_subtract(g, k, in[j]);
         out[4 * n + j] = dae_graph_scale(g, -1, in[j]);
+        out[5 * n + j] = dae_graph_add(g, dae_graph_scale(g, 2, k), dae_graph_scale(g, 3, in[j]));
     }
     dae_program *p = dae_program_create(g, n + 1, in, kinds * n, out, NULL);
     double *work = malloc(dae_program_work(p) * sizeof *work), got[kinds * n];
@@ -332,6 +333,7 @@ static void program_runs_with_one_operand_match(void **state)
         assert_near(got[2 * n + j], x / y, 0);
         assert_near(got[3 * n + j], y - x, 0);
         assert_near(got[4 * n + j], -x, 0);
+        assert_near(got[5 * n + j], 2 * y + 3 * x, 0);
     }
     free(work);
     dae_program_destroy(p);
