@@ -215,8 +215,8 @@ sanitize-run:
 	$(call preset,debug)
 
 # All tests but those that say nothing here: lists of sources, documents and symbols, installed copies, and starved allocations, which the
-# sanitizer keeps for itself. Python, Octave and MPI are left out by the preset: their programs are built without the sanitizer.
-TSAN_WITHOUT = faults/|source/|docs/|install/|abi/
+# sanitizer keeps for itself, and the server's bounds of memory and seconds, in which a program with the sanitizer cannot run. Python, Octave and MPI are left out by the preset: their programs are built without the sanitizer.
+TSAN_WITHOUT = faults/|source/|docs/|install/|abi/|web/serve_test|web/code_test
 tsan: setup ## build and test with the thread sanitizer, in build-tsan/
 	test -f build-tsan/build.ninja || cmake --preset tsan
 	cmake --build build-tsan -j $(JOBS)
