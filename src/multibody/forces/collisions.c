@@ -194,32 +194,51 @@ static void visit_all(mbs_context *x, const mbs_force_data *f, visit_fn *visit, 
 
 /* ---- Margins -------------------------------------------------------------------------------------------------- */
 
-/* Of every body the distance to the nearest thing it can touch, or minus the depth. Bodies far from each other are told by the spheres
- * around them. */
+/* Distances between solids i and k, i < k, where they can be the nearest of their bodies; bodies far from each other are told by the
+ * spheres around them. */
+static void compare(mbs_context *x, const collisions *own, const double *center, int i, int k,
+                    double *nearest)
+{
+    const mbs_solid *a = &own->solid[i], *b = &own->solid[k];
+    const double *c = center + 3 * i, *o = center + 3 * k;
+    double reach = a->reach + b->reach + fmax(nearest[a->body], b->body ? nearest[b->body] : -INFINITY);
+    double d2 = (c[0] - o[0]) * (c[0] - o[0]) + (c[1] - o[1]) * (c[1] - o[1]) + (c[2] - o[2]) * (c[2] - o[2]);
+    if (reach > 0 && d2 > reach * reach) return;
+    double gap = rough_gap(x, a, b);
+    if (gap >= nearest[a->body] && (b->body == 0 || gap >= nearest[b->body])) return;
+    if (!may_meet(own, a, b)) return;
+    if (gap < fmin(a->reach, b->reach)) mbs_solid_touches(a, stand_of(x, a), b, stand_of(x, b), NULL, &gap);
+    nearest[a->body] = fmin(nearest[a->body], gap);
+    nearest[b->body] = fmin(nearest[b->body], gap);
+}
+
+/* Of every body the distance to the nearest thing it can touch, or minus the depth. Each solid that moves looks at the others in the order
+ * of x, to both sides, until not even the largest could be nearer. */
 static void note_margins(mbs_context *x, const mbs_force_data *f)
 {
     const collisions *own = own_of(f);
     const mbs_mechanism *m = x->m;
-    double *nearest = m->note_nearest, *center = x->scratch;
+    double *nearest = m->note_nearest, *center = x->scratch, *at = center + 3 * own->nsolid,
+           *order = at + own->nfree, largest = 0;
     for (int b = 0; b <= m->nbody; b++) nearest[b] = INFINITY;
     for (int i = 0; i < own->nsolid; i++) center_of(x, &own->solid[i], center + 3 * i);
     for (int i = 0; i < own->nfree; i++) {
+        at[i] = center[3 * i];
+        order[i] = i;
+        largest = fmax(largest, own->solid[i].reach);
+    }
+    sort(own->nfree, at, order);
+    for (int r = 0; r < own->nfree; r++) {
+        int i = (int)order[r];
         const mbs_solid *a = &own->solid[i];
-        for (int k = i + 1; k < own->nsolid; k++) {
-            const mbs_solid *b = &own->solid[k];
-            const double *c = center + 3 * i, *o = center + 3 * k;
-            double reach =
-                a->reach + b->reach + fmax(nearest[a->body], b->body ? nearest[b->body] : -INFINITY);
-            double d2 =
-                (c[0] - o[0]) * (c[0] - o[0]) + (c[1] - o[1]) * (c[1] - o[1]) + (c[2] - o[2]) * (c[2] - o[2]);
-            if (reach > 0 && d2 > reach * reach) continue;
-            double gap = rough_gap(x, a, b);
-            if (gap >= nearest[a->body] && (b->body == 0 || gap >= nearest[b->body])) continue;
-            if (!may_meet(own, a, b)) continue;
-            if (gap < fmin(a->reach, b->reach))
-                mbs_solid_touches(a, stand_of(x, a), b, stand_of(x, b), NULL, &gap);
-            nearest[a->body] = fmin(nearest[a->body], gap);
-            nearest[b->body] = fmin(nearest[b->body], gap);
+        double spheres = a->reach + largest;
+        for (int k = own->nfree; k < own->nsolid; k++) compare(x, own, center, i, k, nearest);
+        for (int side = -1; side <= 1; side += 2) {
+            for (int s = r + side; s >= 0 && s < own->nfree; s += side) {
+                int k = (int)order[s];
+                if (fabs(at[k] - at[i]) - spheres >= nearest[a->body]) break;
+                compare(x, own, center, i < k ? i : k, i < k ? k : i, nearest);
+            }
         }
     }
     for (int b = 1; b <= m->nbody; b++) {
