@@ -152,7 +152,7 @@ static int top_constraint(const dae_mech_point *x, double *g, double *G, void *u
     return 0;
 }
 
-static double top_energy(const double *y)
+static inline double top_energy(const double *y)
 {
     double e = top_m * 9.81 * y[2];
     for (int i = 0; i < 3; i++) e += top_m / 2 * y[7 + i] * y[7 + i] + top_J[i] / 2 * y[10 + i] * y[10 + i];

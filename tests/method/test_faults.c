@@ -1,5 +1,6 @@
 /* Allocations that fail and functions that misbehave, one by one. The linker hands every allocation of the library
  * to the wrappers below (tests/CMakeLists.txt); shared libraries keep their own. */
+#include "method/mechanisms.h"
 #include "method/runs.h"
 
 /* ---- The wrappers --------------------------------------------------------------------------------------- */
@@ -87,22 +88,6 @@ static int springs(double t, const double *y, double *f, void *user)
     return 0;
 }
 
-static int pull(const dae_mech_point *x, double *f, void *user)
-{
-    (void)x, (void)user;
-    f[0] = 0;
-    f[1] = -1;
-    return 0;
-}
-
-static int circle(const dae_mech_point *x, double *g, double *G, void *user)
-{
-    (void)user;
-    if (g) g[0] = (x->p[0] * x->p[0] + x->p[1] * x->p[1] - 1) / 2;
-    for (int i = 0; G && i < 2; i++) G[i] = x->p[i];
-    return 0;
-}
-
 enum { DENSE, BANDED, PROBED, MASS, FULL_MASS, IMPLICIT, SECOND_ORDER, MECHANICAL, AUTOMATIC, CASES };
 
 static dae_system system_of(int which)
@@ -120,16 +105,7 @@ static dae_system system_of(int which)
         sys.structure.second_order = N / 2;
         sys.structure.no_velocities = 1;
     }
-    if (which == MECHANICAL) {
-        sys = (dae_system){.kind = DAE_KIND_MECH,
-                           .mech = {.np = 2,
-                                    .nv = 2,
-                                    .ng = 1,
-                                    .nlambda = 1,
-                                    .mass = dae_diagonal(2, mass),
-                                    .force = pull,
-                                    .constraint = circle}};
-    }
+    if (which == MECHANICAL) sys = pendulum;
     if (which == IMPLICIT)
         sys = (dae_system){.kind = DAE_KIND_IDE, .ide = {.n = 3, .residual = constrained_implicit}};
     return sys;
