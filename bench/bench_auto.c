@@ -14,7 +14,7 @@
  * Events of a problem take part: without them a file that jumps is another problem, and dense output costs nothing. A run that an event
  * ends is compared there.
  *
- *     bench_auto [--points] [testset | detest | textbook | more | held | PROBLEM | FILE.deq ...]
+ *     bench_auto [--points] [testset | detest | textbook | more | held | PROBLEM | FILE.deq | stiff-D4 | nonst-B1 ...]
  *         nothing: all; --points, before them: every run too */
 #include "detest.h"
 
@@ -247,14 +247,18 @@ static void study_problem(const char *name, tally *t)
     dae_problem_destroy(p);
 }
 
-static void study_detest(tally *t)
+/* only: "stiff-D4", ..., one of them; NULL: all. How many there are. */
+static int study_detest(const char *only, tally *t)
 {
+    int found = 0;
     for (int k = 0; k < DETEST_COUNT; k++) {
         const detest_problem *p = &detest_problems[k];
         detest_run r = {.problem = p, .method = "auto"};
         double y[DETEST_SIZE], z[DETEST_SIZE];
         char name[16];
         snprintf(name, sizeof name, "%s-%s", p->stiff ? "stiff" : "nonst", p->name);
+        if (only && strcmp(only, name) != 0) continue;
+        found++;
         subject s = {.name = name,
                      .system = detest_system(&r),
                      .t_end = p->t_end,
@@ -265,6 +269,7 @@ static void study_detest(tally *t)
         if (p->jumps || !make_reference(&s, y, z)) continue;
         study(&s, t);
     }
+    return found;
 }
 
 static void print_tally(const char *what, const tally *t)
@@ -292,7 +297,7 @@ typedef struct set {
 
 static void study_set(set *s)
 {
-    if (!s->count) study_detest(&s->t);
+    if (!s->count) study_detest(NULL, &s->t);
     for (size_t i = 0; i < s->count; i++) {
         char path[96];
         snprintf(path, sizeof path, "%s%s%s", s->folder, s->member[i], s->ending);
@@ -318,7 +323,7 @@ int main(int argc, char **argv)
         int k = 0;
         while (k < SETS && strcmp(argv[i], sets[k].name) != 0) k++;
         if (k < SETS) study_set(&sets[k]);
-        else study_problem(argv[i], &single);
+        else if (!study_detest(argv[i], &single)) study_problem(argv[i], &single);
     }
     for (int k = 0; argc < 2 && k < SETS; k++) study_set(&sets[k]);
     for (int k = 0; k < SETS; k++) {

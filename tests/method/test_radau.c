@@ -464,6 +464,76 @@ static void singularity_gives_a_message_with_its_time(void **state)
     assert_near(err.t, 1, 1e-3);
 }
 
+/* Stiff DETEST D4: y[2] is a millionth of the others and dies out in 1/3500. */
+static int traces(double t, const double *y, double *f, void *user)
+{
+    (void)t;
+    (void)user;
+    f[0] = -0.013 * y[0] - 1000 * y[0] * y[2];
+    f[1] = -2500 * y[1] * y[2];
+    f[2] = f[0] + f[1];
+    return 0;
+}
+
+/* Stiff DETEST F3: all components are far below atol. */
+static int enzymes(double t, const double *y, double *f, void *user)
+{
+    (void)t;
+    (void)user;
+    double a = 1e7 * y[1] * y[0], b = 10 * y[2], c = 1e7 * y[1] * y[3], d = 10 * y[4];
+    f[0] = -a + b;
+    f[1] = -a - c + b + d;
+    f[2] = a - 1.001e4 * y[2] + 1e-3 * y[3];
+    f[3] = 1e4 * y[2] - 1e-3 * y[3] - c + d;
+    f[4] = c - d;
+    return 0;
+}
+
+/* The polynomial of the last step, continued over one several times as long, led the iteration astray: without a start from y_n h
+ * was halved until it converged and grew again at once, with 11 failures in D4 and as many in F3. */
+static void radau_grows_its_steps_without_failures(void **state)
+{
+    (void)state;
+    static const struct {
+        dae_rhs *f;
+        int n;
+        double end, rtol, start[5], result[5];
+        long steps, failures;
+    } run[] = {
+        {traces,
+         3,
+         50,
+         1e-5,
+         {1, 1},
+         {5.976546980673215e-01, 1.402343408546138, -1.893386540441913e-06},
+         10,
+         1},
+        {enzymes,
+         5,
+         100,
+         1e-3,
+         {4e-6, 1e-6},
+         {3.235910070806680e-13, 2.360679774997897e-07, 7.639319089351045e-14, 7.639319461070194e-07,
+          3.236067653908783e-06},
+         5,
+         1},
+    };
+    for (int k = 0; k < 4; k++) {
+        int i = k / 2, n = run[i].n;
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = n, .f = run[i].f}};
+        dae_options opt = dae_options_default();
+        dae_stats stats;
+        double y[5];
+        memcpy(y, run[i].start, sizeof y);
+        opt.method = k % 2 ? "radau" : "radau5";
+        opt.rtol = opt.atol = run[i].rtol;
+        assert_int_equal(dae_solve(&sys, &opt, 0, run[i].end, y, &stats, NULL), DAE_OK);
+        assert_true(stats.steps <= run[i].steps);
+        assert_true(stats.newton_failures <= run[i].failures);
+        for (int j = 0; j < n; j++) assert_near(y[j], run[i].result[j], run[i].rtol);
+    }
+}
+
 static int redundant(double t, const double *y, double *f, void *user)
 {
     (void)t;
@@ -526,6 +596,7 @@ int main(void)
         cmocka_unit_test(pendulum_orders_are_those_of_theory),
         cmocka_unit_test(stiff_order_is_the_stage_order),
         cmocka_unit_test(singularity_gives_a_message_with_its_time),
+        cmocka_unit_test(radau_grows_its_steps_without_failures),
         cmocka_unit_test(redundant_equations_are_called_singular),
         cmocka_unit_test(threads_give_the_same_bits),
     };
