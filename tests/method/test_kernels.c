@@ -73,8 +73,30 @@ static void fixed_and_general_kernels_give_the_same_bits(void **state)
     }
 }
 
+/* A loop over sizes that missed one would compare the general kernels with themselves. */
+static void sizes_2_to_6_and_8_have_kernels_of_their_own(void **state)
+{
+    static const char *const method[] = {"radau5", "radau"};
+    (void)state;
+    for (int n = 1; n <= 12; n++) {
+        for (int k = 0; k < 2; k++) {
+            chain c = {n, 1};
+            double y[12] = {0};
+            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = n, .f = chain_f, .user = &c}};
+            dae_options opt = dae_options_default();
+            opt.method = method[k];
+            dae_integrator *it = dae_integrator_create(&sys, &opt, NULL);
+            assert_int_equal(dae_integrator_start(it, 0, 1, y, NULL, NULL), DAE_OK);
+            int own = strstr(dae_integrator_linear_algebra(it), "kernel of this size") != NULL;
+            dae_integrator_destroy(it);
+            if (own != ((n >= 2 && n <= 6) || n == 8)) fail_msg("%s, n = %d: %d", method[k], n, own);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fixed_and_general_kernels_give_the_same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fixed_and_general_kernels_give_the_same_bits),
+                                       cmocka_unit_test(sizes_2_to_6_and_8_have_kernels_of_their_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,6 +282,7 @@ DAE_KERNEL_BODY double estimate_small(const int s, const int n, const radau_smal
 SMALL(2)
 SMALL(3)
 SMALL(4)
+SMALL(5)
 SMALL(6)
 SMALL(8)
 
@@ -305,12 +306,13 @@ SMALL(8)
             {SET_SMALL(3, 2, version), SET_SMALL(5, 2, version), SET_SMALL(7, 2, version)}, \
             {SET_SMALL(3, 3, version), SET_SMALL(5, 3, version), SET_SMALL(7, 3, version)}, \
             {SET_SMALL(3, 4, version), SET_SMALL(5, 4, version), SET_SMALL(7, 4, version)}, \
+            {SET_SMALL(3, 5, version), SET_SMALL(5, 5, version), SET_SMALL(7, 5, version)}, \
             {SET_SMALL(3, 6, version), SET_SMALL(5, 6, version), SET_SMALL(7, 6, version)}, \
             {SET_SMALL(3, 8, version), SET_SMALL(5, 8, version), SET_SMALL(7, 8, version)}, \
     }
 
-enum { SIZES = 6 };
-static const int sizes[SIZES] = {0, 2, 3, 4, 6, 8};
+enum { SIZES = 7 };
+static const int sizes[SIZES] = {0, 2, 3, 4, 5, 6, 8};
 static const radau_kernels base[SIZES][3] = SETS(_base);
 #ifdef DAE_KERNEL_WIDE
 static const radau_kernels wide[SIZES][3] = SETS(_avx2);

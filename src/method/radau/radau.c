@@ -1187,11 +1187,11 @@ static int load(void *self, const void *buffer, size_t size)
 #field, DAE_OPTION_INT, offsetof(radau_options, field), standard, NULL, 5, 13, NULL, "", text \
     }
 
-#define KERNELS_OPTION                                                                                      \
-    {                                                                                                       \
-        "kernels", DAE_OPTION_NAME, offsetof(radau_options, kernels), 0, "auto", 0, 0, "auto|general", "",  \
-            "auto: systems of 2, 3, 4, 6 or 8 equations run in code made for their size; general: they do " \
-            "not"                                                                                           \
+#define KERNELS_OPTION                                                                                     \
+    {                                                                                                      \
+        "kernels", DAE_OPTION_NAME, offsetof(radau_options, kernels), 0, "auto", 0, 0, "auto|general", "", \
+            "auto: systems of 2 to 6 or 8 equations run in code made for their size; general: they do "    \
+            "not"                                                                                          \
     }
 
 #define SECOND_ORDER_OPTION                                                                                 \

@@ -206,6 +206,7 @@ static int attempt_general(dae_rodas_work *w, double t, double h, double t1)
 SIZE(2)
 SIZE(3)
 SIZE(4)
+SIZE(5)
 SIZE(6)
 SIZE(8)
 
@@ -220,6 +221,7 @@ dae_rodas_attempt *dae_rodas_fixed(int n, const dae_rodas_table *table)
     case 2: return PICK(2, 1);
     case 3: return PICK(3, 1);
     case 4: return PICK(4, 0);
+    case 5: return PICK(5, 1);
     case 6: return PICK(6, 1);
     case 8: return PICK(8, 0);
     default: return NULL;
@@ -235,6 +237,7 @@ static void solve_fixed(dae_rodas_work *w, double *x)
         SOLVE(2);
         SOLVE(3);
         SOLVE(4);
+        SOLVE(5);
         SOLVE(6);
         SOLVE(8);
     default: break;

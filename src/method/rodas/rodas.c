@@ -472,7 +472,7 @@ static int load(void *self, const void *buffer, size_t size)
 
 static const dae_option option_table[] = {{"kernels", DAE_OPTION_NAME, offsetof(options, kernels), 0, "auto",
                                            0, 0, "auto|general", "",
-                                           "auto: systems of 2, 3, 4, 6 or 8 equations run in code made for "
+                                           "auto: systems of 2 to 6 or 8 equations run in code made for "
                                            "their size; general: they do not (same results)"},
                                           {.name = NULL}};
 

@@ -51,7 +51,7 @@ enum { DAE_RODAS_SINGULAR = 1000 };
  * else > 0: cannot be evaluated; < 0: stop. */
 typedef int dae_rodas_attempt(dae_rodas_work *w, double t, double h, double t1);
 
-/* The kernel for systems of size n: one made for this size (n = 2, 3, 4, 6, 8), else NULL. Both make the same steps. */
+/* The kernel for systems of size n: one made for this size (n = 2, 3, 4, 5, 6, 8), else NULL. Both make the same steps. */
 dae_rodas_attempt *dae_rodas_fixed(int n, const dae_rodas_table *table);
 dae_rodas_attempt *dae_rodas_general(void);
 
