@@ -52,7 +52,8 @@ typedef struct mbs_point {
     double angle, q[4]; /* orientation of the point's frame in the body; zero: as the body */
 } mbs_point;
 
-/* A field that only some types of joints or forces have: a number, a text, a vector; flags are numbers. */
+/* A field that only some types of joints or forces have: a number, a text, a vector; flags are numbers. The text of a number is the unit that it
+ * was given with ("N/m"; the number is in SI), NULL: it is not known. */
 typedef struct mbs_value {
     const char *name;
     double number;

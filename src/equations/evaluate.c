@@ -368,6 +368,7 @@ static value call_builtin(reader *r, const context *c, const tree *t, size_t k)
     }
     out.node = dae_graph_apply(r->g, functions[k].op, in[0].node, in[1].node, in[2].node);
     if (functions[k].op == OP_POW) out.dimension = power_dimension(r, &in[0], &in[1]);
+    if (out.dimension.soft == DAE_PLAIN) out.dimension.soft = 1; /* all numbers are the same here */
     return out;
 }
 

@@ -207,7 +207,7 @@ static value read_number(reader *x)
     if (n == 0 || *end) return wrong(x, begin, "expected a number");
     if (!isfinite(v.number)) return wrong(x, begin, "the number is too large");
     x->at = begin + n;
-    v.dimension.soft = 1;
+    v.dimension.soft = DAE_PLAIN;
     if (isalpha((unsigned char)*x->at) || *x->at == '_')
         return wrong(x, x->at, "expected an operator before '%c' (units stand in brackets: 5[mm])", *x->at);
     if (peek(x) != '[') return v;
@@ -263,7 +263,7 @@ static value named(reader *x, const char *where, const char *name)
     for (int k = x->nlocal - 1; k >= 0; k--) {
         if (strcmp(x->local[k].name, name) != 0) continue;
         v.number = x->local[k].number;
-        v.dimension.soft = 1;
+        v.dimension.soft = DAE_PLAIN;
         return v;
     }
     if (x->lookup && x->lookup(name, &s, x->user)) {
@@ -272,7 +272,7 @@ static value named(reader *x, const char *where, const char *name)
         v.dimension = s.dimension;
         return v;
     }
-    v.dimension.soft = 1;
+    v.dimension.soft = DAE_PLAIN;
     if (!strcmp(name, "pi")) v.number = 3.14159265358979323846;
     else if (!strcmp(name, "e")) v.number = 2.71828182845904523536;
     else {
@@ -480,8 +480,7 @@ static value read_power(reader *x)
         return out;
     }
     out = emit(x, OP_POW, in, 2, 0);
-    out.dimension = a.dimension;
-    out.dimension.soft = 1;
+    out.dimension = dae_dimension_call(OP_POW, (dae_dimension[]){a.dimension, b.dimension}, (int[2]){0});
     return out;
 }
 
@@ -612,6 +611,7 @@ static dae_expression *finish(reader *x, value v)
     e->ninstruction = x->ncode;
     e->result = final_register(x, rank, result);
     e->dimension = v.dimension;
+    if (e->dimension.soft == DAE_PLAIN) e->dimension.soft = 1; /* a number may stand for any quantity */
     return e;
 }
 

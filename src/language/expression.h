@@ -29,9 +29,11 @@ enum {
 
 typedef struct dae_expression dae_expression;
 
-/* Exponents of m, kg, s, A, K, mol of a value; soft: 1: it is not certain (a number without a unit took
- * part); DAE_IMPLIED: it is known, but no unit was written: it may stand for a number, but not beside another unit. */
-enum { DAE_IMPLIED = 2 };
+/* Exponents of m, kg, s, A, K, mol of a value; soft: 1: it is not certain (a value without a unit took
+ * part); DAE_IMPLIED: it is known, but no unit was written: it may stand for a number, but not beside another unit;
+ * DAE_SCALED, DAE_WEIGHED: one that is implied, or certain, times a number that stands in the text, which may have a unit, too
+ * (4*x of a signal x, L/4). Within an expression DAE_PLAIN is such a number. */
+enum { DAE_IMPLIED = 2, DAE_SCALED = 3, DAE_WEIGHED = 4, DAE_PLAIN = 5 };
 enum { DAE_BASE_UNITS = 6 };
 typedef struct dae_dimension {
     signed char power[DAE_BASE_UNITS];

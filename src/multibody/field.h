@@ -52,10 +52,11 @@ int mbs_fields_fill(const mbs_field *table, const char *type, const mbs_value *v
 int mbs_field_check(const mbs_field *f, const mbs_value *v, char *wrong, size_t size);
 /* A number of a type's struct by its name, or what is told where the type has none. */
 double mbs_field_number(const mbs_field *table, const void *own, const char *name, double otherwise);
-/* 1: the dimension is one of a list such as "N m|N/m" (NULL: any), or is not certain. */
-int mbs_unit_fits(const char *units, const dae_dimension *d);
-/* "N m|N/m" as "[N m] or [N/m]". */
-void mbs_unit_words(const char *units, char *out, size_t size);
+/* The unit of a number among the fields of a model, where it was given with one (mbs_value.text); 0: the field is not given, *d is that
+ * of a number without unit. */
+int mbs_field_unit(const mbs_value *value, int count, const char *name, dae_dimension *d);
+/* 1: the dimension is certain and none of a list such as "N m|N/m" (NULL: any); out says what the text has and what was expected. */
+int mbs_unit_wrong(const char *units, const dae_dimension *d, const char *text, char *out, size_t size);
 /* NULL: the type has no such field. */
 const mbs_field *mbs_field_find(const mbs_field *table, const char *name);
 

@@ -72,6 +72,19 @@ double mbs_field_number(const mbs_field *table, const void *own, const char *nam
     return x;
 }
 
+int mbs_field_unit(const mbs_value *value, int count, const char *name, dae_dimension *d)
+{
+    double factor;
+    for (int i = 0; i < count && value[i].name; i++) {
+        if (strcmp(value[i].name, name) != 0) continue;
+        *d = (dae_dimension){.soft = 1};
+        if (value[i].text && dae_unit_read(value[i].text, strlen(value[i].text), &factor, d)) d->soft = 1;
+        return 1;
+    }
+    *d = (dae_dimension){{0}, 0};
+    return 0;
+}
+
 int mbs_fields_fill(const mbs_field *table, const char *type, const mbs_value *value, int count, void *own,
                     char *wrong, size_t size)
 {
@@ -107,9 +120,10 @@ int mbs_fields_fill(const mbs_field *table, const char *type, const mbs_value *v
     return 0;
 }
 
-int mbs_unit_fits(const char *units, const dae_dimension *d)
+/* 1: the dimension is one of the list, or is not certain. A number times a unit has that unit: L/4 is no mass. */
+static int unit_fits(const char *units, const dae_dimension *d)
 {
-    if (!units || d->soft) return 1;
+    if (!units || (d->soft && d->soft != DAE_WEIGHED)) return 1;
     for (const char *u = units;; u++) {
         size_t n = strcspn(u, "|");
         double factor;
@@ -121,7 +135,8 @@ int mbs_unit_fits(const char *units, const dae_dimension *d)
     }
 }
 
-void mbs_unit_words(const char *units, char *out, size_t size)
+/* "N m|N/m" as "[N m] or [N/m]". */
+static void unit_words(const char *units, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = 0;
@@ -133,4 +148,14 @@ void mbs_unit_words(const char *units, char *out, size_t size)
         u += n;
         if (!*u) break;
     }
+}
+
+int mbs_unit_wrong(const char *units, const dae_dimension *d, const char *text, char *out, size_t size)
+{
+    char found[48], expected[80];
+    if (unit_fits(units, d)) return 0;
+    dae_dimension_text(d, found, sizeof found);
+    unit_words(units, expected, sizeof expected);
+    dae_snprintf(out, size, "\"%.80s\" has the unit [%s], expected %s", text, found, expected);
+    return 1;
 }

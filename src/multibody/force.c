@@ -115,11 +115,11 @@ dae_status mbs_check_unit(mbs_builder *b, const char *field, const char *text, i
                           const char *unit)
 {
     dae_dimension d = dae_expression_dimension(b->m->expression[expression]);
-    char found[48], expected[80];
-    if (mbs_unit_fits(unit, &d)) return DAE_OK;
-    dae_dimension_text(&d, found, sizeof found);
-    mbs_unit_words(unit, expected, sizeof expected);
-    return mbs_wrong(b, "%s: \"%.80s\" has the unit [%s], expected %s", field, text, found, expected);
+    if (d.soft == DAE_WEIGHED && !dae_expression_constant(b->m->expression[expression], NULL))
+        d.soft = 1; /* 20*(x - 2[m]): 20 is a coefficient */
+    char fault[300];
+    if (!mbs_unit_wrong(unit, &d, text, fault, sizeof fault)) return DAE_OK;
+    return mbs_wrong(b, "%s: %s", field, fault);
 }
 
 dae_status mbs_build_force_values(mbs_builder *b, int k)

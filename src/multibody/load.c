@@ -33,12 +33,6 @@ typedef struct loader {
         [3]; /* of bodies whose mass is computed: in the axes that the file gives shapes and points in */
 } loader;
 
-/* Dimensions that fields expect, as exponents of m, kg, s, A, K. */
-static const dae_dimension any = {{0}, 1}, one = {{0}, 0}, length_unit = {{1, 0, 0, 0, 0}, 0},
-                           mass_unit = {{0, 1, 0, 0, 0}, 0}, inertia_unit = {{2, 1, 0, 0, 0}, 0},
-                           speed_unit = {{1, 0, -1, 0, 0}, 0}, rate_unit = {{0, 0, -1, 0, 0}, 0},
-                           acceleration_unit = {{1, 0, -2, 0, 0}, 0}, time_unit = {{0, 0, 1, 0, 0}, 0};
-
 /* ---- Mistakes ---------------------------------------------------------------------------------------- */
 
 static void wrong(loader *l, const char *field, const char *format, ...) DAE_PRINTF(3, 4);
@@ -114,8 +108,8 @@ static void parameter_hint(const mbs_model *m, const char *name, char *hint, siz
     dae_nearest_word(name, list, hint, size);
 }
 
-/* A constant expression of the parameters. */
-static double constant(loader *l, const char *field, const char *text, const dae_dimension *expected,
+/* A constant expression of the parameters, in one of the units ("m", "m/s|rad/s"; "": a number without, NULL: any). */
+static double constant(loader *l, const char *field, const char *text, const char *units,
                        dae_dimension *found)
 {
     dae_expression_error err;
@@ -138,41 +132,52 @@ static double constant(loader *l, const char *field, const char *text, const dae
     dae_expression_constant(e, &value);
     dae_dimension d = dae_expression_dimension(e);
     dae_expression_destroy(e);
-    if (found) *found = d;
+    *found = d;
     if (!isfinite(value)) wrong(l, field, "\"%.80s\" is not a finite number", text);
-    if (!d.soft && !expected->soft && memcmp(d.power, expected->power, sizeof d.power)) {
-        char a[48], b[48];
-        dae_dimension_text(&d, a, sizeof a);
-        dae_dimension_text(expected, b, sizeof b);
-        wrong(l, field, "\"%.80s\" has the unit [%s], expected [%s]", text, a, b);
-    }
+    char fault[300];
+    if (mbs_unit_wrong(units, &d, text, fault, sizeof fault)) wrong(l, field, "%s", fault);
     return value;
 }
 
-static double number_of(loader *l, const char *field, const json_t *j, const dae_dimension *expected)
+/* A number, or an expression in one of the units, and the unit that it has. */
+static double quantity(loader *l, const char *field, const json_t *j, const char *units, dae_dimension *found)
 {
+    *found = (dae_dimension){.soft = 1};
     if (json_is_number(j)) {
         double value = json_number_value(j);
         if (!isfinite(value)) wrong(l, field, "not a finite number");
         return value;
     }
-    if (json_is_string(j)) return constant(l, field, json_string_value(j), expected, NULL);
+    if (json_is_string(j)) return constant(l, field, json_string_value(j), units, found);
     wrong(l, field, "expected a number or an expression in quotes, found %s", kind_of(j));
     return 0;
 }
 
-static double number(loader *l, json_t *object, const char *key, double missing,
-                     const dae_dimension *expected)
+static double number_of(loader *l, const char *field, const json_t *j, const char *units)
 {
-    json_t *j = json_object_get(object, key);
-    return j ? number_of(l, key, j, expected) : missing;
+    dae_dimension found;
+    return quantity(l, field, j, units, &found);
 }
 
-static double needed(loader *l, json_t *object, const char *key, const dae_dimension *expected)
+/* The unit as a text, where it is certain. */
+static const char *unit_text(const dae_dimension *d, char *out, size_t size)
+{
+    if (d->soft) return NULL;
+    dae_dimension_text(d, out, size);
+    return out;
+}
+
+static double number(loader *l, json_t *object, const char *key, double missing, const char *units)
+{
+    json_t *j = json_object_get(object, key);
+    return j ? number_of(l, key, j, units) : missing;
+}
+
+static double needed(loader *l, json_t *object, const char *key, const char *units)
 {
     json_t *j = json_object_get(object, key);
     if (!j) wrong(l, key, "missing");
-    return j ? number_of(l, key, j, expected) : 0;
+    return j ? number_of(l, key, j, units) : 0;
 }
 
 static const char *text(loader *l, json_t *object, const char *key, int required)
@@ -195,7 +200,7 @@ static json_t *child(loader *l, json_t *object, const char *key, int list)
 
 /* A list of the given length. */
 static void numbers(loader *l, json_t *object, const char *key, int least, int most, double *out,
-                    const dae_dimension *expected)
+                    const char *units)
 {
     json_t *j = child(l, object, key, 1);
     if (!j) return;
@@ -208,13 +213,13 @@ static void numbers(loader *l, json_t *object, const char *key, int least, int m
     for (int i = 0; i < n; i++) {
         char field[48];
         snprintf(field, sizeof field, "%s[%d]", key, i);
-        out[i] = number_of(l, field, json_array_get(j, (size_t)i), expected);
+        out[i] = number_of(l, field, json_array_get(j, (size_t)i), units);
     }
 }
 
-static void vector(loader *l, json_t *object, const char *key, double *out, const dae_dimension *expected)
+static void vector(loader *l, json_t *object, const char *key, double *out, const char *units)
 {
-    numbers(l, object, key, l->m->space, l->m->space, out, expected);
+    numbers(l, object, key, l->m->space, l->m->space, out, units);
 }
 
 /* A number or expression that is kept as text. */
@@ -277,7 +282,28 @@ static const dae_setting *setting_of(const loader *l, const char *name)
     return NULL;
 }
 
-static void read_parameters(loader *l, json_t *section)
+/* A parameter by what is given for it: the file, an assembly in the place of its definition, a setting in the place of both. What
+ * replaces a value has the unit of it. */
+static double parameter_value(loader *l, const char *key, const json_t *own, const json_t *of_assembly,
+                              dae_dimension *d)
+{
+    const dae_setting *s = setting_of(l, key);
+    dae_dimension found;
+    char unit[48];
+    double x = quantity(l, key, own, NULL, d);
+    if (of_assembly && !l->failed) {
+        x = quantity(l, key, of_assembly, unit_text(d, unit, sizeof unit), &found);
+        if (d->soft) *d = found;
+    }
+    if (s && !l->failed) {
+        x = constant(l, key, s->value, unit_text(d, unit, sizeof unit), &found);
+        if (d->soft) *d = found;
+    }
+    return x;
+}
+
+/* given: what an assembly sets in its definition, or NULL. */
+static void read_parameters(loader *l, json_t *section, const json_t *given)
 {
     const char *key;
     json_t *value;
@@ -285,7 +311,6 @@ static void read_parameters(loader *l, json_t *section)
     if (section) {
         json_object_foreach(section, key, value)
         {
-            const dae_setting *s = setting_of(l, key);
             dae_dimension d = {{0}, 1};
             double x = 0;
             if (strlen(key) > 60 || strpbrk(key, " .()[]+-*/^,") || !key[0] ||
@@ -293,12 +318,8 @@ static void read_parameters(loader *l, json_t *section)
                 wrong(l, key, "is no name (letters, digits and _)");
             } else if (!strcmp(key, "t") || !strcmp(key, "pi") || !strcmp(key, "e")) {
                 wrong(l, key, "this name has a meaning of its own, as all of t, pi and e");
-            } else if (s) {
-                x = constant(l, key, s->value, &any, &d);
-            } else if (json_is_string(value)) {
-                x = constant(l, key, json_string_value(value), &any, &d);
             } else {
-                x = number_of(l, key, value, &any);
+                x = parameter_value(l, key, value, json_object_get(given, key), &d);
             }
             if (l->failed) return;
             mbs_model_set_parameter(l->m, key, x);
@@ -360,8 +381,8 @@ static void read_mesh(loader *l, json_t *o, mbs_shape *s)
     dae_error err = {0};
     const char *file = text(l, o, "file", 1);
     json_t *factor = json_object_get(o, "scale");
-    if (json_is_array(factor)) numbers(l, o, "scale", 3, 3, scale, &one);
-    else if (factor) scale[0] = scale[1] = scale[2] = number_of(l, "scale", factor, &one);
+    if (json_is_array(factor)) numbers(l, o, "scale", 3, 3, scale, "");
+    else if (factor) scale[0] = scale[1] = scale[2] = number_of(l, "scale", factor, "");
     if (l->failed) return;
     beside(l, file, path, sizeof path);
     if (mbs_mesh_read(path, scale, l->m->arena, s, &err) < 0) wrong(l, "file", "%s", err.text);
@@ -385,20 +406,19 @@ static void read_shape(loader *l, json_t *o, mbs_shape *s, mbs_mass *own, double
     }
     if (most == 0) read_mesh(l, o, s);
     else if (!json_object_get(o, "size")) wrong(l, "size", "missing");
-    else numbers(l, o, "size", least, most, s->size, &length_unit);
+    else numbers(l, o, "size", least, most, s->size, "m");
     for (int i = 0; i < least && !l->failed; i++) {
         if (!(s->size[i] > 0)) wrong(l, "size", "must be positive");
     }
-    vector(l, o, "r", s->r, &length_unit);
+    vector(l, o, "r", s->r, "m");
     if (l->m->space == MBS_PLANAR) {
-        double angle = number(l, o, "angle", 0, &one);
+        double angle = number(l, o, "angle", 0, "");
         s->q[0] = cos(angle / 2), s->q[3] = sin(angle / 2);
     }
-    numbers(l, o, "q", 4, 4, s->q, &one);
-    dae_dimension density = mass_unit;
-    density.power[0] = (signed char)(!strcmp(s->kind, "rod") ? -1 : !strcmp(s->kind, "plate") ? -2 : -3);
-    double rho = number(l, o, "density", -1, &density);
-    *mass = number(l, o, "mass", -1, &mass_unit);
+    numbers(l, o, "q", 4, 4, s->q, "");
+    const char *density = !strcmp(s->kind, "rod") ? "kg/m" : !strcmp(s->kind, "plate") ? "kg/m^2" : "kg/m^3";
+    double rho = number(l, o, "density", -1, density);
+    *mass = number(l, o, "mass", -1, "kg");
     if (rho >= 0 && *mass >= 0) wrong(l, "density", "give the density or the mass, not both");
     mbs_shape_mass(s, own);
     if (!l->failed && (rho >= 0 || *mass >= 0) && !(own->mass > 0)) {
@@ -462,11 +482,23 @@ static void to_center(const loader *l, mbs_body *b, const double c[3])
     for (int i = 0; i < 3; i++) b->center[i] += d[i];
 }
 
-static void read_inertia(loader *l, json_t *o, mbs_body *b)
+/* Where the mass is a number without unit, that in the inertia may be one: "mass": 2, "inertia": "2*L^2/12". */
+static double inertia_of(loader *l, const char *field, const json_t *j, int mass_has_unit)
+{
+    dae_dimension d;
+    double x = quantity(l, field, j, NULL, &d);
+    const char *units = !mass_has_unit && d.soft == DAE_WEIGHED ? "kg m^2|m^2" : "kg m^2";
+    char fault[300];
+    if (json_is_string(j) && mbs_unit_wrong(units, &d, json_string_value(j), fault, sizeof fault))
+        wrong(l, field, "%s", fault);
+    return x;
+}
+
+static void read_inertia(loader *l, json_t *o, mbs_body *b, int mass_has_unit)
 {
     json_t *inertia = json_object_get(o, "inertia");
     if (l->m->space == MBS_PLANAR) {
-        b->inertia[2] = number_of(l, "inertia", inertia, &inertia_unit);
+        b->inertia[2] = inertia_of(l, "inertia", inertia, mass_has_unit);
     } else if (!json_is_array(inertia)) {
         wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %s",
               kind_of(inertia));
@@ -474,7 +506,11 @@ static void read_inertia(loader *l, json_t *o, mbs_body *b)
         wrong(l, "inertia", "expected 3 or 6 numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), found %d",
               (int)json_array_size(inertia));
     } else {
-        numbers(l, o, "inertia", 3, 6, b->inertia, &inertia_unit);
+        for (size_t i = 0; i < json_array_size(inertia); i++) {
+            char field[48];
+            snprintf(field, sizeof field, "inertia[%d]", (int)i);
+            b->inertia[i] = inertia_of(l, field, json_array_get(inertia, i), mass_has_unit);
+        }
     }
 }
 
@@ -484,22 +520,25 @@ static void read_body(loader *l, json_t *o)
     int number_of_body = l->m->nbody + 1, given = json_object_get(o, "inertia") != NULL,
         shaped = json_object_get(o, "shapes") != NULL;
     check_keys(l, o, "name|mass|inertia|r|angle|q|v|omega|fix|shapes|doc");
-    b.mass = given || !shaped ? needed(l, o, "mass", &mass_unit) : number(l, o, "mass", 0, &mass_unit);
-    if (given) read_inertia(l, o, &b);
+    json_t *mass = json_object_get(o, "mass");
+    dae_dimension unit = {.soft = 1};
+    if (mass) b.mass = quantity(l, "mass", mass, "kg", &unit);
+    else if (given || !shaped) wrong(l, "mass", "missing");
+    if (given) read_inertia(l, o, &b, !unit.soft);
     if (!l->failed) read_shapes(l, o, number_of_body, given ? NULL : &b);
-    vector(l, o, "r", b.center, &length_unit);
-    vector(l, o, "v", b.v, &speed_unit);
+    vector(l, o, "r", b.center, "m");
+    vector(l, o, "v", b.v, "m/s");
     if (l->m->space == MBS_PLANAR) {
         if (json_object_get(o, "q")) wrong(l, "q", "a planar body has an angle instead");
-        b.angle = number(l, o, "angle", 0, &one);
-        b.omega[2] = number(l, o, "omega", 0, &rate_unit);
+        b.angle = number(l, o, "angle", 0, "");
+        b.omega[2] = number(l, o, "omega", 0, "rad/s");
     } else {
         if (json_object_get(o, "angle"))
             wrong(l, "angle", "a spatial body has a quaternion q = [w, x, y, z] instead");
-        numbers(l, o, "q", 4, 4, b.q, &one);
+        numbers(l, o, "q", 4, 4, b.q, "");
         if (json_object_get(o, "q") && b.q[0] == 0 && b.q[1] == 0 && b.q[2] == 0 && b.q[3] == 0)
             wrong(l, "q", "a quaternion must not be zero");
-        vector(l, o, "omega", b.omega, &rate_unit);
+        vector(l, o, "omega", b.omega, "rad/s");
     }
     b.fix = words(l, o, "fix");
     if (!l->failed && !given) to_center(l, &b, l->center[number_of_body - 1]);
@@ -512,13 +551,13 @@ static void read_point(loader *l, json_t *o)
     const char *body = text(l, o, "body", 1);
     check_keys(l, o, "name|body|r|angle|q|doc");
     if (!json_object_get(o, "r")) wrong(l, "r", "missing");
-    vector(l, o, "r", p.r, &length_unit);
+    vector(l, o, "r", p.r, "m");
     if (l->m->space == MBS_PLANAR && json_object_get(o, "q"))
         wrong(l, "q", "a planar point has an angle instead");
     if (l->m->space == MBS_SPATIAL && json_object_get(o, "angle"))
         wrong(l, "angle", "a spatial point has a quaternion q instead");
-    p.angle = number(l, o, "angle", 0, &one);
-    numbers(l, o, "q", 4, 4, p.q, &one);
+    p.angle = number(l, o, "angle", 0, "");
+    numbers(l, o, "q", 4, 4, p.q, "");
     if (l->failed) return;
     p.body = mbs_find_body(l->m, body);
     if (p.body < 0) {
@@ -537,20 +576,6 @@ static void read_point(loader *l, json_t *o)
 }
 
 /* ---- Fields of types ----------------------------------------------------------------------------------- */
-
-static double number_in(loader *l, const char *field, const json_t *j, const char *units)
-{
-    dae_dimension d = {{0}, 1};
-    double x =
-        json_is_string(j) ? constant(l, field, json_string_value(j), &any, &d) : number_of(l, field, j, &any);
-    if (!l->failed && !mbs_unit_fits(units, &d)) {
-        char found[48], expected[80];
-        dae_dimension_text(&d, found, sizeof found);
-        mbs_unit_words(units, expected, sizeof expected);
-        wrong(l, field, "\"%.80s\" has the unit [%s], expected %s", json_string_value(j), found, expected);
-    }
-    return x;
-}
 
 /* Names of a list joined by spaces; there have to be as many as `choice` has words. */
 static const char *names_of(loader *l, const mbs_field *f, const json_t *j)
@@ -601,17 +626,20 @@ static void read_fields(loader *l, json_t *o, const mbs_field *table, mbs_value 
             return;
         }
         mbs_value *v = &out[n++];
-        char unit[40];
+        char unit[48];
+        dae_dimension found;
         v->name = f->name;
         switch (f->kind) {
         case MBS_FIELD_NUMBER:
-            v->number = number_in(l, f->name, j, unit_for(l, o, f->unit, unit, sizeof unit));
+            v->number = quantity(l, f->name, j, unit_for(l, o, f->unit, unit, sizeof unit), &found);
+            if (found.soft == DAE_WEIGHED) found.soft = 0;
+            v->text = l->failed ? NULL : mbs_copy_text(l->m, unit_text(&found, unit, sizeof unit));
             break;
         case MBS_FIELD_FLAG:
             if (!json_is_boolean(j)) wrong(l, f->name, "expected true or false, found %s", kind_of(j));
             v->number = json_is_true(j);
             break;
-        case MBS_FIELD_VECTOR: vector(l, o, f->name, v->vector, &one); break;
+        case MBS_FIELD_VECTOR: vector(l, o, f->name, v->vector, ""); break;
         case MBS_FIELD_CHOICE: v->text = text(l, o, f->name, 1); break;
         case MBS_FIELD_NAMES: v->text = names_of(l, f, j); break;
         }
@@ -646,13 +674,13 @@ static void read_friction(loader *l, json_t *o, mbs_friction *f)
     size_t n = strlen(l->path);
     snprintf(l->path + n, sizeof l->path - n, ".friction");
     check_keys(l, o, "mu|mu_static|radius|v_s|stick");
-    f->mu = needed(l, o, "mu", &one);
-    f->radius = number(l, o, "radius", 0, &length_unit);
+    f->mu = needed(l, o, "mu", "");
+    f->radius = number(l, o, "radius", 0, "m");
     json_t *speed = json_object_get(o, "v_s");
-    f->v_s = speed ? number_in(l, "v_s", speed, "m/s|rad/s") : 1e-3;
+    f->v_s = speed ? number_of(l, "v_s", speed, "m/s|rad/s") : 1e-3;
     if (!l->failed && !(f->v_s > 0)) wrong(l, "v_s", "must be positive");
-    f->mu_static = number(l, o, "mu_static", 0, &one);
-    f->stick = number(l, o, "stick", 0, &rate_unit);
+    f->mu_static = number(l, o, "mu_static", 0, "");
+    f->stick = number(l, o, "stick", 0, "rad/s");
     if (!l->failed && json_object_get(o, "stick") && !(f->stick > 0)) wrong(l, "stick", "must be positive");
     l->path[n] = 0;
 }
@@ -667,7 +695,7 @@ static void read_joint(loader *l, json_t *o)
                     type->field);
     j.point_a = text(l, o, "a", !type->without_points);
     j.point_b = text(l, o, "b", !type->without_points);
-    vector(l, o, "axis", j.axis, &one);
+    vector(l, o, "axis", j.axis, "");
     if (json_object_get(o, "axis") && j.axis[0] == 0 && j.axis[1] == 0 && j.axis[2] == 0)
         wrong(l, "axis", "must not be zero");
     read_fields(l, o, type->field, j.field, MBS_JOINT_FIELDS);
@@ -765,16 +793,17 @@ static void show_signals(loader *l)
 
 static void read_impact(loader *l, json_t *o, mbs_event *e)
 {
+    char unit[40];
     check_keys(l, o, "joint|a|b|axis|restitution|rest_speed");
     e->impact = 1;
     e->joint = text(l, o, "joint", 0);
     e->point_a = text(l, o, "a", !e->joint);
     e->point_b = text(l, o, "b", !e->joint);
-    vector(l, o, "axis", e->axis, &one);
-    e->restitution = number(l, o, "restitution", 0, &one);
+    vector(l, o, "axis", e->axis, "");
+    e->restitution = number(l, o, "restitution", 0, "");
     if (!l->failed && !(e->restitution >= 0 && e->restitution <= 1))
         wrong(l, "restitution", "must be between 0 and 1");
-    e->rest_speed = number(l, o, "rest_speed", 0, &any);
+    e->rest_speed = number(l, o, "rest_speed", 0, unit_for(l, o, "rad/s|m/s", unit, sizeof unit));
     if (!l->failed && json_object_get(o, "rest_speed") && !(e->rest_speed > 0))
         wrong(l, "rest_speed", "must be positive");
 }
@@ -861,17 +890,18 @@ static void read_assemblies(loader *l, json_t *root)
         else if ((all = json_array()) != NULL && json_array_append(all, given)) json_decref(all), all = NULL;
         if (!all) wrong(l, "", "%s", fault[0] ? fault : "out of memory");
         for (size_t k = 0; all && k < json_array_size(all) && !l->failed; k++) {
-            json_t *item = json_array_get(all, k), *parameters,
-                   *definition = mbs_structure_definition(&s, item, &parameters);
+            json_t *item = json_array_get(all, k), *parameters, *values,
+                   *definition = mbs_structure_definition(&s, item, &parameters, &values);
             if (definition) {
                 char path[sizeof l->path];
                 memcpy(path, l->path, sizeof path);
-                read_parameters(l, parameters);
+                read_parameters(l, parameters, values);
                 memcpy(l->path, path, sizeof path);
             }
             if (!definition || (!l->failed && mbs_structure_place(&s, item, definition)))
                 wrong(l, "", "%s", fault[0] ? fault : "out of memory");
             json_decref(parameters);
+            json_decref(values);
             json_decref(definition);
         }
         json_decref(all);
@@ -883,7 +913,8 @@ static void read_assemblies(loader *l, json_t *root)
 static void read_speed(loader *l, json_t *o)
 {
     const char *name = text(l, o, "joint", 1);
-    double speed = needed(l, o, "speed", &any);
+    char unit[40];
+    double speed = needed(l, o, "speed", unit_for(l, o, "rad/s|m/s", unit, sizeof unit));
     if (l->failed) return;
     for (int k = 0; k < l->m->njoint; k++) {
         if (strcmp(l->m->joint[k].name, name) != 0) continue;
@@ -935,6 +966,13 @@ static void read_initial(loader *l, json_t *root)
     l->path[0] = 0;
 }
 
+/* Of a component of a body: "omega.x" has rad/s. */
+static const char *component_unit(const char *what)
+{
+    if (strlen(what) == 1) return "m";
+    return !strncmp(what, "omega", 5) ? "rad/s" : what[0] == 'v' ? "m/s" : "";
+}
+
 /* The body of "crank.omega", and behind the dot what of it is meant; NULL: no body is called so. */
 static mbs_body *body_of(loader *l, const char *name, const char **what)
 {
@@ -955,6 +993,7 @@ static void read_start(loader *l, const dae_setting *s)
 {
     const char *what;
     char field[160];
+    dae_dimension found;
     snprintf(field, sizeof field, "--init %.140s", s->name);
     mbs_body *b = body_of(l, s->name, &what);
     if (!b) {
@@ -975,25 +1014,23 @@ static void read_start(loader *l, const dae_setting *s)
     const struct {
         const char *what;
         double *at;
-        const dae_dimension *unit;
         const char *fix;
-    } planar[] = {{"x", &b->center[0], &length_unit, "x"}, {"y", &b->center[1], &length_unit, "y"},
-                  {"angle", &b->angle, &one, "angle"},     {"vx", &b->v[0], &speed_unit, "vx"},
-                  {"vy", &b->v[1], &speed_unit, "vy"},     {"omega", &b->omega[2], &rate_unit, "omega"}},
-      spatial[] = {{"x", &b->center[0], &length_unit, "x"},
-                   {"y", &b->center[1], &length_unit, "y"},
-                   {"z", &b->center[2], &length_unit, "z"},
-                   {"vx", &b->v[0], &speed_unit, "vx"},
-                   {"vy", &b->v[1], &speed_unit, "vy"},
-                   {"vz", &b->v[2], &speed_unit, "vz"},
-                   {"omega.x", &b->omega[0], &rate_unit, "omega"},
-                   {"omega.y", &b->omega[1], &rate_unit, "omega"},
-                   {"omega.z", &b->omega[2], &rate_unit, "omega"}};
+    } planar[] = {{"x", &b->center[0], "x"}, {"y", &b->center[1], "y"}, {"angle", &b->angle, "angle"},
+                  {"vx", &b->v[0], "vx"},    {"vy", &b->v[1], "vy"},    {"omega", &b->omega[2], "omega"}},
+      spatial[] = {{"x", &b->center[0], "x"},
+                   {"y", &b->center[1], "y"},
+                   {"z", &b->center[2], "z"},
+                   {"vx", &b->v[0], "vx"},
+                   {"vy", &b->v[1], "vy"},
+                   {"vz", &b->v[2], "vz"},
+                   {"omega.x", &b->omega[0], "omega"},
+                   {"omega.y", &b->omega[1], "omega"},
+                   {"omega.z", &b->omega[2], "omega"}};
     int is_planar = l->m->space == MBS_PLANAR, count = is_planar ? 6 : 9;
     for (int k = 0; k < count; k++) {
         if (strcmp(is_planar ? planar[k].what : spatial[k].what, what) != 0) continue;
         *(is_planar ? planar[k].at : spatial[k].at) =
-            constant(l, field, s->value + 1, is_planar ? planar[k].unit : spatial[k].unit, NULL);
+            constant(l, field, s->value + 1, component_unit(what), &found);
         if (s->value[0] == '=') also_fix(l, b, is_planar ? planar[k].fix : spatial[k].fix);
         return;
     }
@@ -1010,7 +1047,7 @@ static void read_starts(loader *l)
 }
 
 /* "atol": a number, or one for all and others for single components: {"all": 1e-8, "rod.angle": 1e-12}. 0: not given. */
-static double read_tolerance(loader *l, json_t *simulation, const char *key, const dae_dimension *unit)
+static double read_tolerance(loader *l, json_t *simulation, const char *key)
 {
     json_t *list = json_object_get(simulation, key), *value;
     mbs_simulation *s = &l->m->simulation;
@@ -1018,7 +1055,7 @@ static double read_tolerance(loader *l, json_t *simulation, const char *key, con
     double all = 0, x;
     char word[200];
     if (!json_is_object(list)) {
-        all = number(l, simulation, key, 0, unit);
+        all = number(l, simulation, key, 0, "");
         if (list && !(all > 0)) wrong(l, key, "must be positive");
         return all;
     }
@@ -1029,7 +1066,10 @@ static double read_tolerance(loader *l, json_t *simulation, const char *key, con
     snprintf(l->path, sizeof l->path, "simulation.%s", key);
     json_object_foreach(list, name, value)
     {
-        x = number_of(l, name, value, unit);
+        const char *of = NULL, *what;
+        if (!strcmp(key, "rtol") || !strcmp(name, "all")) of = "";
+        else if (body_of(l, name, &what)) of = component_unit(what);
+        x = number_of(l, name, value, of);
         if (!(x > 0)) wrong(l, name, "must be positive");
         if (strlen(name) > 120 || strpbrk(name, "=,")) wrong(l, name, "is no component");
         if (l->failed || !more) return 0;
@@ -1048,20 +1088,21 @@ static void read_simulation(loader *l, json_t *root)
 {
     json_t *o = child(l, root, "simulation", 0);
     mbs_simulation *s = &l->m->simulation;
+    dae_dimension found;
     s->t1 = 1;
     if (!o) return;
     snprintf(l->path, sizeof l->path, "simulation");
     check_keys(l, o, "t0|t1|solver|formulation|rtol|atol|h0|hmax|output");
-    s->t0 = number(l, o, "t0", 0, &time_unit);
-    s->t1 = needed(l, o, "t1", &time_unit);
+    s->t0 = number(l, o, "t0", 0, "s");
+    s->t1 = needed(l, o, "t1", "s");
     for (int i = 0; i < l->nsetting && !l->failed; i++) {
-        if (is_begin(&l->setting[i])) s->t0 = constant(l, "t0", l->setting[i].value + 1, &time_unit, NULL);
+        if (is_begin(&l->setting[i])) s->t0 = constant(l, "t0", l->setting[i].value + 1, "s", &found);
     }
     if (!l->failed && !(s->t1 > s->t0)) wrong(l, "t1", "%g must be after t0 = %g", s->t1, s->t0);
-    s->rtol = read_tolerance(l, o, "rtol", &one);
-    s->atol = read_tolerance(l, o, "atol", &any);
-    s->h0 = number(l, o, "h0", 0, &time_unit);
-    s->h_max = number(l, o, "hmax", 0, &time_unit);
+    s->rtol = read_tolerance(l, o, "rtol");
+    s->atol = read_tolerance(l, o, "atol");
+    s->h0 = number(l, o, "h0", 0, "s");
+    s->h_max = number(l, o, "hmax", 0, "s");
     if (json_object_get(o, "h0") && !(s->h0 > 0)) wrong(l, "h0", "must be positive");
     if (json_object_get(o, "hmax") && !(s->h_max > 0)) wrong(l, "hmax", "must be positive");
     s->solver = mbs_copy_text(l->m, text(l, o, "solver", 0));
@@ -1070,7 +1111,7 @@ static void read_simulation(loader *l, json_t *root)
     if (output) {
         snprintf(l->path, sizeof l->path, "simulation.output");
         check_keys(l, output, "every");
-        s->every = number(l, output, "every", 0, &time_unit);
+        s->every = number(l, output, "every", 0, "s");
         if (json_object_get(output, "every") && !(s->every > 0)) wrong(l, "every", "must be positive");
     }
     l->path[0] = 0;
@@ -1132,12 +1173,12 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
         char fault[300];
         mbs_structure parts = {root, file, l.m, max_items, fault, sizeof fault};
         if (mbs_structure_include(&parts)) wrong(&l, "include", "%s", fault[0] ? fault : "out of memory");
-        if (!l.failed) read_parameters(&l, child(&l, root, "parameters", 0));
+        if (!l.failed) read_parameters(&l, child(&l, root, "parameters", 0), NULL);
         if (!l.failed) read_inputs(&l, root);
         if (!l.failed) read_assemblies(&l, root);
         if (!l.failed) check_settings(&l);
         if (!l.failed) read_variables(&l, root);
-        if (!l.failed) vector(&l, root, "gravity", l.m->gravity, &acceleration_unit);
+        if (!l.failed) vector(&l, root, "gravity", l.m->gravity, "m/s^2");
         l.center = calloc(max_items + 1, sizeof *l.center);
         if (!l.center) wrong(&l, "file", "out of memory");
         if (!l.failed) read_shapes(&l, root, MBS_GROUND, NULL);

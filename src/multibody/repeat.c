@@ -1,6 +1,7 @@
 #include "multibody/repeat.h"
 
 #include "core/number.h"
+#include "multibody/field.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ static int look_up(const char *name, dae_symbol *out, void *user)
     if (k < 0) return 0;
     r->m->parameter[k].used = 1;
     out->value = r->m->parameter[k].value;
+    out->dimension = r->m->parameter[k].dimension;
     return 1;
 }
 
@@ -51,7 +53,9 @@ static int whole(repeater *r, const char *text, size_t length, int *out)
         return 1;
     }
     dae_expression_constant(e, &x);
+    dae_dimension d = dae_expression_dimension(e);
     dae_expression_destroy(e);
+    if (mbs_unit_wrong("", &d, copy, r->wrong, r->size)) return 1;
     if (!(fabs(x) < 1e9) || x != floor(x)) {
         dae_snprintf(r->wrong, r->size, "\"%.60s\" is %g, expected a whole number", copy, x);
         return 1;

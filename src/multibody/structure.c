@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "multibody/field.h"
 #include "multibody/repeat.h"
 #include "multibody/words.h"
 
@@ -196,9 +197,8 @@ static int add_keys(json_t *set, const json_t *object)
     return bad;
 }
 
-/* An object with its keys and texts renamed; given: texts of the caller's names for some of them. */
-static json_t *renamed_object(const json_t *object, const json_t *given, const json_t *set,
-                              const char *prefix)
+/* An object with its keys renamed, and its texts by the set (NULL: they are the caller's and stay). */
+static json_t *renamed_object(const json_t *object, const json_t *set, const char *prefix)
 {
     json_t *out = json_object(), *value;
     const char *key;
@@ -206,8 +206,7 @@ static json_t *renamed_object(const json_t *object, const json_t *given, const j
     json_object_foreach((json_t *)object, key, value)
     {
         char name[160];
-        json_t *own = json_object_get(given, key),
-               *text = own ? json_deep_copy(own) : renamed(value, "", set, prefix);
+        json_t *text = set ? renamed(value, "", set, prefix) : json_deep_copy(value);
         snprintf(name, sizeof name, "%s%.90s", prefix, key);
         bad = bad || !text || json_object_set_new(out, name, text);
     }
@@ -246,11 +245,12 @@ static int check_assembly(mbs_structure *s, const json_t *a)
     return 0;
 }
 
-json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_t **parameters)
+json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_t **parameters,
+                                 json_t **values)
 {
     char path[1024], prefix[80];
     s->wrong[0] = 0;
-    *parameters = NULL;
+    *parameters = *values = NULL;
     if (check_assembly(s, assembly)) return NULL;
     prefix_of(assembly, prefix, sizeof prefix);
     const char *file = json_string_value(json_object_get(assembly, "file")),
@@ -276,9 +276,10 @@ json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_
         }
     }
     bad = bad || !set || add_keys(set, own);
-    if (!bad) *parameters = renamed_object(own, given, set, prefix);
+    if (!bad) *parameters = renamed_object(own, set, prefix);
+    if (!bad) *values = renamed_object(given, NULL, prefix);
     json_decref(set);
-    if (!bad && *parameters) return part;
+    if (!bad && *parameters && *values) return part;
     json_decref(part);
     return NULL;
 }
@@ -303,6 +304,12 @@ static int look_up(const char *name, dae_symbol *out, void *user)
     return 1;
 }
 
+/* The unit of what a pose is made of. */
+static const char *unit_of(const char *key)
+{
+    return !strcmp(key, "r") ? "m" : !strcmp(key, "v") ? "m/s" : "";
+}
+
 static int number(const mbs_structure *s, const json_t *j, const char *key, double *out)
 {
     if (json_is_number(j)) {
@@ -311,9 +318,15 @@ static int number(const mbs_structure *s, const json_t *j, const char *key, doub
     }
     dae_expression_error err = {0};
     const char *text = json_string_value(j);
+    char fault[300] = "";
     dae_expression *e = text ? dae_expression_create(text, look_up, (void *)(size_t)s->m, &err) : NULL;
     int bad = !e || dae_expression_constant(e, out) == 0;
+    if (!bad) {
+        dae_dimension d = dae_expression_dimension(e);
+        mbs_unit_wrong(unit_of(key), &d, text, fault, sizeof fault);
+    }
     if (e) dae_expression_destroy(e);
+    if (fault[0]) return wrong(s, "%s: %s", key, fault);
     return bad ? wrong(s, "%s: expected numbers or expressions of parameters, %s", key,
                        text ? err.text : "found something else")
                : 0;
@@ -565,7 +578,7 @@ int mbs_structure_place(mbs_structure *s, const json_t *assembly, const json_t *
     }
     json_t *variables = json_object_get(definition, "variables");
     if (!bad && variables) {
-        json_t *once = renamed_object(variables, NULL, parameters, prefix),
+        json_t *once = renamed_object(variables, parameters, prefix),
                *own = json_object_get(s->root, "variables"), *value;
         const char *key;
         if (!own) bad = json_object_set_new(s->root, "variables", own = json_object());

@@ -25,8 +25,10 @@ typedef struct mbs_structure {
 
 /* 0, or != 0: see wrong. Includes come before the parameters are read. */
 int mbs_structure_include(mbs_structure *s);
-/* The definition of an assembly without "repeat", to be released; and its parameters with their new names. NULL: see wrong. */
-json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_t **parameters);
+/* The definition of an assembly without "repeat", to be released; and with their new names its parameters, and the values that the
+ * assembly gives for some of them. NULL: see wrong. */
+json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_t **parameters,
+                                 json_t **values);
 /* With these parameters known: adds its items to the sections of root. */
 int mbs_structure_place(mbs_structure *s, const json_t *assembly, const json_t *definition);
 

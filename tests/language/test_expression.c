@@ -155,6 +155,33 @@ static void units_become_si(void **state)
         if (dae_expression_number(list[i].text, &v, &err)) fail_msg("%s: %s", list[i].text, err.text);
         assert_near(v, list[i].value, 1e-15 * fabs(v));
     }
+    /* what is known of a unit: certain, or up to a number in the text */
+    static const struct {
+        const char *text;
+        int soft;
+        const char *unit;
+    } known[] = {{"2[m]*3[s]", 0, "m s"},
+                 {"2*3[m]", DAE_WEIGHED, "m"},
+                 {"3[m]/4", DAE_WEIGHED, "m"},
+                 {"2/3[m]", DAE_WEIGHED, "m^-1"},
+                 {"3[m]*sin(2)", DAE_WEIGHED, "m"},
+                 {"3[m]*(1 + 2^0.5)*pi", DAE_WEIGHED, "m"},
+                 {"3[m]/4 + 1[m]", 0, "m"},
+                 {"3[m] + 1", 0, "m"},
+                 {"2*3[m]*4[s]", DAE_WEIGHED, "m s"},
+                 {"2*30[deg]", DAE_SCALED, "1"},
+                 {"30[deg]", 0, "1"},
+                 {"2", 1, "1"},
+                 {"sqrt(4[m^2]/2)", DAE_WEIGHED, "m"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char unit[40];
+        dae_expression *k = make(known[i].text);
+        dae_dimension of = dae_expression_dimension(k);
+        dae_dimension_text(&of, unit, sizeof unit);
+        if (of.soft != known[i].soft || strcmp(unit, known[i].unit) != 0)
+            fail_msg("%s: %d [%s]", known[i].text, of.soft, unit);
+        dae_expression_destroy(k);
+    }
     dae_expression *e = make("2[kg]*3[m]/4[s]^2");
     char text[40];
     dae_dimension d = dae_expression_dimension(e);

@@ -74,7 +74,7 @@ static void mistakes_are_told_with_their_place(void **state)
         {HEAD ",\"bodies\":{}}", "bodies", "expected a list, found an object"},
         {HEAD ",\"bodies\":[1]}", "bodies[0]", "expected an object"},
         {HEAD ",\"gravity\":[0,0,-9.81],\"bodies\":[" BODY "]}", "gravity", "expected 2 numbers, found 3"},
-        {HEAD ",\"gravity\":[0,\"-9.81[m]\"],\"bodies\":[" BODY "]}", "gravity[1]", "expected [m s^-2]"},
+        {HEAD ",\"gravity\":[0,\"-9.81[m]\"],\"bodies\":[" BODY "]}", "gravity[1]", "expected [m/s^2]"},
         {FIRST_BODY("\"mass\":1,\"inertia\":1"), "bodies[0].name", "missing"},
         {FIRST_BODY("\"name\":\"b\",\"inertia\":1"), "bodies[0].mass", "missing"},
         {FIRST_BODY("\"name\":\"b\",\"mass\":-1,\"inertia\":1"), "bodies[0]", "must not be negative"},

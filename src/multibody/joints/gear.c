@@ -51,6 +51,15 @@ static dae_status build(mbs_builder *b, mbs_joint_data *j)
     const mbs_joint_data *two = one ? partner(b, second + 1, "joints[1]") : NULL;
     if (!two) return DAE_ERR_INPUT;
     const mbs_coordinate *q1 = main_coordinate(one), *q2 = main_coordinate(two);
+    int turns = q1->kind == MBS_ANGLE, both = turns == (q2->kind == MBS_ANGLE);
+    char fault[200];
+    dae_dimension d;
+    if (mbs_field_unit(j->model->field, MBS_JOINT_FIELDS, "ratio", &d) &&
+        mbs_unit_wrong(both    ? ""
+                       : turns ? "1/m"
+                               : "m",
+                       &d, "ratio", fault, sizeof fault))
+        return mbs_wrong(b, "ratio: %s", fault);
     double c = mbs_initial_value(b, q1) + own->ratio * mbs_initial_value(b, q2);
     return mbs_add_coupling(b, q1, 1, q2, own->ratio, c) ? DAE_OK : DAE_ERR_MEMORY;
 }
