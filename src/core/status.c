@@ -84,20 +84,23 @@ static int lower(char c)
     return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
 }
 
-/* Edit distance of two words of at most 31 letters (Levenshtein), in halves: a letter in the other case is half an edit. */
+/* Edit distance of two words of at most 31 letters (Levenshtein), in halves: a letter in the other case is half an edit, two neighbours
+ * exchanged as well (both are slips of the fingers). */
 static int distance(const char *a, size_t na, const char *b, size_t nb)
 {
-    int row[32];
+    int row[32], above[32] = {0}, before[32] = {0}; /* of the letters of a up to i, i-1, i-2 */
     if (na > 31 || nb > 31) return 99;
     for (size_t j = 0; j <= nb; j++) row[j] = 2 * (int)j;
     for (size_t i = 1; i <= na; i++) {
-        int diagonal = row[0];
+        memcpy(before, above, sizeof before);
+        memcpy(above, row, sizeof above);
         row[0] = 2 * (int)i;
         for (size_t j = 1; j <= nb; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]) + (lower(a[i - 1]) != lower(b[j - 1]));
-            if (row[j] + 2 < best) best = row[j] + 2;
+            int best = above[j - 1] + (a[i - 1] != b[j - 1]) + (lower(a[i - 1]) != lower(b[j - 1]));
+            if (above[j] + 2 < best) best = above[j] + 2;
             if (row[j - 1] + 2 < best) best = row[j - 1] + 2;
-            diagonal = row[j];
+            int exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (exchanged && before[j - 2] + 1 < best) best = before[j - 2] + 1;
             row[j] = best;
         }
     }

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/number.h"
+#include "multibody/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,18 +13,6 @@ const mbs_field *mbs_field_find(const mbs_field *table, const char *name)
         if (!strcmp(table->name, name)) return table;
     }
     return NULL;
-}
-
-/* Which word of a list such as "world|body", -1: none. */
-static int choice_of(const char *list, const char *word)
-{
-    size_t length = word ? strlen(word) : 0;
-    for (int k = 0; list; k++) {
-        size_t n = strcspn(list, "|");
-        if (n == length && !memcmp(list, word, n)) return k;
-        list = list[n] ? list + n + 1 : NULL;
-    }
-    return -1;
 }
 
 /* What is wrong with a number, "": nothing. */
@@ -44,7 +33,7 @@ int mbs_field_check(const mbs_field *f, const mbs_value *v, char *wrong, size_t 
     if (f->kind == MBS_FIELD_NUMBER) fault = out_of_range(f->range, v->number);
     if (f->kind == MBS_FIELD_VECTOR && v->vector[0] == 0 && v->vector[1] == 0 && v->vector[2] == 0)
         fault = "must not be zero";
-    if (f->kind == MBS_FIELD_CHOICE && choice_of(f->choice, v->text) < 0) {
+    if (f->kind == MBS_FIELD_CHOICE && mbs_word_of(f->choice, v->text) < 0) {
         dae_snprintf(wrong, size, "expected one of %s, found \"%s\"", f->choice, v->text ? v->text : "");
         return 1;
     }
@@ -54,7 +43,7 @@ int mbs_field_check(const mbs_field *f, const mbs_value *v, char *wrong, size_t 
 
 static void store(const mbs_field *f, const mbs_value *v, unsigned char *to)
 {
-    int whole = f->kind == MBS_FIELD_CHOICE ? choice_of(f->choice, v->text) : v->number != 0;
+    int whole = f->kind == MBS_FIELD_CHOICE ? mbs_word_of(f->choice, v->text) : v->number != 0;
     switch (f->kind) {
     case MBS_FIELD_NUMBER: memcpy(to, &v->number, sizeof v->number); break;
     case MBS_FIELD_FLAG:

@@ -6,6 +6,7 @@
 #include "multibody/shape.h"
 #include "multibody/structure.h"
 #include "multibody/vector3.h"
+#include "multibody/words.h"
 
 #include "core/error.h"
 #include "core/escape.h"
@@ -69,16 +70,10 @@ static void check_keys(loader *l, json_t *object, const char *list)
     json_t *value;
     json_object_foreach(object, key, value)
     {
-        size_t n = strlen(key);
-        int known = 0;
-        for (const char *w = list; *w && !known;) {
-            size_t k = strcspn(w, "|");
-            known = k == n && !memcmp(w, key, n);
-            w += k + (w[k] == '|');
-        }
-        if (known) continue;
+        if (mbs_word_of(list, key) >= 0) continue;
         char hint[64];
         dae_nearest_word(key, list, hint, sizeof hint);
+        if (!hint[0] && strchr(l->path, '[')) dae_nearest_word(key, "repeat", hint, sizeof hint);
         wrong(l, key, "unknown key%s%s%s", hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
         return;
     }
@@ -392,8 +387,8 @@ static void read_mesh(loader *l, json_t *o, mbs_shape *s)
 static void read_shape(loader *l, json_t *o, mbs_shape *s, mbs_mass *own, double *mass)
 {
     int least, most;
-    *s = (mbs_shape){.kind = text(l, o, "kind", 1)};
     check_keys(l, o, "kind|size|r|angle|q|file|scale|density|mass|doc");
+    *s = (mbs_shape){.kind = text(l, o, "kind", 1)};
     if (l->failed) return;
     most = mbs_shape_sizes(s->kind, &least);
     if (most < 0) {
@@ -516,10 +511,10 @@ static void read_inertia(loader *l, json_t *o, mbs_body *b, int mass_has_unit)
 
 static void read_body(loader *l, json_t *o)
 {
+    check_keys(l, o, "name|mass|inertia|r|angle|q|v|omega|fix|shapes|doc");
     mbs_body b = {.name = text(l, o, "name", 1)};
     int number_of_body = l->m->nbody + 1, given = json_object_get(o, "inertia") != NULL,
         shaped = json_object_get(o, "shapes") != NULL;
-    check_keys(l, o, "name|mass|inertia|r|angle|q|v|omega|fix|shapes|doc");
     json_t *mass = json_object_get(o, "mass");
     dae_dimension unit = {.soft = 1};
     if (mass) b.mass = quantity(l, "mass", mass, "kg", &unit);
@@ -547,9 +542,9 @@ static void read_body(loader *l, json_t *o)
 
 static void read_point(loader *l, json_t *o)
 {
+    check_keys(l, o, "name|body|r|angle|q|doc");
     mbs_point p = {.name = text(l, o, "name", 1)};
     const char *body = text(l, o, "body", 1);
-    check_keys(l, o, "name|body|r|angle|q|doc");
     if (!json_object_get(o, "r")) wrong(l, "r", "missing");
     vector(l, o, "r", p.r, "m");
     if (l->m->space == MBS_PLANAR && json_object_get(o, "q"))
@@ -648,13 +643,39 @@ static void read_fields(loader *l, json_t *o, const mbs_field *table, mbs_value 
     }
 }
 
+static size_t append_word(char *list, size_t n, size_t size, const char *word)
+{
+    return n < size ? n + (size_t)dae_snprintf(list + n, size - n, "%s%s", n ? "|" : "", word) : n;
+}
+
+static size_t append_fields(char *list, size_t n, size_t size, const mbs_field *table)
+{
+    for (const mbs_field *f = table; f && f->name; f++) n = append_word(list, n, size, f->name);
+    return n;
+}
+
 /* Keys that all have, and those of the type. */
 static void check_type_keys(loader *l, json_t *o, const char *common, const mbs_field *table)
 {
     char list[600];
-    size_t n = (size_t)dae_snprintf(list, sizeof list, "%s", common);
-    for (const mbs_field *f = table; f && f->name && n < sizeof list; f++)
-        n += (size_t)dae_snprintf(list + n, sizeof list - n, "|%s", f->name);
+    append_fields(list, append_word(list, 0, sizeof list, common), sizeof list, table);
+    check_keys(l, o, list);
+}
+
+enum { of_joints, of_forces, of_blocks };
+
+/* Without a type, those of any: "typ" is told before that the type is missing. */
+static void check_any_keys(loader *l, json_t *o, const char *common, int of)
+{
+    char list[3000];
+    size_t n = append_word(list, 0, sizeof list, common);
+    const mbs_joint_type *j;
+    const mbs_force_type *f;
+    for (int i = 0; of == of_joints && (j = mbs_joint_type_at(i)); i++)
+        n = append_fields(list, n, sizeof list, j->field);
+    for (int i = 0; of != of_joints && (f = mbs_force_type_at(i)); i++) {
+        if ((of == of_blocks) == !f->acts) n = append_fields(list, n, sizeof list, f->field);
+    }
     check_keys(l, o, list);
 }
 
@@ -687,12 +708,14 @@ static void read_friction(loader *l, json_t *o, mbs_friction *f)
 
 static void read_joint(loader *l, json_t *o)
 {
-    mbs_joint j = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
+    if (!json_object_get(o, "type")) check_any_keys(l, o, "name|type|a|b|axis|friction|doc", of_joints);
+    mbs_joint j = {.type = text(l, o, "type", 1)};
     const mbs_joint_type *type = j.type ? mbs_joint_type_find(j.type) : NULL;
     if (j.type && !type) unknown_type(l, "joint", j.type, mbs_joint_type_name);
     if (!type) return;
     check_type_keys(l, o, type->without_points ? "name|type|doc" : "name|type|a|b|axis|friction|doc",
                     type->field);
+    j.name = text(l, o, "name", 1);
     j.point_a = text(l, o, "a", !type->without_points);
     j.point_b = text(l, o, "b", !type->without_points);
     vector(l, o, "axis", j.axis, "");
@@ -723,7 +746,10 @@ static void read_values(loader *l, json_t *value, mbs_force *f)
 /* Of the forces, or of the blocks. */
 static void read_element(loader *l, json_t *o, int block)
 {
-    mbs_force f = {.name = text(l, o, "name", 1), .type = text(l, o, "type", 1)};
+    if (!json_object_get(o, "type"))
+        check_any_keys(l, o, block ? "name|type|value|doc" : "name|type|a|b|joint|body|value|doc",
+                       block ? of_blocks : of_forces);
+    mbs_force f = {.type = text(l, o, "type", 1)};
     const mbs_force_type *type = f.type ? mbs_force_type_find(f.type) : NULL;
     if (f.type && !type) unknown_type(l, block ? "block" : "force", f.type, mbs_force_type_name);
     if (!type) return;
@@ -740,6 +766,7 @@ static void read_element(loader *l, json_t *o, int block)
                  type->acts & MBS_ACTS_JOINT ? "|joint" : "", type->acts & MBS_ACTS_BODY ? "|body" : "",
                  type->value != MBS_NO_VALUE ? "|value" : "");
     check_type_keys(l, o, keys, type->field);
+    f.name = text(l, o, "name", 1);
     f.point_a = text(l, o, "a", 0);
     f.point_b = text(l, o, "b", 0);
     f.joint = text(l, o, "joint", 0);
@@ -761,10 +788,10 @@ static void read_block(loader *l, json_t *o)
 
 static void read_driver(loader *l, json_t *o)
 {
+    check_keys(l, o, "name|joint|quantity|value|doc");
     mbs_driver d = {.name = text(l, o, "name", 1),
                     .joint = text(l, o, "joint", 1),
                     .quantity = text(l, o, "quantity", 0)};
-    check_keys(l, o, "name|joint|quantity|value|doc");
     json_t *value = json_object_get(o, "value");
     if (!value) wrong(l, "value", "missing");
     else d.value = law(l, "value", value);
@@ -773,9 +800,9 @@ static void read_driver(loader *l, json_t *o)
 
 static void read_sensor(loader *l, json_t *o)
 {
+    check_keys(l, o, "name|value|unit|doc");
     mbs_sensor s = {
         .name = text(l, o, "name", 1), .value = text(l, o, "value", 1), .unit = text(l, o, "unit", 0)};
-    check_keys(l, o, "name|value|unit|doc");
     if (!l->failed) mbs_model_add_sensor(l->m, &s);
 }
 
@@ -810,9 +837,9 @@ static void read_impact(loader *l, json_t *o, mbs_event *e)
 
 static void read_event(loader *l, json_t *o)
 {
+    check_keys(l, o, "name|when|direction|do|doc");
     mbs_event e = {.name = text(l, o, "name", 1), .when = text(l, o, "when", 1)};
     const char *direction = text(l, o, "direction", 0);
-    check_keys(l, o, "name|when|direction|do|doc");
     if (direction && !strcmp(direction, "rising")) e.direction = DAE_RISING;
     else if (direction && !strcmp(direction, "falling")) e.direction = DAE_FALLING;
     else if (direction && strcmp(direction, "both") != 0)
@@ -1120,7 +1147,6 @@ static void read_simulation(loader *l, json_t *root)
 static void read_head(loader *l, json_t *root)
 {
     json_t *version = json_object_get(root, "daedalus"), *dimension = json_object_get(root, "dimension");
-    const char *kind = text(l, root, "kind", 1);
     check_keys(
         l, root,
         "$schema|daedalus|kind|name|doc|include|definitions|assemblies|dimension|parameters|inputs|variables|"
@@ -1128,6 +1154,7 @@ static void read_head(loader *l, json_t *root)
         "blocks|forces|"
         "drivers|sensors|events|"
         "initial|simulation");
+    const char *kind = text(l, root, "kind", 1);
     if (!version) wrong(l, "daedalus", "missing (the version of the format: 1)");
     else if (!json_is_integer(version) || json_integer_value(version) != 1)
         wrong(l, "daedalus", "expected 1, the version of the format");

@@ -1,5 +1,6 @@
 #include "multibody/structure.h"
 
+#include "core/error.h"
 #include "core/file.h"
 #include "core/number.h"
 
@@ -49,6 +50,23 @@ static json_t *load(const mbs_structure *s, const char *from, const char *name, 
     return root;
 }
 
+/* A key that is none of the list, with the word of it that is near; name: of the object, for the message. */
+static int unknown_key(const mbs_structure *s, json_t *object, const char *list, const char *name)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        char hint[64], text[200];
+        if (mbs_word_of(list, key) >= 0) continue;
+        dae_nearest_word(key, list, hint, sizeof hint);
+        dae_snprintf(text, sizeof text, "%s%sunknown key \"%.60s\"%s%s%s", name, name[0] ? ": " : "", key,
+                     hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        return wrong(s, "%s%s", text, "");
+    }
+    return 0;
+}
+
 static int same_dimension(const mbs_structure *s, const json_t *part, const char *name)
 {
     const json_t *own = json_object_get(s->root, "dimension"), *other = json_object_get(part, "dimension");
@@ -60,19 +78,11 @@ static int same_dimension(const mbs_structure *s, const json_t *part, const char
 /* Only sections that can be put together, and what a model that stands alone has. */
 static int known_keys(const mbs_structure *s, json_t *part, const char *name)
 {
-    static const char *const others[] = {"$schema",    "daedalus",   "kind",    "name",        "doc",
-                                         "dimension",  "parameters", "inputs",  "variables",   "gravity",
-                                         "simulation", "initial",    "include", "definitions", "assemblies"};
-    const char *key;
-    json_t *value;
-    json_object_foreach(part, key, value)
-    {
-        int found = 0;
-        for (int i = 0; i < nsection; i++) found |= !strcmp(key, sections[i]);
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++) found |= !strcmp(key, others[i]);
-        if (!found) return wrong(s, "%s: unknown key \"%s\"", name, key);
-    }
-    return same_dimension(s, part, name);
+    char list[400] =
+        "$schema|daedalus|kind|name|doc|dimension|parameters|inputs|variables|gravity|simulation|"
+        "initial|include|definitions|assemblies";
+    for (int i = 0; i < nsection; i++) strcat(strcat(list, "|"), sections[i]);
+    return unknown_key(s, part, list, name) || same_dimension(s, part, name);
 }
 
 /* What `from` has and `to` does not. */
@@ -224,17 +234,9 @@ static void prefix_of(const json_t *assembly, char *out, size_t size)
 
 static int check_assembly(mbs_structure *s, const json_t *a)
 {
-    static const char *const keys[] = {"name",  "of", "file", "parameters", "r",
-                                       "angle", "q",  "on",   "doc",        "repeat"};
-    const char *name = json_string_value(json_object_get(a, "name")), *key;
-    json_t *value;
+    const char *name = json_string_value(json_object_get(a, "name"));
     if (!json_is_object(a)) return wrong(s, "expected an object%s%s", "", "");
-    json_object_foreach((json_t *)a, key, value)
-    {
-        size_t i = 0, n = sizeof keys / sizeof *keys;
-        while (i < n && strcmp(key, keys[i]) != 0) i++;
-        if (i == n) return wrong(s, "unknown key \"%s\"%s", key, "");
-    }
+    if (unknown_key(s, (json_t *)a, "name|of|file|parameters|r|angle|q|on|doc|repeat", "")) return 1;
     if (!name || mbs_word_length(name) != strlen(name) || strlen(name) > 40)
         return wrong(s, "name: \"%s\" is no name (letters, digits and _, not a digit first)%s",
                      name ? name : "", "");

@@ -97,6 +97,9 @@ static void nearest_word_is_at_most_two_edits_away(void **state)
     assert_string_equal(tiny, "");
     dae_nearest_word("p", "O|P|q", near, sizeof near); /* the other case is nearer than another letter */
     assert_string_equal(near, "P");
+    dae_nearest_word("joinst", "joint|joints", near,
+                     sizeof near); /* exchanged letters are nearer than one more */
+    assert_string_equal(near, "joints");
     dae_nearest_word("radau5", "", near, sizeof near);
     assert_string_equal(near, "");
     dae_nearest_word("radau5", NULL, near, sizeof near);
