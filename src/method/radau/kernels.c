@@ -105,6 +105,21 @@ DAE_KERNEL_BODY void differences(const int s, int n, int ld, const double (*inve
     }
 }
 
+DAE_KERNEL_BODY double bend(const int s, int n, int lanes, int ld, const double *restrict lead, double q,
+                            const double *restrict z, const double *restrict last,
+                            const double *restrict weight, double *restrict x)
+{
+    double power = q;
+    for (int k = 1; k < s; k++) power *= q;
+    INDEPENDENT
+    for (int i = 0; i < lanes; i++) {
+        double v = lead[0] * z[i];
+        for (int k = 1; k < s; k++) v += lead[k] * z[k * ld + i];
+        x[i] = v - power * last[i];
+    }
+    return dae_sum_squares(n, x, weight);
+}
+
 DAE_KERNEL_BODY void defect(const int s, int n, int ld, const struct coefficients *m, double q,
                             const double *restrict z, double *restrict out)
 {
@@ -160,7 +175,11 @@ DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const 
                differences(s, n, ld, inverse, z, cont))                                               \
     DAE_KERNEL(void, defect##s,                                                                       \
                (int n, int ld, const struct coefficients *m, double q, const double *z, double *out), \
-               defect(s, n, ld, m, q, z, out))
+               defect(s, n, ld, m, q, z, out))                                                        \
+    DAE_KERNEL(double, bend##s,                                                                       \
+               (int n, int ld, const double *lead, double q, const double *z, const double *last,     \
+                const double *weight, double *x),                                                     \
+               return bend(s, n, n, ld, lead, q, z, last, weight, x))
 
 KERNELS(3)
 KERNELS(5)
@@ -253,6 +272,11 @@ DAE_KERNEL_BODY double estimate_small(const int s, const int n, const radau_smal
     DAE_KERNEL(void, defect##s##_##n,                                                                       \
                (int size, int ld, const struct coefficients *m, double q, const double *z, double *out),    \
                ((void)size, (void)ld, defect(s, n, RADAU_SMALL_LD, m, q, z, out)))                          \
+    DAE_KERNEL(double, bend##s##_##n,                                                                       \
+               (int size, int ld, const double *lead, double q, const double *z, const double *last,        \
+                const double *weight, double *x),                                                           \
+               (void)size;                                                                                  \
+               (void)ld; return bend(s, n, LANES(n), RADAU_SMALL_LD, lead, q, z, last, weight, x))          \
     DAE_KERNEL(int, factor##s##_##n, (radau_small * a, const struct coefficients *m, double q),             \
                return factor_small(s, n, a, m, q))                                                          \
     DAE_KERNEL(void, increment##s##_##n,                                                                    \
@@ -288,17 +312,18 @@ SMALL(8)
 
 /* ---- Sets -------------------------------------------------------------------------------------------- */
 
-#define SET(s, version)                                                                            \
-    {                                                                                              \
-        right_sides##s##version, update##s##version, predict##s##version, differences##s##version, \
-            weights##version, advance##version, defect##s##version, NULL, NULL, NULL, NULL, NULL   \
+#define SET(s, version)                                                                                 \
+    {                                                                                                   \
+        right_sides##s##version, update##s##version, predict##s##version, differences##s##version,      \
+            weights##version, advance##version, defect##s##version, bend##s##version, NULL, NULL, NULL, \
+            NULL, NULL                                                                                  \
     }
-#define SET_SMALL(s, n, version)                                                               \
-    {                                                                                          \
-        right_sides##s##version, update##s##version, predict##s##_##n##version,                \
-            differences##s##_##n##version, weights_##n##version, advance_##n##version,         \
-            defect##s##_##n##version, factor##s##_##n##version, solve_##n##version,            \
-            increment##s##_##n##version, estimate##s##_##n##version, iterate##s##_##n##version \
+#define SET_SMALL(s, n, version)                                                                            \
+    {                                                                                                       \
+        right_sides##s##version, update##s##version, predict##s##_##n##version,                             \
+            differences##s##_##n##version, weights_##n##version, advance_##n##version,                      \
+            defect##s##_##n##version, bend##s##_##n##version, factor##s##_##n##version, solve_##n##version, \
+            increment##s##_##n##version, estimate##s##_##n##version, iterate##s##_##n##version              \
     }
 #define SETS(version)                                                                       \
     {                                                                                       \

@@ -38,6 +38,9 @@ typedef struct radau_kernels {
                     double *y, double *f, double *weight);
     /* out := q sum dd_k z_k */
     void (*defect)(int n, int ld, const struct coefficients *m, double q, const double *z, double *out);
+    /* x := sum lead_k z_k - q^s last; returns sum (x_i weight_i)^2. */
+    double (*bend)(int n, int ld, const double *lead, double q, const double *z, const double *last,
+                   const double *weight, double *x);
 
     /* Small systems, else NULL. 0, or k > 0: pivot k is zero */
     int (*factor)(radau_small *a, const struct coefficients *m, double q);

@@ -66,10 +66,26 @@
 #define CLEARLY (1 + 1e-9) /* ours: above all rounding of a power */
 #define SMALL 0.01         /* ours: a component that is so far below its atol is small */
 #define MOVED 0.1 /* ours: part of itself by which a first increment may move a component and be the last */
-/* ours: an error so many times larger than that of the step before lets expect is that of a jump (plei, vdpol, orego and emep
- * by radau take up to 1.2 times the steps with 100, none more with 1000) */
-#define ROUGH 3000
-#define ROUGH_TOL 2     /* ours: at a jump the estimate may have so many of the user's tolerances */
+/* Ours: corners that nobody declared, jumps of f or of one of its derivatives. Three signs of them in an error:
+ * it is so many times larger than that of the step before lets expect (s = 3, 5, 7; ringmod by radau5 takes 1.3 times the steps with
+ * 100, plei, vdpol, orego and emep by radau up to 1.2); */
+static const double rough[] = {3000, 300, 3000};
+/* when the step is repeated with a smaller h it falls by so many times more than h^(s+1), since the corner is in what was left out
+ * (spikes of plei have 36 with s = 7, cusps 7 with s = 3); */
+static const double fall[] = {3, 15, 80};
+/* a second estimate is SECOND times larger and SECOND_PAST times what the step before lets expect of its terms, or PAST times that
+ * (spikes of vdpol have 203), and SECOND_TOL times what may be at a corner. It is asked for where an error of 1 is SECOND_FULL times
+ * what may be there and the first estimate SECOND_WORTH of it. */
+#define SECOND 7
+#define SECOND_PAST 5
+#define PAST 250
+#define SECOND_TOL 10
+#define SECOND_FULL 5
+#define SECOND_WORTH 0.1
+#define NOT_STIFF 2 /* ours: inv(gamma/h M - J) may leave 1/2 of the error of a corner, no less */
+#define FAR 1.5 /* ours: a corner is looked for in so many times the step that showed it; cusps show ahead */
+#define ROUGH_TOL 2 /* ours: at a corner the estimate may have so many of the user's tolerances */
+#define CORNER_WIDTH (100 * UROUND) /* ours: corners are passed to this part of t */
 #define PARALLEL_MIN 64 /* ours: smaller systems are factored before another thread has woken up */
 /* ours: with index-3 variables and fixed order the iteration error dominates at tight tolerances; below
  * this rtol_s the iteration stops later (Andrews, radau5, rtol 1e-10: scd 6.3 -> 6.7 for 5 % more
@@ -107,11 +123,13 @@ typedef struct radau_state {
     double err_last;        /* error of the last rejection ... */
     double h_last;          /* ... and its step; 0: none in this step */
     double err_true;        /* error of the last accepted step, as it was */
-    int rough;              /* the solution is not smooth here */
     int afresh;             /* the stages start from y_n, not from the polynomial of the last step */
     int doubt;              /* the last long step was nearer to y_n than to the polynomial */
     double delta;           /* first increment of this attempt, ... */
     double delta_before;    /* ... and of the one from the polynomial */
+    double corner, far;     /* a corner lies before t = corner, or else before t = far */
+    double corner_h;        /* the step that ended at corner, 0: none is known; ... */
+    double corner_err;      /* ... its error */
     long accepted;
 } radau_state;
 
@@ -135,6 +153,9 @@ typedef struct radau {
     double inverse_size[LEVELS];                  /* 1/(n s) */
     double inverse[LEVELS][S_MAX + 1][S_MAX + 1]; /* of node differences, for cont */
     double shift[LEVELS][S_MAX];                  /* nodes - 1 */
+    double lead[LEVELS][S_MAX];                   /* the highest divided difference is sum lead_k Z_k ... */
+    double unit[LEVELS];                          /* ... and in the error estimate this much */
+    double full[LEVELS];                          /* an error of 1 in parts of what may be at a corner */
     double t[S_MAX], q;                           /* of an attempt: times of the stages, 1/h */
     dae_shifted *real, *complex[S_MAX / 2]; /* NULL where the systems are those of kernels of fixed size: */
     radau_small *small, room;               /* NULL: they are not */
@@ -173,6 +194,7 @@ static void scale_tolerances(radau *r, int level)
     r->kappa[level] = (sharp ? fmin(1, pow(smallest / INDEX3_SHARP, 0.25)) : 1) *
                       fmax(10 * UROUND / smallest, fmin(0.03, pow(smallest, (s - 1) / (s + 1))));
     r->inverse_kappa[level] = 1 / r->kappa[level];
+    r->full[level] = r->rtol[level][0] / (ROUGH_TOL * ivp->rtol[0]);
 }
 
 /* Nodes of the divided differences: 1, c_(s-1), ..., c_1, 0. */
@@ -188,6 +210,13 @@ static void invert_nodes(radau *r, int level)
         for (int i = k; i <= m->s; i++) r->inverse[level][k][i] = 1 / (node(m, i) - node(m, i - k));
         r->shift[level][k - 1] = node(m, k - 1) - 1;
     }
+    for (int k = 0; k < m->s; k++) {
+        double p = m->c[k];
+        for (int j = 0; j < m->s; j++) p *= j == k ? 1 : m->c[k] - m->c[j];
+        r->lead[level][k] = 1 / p;
+    }
+    r->unit[level] = 1 / (m->gamma * sqrt(r->n));
+    for (int k = 0; k < m->s; k++) r->unit[level] *= m->c[k];
 }
 
 /* Refined dense output: ODEs; of a DAE the sweeps do not contract where there is no derivative. */
@@ -866,6 +895,119 @@ static double clip(double x, double lo, double hi)
     return x < lo ? lo : x > hi ? hi : x;
 }
 
+/* ---- Corners ---------------------------------------------------------------------------------------- */
+
+/* Whether t lies ahead. */
+static int ahead(const dae_ivp *ivp, double t)
+{
+    return ivp->direction * (t - ivp->t) > CORNER_WIDTH * fabs(ivp->t);
+}
+
+static int corner_ahead(const radau *r)
+{
+    return r->st->corner_h != 0 && ahead(r->ivp, r->st->far);
+}
+
+/* A step of size h with this error has a corner in it. */
+static void note_corner(radau *r, double err, double h)
+{
+    radau_state *st = r->st;
+    if (!corner_ahead(r) || r->ivp->direction * (r->ivp->t + h - st->far) > 0) st->far = r->ivp->t + FAR * h;
+    st->corner = r->ivp->t + h;
+    st->corner_h = h;
+    st->corner_err = err;
+}
+
+/* Ahead of a corner: half of the way to where it lies at most, or all of it if what it does there may be. */
+static double toward_corner(const radau *r, double h)
+{
+    const radau_state *st = r->st;
+    if (!corner_ahead(r) || !ahead(r->ivp, st->corner)) return h;
+    double way = st->corner - r->ivp->t;
+    if (st->corner_err * r->full[st->level] * (way / st->corner_h) > 1) way *= 0.5;
+    return fabs(way) < fabs(h) ? way : h;
+}
+
+/* A second estimate of the error. With a_n the highest divided difference of the stages, h^s y^(s)/s! somewhere in the step,
+ * q = h/h_old, and c = s/(2s-1) the mean of the nodes
+ *
+ *     a_n - q^s a_(n-1)  =  (c + (1-c)/q) h^(s+1) y^(s+1)/s!,       e  =  -prod c_i/gamma h^(s+1) y^(s+1)/s!
+ *
+ * At some places of a step a corner makes no e; it does make a_n. *unit: the error that a difference of 1 stands for. 0: there is no step
+ * before this one. */
+static double second_estimate(const radau *r, double h, double *unit)
+{
+    const radau_state *st = r->st;
+    const struct coefficients *m = levels[st->level];
+    int s = m->s, n = r->n;
+    if (st->s_cont != s || st->first) return 0;
+    double q = h / st->h_cont, mean = s / (2.0 * s - 1);
+    *unit = r->unit[st->level] / (mean + (1 - mean) / q);
+    return *unit * sqrt(r->kernels[st->level]->bend(n, r->ld, r->lead[st->level], q, r->z,
+                                                    r->cont + s * r->ld, r->weight, r->x));
+}
+
+/* Whether inv(gamma/h M - J) takes much of the error away: what is left says little of what it comes from. */
+static int damped(const radau *r, double h)
+{
+    double sum = 0, c = h / levels[r->st->level]->gamma;
+    for (int i = 0; i < r->n; i++) {
+        double e = c * (r->g[i] + r->f[i]) * r->weight[i];
+        sum += e * e;
+    }
+    return size_of(r, sum) > NOT_STIFF * error_norm(r);
+}
+
+/* Whether the second estimate shows a corner where the first does not, in this step, not the last one. */
+static int second_thought(const radau *r, double err, double h, double *second)
+{
+    const radau_state *st = r->st;
+    const struct coefficients *m = levels[st->level];
+    double full = r->full[st->level], unit;
+    if (full < SECOND_FULL || err * full <= SECOND_WORTH) return 0;
+    *second = second_estimate(r, h, &unit);
+    if (*second * full <= SECOND_TOL) return 0;
+    double past =
+        unit * power(h / st->h_cont, m->s) * sqrt(dae_sum_squares(r->n, r->cont + m->s * r->ld, r->weight));
+    return *second > PAST * past || (*second > SECOND * err && *second > SECOND_PAST * past);
+}
+
+/* How far an error estimate below 1 is above what may be believed; at most 1: it may. The estimate is that of a formula of
+ * order s with a tolerance larger than the user's; where the solution is smooth, y_(n+1) is more accurate by as much. At a
+ * corner it is not: there the error falls with h only when a rejected step is repeated, not with h^(s+1), and the user's own
+ * tolerance counts until the corner is passed. So it does in the first step and in the first of a higher order: nothing is known
+ * there. */
+static double excess(radau *r, double err, double h)
+{
+    radau_state *st = r->st;
+    if (r->ivp->sys->kind != DAE_KIND_ODE || fabs(h) <= CORNER_WIDTH * fabs(r->ivp->t)) return 0;
+    int p = levels[st->level]->s + 1;
+    double full = r->full[st->level], second, unit;
+    int known = corner_ahead(r), near = known && ahead(r->ivp, st->corner), here = 0;
+    if (near) {
+        if (err * full < 1) err = fmax(err, second_estimate(r, h, &unit));
+        if (err * full > 1 && err > st->corner_err * sqrt(power(h / st->corner_h, p))) note_corner(r, err, h);
+        return err * full;
+    }
+    if (st->h_last != 0 && !(err * (known ? full : 1) < 1)) {
+        here = err > st->err_last * sqrt(power(h / st->h_last, p));
+    } else if (st->h_last != 0 && st->err_last * full > 1 &&
+               err * fall[st->level] < st->err_last * power(h / st->h_last, p)) {
+        note_corner(r, st->err_last, st->h_last); /* beyond this step */
+    } else if (st->failures == 0 && st->accepted >= 1 && !st->changed_order) {
+        here = err * full > 1 && err > rough[st->level] * st->err_true * power(h / st->h_acc, p);
+    }
+    if (!here && err < 1 && second_thought(r, err, h, &second)) {
+        here = 1;
+        err = fmax(err, second);
+    }
+    here = here && !damped(r, h);
+    if (here) note_corner(r, err, h);
+    return known || here || st->first || (st->changed_order && st->s_cont < p - 1) ? err * full : 0;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------ */
+
 /* The step that follows an accepted one, and whether Jacobian and factors are kept. */
 static void plan_next(radau *r, double h_new)
 {
@@ -875,6 +1017,7 @@ static void plan_next(radau *r, double h_new)
     if (ivp->opt->h_max > 0 && fabs(h_new) > ivp->opt->h_max) h_new = d * ivp->opt->h_max;
     if (st->rejected && d * (h_new - st->h) > 0) h_new = st->h;
     st->rejected = 0;
+    h_new = toward_corner(r, h_new);
     ivp->h_next = h_new;
     st->h_old = st->h;
     double room = ivp->t_stop - ivp->t;
@@ -917,22 +1060,6 @@ static void prepare_retry(radau *r)
     st->need_lu = 1;
     st->need_jac = !st->jac_here;
     st->failures++;
-}
-
-/* How far an error estimate below 1 is above what may be believed; at most 1: it may. The estimate is that of a formula of
- * order s with a tolerance larger than the user's; where the solution is smooth, y_(n+1) is more accurate by as much. At a
- * jump of f it is not: there the error falls with h only when a rejected step is repeated, not with h^(s+1), and the user's own
- * tolerance counts. So it does in the first step, of which nothing is known. */
-static double excess(radau *r, double err, double h)
-{
-    radau_state *st = r->st;
-    if (r->ivp->sys->kind != DAE_KIND_ODE) return 0;
-    int p = levels[st->level]->s + 1;
-    if (st->h_last != 0 && !(err < 1) && err > st->err_last * sqrt(power(h / st->h_last, p))) st->rough = 1;
-    if (st->h_last == 0 && st->accepted >= 1 && !st->changed_order &&
-        err > ROUGH * st->err_true * power(h / st->h_acc, p))
-        st->rough = 1;
-    return st->rough || st->first ? err * r->rtol[st->level][0] / (ROUGH_TOL * r->ivp->rtol[0]) : 0;
 }
 
 /* Ours: the polynomial of the last step says nothing of a much longer one of an ODE where fast components have died out in it; what
@@ -988,8 +1115,8 @@ static int attempt(radau *r)
         h_new = h / quot;
         double above = excess(r, err, h);
         reject = !(err < 1) || above > 1;
-        if (above > 1 && (st->rough || err < 1)) /* the error falls with h only */
-            h_new = h * clip(0.5 / above, st->rough ? 0.02 : 0.3, 0.5);
+        if (above > 1) /* the error falls with h only */
+            h_new = h * clip(0.5 / above, 0.3, 0.5);
         if (reject && !st->first && r->mass.n && st->stuck >= STUCK && err < STUCK_ERR) {
             dae_log(ivp->opt, DAE_LOG_WARN,
                     "t=%.10g warning=\"the error %.3g does not fall with h: taken as a correction of y\"",
@@ -1049,7 +1176,6 @@ static int attempt(radau *r)
     st->accepted++;
     st->first = st->failures = st->stuck = st->singular = st->changed_order = st->jac_here = 0;
     st->h_last = 0;
-    st->rough = 0;
     if (fixed) plan_fixed(r);
     else plan_next(r, h_new);
     return 1;
