@@ -99,7 +99,9 @@ struct dae_problem {
     const char *const *component; /* names of the components, n of them, or NULL: y1, y2, ... */
     const char *const *unit;      /* their units, or NULL */
     const char *time_unit;        /* of t, or NULL */
-    const int *plot;              /* components worth plotting, nplot of them */
+    /* mechanisms: what the multipliers belong to (joints, drivers), nlambda of them, or NULL */
+    const char *const *constraint;
+    const int *plot; /* components worth plotting, nplot of them */
     int nplot;
     int plot_log_t;   /* logarithmic time axis */
     int plot_against; /* 1: the first of them over the second, instead of over time */

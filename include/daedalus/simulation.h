@@ -68,6 +68,10 @@ DAE_API const dae_event_record *dae_simulation_events(const dae_simulation *s, i
 /* With the largest residuals of the constraints at the accepted points. */
 DAE_API dae_stats dae_simulation_stats(const dae_simulation *s);
 
+/* What happened on the way that may make the result another one, "" if nothing did: a form without projection went through a singular
+ * pose, where two motions of the mechanism cross. Lives as long as the simulation. */
+DAE_API const char *dae_simulation_warning(const dae_simulation *s);
+
 /* What was chosen, and why. Texts live as long as the simulation; "" where there is nothing to say. */
 typedef struct dae_choice {
     const char *method;

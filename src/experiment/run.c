@@ -4,6 +4,7 @@
  * dense output, so that one run can serve both. Results are always in the coordinates of the problem. */
 #include <daedalus/experiment.h>
 
+#include "core/number.h"
 #include "experiment/run_sensitivity.h"
 #include "experiment/solution.h"
 #include "experiment/work.h"
@@ -457,14 +458,20 @@ static const char *kept(run *x, const char *text)
     return copy ? copy : "";
 }
 
-/* What speaks against the method, and against the tolerances. */
+/* What speaks against the method and against the tolerances, and what happened on the way. */
 static const char *warned(run *x, const char *method)
 {
     const dae_run_result *r = &x->r;
-    char clock[300], both[900];
-    if (!dae_clock_warning(r->t0, r->t_end, r->rtol, clock, sizeof clock)) return kept(x, method);
-    snprintf(both, sizeof both, "%s%s%s", method ? method : "", method ? "; " : "", clock);
-    return kept(x, both);
+    char clock[300], all[1400];
+    int late = dae_clock_warning(r->t0, r->t_end, r->rtol, clock, sizeof clock);
+    const char *part[] = {method, late ? clock : NULL, dae_simulation_warning(x->sim)};
+    size_t used = 0;
+    all[0] = 0;
+    for (int i = 0; i < 3; i++) {
+        if (!part[i] || !part[i][0]) continue;
+        used += (size_t)dae_snprintf(all + used, sizeof all - used, "%s%s", used ? "; " : "", part[i]);
+    }
+    return kept(x, all);
 }
 
 /* The evidence of "auto" in the memory of the run. */

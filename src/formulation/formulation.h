@@ -42,6 +42,7 @@ struct dae_formulation {
 
 struct dae_formulation_type {
     dae_formulation_info info;
+    int astray; /* 1: nothing holds a run on its branch at a singular pose, unless it is projected */
     /* Sets f->sys (its user is f) and f->self. */
     dae_status (*create)(dae_formulation *f, dae_error *err);
     dae_status (*lift)(dae_formulation *f, double t, const double *pvu, double *y, dae_error *err);

@@ -345,6 +345,7 @@ const dae_formulation_type dae_formulation_statespace = {
                  "for every ODE method; constraints hold to rounding, coordinates change during the run",
              .kind = DAE_KIND_ODE,
              .options = options},
+    .astray = 1,
     .create = create,
     .release = release,
     .lift = lift,

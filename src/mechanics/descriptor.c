@@ -18,6 +18,8 @@
 #define KEEP 1e-6
 #define LEFT 0.02 /* ours: of the rounding unit */
 #define SLOW 0.05 /* ours: factors that contract less are made anew */
+#define MIXED 1e-2
+enum { INVERSE_STEPS = 3 }; /* ours: where one combination is much shorter than the others, two find it */
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
 
@@ -467,6 +469,49 @@ int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
     if (!r && (d->smooth || !have_factors(d, t, p, fmax(dae_largest(d->np, p), DBL_MIN))))
         r = factor_here(d, t, p);
     return r ? r : project_velocity(d, t, p, v);
+}
+
+/* The squared length of every row in the metric of M's diagonal: what it can move were its bodies free. */
+static void row_lengths(dae_descriptor *d, double *out)
+{
+    const int *colptr = d->spec.colptr, *rowind = d->spec.rowind;
+    dae_zero(d->nl, out);
+    for (int k = 0, j = 0, at = 0; j < d->nv; k++) {
+        int size = d->spec.block ? d->spec.block[k] : d->nv;
+        for (int i = 0; i < size; i++, j++) {
+            double m = d->M[at + i * (size + 1)];
+            if (!(m > 0)) continue;
+            if (colptr) {
+                for (int e = colptr[j]; e < colptr[j + 1]; e++) out[rowind[e]] += d->G[e] * d->G[e] / m;
+            } else {
+                for (int r = 0; r < d->nl; r++) out[r] += d->G[j * d->nl + r] * d->G[j * d->nl + r] / m;
+            }
+        }
+        at += size * size;
+    }
+}
+
+double dae_descriptor_independence(dae_descriptor *d, double t, const double *p, double *x, double *off)
+{
+    double square = -1;
+    if (dae_descriptor_constraint(d, t, p, d->g, NULL)) return -1;
+    *off = dae_largest(d->ng, d->g);
+    int bad = factor_here(d, t, p);
+    if (bad) return d->starved || bad < 0 ? -1 : 0;
+    row_lengths(d, d->gI);
+    /* x <- D S^-1 D x / |x|,  S = G M^-1 G^T,  D^2 = its diagonal for free bodies; a little of every row is mixed in */
+    for (int i = 0; i < d->nl; i++) x[i] += MIXED * (1 + 0.5 * sin(1.7 * i));
+    for (int k = 0; k < INVERSE_STEPS; k++) {
+        double size = sqrt(dae_dot(d->nl, x, x));
+        dae_zero(d->nv, d->up);
+        for (int i = 0; i < d->nl; i++) d->low[i] = sqrt(d->gI[i]) * x[i] / size;
+        dae_saddle_solve(d->saddle, d->up, d->low);
+        for (int i = 0; i < d->nl; i++) x[i] = sqrt(d->gI[i]) * d->low[i];
+        double grown = sqrt(dae_dot(d->nl, x, x));
+        if (!isfinite(grown)) return 0;
+        square = 1 / grown;
+    }
+    return fmin(square, 1);
 }
 
 int dae_descriptor_residuals(dae_descriptor *d, double t, const double *p, const double *v, const double *a,

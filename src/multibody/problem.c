@@ -90,6 +90,14 @@ static dae_status set_names(dae_problem *p, const mbs_mechanism *m)
         name_switch(p, m, m->force[k].model->name, m->force[k].grip, touch, name, unit);
     for (int k = 0; k < m->model->nevent; k++)
         name_switch(p, m, m->model->event[k].name, m->rest[k], grip, name, unit);
+    const char **constraint = dae_problem_take(p, (size_t)m->nlambda + 1, sizeof *constraint);
+    for (int k = 0; constraint && k < m->nrows; k++) {
+        const mbs_row *r = &m->row[k];
+        for (int i = 0; i < r->count; i++) {
+            if (r->system[i] >= 0) constraint[r->system[i]] = mbs_row_name(m, r->first + i, NULL);
+        }
+    }
+    p->constraint = constraint;
     p->component = name;
     p->unit = unit;
     p->time_unit = "s";

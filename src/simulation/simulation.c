@@ -314,12 +314,58 @@ static dae_status build(dae_simulation *s, dae_error *err)
 
 /* ---- Along the way --------------------------------------------------------------------------------------- */
 
-/* Largest constraint residuals at the accepted points. */
-static void note_residuals(dae_simulation *s, double t)
+static int state_inside(double t, double *pvu, void *user)
+{
+    dae_simulation *s = user;
+    if (dae_integrator_interpolate(s->it, t, s->z, NULL) < 0) return 1;
+    return dae_formulation_lower(s->form, t, s->z, pvu, NULL, NULL, NULL) < 0;
+}
+
+/* " (joints "A", "B")": what the rows belong to of which most is in a combination; at most three. */
+static void name_rows(const dae_simulation *s, char *out, size_t size)
+{
+    int count, named[3];
+    const double *x = dae_singular_rows(s->singular, &count);
+    double largest = dae_largest(count, x);
+    size_t used = 0;
+    const char *const *name = s->p->constraint;
+    out[0] = 0;
+    for (int k = 0; k < 3; k++) {
+        int best = -1;
+        for (int i = 0; i < count; i++) {
+            int told = 0;
+            for (int j = 0; j < k; j++) told |= named[j] == i || (name && !strcmp(name[i], name[named[j]]));
+            if (!told && fabs(x[i]) >= 0.2 * largest && (best < 0 || fabs(x[i]) > fabs(x[best]))) best = i;
+        }
+        if (best < 0) break;
+        named[k] = best;
+        const char *before = used ? ", " : name ? "" : "constraints ";
+        if (name) used += (size_t)dae_snprintf(out + used, size - used, "%s\"%.40s\"", before, name[best]);
+        else used += (size_t)dae_snprintf(out + used, size - used, "%s%d", before, best + 1);
+    }
+}
+
+/* In the state s->y at the end of the last step. */
+static void watch(dae_simulation *s, double t)
+{
+    char where[160];
+    double from = dae_integrator_previous_time(s->it);
+    if (!dae_singular_look(s->singular, from, t, s->y, state_inside, s)) return;
+    name_rows(s, where, sizeof where);
+    dae_snprintf(s->warning, sizeof s->warning,
+                 "t = %.6g: the run went through a singular pose (%s hold what others hold there), where two "
+                 "motions cross, and the form %s does not hold it on its own: compare with method auto",
+                 dae_singular_time(s->singular), where, s->formulation);
+    dae_log(&s->options, DAE_LOG_WARN, "t=%.10g warning=\"%s\"", t, s->warning);
+}
+
+/* Formulated systems: the largest constraint residuals at the accepted points, and singular poses that a step goes through. */
+static void note_state(dae_simulation *s, double t, int step)
 {
     double r[3];
     if (!s->form || s->quiet) return;
     if (dae_formulation_lower(s->form, t, dae_integrator_state(s->it), s->y, NULL, NULL, NULL) < 0) return;
+    if (step && s->singular) watch(s, t);
     if (dae_formulation_residuals(s->form, t, s->y, NULL, r, NULL) < 0) return;
     s->residual[0] = fmax(s->residual[0], r[0]);
     s->residual[1] = fmax(s->residual[1], r[1]);
@@ -328,7 +374,7 @@ static void note_residuals(dae_simulation *s, double t)
 static int on_step(const dae_integrator *it, double t, double t_end, void *user)
 {
     dae_simulation *s = user;
-    note_residuals(s, t);
+    note_state(s, t, 1);
     if (s->on_step) return s->on_step(it, t, t_end, s->on_step_user);
     return s->progress ? s->progress(s, s->progress_user) : 0;
 }
@@ -426,6 +472,10 @@ dae_simulation *dae_simulation_open(const dae_problem *p, const dae_simulation_o
     if (build(s, err) < 0) goto fail;
     s->it = dae_simulation_again(s, err);
     if (!s->it) goto fail;
+    if (s->form) {
+        s->singular = dae_singular_create(s->form, err);
+        if (err->status < 0) goto fail;
+    }
     dae_fingerprint_by(s->it, describe, s);
     return s;
 fail:
@@ -438,6 +488,7 @@ void dae_simulation_close(dae_simulation *s)
 {
     if (!s) return;
     dae_integrator_destroy(s->it);
+    dae_singular_destroy(s->singular);
     dae_formulation_destroy(s->form);
     dae_form_close(s->own);
     dae_formulation_destroy(s->descriptor);
@@ -453,6 +504,8 @@ dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
     s->started = 1;
     s->residual[0] = s->residual[1] = 0;
     s->residual[2] = NAN;
+    s->warning[0] = 0;
+    dae_singular_forget(s->singular);
     if ((s->form && !s->quiet) || s->progress || s->on_step) dae_integrator_set_progress(s->it, on_step, s);
     if (status >= 0) status = dae_integrator_start(s->it, s->t0, s->t_end, s->z0, s->zp0, err);
     if (status < 0) name_mistakes(s->p, err);
@@ -465,7 +518,7 @@ dae_status dae_simulation_advance(dae_simulation *s, double t, dae_error *err)
 {
     if (!s) return dae_need(s, "the simulation", err);
     dae_status status = dae_integrator_advance(s->it, t, err);
-    note_residuals(s, dae_integrator_time(s->it)); /* an event may have ended it between two steps */
+    note_state(s, dae_integrator_time(s->it), 0); /* an event may have ended it between two steps */
     if (s->form && err) dae_formulation_explain(s->form, err);
     return status;
 }
@@ -609,6 +662,11 @@ size_t dae_simulation_explain(const dae_simulation *s, char *out, size_t size)
     const char *reason = dae_integrator_reason(s->it);
     size_t at = used < size ? used : size ? size - 1 : 0;
     return used + (size_t)snprintf(out ? out + at : NULL, size - at, "changed   %s\n", reason);
+}
+
+const char *dae_simulation_warning(const dae_simulation *s)
+{
+    return s ? s->warning : "";
 }
 
 dae_choice dae_simulation_choice(const dae_simulation *s)

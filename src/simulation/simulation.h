@@ -9,6 +9,7 @@
 #include "formulation/formulation.h"
 #include "method/choose.h"
 #include "problem/form.h"
+#include "simulation/singular.h"
 
 struct dae_simulation {
     const dae_problem *p;
@@ -36,8 +37,10 @@ struct dae_simulation {
     double *a, *lambda;        /* as_mechanism: accelerations and multipliers at one point */
     double residual[3]; /* formulated systems: largest of position, velocity and acceleration constraints */
     int quiet;          /* 1: residuals are not wanted */
-    char reason[256];   /* why method and form, where they were chosen here */
-    dae_evidence evidence; /* what that was made of */
+    dae_singular *singular; /* watches for singular poses, or NULL */
+    char warning[400];      /* what it saw, or "" */
+    char reason[256];       /* why method and form, where they were chosen here */
+    dae_evidence evidence;  /* what that was made of */
     dae_simulation_fn *progress;
     void *progress_user;
     dae_progress_fn *on_step; /* of a run, after the residuals; or NULL */
