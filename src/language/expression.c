@@ -148,8 +148,8 @@ static void do_not_fit(reader *x, const char *where, const dae_dimension *a, con
                        const char *what)
 {
     char ta[48], tb[48];
-    dae_dimension_text(a, ta, sizeof ta);
-    dae_dimension_text(b, tb, sizeof tb);
+    dae_dimension_name(a, ta, sizeof ta);
+    dae_dimension_name(b, tb, sizeof tb);
     wrong(x, where, "units do not fit: [%s] %s [%s]", ta, what, tb);
 }
 

@@ -113,7 +113,7 @@ void dae_unit_wrong(const char *text, size_t length, int bad, char *out, size_t 
 void dae_si_text(double value, const char *unit, char *out, size_t size);
 /* "m s^-2", "1" for none. */
 void dae_dimension_text(const dae_dimension *d, char *out, size_t size);
-/* The same by the name of a unit where there is one: "V", "N m"; for reports and columns. */
+/* The same as it is written, "m/s^2", by the name of a unit where there is one: "V", "N m"; for reports and columns. */
 void dae_dimension_name(const dae_dimension *d, char *out, size_t size);
 
 #endif

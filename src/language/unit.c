@@ -255,6 +255,12 @@ static void hint(const char *name, size_t n, char *out, size_t size)
                 dae_snprintf(out, size, " (did you mean %c%s?)", name[0], units[i].name);
         }
     }
+    for (size_t k = 1; !out[0] && k < n; k++) { /* Nm */
+        double factor;
+        const unit *one = read_name(name, k, &factor), *other = read_name(name + k, n - k, &factor);
+        if (one && other && one != other)
+            dae_snprintf(out, size, " (did you mean %.*s %.*s?)", (int)k, name, (int)(n - k), name + k);
+    }
 }
 
 void dae_unit_wrong(const char *text, size_t length, int bad, char *out, size_t size)
@@ -305,7 +311,19 @@ void dae_dimension_name(const dae_dimension *d, char *out, size_t size)
             return;
         }
     }
-    dae_dimension_text(d, out, size);
+    int below = 0;
+    dae_dimension part[2] = {*d, *d}; /* above and below the line */
+    for (int i = 0; i < DAE_BASE_UNITS; i++) {
+        below += d->power[i] < 0;
+        part[d->power[i] > 0].power[i] = 0;
+        part[1].power[i] = (signed char)-part[1].power[i];
+    }
+    char text[64];
+    dae_dimension_text(&part[0], out, size);
+    if (!below) return;
+    dae_dimension_text(&part[1], text, sizeof text);
+    size_t n = strlen(out);
+    snprintf(out + n, size - n, below > 1 ? "/(%s)" : "/%s", text);
 }
 
 void dae_si_text(double value, const char *quantity_unit, char *out, size_t size)

@@ -31,6 +31,7 @@ dae_status mbs_build_fields(mbs_builder *b, const char *type, const struct mbs_f
 dae_status mbs_build_joint(mbs_builder *b, int k);
 dae_status mbs_build_driver(mbs_builder *b, int k);
 dae_status mbs_build_force(mbs_builder *b, int k);
+dae_status mbs_build_block_units(mbs_builder *b);         /* what laws can say of them, by each other */
 dae_status mbs_build_force_values(mbs_builder *b, int k); /* its expressions, when all forces are there */
 /* force.c: the expression of a field has one of these units ("N m|N"), or none that is certain. */
 dae_status mbs_check_unit(mbs_builder *b, const char *field, const char *text, int expression,

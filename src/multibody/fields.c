@@ -143,7 +143,7 @@ int mbs_unit_wrong(const char *units, const dae_dimension *d, const char *text, 
 {
     char found[48], expected[80];
     if (unit_fits(units, d)) return 0;
-    dae_dimension_text(d, found, sizeof found);
+    dae_dimension_name(d, found, sizeof found);
     unit_words(units, expected, sizeof expected);
     dae_snprintf(out, size, "\"%.80s\" has the unit [%s], expected %s", text, found, expected);
     return 1;

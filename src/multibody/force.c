@@ -95,6 +95,8 @@ dae_status mbs_build_force(mbs_builder *b, int k)
     mbs_force_data *f = &m->force[k];
     f->model = &m->model->force[k];
     f->u = f->grip = -1;
+    f->units.input = f->units.output = (dae_dimension){.soft = 1};
+    for (int i = 0; i < MBS_BLOCK_STATES; i++) f->units.state[i] = f->units.input;
     put_path(b, k);
     dae_status s = force_type(b, f);
     if (!s)
@@ -108,6 +110,27 @@ dae_status mbs_build_force(mbs_builder *b, int k)
         f->u = m->nu;
         m->nu += f->type->states;
     }
+    return DAE_OK;
+}
+
+dae_status mbs_build_block_units(mbs_builder *b)
+{
+    mbs_mechanism *m = b->m;
+    int changed = 1;
+    for (int pass = 0; pass <= m->nforce && changed; pass++) {
+        changed = 0;
+        for (int k = 0; k < m->nforce; k++) {
+            mbs_force_data *f = &m->force[k];
+            mbs_units before = f->units;
+            if (!f->type->units) continue;
+            b->force = k;
+            if (f->model->value[0] && mbs_law_unit(b, f->model->value[0], &f->units.input))
+                return mbs_no_memory(b);
+            f->type->units(NULL, f, &f->units);
+            changed |= memcmp(&before, &f->units, sizeof before) != 0;
+        }
+    }
+    b->force = -1;
     return DAE_OK;
 }
 
@@ -138,6 +161,10 @@ dae_status mbs_build_force_values(mbs_builder *b, int k)
         const char *unit = f->type->value_unit;
         if (f->joint >= 0 && unit && unit[0] == 'N') unit = f->q.kind == MBS_ANGLE ? "N m" : "N";
         dae_status s = mbs_check_unit(b, field, f->model->value[i], f->value[i], unit);
+        if (!s && f->type->units) {
+            f->units.input = dae_expression_dimension(b->m->expression[f->value[i]]);
+            s = f->type->units(b, f, &f->units);
+        }
         if (s) return s;
     }
     b->locals = NULL;

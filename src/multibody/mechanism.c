@@ -87,6 +87,7 @@ static dae_status allocate(mbs_builder *b)
     m->joint = dae_arena_take(m->arena, (size_t)model->njoint + 1, sizeof *m->joint);
     m->force = dae_arena_take(m->arena, (size_t)model->nforce + 1, sizeof *m->force);
     m->sensor = dae_arena_ints(m->arena, (size_t)model->nsensor + 1);
+    m->sensor_unit = dae_arena_take(m->arena, (size_t)model->nsensor + 1, sizeof *m->sensor_unit);
     m->event = dae_arena_ints(m->arena, (size_t)model->nevent + 1);
     m->impact = dae_arena_take(m->arena, (size_t)model->nevent + 1, sizeof *m->impact);
     m->rest = dae_arena_ints(m->arena, (size_t)model->nevent + 1);
@@ -119,6 +120,7 @@ static dae_status build(mbs_builder *b)
         if (!s) m->nforce = k + 1;
     }
     mbs_external_number(m);
+    if (!s) s = mbs_build_block_units(b);
     for (int k = 0; !s && k < model->nforce; k++) s = mbs_build_force_values(b, k);
     if (!s) s = mbs_build_sensors(b);
     if (s) return s;

@@ -9,6 +9,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "language/expression.h"
 #include "multibody/model.h"
 #include "multibody/vector3.h"
 
@@ -115,6 +116,12 @@ typedef struct mbs_joint_type {
 const mbs_joint_type *mbs_joint_type_at(int i);
 const mbs_joint_type *mbs_joint_type_find(const char *name);
 
+/* Units of a block: of its law, its states, its output; soft where they are not known. */
+enum { MBS_BLOCK_STATES = 4 };
+typedef struct mbs_units {
+    dae_dimension input, state[MBS_BLOCK_STATES], output;
+} mbs_units;
+
 typedef struct mbs_force_data {
     const mbs_force *model;
     const struct mbs_force_type *type;
@@ -126,8 +133,9 @@ typedef struct mbs_force_data {
     int u;        /* its first state, -1: none */
     int grip;     /* contact: states of stick and slip in u, -1: none */
     int joint;
-    int side;   /* its first switch (sides.c), -1: none */
-    int nested; /* forces whose signals its expressions use, one by the other: how deep */
+    int side;        /* its first switch (sides.c), -1: none */
+    mbs_units units; /* of a block */
+    int nested;      /* forces whose signals its expressions use, one by the other: how deep */
 } mbs_force_data;
 
 /* What a force shows of itself (signal.c): its deflection, and the direction in which the force on b counts. */
@@ -167,6 +175,8 @@ typedef struct mbs_force_type {
     void (*start)(const mbs_force_data *f, double *u); /* its states at the start; NULL: 0 */
     mbs_dual (*output)(const mbs_force_data *f,
                        mbs_context *x); /* NAME.value of a block (acts on nothing); NULL: none */
+    /* A block: u->state and u->output from u->input; units that do not fit are an error, which is told where b is given. */
+    dae_status (*units)(mbs_builder *b, const mbs_force_data *f, mbs_units *u);
 } mbs_force_type;
 
 const mbs_force_type *mbs_force_type_at(int i);
@@ -269,10 +279,11 @@ struct mbs_mechanism {
     int nexpression, expression_capacity;
     mbs_signal *signal;
     int nsignal, signal_capacity;
-    int *sensor, *event;    /* their expressions */
-    int event_reactions;    /* 1: an event is of accelerations, reactions or sensors */
-    mbs_coordinate *impact; /* of the events; kind none: no impact */
-    int *rest;              /* of the events: states of resting contact in u, -1: none */
+    int *sensor, *event;      /* their expressions */
+    const char **sensor_unit; /* as declared, or derived; "": none, or not known */
+    int event_reactions;      /* 1: an event is of accelerations, reactions or sensors */
+    mbs_coordinate *impact;   /* of the events; kind none: no impact */
+    int *rest;                /* of the events: states of resting contact in u, -1: none */
     size_t work_size;
     int nz;     /* numbers of a gradient: nv positions, nv velocities, nu, nlambda, t */
     int nested; /* the largest of its forces */
@@ -423,6 +434,12 @@ void mbs_nearest_signal(const mbs_mechanism *m, const char *name, char *out, siz
 /* signal.c: number of a new expression, -1 after an error (field: "value" for the message). */
 enum { MBS_FOR_MOTION, MBS_FOR_FORCE, MBS_FOR_SENSOR, MBS_FOR_EVENT };
 int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose);
+/* The unit that a law of a force, or block, would have; what is wrong with it is told later. 0, or DAE_ERR_MEMORY. */
+dae_status mbs_law_unit(mbs_builder *b, const char *text, dae_dimension *d);
+/* The unit of what an expression shows, "" where there is none, or it is not known. */
+void mbs_expression_unit(const mbs_mechanism *m, int expression, char *out, size_t size);
+/* Names of the units of a force's states: "A". */
+void mbs_state_unit(const mbs_force_data *f, int i, char *out, size_t size);
 double mbs_signal_value(mbs_context *x, const mbs_signal *s);
 double mbs_expression_at(mbs_context *x, int expression);
 

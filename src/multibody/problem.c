@@ -76,11 +76,14 @@ static dae_status set_names(dae_problem *p, const mbs_mechanism *m)
         if (m->force[k].u < 0) continue;
         const char *word = m->force[k].type->state_names;
         for (int i = 0; i < m->force[k].type->states; i++) {
-            char state[32];
+            char state[32], of[64];
             int length = (int)strcspn(word, " "), at = m->np + m->nv + m->force[k].u + i;
             snprintf(state, sizeof state, "%.*s", length, word);
             name[at] = joined(p, m->force[k].model->name, state);
-            unit[at] = strcmp(state, "current") ? "" : "A";
+            mbs_state_unit(&m->force[k], i, of, sizeof of);
+            char *kept = dae_problem_take(p, strlen(of) + 1, 1);
+            if (!kept) return DAE_ERR_MEMORY;
+            unit[at] = memcpy(kept, of, strlen(of) + 1);
             word += length + (word[length] == ' ');
         }
     }

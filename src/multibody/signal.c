@@ -7,6 +7,8 @@
  *   force.force .power .deflection .fx .fy .fz (on b); motor.current; block.value and its states; local names of a force (length, rate, ...)
  *   sensors and events: body.ax .ay .az .alpha, point.ax ..., joint.reaction.x ..., .force, .torque, driver.force,
  *                 energy.kinetic .potential .total, sensors declared before */
+#include "core/number.h"
+#include "language/dimension.h"
 #include "multibody/analyses.h"
 #include "multibody/build.h"
 #include "multibody/dual.h"
@@ -16,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const dae_dimension ampere = {{0, 0, 0, 1}, DAE_IMPLIED};
 
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
@@ -212,11 +216,57 @@ static int signal_number(mbs_mechanism *m, const mbs_signal *s)
     return m->nsignal++;
 }
 
+/* A signal is as good as implied: numbers stand beside it. */
+static dae_dimension as_signal(dae_dimension d)
+{
+    if (!d.soft) d.soft = DAE_IMPLIED;
+    return d;
+}
+
+/* Of a state in u: the current of a motor, the states of a block. */
+static dae_dimension of_state(const mbs_mechanism *m, int u)
+{
+    for (int k = 0; k < m->nforce; k++) {
+        const mbs_force_data *f = &m->force[k];
+        int i = f->u >= 0 ? u - f->u : -1;
+        if (i >= 0 && i < f->type->states) return f->type->units ? as_signal(f->units.state[i]) : ampere;
+    }
+    return (dae_dimension){.soft = 1};
+}
+
+/* Of a sensor: its expression's; where that is not known, the declared one. */
+static dae_dimension of_sensor(const mbs_mechanism *m, int k)
+{
+    dae_dimension d = dae_expression_dimension(m->expression[m->sensor[k]]), declared;
+    const char *unit = m->model->sensor[k].unit;
+    double factor;
+    if (d.soft != 1 || !unit || !unit[0] || dae_unit_read(unit, strlen(unit), &factor, &declared) ||
+        factor != 1)
+        return as_signal(d);
+    declared.soft = DAE_SCALED;
+    return declared;
+}
+
+/* Turns about the coordinate that a driver moves. */
+static int driver_turns(const mbs_mechanism *m, int driver)
+{
+    for (int k = 0; k < m->nrows; k++) {
+        if (m->row[k].driver == driver) return m->row[k].q[0].kind == MBS_ANGLE;
+    }
+    return 0;
+}
+
+/* 1: the force acts on an angle. */
+static int turns(const mbs_force_data *f)
+{
+    return f->joint >= 0 ? f->q.kind == MBS_ANGLE : (f->type->acts & MBS_ACTS_BODY) != 0;
+}
+
 /* Of a signal: implied, so that numbers stand beside it as before, but no other unit. */
 static dae_dimension dimension_of(const mbs_builder *b, const mbs_signal *s)
 {
     static const signed char length[DAE_BASE_UNITS] = {1}, force[DAE_BASE_UNITS] = {1, 1, -2},
-                             torque[DAE_BASE_UNITS] = {2, 1, -2}, current[DAE_BASE_UNITS] = {0, 0, 0, 1};
+                             torque[DAE_BASE_UNITS] = {2, 1, -2};
     dae_dimension d = {.soft = DAE_IMPLIED};
     const signed char *base = NULL;
     int per_time = 0;
@@ -240,27 +290,23 @@ static dae_dimension dimension_of(const mbs_builder *b, const mbs_signal *s)
         per_time = s->kind == MBS_JOINT_RATE;
         if (s->component != MBS_ANGLE) base = length;
         break;
-    case MBS_STATE:
-        if (s->component) d.soft = 1; /* of a block */
-        else base = current;
-        break;
+    case MBS_STATE: return of_state(b->m, s->object);
+    case MBS_SENSOR: return of_sensor(b->m, s->object);
+    case MBS_DRIVER_FORCE: base = driver_turns(b->m, s->object) ? torque : force; break;
     case MBS_JOINT_REACTION: base = s->component < 3 || s->component == 6 ? force : torque; break;
     case MBS_ENERGY: base = torque; break;
     case MBS_FORCE_SIGNAL: {
         const mbs_force_data *f = &b->m->force[s->object];
-        if (s->component == MBS_FORCE_OUTPUT) {
-            d.soft = 1;
-            break;
-        }
-        int turns = f->joint >= 0 ? f->q.kind == MBS_ANGLE : (f->type->acts & MBS_ACTS_BODY) != 0;
-        base = s->component == MBS_FORCE_POWER || (turns && s->component == MBS_FORCE_SIZE) ? torque : force;
-        if (s->component == MBS_FORCE_DEFLECTION) base = turns ? NULL : length;
+        if (s->component == MBS_FORCE_OUTPUT) return as_signal(f->units.output);
+        base =
+            s->component == MBS_FORCE_POWER || (turns(f) && s->component == MBS_FORCE_SIZE) ? torque : force;
+        if (s->component == MBS_FORCE_DEFLECTION) base = turns(f) ? NULL : length;
         per_time = s->component == MBS_FORCE_POWER;
         break;
     }
-    case MBS_LOCAL:
-        if (!b->locals || !strncmp(b->locals, "angle", 5)) d.soft = 1; /* of an angle or a slide */
-        base = length;
+    case MBS_LOCAL: /* length, angle, x: a coordinate, and then its rate */
+        if (b->force < 0) d.soft = 1;
+        else if (!turns(&b->m->force[b->force])) base = length;
         per_time = s->object;
         break;
     default: d.soft = 1;
@@ -438,6 +484,21 @@ static int add_text(mbs_builder *b, const char *field, const char *text, int pur
     return m->nexpression++;
 }
 
+dae_status mbs_law_unit(mbs_builder *b, const char *text, dae_dimension *d)
+{
+    lookup l = {.b = b, .purpose = MBS_FOR_FORCE};
+    dae_expression_error err = {0};
+    char wrong[100];
+    char *whole = mbs_expand_variables(b->m->model, text, wrong, sizeof wrong);
+    *d = (dae_dimension){.soft = 1};
+    if (!whole) return wrong[0] ? DAE_OK : DAE_ERR_MEMORY;
+    dae_expression *e = dae_expression_create(whole, look_up, &l, &err);
+    free(whole);
+    if (e) *d = dae_expression_dimension(e);
+    dae_expression_destroy(e);
+    return !e && (l.starved || dae_message_status(err.text) == DAE_ERR_MEMORY) ? DAE_ERR_MEMORY : DAE_OK;
+}
+
 int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int purpose)
 {
     char wrong[100];
@@ -448,6 +509,52 @@ int mbs_add_expression(mbs_builder *b, const char *field, const char *text, int 
     int k = whole ? add_text(b, field, whole, purpose) : -1;
     free(whole);
     return k;
+}
+
+/* ---- Units that are shown ------------------------------------------------------------------------------ */
+
+/* 1: an angle, its rate or acceleration: the name of its unit has rad in it. */
+static int is_angular(const mbs_mechanism *m, const mbs_signal *s)
+{
+    switch (s->kind) {
+    case MBS_BODY_ANGLE:
+    case MBS_BODY_ROTATION:
+    case MBS_BODY_CARDAN:
+    case MBS_BODY_EULER:
+    case MBS_BODY_OMEGA:
+    case MBS_BODY_ALPHA: return 1;
+    case MBS_JOINT_COORDINATE:
+    case MBS_JOINT_RATE: return s->component == MBS_ANGLE;
+    case MBS_FORCE_SIGNAL: return s->component == MBS_FORCE_DEFLECTION && turns(&m->force[s->object]);
+    default: return 0;
+    }
+}
+
+static void dimension_words(const dae_dimension *d, int angular, char *out, size_t size)
+{
+    static const char *const rates[] = {"rad", "rad/s", "rad/s^2"};
+    static const dae_dimension none;
+    out[0] = 0;
+    if (d->soft == 1) return;
+    if (angular) dae_snprintf(out, size, "%s", rates[-d->power[2]]);
+    else if (!dae_dimension_same(d, &none)) dae_dimension_name(d, out, size);
+}
+
+void mbs_state_unit(const mbs_force_data *f, int i, char *out, size_t size)
+{
+    dimension_words(f->type->units ? &f->units.state[i] : &ampere, 0, out, size);
+}
+
+void mbs_expression_unit(const mbs_mechanism *m, int expression, char *out, size_t size)
+{
+    const dae_expression *e = m->expression[expression];
+    dae_dimension d = dae_expression_dimension(e);
+    const int *variable;
+    int one = dae_expression_variables(e, &variable) == 1 && !dae_expression_operations(e);
+    const mbs_signal *s = one ? &m->signal[variable[0]] : NULL;
+    if (s && s->kind == MBS_ENERGY) dae_snprintf(out, size, "J");
+    else if (s && s->kind == MBS_SENSOR) dae_snprintf(out, size, "%s", m->sensor_unit[s->object]);
+    else dimension_words(&d, s && is_angular(m, s), out, size);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------ */
@@ -787,7 +894,7 @@ const char *mbs_mechanism_sensor_name(const mbs_mechanism *m, int i)
 
 const char *mbs_mechanism_sensor_unit(const mbs_mechanism *m, int i)
 {
-    return i >= 0 && i < m->model->nsensor && m->model->sensor[i].unit ? m->model->sensor[i].unit : "";
+    return i >= 0 && i < m->model->nsensor ? m->sensor_unit[i] : "";
 }
 
 dae_status mbs_mechanism_sensors(const mbs_mechanism *m, double t, const double *y, const double *a,

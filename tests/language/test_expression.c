@@ -210,6 +210,7 @@ static void mistakes_are_named_with_their_column(void **state)
         {"atan2(1)", 7, "expected ','"},
         {"5[mmm]", 2, "\"mmm\" is no unit"},
         {"5[sec]", 2, "\"sec\" is no unit (write s)"},
+        {"5[Nm]", 2, "\"Nm\" is no unit (did you mean N m?)"},
         {"5[1/hr]", 4, "\"hr\" in [1/hr] is no unit (write h)"},
         {"5[degC]", 2, "(a unit with an offset: give K)"},
         {"5[khz]", 2, "(did you mean kHz?)"},

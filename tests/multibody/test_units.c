@@ -333,6 +333,215 @@ static void settings_keep_the_unit_of_a_parameter(void **state)
     assert_non_null(strstr(err.text, "bodies[0].mass"));
 }
 
+/* ---- Units of signals, sensors, blocks ------------------------------------------------------------------ */
+
+#define BLOCKS(list) GOOD ",\"blocks\":[" list "]"
+#define BLOCK(rest) BLOCKS("{\"name\":\"B\"," rest "}") "}"
+#define SENSED(list, value)                                                                            \
+    GOOD ",\"forces\":[{\"name\":\"K\",\"type\":\"torsion\",\"joint\":\"J\",\"k\":1},{\"name\":\"V\"," \
+         "\"type\":"                                                                                   \
+         "\"motor\",\"joint\":\"J\",\"resistance\":1,\"inductance\":1,\"constant\":1,\"value\":0}]" list           \
+         ",\"sensors\":[{\"name\":\"s\",\"value\":\"" value "\"}]}"
+
+/* A unit is shown where it is known: by what was written, and by the signals, up to numbers in the text. */
+static void units_of_sensors_are_derived(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *unit;
+    } list[] = {
+        {SENSED("", "rod.x"), "m"},
+        {SENSED("", "rod.vx"), "m/s"},
+        {SENSED("", "rod.ay"), "m/s^2"},
+        {SENSED("", "rod.angle"), "rad"},
+        {SENSED("", "rod.omega"), "rad/s"},
+        {SENSED("", "rod.alpha"), "rad/s^2"},
+        {SENSED("", "J.value"), "rad"},
+        {SENSED("", "J.speed"), "rad/s"},
+        {SENSED("", "J.reaction.x"), "N"},
+        {SENSED("", "J.reaction.torque"), "N m"},
+        {SENSED("", "energy.total"), "J"},
+        {SENSED("", "K.force"), "N m"},
+        {SENSED("", "K.power"), "W"},
+        {SENSED("", "K.deflection"), "rad"},
+        {SENSED("", "V.current"), "A"},
+        {SENSED("", "t"), "s"},
+        {SENSED("", "(rod.x + A.x)/2"), "m"},
+        {SENSED("", "L/2"), "m"},
+        {SENSED("", "rod.vx^2 + rod.vy^2"), "m^2/s^2"},
+        {SENSED("", "sqrt(rod.vx^2 + rod.vy^2)"), "m/s"},
+        {SENSED("", "0.5*3[kg]*rod.vx^2"), "N m"},
+        {SENSED("", "rod.x/t/3[kg]"), "m/(kg s)"},
+        {SENSED("", "1/t"), "1/s"},
+        {SENSED("", "sin(t)"), ""},
+        {SENSED("", "n*rod.x"), ""}, /* n may be anything */
+        {SENSED("", "-2*rod.x - 3*rod.vx"), ""},
+        {SENSED(",\"drivers\":[{\"name\":\"D\",\"joint\":\"J\",\"value\":\"t/1[s]\"}]", "D.force"), "N m"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"delay\",\"time\":1,\"value\":\"rod.x\"}]",
+                "B.value"),
+         "m"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"delay\",\"time\":1,\"value\":\"rod.x\"}]", "B.x3"),
+         "m"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"sampled\",\"period\":1,\"value\":\"rod.x/t\"}]",
+                "B.value"),
+         "m/s"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"state\",\"value\":\"rod.x\"}]", "B.value"), "m s"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"state\",\"value\":\"n - "
+                "B.value/3[s]\",\"initial\":\"2[V]\"}]",
+                "B.value"),
+         "V"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"state\",\"value\":\"C.value\"},{\"name\":\"C\","
+                "\"type\":"
+                "\"state\",\"value\":0,\"initial\":\"2[K]\"}]",
+                "B.value"),
+         "s K"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"pid\",\"kp\":\"2*3[V]\",\"ki\":\"1[V/"
+                "s]\",\"value\":\"turn - "
+                "J.value\"}]",
+                "B.value"),
+         "V"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"pid\",\"kp\":2,\"value\":\"rod.x\"}]", "B.value"),
+         ""},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"pid\",\"kp\":2,\"value\":\"rod.x\"}]", "B.integral"),
+         "m s"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"pid\",\"kp\":2,\"value\":\"rod.x\"}]", "B.smoothed"),
+         "m"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"transfer\",\"a1\":0.1,\"value\":\"rod.x\"}]",
+                "B.value"),
+         "m"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"transfer\",\"b0\":\"2[N/"
+                "m]\",\"a1\":\"0.1[s]\",\"value\":"
+                "\"rod.x\"}]",
+                "B.value"),
+         "N"},
+        {SENSED(",\"blocks\":[{\"name\":\"B\",\"type\":\"transfer\",\"a1\":\"0.1[s]\",\"value\":\"rod.x\"}]",
+                "B.rate"),
+         "m/s"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        dae_error err = {0};
+        mbs_model *m = mbs_model_parse(list[i].json, strlen(list[i].json), NULL, 0, &err);
+        if (!m) fail_msg("%s\n%s", list[i].json, err.text);
+        mbs_mechanism *c = mbs_mechanism_create(m, &err);
+        if (!c) fail_msg("%s\n%s", list[i].json, err.text);
+        if (strcmp(mbs_mechanism_sensor_unit(c, 0), list[i].unit) != 0)
+            fail_msg("%s\nshows [%s], not [%s]", list[i].json, mbs_mechanism_sensor_unit(c, 0), list[i].unit);
+        mbs_mechanism_destroy(c);
+        mbs_model_destroy(m);
+    }
+}
+
+#define DECLARED(value, unit) \
+    GOOD ",\"sensors\":[{\"name\":\"s\",\"value\":\"" value "\",\"unit\":\"" unit "\"}]}"
+
+static void contradictions_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *place, *what;
+    } list[] = {
+        {DECLARED("rod.x", "N"), "sensors[0]: unit", "\"rod.x\" has the unit [m], not [N]"},
+        {DECLARED("2[N]*rod.x", "N"), "sensors[0]: unit", "not [N]"},
+        {DECLARED("rod.x", "mm"), "sensors[0]: unit", "write \"(rod.x)/1[mm]\""},
+        {DECLARED("rod.angle", "deg"), "sensors[0]: unit", "is in [rad], which is not [deg]"},
+        {DECLARED("rod.omega", "m"), "sensors[0]: unit", "has the unit [rad/s], not [m]"},
+        {DECLARED("J.reaction.mz", "Nm"), "sensors[0]: unit", "\"Nm\" is no unit (did you mean N m?)"},
+        {BLOCK("\"type\":\"state\",\"value\":\"rod.x\",\"initial\":\"1[kg]\""), "",
+         ""}, /* the rate may have a factor */
+        {BLOCK("\"type\":\"state\",\"value\":\"2[m]*rod.x\",\"initial\":\"1[kg]\""), "blocks[0]: initial",
+         "units do not fit: [kg] beside [m^2 s]"},
+        {BLOCK("\"type\":\"state\",\"value\":\"-B.value/3[kg]\",\"initial\":\"1[V]\""), "blocks[0]: initial",
+         "units do not fit"},
+        {BLOCK("\"type\":\"delay\",\"time\":1,\"value\":\"rod.x\",\"initial\":\"1[kg]\""),
+         "blocks[0]: initial", "[kg] beside [m]"},
+        {BLOCK("\"type\":\"pid\",\"kp\":\"3[V]\",\"kd\":\"3[V]\",\"filter\":1,\"value\":\"J.value\""),
+         "blocks[0]: kd", "units do not fit"},
+        {BLOCK("\"type\":\"transfer\",\"a0\":\"1[s]\",\"a1\":\"1[s]\",\"value\":\"J.value\""),
+         "blocks[0]: a1", "units do not fit: [1] beside [s]"},
+        {BLOCK("\"type\":\"transfer\",\"b1\":\"1[N s]\",\"a1\":\"1[s]\",\"value\":\"J.value\""),
+         "blocks[0]: b1", "units do not fit"},
+        {BLOCKS(
+             "{\"name\":\"B\",\"type\":\"sampled\",\"period\":1,\"value\":\"rod.x\"}") ",\"sensors\":[{"
+                                                                                       "\"name\":\"s\","
+                                                                                       "\"value\":\"B.value "
+                                                                                       "+ 3[kg]\"}]}",
+         "sensors[0]: value", "[m] + [kg]"},
+        {BLOCKS(
+             "{\"name\":\"B\",\"type\":\"pid\",\"kp\":\"2[V]\",\"value\":\"J.value\"}") ",\"forces\":[{"
+                                                                                        "\"name\":\"F\","
+                                                                                        "\"type\":\"torque\","
+                                                                                        "\"joint\":\"J\","
+                                                                                        "\"value\":\"B.value "
+                                                                                        "+ 3[N m]\"}]}",
+         "forces[0]: value", "[V] + [N m]"},
+        {GOOD ",\"sensors\":[{\"name\":\"a\",\"value\":\"rod.x\"},{\"name\":\"b\",\"value\":\"a + 3[kg]\"}]}",
+         "sensors[1]: value", "[m] + [kg]"},
+        {GOOD
+         ",\"drivers\":[{\"name\":\"D\",\"joint\":\"J\",\"value\":0}],\"sensors\":[{\"name\":\"b\",\"value\":"
+         "\"D.force + 3[N]\"}]}",
+         "sensors[0]: value", "+ [N]"},
+        {GOOD ",\"forces\":[{\"name\":\"F\",\"type\":\"torsion\",\"joint\":\"J\",\"value\":\"2[N m]*(angle - "
+              "3[m])\"}]}",
+         "forces[0]: value", "[1] - [m]"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        dae_error err;
+        dae_status s = read(list[i].json, &err);
+        if (!list[i].what[0] && s == DAE_OK) continue;
+        if (s != DAE_ERR_INPUT || strncmp(err.text, list[i].place, strlen(list[i].place)) != 0 ||
+            !strstr(err.text, list[i].what))
+            fail_msg("%s\ngives %d \"%s\",\nexpected \"%s ... %s\"", list[i].json, s, err.text, list[i].place,
+                     list[i].what);
+    }
+}
+
+/* What is not known takes any unit, and a number is so many of any. */
+static void declared_units_that_may_be_right_are_kept(void **state)
+{
+    (void)state;
+    static const char *const list[] = {DECLARED("n*rod.x", "N"),
+                                       DECLARED("rod.x/1[mm]", "mm"),
+                                       DECLARED("1000*rod.x", "mm"),
+                                       DECLARED("rod.angle/1[deg]", "deg"),
+                                       DECLARED("rod.angle*57.3", "deg"),
+                                       DECLARED("sin(t)", "V"),
+                                       DECLARED("rod.x", ""),
+                                       DECLARED("3[kg]*rod.vx^2", "J")};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        dae_error err;
+        if (read(list[i], &err) != DAE_OK) fail_msg("%s\ngives \"%s\"", list[i], err.text);
+    }
+}
+
+/* States of blocks have columns with their units; so have sensors in the table of a run. */
+static void columns_have_units(void **state)
+{
+    (void)state;
+    static const char json[] =
+        BLOCKS("{\"name\":\"I\",\"type\":\"state\",\"value\":\"rod.x\"},{\"name\":\"S\",\"type\":\"sampled\","
+               "\"period\":"
+               "0.1,\"value\":\"rod.vx\"}") ",\"sensors\":[{\"name\":\"h\",\"value\":\"rod.y\"}]}";
+    static const char *const wanted[][2] = {
+        {"I.value", "m s"}, {"S.value", "m/s"}, {"S.next", "s"}, {"h", "m"}};
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open(json, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    dae_run_options o = dae_run_options_default(p);
+    o.t_end = 0.2;
+    o.trajectory = DAE_TRAJECTORY_STEPS;
+    dae_run_result *r = dae_run(p, &o, &err);
+    if (!r || r->status < 0) fail_msg("%s", r ? r->error.text : err.text);
+    dae_table *t = dae_run_table(r, &err);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        int k = dae_table_find(t, wanted[i][0]);
+        assert_true(k >= 0);
+        assert_string_equal(t->unit[k], wanted[i][1]);
+    }
+    dae_table_destroy(t);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +550,10 @@ int main(void)
         cmocka_unit_test(mistakes_say_field_and_units),
         cmocka_unit_test(laws_without_units_stay_free),
         cmocka_unit_test(settings_keep_the_unit_of_a_parameter),
+        cmocka_unit_test(units_of_sensors_are_derived),
+        cmocka_unit_test(contradictions_are_told),
+        cmocka_unit_test(declared_units_that_may_be_right_are_kept),
+        cmocka_unit_test(columns_have_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

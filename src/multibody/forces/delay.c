@@ -42,6 +42,15 @@ static mbs_dual output(const mbs_force_data *f, mbs_context *x)
     return mbs_sum(x, 1, mbs_block_input(f, x), 1, odd);
 }
 
+static dae_status units(mbs_builder *b, const mbs_force_data *f, mbs_units *u)
+{
+    dae_dimension x = u->input;
+    dae_status s = mbs_block_add_field(b, f, "initial", NULL, 0, &x);
+    for (int k = 0; k < 4; k++) u->state[k] = x;
+    u->output = x;
+    return s;
+}
+
 const mbs_force_type mbs_force_delay = {
     .name = "delay",
     .doc = "`value` as it was `time` before (Padé, order 4); `NAME.value`",
@@ -55,4 +64,5 @@ const mbs_force_type mbs_force_delay = {
     .apply = mbs_block_apply,
     .dynamics = dynamics,
     .output = output,
+    .units = units,
 };

@@ -51,6 +51,20 @@ static mbs_dual output(const mbs_force_data *f, mbs_context *x)
     return mbs_sum(x, 1, y, 1, slope);
 }
 
+static dae_status units(mbs_builder *b, const mbs_force_data *f, mbs_units *u)
+{
+    const dae_dimension *e = &u->input;
+    dae_dimension y = {.soft = 1}, integral = mbs_block_over_time(e, 1);
+    dae_status s = mbs_block_add_field(b, f, "initial", NULL, 0, &integral);
+    if (!s) s = mbs_block_add_field(b, f, "kp", e, 0, &y);
+    if (!s) s = mbs_block_add_field(b, f, "ki", e, 1, &y);
+    if (!s) s = mbs_block_add_field(b, f, "kd", e, -1, &y);
+    u->state[0] = integral;
+    u->state[1] = *e;
+    u->output = y;
+    return s;
+}
+
 const mbs_force_type mbs_force_pid = {
     .name = "pid",
     .doc = "kp e + ki ∫e dt + kd e' of the deviation e = `value`, e' filtered; `NAME.value`, `NAME.integral`",
@@ -64,4 +78,5 @@ const mbs_force_type mbs_force_pid = {
     .apply = mbs_block_apply,
     .dynamics = dynamics,
     .output = output,
+    .units = units,
 };

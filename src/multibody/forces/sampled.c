@@ -28,6 +28,15 @@ static void sample(const mbs_force_data *f, mbs_context *x, double *u)
     u[1] = x->t + ((const sampled *)f->own)->period;
 }
 
+static dae_status units(mbs_builder *b, const mbs_force_data *f, mbs_units *u)
+{
+    static const dae_dimension second = {{0, 0, 1}, 0};
+    (void)b, (void)f;
+    u->state[0] = u->output = u->input;
+    u->state[1] = second;
+    return DAE_OK;
+}
+
 const mbs_force_type mbs_force_sampled = {
     .name = "sampled",
     .doc = "`value` as it was at the last of the times t0, t0 + T, t0 + 2T, ...; `NAME.value`",
@@ -40,5 +49,6 @@ const mbs_force_type mbs_force_sampled = {
     .apply = mbs_block_apply,
     .dynamics = dynamics,
     .output = output,
+    .units = units,
     .sample = sample,
 };

@@ -25,6 +25,14 @@ static mbs_dual output(const mbs_force_data *f, mbs_context *x)
     return mbs_state_dual(x, f->u);
 }
 
+static dae_status units(mbs_builder *b, const mbs_force_data *f, mbs_units *u)
+{
+    dae_dimension x = mbs_block_over_time(&u->input, 1);
+    dae_status s = mbs_block_add_field(b, f, "initial", NULL, 0, &x);
+    u->state[0] = u->output = x;
+    return s;
+}
+
 const mbs_force_type mbs_force_state = {
     .name = "state",
     .doc = "x' = `value`; `NAME.value` is x",
@@ -38,4 +46,5 @@ const mbs_force_type mbs_force_state = {
     .apply = mbs_block_apply,
     .dynamics = dynamics,
     .output = output,
+    .units = units,
 };

@@ -1,6 +1,7 @@
 /* A transfer function of first or second order,
  *     y/e = (b0 + b1 s + b2 s^2) / (a0 + a1 s + a2 s^2),    e = value,
  * in controllable form: x with a0 x + a1 x' + a2 x'' = e, y = b0 x + b1 x' + b2 x''. Higher ones are chains of these. */
+#include "language/dimension.h"
 #include "multibody/build.h"
 #include "multibody/forces/block.h"
 
@@ -63,6 +64,33 @@ static mbs_dual output(const mbs_force_data *f, mbs_context *x)
     return mbs_sum(x, 1, y, highest, e);
 }
 
+/* Terms c0 + c1 s + c2 s^2, s a rate; c0 that is not given is the number 1. */
+static dae_status polynomial(mbs_builder *b, const mbs_force_data *f, const char *const name[3],
+                             dae_dimension *sum)
+{
+    dae_dimension given;
+    *sum = (dae_dimension){.soft = 1};
+    if (!mbs_field_unit(f->model->field, MBS_FORCE_FIELDS, name[0], &given)) sum->soft = DAE_IMPLIED;
+    dae_status s = DAE_OK;
+    for (int k = 0; k < 3 && !s; k++) s = mbs_block_add_field(b, f, name[k], NULL, -k, sum);
+    return s;
+}
+
+static dae_status units(mbs_builder *b, const mbs_force_data *f, mbs_units *u)
+{
+    static const char *const above[] = {"b0", "b1", "b2"}, *const below[] = {"a0", "a1", "a2"};
+    dae_dimension n, d, x;
+    dae_status s = polynomial(b, f, above, &n);
+    if (!s) s = polynomial(b, f, below, &d);
+    if (s) return s;
+    x = dae_dimension_times(&u->input, &d, -1);
+    s = mbs_block_add_field(b, f, "initial", NULL, 0, &x);
+    u->state[0] = x;
+    u->state[1] = mbs_block_over_time(&x, -1);
+    u->output = dae_dimension_times(&x, &n, 1);
+    return s;
+}
+
 const mbs_force_type mbs_force_transfer = {
     .name = "transfer",
     .doc = "(b0 + b1 s + b2 s²)/(a0 + a1 s + a2 s²) of `value`; `NAME.value`",
@@ -76,4 +104,5 @@ const mbs_force_type mbs_force_transfer = {
     .apply = mbs_block_apply,
     .dynamics = dynamics,
     .output = output,
+    .units = units,
 };
