@@ -40,6 +40,10 @@
  * either way, a ball on a stiff floor with 6300 eight times as fast by an implicit method. */
 #define STIFF_MECHANISM 3000
 #define POWER_STEPS 8
+#define GOLDEN 0.6180339887498949 /* of its multiples the fractions lie evenly */
+#define POWER_MATRIX 4 /* ours: up to so many equations J itself takes fewer evaluations than the steps */
+#define POWER_SAME \
+    1e-8 /* ours: sin^2 of the angle between u and J u below which the steps that follow say the same */
 /* The rate of an ODE is the mean over so many of them: of y'' = -k y single ones give k and 1, the rate is sqrt(k). */
 #define POWER_LAST 4
 /* At and below this rtol dop853 is taken, else dopri5; ours: on the DETEST collections dop853 has 3.7 % of its errors above 100
@@ -107,46 +111,120 @@ static double persisting(const dae_ode *ode, double t, double eps, double least,
     return rate > least ? rate : 0;
 }
 
-/* The power method on differences. Rates from `least` on are looked at more closely; INFINITY: none. slope: room for f(t, y), or NULL. */
+/* Where the power method stands: f0 = f(t, y), room for another f and y, the last three vectors, the newest last. */
+typedef struct powering {
+    const dae_ode *ode;
+    double t, eps;
+    const double *y;
+    double *f0, *f1, *x, *u[3];
+} powering;
+
+/* out = J v by a difference; nonzero: f cannot be evaluated. */
+static int difference(const powering *w, const double *v, double *out)
+{
+    int n = w->ode->n;
+    double q = 1 / w->eps;
+    for (int i = 0; i < n; i++) w->x[i] = w->y[i] + w->eps * v[i];
+    if (w->ode->f(w->t, w->x, w->f1, w->ode->user) != 0 || !dae_all_finite(n, w->f1)) return 1;
+    for (int i = 0; i < n; i++) out[i] = (w->f1[i] - w->f0[i]) * q;
+    return 0;
+}
+
+static void scale(int n, double q, double *v)
+{
+    for (int i = 0; i < n; i++) v[i] *= q;
+}
+
+/* Of a few equations: J, of which zero rows and columns make a matrix of one size, and its powers; norms when all is there. */
+static void take_powers_of_matrix(powering *w, powers *p)
+{
+    enum { N = POWER_MATRIX };
+    int n = w->ode->n;
+    double J[N][N] = {{0}}, v[POWER_STEPS + 1][N] = {{0}}, norm[POWER_STEPS + 1], largest = 0;
+    for (int j = 0; j < n; j++) {
+        double unit[N] = {0};
+        unit[j] = 1;
+        if (difference(w, unit, J[j])) return;
+        largest = fmax(largest, dae_largest(N, J[j]));
+        v[0][j] = w->u[2][j];
+    }
+    p->steps = POWER_STEPS;
+    scale(N * N, largest > 0 ? 1 / largest : 0, J[0]);
+    for (int k = 0; k < POWER_STEPS; k++) {
+        for (int j = 0; j < N; j++) {
+            for (int i = 0; i < N; i++) v[k + 1][i] += J[j][i] * v[k][j];
+        }
+    }
+    for (int k = 0; k <= POWER_STEPS; k++) norm[k] = sqrt(dae_squares(N, v[k]));
+    for (int k = 0; k < POWER_STEPS; k++)
+        p->growth[k] = norm[k + 1] > 0 ? largest * norm[k + 1] / norm[k] : 0;
+    for (int k = 0; k < 3; k++) {
+        int from = POWER_STEPS - 2 + k;
+        dae_copy(n, v[from], w->u[k]);
+        scale(n, norm[from] > 0 ? 1 / norm[from] : 0, w->u[k]);
+    }
+}
+
+/* The steps by differences; those behind an eigenvector would repeat the last one. */
+static void take_powers(powering *w, powers *p)
+{
+    int n = w->ode->n;
+    while (p->steps < POWER_STEPS) {
+        double *next = w->u[0];
+        if (difference(w, w->u[2], next)) break;
+        double norm = p->growth[p->steps++] = sqrt(product(n, next, next));
+        if (!(norm > 0)) break;
+        scale(n, 1 / norm, next);
+        w->u[0] = w->u[1];
+        w->u[1] = w->u[2];
+        w->u[2] = next;
+        double c = product(n, w->u[1], next);
+        if (1 - c * c >= POWER_SAME) continue;
+        for (; p->steps < POWER_STEPS; p->steps++) p->growth[p->steps] = norm;
+        for (int i = 0; i < n; i++) w->u[1][i] = c < 0 ? -next[i] : next[i];
+        dae_copy(n, next, w->u[0]);
+    }
+}
+
+/* Rates from `least` on are looked at more closely; INFINITY: none. slope: room for f(t, y), or NULL. */
 static powers power_method(const dae_ode *ode, double t, const double *y, double least, double *slope)
 {
     powers p = {.steps = -1};
     enum { SMALL_N = 32 };
     int n = ode->n;
-    double room[6 * SMALL_N] = {0},
-                    norm; /* an allocation is a good part of what the choice for a small system costs */
+    /* on the stack: an allocation is a good part of what the choice for a small system costs */
+    double room[6 * SMALL_N];
     double *work = n <= SMALL_N ? room : calloc(6 * (size_t)n, sizeof *work);
     if (!work) {
         p.steps = OUT_OF_MEMORY;
         return p;
     }
-    double *f0 = work, *f1 = work + n, *x = work + 2 * n, *u[3] = {work + 3 * n, work + 4 * n, work + 5 * n};
-    double size = sqrt(product(n, y, y)), eps = 1e-7 * (size > 0 ? size : 1);
-    for (int i = 0; i < n; i++) u[2][i] = 1 + 0.5 * sin(1.7 * i + 0.3);
-    norm = sqrt(product(n, u[2], u[2]));
-    for (int i = 0; i < n; i++) u[2][i] /= norm;
-    if (ode->f(t, y, f0, ode->user) == 0 && dae_all_finite(n, f0)) p.steps = 0;
-    if (slope) dae_copy(n, f0, slope);
-    while (p.steps >= 0 && p.steps < POWER_STEPS) {
-        for (int i = 0; i < n; i++) x[i] = y[i] + eps * u[2][i];
-        if (ode->f(t, x, f1, ode->user) != 0 || !dae_all_finite(n, f1)) break;
-        double *next = u[0];
-        for (int i = 0; i < n; i++) next[i] = (f1[i] - f0[i]) / eps;
-        norm = p.growth[p.steps++] = sqrt(product(n, next, next));
-        if (!(norm > 0)) break;
-        for (int i = 0; i < n; i++) next[i] /= norm;
-        u[0] = u[1];
-        u[1] = u[2];
-        u[2] = next;
+    double size = sqrt(product(n, y, y));
+    powering w = {.ode = ode,
+                  .t = t,
+                  .eps = 1e-7 * (size > 0 ? size : 1),
+                  .y = y,
+                  .f0 = work,
+                  .f1 = work + n,
+                  .x = work + 2 * n,
+                  .u = {work + 3 * n, work + 4 * n, work + 5 * n}};
+    dae_zero(2 * n, work + 3 * n);
+    for (int i = 0; i < n; i++) w.u[2][i] = 0.5 + GOLDEN * (i + 1) - floor(GOLDEN * (i + 1));
+    scale(n, 1 / sqrt(product(n, w.u[2], w.u[2])), w.u[2]);
+    if (ode->f(t, y, w.f0, ode->user) == 0 && dae_all_finite(n, w.f0)) {
+        p.steps = 0;
+        if (n <= POWER_MATRIX) take_powers_of_matrix(&w, &p);
+        else take_powers(&w, &p);
     }
-    p.dot[0] = product(n, u[0], u[1]);
-    p.dot[1] = product(n, u[1], u[2]);
-    p.dot[2] = product(n, u[0], u[2]);
+    if (slope) dae_copy(n, w.f0, slope);
+    p.dot[0] = product(n, w.u[0], w.u[1]);
+    p.dot[1] = product(n, w.u[1], w.u[2]);
+    p.dot[2] = product(n, w.u[0], w.u[2]);
     int single;
     p.decay = fastest_decay(&p, &single);
     if (p.decay > least && single) {
-        dae_copy(n, y, x);
-        p.decay = persisting(ode, t, eps, least, p.decay, u[2], x, f0, f1);
+        dae_copy(n, y, w.x);
+        p.decay = persisting(ode, t, w.eps, least, p.decay, w.u[2], w.x, w.f0, w.f1);
     }
     if (work != room) free(work);
     return p;
@@ -157,8 +235,11 @@ static double largest_rate(const powers *p)
 {
     double mean = 0;
     if (p->steps == OUT_OF_MEMORY) return -1;
-    for (int k = p->steps - 1; k >= 0 && k >= p->steps - POWER_LAST; k--)
-        mean += log(p->growth[k] + DBL_MIN) / fmin(p->steps, POWER_LAST);
+    if (p->steps >= POWER_LAST) {
+        const double *g = p->growth + p->steps - POWER_LAST;
+        return sqrt(sqrt(g[0] * g[1]) * sqrt(g[2] * g[3]));
+    }
+    for (int k = 0; k < p->steps; k++) mean += log(p->growth[k] + DBL_MIN) / p->steps;
     return p->steps < 0 ? NAN : p->steps ? exp(mean) : 0;
 }
 
@@ -401,17 +482,22 @@ static const rule rules[] = {
 
 /* An explicit method of order 8 whose steps are bounded by stability needs 2 evaluations per time constant, the implicit one some
  * hundred in all and more for every equation, slowly rising with the digits. */
-double dae_stiff_limit(const dae_features *x)
+static double limit_of(const dae_features *x)
 {
     int given = x->has & JACOBIAN;
     double each = given ? DECAY_EACH_GIVEN : DECAY_EACH, least = given ? DECAY_LEAST_GIVEN : DECAY_LEAST;
     return fmin(fmax(least, each * x->n) * pow(1e-4 / x->rtol, DECAY_DIGITS), STIFF_LIMIT);
 }
 
+double dae_stiff_limit(const dae_features *x)
+{
+    return x->limit;
+}
+
 /* The same at the start. */
 static double start_limit(const dae_features *x)
 {
-    double limit = dae_stiff_limit(x);
+    double limit = x->limit;
     return x->n > SMALL ? limit : fmax(x->has & PIECES ? DECAY_START_PIECES : DECAY_START, limit);
 }
 
@@ -641,7 +727,8 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
     if (sys->kind == DAE_KIND_ODE) {
         if (sys->ode.jac && !(opt->jacobian && !strcmp(opt->jacobian, "difference"))) x.has |= JACOBIAN;
         double slope[SMALL];
-        powers p = power_method(&sys->ode, t0, y0, fmin(dae_stiff_limit(&x), DECAY_LEAST) / fabs(t_end - t0),
+        x.limit = limit_of(&x);
+        powers p = power_method(&sys->ode, t0, y0, fmin(x.limit, DECAY_LEAST) / fabs(t_end - t0),
                                 x.n <= SMALL ? slope : NULL);
         x.constants = largest_rate(&p) * fabs(t_end - t0);
         x.decaying = p.decay * fabs(t_end - t0);

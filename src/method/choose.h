@@ -10,6 +10,7 @@ typedef struct dae_features {
     double rtol; /* the sharpest */
     /* fast time constants in the interval; mechanisms: of motions that decay; NAN: not known */
     double constants;
+    double limit;     /* ODEs: dae_stiff_limit */
     double decaying;  /* ODEs: the same of a motion that decays, 0: the fastest oscillates or grows */
     int as_it_stands; /* 1: a mechanism that is integrated in no other form */
     int has;          /* what of its structure rules can need; choose.c */
