@@ -15,7 +15,7 @@
 enum {
     most_drawn = 400, /* points of a line of the picture; ours */
     panel_width = 460,
-    height = 420,
+    height = 432,
     key_width = 230
 };
 
@@ -317,7 +317,7 @@ dae_status dae_compare_plot(const dae_compared *c, int count, const char *title,
         }
         dae_text_print(&x, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", from, to);
         dae_text_print(&x, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", 1 - 66.0 / height,
-                       60.0 / height);
+                       74.0 / height); /* numbers of the axis, and its name */
         dae_text_print(&x, "set title \"%s\" noenhanced font \",14\" offset 0,-0.5\n", what[k]);
         if (k == 0) dae_text_put(&x, "unset key\n");
         else
