@@ -230,7 +230,7 @@ void dae_equation_plot(dae_problem *p, const dae_model *m, const int *component)
 {
     int *plot = dae_problem_ints(p, m->nplot + 1), *drawn = dae_problem_ints(p, m->nplot + 1);
     if (!plot || !drawn) return;
-    p->nplot = 0;
+    p->nplot = p->ndrawn = 0;
     for (int k = 0; k < m->nplot; k++) {
         int i = component[k];
         if (i >= 0) plot[p->nplot++] = i;

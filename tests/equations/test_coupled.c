@@ -415,9 +415,24 @@ static void messages_name_line_and_column(void **state)
     }
 }
 
+/* Not the coordinates of the mechanism, which its own pictures show. */
+static void pictures_show_what_plot_names(void **state)
+{
+    (void)state;
+    dae_problem *p =
+        open_text("use car = mechanism(\"cart.json\")\ncar.push = -car.cart.x*1[N/m]\nsolve t = 0 .. 1 [s]\n"
+                  "plot car.cart.vx, car.cart.x\n");
+    assert_int_equal(p->ndrawn, 2);
+    assert_int_equal(p->drawn[0], dae_component_find(p, "car.cart.vx"));
+    assert_int_equal(p->drawn[1], dae_component_find(p, "car.cart.x"));
+    assert_int_equal(p->nplot, 2);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_controller_equals_the_system_typed_completely),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pictures_show_what_plot_names),
+                                       cmocka_unit_test(a_controller_equals_the_system_typed_completely),
                                        cmocka_unit_test(switches_of_both_sides_are_located),
                                        cmocka_unit_test(events_of_both_sides_act),
                                        cmocka_unit_test(a_motor_circuit_equals_the_motor_of_the_model),
