@@ -241,6 +241,18 @@ static int print_limits(dae_text *out, const dae_matrix_runs *x, const char *hea
     return n;
 }
 
+/* The failed run after run i; count: there is none. */
+static int next_failed(const dae_matrix_runs *x, int i)
+{
+    while (++i < x->count && (!x->finished[i] || x->row[i].run.status == DAE_OK)) continue;
+    return i;
+}
+
+static const char *published_too(const dae_result_row *r)
+{
+    return dae_published_failed(r->run.problem, r->run.solver, r->m) ? ", failed in the report too" : "";
+}
+
 dae_status dae_matrix_summary(const dae_matrix_runs *x, dae_write_fn *write, void *user)
 {
     dae_text text = {.write = write, .user = user}, *out = &text;
@@ -258,13 +270,10 @@ dae_status dae_matrix_summary(const dae_matrix_runs *x, dae_write_fn *write, voi
     }
     print_limits(out, x, "\nLeft out for their cost\n", "  %s on %s below %.3g, order %d: %d runs\n");
     if (sum.failed) dae_text_print(out, "\nFailed runs\n");
-    for (int i = 0; i < x->count; i++) {
+    for (int i = -1; (i = next_failed(x, i)) < x->count;) {
         const dae_result_row *r = &x->row[i];
-        if (!x->finished[i] || r->run.status == DAE_OK) continue;
-        dae_text_print(
-            out, "  %s, %s, rtol %.3g (m = %d%s): %s\n", r->run.problem, r->run.solver, r->run.rtol, r->m,
-            dae_published_failed(r->run.problem, r->run.solver, r->m) ? ", failed in the report too" : "",
-            r->run.message);
+        dae_text_print(out, "  %s, %s, rtol %.3g (m = %d%s): %s\n", r->run.problem, r->run.solver,
+                       r->run.rtol, r->m, published_too(r), r->run.message);
         dae_text_print(out, "    daedalus run %s --solver %s --rtol %.17g --atol %.17g --h0 %.17g\n",
                        r->run.problem, r->run.solver, r->run.rtol, r->run.atol, r->run.h0);
     }
@@ -351,6 +360,18 @@ dae_status dae_matrix_page(const dae_matrix_runs *x, dae_write_fn *write, void *
         "does not use "
         "scd.\n\n");
     cross(out, x, digits_cell);
+    if (sum.failed)
+        dae_text_put(
+            out,
+            "\n## Failed runs\n\nA run has failed too where it used up the CPU time that the call gave it "
+            "(`--max-seconds`; `make matrix` gives 15 s, and wnys2, of order 2, 300 s).\n\n| problem | "
+            "solver | rtol | what happened "
+            "|\n|---|---|---:|---|\n");
+    for (int i = -1; (i = next_failed(x, i)) < x->count;) {
+        const dae_result_row *r = &x->row[i];
+        dae_text_print(out, "| %s | %s | %.3g%s | %s |\n", r->run.problem, r->run.solver, r->run.rtol,
+                       published_too(r), r->run.message);
+    }
     return dae_text_end(out);
 }
 

@@ -98,6 +98,14 @@ static void runs_go_on_where_they_were_ended(void **state)
     assert_int_equal(dae_matrix_page(&x, remember, &out), DAE_OK);
     assert_non_null(strstr(out.text, "**12 of 12 runs, 0 failed**"));
     assert_non_null(strstr(out.text, "| problem | radau5 | bimd |"));
+    assert_null(strstr(out.text, "## Failed runs"));
+    dae_measurement *late = &x.row[3].run; /* as if its limit had been 15 s */
+    late->status = DAE_ERR_MAX_SECONDS;
+    snprintf(late->message, sizeof late->message, "t = 1: 15 s of CPU time are used up");
+    out.length = 0;
+    assert_int_equal(dae_matrix_page(&x, remember, &out), DAE_OK);
+    assert_non_null(strstr(out.text, "## Failed runs"));
+    assert_non_null(strstr(out.text, "| t = 1: 15 s of CPU time are used up |"));
     dae_table *t = dae_matrix_table(&x, &err);
     assert_true(t && t->nrow == 12);
     dae_table_destroy(t);
