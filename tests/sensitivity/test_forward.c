@@ -219,7 +219,7 @@ static void columns_of_small_systems_take_few_steps(void **state)
     }
 }
 
-/* Robertson's start does not look stiff: auto takes an explicit method, and must not keep it. */
+/* Robertson's start does not look stiff up to t = 4: auto takes an explicit method, and must not keep it. */
 static void auto_goes_on_with_an_implicit_method(void **state)
 {
     static const char *const name[] = {"k1", "k2", "k3"};
@@ -229,14 +229,14 @@ static void auto_goes_on_with_an_implicit_method(void **state)
         dae_problem *p = dae_problem_open("rober", NULL, 0, &err);
         assert_non_null(p);
         dae_sensitivity_options o = dae_sensitivity_options_default(p);
-        o.simulation.t_end = 40;
+        o.simulation.t_end = 4;
         dae_sensitivity *s = dae_sensitivity_open(p, &o, name, count, &err);
         assert_non_null(s);
         assert_int_equal(dae_sensitivity_start(s, &err), DAE_OK);
-        assert_int_equal(dae_sensitivity_advance(s, 40, &err), DAE_OK);
+        assert_int_equal(dae_sensitivity_advance(s, 4, &err), DAE_OK);
         assert_true(dae_sensitivity_stats(s).steps < 5000);
         assert_string_equal(dae_sensitivity_choice(s, NULL).method, "radau5");
-        assert_near(dae_sensitivity_values(s)[0] / robertson_s[2][0], 1,
+        assert_near(dae_sensitivity_values(s)[0] / robertson_s[1][0], 1,
                     1e-5); /* dy1/dk1; k1 is the first in both */
         dae_sensitivity_close(s);
         dae_problem_destroy(p);
