@@ -30,6 +30,7 @@ typedef struct job {
     cli_progress progress;
     dae_reference *reference; /* from the cache, or NULL */
     dae_run_result *result;
+    dae_table *table;   /* of --out, when one was made */
     dae_balance energy; /* of a model; result->energy points here */
     char kept[1024];
 } job;
@@ -342,31 +343,18 @@ static void note_kept(job *j, const char *path)
 }
 
 /* The trajectory, or the columns of --components of it. */
-static dae_table *result_table(const job *j, dae_error *err)
-{
-    const char *wanted = cli_value(j->args, "components");
-    dae_table *all = cli_has(j->args, "drift") ? dae_run_table_drift(j->result, err)
-                                               : dae_run_table(j->result, err),
-              *some;
-    if (!all) return NULL;
-    dae_table_note(all, "problem", j->args->argument[0], 0);
-    if (!wanted) return all;
-    some = dae_table_choose(all, wanted, err);
-    dae_table_destroy(all);
-    return some;
-}
-
 static int write_out(job *j, const char *out)
 {
     dae_error err = {0};
-    dae_table *t = result_table(j, &err);
-    int status = 0;
-    if (!t)
-        status = err.status == DAE_ERR_INPUT ? cli_wrong(j->args, "--out %s: --components %s", out, err.text)
-                                             : cli_wrong(j->args, "--out %s: %s", out, err.text);
-    if (!status) status = cli_table_write(j->args, out, t);
-    dae_table_destroy(t);
-    return status;
+    if (!j->table) { /* one for all files */
+        j->table =
+            dae_run_table_of(j->result, cli_value(j->args, "components"), cli_has(j->args, "drift"), &err);
+        if (j->table) dae_table_note(j->table, "problem", j->args->argument[0], 0);
+    }
+    if (!j->table)
+        return err.status == DAE_ERR_INPUT ? cli_wrong(j->args, "--out %s: --components %s", out, err.text)
+                                           : cli_wrong(j->args, "--out %s: %s", out, err.text);
+    return cli_table_write(j->args, out, j->table);
 }
 
 /* Files; what was computed is kept also when the run failed. */
@@ -600,6 +588,7 @@ static int run(cli_args *args)
         if (!status && cli_has(args, "along")) status = show_path(&j);
     }
     cli_draft_drop(&j.dump);
+    dae_table_destroy(j.table);
     dae_run_destroy(j.result);
     dae_problem_destroy(j.problem);
     dae_reference_destroy(j.reference);

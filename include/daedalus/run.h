@@ -157,6 +157,9 @@ DAE_API dae_table *dae_run_table(const dae_run_result *r, dae_error *err);
 /* The same and behind it, where the problem knows them, at every point: energy.kinetic, energy.potential, energy.total, and the
  * largest residuals of the constraints drift.position, drift.velocity. */
 DAE_API dae_table *dae_run_table_drift(const dae_run_result *r, dae_error *err);
+/* Only the columns of a list ("A,B"; the time comes first; NULL: all), with those of dae_run_table_drift if drift is 1. What is not in it is not
+ * evaluated. */
+DAE_API dae_table *dae_run_table_of(const dae_run_result *r, const char *list, int drift, dae_error *err);
 /* That table as comma-separated values without the attributes: names, a line "# " with units, values that read back exactly. */
 DAE_API dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user);
 /* A gnuplot script with its data that draws the trajectory on standard output; terminal: "svg", "png",

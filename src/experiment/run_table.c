@@ -54,36 +54,51 @@ static void fill_names(dae_table *t, const dae_run_result *r)
     }
 }
 
+/* A table that is filled: where column i of all that there are is in it, -1: it is not wanted. */
+typedef struct filling {
+    dae_table *t;
+    int *to;
+} filling;
+
+static int wants(const filling *f, int first, int count)
+{
+    int any = 0;
+    for (int i = first; i < first + count; i++) any |= f->to[i] >= 0;
+    return any;
+}
+
 /* n columns from column `at` on, out of rows of n values; the table has its columns one behind the other, so that some rows at a
  * time stay in the cache. */
-static void put_columns(dae_table *t, int at, int n, const double *row)
+static void put_columns(const filling *f, int at, int n, const double *row)
 {
     enum { ROWS = 32 };
-    for (long first = 0; first < t->nrow; first += ROWS) {
+    long nrow = f->t->nrow;
+    for (long first = 0; first < nrow; first += ROWS) {
         for (int i = 0; i < n; i++) {
-            for (long k = first; k < first + ROWS && k < t->nrow; k++)
-                dae_table_set(t, k, at + i, row[(size_t)k * (size_t)n + (size_t)i]);
+            if (f->to[at + i] < 0) continue;
+            for (long k = first; k < first + ROWS && k < nrow; k++)
+                dae_table_set(f->t, k, f->to[at + i], row[(size_t)k * (size_t)n + (size_t)i]);
         }
     }
 }
 
 /* 0 or -1. */
-static int fill_values(dae_table *t, const dae_run_result *r)
+static int fill_values(const filling *f, const dae_run_result *r)
 {
     const dae_derived *d = &r->problem->derived;
-    double *value = calloc((size_t)r->npoint * (size_t)d->ncolumn + 1, sizeof *value);
-    int bad = !value || (d->ncolumn &&
-                         d->columns(r->problem, r->npoint, r->point_t, r->point_y, NULL, NULL, value) < 0);
-    if (!bad) {
-        put_columns(t, 0, 1, r->point_t);
-        put_columns(t, 1, r->n, r->point_y);
-        put_columns(t, 1 + r->n, d->ncolumn, value);
-        if (r->point_s) put_columns(t, components_s(r), r->n * r->nsensitivity, r->point_s);
-        put_columns(t, derived_s(r), derived_count(r), r->point_derived_s);
-        if (r->point_q) put_columns(t, columns_of(r) - r->nintegral, r->nintegral, r->point_q);
+    put_columns(f, 0, 1, r->point_t);
+    put_columns(f, 1, r->n, r->point_y);
+    if (wants(f, 1 + r->n, d->ncolumn)) {
+        double *value = calloc((size_t)r->npoint * (size_t)d->ncolumn + 1, sizeof *value);
+        int bad = !value || d->columns(r->problem, r->npoint, r->point_t, r->point_y, NULL, NULL, value) < 0;
+        if (!bad) put_columns(f, 1 + r->n, d->ncolumn, value);
+        free(value);
+        if (bad) return -1;
     }
-    free(value);
-    return bad ? -1 : 0;
+    if (r->point_s) put_columns(f, components_s(r), r->n * r->nsensitivity, r->point_s);
+    put_columns(f, derived_s(r), derived_count(r), r->point_derived_s);
+    if (r->point_q) put_columns(f, columns_of(r) - r->nintegral, r->nintegral, r->point_q);
+    return 0;
 }
 
 /* The k-th word of "a|b|c". */
@@ -148,13 +163,26 @@ static int drifts(const dae_run_result *r)
     return r->problem->system.kind == DAE_KIND_MECH && r->problem->system.mech.nlambda > 0 ? 2 : 0;
 }
 
-/* From column `at` on; 0 or -1. What cannot be evaluated is NAN. */
-static int fill_drift(dae_table *t, const dae_run_result *r, int at)
+static void name_drift(dae_table *t, const dae_run_result *r, int at)
 {
-    const dae_problem *p = r->problem;
     int ne = energies(r), nd = drifts(r);
     for (int i = 0; i < ne; i++) dae_table_column(t, at + i, energy_name[i], "J");
     for (int i = 0; i < nd; i++) dae_table_column(t, at + ne + i, drift_name[i], "");
+}
+
+/* count values per point into the columns from `at` on. */
+static void put_point(const filling *f, long k, int at, int count, const double *value)
+{
+    for (int i = 0; i < count; i++) {
+        if (f->to[at + i] >= 0) dae_table_set(f->t, k, f->to[at + i], value[i]);
+    }
+}
+
+/* From column `at` on; 0 or -1. What cannot be evaluated is NAN. */
+static int fill_drift(const filling *f, const dae_run_result *r, int at)
+{
+    const dae_problem *p = r->problem;
+    int ne = wants(f, at, energies(r)) ? 3 : 0, nd = wants(f, at + energies(r), drifts(r)) ? 2 : 0;
     dae_energy *e = ne ? calloc((size_t)r->npoint + 1, sizeof *e) : NULL;
     dae_formulation *form = nd ? dae_formulation_create(&p->system, "index1", NULL, 0, NULL) : NULL;
     if ((ne && !e) || (nd && !form)) {
@@ -164,16 +192,17 @@ static int fill_drift(dae_table *t, const dae_run_result *r, int at)
     }
     int known = ne && p->derived.energy(p, r->npoint, r->point_t, r->point_y, e) >= 0;
     for (int k = 0; k < r->npoint; k++) {
-        double residual[3] = {NAN, NAN, NAN};
-        if (ne) {
-            dae_table_set(t, k, at, known ? e[k].kinetic : NAN);
-            dae_table_set(t, k, at + 1, known ? e[k].potential : NAN);
-            dae_table_set(t, k, at + 2, known ? e[k].kinetic + e[k].potential : NAN);
+        double residual[3] = {NAN, NAN, NAN}, energy[3] = {NAN, NAN, NAN};
+        if (known) {
+            energy[0] = e[k].kinetic;
+            energy[1] = e[k].potential;
+            energy[2] = e[k].kinetic + e[k].potential;
         }
         if (nd && dae_formulation_residuals(form, r->point_t[k], r->point_y + (size_t)k * (size_t)r->n, NULL,
                                             residual, NULL) < 0)
             residual[0] = residual[1] = NAN;
-        for (int i = 0; i < nd; i++) dae_table_set(t, k, at + ne + i, residual[i]);
+        put_point(f, k, at, ne, energy);
+        put_point(f, k, at + energies(r), nd, residual);
     }
     free(e);
     dae_formulation_destroy(form);
@@ -182,30 +211,53 @@ static int fill_drift(dae_table *t, const dae_run_result *r, int at)
 
 /* ---- The table ---------------------------------------------------------------------------------------- */
 
-static dae_table *table_of(const dae_run_result *r, int drift, dae_error *err)
+/* The table of the wanted columns without its values, and where each of all columns is in it. */
+static int begin(filling *f, const dae_run_result *r, const char *list, int drift, dae_error *err)
 {
-    int width = columns_of(r);
-    dae_table *t = dae_table_create(width + (drift ? energies(r) + drifts(r) : 0), r->npoint);
-    if (t) {
-        fill_names(t, r);
-        describe(t, r);
+    int width = columns_of(r), all = width + (drift ? energies(r) + drifts(r) : 0), k = 0;
+    dae_table *names = dae_table_create(all, 0), *some = NULL;
+    *f = (filling){.to = malloc((size_t)all * sizeof *f->to)};
+    if (names) {
+        fill_names(names, r);
+        if (drift) name_drift(names, r, width);
+        some = list ? dae_table_choose(names, list, err) : names;
     }
-    if (!t || fill_values(t, r) < 0 || (drift && fill_drift(t, r, width) < 0) || t->failed) {
-        dae_table_destroy(t);
-        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
-        return NULL;
+    if (some && f->to) f->t = dae_table_create(some->ncol, r->npoint);
+    for (int i = 0; f->t && i < all; i++) {
+        int wanted = k < some->ncol && !strcmp(names->name[i], some->name[k]);
+        f->to[i] = wanted ? k : -1;
+        if (wanted) dae_table_column(f->t, k++, names->name[i], names->unit[i]);
     }
-    return t;
+    if (some != names) dae_table_destroy(some);
+    dae_table_destroy(names);
+    return f->t ? 0 : -1;
+}
+
+dae_table *dae_run_table_of(const dae_run_result *r, const char *list, int drift, dae_error *err)
+{
+    filling f;
+    dae_error own = {0};
+    int bad = begin(&f, r, list, drift, &own);
+    if (!bad) {
+        describe(f.t, r);
+        bad = fill_values(&f, r) < 0 || (drift && fill_drift(&f, r, columns_of(r)) < 0) || f.t->failed;
+    }
+    free(f.to);
+    if (!bad) return f.t;
+    dae_table_destroy(f.t);
+    if (own.status < 0 && err) *err = own;
+    else dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    return NULL;
 }
 
 dae_table *dae_run_table(const dae_run_result *r, dae_error *err)
 {
-    return table_of(r, 0, err);
+    return dae_run_table_of(r, NULL, 0, err);
 }
 
 dae_table *dae_run_table_drift(const dae_run_result *r, dae_error *err)
 {
-    return table_of(r, 1, err);
+    return dae_run_table_of(r, NULL, 1, err);
 }
 
 dae_status dae_run_csv(const dae_run_result *r, dae_write_fn *write, void *user)

@@ -19,6 +19,7 @@
 #define RANK 1e-13     /* relative size of a pivot that counts as zero */
 #define REGULAR 1e-9   /* the same, where there is no doubt that all rows are independent; ours */
 #define UNCERTAIN 1e-5 /* error of a known solution from which on a matrix is taken to be singular; ours */
+#define SETTLES 1e-9   /* relative correction of a solution that leaves no doubt of the factors; ours */
 #define SETTLED 1e-11  /* relative change of the multipliers that ends the iteration with friction; ours */
 enum { friction_tries = 30 };
 #define LOOP_ROWS 40 /* ours: above it sparse factors take loops better than a dense Schur complement */
@@ -116,37 +117,67 @@ static int factors_are_good(const mbs_acceleration_solver *c)
     return worst <= UNCERTAIN;
 }
 
-/* 0: factored; > 0: the matrix is (nearly) singular; < 0: out of memory. Neighboring points share their pivots: choosing them
- * costs a hundred factorizations. Only where they do not serve new ones are chosen. */
-static int factor(mbs_acceleration_solver *c, const dae_mech_point *at)
+/* K x = b by the factors, with one correction. 1: that was so small, of a and of the multipliers, that the factors are good. */
+static int correct(mbs_acceleration_solver *c)
+{
+    int nv = c->m->nv, n = nv + c->m->nlambda;
+    double size[2] = {0, 0}, change[2] = {0, 0};
+    memcpy(c->x, c->b, (size_t)n * sizeof *c->x);
+    dae_saddle_solve(c->saddle, c->x, c->x + nv);
+    memcpy(c->r, c->b, (size_t)n * sizeof *c->r);
+    subtract_product(c, c->x, c->r);
+    dae_saddle_solve(c->saddle, c->r, c->r + nv);
+    for (int i = 0; i < n; i++) {
+        int part = i >= nv;
+        c->x[i] += c->r[i];
+        size[part] = fmax(size[part], fabs(c->x[i]));
+        if (!(fabs(c->r[i]) <= change[part])) change[part] = fabs(c->r[i]);
+    }
+    return change[0] <= SETTLES * size[0] && change[1] <= SETTLES * size[1];
+}
+
+/* 0: factored with pivots of its own; > 0: singular; < 0: out of memory. */
+static int factor_anew(mbs_acceleration_solver *c)
 {
     const mbs_mechanism *m = c->m;
-    if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
-    if (c->kept) return dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) != 0 || !factors_are_good(c);
-    if (c->anchored && !dae_saddle_stale(c->saddle) &&
-        dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) == 0 && factors_are_good(c))
-        return 0;
     int r = dae_saddle_anchor(c->saddle, m->blocks, c->G, NULL);
     if (!r) r = dae_saddle_factor(c->saddle, m->blocks, c->G, NULL);
     c->anchored = !r;
+    return r;
+}
+
+/* G, and 0: factored with the pivots that are there. Neighboring points share them: choosing them costs a hundred factorizations. */
+static int factor_again(mbs_acceleration_solver *c, const dae_mech_point *at)
+{
+    const mbs_mechanism *m = c->m;
+    if (m->nlambda) m->system.mech.constraint_sparse(at, NULL, c->G, m->system.mech.user);
+    if (!c->kept && (!c->anchored || dae_saddle_stale(c->saddle))) return 1;
+    return dae_saddle_factor(c->saddle, m->blocks, c->G, NULL) != 0;
+}
+
+/* 0: factored; > 0: the matrix is (nearly) singular; < 0: out of memory. */
+static int factor(mbs_acceleration_solver *c, const dae_mech_point *at)
+{
+    if (!factor_again(c, at) && factors_are_good(c)) return 0;
+    if (c->kept) return 1;
+    int r = factor_anew(c);
     return r ? r : !factors_are_good(c);
 }
 
-/* Solves K x = b with one correction; 0: done, > 0: the matrix is (nearly) singular, < 0: out of memory. */
+/* Solves K x = b with one correction, which mostly tells that the factors are good; 0: done, > 0: the matrix is (nearly) singular, < 0: out of
+ * memory. */
 static int solve_sparse(mbs_acceleration_solver *c, const dae_mech_point *at)
 {
-    const mbs_mechanism *m = c->m;
-    size_t n = (size_t)(m->nv + m->nlambda);
-    int r = factor(c, at);
-    if (r) return r;
-    memset(c->x, 0, n * sizeof *c->x);
-    for (int pass = 0; pass < 2; pass++) {
-        memcpy(c->r, c->b, n * sizeof *c->r);
-        subtract_product(c, c->x, c->r);
-        dae_saddle_solve(c->saddle, c->r, c->r + m->nv);
-        for (size_t i = 0; i < n; i++) c->x[i] += c->r[i];
+    int n = c->m->nv + c->m->nlambda, r = factor_again(c, at);
+    if (r || !correct(c)) {
+        if (r || !factors_are_good(c)) {
+            if (c->kept) return 1;
+            r = factor_anew(c);
+            if (r || !factors_are_good(c)) return r ? r : 1;
+        }
+        correct(c);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         if (!isfinite(c->x[i])) return 1;
     }
     return 0;

@@ -703,6 +703,71 @@ static void clocks_that_are_too_coarse_warn(void **state)
     }
 }
 
+/* Sensors and reactions, and energies, are solved for at every point: for no column they are not. */
+static int counted_columns, counted_energies;
+static dae_derived real;
+
+static int count_columns(const dae_problem *p, int count, const double *t, const double *y, const double *a,
+                         const double *lambda, double *value)
+{
+    counted_columns++;
+    return real.columns(p, count, t, y, a, lambda, value);
+}
+
+static int count_energies(const dae_problem *p, int count, const double *t, const double *y, dae_energy *out)
+{
+    counted_energies++;
+    return real.energy(p, count, t, y, out);
+}
+
+static void only_columns_that_are_written_are_evaluated(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open("models/slider_crank.json", NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    real = p->derived;
+    dae_run_options o = dae_run_options_default(p);
+    o.trajectory = DAE_TRAJECTORY_EQUIDISTANT;
+    o.points = 50;
+    dae_run_result *r = dae_run(p, &o, &err);
+    assert_non_null(r);
+    dae_table *whole = dae_run_table_drift(r, &err);
+    assert_non_null(whole);
+    p->derived.columns = count_columns;
+    p->derived.energy = count_energies;
+    const char *sensor = real.column[0], *both[] = {p->component[3], sensor};
+    char list[200];
+    for (int k = 0; k < 3; k++) {
+        snprintf(list, sizeof list, "%s%s%s", p->component[3], k ? "," : "",
+                 k == 1 ? sensor
+                 : k    ? "energy.total"
+                        : "");
+        counted_columns = counted_energies = 0;
+        dae_table *t = dae_run_table_of(r, list, 1, &err);
+        if (!t) fail_msg("%s", err.text);
+        assert_int_equal(counted_columns, k == 1);
+        assert_int_equal(counted_energies, k == 2);
+        assert_int_equal(t->ncol, k ? 3 : 2);
+        assert_int_equal(t->nrow, whole->nrow);
+        for (int c = 0; c < t->ncol; c++) {
+            int from = dae_table_find(whole, t->name[c]);
+            assert_true(from >= 0);
+            assert_string_equal(t->unit[c], whole->unit[from]);
+            assert_memory_equal(t->value + c * t->nrow, whole->value + from * whole->nrow,
+                                (size_t)t->nrow * sizeof *t->value);
+        }
+        if (k < 2) assert_string_equal(t->name[1 + k], both[k]);
+        dae_table_destroy(t);
+    }
+    assert_null(dae_run_table_of(r, "no such column", 0, &err));
+    assert_int_equal(err.status, DAE_ERR_INPUT);
+    p->derived = real;
+    dae_table_destroy(whole);
+    dae_run_destroy(r);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -723,6 +788,7 @@ int main(void)
         cmocka_unit_test(run_refuses_formulation_of_plain_system),
         cmocka_unit_test(json_reads_back_bit_for_bit),
         cmocka_unit_test(csv_has_names_units_and_exact_numbers),
+        cmocka_unit_test(only_columns_that_are_written_are_evaluated),
         cmocka_unit_test(report_has_the_layout_of_the_test_set),
         cmocka_unit_test(report_of_many_components_shows_the_worst),
         cmocka_unit_test(plot_of_a_mechanism_shows_what_moves),
