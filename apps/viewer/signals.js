@@ -21,7 +21,10 @@ const step = (range, count) => {
   return (m > 5 ? 10 : m > 2 ? 5 : m > 1 ? 2 : 1) * power;
 };
 
-const short = (x, by) => (Math.abs(x) < 1e-12 * by ? '0' : Math.abs(x) >= 1e4 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(1) : String(Number(x.toPrecision(4))));
+// m/s^2 as it is written.
+const written = (unit) => unit.replace(/\^(-?[0-9])/g, (_, n) => [...n].map((c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]).join(''));
+
+const short = (x, by) => (Math.abs(x) < 1e-12 * by ? '0' : Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(1) : String(Number(x.toPrecision(4))));
 
 export class SignalPlot {
   constructor(scene, onSeek) {
@@ -67,7 +70,7 @@ export class SignalPlot {
     this.ink = style.color;
     pen.scale(ratio, ratio);
     pen.font = '11px system-ui, sans-serif';
-    panels.forEach((p, i) => this.panel(pen, p, 118 * i, i === panels.length - 1));
+    this.spans = panels.map((p, i) => this.panel(pen, p, 118 * i, i === panels.length - 1));
     this.cursor(this.time ?? this.t[0]);
   }
 
@@ -105,7 +108,7 @@ export class SignalPlot {
       pen.lineWidth = 1.8;
       pen.setLineDash(DASH[Math.floor(i / 1) % DASH.length]);
       pen.beginPath(), pen.moveTo(at, top + 10), pen.lineTo(at + 22, top + 10), pen.stroke();
-      const text = `${name}${unit ? ` [${unit}]` : ''}`;
+      const text = `${name}${unit ? ` [${written(unit)}]` : ''}`;
       pen.fillText(text, at + 27, top + 10);
       at += 45 + pen.measureText(text).width;
       pen.beginPath();
@@ -118,6 +121,7 @@ export class SignalPlot {
       pen.stroke();
     });
     pen.setLineDash([]);
+    return [upper, bottom];
   }
 
   cursor(t) {
@@ -129,7 +133,7 @@ export class SignalPlot {
     pen.drawImage(this.layer, 0, 0);
     pen.strokeStyle = '#e5484d';
     pen.lineWidth = 1.5 * this.ratio;
-    pen.beginPath(), pen.moveTo(x, 0), pen.lineTo(x, this.canvas.height), pen.stroke();
+    for (const [upper, bottom] of this.spans) pen.beginPath(), pen.moveTo(x, (upper - 3) * this.ratio), pen.lineTo(x, (bottom + 3) * this.ratio), pen.stroke();
   }
 
   // The values at a time, in words.
@@ -137,7 +141,7 @@ export class SignalPlot {
     const [k, s] = locate(this.t, t);
     return this.chosen.map((i) => {
       const { name, unit, value } = this.signals[i], a = value[k], b = value[k + 1] ?? a;
-      return a === null ? `${name}: –` : `${name} = ${Number((a + s * (b - a)).toPrecision(5))}${unit ? ` ${unit}` : ''}`;
+      return a === null ? `${name}: –` : `${name} = ${Number((a + s * (b - a)).toPrecision(5))}${unit ? ` ${written(unit)}` : ''}`;
     });
   }
 }

@@ -337,7 +337,7 @@ export class Viewer {
   buildArrows() {
     const radius = this.size * 0.006, list = this.scene.arrows ?? [], sizes = { force: [], reaction: [] };
     const shaftGeometry = shaft(radius), headGeometry = head(radius), material = {};
-    for (const kind of Object.keys(ARROW)) material[kind] = this.material(kind, () => new MeshStandardMaterial({ color: ARROW[kind], roughness: 0.5 }));
+    for (const kind of Object.keys(ARROW)) material[kind] = this.material(kind, () => new MeshStandardMaterial({ color: ARROW[kind], roughness: 0.5, depthTest: !this.planar }));
     for (const a of list) a.value ??= this.columns(a.columns);
     for (const a of list) for (const v of a.value) if (v && Math.hypot(...v) > 0) sizes[a.kind].push(Math.hypot(...v));
     for (const kind of Object.keys(sizes)) sizes[kind] = sizes[kind].sort((a, b) => a - b)[Math.floor(0.9 * (sizes[kind].length - 1))] ?? 0;
@@ -345,6 +345,7 @@ export class Viewer {
       const group = new Group(), bar = new Mesh(shaftGeometry, material[a.kind]), tip = new Mesh(headGeometry, material[a.kind]);
       group.add(bar, tip);
       group.userData.name = bar.userData.name = tip.userData.name = a.name;
+      if (this.planar) bar.renderOrder = tip.renderOrder = 1; // over the plates, where the pin is
       group.visible = false;
       this.content.add(group);
       return { ...a, group, bar, tip, scale: sizes[a.kind] > 0 ? 0.16 * this.size / sizes[a.kind] : 0, radius };
@@ -369,7 +370,6 @@ export class Viewer {
       if (!a.group.visible) continue;
       this.pointAt(a, this.now, at);
       a.group.position.copy(at);
-      if (this.planar) a.group.position.z += 0.14 * this.size; // in front of the plates
       a.group.quaternion.setFromUnitVectors(Y, v.normalize());
       a.tip.scale.setScalar(Math.min(1, length / (14 * a.radius)));
       a.bar.scale.y = Math.max(length - 7 * a.radius * a.tip.scale.y, 1e-9);
