@@ -214,7 +214,7 @@ dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
                         dae_write_fn *write, void *user)
 {
     sink s = {write, user, 0};
-    int panels = 0, drawn = 0, color = 1;
+    int panels = 0, drawn = 0;
     for (int k = 0; k < r->nexperiment; k++) panels += experiment[k]->ncolumn;
     if (!panels) return DAE_ERR_INPUT;
     if (panels > 6) panels = 6;
@@ -227,8 +227,10 @@ dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
     else say(&s, "18cm,%dcm", (EDGE + PANEL * panels + 49) / 50);
     say(&s, " enhanced font \"sans,%d\"\n", big ? 13 : 9);
     say(&s,
-        "set multiplot layout %d,2 columnsfirst downwards\nset key tmargin right horizontal samplen 2\nset "
-        "grid\n",
+        "set multiplot layout %d,2 columnsfirst downwards\nset key at graph 1,1.03 right bottom horizontal "
+        "samplen 2\n"
+        "set border 3 linecolor rgb \"#404040\"\nset tics nomirror out textcolor rgb \"#202020\"\n"
+        "set grid xtics ytics linetype 1 linecolor rgb \"#e4e4e4\" linewidth 1\n",
         panels);
     for (int pass = 0; pass < 2; pass++) {
         drawn = 0;
@@ -244,27 +246,28 @@ dae_status dae_fit_plot(const dae_fit_result *r, const dae_problem *p,
                 const char *unit = pass ? NULL : dae_fit_unit(p, e->column[c]),
                            *time = drawn == panels - 1 ? p->time_unit : NULL;
                 if (unit && unit[0]) {
-                    say(&s, ".\" in \".");
+                    say(&s, ".\" [\".");
                     quote(&s, unit);
+                    say(&s, ".\"]\"");
                 }
                 say(&s, ".\"%s\" noenhanced\nset xlabel \"%s\"", pass ? ": residuals, weighted" : "",
                     drawn == panels - 1 ? "t" : "");
                 if (time && time[0]) {
-                    say(&s, ".\" in \".");
+                    say(&s, ".\" [\".");
                     quote(&s, time);
+                    say(&s, ".\"]\"");
                 }
                 say(&s, " noenhanced\n");
                 if (!pass) {
                     say(&s,
                         "plot '-' using 1:2 with points pt 7 ps 0.6 lc rgb '#888888' title 'data', '-' using "
-                        "1:2 with lines lw 2 lc %d title 'fit'\n",
-                        color);
+                        "1:2 with lines lw 2 lc rgb '#0072b2' title 'fit'\n");
                     block(&s, e, e->value, NULL, c);
                     if (r->ncurve) curve(&s, r, k, c);
                     else block(&s, e, r->model[k], NULL, c);
                 } else {
-                    say(&s, "plot '-' using 1:2 with impulses lc %d notitle, 0 lc rgb '#888888' notitle\n",
-                        color);
+                    say(&s, "plot '-' using 1:2 with impulses lc rgb '#0072b2' notitle, 0 lc rgb '#888888' "
+                            "notitle\n");
                     block(&s, e, r->residual[k], NULL, c);
                 }
             }

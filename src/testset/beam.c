@@ -248,6 +248,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     dae_problem_names(p, n, n, "z%d'");
     dae_problem_units(p, 0, n, "rad");
     dae_problem_units(p, n, n, "rad/s");
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 4;
     return DAE_OK;

@@ -125,6 +125,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->reference_source = "closed solution";
     p->component = names;
     p->unit = units;
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 2;
     return DAE_OK;

@@ -374,6 +374,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->component = spatial ? spatial_names : names;
     if (spatial) p->scored = spatial_scored;
     else p->unit = units;
+    p->time_unit = "s";
     p->plot = spatial ? spatial_plot : planar_plot;
     p->nplot = 3;
     if (!spatial)

@@ -199,6 +199,7 @@ static void set_names(dae_problem *p, int N)
     }
     event[0] = name[2 * np - 1]; /* [MEXX] section 5.4 */
     p->component = name;
+    p->time_unit = "s";
     dae_problem_watch(p, event);
 }
 

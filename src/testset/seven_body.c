@@ -324,6 +324,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     p->component = names;
     dae_problem_units(p, 0, 7, "rad");
     dae_problem_units(p, 7, 7, "rad/s");
+    p->time_unit = "s";
     p->plot = plot;
     p->nplot = 4;
     dae_problem_watch(p, event);

@@ -303,7 +303,11 @@ static void every_problem_is_complete(void **state)
         if (p->reference) assert_true(p->reference_digits > 0 && p->reference_source);
         for (int k = 0; k < p->nplot; k++) assert_in_range(p->plot[k], 0, n - 1);
         for (int k = 0; p->component && k < n; k++) assert_true(p->component[k] && p->component[k][0]);
-        for (int k = 0; p->unit && k < n; k++) assert_non_null(p->unit[k]);
+        for (int k = 0; p->unit && k < n; k++) {
+            assert_non_null(p->unit[k]);
+            if (strstr(p->unit[k], "/s"))
+                assert_true(p->time_unit && strchr(p->time_unit, 's')); /* of time, too */
+        }
         const dae_parameter *par = info->parameter;
         for (int k = 0; par && par[k].name; k++) {
             assert_true(par[k].help && p->parameter[k] == par[k].value);
