@@ -88,6 +88,16 @@ static dae_status of_events(dae_sensitivity *s, dae_run_result *r, int np, dae_a
     return DAE_OK;
 }
 
+/* Up to where the second run goes. It finds an event that ends the run where the first did up to rounding: perhaps a little later. */
+static double last_time(const dae_sensitivity *s, const dae_run_result *r)
+{
+    int count;
+    double end = r->last.t + BESIDE * (r->t_end - r->t0);
+    dae_sensitivity_events(s, NULL, &count);
+    if (r->status != DAE_EVENT || count >= r->nevent) return r->last.t;
+    return (r->t_end - end) * (r->t_end - r->t0) < 0 ? r->t_end : end;
+}
+
 dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_arena *arena, dae_error *err)
 {
     dae_sensitivity_options s = {
@@ -105,8 +115,9 @@ dae_status dae_run_sensitivity(dae_run_result *r, const dae_run_options *o, dae_
     if (!x) return err->status < 0 ? err->status : DAE_ERR_INTERNAL;
     dae_status status = dae_sensitivity_start(x, err);
     if (status >= 0) status = along(x, r, points, derived, err);
-    if (status == DAE_OK && (r->last.t - dae_sensitivity_time(x)) * (r->t_end - r->t0) > 0)
-        status = dae_sensitivity_advance(x, r->last.t, err);
+    double to = last_time(x, r);
+    if (status == DAE_OK && (to - dae_sensitivity_time(x)) * (r->t_end - r->t0) > 0)
+        status = dae_sensitivity_advance(x, to, err);
     if (status == DAE_CANCELLED) {
         r->nsensitivity = 0;
     } else if (status >= 0) {

@@ -21,7 +21,7 @@ enum { DAE_REFINE_MAX = 13 };
 /* What survives a checkpoint; zero: nothing there. In the arena of the method. */
 typedef struct dae_refine_state {
     double t, h; /* the step */
-    int done;    /* 1: U is there, -1: it was tried in vain */
+    int done;    /* 1: U is there, -1: it was tried in vain, or is not needed */
 } dae_refine_state;
 
 typedef struct dae_refine {
@@ -48,6 +48,8 @@ typedef struct dae_refine_step {
     const double *y1;                               /* where it ended; begin and size are those of the run */
     void (*guess)(void *self, double t, double *y); /* the method's own polynomial */
     void (*filter)(void *self, double *x);          /* NULL: 1 */
+    /* the same with y', NULL: not asked. Explicit methods: where it solves y' = f well enough there is nothing to refine */
+    void (*slope)(void *self, double t, double *y, double *yp);
     void *self;
 } dae_refine_step;
 

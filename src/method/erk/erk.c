@@ -34,21 +34,29 @@
 #define ROUGH 100
 #define ROUGH_MIN 0.1 /* ours: smallest ratio of two steps at a jump */
 
+#define DOP853_TOP 7 /* degree of its dense output */
+#define VERN9_TOP 9
 #define BEGIN 1e-10 /* ours: of a step: so near to its begin the solution is straight, up to rounding */
 
 /* ---- Life -------------------------------------------------------------------------------------- */
 
+static void row_fill(dae_erk *m, int i, const double *a, int most)
+{
+    dae_erk_row *row = &m->row[i];
+    row->count = 0;
+    for (int j = 0; j < most; j++) {
+        if (a[j] == 0) continue;
+        row->a[row->count] = a[j];
+        row->k[row->count++] = m->k[j];
+    }
+}
+
+/* Those of the stages, then those of dense output. */
 static void rows_fill(dae_erk *m)
 {
     const dae_erk_table *tab = m->table;
-    for (int i = 0; i < tab->total; i++) {
-        dae_erk_row *row = &m->row[i];
-        for (int j = 0; j < i; j++) {
-            if (tab->a[i][j] == 0) continue;
-            row->a[row->count] = tab->a[i][j];
-            row->k[row->count++] = m->k[j];
-        }
-    }
+    for (int i = 0; i < tab->total; i++) row_fill(m, i, tab->a[i], i);
+    for (int j = 0; j < tab->dense; j++) row_fill(m, tab->total + j, tab->d[j], tab->total);
 }
 
 void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *option, dae_error *err)
@@ -69,7 +77,8 @@ void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *optio
     for (int j = 0; j < table->total + table->spare; j++) m->k[j] = dae_arena_reals(ivp->arena, n);
     for (int j = 0; j < 4 + table->dense; j++) m->r[j] = dae_arena_reals(ivp->arena, n);
     if (table->refine) dae_refine_create(&m->refine, ivp, table->refine);
-    m->row = calloc((size_t)table->total, sizeof *m->row);
+    m->zero = dae_arena_reals(ivp->arena, n);
+    m->row = malloc((size_t)(table->total + table->dense) * sizeof *m->row);
     if (dae_arena_failed(ivp->arena) || !m->row) goto fail;
     rows_fill(m);
     ivp->y = m->y;
@@ -418,39 +427,48 @@ static void prepare(dae_erk *m)
     }
     int failed = tab->dense > 0 && extra_stages(m);
     for (int j = 0; j < tab->dense; j++) {
-        dae_zero(m->n, r[4 + j]);
-        for (int i = 0; i < tab->total && !failed; i++) {
-            if (tab->d[j][i] != 0) dae_axpy(m->n, h * tab->d[j][i], m->k[i], r[4 + j]);
-        }
+        if (failed) dae_zero(m->n, r[4 + j]);
+        else combine(m->n, m->zero, h, &m->row[tab->total + j], r[4 + j]);
     }
     m->s->dense = 1;
+}
+
+/* r_0 + x (r_1 + (1-x) (r_2 + x (r_3 + ..))) with `top` the last, and q times its derivative unless yp is NULL. */
+DAE_KERNEL_BODY void nested(const int top, int n, double *const *r, double x, double q, double *restrict y,
+                            double *restrict yp)
+{
+    for (int i = 0; i < n; i++) {
+        double p = r[top][i], dp = 0;
+        for (int j = top - 1; j >= 0; j--) {
+            double f = j % 2 ? 1 - x : x, df = j % 2 ? -1 : 1;
+            if (yp) dp = f * dp + df * p;
+            p = r[j][i] + f * p;
+        }
+        y[i] = p;
+        if (yp) yp[i] = dp * q;
+    }
 }
 
 /* The polynomial that the method has. */
 static void own_polynomial(dae_erk *m, double t, double *y, double *yp)
 {
-    int n = m->n;
     if (!m->s->dense) prepare(m);
-    double theta = (t - m->s->t_old) / m->s->h;
-    int top = 3 + m->table->dense;
-    if (yp) dae_zero(n, yp);
-    dae_copy(n, m->r[top], y);
-    for (int j = top - 1; j >= 0; j--) {
-        double x = j % 2 ? 1 - theta : theta, dx = j % 2 ? -1 : 1;
-        const double *r = m->r[j];
-        if (yp) {
-            for (int i = 0; i < n; i++) yp[i] = x * yp[i] + dx * y[i];
-        }
-        for (int i = 0; i < n; i++) y[i] = r[i] + x * y[i];
-    }
-    if (yp) {
-        for (int i = 0; i < n; i++) yp[i] /= m->s->h;
-    }
+    double x = (t - m->s->t_old) / m->s->h, q = 1 / m->s->h;
+    int top = 3 + m->table->dense, n = m->n;
+    if (top == DOP853_TOP && yp) nested(DOP853_TOP, n, m->r, x, q, y, yp);
+    else if (top == DOP853_TOP) nested(DOP853_TOP, n, m->r, x, q, y, NULL);
+    else if (top == VERN9_TOP && yp) nested(VERN9_TOP, n, m->r, x, q, y, yp);
+    else nested(top, n, m->r, x, q, y, yp);
 }
 
 static void guess(void *self, double t, double *y)
 {
     own_polynomial(self, t, y, NULL);
+}
+
+static void slope(void *self, double t, double *y, double *yp)
+{
+    own_polynomial(self, t, y, yp);
 }
 
 void dae_erk_interpolate(void *self, double t, double *y, double *yp)
@@ -469,7 +487,7 @@ void dae_erk_interpolate(void *self, double t, double *y, double *yp)
         if (yp) dae_copy(n, m->k[0], yp);
         return;
     }
-    dae_refine_step s = {.k = m->table->refine, .y1 = m->y1, .guess = guess, .self = m};
+    dae_refine_step s = {.k = m->table->refine, .y1 = m->y1, .guess = guess, .slope = slope, .self = m};
     int fine = s.k && m->ivp->opt->fixed_step <= 0;
     if (!fine || !dae_refine_interpolate(&m->refine, &s, t, y, yp)) own_polynomial(m, t, y, yp);
 }

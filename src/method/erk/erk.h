@@ -80,9 +80,10 @@ struct dae_erk {
     double *y1;    /* n: where it ended, before any change of y */
     double *stage; /* n: argument of a stage */
     double *w;     /* 2 n: weighted errors */
+    double *zero;  /* n */
     double *k[DAE_ERK_WIDTH + 1]; /* n each: derivatives */
     double *r[4 + DAE_ERK_WIDTH]; /* n each: dense output */
-    dae_erk_row *row;             /* total: of a */
+    dae_erk_row *row;             /* total: of a, dense: of d */
     dae_refine refine;
 };
 
