@@ -54,6 +54,7 @@
 #define LARGEST_FULL 400 /* unknowns up to which `matrix = auto` takes K and C from the start, dense */
 #define LARGEST 3000     /* velocities up to which it looks where K and C have entries */
 #define DENSE 0.2        /* part of the matrix: with more entries they are not used */
+#define MOST_BENT 2      /* slopes of velocities in the dense output, in units of those of a parabola; ours */
 #define SHORT 0.1        /* a step that is shorter than this part of the last one tells no new jerk */
 
 typedef struct alpha_options {
@@ -92,13 +93,15 @@ typedef struct alpha {
     dae_dense_lu external; /* I - h/2 dd/du */
 
     alpha_state *s;
-    double t1;         /* end of the present attempt */
-    double *y0, *y1;   /* ny: the ends of the step */
-    double *k0, *k1;   /* ny: derivatives there: T v, w, d */
-    double *l0, *l1;   /* nl: multipliers there */
-    double *a;         /* nv: a_n, shifted for h_taken */
-    double *j;         /* nv: jerk */
-    double *a0, *a1;   /* nv: of the present attempt */
+    double t1;       /* end of the present attempt */
+    double *y0, *y1; /* ny: the ends of the step */
+    double *k0, *k1; /* ny: derivatives there: T v, w, d */
+    double *l0, *l1; /* nl: multipliers there */
+    double *a;       /* nv: a_n, shifted for h_taken */
+    double *j;       /* nv: jerk */
+    double *a0, *a1; /* nv: of the present attempt */
+    double *rate,
+        *bend; /* nv: (v1 - v0)/h of the last step, and how its velocities bend: the middle of the parabola through three ends */
     double *slope_old; /* nu: (d_n - d_(n-1))/h */
     double *psi;       /* nv */
     double *f;         /* nv: force at the iterate that the matrix is made for */
@@ -145,7 +148,7 @@ static void take_arrays(alpha *s, dae_arena *arena)
 {
     size_t ny = (size_t)s->ny, nl = (size_t)s->nl, nv = (size_t)s->nv, nu = (size_t)s->nu, np = (size_t)s->np;
     double **state[] = {&s->y0, &s->y1, &s->k0, &s->k1, &s->point, &s->z, &s->weight};
-    double **velocity[] = {&s->a, &s->j, &s->a0, &s->a1, &s->psi, &s->f};
+    double **velocity[] = {&s->a, &s->j, &s->a0, &s->a1, &s->psi, &s->f, &s->rate, &s->bend};
     double **both[] = {&s->rhs, &s->r, &s->r2};
     s->s = dae_arena_take(arena, 1, sizeof *s->s);
     for (size_t i = 0; i < sizeof state / sizeof *state; i++) *state[i] = dae_arena_reals(arena, ny);
@@ -916,6 +919,12 @@ static void remember(alpha *s, double h)
 {
     alpha_state *st = s->s;
     int u = s->np + s->nv;
+    const double *v0 = s->y0 + s->np, *v1 = s->y1 + s->np;
+    for (int i = 0; i < s->nv; i++) {
+        double rate = (v1[i] - v0[i]) / h;
+        s->bend[i] = st->h_taken != 0 ? h * h * (rate - s->rate[i]) / (h + st->h_taken) : 0;
+        s->rate[i] = rate;
+    }
     for (int i = 0; i < s->nu; i++) s->slope_old[i] = (s->k1[u + i] - s->k0[u + i]) / h;
     st->external_old = 1;
     if (fabs(h) >= SHORT * fabs(st->h_taken)) {
@@ -993,7 +1002,9 @@ static dae_status step(void *self)
 
 /* ---- Dense output, accelerations and multipliers -------------------------------------------------- */
 
-/* The cubic through both ends with their slopes. */
+/* The cubic through both ends with their slopes k0, k1. Accelerations follow what decays fast at once: an error e of a velocity that decays with the
+ * rate L is L e in its slope, and would be h L e/8 between the ends. So no velocity bends there more than twice as much as the parabola through
+ * its last three values; in a first step they are straight lines. */
 static void interpolate(void *self, double t, double *y, double *yp)
 {
     alpha *s = self;
@@ -1004,9 +1015,13 @@ static void interpolate(void *self, double t, double *y, double *yp)
         return;
     }
     for (int i = 0; i < s->ny; i++) {
-        double k0 = h * s->k0[i], k1 = h * s->k1[i], d = s->y1[i] - s->y0[i];
-        y[i] = s->y0[i] + x * x * (3 - 2 * x) * d + x * z * (z * k0 - x * k1);
-        if (yp) yp[i] = (6 * x * z * d + z * (1 - 3 * x) * k0 + x * (3 * x - 2) * k1) / h;
+        int velocity = i >= s->np && i < s->np + s->nv;
+        double most = velocity ? MOST_BENT * fabs(s->bend[i - s->np]) : INFINITY;
+        double d = s->y1[i] - s->y0[i], b0 = h * s->k0[i] - d, b1 = h * s->k1[i] - d;
+        b0 = fmax(fmin(b0, most), -most);
+        b1 = fmax(fmin(b1, most), -most);
+        y[i] = s->y0[i] + x * d + x * z * (z * b0 - x * b1);
+        if (yp) yp[i] = (d + z * (1 - 3 * x) * b0 + x * (3 * x - 2) * b1) / h;
     }
 }
 
