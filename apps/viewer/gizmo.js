@@ -10,10 +10,6 @@ function label(text, color) {
   pen.font = 'bold 44px sans-serif';
   pen.textAlign = 'center';
   pen.textBaseline = 'middle';
-  pen.strokeStyle = '#ffffffb0'; // a rim: what lies behind may have the same color
-  pen.lineWidth = 5;
-  pen.lineJoin = 'round';
-  pen.strokeText(text, size / 2, size / 2);
   pen.fillStyle = color;
   pen.fillText(text, size / 2, size / 2);
   const map = new CanvasTexture(canvas);
