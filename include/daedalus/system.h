@@ -231,6 +231,21 @@ typedef struct dae_switches {
     void *user;
 } dae_switches;
 
+/* ---- Poles ------------------------------------------------------------------------------------ */
+
+/* What f is divided by, quantities q_i(t, y). A step inside which one of them becomes zero, so that f is unbounded there, has jumped
+ * over a pole: errors are small on both sides, and the solution is another one. The driver repeats such a step, of any method, with
+ * a quarter of its length and says so in the log; evaluations beyond a pole are refused to methods without an iteration. A run
+ * that cannot go on ends with DAE_ERR_UNDEFINED or DAE_ERR_STEP_TOO_SMALL. Where f is bounded at the zero, as sin(x)/x is, nothing
+ * happens. ODEs and DAEs. */
+typedef struct dae_poles {
+    int count;
+    int (*values)(double t, const double *y, double *q,
+                  void *user);              /* 0, or not 0: they cannot be evaluated */
+    const char *(*name)(int i, void *user); /* of q_i, in words for messages; NULL: numbers */
+    void *user;
+} dae_poles;
+
 /* ---- The system ------------------------------------------------------------------------------ */
 
 typedef struct dae_structure {
@@ -251,6 +266,7 @@ typedef struct dae_system {
     };
     dae_structure structure;
     dae_switches switches; /* count 0: smooth everywhere, or nothing is known */
+    dae_poles poles;       /* count 0: it has none, or nothing is known */
 } dae_system;
 
 DAE_API int dae_system_size(const dae_system *sys);  /* length of y */

@@ -181,6 +181,8 @@ dae_status dae_system_check(const dae_system *sys, dae_error *err)
             err, DAE_ERR_INPUT, NAN,
             "Jacobian pattern: diagonal storage is for mass matrices; use banded with bandwidths 0, 0");
     }
+    if (sys->poles.count < 0 || (sys->poles.count > 0 && !sys->poles.values))
+        return dae_fail(err, DAE_ERR_INPUT, NAN, "%d poles without their function", sys->poles.count);
     dae_status s = check_pattern(&sys->structure.jacobian, n, "Jacobian pattern", err);
     if (!s && sys->kind == DAE_KIND_DAE && sys->dae.mass_fn)
         s = check_pattern(&sys->dae.mass.pattern, n, "mass matrix", err);

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/vector.h"
 #include "equations/branches.h"
+#include "equations/denominators.h"
 #include "equations/work.h"
 #include "language/program.h"
 
@@ -29,8 +30,11 @@ struct dae_flow {
     part f, jacobian, time;
     part literal, frozen; /* what decides on the sides, as written and with the other sides frozen */
     dae_branches *branches;
-    int *side;            /* of the present run */
-    const char **name;    /* of switches */
+    int *side;         /* of the present run */
+    const char **name; /* of switches */
+    part pole;         /* what f is divided by, as written */
+    int npole;
+    const char **pole_name;
     int *colptr, *rowind; /* of the sparse Jacobian */
     int *place;           /* where entry k stands in the values of the Jacobian */
     int *entry;           /* nodes of the entries */
@@ -159,9 +163,36 @@ static int *inputs(dae_flow *f, dae_model *m, const int *leaf)
     return input;
 }
 
+/* Texts of nodes, malloc'ed, as far as there was memory for them. */
+static int make_names(dae_model *m, int count, const int *node, const char **name)
+{
+    for (int i = 0; i < count; i++) {
+        char text[80];
+        dae_model_node_text(m, node[i], text, sizeof text);
+        char *copy = malloc(strlen(text) + 1);
+        if (!copy) return 0;
+        name[i] = strcpy(copy, text);
+    }
+    return 1;
+}
+
+static void free_names(int count, const char **name)
+{
+    for (int i = 0; name && i < count; i++) free((char *)name[i]);
+    free(name);
+}
+
+/* node: f->npole of them. */
+static int make_poles(dae_flow *f, dae_model *m, const int *input, const int *node, int *lost)
+{
+    f->pole_name = calloc((size_t)f->npole + 1, sizeof *f->pole_name);
+    return f->pole_name && make_names(m, f->npole, node, f->pole_name) &&
+           (!f->npole || make_part(f, &f->pole, m, input, f->npole, node, NULL, lost));
+}
+
 static int make_switches(dae_flow *f, dae_model *m, const int *input, int *lost)
 {
-    int count = f->branches->count, good = 1;
+    int count = f->branches->count, good;
     int *node = malloc(((size_t)count + 1) * sizeof *node);
     f->side = malloc(((size_t)count + 1) * sizeof *f->side);
     f->name = calloc((size_t)count + 1, sizeof *f->name);
@@ -169,14 +200,11 @@ static int make_switches(dae_flow *f, dae_model *m, const int *input, int *lost)
         free(node);
         return 0;
     }
-    for (int i = 0; i < count && good; i++) {
-        char text[80], *copy;
+    for (int i = 0; i < count; i++) node[i] = f->branches->branch[i].node;
+    good = make_names(m, count, node, f->name);
+    for (int i = 0; i < count; i++) {
         f->side[i] = DAE_SIDE_FREE;
         node[i] = f->branches->branch[i].literal;
-        dae_model_node_text(m, f->branches->branch[i].node, text, sizeof text);
-        copy = malloc(strlen(text) + 1);
-        if (copy) f->name[i] = strcpy(copy, text);
-        good = copy != NULL;
     }
     good = good && make_part(f, &f->literal, m, input, count, node, NULL, lost);
     for (int i = 0; i < count; i++) node[i] = f->branches->branch[i].frozen;
@@ -215,16 +243,19 @@ static int make_derivatives(dae_flow *f, dae_model *m, const int *input, const i
 dae_flow *dae_flow_create(dae_model *m, int n, const int *leaf, int *rate, int *missing)
 {
     dae_flow *f = calloc(1, sizeof *f);
-    int *input = NULL, lost = -1, good = 0;
+    int *input = NULL, *pole = NULL, lost = -1, good = 0;
     if (f) {
         f->n = n;
         f->nparameter = m->nparameter;
         f->parameter = malloc(((size_t)m->nparameter + 1) * sizeof *f->parameter);
-        f->branches = dae_branches_find(m, n, rate);
+        f->npole = dae_denominators_find(m, n, rate, &pole); /* before the rates are rewritten */
+        f->branches = f->npole >= 0 ? dae_branches_find(m, n, rate) : NULL;
         input = f->parameter && f->branches ? inputs(f, m, leaf) : NULL;
         good = input && make_part(f, &f->f, m, input, n, rate, NULL, &lost) &&
-               make_derivatives(f, m, input, leaf, rate, &lost) && make_switches(f, m, input, &lost);
+               make_derivatives(f, m, input, leaf, rate, &lost) && make_switches(f, m, input, &lost) &&
+               make_poles(f, m, input, pole, &lost);
     }
+    free(pole);
     free(input);
     if (missing) *missing = lost;
     if (good) return f;
@@ -235,14 +266,14 @@ dae_flow *dae_flow_create(dae_model *m, int n, const int *leaf, int *rate, int *
 void dae_flow_destroy(dae_flow *f)
 {
     if (!f) return;
-    part *p[] = {&f->f, &f->jacobian, &f->time, &f->literal, &f->frozen};
-    for (int k = 0; k < 5; k++) {
+    part *p[] = {&f->f, &f->jacobian, &f->time, &f->literal, &f->frozen, &f->pole};
+    for (int k = 0; k < 6; k++) {
         dae_work_destroy(p[k]->work);
         dae_program_destroy(p[k]->program);
         free(p[k]->shared);
     }
-    for (int i = 0; f->name && i < f->branches->count; i++) free((char *)f->name[i]);
-    free(f->name);
+    free_names(f->branches ? f->branches->count : 0, f->name);
+    free_names(f->npole, f->pole_name);
     free(f->side);
     dae_branches_destroy(f->branches);
     free(f->parameter);
@@ -445,6 +476,29 @@ dae_switches dae_flow_switches(dae_flow *f)
                           .bind = bind,
                           .release = release,
                           .user = f};
+}
+
+/* Without sides: as written. */
+static int pole_values(double t, const double *y, double *q, void *user)
+{
+    const dae_flow *f = user;
+    int slot;
+    if (f->pole.shared && dae_program_evaluate(f->pole.program, f->pole.shared, t, y, q)) return 0;
+    double *work = fill(f, &f->pole, t, y, &slot);
+    if (!work) return -1;
+    dae_program_run(f->pole.program, work, q);
+    dae_work_return(f->pole.work, slot);
+    return 0;
+}
+
+static const char *pole_name(int i, void *user)
+{
+    return ((const dae_flow *)user)->pole_name[i];
+}
+
+dae_poles dae_flow_poles(dae_flow *f)
+{
+    return (dae_poles){.count = f->npole, .values = pole_values, .name = pole_name, .user = f};
 }
 
 dae_pattern dae_flow_pattern(const dae_flow *f)

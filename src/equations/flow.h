@@ -30,6 +30,8 @@ int dae_flow_margins(const dae_flow *f, const int *side, double t, const double 
 dae_pattern dae_flow_pattern(const dae_flow *f);
 /* Where f is not smooth; count 0: nowhere. Gives each run a copy of the flow with sides of its own. */
 dae_switches dae_flow_switches(dae_flow *f);
+/* What f is divided by. */
+dae_poles dae_flow_poles(dae_flow *f);
 /* What it consists of, for those who write it down. Inputs of all programs: t, parameters, y, sides of switches. */
 typedef struct dae_flow_parts {
     const struct dae_program *f, *jacobian, *time, *literal, *frozen;

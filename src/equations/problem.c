@@ -364,6 +364,7 @@ static void set_system(dae_problem *p, const dae_equation_object *o)
     }
     if (o->flow) p->system.structure.jacobian = dae_flow_pattern(o->flow);
     if (o->flow) p->system.switches = dae_flow_switches(o->flow);
+    if (o->flow) p->system.poles = dae_flow_poles(o->flow);
     if (!o->system) return;
     int *index = dae_problem_ints(p, s->n + 1), highest = 1;
     for (int i = 0; index && i < s->n; i++) {

@@ -2,6 +2,7 @@
 #include "core/vector.h"
 #include "method/driver.h"
 #include "method/matrix_free.h"
+#include "method/poles.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -161,6 +162,7 @@ static dae_status take_checkpoint(dae_integrator *it, const void *buffer, const 
     it->ivp.direction = s->t_end >= s->t0 ? 1 : -1;
     dae_driver_watch_stiffness(it);
     dae_driver_switches_loaded(it);
+    dae_poles_forget(it);
     int bad = it->method->load ? it->method->load(it->self, in + records + h->arena, h->outside) : 0;
     if (bad) {
         it->started = 0;

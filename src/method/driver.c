@@ -9,6 +9,7 @@
 #include "method/mechanics.h"
 #include "method/moving_mass.h"
 #include "method/nonnegative.h"
+#include "method/poles.h"
 
 #include "core/geometry.h"
 #include "core/matrix.h"
@@ -251,7 +252,7 @@ dae_integrator *dae_integrator_create(const dae_system *sys, const dae_options *
         sys = &seen;
     }
     if (copy_description(it, sys, opt, err) || dae_driver_switches_create(it, err) ||
-        dae_nonnegative_create(it, opt, err))
+        dae_nonnegative_create(it, opt, err) || dae_poles_create(it, err))
         goto fail;
     if (!it->automatic) {
         it->method = dae_method_lookup(opt, opt->method);
@@ -435,6 +436,7 @@ dae_status dae_driver_restart(dae_integrator *it, double h, dae_error *err)
 dae_status dae_driver_restart_only(dae_integrator *it, double h, dae_error *err)
 {
     double t = it->s->now;
+    dae_poles_forget(it);
     h = first_step(it, h);
     dae_stats *st = &it->s->stats;
     long counted = st->f;
@@ -896,6 +898,15 @@ static dae_status step_to_switch(dae_integrator *it, int *stiff, dae_error *err)
         dae_status r = one_step(it, stiff, err);
         s->switch_t = NAN;
         if (!r && it->sw) r = dae_driver_switches_look(it, err);
+        int pole = !r && it->poles && isnan(s->switch_t) ? dae_poles_passed(it) : -1;
+        if (pole >= 0) {
+            double h;
+            r = dae_poles_repeat(it, pole, &h, err);
+            if (!r) r = dae_driver_derivative(it, s->now, 0, err);
+            if (!r) r = dae_driver_restart(it, h, err);
+            if (r) return r;
+            continue;
+        }
         if (r || isnan(s->switch_t)) return r;
         double used = s->switch_t - s->now, step = ivp->t - s->now;
         if (it->method->info.multistep || it->method->block || it->opt.fixed_step > 0 ||

@@ -1,5 +1,5 @@
 /* Private parts of the driver: driver.c runs methods, output.c writes points, events.c finds roots,
- * switches.c borders between smooth parts, choose.c is "auto", checkpoint.c saves and loads, fingerprint.c says what a run is
+ * switches.c borders between smooth parts, poles.c steps over poles, choose.c is "auto", checkpoint.c saves and loads, fingerprint.c says what a run is
  * made of. */
 #ifndef DAE_METHOD_DRIVER_H
 #define DAE_METHOD_DRIVER_H
@@ -72,6 +72,7 @@ struct dae_integrator {
     double loose; /* > 0: roots are located to this only */
 
     struct dae_driver_switches *sw;      /* switches.c; NULL: the system has none */
+    struct dae_pole_watch *poles;        /* poles.c; NULL: the system has none */
     double begin;                        /* t0 of the run */
     struct dae_nonnegative *nonnegative; /* nonnegative.c; NULL: any sign is allowed */
     struct dae_moving_mass *moving_mass; /* M(t,y), as which sys is seen; NULL: there is none */

@@ -393,6 +393,38 @@ static void references_of_some_variables_score_these(void **state)
     dae_problem_destroy(p);
 }
 
+/* What is divided by is known: Ks + S, not what keeps its sign, is constant or stands in a power of even order. */
+static void poles_are_not_jumped_over(void **state)
+{
+    (void)state;
+    dae_problem *p = open_text("param mu = 0.8, Ks = 0.2, D = 0.4\n"
+                               "var S = 5, X = 0.1\n"
+                               "let growth = mu*S/(Ks + S)*(1 + S^2)/(S^2 + 1)/exp(S)*exp(S)/Ks*Ks\n"
+                               "S' = D*(5 - S) - 2*growth*X\n"
+                               "X' = (growth - D)*X + 0/(1 + X^2) + 1e-9/(S + 7)^2\n"
+                               "solve t = 0 .. 48\n");
+    const dae_poles *poles = &p->system.poles;
+    assert_int_equal(poles->count, 1);
+    assert_string_equal(poles->name(0, poles->user), "Ks + S");
+    double q;
+    assert_int_equal(poles->values(0, (double[]){0.3, 7}, &q, poles->user), 0);
+    assert_near(q, 0.5, 1e-15);
+    static const char *const methods[] = {"dop853", "dopri5", "rodas4p2", "auto"};
+    for (int k = 0; k < 12; k++) {
+        dae_run_options o = dae_run_options_default(p);
+        dae_error err;
+        o.options.method = methods[k / 3];
+        o.options.rtol = o.options.atol = pow(10, -1.5 - 0.5 * (k % 3));
+        dae_run_result *r = dae_run(p, &o, &err);
+        assert_non_null(r);
+        assert_int_equal(r->status, DAE_OK);
+        if (!(fabs(r->last.y[0] - 0.2) < 0.2 && fabs(r->last.y[1] - 2.4) < 0.2))
+            fail_msg("%s at %g: %g %g", o.options.method, o.options.rtol, r->last.y[0], r->last.y[1]);
+        dae_run_destroy(r);
+    }
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(references_of_some_variables_score_these),
@@ -410,6 +442,7 @@ int main(void)
                                        cmocka_unit_test(switches_are_located),
                                        cmocka_unit_test(choppers_follow_their_duty),
                                        cmocka_unit_test(whole_numbers_switch),
+                                       cmocka_unit_test(poles_are_not_jumped_over),
                                        cmocka_unit_test(corners_of_tables_are_located)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
