@@ -214,10 +214,31 @@ static void a_let_is_drawn(void **state)
     }
 }
 
+/* Behind steps in which the diode does not conduct, and the iteration ends at once, one increment of 1e5 tolerances was believed to be the last
+ * by radau: the diode stood at 4 V, and nothing went on from there (1e-3, 1e-6, 1e-7). */
+static void a_diode_conducts_at_every_tolerance(void **state)
+{
+    (void)state;
+    dae_problem *p = open_example("rectifier");
+    for (int k = 0; k < 2 * 15; k++) {
+        dae_run_options o = dae_run_options_default(p);
+        dae_error err;
+        o.options.method = k % 2 ? "radau5" : "radau";
+        o.options.rtol = o.options.atol = pow(10, -2 - 0.5 * (k / 2));
+        dae_run_result *r = dae_run(p, &o, &err);
+        assert_non_null(r);
+        if (r->status != DAE_OK) fail_msg("%s at %g: %s", o.options.method, o.options.rtol, r->error.text);
+        assert_near(r->last.y[dae_component_find(p, "u")], 4.51243033602522, 10 * o.options.rtol + 1e-8);
+        dae_run_destroy(r);
+    }
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples_end_where_they_should), cmocka_unit_test(swing_passes_its_lowest_point),
+        cmocka_unit_test(a_diode_conducts_at_every_tolerance),
         cmocka_unit_test(points_before_events_are_kept), cmocka_unit_test(a_let_is_drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

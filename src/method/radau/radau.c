@@ -64,6 +64,7 @@
  * stiff DETEST F3, D4 and F1 2 leaves 0.53, 0.71 and 1.03, 3 leaves 0.57, 0.71 and 1.03, 4 leaves 0.66, 0.73 and 1 */
 #define GROWN 3
 #define CLEARLY (1 + 1e-9) /* ours: above all rounding of a power */
+#define FAR_OFF 100        /* ours: in tolerances, a first increment of a DAE that is not its last */
 #define SMALL 0.01         /* ours: a component that is so far below its atol is small */
 #define MOVED 0.1 /* ours: part of itself by which a first increment may move a component and be the last */
 /* Ours: corners that nobody declared, jumps of f or of one of its derivatives. Three signs of them in an error:
@@ -800,8 +801,9 @@ DAE_KERNEL_BODY outcome iterations(radau *r, int *old, const int s)
         delta_old = delta > UROUND ? delta : UROUND;
         dae_log(r->ivp->opt, DAE_LOG_ITER, "newton=%d delta=%.3g theta=%.3g", m, delta, st->theta);
         /* Ours: eta of an earlier step does not vouch for a first increment where constraints hang on it and it is
-         * large, or an attempt has just failed. */
+         * large, or an attempt has just failed; nor for algebraic variables that are far off. */
         if (m == 1 && (delta > 1 || st->failures > 0) && r->ivp->index) continue;
+        if (m == 1 && delta > FAR_OFF && r->mass.n) continue;
         /* ... nor where f has corners. */
         if (m == 1 && delta > kappa && r->ivp->corners) continue;
         if (delta == 0) return CONVERGED;
