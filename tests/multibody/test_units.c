@@ -337,10 +337,10 @@ static void settings_keep_the_unit_of_a_parameter(void **state)
 
 #define BLOCKS(list) GOOD ",\"blocks\":[" list "]"
 #define BLOCK(rest) BLOCKS("{\"name\":\"B\"," rest "}") "}"
-#define SENSED(list, value)                                                                            \
-    GOOD ",\"forces\":[{\"name\":\"K\",\"type\":\"torsion\",\"joint\":\"J\",\"k\":1},{\"name\":\"V\"," \
-         "\"type\":"                                                                                   \
-         "\"motor\",\"joint\":\"J\",\"resistance\":1,\"inductance\":1,\"constant\":1,\"value\":0}]" list           \
+#define SENSED(list, value)                                                                              \
+    GOOD ",\"forces\":[{\"name\":\"K\",\"type\":\"torsion\",\"joint\":\"J\",\"k\":1},{\"name\":\"V\","   \
+         "\"type\":"                                                                                     \
+         "\"motor\",\"joint\":\"J\",\"resistance\":1,\"inductance\":1,\"constant\":1,\"value\":0}]" list \
          ",\"sensors\":[{\"name\":\"s\",\"value\":\"" value "\"}]}"
 
 /* A unit is shown where it is known: by what was written, and by the signals, up to numbers in the text. */
