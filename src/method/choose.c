@@ -30,7 +30,7 @@
 #define DECAY_EACH_GIVEN 10
 #define DECAY_DIGITS 0.02
 /* At the start nobody sees whether stability will bound the steps: the fastest motion may go on to be the one that is followed. Up to
- * so many constants of a small system an explicit run looks at it while it runs, and loses little if it has to change. Ours, by dop853
+ * so many constants of a small system, unless f is linear, an explicit run looks at it while it runs, and loses little if it has to change. Ours, by dop853
  * begun so over radau begun with: lorenz (456) 0.3 to 0.6, repressilator (377) 0.5 to 0.9, DETEST B3 (256) 0.8 to 1.1, E1 (583) 1.8 to 2.8; with
  * dense output in every step motor (294) 1.3 to 1.9. */
 #define DECAY_START 500
@@ -42,8 +42,10 @@
 #define POWER_STEPS 8
 #define GOLDEN 0.6180339887498949 /* of its multiples the fractions lie evenly */
 #define POWER_MATRIX 4 /* ours: up to so many equations J itself takes fewer evaluations than the steps */
-#define POWER_SAME \
-    1e-8 /* ours: sin^2 of the angle between u and J u below which the steps that follow say the same */
+/* ours: sin^2 of the angle between u and J u below which the steps that follow say the same */
+#define POWER_SAME 1e-8
+#define STRAIGHT 1e-3 /* ours: part of a difference by which the next may differ where f is called linear */
+#define ROUNDED 1e-9  /* ours: part of the largest that is rounding */
 /* The rate of an ODE is the mean over so many of them: of y'' = -k y single ones give k and 1, the rate is sqrt(k). */
 #define POWER_LAST 4
 /* At and below this rtol dop853 is taken, else dopri5; ours: on the DETEST collections dop853 has 3.7 % of its errors above 100
@@ -66,6 +68,7 @@ typedef struct powers {
     int steps; /* -1: f cannot be evaluated */
     double growth[POWER_STEPS], dot[3];
     double decay; /* rate of the fastest motion if it decays and goes on to; 0: it does not */
+    int linear;   /* 1: it does since f is linear */
 } powers;
 
 static double product(int n, const double *a, const double *b)
@@ -186,6 +189,30 @@ static void take_powers(powering *w, powers *p)
     }
 }
 
+/* Element i of a vector that no system knows. */
+static double generic(int i)
+{
+    return 0.5 + GOLDEN * (i + 1) - floor(GOLDEN * (i + 1));
+}
+
+/* 1: each component of f changes by as much over a second step of the size of y as over the first: rates stay what they are. The first of the three vectors is
+ * room from here on. */
+static int is_linear(powering *w, double size)
+{
+    int n = w->ode->n;
+    double *f[2] = {w->u[0], w->f1}, largest = 0, part = size / sqrt(n);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < n; i++) w->x[i] = w->y[i] + (k + 1) * part * generic(i);
+        if (w->ode->f(w->t, w->x, f[k], w->ode->user) != 0 || !dae_all_finite(n, f[k])) return 0;
+    }
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(f[0][i] - w->f0[i]));
+    for (int i = 0; i < n; i++) {
+        double first = f[0][i] - w->f0[i], second = f[1][i] - f[0][i];
+        if (!(fabs(second - first) <= STRAIGHT * fabs(first) + ROUNDED * largest)) return 0;
+    }
+    return 1;
+}
+
 /* Rates from `least` on are looked at more closely; INFINITY: none. slope: room for f(t, y), or NULL. */
 static powers power_method(const dae_ode *ode, double t, const double *y, double least, double *slope)
 {
@@ -209,7 +236,7 @@ static powers power_method(const dae_ode *ode, double t, const double *y, double
                   .x = work + 2 * n,
                   .u = {work + 3 * n, work + 4 * n, work + 5 * n}};
     dae_zero(2 * n, work + 3 * n);
-    for (int i = 0; i < n; i++) w.u[2][i] = 0.5 + GOLDEN * (i + 1) - floor(GOLDEN * (i + 1));
+    for (int i = 0; i < n; i++) w.u[2][i] = generic(i);
     scale(n, 1 / sqrt(product(n, w.u[2], w.u[2])), w.u[2]);
     if (ode->f(t, y, w.f0, ode->user) == 0 && dae_all_finite(n, w.f0)) {
         p.steps = 0;
@@ -222,7 +249,8 @@ static powers power_method(const dae_ode *ode, double t, const double *y, double
     p.dot[2] = product(n, w.u[0], w.u[2]);
     int single;
     p.decay = fastest_decay(&p, &single);
-    if (p.decay > least && single) {
+    if (p.decay > least) p.linear = is_linear(&w, size > 0 ? size : 1);
+    if (p.decay > least && single && !p.linear) {
         dae_copy(n, y, w.x);
         p.decay = persisting(ode, t, w.eps, least, p.decay, w.u[2], w.x, w.f0, w.f1);
     }
@@ -292,6 +320,7 @@ enum {
     LONG = 65536,      /* more equations than a few */
     FOLLOWED = 32768,  /* y'' = f(t,y,y') with a Jacobian, whose fastest motion does not decay */
     PIECES = 262144,   /* events, switches or borders */
+    LINEAR = 1048576,  /* few equations with a Jacobian, linear; the fastest motion decays */
     WATCHED = 524288   /* events or switches that depend on the state: dense output in every step */
 };
 
@@ -402,6 +431,7 @@ static const rule rules[] = {
      NULL,
      "with a Jacobian: one LU per step and no iteration"},
     {DAE_KIND_ODE, 1, PROBED, 0, {"radau"}, NULL, "implicit Runge-Kutta of orders 5 to 13"},
+    {DAE_KIND_ODE, 1, LINEAR, 0, {"radau"}, NULL, "linear: implicit Runge-Kutta of orders 5 to 13"},
     {DAE_KIND_ODE, 1, 0, 5e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE, 1, LONG, 0.99e-6, {"radau5"}, NULL, "implicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE,
@@ -423,6 +453,7 @@ static const rule rules[] = {
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
     {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
+    {DAE_KIND_ODE, 0, PIECES, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8, short pieces"},
     {DAE_KIND_ODE, 0, EIGHT | DECAYS, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
     {DAE_KIND_ODE, 0, 0, 2e-7, {"dop853"}, NULL, "explicit Runge-Kutta of order 8"},
     {DAE_KIND_ODE, 0, 0, 0, {"vern9"}, NULL, "tight tolerance: explicit Runge-Kutta of order 9"},
@@ -498,7 +529,8 @@ double dae_stiff_limit(const dae_features *x)
 static double start_limit(const dae_features *x)
 {
     double limit = x->limit;
-    return x->n > SMALL ? limit : fmax(x->has & PIECES ? DECAY_START_PIECES : DECAY_START, limit);
+    return x->n > SMALL || x->has & LINEAR ? limit
+                                           : fmax(x->has & PIECES ? DECAY_START_PIECES : DECAY_START, limit);
 }
 
 static int is_stiff(const dae_features *x)
@@ -613,6 +645,8 @@ static const struct {
     {LONG, "not only a few equations", "few equations"},
     {FOLLOWED, "y' = v with a Jacobian, the fastest motion oscillates and rtol is small",
      "the fastest motion decays, or rtol is not small, or no Jacobian that could be taken for exact"},
+    {LINEAR, "linear, and a Jacobian is given",
+     "not linear, or no Jacobian, or the fastest motion does not decay soon"},
     {PIECES, "events, switches or borders", "no events, switches or borders"},
     {WATCHED, "events or switches by the state", "no events or switches by the state"},
     {DECAYS, "its fastest motion decays soon", "its fastest motion does not decay soon"}};
@@ -733,6 +767,7 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
         x.constants = largest_rate(&p) * fabs(t_end - t0);
         x.decaying = p.decay * fabs(t_end - t0);
         if (x.decaying > SOON) x.has |= DECAYS;
+        if (p.linear && x.n <= SMALL && x.has & JACOBIAN) x.has |= LINEAR;
         if (sys->structure.no_velocities) x.has |= NO_VELOCITIES;
         if (x.n <= SMALL && p.steps >= 0 && !is_stiff(&x) && at_rest(&sys->ode, opt, t0, t_end, y0, slope))
             x.has |= RESTS;
