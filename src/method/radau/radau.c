@@ -81,7 +81,7 @@ static const double fall[] = {3, 15, 80};
 #define SECOND_PAST 5
 #define PAST 250
 #define SECOND_TOL 10
-#define SECOND_FULL 5
+#define SECOND_FULL 12
 #define SECOND_WORTH 0.1
 #define NOT_STIFF 2 /* ours: inv(gamma/h M - J) may leave 1/2 of the error of a corner, no less */
 #define FAR 1.5 /* ours: a corner is looked for in so many times the step that showed it; cusps show ahead */
