@@ -68,7 +68,9 @@ static void add_mechanism(json_t *o, const dae_problem *p, const mbs_mechanism *
     json_object_set_new(o, "dof", json_integer(top.freedom));
     json_object_set_new(o, "redundant", redundant);
     json_object_set_new(o, "moved", json_real(moved));
-    json_object_set_new(o, "moved_most", json_string(dae_component_name(p, which, buffer, sizeof buffer)));
+    json_object_set_new(o, "moved_most",
+                        moved > 0 ? json_string(dae_component_name(p, which, buffer, sizeof buffer))
+                                  : json_null());
 }
 
 dae_status dae_check_json(const dae_problem *p, const dae_simulation_options *opt, dae_write_fn *write,

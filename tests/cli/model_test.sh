@@ -39,6 +39,7 @@ head -1 "$work/sweep/runs.csv" | grep -q ',motor.power,slider.vx,' || fail "reco
 # Redundant constraints are named.
 "$daedalus" check "$source/models/bricard.json" | grep -q 'row 5 of joint J6 follows from the others' || fail "bricard"
 "$daedalus" check "$source/models/bricard.json" --json | grep -q '"freedom": 1' || fail "bricard --json"
+"$daedalus" check "$source/models/pendulum.json" --json | grep -q '"moved_most": null' || fail "nothing moved, but something moved most"
 
 # Mistakes: exit status 2 and the place; no assembly: 3.
 expect() { # status, text, file
