@@ -393,6 +393,21 @@ static void references_of_some_variables_score_these(void **state)
     dae_problem_destroy(p);
 }
 
+/* Sixty products of sums, each of which takes the one before twice: 2^60 ways through them, and sixty nodes. */
+static void denominators_are_looked_at_once(void **state)
+{
+    (void)state;
+    char text[8000];
+    int n = snprintf(text, sizeof text, "param p = 0.9\nvar x = 1\nlet y0 = p\n");
+    for (int k = 1; k <= 60; k++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "let y%d = (y%d + x^2)/(2*y%d + x^2)\n", k, k - 1,
+                      k - 1);
+    snprintf(text + n, sizeof text - (size_t)n, "x' = -x/y60\n");
+    dae_problem *p = open_text(text);
+    assert_int_equal(p->system.poles.count, 0);
+    dae_problem_destroy(p);
+}
+
 /* What is divided by is known: Ks + S, not what keeps its sign, is constant or stands in a power of even order. */
 static void poles_are_not_jumped_over(void **state)
 {
@@ -443,6 +458,7 @@ int main(void)
                                        cmocka_unit_test(choppers_follow_their_duty),
                                        cmocka_unit_test(whole_numbers_switch),
                                        cmocka_unit_test(poles_are_not_jumped_over),
+                                       cmocka_unit_test(denominators_are_looked_at_once),
                                        cmocka_unit_test(corners_of_tables_are_located)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
