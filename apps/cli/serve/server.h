@@ -101,7 +101,7 @@ char *job_state_json(const server *s, const job *j); /* to be freed */
 int worker_prepare(server *s, char *message, size_t size); /* tries the jail once */
 pid_t worker_start(const server *s, job *j, int *errors);
 
-void worker_limit(int what, rlim_t value);
+void worker_limit(unsigned what, rlim_t value);
 int worker_become_nobody(void); /* where this process is root; 0: done */
 
 /* filter.c: the filter of system calls for a process that goes on as it is, and as a file for one that starts a program */

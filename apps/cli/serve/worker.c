@@ -18,7 +18,7 @@
 
 /* Between the signal that can be told apart (a study ends with what it has, the next one a second later ends it) and the end
  * lie two seconds. */
-void worker_limit(int what, rlim_t value)
+void worker_limit(unsigned what, rlim_t value)
 {
     struct rlimit r = {value, what == RLIMIT_CPU ? value + 2 : value};
     setrlimit(what, &r);
