@@ -70,6 +70,8 @@ struct dae_integrator {
     struct root *root; /* found in the present step, grows up to a limit */
     int nroot, root_capacity;
     double loose; /* > 0: roots are located to this only */
+    int refused;  /* < 0: what the switching functions answered that want to end the run, not told yet, */
+    double refused_at; /* and where */
 
     struct dae_driver_switches *sw;      /* switches.c; NULL: the system has none */
     struct dae_pole_watch *poles;        /* poles.c; NULL: the system has none */

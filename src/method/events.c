@@ -79,7 +79,29 @@ static int evaluate(dae_integrator *it, double t, double *phi)
     if (state) dae_driver_at(it, t, y, yp);
     int r = it->events.phi(t, y, yp, phi, it->events.user);
     if (r == 0 && !dae_all_finite(it->events.count, phi)) r = 1;
+    if (r < 0 && !it->refused) {
+        it->refused = r;
+        it->refused_at = t;
+    }
     return r;
+}
+
+/* A callback wants to end the run (index < 0: the switching functions); DAE_ERR_MEMORY: for want of memory. */
+static dae_status asked_to_stop(int answer, int index, double t, dae_error *err)
+{
+    if (answer == DAE_ERR_MEMORY)
+        return dae_fail(err, DAE_ERR_MEMORY, t, "t = %.10g: out of memory for events", t);
+    if (index < 0)
+        return dae_fail(err, DAE_ERR_CALLBACK, t, "the switching functions asked to stop at t = %.10g", t);
+    return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g", index, t);
+}
+
+/* Wherever it was that the switching functions did. */
+static dae_status refused(dae_integrator *it, dae_error *err)
+{
+    int answer = it->refused;
+    it->refused = 0;
+    return answer ? asked_to_stop(answer, -1, it->refused_at, err) : DAE_OK;
 }
 
 static int sign_of(const dae_integrator *it, int i, double value)
@@ -90,12 +112,13 @@ static int sign_of(const dae_integrator *it, int i, double value)
 
 dae_status dae_driver_events_start(dae_integrator *it, dae_error *err)
 {
-    it->nroot = 0;
+    it->nroot = it->refused = 0;
     it->s->zeno_count = it->s->zeno_near = 0;
     it->s->zeno_t = it->s->now;
     it->s->zeno_last = NAN;
     if (!it->events.count) return DAE_OK;
     int r = evaluate(it, it->s->now, it->phi);
+    if (r < 0) return refused(it, err);
     if (r)
         return dae_fail(err, DAE_ERR_EVENT, it->s->now,
                         "t = %.10g: the switching functions cannot be evaluated at the start", it->s->now);
@@ -438,16 +461,6 @@ void dae_driver_project(dae_integrator *it, double t, double *y)
     if (!r) dae_copy(it->ivp.n, moved, y);
 }
 
-/* A callback wants to end the run (index < 0: the switching functions); DAE_ERR_MEMORY: for want of memory. */
-static dae_status asked_to_stop(int answer, int index, double t, dae_error *err)
-{
-    if (answer == DAE_ERR_MEMORY)
-        return dae_fail(err, DAE_ERR_MEMORY, t, "t = %.10g: out of memory for events", t);
-    if (index < 0)
-        return dae_fail(err, DAE_ERR_CALLBACK, t, "the switching functions asked to stop at t = %.10g", t);
-    return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g", index, t);
-}
-
 /* The same for events that act together; what follows from them is recorded too. */
 static dae_status act_together(dae_integrator *it, int first, int last, double t, dae_event_outcome *out,
                                dae_error *err)
@@ -531,7 +544,7 @@ static dae_status search(dae_integrator *it, double from, double to, int first, 
         double b = k == points + 1 ? to : from + (to - from) * ((double)k / (points + 1));
         if (b == a) continue;
         int r = evaluate(it, b, new);
-        if (r < 0) return asked_to_stop(r, -1, b, err);
+        if (r < 0) break;
         if (r > 0) { /* up to where it goes; then look at the next point */
             if (blind) continue;
             double last = border(it, a, b, new);
@@ -542,6 +555,7 @@ static dae_status search(dae_integrator *it, double from, double to, int first, 
             blind = 0;
         }
         scan(it, a, b, old, new, deep, first, &slope);
+        if (it->refused) break;
         if (blind) slope = 0;
         *stop = dae_driver_cancelled(it);
         if (*stop || (first && it->nroot)) return DAE_OK;
@@ -549,7 +563,7 @@ static dae_status search(dae_integrator *it, double from, double to, int first, 
         a = b;
     }
     *seen = blind ? a : to;
-    return DAE_OK;
+    return refused(it, err);
 }
 
 /* As before the search. */
@@ -639,6 +653,7 @@ dae_status dae_driver_events(dae_integrator *it, double from, double to, dae_eve
         if (stop) return cancelled(it, from, err);
         if (!it->nroot && to_here != to) continue; /* it lies further on */
         s = act_on_roots(it, &done, out, err);
+        if (!s) s = refused(it, err);
         if (s || out->stop || out->restart) return s;
         acted |= it->nroot > 0;
         if (seen != to_here) return cannot_see(seen, to_here, err);

@@ -179,7 +179,7 @@ static dae_status read_one(const dae_problem *p, double atol, const char *text, 
 static int solve(dae_switching *s, double t, const double *y)
 {
     dae_status r = dae_formulation_lower(s->mechanics, t, y, s->state, s->a, s->lambda, NULL);
-    return r == DAE_ERR_CALLBACK ? -1 : r < 0;
+    return r == DAE_ERR_MEMORY ? r : r == DAE_ERR_CALLBACK ? -1 : r < 0;
 }
 
 static int on_switching(double t, const double *y, const double *yp, double *phi, void *user)
@@ -197,7 +197,8 @@ static int on_switching(double t, const double *y, const double *yp, double *phi
         }
         if (from == DERIVATIVE && !yp) return 1;
         if (from == COLUMN && !derived) {
-            if (s->problem->derived.columns(s->problem, 1, &t, y, NULL, NULL, s->column) < 0) return 1;
+            r = s->problem->derived.columns(s->problem, 1, &t, y, NULL, NULL, s->column);
+            if (r < 0) return r == DAE_ERR_MEMORY ? r : 1;
             derived = 1;
         }
         if (from >= ACCELERATION && !solved) {
