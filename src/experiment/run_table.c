@@ -190,23 +190,25 @@ static int fill_drift(const filling *f, const dae_run_result *r, int at)
         dae_formulation_destroy(form);
         return -1;
     }
-    int known = ne && p->derived.energy(p, r->npoint, r->point_t, r->point_y, e) >= 0;
-    for (int k = 0; k < r->npoint; k++) {
+    dae_status s = ne ? p->derived.energy(p, r->npoint, r->point_t, r->point_y, e) : DAE_OK;
+    int known = ne && s >= 0;
+    for (int k = 0; k < r->npoint && s != DAE_ERR_MEMORY; k++) {
         double residual[3] = {NAN, NAN, NAN}, energy[3] = {NAN, NAN, NAN};
         if (known) {
             energy[0] = e[k].kinetic;
             energy[1] = e[k].potential;
             energy[2] = e[k].kinetic + e[k].potential;
         }
-        if (nd && dae_formulation_residuals(form, r->point_t[k], r->point_y + (size_t)k * (size_t)r->n, NULL,
-                                            residual, NULL) < 0)
-            residual[0] = residual[1] = NAN;
+        if (nd)
+            s = dae_formulation_residuals(form, r->point_t[k], r->point_y + (size_t)k * (size_t)r->n, NULL,
+                                          residual, NULL);
+        if (nd && s < 0) residual[0] = residual[1] = NAN;
         put_point(f, k, at, ne, energy);
         put_point(f, k, at + energies(r), nd, residual);
     }
     free(e);
     dae_formulation_destroy(form);
-    return 0;
+    return s == DAE_ERR_MEMORY ? -1 : 0;
 }
 
 /* ---- The table ---------------------------------------------------------------------------------------- */
@@ -228,6 +230,7 @@ static int begin(filling *f, const dae_run_result *r, const char *list, int drif
         f->to[i] = wanted ? k : -1;
         if (wanted) dae_table_column(f->t, k++, names->name[i], names->unit[i]);
     }
+    if (f->t) f->t->failed |= names->failed | some->failed;
     if (some != names) dae_table_destroy(some);
     dae_table_destroy(names);
     return f->t ? 0 : -1;

@@ -143,6 +143,7 @@ dae_table *dae_table_choose(const dae_table *t, const char *list, dae_error *err
         return NULL;
     }
     dae_table *out = dae_table_create(1 + found, t->nrow);
+    if (out) out->failed = t->failed;
     for (int i = 0; out && i < t->ncol; i++) {
         if (i && !listed(list, t->name[i])) continue;
         dae_table_column(out, k, t->name[i], t->unit[i]);
