@@ -69,7 +69,7 @@ struct dae_problem {
     const dae_problem_info *info;
     const char *source; /* where it comes from: "testset", "model" */
     unsigned long long
-        hash;          /* of the text and its settings; 0: of the test set, told by name and parameters */
+        hash; /* of the text, its settings and the files that it names; 0: of the test set, told by name and parameters */
     const char *doc;   /* a page of documentation (Markdown), or NULL */
     double *parameter; /* values, in the order of info->parameter */
     dae_system system;

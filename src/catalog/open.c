@@ -5,6 +5,7 @@
 
 #include "catalog/code_problem.h"
 #include "core/error.h"
+#include "core/escape.h"
 #include "core/file.h"
 #include "core/hash.h"
 #include "problem/problem.h"
@@ -96,7 +97,10 @@ static unsigned long long hash_of(const char *text, size_t length, const dae_set
 dae_problem *dae_problem_open_text(const char *text, size_t length, const char *file,
                                    const dae_setting *setting, int nsetting, dae_error *err)
 {
+    size_t mark = dae_utf8_mark(text, length);
     const kind *k = kind_by_ending(file);
+    text += mark;
+    length -= mark;
     if (!k) k = kind_by_content(text, length);
     if (!k) {
         dae_fail(
@@ -106,7 +110,9 @@ dae_problem *dae_problem_open_text(const char *text, size_t length, const char *
         return NULL;
     }
     dae_problem *p = k->open(text, length, file, setting, nsetting, err);
-    if (p) p->hash = hash_of(text, length, setting, nsetting);
+    if (p)
+        p->hash ^=
+            hash_of(text, length, setting, nsetting); /* it has that of the files that the text names */
     if (p && dae_problem_remember(p, dae_problem_open_text, text, length, file, setting, nsetting, err) < 0) {
         dae_problem_destroy(p);
         return NULL;

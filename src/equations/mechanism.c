@@ -1,6 +1,7 @@
 /* Reading a mechanism inside equations, see mechanism.h. */
 #include "equations/mechanism.h"
 
+#include "core/hash.h"
 #include "core/number.h"
 #include "equations/reader.h"
 #include "multibody/external.h"
@@ -67,6 +68,7 @@ static void open_file(reader *r, const statement *s, const dae_setting *setting,
         return;
     }
     x->model = mbs_model_load_with(path, setting, n, &err);
+    if (x->model) r->m->files = dae_hash(r->m->files, (const char *)&x->model->files, sizeof x->model->files);
     if (x->model) x->alone = mbs_mechanism_create(x->model, &err);
     if (!x->alone && err.status == DAE_ERR_MEMORY) dae_reader_starved(r);
     else if (!x->alone) {

@@ -172,6 +172,7 @@ typedef struct dae_model {
     DAE_MODEL_LIST(dae_model_entry, reference);
     double reference_t, reference_digits; /* digits 0: not given */
     const char *reference_source;
+    unsigned long long files;     /* hash of tables and mechanisms that were read from files; 0: none */
     int plot_log_t, plot_against; /* plot x against y: plot[0], plot[1] */
     double t0, t1;
     int has_interval;

@@ -520,10 +520,12 @@ dae_problem *dae_equations_problem(const char *text, size_t length, const char *
     dae_equation_object *o = calloc(1, sizeof *o);
     dae_problem *p = messages && o ? dae_problem_new("of equations", err) : NULL;
     dae_error inner = {0};
+    unsigned long long files = 0;
     int good = 0;
     if (p) {
         dae_problem_own(p, o, dae_equation_object_destroy);
         o->m = dae_model_read(text, length, file, setting, nsetting, messages);
+        files = o->m ? o->m->files : 0;
         if (o->m && o->m->mechanism) { /* p stays with the equations */
             dae_problem *coupled = dae_coupled_problem(p, o, nsetting > 0, messages, &inner);
             good = coupled != NULL;
@@ -548,6 +550,7 @@ dae_problem *dae_equations_problem(const char *text, size_t length, const char *
                  file ? file : "");
     }
     free(messages);
+    if (good) p->hash = files;
     if (good) return p;
     dae_problem_destroy(p);
     return NULL;

@@ -2,6 +2,7 @@
  * columns, with units in brackets: "t [s], T [K]"; commas, semicolons or tabs separate. */
 #include "equations/reader.h"
 
+#include "core/hash.h"
 #include "core/number.h"
 
 #include <ctype.h>
@@ -142,6 +143,7 @@ static void read_rows(reader *r, symbol *s, FILE *in, points *p)
     int headed = 0;
     s->x_dimension = s->dimension = soft;
     for (int row = 1; line && f && !r->failed && fgets(line, MAX_CSV_LINE, in); row++) {
+        r->m->files = dae_hash(r->m->files, line, strlen(line));
         int n = dae_csv_split(line, f);
         if (n == 1 && f[0].length == 0) continue;
         if (f[0].length && f[0].text[0] == '#') continue;

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/escape.h"
 #include "core/file.h"
+#include "core/hash.h"
 #include "core/number.h"
 
 #include <jansson.h>
@@ -380,7 +381,13 @@ static void read_mesh(loader *l, json_t *o, mbs_shape *s)
     else if (factor) scale[0] = scale[1] = scale[2] = number_of(l, "scale", factor, "");
     if (l->failed) return;
     beside(l, file, path, sizeof path);
-    if (mbs_mesh_read(path, scale, l->m->arena, s, &err) < 0) wrong(l, "file", "%s", err.text);
+    if (mbs_mesh_read(path, scale, l->m->arena, s, &err) < 0) {
+        wrong(l, "file", "%s", err.text);
+        return;
+    }
+    const char *vertex = (const char *)s->vertex, *corner = (const char *)s->triangle;
+    l->m->files = dae_hash(l->m->files, vertex, 3 * (size_t)s->nvertex * sizeof *s->vertex);
+    l->m->files = dae_hash(l->m->files, corner, 3 * (size_t)s->ntriangle * sizeof *s->triangle);
 }
 
 /* One shape, and its mass where it tells one (*mass; else negative). */
@@ -909,7 +916,7 @@ static void read_assemblies(loader *l, json_t *root)
 {
     char fault[300] = "";
     json_t *list = child(l, root, "assemblies", 1);
-    mbs_structure s = {root, l->file, l->m, max_items, fault, sizeof fault};
+    mbs_structure s = {root, l->file, l->m, max_items, fault, sizeof fault, &l->m->files};
     for (size_t i = 0; list && i < json_array_size(list) && !l->failed; i++) {
         json_t *given = json_array_get(list, i), *all = NULL;
         snprintf(l->path, sizeof l->path, "assemblies[%d]", (int)i);
@@ -1198,7 +1205,7 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
     if (!l.failed) {
         l.m->doc = mbs_copy_text(l.m, text(&l, root, "doc", 0));
         char fault[300];
-        mbs_structure parts = {root, file, l.m, max_items, fault, sizeof fault};
+        mbs_structure parts = {root, file, l.m, max_items, fault, sizeof fault, &l.m->files};
         if (mbs_structure_include(&parts)) wrong(&l, "include", "%s", fault[0] ? fault : "out of memory");
         if (!l.failed) read_parameters(&l, child(&l, root, "parameters", 0), NULL);
         if (!l.failed) read_inputs(&l, root);
@@ -1241,6 +1248,7 @@ mbs_model *mbs_model_load_with(const char *path, const dae_setting *setting, int
     char *data = dae_read_file(path, &length, err);
     if (!data) return NULL;
     mbs_model *m = mbs_model_parse_file(data, length, path, setting, nsetting, err);
+    if (m) m->files = dae_hash(m->files, data, length);
     free(data);
     return m;
 }

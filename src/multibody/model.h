@@ -52,7 +52,8 @@ struct mbs_model {
     mbs_index body_index, point_index, joint_index;
     int nparameter, nvariable, nbody, nshape, npoint, njoint, nforce, ndriver, nsensor, nevent;
     mbs_simulation simulation;
-    dae_error first; /* the first error of building; status 0: none */
+    unsigned long long files; /* hash of the files that it was read from or names; 0: none */
+    dae_error first;          /* the first error of building; status 0: none */
 };
 
 /* As mbs_model_parse; file: where the text comes from, for the files that it names, or NULL. */

@@ -336,6 +336,7 @@ dae_problem *mbs_problem_parse(const char *json, size_t length, const char *file
     dae_error own = {0};
     mbs_model *m = mbs_model_parse_file(json, length, file, setting, nsetting, &own);
     dae_problem *p = m ? mbs_problem_create(m, &own) : NULL;
+    if (p) p->hash = m->files;
     mbs_model_destroy(m);
     if (!p) dae_fail(err, own.status, own.t, "%s%s%s", file ? file : "", file ? ": " : "", own.text);
     return p;

@@ -1,7 +1,9 @@
 #include "multibody/structure.h"
 
 #include "core/error.h"
+#include "core/escape.h"
 #include "core/file.h"
+#include "core/hash.h"
 #include "core/number.h"
 
 #include <math.h>
@@ -38,7 +40,9 @@ static json_t *load(const mbs_structure *s, const char *from, const char *name, 
         wrong(s, "%s%s", err.text, "");
         return NULL;
     }
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    *s->files = dae_hash(*s->files, text, length);
+    size_t mark = dae_utf8_mark(text, length);
+    json_t *root = json_loadb(text + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
     free(text);
     if (!json_is_object(root)) {
         char at[80];

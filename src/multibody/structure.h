@@ -21,6 +21,7 @@ typedef struct mbs_structure {
     int most;    /* items of a section */
     char *wrong; /* what is wrong, with its place */
     size_t size;
+    unsigned long long *files; /* hash of what is included: goes on */
 } mbs_structure;
 
 /* 0, or != 0: see wrong. Includes come before the parameters are read. */

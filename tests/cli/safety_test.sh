@@ -62,6 +62,26 @@ expect 2 run run.json --resume run.check --rtol 1e-3; says 'was made with --rtol
 expect 0 run run.json --resume run.check --rtol 1e-3 --change-tolerances --json; equal "$(key rtol)" 0.001
 expect 2 run run.json --change-tolerances; says 'goes with --resume' err
 
+# the files that a problem names are part of it: a table, a mechanism, what is included, a mesh
+cp "$source/models/heater.deq" "$source/models/ambient.csv" "$source/examples/equations/crane.deq" "$source/examples/equations/pole.json" .
+echo '{ "include": ["plain.json"], "daedalus": 1, "kind": "mechanism", "name": "including", "dimension": 2, "simulation": { "t1": 1 } }' >including.json
+printf '{ "dimension": 2, "bodies": [ { "name": "b", "mass": 1, "inertia": 1, "v": [1, 0], "shapes": [ { "kind": "mesh", "file": "mesh.obj" } ] } ],\n%s\n' \
+    '"forces": [ { "name": "F", "type": "force", "b": "P", "value": ["if(t < 0.5, 0, 1)", 0] } ], "points": [ { "name": "P", "body": "b", "r": [0, 0] } ] }' >plain.json
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n' >mesh.obj
+while read -r run file from to; do
+    expect 4 run "$run" --max-steps 3 --checkpoint files.check --quiet
+    sed "s/$from/$to/" "$file" >changed; cp "$file" before; mv changed "$file"
+    checks=$((checks + 1)); ! cmp -s before "$file" || wrong "$file: nothing was changed"
+    expect 2 run "$run" --resume files.check; says 'was made with .model' err
+    mv before "$file"
+    expect 0 run "$run" --resume files.check --quiet
+done <<end
+heater.deq ambient.csv ^600,281.60 600,281.61
+crane.deq pole.json A.cart A_cart
+including.json plain.json 0.5,.0 0.6,0
+including.json mesh.obj ^v.0.1.0 v\ 0\ 2\ 0
+end
+
 # a letter of an option that changed is noticed, in the lines as in the bytes
 LC_ALL=C sed 's/^option tend=/op|ion tend=/' run.check >letter.check
 expect 2 run run.json --resume letter.check; says 'damaged file' err
@@ -119,5 +139,7 @@ printf '\357\273\277' | cat - plain.json >marked.json
 expect 0 run plain.json --quiet --out plain.csv
 expect 0 run marked.json --quiet --out marked.csv
 checks=$((checks + 1)); cmp -s plain.csv marked.csv || wrong "a byte order mark changes the run"
+printf '\357\273\277' | cat - "$source/models/pendulum.deq" >marked.deq
+expect 0 run marked.deq --quiet --tend 0.1
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]
