@@ -51,17 +51,19 @@ static double *with_derived(const dae_run_result *r, size_t n, size_t wide)
     const dae_problem *p = r->problem;
     size_t more = wide - n, count = (size_t)r->npoint;
     double *all = malloc((wide * count + 1) * sizeof *all), *own = malloc((more * count + 1) * sizeof *own);
-    int good = all && own && p->derived.columns(p, r->npoint, r->point_t, r->point_y, NULL, NULL, own) >= 0;
-    for (size_t k = 0; all && own && k < count; k++) {
+    int bad = all && own ? p->derived.columns(p, r->npoint, r->point_t, r->point_y, NULL, NULL, own)
+                         : DAE_ERR_MEMORY,
+        whole = bad >= 0;
+    for (size_t k = 0; k < count && bad != DAE_ERR_MEMORY; k++) {
         double *at = all + k * wide, *column = own + k * more;
         memcpy(at, r->point_y + k * n, n * sizeof *at);
-        int bad =
-            !good && p->derived.columns(p, 1, r->point_t + k, r->point_y + k * n, NULL, NULL, column) < 0;
-        for (size_t i = 0; i < more; i++) at[n + i] = bad ? NAN : column[i];
+        if (!whole) bad = p->derived.columns(p, 1, r->point_t + k, r->point_y + k * n, NULL, NULL, column);
+        for (size_t i = 0; i < more; i++) at[n + i] = bad < 0 ? NAN : column[i];
     }
-    if (!own) free(all);
     free(own);
-    return own ? all : NULL;
+    if (bad != DAE_ERR_MEMORY) return all;
+    free(all);
+    return NULL;
 }
 
 /* Bands of the components among derived columns, which have none. */

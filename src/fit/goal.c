@@ -391,8 +391,7 @@ static dae_status run(dae_goals *g, dae_problem *q, int derive, dae_error *err)
         const double *y = s ? dae_sensitivity_state(s) : dae_simulation_state(plain);
         memcpy(g->value, y, (size_t)g->n * sizeof *y);
         if (needs && s) status = dae_sensitivity_columns(s, g->derived, g->derived + g->ncolumn, err);
-        else if (needs && q->derived.columns(q, 1, &now, y, NULL, NULL, g->derived) < 0)
-            status = dae_fail(err, DAE_ERR_UNDEFINED, now, "the sensors cannot be evaluated");
+        else if (needs) status = dae_problem_columns(q, now, y, g->derived, err);
         if (needs) memcpy(g->value + g->n, g->derived, (size_t)g->ncolumn * sizeof *g->derived);
         g->value[g->n + g->ncolumn] = now;
         for (int i = 0; i < g->nparameter; i++) g->value[g->n + g->ncolumn + 1 + i] = q->parameter[i];

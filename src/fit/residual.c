@@ -136,10 +136,7 @@ static const double *state(run *u)
 static dae_status derived_columns(run *u, const dae_problem *q, dae_error *err)
 {
     if (u->with) return dae_sensitivity_columns(u->with, u->derived, u->derived + u->ncolumn, err);
-    double t = dae_simulation_time(u->plain);
-    if (q->derived.columns(q, 1, &t, state(u), NULL, NULL, u->derived) < 0)
-        return dae_fail(err, DAE_ERR_UNDEFINED, t, "the sensors cannot be evaluated at t = %g", t);
-    return DAE_OK;
+    return dae_problem_columns(q, dae_simulation_time(u->plain), state(u), u->derived, err);
 }
 
 /* The columns of an experiment at the present point; value and by (count per value) at distance ld. */

@@ -156,6 +156,16 @@ void dae_problem_units(dae_problem *p, int first, int count, const char *unit)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
+dae_status dae_problem_columns(const dae_problem *p, double t, const double *y, double *column,
+                               dae_error *err)
+{
+    int bad = p->derived.columns(p, 1, &t, y, NULL, NULL, column);
+    if (bad == DAE_ERR_MEMORY)
+        return dae_fail(err, DAE_ERR_MEMORY, t, "t = %.10g: no memory for the sensors", t);
+    return bad < 0 ? dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the sensors cannot be evaluated", t)
+                   : DAE_OK;
+}
+
 void dae_problem_watch(dae_problem *p, const char *const *text)
 {
     p->data->watch = text;

@@ -36,6 +36,10 @@ dae_status dae_problem_remember(dae_problem *p, dae_problem_open_fn *open, const
 void dae_problem_watch(dae_problem *p, const char *const *text);
 dae_status dae_problem_watched(dae_problem *p, dae_error *err);
 
+/* What it derives from the state at one point. */
+dae_status dae_problem_columns(const dae_problem *p, double t, const double *y, double *column,
+                               dae_error *err);
+
 /* dae_problem_tolerate, as part of what the problem itself says: variants are told by their own text. */
 dae_status dae_problem_set_tolerances(dae_problem *p, const dae_setting *tolerance, int count,
                                       dae_error *err);

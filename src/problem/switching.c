@@ -3,10 +3,10 @@
  * integrates something else), they are those that belong to (t, p, v, u), at the start too. And what the problem derives from its
  * state: sensors and reactions. */
 #include <daedalus/formulation.h>
-#include <daedalus/problem.h>
 
 #include "core/error.h"
 #include "core/number.h"
+#include "problem/problem.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -197,8 +197,8 @@ static int on_switching(double t, const double *y, const double *yp, double *phi
         }
         if (from == DERIVATIVE && !yp) return 1;
         if (from == COLUMN && !derived) {
-            r = s->problem->derived.columns(s->problem, 1, &t, y, NULL, NULL, s->column);
-            if (r < 0) return r == DAE_ERR_MEMORY ? r : 1;
+            dae_status known = dae_problem_columns(s->problem, t, y, s->column, NULL);
+            if (known < 0) return known == DAE_ERR_MEMORY ? known : 1;
             derived = 1;
         }
         if (from >= ACCELERATION && !solved) {

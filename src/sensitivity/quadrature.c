@@ -11,6 +11,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "problem/problem.h"
 #include "sensitivity/forward.h"
 #include "sensitivity/quantity.h"
 #include "simulation/simulation.h"
@@ -74,8 +75,7 @@ static dae_status look(quadrature *q, double t)
     if (dae_integrator_interpolate(q->it, t, q->sim->z, NULL) < 0)
         return dae_fail(q->err, DAE_ERR_INTERNAL, t, "t = %.10g is not inside the last step", t);
     dae_simulation_lower(q->sim, t, q->sim->z, q->y, NULL, NULL);
-    if (!q->columns || q->p->derived.columns(q->p, 1, &t, q->y, NULL, NULL, q->column) >= 0) return DAE_OK;
-    return dae_fail(q->err, DAE_ERR_UNDEFINED, t, "t = %.10g: the sensors cannot be evaluated", t);
+    return q->columns ? dae_problem_columns(q->p, t, q->y, q->column, q->err) : DAE_OK;
 }
 
 /* d(integrand k)/dp_j from its derivatives dx by the variables that occur. */

@@ -632,7 +632,9 @@ dae_status dae_simulation_energy(dae_simulation *s, dae_energy *out, dae_error *
     double t = dae_integrator_time(s->it);
     if (!s->p->derived.energy)
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN, "no energy is known of this problem");
-    if (s->p->derived.energy(s->p, 1, &t, dae_simulation_state(s), out) >= 0) return DAE_OK;
+    int bad = s->p->derived.energy(s->p, 1, &t, dae_simulation_state(s), out);
+    if (bad >= 0) return DAE_OK;
+    if (bad == DAE_ERR_MEMORY) return no_memory(err);
     return dae_fail(err, DAE_ERR_UNDEFINED, t, "t = %.10g: the energy cannot be evaluated", t);
 }
 

@@ -306,7 +306,10 @@ static void put_point(dae_text *x, const dae_sweep *s, const dae_problem *p, int
 {
     int ncolumn = p->derived.ncolumn;
     double *column = y && s->derived ? calloc((size_t)ncolumn + 1, sizeof *column) : NULL;
-    int known = column && p->derived.columns && p->derived.columns(p, 1, &t, y, NULL, NULL, column) == 0;
+    dae_status r =
+        column && p->derived.columns ? dae_problem_columns(p, t, y, column, NULL) : DAE_ERR_UNDEFINED;
+    int known = r >= 0;
+    if ((y && s->derived && !column) || r == DAE_ERR_MEMORY) x->failed = DAE_TEXT_STARVED;
     for (int i = 0; i < s->ncomponent; i++) {
         int k = s->component[i];
         put_number(x, k < 0 ? (known && -1 - k < ncolumn ? column[-1 - k] : NAN) : y && k < n ? y[k] : NAN);
@@ -330,7 +333,8 @@ dae_status dae_sweep_run(const dae_sweep *s, long run, void (*running)(dae_integ
         o.running_user = user;
         o.at = at;
         o.nat = at ? s->opt.points : 0;
-        r = dae_run(p, &o, &err);
+        if (s->at && !at) dae_fail(&err, DAE_ERR_MEMORY, NAN, "out of memory");
+        else r = dae_run(p, &o, &err);
         free(at);
         *status = r ? r->status : err.status;
     }
