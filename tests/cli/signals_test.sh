@@ -6,6 +6,13 @@ models=$2/models
 . "$(dirname "$0")/common.sh"
 slowest=0
 
+# hears STATUS: the signal is not ignored. A shell starts what is in the background with SIGINT ignored: it is heard when the program has its
+# own handler, which takes seconds with sanitizers on a busy machine.
+hears() {
+    mask=$(sed -n 's/^SigIgn:[[:space:]]*//p' "/proc/$child/status" 2>/dev/null)
+    [ -z "$mask" ] || [ $((0x$mask >> ($1 - 129) & 1)) -eq 0 ]
+}
+
 # stops SIGNAL STATUS READY COMMAND...: starts it, waits until READY (a shell command) holds, sends the signal, waits for the end
 stops() {
     number=$1 status=$2 ready=$3
@@ -14,8 +21,8 @@ stops() {
     daedalus "$@" >out 2>err </dev/null &
     child=$!
     i=0
-    while [ $i -lt 600 ] && kill -0 $child 2>/dev/null && ! eval "$ready" 2>/dev/null; do sleep 0.05; i=$((i + 1)); done
-    sleep 0.3 # a shell starts what is in the background with SIGINT ignored: it must have its own handler by now
+    while [ $i -lt 600 ] && kill -0 $child 2>/dev/null && ! { eval "$ready" 2>/dev/null && hears "$status"; }; do sleep 0.05; i=$((i + 1)); done
+    sleep 0.3
     kill -0 $child 2>/dev/null || { wait $child; wrong "daedalus $*: ended by itself with $?, nothing to stop"; return; }
     begin=$(date +%s%N)
     kill -"$number" $child
