@@ -177,6 +177,11 @@ def same(a, b):
     return all(abs(float(x) - float(y)) <= 1e-6 * abs(float(x)) + 1e-9 for x, y in zip(NUMBER.findall(a), NUMBER.findall(b)))
 
 
+def same_shape(a, b):
+    """The same words and as many numbers: the rows of a sweep have times of the CPU in them."""
+    return NUMBER.sub(b"#", a) == NUMBER.sub(b"#", b)
+
+
 def content(name):
     with open(name, "rb") as f:
         return f.read()
@@ -287,6 +292,7 @@ def starve(program, library, line, o):
                   (line, k, "all from it on" if on else "once", text, (content("out")[:200] + content("err")[:300 if library != "-" else 3000]).decode(errors="replace")), flush=True)
     if whole not in ends:
         wrong(0, 0, "exit status %d with all memory" % whole)
+    rows = content("new/runs.csv") if os.path.exists("new/runs.csv") else b""
     for f in glob.glob("new*"):
         if os.path.isfile(f):
             shutil.copy(f, "keep_" + f)
@@ -301,6 +307,8 @@ def starve(program, library, line, o):
                     wrong(k, on, "the exit status of success and another answer")
                 if whole == 2 and told != said:
                     wrong(k, on, "another complaint")
+                if not same_shape(rows, content("new/runs.csv") if rows else b""):
+                    wrong(k, on, "exit status 0 and other rows of the sweep")
                 for f in glob.glob("keep_new*"):
                     new = f[5:]
                     if not os.path.exists(new) or not os.path.getsize(new):
