@@ -21,7 +21,8 @@
 
 #define REST_RATE 1e3 /* 1/s, of resting contacts; ours */
 #define AT_REST 1e-9  /* m/s, rad/s: at the start; ours */
-#define LOOSE 1e-6    /* m/s, rad/s: a coordinate that only a driver moves slips above it; ours */
+/* m/s, rad/s, and these per second: a coordinate that no force moves slips above it; ours */
+#define LOOSE 1e-6
 /* a joint whose force has left the range sticks again only below this part of it; ours */
 #define BREAK_SHARE 0.999
 #define SLIP_SPEED 1e-3 /* m/s, of contacts, if none is given */
@@ -50,33 +51,49 @@ static double held_force(const mbs_context *x, const mbs_coordinate *q, const do
     return -u[2] * difference(x, q, u[1]) - u[3] * mbs_coordinate_rate(x, q);
 }
 
-/* Spring, damper and anchor in u so that the force is F now. 0, or DAE_ERR_MEMORY. */
-static int hold(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double rate,
-                double F, double *u)
+/* Spring, damper and anchor in u so that the force is F now. */
+static void hold(const mbs_mechanism *m, double t, const double *y, const mbs_coordinate *q, double mobility,
+                 double rate, double F, double *u)
 {
-    double mobility;
-    u[1] = u[2] = u[3] = 0;
-    dae_status s = mbs_mobility(m, t, y, q, &mobility);
-    if (s || !(mobility > 0)) return s == DAE_ERR_MEMORY ? s : 0;
     mbs_context x = mbs_begin(m, t, y, y + m->np);
     u[2] = rate * rate / mobility;
     u[3] = 2 * rate / mobility;
     u[1] = mbs_coordinate_value(&x, q) + F / u[2];
     mbs_end(&x);
-    return 0;
 }
 
 /* ---- Joints -------------------------------------------------------------------------------------------- */
 
+/* No force moves the coordinate (that of a driver, of a slider at a dead center), so none holds it: it slips as the rest of the mechanism
+ * takes it along, and is loose where that does not. 0, or DAE_ERR_MEMORY. */
+static int let_go(const mbs_mechanism *m, const mbs_coordinate *q, double t, const double *y, double *u)
+{
+    double *a = calloc(2 * (size_t)m->nv, sizeof *a);
+    dae_status s = a ? mbs_accelerations(m, t, y, NULL, a, NULL, NULL, NULL) : DAE_ERR_MEMORY;
+    if (!s) {
+        mbs_context x = mbs_begin(m, t, y, y + m->np);
+        double goes = mbs_coordinate_bias(&x, q), rate = mbs_coordinate_rate(&x, q);
+        mbs_coordinate_vector(&x, q, a + m->nv);
+        mbs_end(&x);
+        for (int i = 0; i < m->nv; i++) goes += a[m->nv + i] * a[i];
+        if (fabs(goes) <= LOOSE) goes = rate;
+        if (fabs(goes) > LOOSE) u[0] = goes > 0 ? 1 : -1;
+    }
+    free(a);
+    return s == DAE_ERR_MEMORY ? s : 0;
+}
+
 /* The joint is at rest: does it stick? Within this share of the static limit it does. 0, or DAE_ERR_MEMORY. */
 static int settle(const mbs_mechanism *m, const mbs_joint_data *j, double share, double t, double *y)
 {
-    double *u = y + m->np + m->nv + j->grip, F = 0;
-    double *lambda = calloc((size_t)m->nlambda + 1, sizeof *lambda);
+    double *u = y + m->np + m->nv + j->grip, F = 0, mobility;
     memset(u, 0, 4 * sizeof *u);
-    int s = lambda ? mbs_accelerations(m, t, y, slider(j), NULL, lambda, &F, NULL) : DAE_ERR_MEMORY;
+    dae_status s = mbs_mobility(m, t, y, slider(j), &mobility);
+    if (s) return s == DAE_ERR_MEMORY ? s : let_go(m, slider(j), t, y, u);
+    double *lambda = calloc((size_t)m->nlambda + 1, sizeof *lambda);
+    s = lambda ? mbs_accelerations(m, t, y, slider(j), NULL, lambda, &F, NULL) : DAE_ERR_MEMORY;
     if (!s && fabs(F) <= share * static_limit(j, mbs_normal_force(m, j, lambda)))
-        s = hold(m, t, y, slider(j), j->model->friction.stick, F, u);
+        hold(m, t, y, slider(j), mobility, j->model->friction.stick, F, u);
     else if (!s) u[0] = F > 0 ? -1 : 1;
     free(lambda);
     return s == DAE_ERR_MEMORY ? s : 0;
@@ -155,14 +172,14 @@ static double rest_value(const mbs_mechanism *m, int k, double t, const double *
 int mbs_switch_rest(const mbs_mechanism *m, int k, double t, double *y, double push)
 {
     if (m->rest[k] < 0) return 0;
-    double *u = y + m->np + m->nv + m->rest[k], F = 0;
+    double *u = y + m->np + m->nv + m->rest[k], F = 0, mobility;
     memset(u, 0, 4 * sizeof *u);
-    int s = mbs_accelerations(m, t, y, &m->impact[k], NULL, NULL, &F, NULL);
+    dae_status s = mbs_mobility(m, t, y, &m->impact[k], &mobility);
+    if (!s) s = mbs_accelerations(m, t, y, &m->impact[k], NULL, NULL, &F, NULL);
     if (s || !(push * F > 0)) return s == DAE_ERR_MEMORY ? s : 0;
-    s = hold(m, t, y, &m->impact[k], REST_RATE, F, u);
-    if (s) return s;
-    u[0] = u[2] > 0 ? push : 0;
-    return u[0] != 0;
+    hold(m, t, y, &m->impact[k], mobility, REST_RATE, F, u);
+    u[0] = push;
+    return 1;
 }
 
 void mbs_apply_rest(mbs_context *x)

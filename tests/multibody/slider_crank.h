@@ -14,6 +14,7 @@ typedef struct slider_crank {
     double torque, angle, speed;       /* of the crank: constant torque, where and how fast it starts */
     double stop, k, c;                 /* k 0: no stop */
     double mu, v_s;                    /* mu 0: no friction */
+    double stick;                      /* 1/s; by hand: with v_s so small that tanh(v/v_s) is a sign */
     double t1;
 } slider_crank;
 
@@ -141,9 +142,8 @@ static inline double crank_conditioning(const slider_crank *s, long steps)
 
 /* ---- As a mechanism ------------------------------------------------------------------------------------- */
 
-static inline mbs_mechanism *crank_mechanism(const slider_crank *s)
+static inline mbs_model *crank_model(const slider_crank *s)
 {
-    dae_error err = {0};
     crank_geometry g = crank_at(s, s->angle);
     double a = s->angle, w = s->speed, px = s->L1 * cos(a), py = s->L1 * sin(a);
     static char torque[32];
@@ -177,7 +177,7 @@ static inline mbs_mechanism *crank_mechanism(const slider_crank *s)
                                         .point_a = "O",
                                         .point_b = "S",
                                         .axis = {1},
-                                        .friction = {.mu = s->mu, .v_s = s->v_s}});
+                                        .friction = {.mu = s->mu, .v_s = s->v_s, .stick = s->stick}});
     mbs_model_add_force(
         m, &(mbs_force){.name = "drive", .type = "torque", .joint = "J1", .value = {torque}, .count = 1});
     if (s->k > 0)
@@ -188,6 +188,13 @@ static inline mbs_mechanism *crank_mechanism(const slider_crank *s)
                                                       {"c", .number = s->c},
                                                       {"min", .number = -100},
                                                       {"max", .number = s->stop}}});
+    return m;
+}
+
+static inline mbs_mechanism *crank_mechanism(const slider_crank *s)
+{
+    dae_error err = {0};
+    mbs_model *m = crank_model(s);
     mbs_mechanism *c = mbs_mechanism_create(m, &err);
     if (!c) fail_msg("%s", err.text);
     mbs_model_destroy(m);

@@ -1,5 +1,6 @@
 /* Stick, slip and rest against closed solutions. */
 #include "mechanics.h"
+#include "slider_crank.h"
 
 #include "multibody/mechanism.h"
 
@@ -181,6 +182,54 @@ static void bearing_stops_a_wheel_in_space(void **state)
     done(&o);
 }
 
+/* Where the slider of a slider-crank turns no force moves it, so none can hold it there: friction changes its direction and goes on
+ * braking. The reference is one equation for the crank angle (slider_crank.h). */
+static void slider_slips_on_behind_dead_centers(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "dop853", "radau5", "vode", "pside"};
+    slider_crank s = {.L1 = 0.15,
+                      .L2 = 0.3,
+                      .m1 = 0.36,
+                      .I1 = 0.000702,
+                      .m2 = 0.151104,
+                      .I2 = 0.0011340859,
+                      .m3 = 0.075552,
+                      .torque = 0.5,
+                      .angle = 1.5,
+                      .speed = 20,
+                      .mu = 0.2,
+                      .v_s = 1e-300,
+                      .t1 = 0.6};
+    double right[2], finer[2], conditioning = crank_conditioning(&s, 50000);
+    crank_reference(&s, 200000, right);
+    crank_reference(&s, 400000, finer);
+    assert_near(right[1], finer[1], 1e-7);
+    s.v_s = 0;
+    s.stick = 1000;
+    for (int k = 0; k < 5; k++) {
+        for (double tol = 1e-4; tol > 1e-9; tol /= 1e2) {
+            dae_error err = {0};
+            mbs_model *m = crank_model(&s);
+            dae_problem *p = mbs_problem_create(m, &err);
+            if (!p) fail_msg("%s", err.text);
+            mbs_model_destroy(m);
+            dae_run_options options = dae_run_options_default(p);
+            options.options.method = methods[k];
+            options.options.rtol = options.options.atol = tol;
+            options.t_end = s.t1;
+            dae_run_result *r = dae_run(p, &options, &err);
+            if (!r || r->status < 0) fail_msg("%s", r ? r->error.text : err.text);
+            double off = fmax(fabs(r->last.y[2] - finer[0]), fabs(r->last.y[11] - finer[1]));
+            if (!(off < 100 * tol * conditioning))
+                fail_msg("%s at %g: %.3g x rtol x conditioning off", methods[k], tol,
+                         off / (tol * conditioning));
+            dae_run_destroy(r);
+            dae_problem_destroy(p);
+        }
+    }
+}
+
 /* A ball dropped from 1 m with restitution 0.6: impacts at t0 (1 + 2 (e + e^2 + ...)), at rest from
  * t0 (1 + e)/(1 - e) on; it stays there. The floor then goes down with 20 m/s^2: the ball leaves it. */
 static void ball_comes_to_rest(void **state)
@@ -267,6 +316,7 @@ int main(void)
         cmocka_unit_test(block_breaks_loose_at_the_static_limit),
         cmocka_unit_test(oscillator_stops_after_known_half_swings),
         cmocka_unit_test(bearing_stops_a_wheel_in_space),
+        cmocka_unit_test(slider_slips_on_behind_dead_centers),
         cmocka_unit_test(ball_comes_to_rest),
         cmocka_unit_test(resting_body_leaves_when_it_is_lifted),
         cmocka_unit_test(contact_sticks_inside_the_cone),
