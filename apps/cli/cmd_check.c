@@ -48,7 +48,7 @@ static void print_mechanism(const dae_problem *p, const mbs_mechanism *c)
     }
     printf("  structure     %d loop%s%s\n", top.loops, top.loops == 1 ? "" : "s",
            p->system.mech.nlambda ? ", index 3" : "");
-    if (moved < 1e-12) printf("  initial       consistent as described\n");
+    if (moved < 1e-12) printf("  initial       pose consistent as described\n");
     else
         printf("  initial       assembled; %s moved most, by %.3g\n",
                dae_component_name(p, which, buffer, sizeof buffer), moved);

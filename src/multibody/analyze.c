@@ -250,6 +250,7 @@ static dae_status equilibrium(analysis *x, json_t *out)
     const double *t;
     int n = rest_times(x, &t);
     dae_status s = DAE_OK;
+    json_object_set_new(out, "about", json_string(x->about_turning ? "turning" : "rest"));
     json_object_set_new(out, "bodies", bodies);
     json_object_set_new(out, "reactions", reactions);
     json_object_set_new(out, "drivers", drivers);
@@ -407,13 +408,14 @@ static dae_status inverse(analysis *x, json_t *out)
 }
 
 static const struct {
-    const char *name, *title;
+    const char *name, *title, *turning; /* turning: the title where all bodies turn together */
     dae_status (*run)(analysis *x, json_t *out);
 } kind[] = {
-    {"equilibrium", "Static equilibrium", equilibrium},
-    {"modes", "Small motions (one of each conjugate pair)", modes},
-    {"kinematics", "Kinematics", kinematics},
-    {"inverse", "Inverse dynamics", inverse},
+    {"equilibrium", "Static equilibrium", "Relative equilibrium", equilibrium},
+    {"modes", "Small motions (one of each conjugate pair)",
+     "Small motions about the relative equilibrium (one of each conjugate pair)", modes},
+    {"kinematics", "Kinematics", NULL, kinematics},
+    {"inverse", "Inverse dynamics", NULL, inverse},
 };
 enum { kinds = sizeof kind / sizeof kind[0] };
 
@@ -544,8 +546,12 @@ dae_status mbs_analysis_text(const mbs_analysis *a, int csv, dae_write_fn *write
 {
     dae_text out = {.write = write, .user = user};
     int printed = 0;
-    for (int i = 0; i < kinds; i++)
-        put_result(&out, kind[i].title, json_object_get(a->root, kind[i].name), csv, &printed);
+    for (int i = 0; i < kinds; i++) {
+        const json_t *result = json_object_get(a->root, kind[i].name);
+        const char *about = json_string_value(json_object_get(result, "about"));
+        put_result(&out, about && !strcmp(about, "turning") ? kind[i].turning : kind[i].title, result, csv,
+                   &printed);
+    }
     return dae_text_end(&out);
 }
 

@@ -951,9 +951,12 @@ static void read_speed(loader *l, json_t *o)
     double speed = needed(l, o, "speed", unit_for(l, o, "rad/s|m/s", unit, sizeof unit));
     if (l->failed) return;
     for (int k = 0; k < l->m->njoint; k++) {
-        if (strcmp(l->m->joint[k].name, name) != 0) continue;
-        l->m->joint[k].speed = speed;
-        l->m->joint[k].has_speed = 1;
+        mbs_joint *j = &l->m->joint[k];
+        if (strcmp(j->name, name) != 0) continue;
+        if (j->has_speed && j->speed != speed)
+            wrong(l, "speed", "joint \"%s\" has two speeds, %.10g and %.10g", name, j->speed, speed);
+        j->speed = speed;
+        j->has_speed = 1;
         return;
     }
     wrong(l, "joint", "there is no joint \"%s\"", name);

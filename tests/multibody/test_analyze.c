@@ -86,6 +86,34 @@ static void all_that_a_pendulum_allows(void **state)
     dae_problem_destroy(p);
 }
 
+/* A rod that spins about its end: what turns steadily is no static equilibrium, and is not called one. */
+static void turning_equilibrium_is_called_relative(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"spinner\",\"dimension\":2,"
+        "\"bodies\":[{\"name\":\"rod\",\"mass\":1,\"inertia\":1,\"r\":[1,0],\"v\":[0,8],\"omega\":8}],"
+        "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},"
+        "{\"name\":\"A\",\"body\":\"rod\",\"r\":[-1,0]}],"
+        "\"joints\":[{\"name\":\"pin\",\"type\":\"revolute\",\"a\":\"O\",\"b\":\"A\"}],"
+        "\"simulation\":{\"t1\":1}}";
+    static memory out;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open(text, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    mbs_analysis *a =
+        mbs_analysis_create(p, &(mbs_analysis_options){.what = "equilibrium", .about_turning = 1}, &err);
+    if (!a) fail_msg("%s", err.text);
+    assert_int_equal(mbs_analysis_text(a, 0, remember, &out), DAE_OK);
+    assert_non_null(strstr(out.text, "Relative equilibrium: bodies"));
+    assert_null(strstr(out.text, "Static"));
+    out.length = 0;
+    assert_int_equal(mbs_analysis_json(a, remember, &out), DAE_OK);
+    assert_non_null(strstr(out.text, "\"about\":\"turning\""));
+    mbs_analysis_destroy(a);
+    dae_problem_destroy(p);
+}
+
 static void what_does_not_fit_is_said(void **state)
 {
     (void)state;
@@ -107,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_a_pendulum_allows),
+        cmocka_unit_test(turning_equilibrium_is_called_relative),
         cmocka_unit_test(what_does_not_fit_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

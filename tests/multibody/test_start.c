@@ -92,6 +92,10 @@ static void contradiction_is_named(void **state)
     assert_int_equal(err.status, DAE_ERR_INCONSISTENT);
     assert_non_null(strstr(err.text, "one.omega is fixed at 2"));
     assert_non_null(strstr(err.text, "want 3"));
+    const char *twice = "\"initial\": { \"joint\": \"J1\", \"speed\": 5, "
+                        "\"joints\": [ { \"joint\": \"J1\", \"speed\": 7 } ] },";
+    assert_null(open_rods(0, twice, &err));
+    assert_non_null(strstr(err.text, "initial.joints[0].speed: joint \"J1\" has two speeds, 5 and 7"));
 }
 
 static void driver_that_jumps_is_refused(void **state)
