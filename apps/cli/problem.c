@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int has_parameter(const dae_problem_info *info, const char *name)
 {
@@ -305,8 +306,12 @@ dae_problem *cli_open_named(cli_args *args, const char *name)
     const dae_problem_info *info = dae_problem_find(name);
     if (!info) {
         char near[200];
+        struct stat what;
         cli_nearest(name, cli_problem_name, near, sizeof near);
-        if (near[0]) cli_wrong(args, "there is no problem \"%s\"; did you mean %s?", name, near);
+        if (stat(name, &what) == 0 && S_ISREG(what.st_mode))
+            cli_wrong(args, "there is no problem \"%s\"; the file of that name is opened by its path, ./%s",
+                      name, name);
+        else if (near[0]) cli_wrong(args, "there is no problem \"%s\"; did you mean %s?", name, near);
         else cli_wrong(args, "there is no problem \"%s\"; `daedalus list problems` shows them", name);
         return NULL;
     }

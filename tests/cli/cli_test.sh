@@ -13,6 +13,8 @@ expect 2 andrews; says 'daedalus run andrews' err
 expect 2 run; says 'is missing; usage' err
 expect 2 run hirse; says 'did you mean hires?' err; silent out
 expect 2 run elephant; says 'list problems' err
+echo '<robot/>' > elephant.xacro
+expect 2 run elephant.xacro; says 'opened by its path, ./elephant.xacro' err
 expect 2 run hires --rtl 1e-4; says 'did you mean --rtol?' err
 expect 2 run hires --rtol; says '--rtol needs a value' err
 expect 2 run hires --end stap; says '--end stap: expected pass or stop' err

@@ -130,7 +130,7 @@ static void guesses_are_told(void **state)
         "link=\"ghost\"/></joint></robot>";
     assert_int_equal(import(text, 0, &err), DAE_OK);
     assert_non_null(strstr(notes, "link ghost has no mass: joint spin is taken as fixed"));
-    assert_non_null(strstr(notes, "the base base stands on the ground"));
+    assert_non_null(strstr(notes, "the base link \"base\" stands on the ground"));
     assert_non_null(strstr(notes, "1 mesh is not there"));
     char *once = strstr(notes, "<transmission>");
     assert_true(once && !strstr(once + 1, "<transmission>"));
@@ -171,6 +171,23 @@ static void mimic_joints_are_gears(void **state)
     assert_near(2 * atan2(p->y0[7 + 6], p->y0[7 + 3]), -2 * 0.3 + 0.1, 1e-14);
     assert_near(p->y0[m->np + 6 + 5], -3, 1e-14);
     dae_problem_destroy(p);
+    start.name = "j1";
+    assert_null(mbs_import_problem(text, strlen(text), NULL, &start, 1, &err));
+    assert_non_null(strstr(err.text, "joint j1 follows joint j0 (mimic): set that one"));
+}
+
+/* What a file of xacro leaves where a number belongs. */
+static void macros_of_xacro_are_named(void **state)
+{
+    (void)state;
+    dae_error err = {0};
+    assert_int_equal(
+        import("<robot name=\"r\"><link name=\"base\"/><link name=\"arm\"><inertial><mass "
+               "value=\"${2*m}\"/></inertial></link><joint name=\"j\" type=\"continuous\"><parent "
+               "link=\"base\"/><child link=\"arm\"/></joint></robot>",
+               0, &err),
+        DAE_ERR_INPUT);
+    assert_non_null(strstr(err.text, "value=\"${2*m}\": expected 1 number; ${...} is a macro of xacro"));
 }
 
 /* A link of 1 kg at (x 0 z) of its axes, with inertia I about its center. */
@@ -235,6 +252,8 @@ static void angles_of_stops_count_from_their_middle(void **state)
     dae_setting start = {"shoulder", "3.2"};
     dae_problem *p = mbs_import_problem(text, strlen(text), NULL, &start, 1, &err);
     if (!p) fail_msg("%s", err.text);
+    assert_true(p->note && p->note[0] && p->note[1]);
+    assert_non_null(strstr(p->note[1], "joint shoulder: 3.2 is beyond its limits 0 .. 3.1"));
     double a[6];
     assert_int_equal(mbs_mechanism_acceleration(mbs_problem_mechanism(p), 0, p->y0, a, NULL, &err), DAE_OK);
     assert_near(a[4], -1e4 * 0.1, 1e-8);
@@ -356,6 +375,7 @@ int main(void)
         cmocka_unit_test(fixed_second_joint_closes_a_loop),
         cmocka_unit_test(meshes_that_cannot_be_read_are_boxes),
         cmocka_unit_test(mimic_joints_are_gears),
+        cmocka_unit_test(macros_of_xacro_are_named),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(mjcf_pendulum_falls),
     };

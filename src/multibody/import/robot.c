@@ -69,6 +69,8 @@ int robot_find(const robot *r, const char *link)
     return -1;
 }
 
+#define XACRO "; ${...} is a macro of xacro, which makes the robot file: xacro THIS_FILE > robot.urdf"
+
 int robot_numbers(robot *r, const mbs_xml *e, const char *attribute, int count, double *out)
 {
     const char *text = mbs_xml_get(e, attribute), *at = text;
@@ -76,8 +78,8 @@ int robot_numbers(robot *r, const mbs_xml *e, const char *attribute, int count, 
         char *end;
         double x = dae_strtod(at, &end);
         if (end == at || !isfinite(x)) {
-            robot_wrong(r, e, "%s=\"%.60s\": expected %d number%s", attribute, text, count,
-                        count == 1 ? "" : "s");
+            robot_wrong(r, e, "%s=\"%.60s\": expected %d number%s%s", attribute, text, count,
+                        count == 1 ? "" : "s", strstr(text, "${") ? XACRO : "");
             return 0;
         }
         out[i] = x;
@@ -519,6 +521,14 @@ static int set_start(robot *r, const dae_setting *start, int nstart)
                      start[i].name, start[i].value);
             return 0;
         }
+        if (j->mimic) {
+            dae_fail(r->err, DAE_ERR_INPUT, NAN, "joint %s follows joint %s (mimic): set that one", j->name,
+                     j->mimic);
+            return 0;
+        }
+        if (j->limited && j->lower < j->upper && (q < j->lower || q > j->upper))
+            robot_note(r, "joint %s: %g is beyond its limits %g .. %g: its stop pushes it back", j->name, q,
+                       j->lower, j->upper);
         j->q = q;
         j->speed = speed;
         j->given = 1;

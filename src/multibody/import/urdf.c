@@ -245,7 +245,9 @@ static int order(robot *r, const mbs_xml *root, entry *list, int count)
         const char *name = mbs_xml_get(list[i].link, "name");
         int empty = !strcmp(name, "world") && !mbs_xml_child(list[i].link, "inertial");
         if (!list[i].joint && !empty)
-            robot_note(r, r->floating ? "the base %s moves freely" : "the base %s stands on the ground",
+            robot_note(r,
+                       r->floating ? "the base link \"%s\" moves freely"
+                                   : "the base link \"%s\" stands on the ground",
                        name);
         int floating = r->floating;
         if (empty) r->floating = 0;
