@@ -19,36 +19,42 @@
  * tolerance where nothing is refined */
 #define ROUNDING 1e-12
 #define NOTHING 1e-3
+#define LAST_CHANGE 1e-10 /* Newton's method: what the next one would change is below rounding */
 
-/* P_k(x) and P_(k-1)(x), Legendre. */
-static double legendre(int k, double x, double *before)
+/* p[i] = P_k(x[i]) and before[i] = P_(k-1)(x[i]), Legendre, 0 <= i < m. */
+static void legendre(int k, int m, const double *x, double *p, double *before)
 {
-    double p = 1, q = 0;
+    for (int i = 0; i < m; i++) p[i] = 1, before[i] = 0;
     for (int j = 1; j <= k; j++) {
-        double next = ((2 * j - 1) * x * p - (j - 1) * q) / j;
-        q = p;
-        p = next;
+        double a = (2 * j - 1) / (double)j, b = (j - 1) / (double)j;
+        for (int i = 0; i < m; i++) {
+            double next = a * x[i] * p[i] - b * before[i];
+            before[i] = p[i];
+            p[i] = next;
+        }
     }
-    *before = q;
-    return p;
 }
 
 /* Radau points c_1 < .. < c_k = 1 of [0,1] and their weights: 1 - 2c are the roots of P_(k-1) + P_k, by Newton's method
- * (Gautschi: Orthogonal Polynomials, 2004, section 3.1.1.2). */
+ * (Gautschi: Orthogonal Polynomials, 2004, section 3.1.1.2), all at once; -1, the first, is known. */
 static void radau_points(int k, double *c, double *b)
 {
     const double pi = 3.14159265358979323846;
-    for (int i = 0; i < k; i++) {
-        double x = -cos(2 * pi * i / (2 * k - 1)), p = 0, q = 1;
-        for (int iteration = 0; i > 0 && iteration < 20; iteration++) {
-            p = legendre(k, x, &q);
-            double d = (1 - x) / k * (q + p) / (q - p);
-            x -= d;
-            if (fabs(d) < 1e-16) break;
+    double x[DAE_REFINE_MAX], p[DAE_REFINE_MAX], q[DAE_REFINE_MAX], change = 1;
+    for (int i = 0; i < k; i++) x[i] = -cos(2 * pi * i / (2 * k - 1));
+    for (int iteration = 0; change > LAST_CHANGE && iteration < 20; iteration++) {
+        change = 0;
+        legendre(k, k, x, p, q);
+        for (int i = 1; i < k; i++) {
+            double d = (1 - x[i]) / k * (q[i] + p[i]) / (q[i] - p[i]);
+            x[i] -= d;
+            change = fmax(change, fabs(d));
         }
-        legendre(k, x, &q);
-        c[k - 1 - i] = (1 - x) / 2;
-        b[k - 1 - i] = i == 0 ? 1.0 / (k * k) : (1 - x) / (2 * (k * q) * (k * q));
+    }
+    legendre(k, k, x, p, q);
+    for (int i = 0; i < k; i++) {
+        c[k - 1 - i] = (1 - x[i]) / 2;
+        b[k - 1 - i] = i == 0 ? 1.0 / (k * k) : (1 - x[i]) / (2 * (k * q[i]) * (k * q[i]));
     }
 }
 
@@ -233,8 +239,8 @@ static void combine(const dae_refine *r, const double *l, double *restrict y)
 
 int dae_refine_interpolate(dae_refine *r, const dae_refine_step *step, double t, double *y, double *yp)
 {
-    double l[DAE_REFINE_MAX] = {0}, dl[DAE_REFINE_MAX] = {0};
     if (!make(r, step)) return 0;
+    double l[DAE_REFINE_MAX] = {0}, dl[DAE_REFINE_MAX] = {0};
     int n = r->ivp->n;
     basis(r, (t - r->st->t) / r->st->h, l, yp ? dl : NULL);
     combine(r, l, y);

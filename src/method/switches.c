@@ -30,7 +30,10 @@
     10            /* ... and where both sides drive it back, since steps are right to the tolerances only */
 #define BETWEEN 4 /* points between two of the interpolant at which its sign is looked at; ours */
 #define MINIMUM_STEPS 40 /* golden section on the interpolant: 0.618^40 < 1e-8 */
-enum { MOST = 16 };      /* highest N */
+/* By so much of |p - c_0| a minimum between two of these points may lie below both. In theta, x = cos theta, |p''| is at most N^2 |p - c_0| (Bernstein), and
+ * points are pi/(N sqrt(BETWEEN + 1)) apart at most, at the ends: the nearer one is half of that away. */
+#define SAG (1.2337 / (BETWEEN + 1)) /* pi^2/8 */
+enum { MOST = 16 };                  /* highest N */
 
 typedef struct dae_driver_switches {
     dae_switches is; /* of the system of this run */
@@ -205,7 +208,7 @@ dae_status dae_driver_switches_jump(dae_integrator *it, dae_error *err)
 
 /* ---- The interpolant -------------------------------------------------------------------------------- */
 
-/* cos(m pi/N), 0 <= m <= 2N, N a divisor of MOST. */
+/* cos(m pi/N), m >= 0, N a divisor of MOST. */
 static double cosine(int m, int N)
 {
     enum { QUARTER = MOST / 2 };
@@ -218,7 +221,7 @@ static double cosine(int m, int N)
                                            0.38268343236508984,
                                            0.19509032201612828,
                                            0};
-    m *= MOST / N;
+    m = m * (MOST / N) & (2 * MOST - 1);
     if (m > MOST) m = 2 * MOST - m;
     return m > QUARTER ? -of[MOST - m] : of[m];
 }
@@ -243,15 +246,22 @@ static int sample(dae_integrator *it, int N)
     return 0;
 }
 
-/* c_k of switch i, [Trefethen, Approximation Theory and Approximation Practice, section 3]; x goes from -1 to 1 with j. */
+/* c_k of switch i, [Trefethen, Approximation Theory and Approximation Practice, section 3]; x goes from -1 to 1 with j. Points j and N-j
+ * have the same cosine, for odd k but for the sign: even c_k are made of the sums of their margins, odd ones of the differences. */
 static void coefficients(const switches *w, int i, int N, double *c)
 {
+    size_t row = (size_t)(MOST / N) * (size_t)w->is.count;
+    double fold[2][MOST / 2 + 1];
+    for (int j = 0; j < N / 2; j++) {
+        double u = w->sample[(size_t)j * row + (size_t)i], v = w->sample[(size_t)(N - j) * row + (size_t)i];
+        fold[0][j] = j ? v + u : (v + u) / 2;
+        fold[1][j] = j ? v - u : (v - u) / 2;
+    }
+    fold[0][N / 2] = w->sample[(size_t)(N / 2) * row + (size_t)i];
+    fold[1][N / 2] = 0;
     for (int k = 0; k <= N; k++) {
         double sum = 0;
-        for (int j = 0; j <= N; j++) {
-            double v = w->sample[(size_t)(j * (MOST / N)) * (size_t)w->is.count + (size_t)i];
-            sum += (j == 0 || j == N ? 0.5 : 1) * v * cosine((N - j) * k % (2 * N), N);
-        }
+        for (int j = 0; j <= N / 2; j++) sum += fold[k % 2][j] * cosine(j * k, N);
         c[k] = (k == 0 || k == N ? 1.0 : 2.0) * sum / N;
     }
 }
@@ -274,11 +284,17 @@ static double rest_of(const double *c, int N)
     return fabs(c[N]) + fabs(c[N - 1]);
 }
 
+/* |p - c_0| is at most that. */
+static double size_of(const double *c, int N)
+{
+    double sum = 0;
+    for (int k = 1; k <= N; k++) sum += fabs(c[k]);
+    return sum;
+}
+
 static int surely_positive(const double *c, int N)
 {
-    double least = c[0];
-    for (int k = 1; k <= N; k++) least -= fabs(c[k]);
-    return least > rest_of(c, N);
+    return c[0] - size_of(c, N) > rest_of(c, N);
 }
 
 /* The least value of p in [a,b]: where it is. */
@@ -307,7 +323,7 @@ static double first_root(dae_integrator *it, int i, const double *c, int N, doub
 {
     switches *w = it->sw;
     double d = it->ivp.direction, doubt = rest_of(c, N), last = a, p_before = INFINITY, before = a;
-    double p_last = fa;
+    double p_last = fa, sag = SAG * size_of(c, N);
     int pieces = N * (BETWEEN + 1);
     for (int k = 1; k <= pieces; k++) {
         int j = k / (BETWEEN + 1), part = k % (BETWEEN + 1);
@@ -316,7 +332,8 @@ static double first_root(dae_integrator *it, int i, const double *c, int N, doub
         if (d * (t - a) <= 0) continue;
         double ask = NAN;
         if (p <= doubt) ask = t;
-        else if (p_last < p && p_last < p_before && last != a) { /* a minimum between */
+        else if (p_last < p && p_last < p_before && last != a &&
+                 p_last - sag <= doubt) { /* a minimum between */
             double low = minimum(w, c, N, before, t);
             if (interpolant(w, c, N, low) <= doubt) ask = low;
         }

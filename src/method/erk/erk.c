@@ -83,6 +83,8 @@ void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *optio
     rows_fill(m);
     ivp->y = m->y;
     ivp->order = table->order;
+    ivp->dense_degree = table->refine > 3 + table->dense ? table->refine : 3 + table->dense;
+    ivp->dense_break = NAN;
     return m;
 fail:
     dae_fail(err, DAE_ERR_MEMORY, NAN, "no memory for an explicit method on %d equations", ivp->n);
