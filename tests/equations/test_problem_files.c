@@ -345,8 +345,14 @@ static void auto_has_no_fewer(void **state)
         double less; /* digits */
         int runs;
     } but[] = {
-        {"e5", 0.3, 9}, /* decided by rounding: single runs nearby have 6.9 to 7.7 digits in C, 7.4 to 8.5 by the file */
-        {"medakzo", 0.6, 1}, {"andrews", 1.2, 1}, {"pump", 4.7, 9}, {"tba", 0.4, 1},
+        {"e5", 0.3,
+         9}, /* decided by rounding: single runs nearby have 6.9 to 7.7 digits in C, 7.4 to 8.5 by the file */
+        /* the file by phem56, 5.5 digits; C, with its accelerations in one pass, by vern9: 6.0 */
+        {"caraxis", 0.6, 1},
+        {"medakzo", 0.6, 1},
+        {"andrews", 1.2, 1},
+        {"pump", 4.7, 9},
+        {"tba", 0.4, 1},
     };
     (void)state;
     for (int c = 0; c < files; c++) {

@@ -68,6 +68,12 @@ static void dop853_evaluates_for_dense_output_once_and_only_then(void **state)
     dae_integrator_destroy(it);
 }
 
+static void dop853_sees_errors_grow(void **state)
+{
+    (void)state;
+    erk_check_refusals("dop853", 12);
+}
+
 static void dop853_integrates_backward(void **state)
 {
     (void)state;
@@ -125,6 +131,7 @@ int main(void)
         cmocka_unit_test(dop853_dense_output_order_7),
         cmocka_unit_test(dop853_reaches_tight_tolerances_on_arenstorf),
         cmocka_unit_test(dop853_evaluates_for_dense_output_once_and_only_then),
+        cmocka_unit_test(dop853_sees_errors_grow),
         cmocka_unit_test(dop853_integrates_backward),
         cmocka_unit_test(dop853_survives_undefined_evaluations),
         cmocka_unit_test(dop853_says_why_a_step_is_too_small),

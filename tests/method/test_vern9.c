@@ -52,6 +52,12 @@ static void vern9_evaluates_for_dense_output_once_and_only_then(void **state)
     dae_integrator_destroy(it);
 }
 
+static void vern9_sees_errors_grow(void **state)
+{
+    (void)state;
+    erk_check_refusals("vern9", 12);
+}
+
 static void vern9_integrates_backward(void **state)
 {
     (void)state;
@@ -108,6 +114,7 @@ int main(void)
         cmocka_unit_test(vern9_dense_output_order_9),
         cmocka_unit_test(vern9_reaches_tight_tolerances_on_arenstorf),
         cmocka_unit_test(vern9_evaluates_for_dense_output_once_and_only_then),
+        cmocka_unit_test(vern9_sees_errors_grow),
         cmocka_unit_test(vern9_integrates_backward),
         cmocka_unit_test(vern9_survives_undefined_evaluations),
         cmocka_unit_test(vern9_says_why_a_step_is_too_small),

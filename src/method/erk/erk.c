@@ -2,8 +2,10 @@
  *
  * Control as in the programs DOPRI5 and DOP853 of [HNW] II.5 and its appendix: PI controller of [HW] IV.2,
  *     h_new = h / clip(err^(1/q - w beta) / err_old^beta / safety),   w = 0.75 (0.2 for order 8)
- * with q the order of the error estimate; no growth right after a rejection. Ours: jumps of f inside of a step are
- * seen; a step whose function cannot be evaluated is halved; the step size proposed before the last step was cut to meet t_end is
+ * with q the order of the error estimate; no growth right after a rejection. From order 8 on, where errors grow from step to
+ * step the next one is predicted from that ([HW] IV.8, Gustafsson), and the smaller of both sizes is taken, as RADAU5 does:
+ *     h_new = safety h (h/h_old) (err_old / err^2)^(1/q)
+ * (dopri5 takes the published steps.) Ours: jumps of f inside of a step are seen; a step whose function cannot be evaluated is halved; the step size proposed before the last step was cut to meet t_end is
  * remembered; the derivative at a y that somebody changed after the step is computed anew. */
 #include "method/erk/erk.h"
 
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 
 #define LAST_STRETCH 1.01 /* DOPRI5: take the rest if it is at most this many steps */
-#define ERR_OLD_MIN 1e-4  /* DOPRI5, FACOLD */
 #define STIFF_HITS 15     /* DOPRI5: stiff after this many */
 #define STIFF_CALM 6      /* DOPRI5: suspicion ends after this many steps without */
 #define AUTO_HITS 6       /* ours: of "auto", which counts what is left besides */
@@ -27,12 +28,14 @@
 #define AUTO_FIRST 32  /* ours: ... and asks the power method after so many steps, twice as many, and so on */
 #define AUTO_SOON 8    /* ours: ... already from here on where the stages show such a rate */
 #define AUTO_SURE 0.85 /* ours: ... if it is at this part of the bound */
-#define AUTO_PART 0.6  /* ours: ... whose rate counts from this part of the bound on */
+#define AUTO_PART 0.5  /* ours: ... whose rate counts from this part of the bound on */
 #define AUTO_SIZE 32   /* ... which has its room on the stack up to this size */
 /* ours: an error so many times larger than that of the step before lets expect is that of a jump (DETEST, dop853 and vern9: class F
  * takes 1.16 times the steps, the smooth ones 1.005 times; with 30 1.015 times) */
 #define ROUGH 100
 #define ROUGH_MIN 0.1 /* ours: smallest ratio of two steps at a jump */
+/* log 1e-4: what an error counts at least in the next step (DOPRI5, FACOLD) */
+#define LOG_ERR_MIN (-9.210340371976182)
 
 #define DOP853_TOP 7 /* degree of its dense output */
 #define VERN9_TOP 9
@@ -122,7 +125,7 @@ dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp
     dae_copy(m->n, m->y, m->y1);
     s->t_old = s->t = t;
     s->h = 0;
-    s->log_err = log(ERR_OLD_MIN);
+    s->log_err = LOG_ERR_MIN;
     s->dense = s->hits = s->calm = s->reported = 0;
     if (m->table->refine) dae_refine_begin(&m->refine, NULL);
     ivp->t_old = ivp->t = t;
@@ -264,13 +267,19 @@ static int begin(dae_erk *m)
     return r;
 }
 
-/* The ratio h_new / h. After a rejection err alone counts. */
-static double new_ratio(const dae_erk *m, double log_err, int accepted)
+/* The ratio h_new / h, after a step h with an error whose logarithm is log_err. After a rejection err alone counts. */
+static double new_ratio(const dae_erk *m, double h, double log_err, int accepted)
 {
     const dae_erk_option *o = m->option;
-    double weight = m->table->order >= 8 ? 0.2 : 0.75; /* EXPO1 of DOP853 and DOPRI5 */
-    double e = -(1.0 / m->table->estimate - weight * o->beta) * log_err;
-    if (accepted) e += o->beta * m->s->log_err;
+    const dae_erk_state *s = m->s;
+    int high = m->table->order >= 8;
+    double q = m->table->estimate, weight = high ? 0.2 : 0.75; /* EXPO1 of DOP853 and DOPRI5 */
+    double e = -(1 / q - weight * o->beta) * log_err;
+    if (accepted) e += o->beta * s->log_err;
+    if (accepted && high && s->h != 0) {
+        double predicted = (s->log_err - 2 * log_err) / q + log(h / s->h);
+        if (predicted < e) e = predicted;
+    }
     double ratio = o->safety * exp(e);
     if (ratio < o->factor_min) ratio = o->factor_min;
     if (ratio > o->factor_max) ratio = o->factor_max;
@@ -376,11 +385,11 @@ dae_status dae_erk_step(void *self)
         if (r > 0 && fixed) return evaluation_failed(m, r, "in a step of fixed size");
         if (r == 0 && tested <= 1) {
             double log_err = log(err > 1e-30 ? err : 1e-30);
-            double next = h * new_ratio(m, log_err, 1);
+            double next = h * new_ratio(m, h, log_err, 1);
             if (rejected && fabs(next) > fabs(h)) next = h;
             if (fixed || (last && !rejected && fabs(next) < fabs(wanted))) next = wanted;
             s->err = err;
-            s->log_err = err > ERR_OLD_MIN ? log_err : log(ERR_OLD_MIN);
+            s->log_err = log_err > LOG_ERR_MIN ? log_err : LOG_ERR_MIN;
             accept(m, h, t1, fixed ? next : signed_step(m, next));
             break;
         }
@@ -393,7 +402,7 @@ dae_status dae_erk_step(void *self)
         b = (before){r ? 0 : h, err};
         if (r) h *= 0.5;
         else if (err <= 1) h *= fmax(ROUGH_MIN, 0.5 / tested);
-        else h *= new_ratio(m, log(err), 0);
+        else h *= new_ratio(m, h, log(err), 0);
     }
     r = stiffness(m, h);
     if (r < 0) return evaluation_failed(m, r, "in the test for stiffness");

@@ -347,7 +347,7 @@ static void *create(dae_ivp *ivp, const void *option, dae_error *err)
     return dae_erk_create(ivp, &dae_vern9_table, option, err);
 }
 
-static const dae_option options[] = {DAE_ERK_OPTIONS(0.9, 0.04, 0.333, 6)};
+static const dae_option options[] = {DAE_ERK_OPTIONS(0.8, 0.02, 0.333, 6)};
 
 const dae_method dae_method_vern9 = {
     .info = {.name = "vern9",
