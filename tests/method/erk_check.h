@@ -337,6 +337,38 @@ static inline double erk_orbit_error(const char *method, double tol, dae_stats *
     return erk_distance(4, y, start);
 }
 
+/* y' = -t y^2 in every component. */
+static inline int erk_squares(double t, const double *y, double *f, void *user)
+{
+    for (int i = 0; i < *(const int *)user; i++) f[i] = -t * y[i] * y[i];
+    return 0;
+}
+
+/* Sums over stages take as many components at once as there are: the same numbers at every size, in steps and between them. */
+static inline void erk_check_sizes(const char *method)
+{
+    enum { MOST = 38 };
+    double one[2] = {0, 0};
+    for (int n = 1; n <= MOST; n++) {
+        dae_system sys = erk_system(n, erk_squares, &n);
+        dae_options opt = erk_options(method, 1e-6);
+        double y[MOST];
+        for (int i = 0; i < n; i++) y[i] = 1;
+        opt.fixed_step = 0.125;
+        dae_integrator *it = dae_integrator_create(&sys, &opt, NULL);
+        assert_int_equal(dae_integrator_start(it, 0, 2, y, NULL, NULL), DAE_OK);
+        for (int k = 0; k < 5; k++) assert_int_equal(dae_integrator_step(it, NULL), DAE_OK);
+        dae_integrator_interpolate(it, 0.53, y, NULL);
+        for (int i = 0; i < n; i++) {
+            double end = dae_integrator_state(it)[i];
+            if (n == 1) one[0] = end, one[1] = y[0];
+            assert_true(end == one[0] && y[i] == one[1]);
+        }
+        dae_integrator_destroy(it);
+    }
+    assert_near(one[0], 1 / (1 + 0.5 * 0.625 * 0.625), 1e-3);
+}
+
 /* Three revolutions with eccentricity 0.9 at ten tolerances: errors grow from step to step on the way to the pericenter. Steps that
  * are not predicted from that are often refused there. */
 static inline void erk_check_refusals(const char *method, double percent)

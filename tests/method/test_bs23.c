@@ -33,6 +33,12 @@ static void bs23_error_follows_tolerance(void **state)
     assert_int_equal(stats.f, 2 + 3 * stats.steps + stats.accepted / 1000);
 }
 
+static void bs23_takes_the_same_steps_at_every_size(void **state)
+{
+    (void)state;
+    erk_check_sizes("bs23");
+}
+
 static void bs23_integrates_backward(void **state)
 {
     (void)state;
@@ -88,6 +94,7 @@ int main(void)
         cmocka_unit_test(bs23_order_3_with_fixed_steps),
         cmocka_unit_test(bs23_dense_output_order_3),
         cmocka_unit_test(bs23_error_follows_tolerance),
+        cmocka_unit_test(bs23_takes_the_same_steps_at_every_size),
         cmocka_unit_test(bs23_integrates_backward),
         cmocka_unit_test(bs23_survives_undefined_evaluations),
         cmocka_unit_test(bs23_says_why_a_step_is_too_small),

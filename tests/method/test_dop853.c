@@ -74,6 +74,12 @@ static void dop853_sees_errors_grow(void **state)
     erk_check_refusals("dop853", 12);
 }
 
+static void dop853_takes_the_same_steps_at_every_size(void **state)
+{
+    (void)state;
+    erk_check_sizes("dop853");
+}
+
 static void dop853_integrates_backward(void **state)
 {
     (void)state;
@@ -132,6 +138,7 @@ int main(void)
         cmocka_unit_test(dop853_reaches_tight_tolerances_on_arenstorf),
         cmocka_unit_test(dop853_evaluates_for_dense_output_once_and_only_then),
         cmocka_unit_test(dop853_sees_errors_grow),
+        cmocka_unit_test(dop853_takes_the_same_steps_at_every_size),
         cmocka_unit_test(dop853_integrates_backward),
         cmocka_unit_test(dop853_survives_undefined_evaluations),
         cmocka_unit_test(dop853_says_why_a_step_is_too_small),

@@ -35,6 +35,12 @@ static void dopri5_takes_the_published_steps_on_arenstorf(void **state)
     assert_near(erk_orbit_error("dopri5", 1e-11, &stats), 0, 1e-6);
 }
 
+static void dopri5_takes_the_same_steps_at_every_size(void **state)
+{
+    (void)state;
+    erk_check_sizes("dopri5");
+}
+
 static void dopri5_integrates_backward(void **state)
 {
     (void)state;
@@ -90,6 +96,7 @@ int main(void)
         cmocka_unit_test(dopri5_order_5_with_fixed_steps),
         cmocka_unit_test(dopri5_dense_output_order_4),
         cmocka_unit_test(dopri5_takes_the_published_steps_on_arenstorf),
+        cmocka_unit_test(dopri5_takes_the_same_steps_at_every_size),
         cmocka_unit_test(dopri5_integrates_backward),
         cmocka_unit_test(dopri5_survives_undefined_evaluations),
         cmocka_unit_test(dopri5_says_why_a_step_is_too_small),

@@ -58,6 +58,12 @@ static void vern9_sees_errors_grow(void **state)
     erk_check_refusals("vern9", 12);
 }
 
+static void vern9_takes_the_same_steps_at_every_size(void **state)
+{
+    (void)state;
+    erk_check_sizes("vern9");
+}
+
 static void vern9_integrates_backward(void **state)
 {
     (void)state;
@@ -115,6 +121,7 @@ int main(void)
         cmocka_unit_test(vern9_reaches_tight_tolerances_on_arenstorf),
         cmocka_unit_test(vern9_evaluates_for_dense_output_once_and_only_then),
         cmocka_unit_test(vern9_sees_errors_grow),
+        cmocka_unit_test(vern9_takes_the_same_steps_at_every_size),
         cmocka_unit_test(vern9_integrates_backward),
         cmocka_unit_test(vern9_survives_undefined_evaluations),
         cmocka_unit_test(vern9_says_why_a_step_is_too_small),

@@ -5,15 +5,15 @@
  * with q the order of the error estimate; no growth right after a rejection. From order 8 on, where errors grow from step to
  * step the next one is predicted from that ([HW] IV.8, Gustafsson), and the smaller of both sizes is taken, as RADAU5 does:
  *     h_new = safety h (h/h_old) (err_old / err^2)^(1/q)
- * (dopri5 takes the published steps.) Ours: jumps of f inside of a step are seen; a step whose function cannot be evaluated is halved; the step size proposed before the last step was cut to meet t_end is
- * remembered; the derivative at a y that somebody changed after the step is computed anew. */
+ * (dopri5 takes the published steps.) Ours: jumps of f inside of a step are seen; a step whose function cannot be evaluated is
+ * halved; the step size proposed before the last step was cut to meet t_end is remembered; the derivative at a y that somebody changed
+ * after the step is computed anew. */
 #include "method/erk/erk.h"
 
 #include "core/vector.h"
 #include "linalg/kernel.h"
 #include "method/choose.h"
 #include "method/failure.h"
-#include "method/terms.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -40,6 +40,86 @@
 #define DOP853_TOP 7 /* degree of its dense output */
 #define VERN9_TOP 9
 #define BEGIN 1e-10 /* ours: of a step: so near to its begin the solution is straight, up to rounding */
+
+/* ---- Sums over stages --------------------------------------------------------------------------- */
+
+#ifdef __GNUC__
+typedef double four __attribute__((vector_size(32), may_alias));
+
+/* out = y + h sum a_j k_j of 4 m components from i on, with the sums in registers; 0: all of them are finite, for then x - x is 0. */
+DAE_KERNEL_BODY double sum_fours(const int m, int i, const double *restrict y, double h,
+                                 const dae_erk_row *row, double *restrict out)
+{
+    const four *k = (const four *)(row->k[0] + i), *from = (const four *)(y + i);
+    double a = row->a[0];
+    four s0 = a * k[0], s1 = {0}, s2 = {0}, s3 = {0}, *to = (four *)(out + i);
+    if (m > 1) s1 = a * k[1];
+    if (m > 2) s2 = a * k[2];
+    if (m > 3) s3 = a * k[3];
+    for (int j = 1, count = row->count; j < count; j++) {
+        k = (const four *)(row->k[j] + i);
+        a = row->a[j];
+        s0 += a * k[0];
+        if (m > 1) s1 += a * k[1];
+        if (m > 2) s2 += a * k[2];
+        if (m > 3) s3 += a * k[3];
+    }
+    to[0] = s0 = from[0] + h * s0;
+    s0 -= s0;
+    if (m > 1) to[1] = s1 = from[1] + h * s1, s0 += s1 - s1;
+    if (m > 2) to[2] = s2 = from[2] + h * s2, s0 += s2 - s2;
+    if (m > 3) to[3] = s3 = from[3] + h * s3, s0 += s3 - s3;
+    return (s0[0] + s0[1]) + (s0[2] + s0[3]);
+}
+
+/* 1: all of it is finite. Vectors of a method have room for all of their last four, with zeros in it (core/arena.h). */
+DAE_KERNEL_BODY int sum_row(int n, const double *y, double h, const dae_erk_row *row, double *out)
+{
+    double off = 0;
+    int i = 0;
+    for (; n - i > 12; i += 16) off += sum_fours(4, i, y, h, row, out);
+    if (n - i > 8) off += sum_fours(3, i, y, h, row, out);
+    else if (n - i > 4) off += sum_fours(2, i, y, h, row, out);
+    else if (n - i > 0) off += sum_fours(1, i, y, h, row, out);
+    return off == 0;
+}
+
+#define ADD(name, n_)                                                                                       \
+    DAE_KERNEL(int, name, (int n, const double *y, double h, const dae_erk_row *row, double *out), (void)n; \
+               return sum_row(n_, y, h, row, out))
+ADD(add_4, 4)
+ADD(add_8, 8)
+ADD(add_12, 12)
+ADD(add_16, 16)
+ADD(add_any, n)
+
+static dae_erk_sum *sum_for(int n)
+{
+    switch ((n + 3) / 4) {
+    case 1: return DAE_KERNEL_PICK(add_4, 0);
+    case 2: return DAE_KERNEL_PICK(add_8, 0);
+    case 3: return DAE_KERNEL_PICK(add_12, 0);
+    case 4: return DAE_KERNEL_PICK(add_16, 0);
+    default: return DAE_KERNEL_PICK(add_any, 0);
+    }
+}
+#else
+static int add_any(int n, const double *y, double h, const dae_erk_row *row, double *out)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = row->a[0] * row->k[0][i];
+        for (int j = 1; j < row->count; j++) sum += row->a[j] * row->k[j][i];
+        out[i] = y[i] + h * sum;
+    }
+    return dae_all_finite(n, out);
+}
+
+static dae_erk_sum *sum_for(int n)
+{
+    (void)n;
+    return add_any;
+}
+#endif
 
 /* ---- Life -------------------------------------------------------------------------------------- */
 
@@ -71,6 +151,7 @@ void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *optio
     m->table = table;
     m->option = option;
     m->n = ivp->n;
+    m->sum = sum_for(m->n);
     m->s = dae_arena_take(ivp->arena, 1, sizeof *m->s);
     m->y = dae_arena_reals(ivp->arena, n);
     m->y0 = dae_arena_reals(ivp->arena, n);
@@ -145,39 +226,24 @@ dae_status dae_erk_reset(void *self, double t, const double *y, const double *yp
 
 /* ---- Stages ------------------------------------------------------------------------------------ */
 
-#define T(j) a[j] * k[j][i]
-#define SUM(terms) \
-    for (int i = 0; i < n; i++) out[i] = y[i] + h * (terms)
-
-/* out = y + h sum a_j k_j, one loop for all terms. */
-DAE_KERNEL_BODY void sum_row(int n, const double *restrict y, double h, const dae_erk_row *row,
-                             double *restrict out)
+/* What was made of k[0] .. k[last] is not finite: notes which of them is not. All of them may be, where the sum is too large. */
+static int refused(dae_erk *m, int last)
 {
-    const double *a = row->a, *const *k = row->k;
-    if (row->count <= DAE_TERMS_MOST) {
-        DAE_TERMS(row->count, SUM, T)
-        return;
+    for (int j = 0; j <= last; j++) {
+        if (!dae_all_finite(m->n, m->k[j])) return dae_ivp_not_finite(m->ivp, m->n, m->k[j]);
     }
-    dae_copy(n, y, out);
-    for (int j = 0; j < row->count; j++) dae_axpy(n, h * a[j], k[j], out);
+    return 1;
 }
 
-DAE_KERNEL(void, add_row, (int n, const double *y, double h, const dae_erk_row *row, double *out),
-           sum_row(n, y, h, row, out))
-
-static void combine(int n, const double *y, double h, const dae_erk_row *row, double *out)
-{
-    DAE_KERNEL_PICK(add_row, 0)(n, y, h, row, out);
-}
-
-/* k[1] .. k[stages-1], and y1 where the last stage is at it; t1 = t + h as rounded. */
+/* k[1] .. k[stages-1], and y1 where the last stage is at it; t1 = t + h as rounded. Values that are not finite are seen in the next
+ * stage, or by who looks at the error. */
 static int stages(dae_erk *m, double t, double h, double t1)
 {
     const dae_erk_table *tab = m->table;
     for (int i = 1; i < tab->stages; i++) {
         double *Y = i == tab->fsal ? m->y1 : m->stage;
-        combine(m->n, m->y0, h, &m->row[i], Y);
-        int r = dae_ivp_f(m->ivp, tab->c[i] == 1 ? t1 : t + tab->c[i] * h, Y, m->k[i]);
+        if (!m->sum(m->n, m->y0, h, &m->row[i], Y)) return refused(m, i - 1);
+        int r = dae_ivp_f_unchecked(m->ivp, tab->c[i] == 1 ? t1 : t + tab->c[i] * h, Y, m->k[i]);
         if (r) return r;
     }
     return 0;
@@ -330,7 +396,7 @@ static int attempt(dae_erk *m, double h, double t1, const before *b, double *err
     int r = stages(m, m->s->t, h, t1);
     if (r) return r;
     *err = tab->error(m, h);
-    if (!isfinite(*err)) return 1;
+    if (!isfinite(*err)) return refused(m, tab->stages - 1);
     if (fixed) *err = 0;
     *tested = doubted(m, h, *err, b);
     if (!(*tested <= 1)) return 0;
@@ -416,7 +482,7 @@ static int extra_stages(dae_erk *m)
 {
     const dae_erk_table *tab = m->table;
     for (int i = tab->fsal + 1; i < tab->total; i++) {
-        combine(m->n, m->y0, m->s->h, &m->row[i], m->stage);
+        m->sum(m->n, m->y0, m->s->h, &m->row[i], m->stage);
         int r = dae_ivp_f(m->ivp, m->s->t_old + tab->c[i] * m->s->h, m->stage, m->k[i]);
         if (r) return r;
     }
@@ -439,7 +505,7 @@ static void prepare(dae_erk *m)
     int failed = tab->dense > 0 && extra_stages(m);
     for (int j = 0; j < tab->dense; j++) {
         if (failed) dae_zero(m->n, r[4 + j]);
-        else combine(m->n, m->zero, h, &m->row[tab->total + j], r[4 + j]);
+        else m->sum(m->n, m->zero, h, &m->row[tab->total + j], r[4 + j]);
     }
     m->s->dense = 1;
 }

@@ -69,6 +69,9 @@ typedef struct dae_erk_row {
     const double *k[DAE_ERK_WIDTH];
 } dae_erk_row;
 
+/* out = y + h sum a_j k_j; 1: all of it is finite. */
+typedef int dae_erk_sum(int n, const double *y, double h, const dae_erk_row *row, double *out);
+
 struct dae_erk {
     dae_ivp *ivp;
     const dae_erk_table *table;
@@ -84,6 +87,7 @@ struct dae_erk {
     double *k[DAE_ERK_WIDTH + 1]; /* n each: derivatives */
     double *r[4 + DAE_ERK_WIDTH]; /* n each: dense output */
     dae_erk_row *row;             /* total: of a, dense: of d */
+    dae_erk_sum *sum;             /* for this n */
     dae_refine refine;
 };
 
