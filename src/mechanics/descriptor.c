@@ -390,25 +390,23 @@ static int least_position(dae_descriptor *d, double t, double *p, double *off)
 {
     double size = fmax(dae_largest(d->np, p), DBL_MIN), last = INFINITY;
     for (int k = 1; k <= ITERATIONS; k++) {
-        int r = dae_descriptor_constraint(d, t, p, d->g, d->scratch_G);
+        int r = dae_parts_constraint(&d->parts, t, p, d->low, d->scratch_G); /* the correction is looked at */
         if (r) return r;
         if (d->smooth || last > KEEP) {
             if (dae_least_factor(d->least, d->scratch_G)) return 1;
             *off = 0;
         }
-        dae_copy(d->ng, d->g, d->low);
         for (int i = d->ng; i < d->nl; i++) d->low[i] = 0;
-        dae_least_correction(d->least, d->scratch_G, d->low, d->up);
-        double change = dae_largest(d->nv, d->up) / size;
+        double change = dae_least_correction(d->least, d->scratch_G, d->low, d->up) / size;
         if (!isfinite(change) || (change > FIRST_ENOUGH && change >= 2 * last)) return 1;
         if (change <= DBL_EPSILON) return 0;
         dae_axpy(d->np, 1, d->up, p);
         *off += change;
-        if (change <= FIRST_ENOUGH) return dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
+        if (change <= FIRST_ENOUGH) return dae_parts_constraint(&d->parts, t, p, NULL, d->scratch_G);
         last = change;
     }
     *off = 0;
-    int r = dae_descriptor_constraint(d, t, p, NULL, d->scratch_G);
+    int r = dae_parts_constraint(&d->parts, t, p, NULL, d->scratch_G);
     return r ? r : dae_least_factor(d->least, d->scratch_G);
 }
 
@@ -418,12 +416,12 @@ static int least_velocity(dae_descriptor *d, double t, const double *p, double o
 {
     double *drift = d->side, enough = LEAST_ENOUGH;
     if (enough * off > LEFT * DBL_EPSILON) enough = LEFT * DBL_EPSILON / off;
-    int r = dae_descriptor_drift(d, t, p, drift);
+    int r = dae_parts_drift(&d->parts, t, p, drift);
     for (int k = 1; !r && k <= 3; k++) {
-        dae_copy(d->nl, drift, d->low);
-        dae_saddle_multiply(&d->spec, d->scratch_G, 1, v, d->low);
-        dae_least_correction(d->least, d->scratch_G, d->low, d->up);
-        double size = dae_largest(d->nv, v), change = dae_largest(d->nv, d->up);
+        for (int i = 0; i < d->nl; i++) d->low[i] = drift[i];
+        dae_least_multiply(d->least, d->scratch_G, v, d->low);
+        double size = dae_largest(d->nv, v);
+        double change = dae_least_correction(d->least, d->scratch_G, d->low, d->up);
         if (!isfinite(change)) return 1;
         dae_axpy(d->nv, 1, d->up, v);
         if (change <= enough * size) break;

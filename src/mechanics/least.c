@@ -54,7 +54,8 @@ int dae_least_factor(dae_least *x, const double *G)
     }
 }
 
-INLINE void correction(int n, int nv, const double *W, const double *S, const double *G, double *r, double *w)
+INLINE double correction(int n, int nv, const double *W, const double *S, const double *G, double *r,
+                         double *w)
 {
     for (int k = 0; k < n; k++) {
         for (int j = 0; j < k; j++) r[k] -= S[k + j * n] * r[j];
@@ -64,19 +65,41 @@ INLINE void correction(int n, int nv, const double *W, const double *S, const do
         for (int i = k + 1; i < n; i++) r[k] -= S[i + k * n] * r[i];
         r[k] *= S[k + k * n];
     }
+    double largest = 0, off = 0;
     for (int c = 0; c < nv; c++) {
         double sum = 0;
         for (int i = 0; i < n; i++) sum += G[i + c * n] * r[i];
         w[c] = -W[c] * sum;
+        off += w[c] - w[c];
+        largest = fabs(w[c]) > largest ? fabs(w[c]) : largest;
+    }
+    return largest + off;
+}
+
+double dae_least_correction(const dae_least *x, const double *G, double *r, double *w)
+{
+    switch (x->nl) {
+    case 1: return correction(1, x->nv, x->W, x->S, G, r, w);
+    case 2: return correction(2, x->nv, x->W, x->S, G, r, w);
+    case 3: return correction(3, x->nv, x->W, x->S, G, r, w);
+    default: return correction(x->nl, x->nv, x->W, x->S, G, r, w);
     }
 }
 
-void dae_least_correction(const dae_least *x, const double *G, double *r, double *w)
+INLINE void multiply(int n, int nv, const double *G, const double *v, double *r)
+{
+    for (int c = 0; c < nv; c++) {
+        for (int i = 0; i < n; i++) r[i] += v[c] * G[i + c * n];
+    }
+}
+
+void dae_least_multiply(const dae_least *x, const double *restrict G, const double *restrict v,
+                        double *restrict r)
 {
     switch (x->nl) {
-    case 1: correction(1, x->nv, x->W, x->S, G, r, w); break;
-    case 2: correction(2, x->nv, x->W, x->S, G, r, w); break;
-    case 3: correction(3, x->nv, x->W, x->S, G, r, w); break;
-    default: correction(x->nl, x->nv, x->W, x->S, G, r, w); break;
+    case 1: multiply(1, x->nv, G, v, r); break;
+    case 2: multiply(2, x->nv, G, v, r); break;
+    case 3: multiply(3, x->nv, G, v, r); break;
+    default: multiply(x->nl, x->nv, G, v, r); break;
     }
 }

@@ -21,7 +21,9 @@ typedef struct dae_least {
 int dae_least_init(dae_least *x, int nv, int nl, const double *mass);
 /* G: nl x nv, column-major. 0: fine; 1: rows that depend on each other. */
 int dae_least_factor(dae_least *x, const double *G);
-/* r: nl values, changed. */
-void dae_least_correction(const dae_least *x, const double *G, double *r, double *w);
+/* r: nl values, changed. The largest |w|, or a number that is not finite where one of them is not. */
+double dae_least_correction(const dae_least *x, const double *G, double *r, double *w);
+/* r += G v */
+void dae_least_multiply(const dae_least *x, const double *G, const double *v, double *r);
 
 #endif
