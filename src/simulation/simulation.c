@@ -507,6 +507,7 @@ dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
     s->warning[0] = 0;
     dae_singular_forget(s->singular);
     if ((s->form && !s->quiet) || s->progress || s->on_step) dae_integrator_set_progress(s->it, on_step, s);
+    if (s->quiet) dae_driver_untimed(s->it);
     if (status >= 0) status = dae_integrator_start(s->it, s->t0, s->t_end, s->z0, s->zp0, err);
     if (status < 0) name_mistakes(s->p, err);
     return status;

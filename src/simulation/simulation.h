@@ -36,7 +36,7 @@ struct dae_simulation {
     double *ye, *ype;          /* n each: the state and its derivative as the events see them */
     double *a, *lambda;        /* as_mechanism: accelerations and multipliers at one point */
     double residual[3]; /* formulated systems: largest of position, velocity and acceleration constraints */
-    int quiet;          /* 1: residuals are not wanted */
+    int quiet;          /* 1: nobody asks for statistics */
     dae_singular *singular; /* watches for singular poses, or NULL */
     char warning[400];      /* what it saw, or "" */
     char reason[256];       /* why method and form, where they were chosen here */

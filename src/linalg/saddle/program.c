@@ -3,6 +3,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,18 +81,20 @@ typedef struct anchored {
     set given[PROGRAM_LARGEST];                              /* by rows: the entries of the matrix */
     set row[PROGRAM_LARGEST], column[PROGRAM_LARGEST];       /* these and those filled in */
     set rows_left, columns_left;                             /* without the pivots so far */
-    double a[PROGRAM_LARGEST][PROGRAM_LARGEST];              /* [row][column] */
     double scale[PROGRAM_LARGEST];                           /* largest entry of every row */
     int in_row[PROGRAM_LARGEST], in_column[PROGRAM_LARGEST]; /* entries that are left */
     int row_level[PROGRAM_LARGEST],
         column_level[PROGRAM_LARGEST]; /* pivots before it that depend on one another */
     candidate pivot[PROGRAM_LARGEST];
-    int updates, elements; /* of the pivots so far */
+    int updates, elements;                      /* of the pivots so far */
+    double a[PROGRAM_LARGEST][PROGRAM_LARGEST]; /* [row][column]; the n x n of them are filled */
 } anchored;
 
-/* 0: fine; m is zero on entry. */
+/* 0: fine. */
 static int spread(anchored *m, int n, const int *colptr, const int *rowind, const double *value)
 {
+    memset(m, 0, offsetof(anchored, a));
+    for (int i = 0; i < n; i++) memset(m->a[i], 0, (size_t)n * sizeof m->a[i][0]);
     m->n = n;
     m->elements = colptr[n];
     for (int j = 0; j < n; j++) {
@@ -309,7 +312,7 @@ int dae_lu_program_create(int n, const int *colptr, const int *rowind, const dou
     program *p = NULL;
     *made = NULL;
     if (n > PROGRAM_LARGEST) return 1;
-    anchored *m = calloc(1, sizeof *m);
+    anchored *m = malloc(sizeof *m);
     int bad = !m ? -1 : spread(m, n, colptr, rowind, anchor) || find_pivots(m, tolerance);
     if (bad) goto done;
     p = allocate(m, colptr[n]);

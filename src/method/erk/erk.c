@@ -50,15 +50,15 @@ typedef double four __attribute__((vector_size(32), may_alias));
 DAE_KERNEL_BODY double sum_fours(const int m, int i, const double *restrict y, double h,
                                  const dae_erk_row *row, double *restrict out)
 {
-    const four *k = (const four *)(row->k[0] + i), *from = (const four *)(y + i);
-    double a = row->a[0];
+    const four *k = (const four *)(row->term[0].k + i), *from = (const four *)(y + i);
+    double a = row->term[0].a;
     four s0 = a * k[0], s1 = {0}, s2 = {0}, s3 = {0}, *to = (four *)(out + i);
     if (m > 1) s1 = a * k[1];
     if (m > 2) s2 = a * k[2];
     if (m > 3) s3 = a * k[3];
     for (int j = 1, count = row->count; j < count; j++) {
-        k = (const four *)(row->k[j] + i);
-        a = row->a[j];
+        k = (const four *)(row->term[j].k + i);
+        a = row->term[j].a;
         s0 += a * k[0];
         if (m > 1) s1 += a * k[1];
         if (m > 2) s2 += a * k[2];
@@ -107,8 +107,8 @@ static dae_erk_sum *sum_for(int n)
 static int add_any(int n, const double *y, double h, const dae_erk_row *row, double *out)
 {
     for (int i = 0; i < n; i++) {
-        double sum = row->a[0] * row->k[0][i];
-        for (int j = 1; j < row->count; j++) sum += row->a[j] * row->k[j][i];
+        double sum = row->term[0].a * row->term[0].k[i];
+        for (int j = 1; j < row->count; j++) sum += row->term[j].a * row->term[j].k[i];
         out[i] = y[i] + h * sum;
     }
     return dae_all_finite(n, out);
@@ -128,43 +128,52 @@ static void row_fill(dae_erk *m, int i, const double *a, int most)
     dae_erk_row *row = &m->row[i];
     row->count = 0;
     for (int j = 0; j < most; j++) {
-        if (a[j] == 0) continue;
-        row->a[row->count] = a[j];
-        row->k[row->count++] = m->k[j];
+        if (a[j] != 0) row->term[row->count++] = (dae_erk_term){a[j], m->k[j]};
     }
 }
 
-/* Those of the stages, then those of dense output. */
-static void rows_fill(dae_erk *m)
+/* What dense output needs: its stages, then its coefficients. */
+static void rows_for_dense(dae_erk *m)
 {
     const dae_erk_table *tab = m->table;
-    for (int i = 0; i < tab->total; i++) row_fill(m, i, tab->a[i], i);
+    if (m->dense_rows) return;
+    for (int i = tab->fsal + 1; i < tab->total; i++) row_fill(m, i, tab->a[i], i);
     for (int j = 0; j < tab->dense; j++) row_fill(m, tab->total + j, tab->d[j], tab->total);
+    m->dense_rows = 1;
+}
+
+static double *next(double **block, size_t length)
+{
+    double *first = *block;
+    *block += length;
+    return first;
 }
 
 void *dae_erk_create(dae_ivp *ivp, const dae_erk_table *table, const void *option, dae_error *err)
 {
     dae_erk *m = calloc(1, sizeof *m);
     if (!m) goto fail;
-    size_t n = (size_t)ivp->n;
+    int stages = table->total + table->spare, dense = 4 + table->dense;
+    size_t n = ((size_t)ivp->n + 7) / 8 * 8; /* whole fours, and lines of the cache */
     m->ivp = ivp;
     m->table = table;
     m->option = option;
     m->n = ivp->n;
     m->sum = sum_for(m->n);
     m->s = dae_arena_take(ivp->arena, 1, sizeof *m->s);
-    m->y = dae_arena_reals(ivp->arena, n);
-    m->y0 = dae_arena_reals(ivp->arena, n);
-    m->y1 = dae_arena_reals(ivp->arena, n);
-    m->stage = dae_arena_reals(ivp->arena, n);
-    m->w = dae_arena_reals(ivp->arena, 2 * n);
-    for (int j = 0; j < table->total + table->spare; j++) m->k[j] = dae_arena_reals(ivp->arena, n);
-    for (int j = 0; j < 4 + table->dense; j++) m->r[j] = dae_arena_reals(ivp->arena, n);
+    double *block = dae_arena_reals(ivp->arena, n * (size_t)(7 + stages + dense));
     if (table->refine) dae_refine_create(&m->refine, ivp, table->refine);
-    m->zero = dae_arena_reals(ivp->arena, n);
     m->row = malloc((size_t)(table->total + table->dense) * sizeof *m->row);
     if (dae_arena_failed(ivp->arena) || !m->row) goto fail;
-    rows_fill(m);
+    m->y = next(&block, n);
+    m->y0 = next(&block, n);
+    m->y1 = next(&block, n);
+    m->stage = next(&block, n);
+    m->zero = next(&block, n);
+    m->w = next(&block, 2 * n);
+    for (int j = 0; j < stages; j++) m->k[j] = next(&block, n);
+    for (int j = 0; j < dense; j++) m->r[j] = next(&block, n);
+    for (int i = 1; i < table->stages; i++) row_fill(m, i, table->a[i], i);
     ivp->y = m->y;
     ivp->order = table->order;
     ivp->dense_degree = table->refine > 3 + table->dense ? table->refine : 3 + table->dense;
@@ -502,6 +511,7 @@ static void prepare(dae_erk *m)
         r[2][i] = left;
         r[3][i] = step - h * f1[i] - left;
     }
+    rows_for_dense(m);
     int failed = tab->dense > 0 && extra_stages(m);
     for (int j = 0; j < tab->dense; j++) {
         if (failed) dae_zero(m->n, r[4 + j]);

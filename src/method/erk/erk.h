@@ -63,10 +63,14 @@ typedef struct dae_erk_state {
 } dae_erk_state;
 
 /* A row of the table without its zeros, with the derivatives it multiplies. */
+typedef struct dae_erk_term {
+    double a;
+    const double *k;
+} dae_erk_term;
+
 typedef struct dae_erk_row {
     int count;
-    double a[DAE_ERK_WIDTH];
-    const double *k[DAE_ERK_WIDTH];
+    dae_erk_term term[DAE_ERK_WIDTH];
 } dae_erk_row;
 
 /* out = y + h sum a_j k_j; 1: all of it is finite. */
@@ -78,15 +82,16 @@ struct dae_erk {
     const dae_erk_option *option;
     dae_erk_state *s;
     int n;
-    double *y;     /* n: the solution at t, ivp->y; may be changed between two steps (projection) */
-    double *y0;    /* n: where the last step began */
-    double *y1;    /* n: where it ended, before any change of y */
-    double *stage; /* n: argument of a stage */
-    double *w;     /* 2 n: weighted errors */
-    double *zero;  /* n */
+    int dense_rows; /* those for dense output are filled */
+    double *y;      /* n: the solution at t, ivp->y; may be changed between two steps (projection) */
+    double *y0;     /* n: where the last step began */
+    double *y1;     /* n: where it ended, before any change of y */
+    double *stage;  /* n: argument of a stage */
+    double *w;      /* 2 n: weighted errors */
+    double *zero;   /* n */
     double *k[DAE_ERK_WIDTH + 1]; /* n each: derivatives */
     double *r[4 + DAE_ERK_WIDTH]; /* n each: dense output */
-    dae_erk_row *row;             /* total: of a, dense: of d */
+    dae_erk_row *row;             /* total: of a, dense: of d; those of the stages are filled */
     dae_erk_sum *sum;             /* for this n */
     dae_refine refine;
 };
