@@ -28,6 +28,7 @@ struct dae_problem_data {
     const char *const *watch; /* dae_problem_watch */
     dae_switching *switching; /* what became of it, or NULL */
     struct dae_problem_origin origin;
+    int no_rtol, no_atol; /* 1: asked for as 0; else 0 means that the problem has none of its own */
 };
 
 dae_status dae_problem_remember_start(dae_problem *p, double t0, const dae_setting *init, int ninit);

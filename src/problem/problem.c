@@ -254,19 +254,21 @@ dae_score dae_problem_score(const dae_problem *p, const dae_options *opt, const 
     const double *ref = reference ? reference : p->reference;
     if (!ref) return score;
     double relative = 0, mixed = 0;
-    int n = dae_system_size(&p->system), counted = 0, known = 0;
+    int n = dae_system_size(&p->system), counted = 0, known = 0, absolute = 0;
     for (int i = 0; i < n; i++) {
         double error = fabs(y[i] - ref[i]), size = fabs(ref[i]);
         if (isnan(ref[i])) continue; /* not known */
         if (!isfinite(error)) return score;
         known++;
-        mixed = fmax(mixed, error / (tolerance_ratio(p, opt, i) + size));
+        double ratio = tolerance_ratio(p, opt, i);
+        absolute |= !isfinite(ratio); /* rtol = 0: a mixed error is not defined */
+        mixed = fmax(mixed, error / (ratio + size));
         if (p->scored && !p->scored[i]) continue;
         if (!p->absolute_scd && size < SCD_SKIP) continue;
         relative = fmax(relative, p->absolute_scd ? error : error / size);
         counted++;
     }
     if (counted > 0 && !p->no_scd) score.scd = digits(relative);
-    if (known > 0) score.mescd = digits(mixed);
+    if (known > 0 && !absolute) score.mescd = digits(mixed);
     return score;
 }

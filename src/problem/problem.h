@@ -44,6 +44,9 @@ dae_status dae_problem_columns(const dae_problem *p, double t, const double *y, 
 dae_status dae_problem_set_tolerances(dae_problem *p, const dae_setting *tolerance, int count,
                                       dae_error *err);
 
+/* The tolerances that a run takes when nothing else is said; what the problem does not have stays. */
+void dae_problem_tolerances(const dae_problem *p, dae_options *opt);
+
 /* Starts and tolerates p as dae_problem_start and dae_problem_tolerate told `like` to. */
 dae_status dae_problem_follow(dae_problem *p, const dae_problem *like, dae_error *err);
 /* 1: dae_problem_start gave it another start. */

@@ -122,7 +122,17 @@ dae_status dae_problem_set_tolerances(dae_problem *p, const dae_setting *toleran
     if (absolute) p->atol_factor = factors(atol, n, &a);
     p->rtol = r;
     p->atol = a;
+    for (int k = 0; k < count; k++) {
+        if (tolerance[k].name[0] == 'r') p->data->no_rtol = r == 0;
+        else p->data->no_atol = a == 0;
+    }
     return DAE_OK;
+}
+
+void dae_problem_tolerances(const dae_problem *p, dae_options *opt)
+{
+    if (p->rtol > 0 || (p->data && p->data->no_rtol)) opt->rtol = p->rtol;
+    if (p->atol > 0 || (p->data && p->data->no_atol)) opt->atol = p->atol;
 }
 
 dae_status dae_problem_tolerate(dae_problem *p, const dae_setting *tolerance, int count, dae_error *err)

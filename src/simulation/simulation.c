@@ -8,6 +8,7 @@
 #include "core/number.h"
 #include "core/vector.h"
 #include "method/driver.h"
+#include "problem/problem.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -167,8 +168,7 @@ dae_simulation_options dae_simulation_options_default(const dae_problem *p)
     if (!p) return o;
     o.t_end = p->t_end;
     o.events = p->events;
-    if (p->rtol > 0) o.options.rtol = p->rtol;
-    if (p->atol > 0) o.options.atol = p->atol;
+    dae_problem_tolerances(p, &o.options);
     o.options.h0 = p->h0;
     o.options.h_max = p->h_max;
     if (p->method) o.options.method = p->method;

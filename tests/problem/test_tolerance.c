@@ -142,6 +142,41 @@ static void equation_files_have_tolerances_of_variables(void **state)
     assert_null(dae_problem_open(text, &(dae_setting){"t", "=1"}, 1, &err));
 }
 
+/* 0 is not "none was given": the run is controlled by the other one alone, or says why it cannot be. */
+static void nothing_as_a_tolerance_is_taken_at_its_word(void **state)
+{
+    static const struct {
+        const char *rtol, *atol, *says;
+    } given[] = {{"0", "1e-8", NULL}, {"1e-6", "0", "its atol too"}, {"0", "0", "both 0"}};
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        const dae_setting tolerance[] = {{"rtol", given[k % 3].rtol}, {"atol", given[k % 3].atol}};
+        dae_error err = {0};
+        dae_problem *p = dae_problem_open("hires", NULL, 0, &err);
+        assert_non_null(p);
+        assert_int_equal(dae_problem_tolerate(p, tolerance, 2, &err), DAE_OK);
+        if (k >= 3) { /* a variant, too */
+            dae_problem *q = dae_problem_variant(p, &(dae_setting){"k1", "1.71"}, 1, &err);
+            dae_problem_destroy(p);
+            assert_non_null(p = q);
+        }
+        dae_run_options opt = dae_run_options_default(p);
+        assert_near(opt.options.rtol, atof(given[k % 3].rtol), 0);
+        assert_near(opt.options.atol, atof(given[k % 3].atol), 0);
+        dae_run_result *r = dae_run(p, &opt, &err);
+        if (given[k % 3].says) {
+            const char *told = r ? r->error.text : err.text;
+            if (!strstr(told, given[k % 3].says)) fail_msg("%s", told);
+        } else {
+            assert_int_equal(r->status, DAE_OK);
+            assert_between(r->scd, 4, 9);
+            assert_true(isnan(r->mescd)); /* errors relative to atol/rtol + |y| */
+        }
+        dae_run_destroy(r);
+        dae_problem_destroy(p);
+    }
+}
+
 static void the_same_start_keeps_the_reference(void **state)
 {
     dae_error err = {0};
@@ -158,6 +193,7 @@ static void the_same_start_keeps_the_reference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_as_a_tolerance_is_taken_at_its_word),
         cmocka_unit_test(the_same_start_keeps_the_reference),
         cmocka_unit_test(tolerate_takes_numbers_lists_and_names),
         cmocka_unit_test(tolerated_runs_are_those_of_vectors),
