@@ -350,7 +350,9 @@ static void watch(dae_simulation *s, double t)
 {
     char where[160];
     double from = dae_integrator_previous_time(s->it);
-    if (!dae_singular_look(s->singular, from, t, s->y, state_inside, s)) return;
+    int seen = dae_singular_look(s->singular, from, t, s->y, state_inside, s);
+    s->starved |= seen == DAE_ERR_MEMORY;
+    if (seen != 1) return;
     name_rows(s, where, sizeof where);
     dae_snprintf(s->warning, sizeof s->warning,
                  "t = %.6g: the run went through a singular pose (%s hold what others hold there), where two "
@@ -375,6 +377,7 @@ static int on_step(const dae_integrator *it, double t, double t_end, void *user)
 {
     dae_simulation *s = user;
     note_state(s, t, 1);
+    if (s->starved) return 1;
     if (s->on_step) return s->on_step(it, t, t_end, s->on_step_user);
     return s->progress ? s->progress(s, s->progress_user) : 0;
 }
@@ -505,6 +508,7 @@ dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
     s->residual[0] = s->residual[1] = 0;
     s->residual[2] = NAN;
     s->warning[0] = 0;
+    s->starved = 0;
     dae_singular_forget(s->singular);
     if ((s->form && !s->quiet) || s->progress || s->on_step) dae_integrator_set_progress(s->it, on_step, s);
     if (s->quiet) dae_driver_untimed(s->it);
@@ -515,10 +519,16 @@ dae_status dae_simulation_start(dae_simulation *s, dae_error *err)
 
 /* ---- Going on ---------------------------------------------------------------------------------------------- */
 
+/* A singular pose that nobody could look for may have been passed. */
+static dae_status watched(const dae_simulation *s, dae_status status, dae_error *err)
+{
+    return s->starved && status >= 0 ? no_memory(err) : status;
+}
+
 dae_status dae_simulation_advance(dae_simulation *s, double t, dae_error *err)
 {
     if (!s) return dae_need(s, "the simulation", err);
-    dae_status status = dae_integrator_advance(s->it, t, err);
+    dae_status status = watched(s, dae_integrator_advance(s->it, t, err), err);
     note_state(s, dae_integrator_time(s->it), 0); /* an event may have ended it between two steps */
     if (s->form && err) dae_formulation_explain(s->form, err);
     return status;
@@ -527,7 +537,7 @@ dae_status dae_simulation_advance(dae_simulation *s, double t, dae_error *err)
 dae_status dae_simulation_step(dae_simulation *s, dae_error *err)
 {
     if (!s) return dae_need(s, "the simulation", err);
-    dae_status status = dae_integrator_step(s->it, err);
+    dae_status status = watched(s, dae_integrator_step(s->it, err), err);
     if (s->form && err) dae_formulation_explain(s->form, err);
     return status;
 }

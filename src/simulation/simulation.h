@@ -39,6 +39,7 @@ struct dae_simulation {
     int quiet;          /* 1: nobody asks for statistics */
     dae_singular *singular; /* watches for singular poses, or NULL */
     char warning[400];      /* what it saw, or "" */
+    int starved;            /* it had no memory to look */
     char reason[256];       /* why method and form, where they were chosen here */
     dae_evidence evidence;  /* what that was made of */
     dae_simulation_fn *progress;

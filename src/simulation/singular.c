@@ -81,7 +81,7 @@ void dae_singular_destroy(dae_singular *w)
 
 void dae_singular_forget(dae_singular *w)
 {
-    if (w) w->steps = w->found = 0;
+    if (w) w->steps = w->found = w->d.starved = 0;
 }
 
 /* How sudden the accelerations change in this step of length h, of the body where they do most, in units of what is usual for it; 0: nothing
@@ -215,6 +215,7 @@ int dae_singular_look(dae_singular *w, double from, double t, const double *pvu,
     if (sudden >= SUDDEN && has_moved(w, pvu)) {
         w->found = nearest(w, &(place){inside, user, from, t}, pvu) < 1;
         dae_copy(w->d.np, pvu, w->seen);
+        if (w->d.starved) return DAE_ERR_MEMORY;
     }
     dae_copy(w->d.np, pvu, w->p);
     return w->found;

@@ -20,7 +20,7 @@ void dae_singular_forget(dae_singular *w);
 /* The state (p, v, u) at a time inside the last step; 0: fine. */
 typedef int dae_singular_fn(double t, double *pvu, void *user);
 /* After the accepted step from `from` to t, at whose end the state is pvu. 1: the run went through a singular pose, just now and for the first
- * time. */
+ * time; DAE_ERR_MEMORY: it could not be told. */
 int dae_singular_look(dae_singular *w, double from, double t, const double *pvu, dae_singular_fn *inside,
                       void *user);
 /* When it was; and how much of the rows (nlambda, in the order of the multipliers) is in the combination that vanishes. */

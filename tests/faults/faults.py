@@ -106,11 +106,12 @@ check signals.json --json
 check misspelt.json
 check units.deq
 run spring_mass_damper.json --event spring.force=3 --tend 0.3 --quiet --json
-run corner.deq --solver radau --quiet --json"""
+run corner.deq --solver radau --quiet --json
+run parallel_four_bar.json --formulation index1 --solver dopri5 --rtol 1e-4 --tend 1.3 --quiet --json
+run spring.json --integral deflection^2 --quiet --json"""
 LONG = """run chemostat.deq --quiet --json
 run chemostat.deq --solver dop853 --rtol 3e-2 --quiet --json
 run chemostat.deq --solver radau5 --rtol 3e-2 --quiet --out new.csv
-run parallel_four_bar.json --formulation index1 --solver dopri5 --rtol 1e-4 --tend 1.3 --quiet --json
 run cart_control.json --tend 0.2 --quiet --out new.csv --animate new.html
 compare pendulum.json --solvers hht,genalpha --tend 0.05 --format json --quiet
 run corner.deq --solver dopri5 --quiet --out new.csv
@@ -118,7 +119,6 @@ check spring_mass_damper.json --json
 run spring.json --quiet --out new.csv --plot new.svg
 run spring.json --components deflection --quiet --out new.csv
 run spring.json --sens k --quiet --json
-run spring.json --integral deflection^2 --quiet --json
 sweep spring.json --vary k=100:200:2 --record deflection --jobs 1 --out new --quiet
 optimize spring.json --minimize final(deflection) --free c[3..5] --tolerance 0.5 --quiet
 run four_bar.json --tend 0.2 --quiet --plot new.svg
@@ -165,6 +165,8 @@ def steady(text):
     text = re.sub(rb'"(h_last|h_smallest|h_largest|position|velocity|acceleration|work|imbalance|allowed|relative)": ?[^,}\n]*', rb'"\1":0', text)  # what rounding decides
     text = re.sub(rb"[0-9.]+(e-[0-9]+)? ?(s|ms|us|\xc2\xb5s|seconds)( |$)", b"T ", text, flags=re.M)
     text = re.sub(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", b"DATE", text)
+    if b"went through a singular pose" in text:  # there two motions cross, and rounding decides which one follows
+        text = re.sub(rb"[-+0-9.e]+|\([^)]*\)", b"", text)
     return re.sub(rb"CPU.*", b"", text)
 
 
