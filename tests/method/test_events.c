@@ -466,6 +466,41 @@ static void of_many_balls_only_the_next_bounce_is_looked_for(void **state)
     dae_integrator_destroy(it);
 }
 
+/* ---- The price of a root ---- */
+
+static int exponential(double t, const double *y, const double *yp, double *phi, void *user)
+{
+    (void)yp;
+    (void)y;
+    ++*(int *)user;
+    phi[0] = exp(5 * t) - 5;
+    return 0;
+}
+
+/* Secants meet the root of a smooth function soon: bisections alone would take fifty to the last bit. */
+static void a_smooth_root_costs_few_evaluations(void **state)
+{
+    (void)state;
+    int calls = 0;
+    dae_event event = {.name = "root"};
+    dae_events events = {.count = 1, .event = &event, .phi = exponential, .user = &calls};
+    dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = fall}};
+    dae_options opt = dae_options_default();
+    dae_error err;
+    opt.method = "dopri5";
+    opt.fixed_step = 1;
+    dae_integrator *it = dae_integrator_create(&sys, &opt, &err);
+    assert_int_equal(dae_integrator_set_events(it, &events, &err), DAE_OK);
+    assert_int_equal(dae_integrator_start(it, 0, 1, (double[]){1, 0}, NULL, &err), DAE_OK);
+    assert_int_equal(dae_integrator_advance(it, 1, &err), DAE_OK);
+    int count;
+    const dae_event_record *record = dae_integrator_events(it, &count);
+    assert_int_equal(count, 1);
+    assert_near(record->t, log(5) / 5, 1e-15);
+    assert_true(calls < 50); /* 36; with bisections alone 65 */
+    dae_integrator_destroy(it);
+}
+
 /* ---- A sampled controller ------------------------------------------------------------------------ */
 
 enum { SAMPLES = 10 };
@@ -580,6 +615,7 @@ static void functions_of_time_ask_for_no_dense_output(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_smooth_root_costs_few_evaluations),
         cmocka_unit_test(functions_of_time_ask_for_no_dense_output),
         cmocka_unit_test(polynomial_that_solves_the_equations_is_not_refined),
         cmocka_unit_test(event_right_behind_a_border_does_not_begin_with_tiny_steps),
