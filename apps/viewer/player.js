@@ -1,7 +1,7 @@
 // The page around a view: play, time line with events, speed, traces, arrows, bodies to hide, signals, picture and video. It reads
 // its scene from the element with the id "model" and builds itself into the element with the id "viewer".
 import { Viewer } from './viewer.js';
-import { isNoise, SignalPlot } from './signals.js';
+import { isNoise, range, share, SignalPlot } from './signals.js';
 
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const KEYS = 'Space plays; ← and → step, with Shift by ten; Home and End go to the ends; + and − change the speed; 1, 2, 3 look from the front, the side, '
@@ -117,13 +117,13 @@ export class Player {
     return groups;
   }
 
-  // Sensors of the model are drawn first; else the reaction that changes most.
+  // Sensors of the model are drawn first; else the reaction that changes most, if any changes beside what there is of its unit.
   signalList() {
     const signals = this.scene.signals ?? [];
     if (!signals.length) return null;
     const moving = signals.map((s, i) => [s, i]).filter(([s]) => !isNoise(s, signals)), sensors = moving.filter(([s]) => s.kind === 'sensor');
-    const range = ([x]) => { const v = x.value.filter((y) => y !== null); return Math.max(...v) - Math.min(...v); };
-    this.chosen = (sensors.length ? sensors.slice(0, 3) : moving.sort((a, b) => range(b) - range(a)).slice(0, 1)).map(([, i]) => i);
+    const most = moving.filter(([s]) => share(s, signals) > 1e-3).sort(([a], [b]) => range(b) - range(a));
+    this.chosen = (sensors.length ? sensors.slice(0, 3) : most.slice(0, 1)).map(([, i]) => i);
     this.plot = new SignalPlot(this.scene, (t) => { this.setPlaying(false); this.seek(t); });
     this.readings = h('p', { class: 'readings' });
     const boxes = signals.map((s, i) => h('label', {}, h('input', { type: 'checkbox', checked: this.chosen.includes(i), onchange: (e) => this.pick(i, e.target.checked) }), s.name));

@@ -9,12 +9,15 @@ const span = (values) => {
   return [low, high];
 };
 
-// A signal that only shows rounding: its change is 1e-9 of the largest value of its unit, or nothing.
-export function isNoise(signal, all) {
-  const [low, high] = span(signal.value);
-  const scale = Math.max(...all.filter((s) => s.unit === signal.unit).map((s) => Math.max(...span(s.value).map(Math.abs))));
-  return !(high - low > 1e-9 * scale);
-}
+const largest = (signal) => Math.max(...span(signal.value).map(Math.abs));
+export const range = (signal) => { const [low, high] = span(signal.value); return high - low; };
+
+// Its change, of the largest value of its unit.
+export const share = (signal, all) => range(signal) / Math.max(...all.filter((s) => s.unit === signal.unit).map(largest));
+
+// A signal that only shows rounding: its change is nothing, 1e-9 of the largest value of its unit, or too few units of the last of the six digits
+// that the scene has of it.
+export const isNoise = (signal, all) => !(share(signal, all) > 1e-9 && range(signal) > 2e-4 * largest(signal));
 
 const step = (range, count) => {
   const rough = range / count, power = 10 ** Math.floor(Math.log10(rough)), m = rough / power;
@@ -24,7 +27,12 @@ const step = (range, count) => {
 // m/s^2 as it is written.
 const written = (unit) => unit.replace(/\^(-?[0-9])/g, (_, n) => [...n].map((c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]).join(''));
 
-const short = (x, by) => (Math.abs(x) < 1e-12 * by ? '0' : Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(1) : String(Number(x.toPrecision(4))));
+// Numbers that are `by` apart, with so many digits that they differ.
+function short(x, by) {
+  if (Math.abs(x) < 1e-9 * by) return '0';
+  const digits = Math.min(15, Math.max(1, Math.ceil(Math.log10(Math.abs(x) / by) + 1e-9) + 1));
+  return Math.abs(x) >= 1e6 || Math.abs(x) < 1e-3 ? x.toExponential(Math.max(1, digits - 1)) : String(Number(x.toPrecision(Math.max(4, digits))));
+}
 
 export class SignalPlot {
   constructor(scene, onSeek) {
@@ -84,19 +92,21 @@ export class SignalPlot {
     pen.setLineDash([]);
     pen.textAlign = 'right';
     pen.textBaseline = 'middle';
-    const dy = step(high - low, 4), dx = step(t1 - t0 || 1, 8);
+    const rough = step(high - low, 4), dx = step(t1 - t0 || 1, 8);
+    const dy = Math.floor(high / rough) > Math.ceil(low / rough) ? rough : step(high - low, 6); // one number tells no scale
     for (let v = Math.ceil(low / dy) * dy; v <= high; v += dy) {
       pen.globalAlpha = 0.18;
       pen.beginPath(), pen.moveTo(this.left, y(v)), pen.lineTo(right, y(v)), pen.stroke();
       pen.globalAlpha = 0.85;
-      pen.fillText(short(v, high - low), this.left - 6, y(v));
+      pen.fillText(short(v, dy), this.left - 6, y(v));
     }
     pen.textAlign = 'center';
     for (let v = Math.ceil(t0 / dx) * dx; v <= t1 + 1e-9 * dx; v += dx) {
       pen.globalAlpha = 0.18;
       pen.beginPath(), pen.moveTo(x(v), upper), pen.lineTo(x(v), bottom), pen.stroke();
       pen.globalAlpha = 0.85;
-      if (last) pen.fillText(`${short(v, t1 - t0)}${v + dx > t1 ? ' s' : ''}`, x(v), bottom + 12);
+      const text = `${short(v, dx)}${v + dx > t1 ? ' s' : ''}`;
+      if (last) pen.fillText(text, Math.min(x(v), this.width - pen.measureText(text).width / 2 - 1), bottom + 12); // whole, at the right end too
     }
     pen.textAlign = 'left';
     let at = this.left;

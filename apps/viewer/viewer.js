@@ -1,7 +1,7 @@
 // The 3D view of a mechanism: shows a scene as `daedalus run --animate scene.json` writes it (docs/viewer.md). It knows
 // nothing of the page around it; the page gives it scenes and times and hears about picks and pushes.
 import {
-  AmbientLight, BatchedMesh, BoxGeometry, BufferGeometry, Color, CylinderGeometry, DirectionalLight, DoubleSide, Float32BufferAttribute, GridHelper, Group, HemisphereLight,
+  AmbientLight, BackSide, BatchedMesh, BoxGeometry, BufferGeometry, Color, CylinderGeometry, DirectionalLight, DoubleSide, Float32BufferAttribute, GridHelper, Group, HemisphereLight,
   Line, LineBasicMaterial, Mesh, MeshStandardMaterial, Object3D, OrthographicCamera, PCFShadowMap, PerspectiveCamera, Plane, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial,
   SphereGeometry, TorusGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
@@ -223,13 +223,26 @@ export class Viewer {
     this.batch = this.buildBatch(solids);
     this.content.add(this.batch);
     for (const s of (this.scene.shapes ?? []).filter((x) => !x.body)) {
-      this.addShape(s, (geometry, at, q) => {
-        const mesh = new Mesh(geometry, this.material('world', () => new MeshStandardMaterial({ color: '#8a939e', roughness: 0.8, side: DoubleSide })));
-        mesh.castShadow = mesh.receiveShadow = true;
+      const put = (geometry, at, q, material, solid) => {
+        const mesh = new Mesh(geometry, material);
+        mesh.castShadow = solid;
+        mesh.receiveShadow = true;
         mesh.position.copy(at);
         mesh.quaternion.copy(q);
         mesh.userData.name = 'ground';
         this.content.add(mesh);
+      };
+      const look = { color: '#8a939e', roughness: 0.8 };
+      this.addShape(s, (geometry, at, q) => {
+        if (!s.plane) {
+          put(geometry, at, q, this.material('world', () => new MeshStandardMaterial({ ...look, side: DoubleSide })), true);
+          return;
+        }
+        // The border of a half space: from behind, where it would hide all that it bounds, it is glass.
+        geometry.dispose();
+        const face = () => new PlaneGeometry(s.size[0], s.size[1]).translate(0, 0, s.size[2] / 2);
+        put(face(), at, q, this.material('wall', () => new MeshStandardMaterial(look)), false);
+        put(face(), at, q, this.material('glass', () => new MeshStandardMaterial({ ...look, side: BackSide, transparent: true, opacity: 0.15, depthWrite: false })), false);
       });
     }
   }
@@ -389,16 +402,38 @@ export class Viewer {
     this.draw();
   }
 
+  // Half the height of what is seen at distance 1.
+  tangent() {
+    return Math.tan(this.perspective.fov * Math.PI / 360);
+  }
+
+  // From which the box that everything stays in is seen whole, in the direction of the eye; with room for bodies around their points.
+  distance(eye) {
+    const across = new Vector3().crossVectors(this.up, eye).normalize(), upright = new Vector3().crossVectors(eye, across), { aspect } = this.perspective;
+    if (this.travels) return this.size * 1.35 / Math.min(1, aspect);
+    const half = this.high.clone().sub(this.low).multiplyScalar(0.5).addScalar(0.04 * this.size), p = new Vector3();
+    let far = 0;
+    for (const x of [-1, 1]) {
+      for (const y of [-1, 1]) {
+        for (const z of [-1, 1]) {
+          p.set(x, y, z).multiply(half);
+          far = Math.max(far, p.dot(eye) + Math.max(Math.abs(p.dot(across)) / aspect, Math.abs(p.dot(upright))) / this.tangent());
+        }
+      }
+    }
+    return 1.06 * far;
+  }
+
   home(view) {
-    const far = this.size * 1.35 / Math.min(1, this.perspective.aspect);
     this.camera.up.copy(this.up);
     this.perspective.near = this.size / 200;
     this.perspective.far = this.size * 60;
     this.perspective.updateProjectionMatrix();
     const eyes = { front: this.planar ? [0, 0, 1] : [0, -1, 0], side: [1, 0, 0], top: this.planar ? [0, 1, 1e-4] : [0, -1e-4, 1] };
     if (this.travels) this.middle(this.now, this.center), this.followed = this.center.clone();
-    const eye = new Vector3(...(eyes[view] ?? (this.planar ? [0.12, 0.1, 1] : [0.7, -1, 0.5])));
-    this.camera.position.copy(this.center).addScaledVector(eye.normalize(), far);
+    const eye = new Vector3(...(eyes[view] ?? (this.planar ? [0.12, 0.1, 1] : [0.7, -1, 0.5]))).normalize(), far = this.distance(eye);
+    this.extent = far * this.tangent();
+    this.camera.position.copy(this.center).addScaledVector(eye, far);
     this.setControls();
     this.controls.target.copy(this.center);
     this.controls.update();
@@ -431,7 +466,7 @@ export class Viewer {
     this.renderer.setSize(width, height, false);
     this.perspective.aspect = width / height;
     this.perspective.updateProjectionMatrix();
-    const half = (this.size ?? 1) * 0.62;
+    const half = this.extent ?? 0.5;
     Object.assign(this.orthographic, { left: -half * width / height, right: half * width / height, top: half, bottom: -half });
     this.orthographic.updateProjectionMatrix();
     this.draw();

@@ -188,8 +188,8 @@ static void put_shape(mbs_writer *w, const mbs_shape *s, int planar)
         mbs_quaternion_matrix(q, A);
         mbs_rotate(A, down, d);
         for (int i = 0; i < 3; i++) r[i] += d[i];
-        mbs_put(w, "\"kind\":\"box\",\"size\":[%.7g,%.7g,%.7g]", g[0], (planar ? 0.02 : 1) * g[0],
-                (planar ? 0.1 : 0.02) * g[0]);
+        mbs_put(w, "%s\"kind\":\"box\",\"size\":[%.7g,%.7g,%.7g]", planar ? "" : "\"plane\":1,", g[0],
+                (planar ? 0.02 : 1) * g[0], (planar ? 0.1 : 0.02) * g[0]);
     } else if (!strcmp(s->kind, "mesh") && s->ntriangle > MAX_TRIANGLES) {
         put_hull(w, s);
     } else {

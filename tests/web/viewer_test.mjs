@@ -162,6 +162,38 @@ async function report(page) {
   await picture(page, 'report');
 }
 
+// What the first look shows: all of the mechanism at any time, and into a box of walls; a signal that only shows rounding is not drawn.
+async function firstLook(page) {
+  await ready(page, animate(path.join(source, 'bench/stiff_wishbone.json'), 'wishbone'));
+  const outside = await page.evaluate(() => {
+    const { viewer, scene } = globalThis.daedalusPlayer;
+    viewer.camera.updateMatrixWorld();
+    const inFront = (p) => viewer.pointAt(p, viewer.now, viewer.center.clone()).project(viewer.camera);
+    return scene.points.map(inFront).filter(({ x, y }) => !(Math.abs(x) < 0.98 && Math.abs(y) < 0.98)).length;
+  });
+  check(outside === 0, `all points are in view, ${outside} are not`);
+  const wall = (x) => `{"kind":"plane","size":[2],"r":[${x},0,0],"q":[0.7071067811865476,0,${x < 0 ? '' : '-'}0.7071067811865476,0]}`;
+  fs.writeFileSync(path.join(work, 'box.json'), `{"daedalus":1,"kind":"mechanism","name":"box","dimension":3,
+    "shapes":[${wall(-0.5)},${wall(0.5)}],"bodies":[{"name":"ball","r":[0,0,0],"v":[0,0.01,0],"shapes":[{"kind":"sphere","size":[0.2],"mass":1}]}],
+    "sensors":[{"name":"high","value":"5[m] + 0.01*ball.y"}],"simulation":{"t1":0.5}}`);
+  await ready(page, animate(path.join(work, 'box.json'), 'box'));
+  await halt(page, 0);
+  const hit = await page.evaluate(() => { // in the middle of the picture, from the side of a wall
+    const { viewer } = globalThis.daedalusPlayer;
+    viewer.home('side');
+    viewer.drawNow();
+    const copy = document.createElement('canvas');
+    copy.width = viewer.canvas.width;
+    copy.height = viewer.canvas.height;
+    const pen = copy.getContext('2d');
+    pen.drawImage(viewer.canvas, 0, 0);
+    const [red, , blue] = pen.getImageData(Math.floor(copy.width / 2), Math.floor(copy.height / 2), 1, 1).data;
+    return blue - red;
+  });
+  check(hit > 40, `the wall is glass from behind: the blue ball is seen, ${hit}`);
+  check(await ask(page, 'daedalusPlayer.chosen.length === 0'), 'a sensor that changes in its last digits is not drawn first');
+}
+
 // The telephone: one column, a touch turns.
 async function small(browser) {
   const page = await open(browser, `file://${work}`, { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
@@ -178,6 +210,7 @@ if (pictures) await page.addInitScript(() => { globalThis.daedalusFullQuality = 
 await fourBar(page);
 await shown(page);
 await hostile(browser);
+await firstLook(page);
 await report(page);
 await small(browser);
 await browser.close();
