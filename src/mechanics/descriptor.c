@@ -469,24 +469,38 @@ int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v)
     return r ? r : project_velocity(d, t, p, v);
 }
 
-/* The squared length of every row in the metric of M's diagonal: what it can move were its bodies free. */
-static void row_lengths(dae_descriptor *d, double *out)
+/* How many elements column j of G has, the first of them, and their rows (NULL: all of them). */
+static int column_of(const dae_descriptor *d, int j, const double **value, const int **row)
 {
-    const int *colptr = d->spec.colptr, *rowind = d->spec.rowind;
-    dae_zero(d->nl, out);
+    const int *colptr = d->spec.colptr;
+    *value = d->G + (colptr ? colptr[j] : j * d->nl);
+    *row = colptr ? d->spec.rowind + colptr[j] : NULL;
+    return colptr ? colptr[j + 1] - colptr[j] : d->nl;
+}
+
+/* Factors of [W G^T; G 0], W the squared lengths of the columns of G, in d->M; squared lengths of the rows in its metric. What bodies weigh
+ * is no matter of dependence: the rows of the joint of a pendulum would be nearly dependent where its bob is a point. */
+static int factor_rows(dae_descriptor *d, double t, const double *p, double *lengths)
+{
+    int r = dae_parts_constraint(&d->parts, t, p, NULL, d->G);
+    if (r) return r;
+    dae_zero(d->nM, d->M);
+    dae_zero(d->nl, lengths);
     for (int k = 0, j = 0, at = 0; j < d->nv; k++) {
         int size = d->spec.block ? d->spec.block[k] : d->nv;
         for (int i = 0; i < size; i++, j++) {
-            double m = d->M[at + i * (size + 1)];
-            if (!(m > 0)) continue;
-            if (colptr) {
-                for (int e = colptr[j]; e < colptr[j + 1]; e++) out[rowind[e]] += d->G[e] * d->G[e] / m;
-            } else {
-                for (int r = 0; r < d->nl; r++) out[r] += d->G[j * d->nl + r] * d->G[j * d->nl + r] / m;
-            }
+            const double *value;
+            const int *row;
+            int count = column_of(d, j, &value, &row);
+            double square = dae_dot(count, value, value);
+            d->M[at + i * (size + 1)] = square > 0 ? square : 1;
+            for (int e = 0; e < count && square > 0; e++)
+                lengths[row ? row[e] : e] += value[e] * value[e] / square;
         }
         at += size * size;
     }
+    if (d->friction) dae_copy(d->nG, d->G, d->U);
+    return factor(d, t, p, NULL, NULL);
 }
 
 double dae_descriptor_independence(dae_descriptor *d, double t, const double *p, double *x, double *off)
@@ -494,10 +508,9 @@ double dae_descriptor_independence(dae_descriptor *d, double t, const double *p,
     double square = -1;
     if (dae_descriptor_constraint(d, t, p, d->g, NULL)) return -1;
     *off = dae_largest(d->ng, d->g);
-    int bad = factor_here(d, t, p);
+    int bad = factor_rows(d, t, p, d->gI);
     if (bad) return d->starved || bad < 0 ? -1 : 0;
-    row_lengths(d, d->gI);
-    /* x <- D S^-1 D x / |x|,  S = G M^-1 G^T,  D^2 = its diagonal for free bodies; a little of every row is mixed in */
+    /* x <- D S^-1 D x / |x|,  S = G W^-1 G^T,  D^2 its diagonal; a little of every row is mixed in */
     for (int i = 0; i < d->nl; i++) x[i] += MIXED * (1 + 0.5 * sin(1.7 * i));
     for (int k = 0; k < INVERSE_STEPS; k++) {
         double size = sqrt(dae_dot(d->nl, x, x));

@@ -85,8 +85,8 @@ double dae_descriptor_deviation(dae_descriptor *d, double t, const double *p, co
 int dae_descriptor_project(dae_descriptor *d, double t, double *p, double *v);
 
 /* How far the rows of G are from being dependent: 0 .. 1, the square of the least length that a combination of rows of unit length has, in
- * the metric of M, found by inverse iteration from x (nl) on, which becomes that combination; 0: dependent, < 0: not known. *off:
- * the largest |g|. The factors become those of this point, whose pivots are others': for descriptors that do nothing else. */
+ * which all velocities count alike, found by inverse iteration from x (nl) on, which becomes that combination; 0: dependent, < 0: not
+ * known. *off: the largest |g|. M and the factors are lost: for descriptors that do nothing else. */
 double dae_descriptor_independence(dae_descriptor *d, double t, const double *p, double *x, double *off);
 
 /* Largest |g|, |G v + gI| and, where a is not NULL, |G a + gamma|. */

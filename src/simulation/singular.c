@@ -7,24 +7,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SUDDEN 4    /* times the usual change of an acceleration: the rows are looked at; ours */
-#define AGAIN 0.1   /* and again where the mechanism has moved by this part of the way to a pose; ours */
-#define MEMORY 20   /* long steps over which the usual change is taken; ours */
-#define FADES 8     /* steps in which a long step is forgotten; ours */
-#define SLIGHT 1e-3 /* of the fastest change: bodies that change less are left alone; ours */
-#define SHORT \
-    2 /* part of that in which the long steps exceed the present one: they have become so short; ours */
-#define FAR \
-    0.25 /* squared length of a combination of rows, of the largest: no pose in a step between such; ours */
-#define SUSPECT 0.1 /* at some point of it: the step is searched; ours */
-#define NEAR 1e-2   /* and a pose may be singular; ours */
-#define TURNED \
-    0.5 /* of the velocity of a body in one step: it may have gone over to the other branch; ours */
-#define STILL 1e-2  /* of the largest energy: what bodies with less do does not matter there; ours */
-#define OVER 1e-3   /* then a pose is passed from there on; ours */
-#define BENT 3e2    /* times the relative residual: the other branch is as near as that; ours */
-#define LEAST 1e-10 /* what rounding decides; ours */
-enum { INSIDE = 4, CLOSER = 4 }; /* intervals of a step in which it looks; steps of the search; ours */
+/* All ours: the table of docs/formulations/index1.md was made with them. */
+#define SUDDEN 4    /* times the usual change of an acceleration: the rows are looked at */
+#define AGAIN 0.1   /* and again where the mechanism has moved by this part of the way to a pose */
+#define MEMORY 20   /* long steps over which the usual change is taken */
+#define FADES 8     /* steps in which a long step is forgotten */
+#define SLIGHT 1e-3 /* of the fastest change: bodies that change less are left alone */
+#define SHORT 2     /* part of that in which the long steps exceed the present one: so short they are */
+#define FAR 0.25    /* of the largest squared length of rows combined: no pose in a step between such */
+#define SUSPECT 0.1 /* at some point of it: the step is searched */
+#define NEAR 1e-2   /* and a pose may be singular */
+#define TURNED 0.5  /* of the velocity of a body in one step: it may have gone over to the other branch */
+#define STILL 1e-2  /* of the largest energy: what bodies with less do does not matter there */
+#define OVER 1e-3   /* then a pose is passed from there on */
+#define BENT 3e2    /* times the relative residual: the other branch is as near as that */
+#define LEAST 1e-10 /* what rounding decides */
+enum { INSIDE = 4, CLOSER = 4 }; /* intervals of a step in which it looks; steps of the search */
 
 struct dae_singular {
     dae_arena *arena;
