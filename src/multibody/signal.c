@@ -378,6 +378,10 @@ static void candidates(const mbs_builder *b, char *list, size_t size)
         used += (size_t)snprintf(list + used, size - used, "|%s.value|%s.speed|%s.reaction.x",
                                  m->joint[i].name, m->joint[i].name, m->joint[i].name);
     }
+    for (int i = 0; i < m->nforce && used < size; i++) {
+        used += (size_t)snprintf(list + used, size - used, "|%s.force|%s.power|%s.deflection",
+                                 m->force[i].name, m->force[i].name, m->force[i].name);
+    }
     if (used >= size) list[size - 1] = 0;
 }
 

@@ -126,6 +126,9 @@ static void mistakes_are_told_with_their_place(void **state)
         {FORCE("\"name\":\"F\",\"type\":\"sprong\",\"a\":\"O\",\"b\":\"A\""), "forces[0]",
          "did you mean \"spring\"?"},
         {FORCE("\"name\":\"F\",\"type\":\"spring\",\"a\":\"O\""), "forces[0]", "points a and b"},
+        {GOOD ",\"forces\":[{\"name\":\"pull\",\"type\":\"spring\",\"a\":\"O\",\"b\":\"A\",\"k\":1}],"
+              "\"sensors\":[{\"name\":\"s\",\"value\":\"pull.forse\"}]}",
+         "sensors[0]", "did you mean \"pull.force\"?"},
         {FORCE("\"name\":\"F\",\"type\":\"torsion\",\"joint\":\"J\",\"k\":\"5[N/m]\""), "forces[0].k",
          "expected [N m]"},
         {FORCE("\"name\":\"F\",\"type\":\"stop\",\"joint\":\"J\",\"k\":1,\"max\":\"1[m]\""), "forces[0].max",
