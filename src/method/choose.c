@@ -31,10 +31,17 @@
 #define DECAY_DIGITS 0.02
 /* At the start nobody sees whether stability will bound the steps: the fastest motion may go on to be the one that is followed. Up to
  * so many constants of a small system, unless f is linear, an explicit run looks at it while it runs, and loses little if it has to change. Ours, by dop853
- * begun so over radau begun with: lorenz (456) 0.3 to 0.6, repressilator (377) 0.5 to 0.9, DETEST B3 (256) 0.8 to 1.1, E1 (583) 1.8 to 2.8; with
- * dense output in every step motor (294) 1.3 to 1.9. */
+ * begun so over radau begun with: lorenz (456) 0.3 to 0.6, repressilator (377) 0.5 to 0.9; with dense output in every step motor (294) 1.3 to 1.9. */
 #define DECAY_START 500
 #define DECAY_START_PIECES 200
+/* Of a small linear system all is seen at the start. Where it comes to rest the steps of an implicit method grow without bound: it is as fast at 20
+ * constants per equation, of more than four at 5 n per equation, times (1e-5/rtol)^0.06. What oscillates or is driven goes on, and the longest stable steps of an
+ * explicit method are not accurate: the border at 1e-4 times (rtol/1e-4)^0.1. Ours, where dop853 is as fast as radau: chains that come to rest, 2 equations 35
+ * to 55, 3 and 4 60 and more, 6 140 at 1e-3 and 240 at 1e-7, 10 more than 300; driven ones of 2 to 4 45 at 1e-3, 20 at 1e-6, 10 at 1e-9, oscillators 50, 30, 10. */
+#define REST_EACH 20
+#define REST_PAIRS 5
+#define REST_DIGITS 0.06
+#define MOVE_DIGITS 0.1
 #define SOON 45 /* ours: such time constants from which stability is felt at 1e-7 */
 /* The same for mechanisms, whose evaluations are dear and whose Jacobians are dearer; ours: the truck with 1900 is as fast
  * either way, a ball on a stiff floor with 6300 eight times as fast by an implicit method. */
@@ -57,6 +64,8 @@ const char dae_choose_no_memory[] = "out of memory";
 /* A mode decays if its rate is at least this part of its radius; others oscillate, and every method has to follow them. Ours:
  * far from both. */
 #define OSCILLATION 0.1
+#define SWINGS \
+    0.5 /* ours: it oscillates more than it decays; steps of the power method are too few to tell less */
 #define SINGLE \
     0.02        /* ours: sin^2 of the angle between u and J u up to which u is the vector of one eigenvalue */
 #define RELAX 4 /* ours: steps of Newton's method to where a motion has died out */
@@ -69,6 +78,7 @@ typedef struct powers {
     double growth[POWER_STEPS], dot[3];
     double decay; /* rate of the fastest motion if it decays and goes on to; 0: it does not */
     int linear;   /* 1: it does since f is linear */
+    int moves;    /* 1: and f is driven, or that motion oscillates */
 } powers;
 
 static double product(int n, const double *a, const double *b)
@@ -80,16 +90,17 @@ static double product(int n, const double *a, const double *b)
 
 /* The last three vectors lie in the space of the largest eigenvalues, a pair or one: the coefficients of
  * J^2 u0 + alpha J u0 + beta u0 = 0 by least squares give them. */
-static double fastest_decay(const powers *q, int *single)
+static double fastest_decay(const powers *q, int *single, int *oscillates)
 {
     powers p = *q;
-    *single = 0;
+    *single = *oscillates = 0;
     if (p.steps < 3) return 0;
     double g1 = p.growth[p.steps - 2], g2 = p.growth[p.steps - 1], c = p.dot[0], left = 1 - c * c;
     *single = !(left > SINGLE);
     if (!(left > 1e-10)) return c < 0 ? g2 : 0; /* one real eigenvalue */
     double alpha = -(p.dot[1] - c * p.dot[2]) / left * g2, beta = -(p.dot[2] - c * p.dot[1]) / left * g1 * g2;
     double square = alpha * alpha / 4 - beta;
+    *oscillates = square < -SWINGS * beta;
     if (square < 0) return alpha / 2 > OSCILLATION * sqrt(beta) ? sqrt(beta) : 0;
     double fast = alpha > 0 ? alpha / 2 + sqrt(square) : alpha / 2 - sqrt(square);
     return fast > 0 ? fast : 0;
@@ -213,8 +224,21 @@ static int is_linear(powering *w, double size)
     return 1;
 }
 
-/* Rates from `least` on are looked at more closely; INFINITY: none. slope: room for f(t, y), or NULL. */
-static powers power_method(const dae_ode *ode, double t, const double *y, double least, double *slope)
+/* 1: f at y depends on t, at a time that no period has in common with the interval. The first of the three vectors is room. */
+static int is_driven(powering *w, double t_end)
+{
+    int n = w->ode->n;
+    double *f = w->u[0], t = w->t + (GOLDEN - 0.5) * (t_end - w->t), largest = dae_largest(n, w->f0);
+    if (w->ode->f(t, w->y, f, w->ode->user) != 0) return 1;
+    for (int i = 0; i < n; i++) {
+        if (!(fabs(f[i] - w->f0[i]) <= ROUNDED * largest)) return 1;
+    }
+    return 0;
+}
+
+/* Rates from `least` on are looked at more closely, from `straight` on whether f is linear. slope: room for f(t, y), or NULL. */
+static powers power_method(const dae_ode *ode, double t, double t_end, const double *y, double least,
+                           double straight, double *slope)
 {
     powers p = {.steps = -1};
     enum { SMALL_N = 32 };
@@ -248,8 +272,9 @@ static powers power_method(const dae_ode *ode, double t, const double *y, double
     p.dot[1] = product(n, w.u[1], w.u[2]);
     p.dot[2] = product(n, w.u[0], w.u[2]);
     int single;
-    p.decay = fastest_decay(&p, &single);
-    if (p.decay > least) p.linear = is_linear(&w, size > 0 ? size : 1);
+    p.decay = fastest_decay(&p, &single, &p.moves);
+    if (p.decay > straight) p.linear = is_linear(&w, size > 0 ? size : 1);
+    if (p.linear && !p.moves) p.moves = is_driven(&w, t_end);
     if (p.decay > least && single && !p.linear) {
         dae_copy(n, y, w.x);
         p.decay = persisting(ode, t, w.eps, least, p.decay, w.u[2], w.x, w.f0, w.f1);
@@ -273,7 +298,7 @@ static double largest_rate(const powers *p)
 
 double dae_fastest_decay(const dae_ode *ode, double t, const double *y)
 {
-    powers p = power_method(ode, t, y, INFINITY, NULL);
+    powers p = power_method(ode, t, t, y, INFINITY, INFINITY, NULL);
     return p.steps == OUT_OF_MEMORY ? -1 : p.decay;
 }
 
@@ -320,7 +345,8 @@ enum {
     LONG = 65536,      /* more equations than a few */
     FOLLOWED = 32768,  /* y'' = f(t,y,y') with a Jacobian, whose fastest motion does not decay */
     PIECES = 262144,   /* events, switches or borders */
-    LINEAR = 1048576,  /* few equations with a Jacobian, linear; the fastest motion decays */
+    LINEAR = 1048576,  /* few equations, linear; the fastest motion decays */
+    MOVES = 2097152,   /* these, driven or oscillating */
     WATCHED = 524288   /* events or switches that depend on the state: dense output in every step */
 };
 
@@ -345,7 +371,8 @@ typedef struct rule {
  * time down to 1e-8. They take J at its word, so only where the system gives one, and not where an atol far below rtol asks for digits of
  * variables that have died out (e5: 2 digits instead of 8). Medical Akzo, four diagonals beside the main one: rodas5p 0.5 to 0.75 of
  * radau5's time down to 1e-6, radau below, rosnys4 0.6 of that of rodas5p at 1e-2. Beam, whose fast motions oscillate: radau
- * damps them and has 4.8 digits at 1e-8, rodas5p 6. Pleiades: rkn8 0.5 to 0.6 of dop853, rkn12 and vern9 from 7 digits on. Nonstiff DETEST: from 1e-7 on vern9 needs 0.9 to 1.3 of
+ * damps them and has 4.8 digits at 1e-8, rodas5p 6. Pleiades: rkn8 0.5 to 0.6 of dop853, rkn12 from 1e-7 on; of less than eight equations (a spring pendulum, an
+ * orbit, three pendulums in a row, Henon-Heiles, Duffing) rkn12 0.6 to 1 of rkn8 from 1e-6 on. Nonstiff DETEST: from 1e-7 on vern9 needs 0.9 to 1.3 of
  * dop853's time at equal tolerances, for a fifth of its error (above 100 tolerances in 3.4 % of its runs, dop853 in 9 %); 1.5 to 2 where
  * stability bounds the steps (with few equations the motion is often one that is followed: lorenz, predator_prey, DETEST B1 0.7). With events and
  * switches dop853 evaluates 15 times per step and vern9 25 times: over the equation files 0.9 of vern9's time at every tolerance; dopri5 0.8 of that of dop853
@@ -450,7 +477,8 @@ static const rule rules[] = {
      {"dop853"},
      NULL,
      "explicit Runge-Kutta of order 8, dense output for events or switches"},
-    {DAE_KIND_ODE, 0, NO_VELOCITIES, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
+    {DAE_KIND_ODE, 0, NO_VELOCITIES | EIGHT, 0.99e-7, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
+    {DAE_KIND_ODE, 0, NO_VELOCITIES, 2e-6, {"rkn8"}, NULL, "y'' = f(t,y): Nystrom pair"},
     {DAE_KIND_ODE, 0, NO_VELOCITIES, 0, {"rkn12"}, NULL, "y'' = f(t,y), tight tolerance: Nystrom pair"},
     {DAE_KIND_ODE, 0, 0, 1.0001 * TIGHT, {"dopri5"}, NULL, "explicit Runge-Kutta of order 5"},
     {DAE_KIND_ODE, 0, PIECES, 0.99e-9, {"dop853"}, NULL, "explicit Runge-Kutta of order 8, short pieces"},
@@ -525,12 +553,19 @@ double dae_stiff_limit(const dae_features *x)
     return x->limit;
 }
 
-/* The same at the start. */
+/* The same at the start, of a small linear system in one piece: in each an implicit method begins with short steps again. */
+static double linear_limit(const dae_features *x, int moves)
+{
+    if (moves) return x->limit * pow(x->rtol / 1e-4, MOVE_DIGITS + DECAY_DIGITS);
+    return fmin(fmax(REST_EACH, REST_PAIRS * x->n) * fmax(2, x->n) * pow(1e-5 / x->rtol, REST_DIGITS),
+                STIFF_LIMIT);
+}
+
 static double start_limit(const dae_features *x)
 {
-    double limit = x->limit;
-    return x->n > SMALL || x->has & LINEAR ? limit
-                                           : fmax(x->has & PIECES ? DECAY_START_PIECES : DECAY_START, limit);
+    if (x->n > SMALL) return x->limit;
+    if (x->has & LINEAR) return x->has & PIECES ? x->limit : linear_limit(x, x->has & MOVES);
+    return fmax(x->has & PIECES ? DECAY_START_PIECES : DECAY_START, x->limit);
 }
 
 static int is_stiff(const dae_features *x)
@@ -645,8 +680,9 @@ static const struct {
     {LONG, "not only a few equations", "few equations"},
     {FOLLOWED, "y' = v with a Jacobian, the fastest motion oscillates and rtol is small",
      "the fastest motion decays, or rtol is not small, or no Jacobian that could be taken for exact"},
-    {LINEAR, "linear, and a Jacobian is given",
-     "not linear, or no Jacobian, or the fastest motion does not decay soon"},
+    {LINEAR, "few equations, linear, the fastest motion decays",
+     "not linear, or many equations, or the fastest motion does not decay soon"},
+    {MOVES, "linear, driven or oscillating", "not linear, or it comes to rest"},
     {PIECES, "events, switches or borders", "no events, switches or borders"},
     {WATCHED, "events or switches by the state", "no events or switches by the state"},
     {DECAYS, "its fastest motion decays soon", "its fastest motion does not decay soon"}};
@@ -762,12 +798,14 @@ dae_features dae_features_of(const dae_system *sys, const dae_options *opt, doub
         if (sys->ode.jac && !(opt->jacobian && !strcmp(opt->jacobian, "difference"))) x.has |= JACOBIAN;
         double slope[SMALL];
         x.limit = limit_of(&x);
-        powers p = power_method(&sys->ode, t0, y0, fmin(x.limit, DECAY_LEAST) / fabs(t_end - t0),
+        double length = fabs(t_end - t0), least = fmin(x.limit, DECAY_LEAST),
+               straight = fmin(least, fmin(linear_limit(&x, 0), linear_limit(&x, 1)));
+        powers p = power_method(&sys->ode, t0, t_end, y0, least / length, straight / length,
                                 x.n <= SMALL ? slope : NULL);
         x.constants = largest_rate(&p) * fabs(t_end - t0);
         x.decaying = p.decay * fabs(t_end - t0);
         if (x.decaying > SOON) x.has |= DECAYS;
-        if (p.linear && x.n <= SMALL && x.has & JACOBIAN) x.has |= LINEAR;
+        if (p.linear && x.n <= SMALL) x.has |= p.moves ? LINEAR | MOVES : LINEAR;
         if (sys->structure.no_velocities) x.has |= NO_VELOCITIES;
         if (x.n <= SMALL && p.steps >= 0 && !is_stiff(&x) && at_rest(&sys->ode, opt, t0, t_end, y0, slope))
             x.has |= RESTS;
