@@ -18,6 +18,23 @@ int dae_least_init(dae_least *x, int nv, int nl, const double *mass)
 /* Inlined with the number of rows a constant where they are few: the same operations in the same order. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* S of one or two rows is inverted as it stands: fewer numbers wait for each other. */
+INLINE int invert(int n, double *S)
+{
+    if (n == 1) {
+        if (!(S[0] > 0)) return 1;
+        S[0] = 1 / S[0];
+        return 0;
+    }
+    double whole = S[0] * S[3], det = whole - S[1] * S[1];
+    if (!(det > DEPENDENT * whole)) return 1;
+    double q = 1 / det, first = S[0];
+    S[0] = q * S[3];
+    S[1] = -q * S[1];
+    S[3] = q * first;
+    return 0;
+}
+
 INLINE int factor(int n, int nv, const double *W, const double *G, double *S)
 {
     for (int i = 0; i < n * n; i++) S[i] = 0;
@@ -28,6 +45,7 @@ INLINE int factor(int n, int nv, const double *W, const double *G, double *S)
             for (int i = j; i < n; i++) S[i + j * n] += a * g[i];
         }
     }
+    if (n <= 2) return invert(n, S);
     for (int k = 0; k < n; k++) {
         double whole = S[k + k * n];
         for (int j = 0; j < k; j++) S[k + k * n] -= S[k + j * n] * S[k + j * n];
@@ -43,7 +61,7 @@ INLINE int factor(int n, int nv, const double *W, const double *G, double *S)
     return 0;
 }
 
-/* The lower triangle, by columns; its diagonal holds the reciprocals of the pivots. */
+/* The lower triangle, by columns; its diagonal holds the reciprocals of the pivots. Of one or two rows: of the inverse. */
 int dae_least_factor(dae_least *x, const double *G)
 {
     switch (x->nl) {
@@ -57,11 +75,18 @@ int dae_least_factor(dae_least *x, const double *G)
 INLINE double correction(int n, int nv, const double *W, const double *S, const double *G, double *r,
                          double *w)
 {
-    for (int k = 0; k < n; k++) {
+    if (n == 1) {
+        r[0] *= S[0];
+    } else if (n == 2) {
+        double first = r[0];
+        r[0] = S[0] * first + S[1] * r[1];
+        r[1] = S[1] * first + S[3] * r[1];
+    }
+    for (int k = 0; n > 2 && k < n; k++) {
         for (int j = 0; j < k; j++) r[k] -= S[k + j * n] * r[j];
         r[k] *= S[k + k * n];
     }
-    for (int k = n - 1; k >= 0; k--) {
+    for (int k = n - 1; n > 2 && k >= 0; k--) {
         for (int i = k + 1; i < n; i++) r[k] -= S[i + k * n] * r[i];
         r[k] *= S[k + k * n];
     }

@@ -62,7 +62,7 @@ void dae_driver_leap_note(dae_integrator *it)
     struct dae_leap *l = it->leap;
     double h = fabs(it->ivp.t - it->ivp.t_old);
     size_t n = (size_t)l->n;
-    l->usual = l->usual > 0 ? fmax(h, l->usual * exp(-h / (FORGET * l->usual))) : h;
+    l->usual = h < l->usual ? fmax(h, l->usual * exp(-h / (FORGET * l->usual))) : h;
     if (l->count && fabs(it->ivp.t - l->t[l->count - 1]) < l->usual / APART) return;
     if (l->count == KEPT) {
         memmove(l->t, l->t + 1, (KEPT - 1) * sizeof *l->t);
