@@ -390,7 +390,7 @@ static int phi(double t, const double *y, const double *yp, double *out, void *u
     int slot, r = inner ? inner->phi(t, y, yp, out, inner->user) : 0;
     if (r || !own) return r;
     double *x = components(b, t, y, &slot);
-    if (!x) return -1;
+    if (!x) return DAE_ERR_MEMORY;
     r = own->phi(t, x, NULL, out + (inner ? inner->count : 0), own->user);
     dae_work_return(b->c->work, slot);
     return r;
@@ -525,10 +525,10 @@ static int columns(const dae_problem *p, int count, const double *t, const doubl
     for (size_t k = 0; k < (size_t)count && !bad; k++) {
         int slot;
         double *x = components(&b, t[k], y + k * n, &slot);
-        bad = !x || dae_outputs_values(c->o->outputs, t[k], x, value + k * width + c->ncolumn);
+        bad = x ? dae_outputs_values(c->o->outputs, t[k], x, value + k * width + c->ncolumn) : DAE_ERR_MEMORY;
         if (x) dae_work_return(c->work, slot);
     }
-    return bad ? -1 : 0;
+    return bad;
 }
 
 static int name_columns(dae_problem *p, coupled *c, const char *prefix)

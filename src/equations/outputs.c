@@ -11,7 +11,7 @@
 enum { max_lets = 100 };
 
 struct dae_outputs {
-    int count, n, nparameter;
+    int count, n, nparameter, starved;
     const char **name; /* of the model's store */
     dae_dimension *dimension;
     int *node;
@@ -27,7 +27,7 @@ static void prepare(double *array, void *user)
     memcpy(array + 1, o->parameter, (size_t)o->nparameter * sizeof *array);
 }
 
-/* The node in components only: highest derivatives become what y' = f says; -1: it needs others. */
+/* The node in components only: highest derivatives become what y' = f says; -1: it needs others; DAE_ERR_MEMORY. */
 static int in_components(dae_model *m, const dae_first_order *s, int node)
 {
     int *list, good = 1, changed = 0, count = dae_graph_reach(m->graph, 1, &node, &list);
@@ -43,7 +43,7 @@ static int in_components(dae_model *m, const dae_first_order *s, int node)
             node = dae_graph_substitute(m->graph, node, 1, &list[k], &s->rate[s->top[n.a]]);
     }
     free(list);
-    return good && count >= 0 ? node : -1;
+    return count < 0 ? DAE_ERR_MEMORY : good ? node : -1;
 }
 
 static void add(dae_outputs *o, dae_model *m, const dae_first_order *s, const char *name, int node,
@@ -54,6 +54,7 @@ static void add(dae_outputs *o, dae_model *m, const dae_first_order *s, const ch
     if ((n.op == OP_DISCRETE && !signal) || n.op == OP_NUMBER) return; /* components are there already */
     if (n.op == OP_VARIABLE && n.b <= s->order[s->top[n.a]]) return;
     int mine = in_components(m, s, node);
+    o->starved |= mine == DAE_ERR_MEMORY;
     if (mine < 0) return;
     o->name[o->count] = name;
     o->dimension[o->count] = d;
@@ -98,7 +99,7 @@ dae_outputs *dae_outputs_create(dae_model *m, const dae_first_order *s)
         }
         for (int k = 0; !m->noutput && k < m->nlet && o->count < max_lets; k++)
             add(o, m, s, m->let[k].name, m->let[k].node, m->let[k].dimension);
-        if (make_program(o, m, s)) return o;
+        if (!o->starved && make_program(o, m, s)) return o;
     }
     dae_outputs_destroy(o);
     return NULL;
@@ -140,7 +141,7 @@ int dae_outputs_values(const dae_outputs *o, double t, const double *y, double *
 {
     int slot;
     double *work = dae_work_borrow(o->work, &slot);
-    if (!work) return -1;
+    if (!work) return DAE_ERR_MEMORY;
     work[0] = t;
     memcpy(work + 1 + o->nparameter, y, (size_t)o->n * sizeof *y);
     dae_program_run(o->program, work, value);

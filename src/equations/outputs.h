@@ -13,7 +13,7 @@ void dae_outputs_destroy(dae_outputs *o); /* NULL allowed */
 int dae_outputs_count(const dae_outputs *o);
 const char *dae_outputs_name(const dae_outputs *o, int i);
 dae_dimension dae_outputs_dimension(const dae_outputs *o, int i);
-/* All values at one point; 0, or -1: no memory. */
+/* All values at one point; 0, or DAE_ERR_MEMORY. */
 int dae_outputs_values(const dae_outputs *o, double t, const double *y, double *value);
 
 /* Their nodes, in components, t and parameters. */

@@ -416,7 +416,8 @@ static int columns(const dae_problem *p, int count, const double *t, const doubl
     size_t n = (size_t)o->s->n, m = (size_t)p->derived.ncolumn;
     (void)a, (void)lambda;
     for (size_t k = 0; k < (size_t)count; k++) {
-        if (dae_outputs_values(o->outputs, t[k], y + k * n, value + k * m)) return -1;
+        int bad = dae_outputs_values(o->outputs, t[k], y + k * n, value + k * m);
+        if (bad) return bad;
     }
     return 0;
 }

@@ -68,7 +68,8 @@ FILES = ["models/pendulum.json", "models/four_bar.json", "models/heater.deq", "m
          "examples/fitting/enzyme.deq", "examples/fitting/enzyme.csv", "examples/steady/reactor.deq",
          "examples/steady/brusselator.deq", "tests/multibody/robots/kr5.urdf", "models/spherical_pendulum.json",
          "models/slider_crank.json", "models/drag_sled.json", "models/parallel_four_bar.json", "models/spring_mass_damper.json",
-         "models/cart_control.json", "examples/equations/chemostat.deq"]
+         "models/cart_control.json", "examples/equations/chemostat.deq",
+         "examples/equations/crane.deq", "examples/equations/pole.json"]
 SHORT = """run hires --quiet --out new.csv
 run hires --quiet --json
 run pendulum.json --quiet --out new.csv --animate new.html
@@ -108,10 +109,10 @@ check units.deq
 run spring_mass_damper.json --event spring.force=3 --tend 0.3 --quiet --json
 run corner.deq --solver radau --quiet --json
 run parallel_four_bar.json --formulation index1 --solver dopri5 --rtol 1e-4 --tend 1.3 --quiet --json
-run spring.json --integral deflection^2 --quiet --json"""
+run spring.json --integral deflection^2 --quiet --json
+run chemostat.deq --solver radau5 --rtol 3e-2 --quiet --out new.csv"""
 LONG = """run chemostat.deq --quiet --json
 run chemostat.deq --solver dop853 --rtol 3e-2 --quiet --json
-run chemostat.deq --solver radau5 --rtol 3e-2 --quiet --out new.csv
 run cart_control.json --tend 0.2 --quiet --out new.csv --animate new.html
 compare pendulum.json --solvers hht,genalpha --tend 0.05 --format json --quiet
 run corner.deq --solver dopri5 --quiet --out new.csv
@@ -147,6 +148,7 @@ run swing.deq --formulation projected --sens L --quiet --json
 run swing.deq --formulation descriptor --quiet --json
 run swing.deq --solver dassl --quiet --json
 run mass.deq --sens m --quiet --json
+run crane.deq --tend 0.1 --event target=0.001 --quiet --out new.csv
 run mass.deq --integral x^2 --sens k --quiet --json
 analyze chain.json --what equilibrium
 analyze chain.json --what modes --json
