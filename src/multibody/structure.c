@@ -71,6 +71,24 @@ static int unknown_key(const mbs_structure *s, json_t *object, const char *list,
     return 0;
 }
 
+/* A name that is no key of an object, with the key that is near: "there is no definition", "leg has no". */
+static int unknown_name(const mbs_structure *s, json_t *object, const char *what, const char *name)
+{
+    char list[2000] = "", hint[64], text[300];
+    size_t used = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        if (used + strlen(key) + 2 > sizeof list) break;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? "|" : "", key);
+    }
+    dae_nearest_word(name, list, hint, sizeof hint);
+    dae_snprintf(text, sizeof text, "%s \"%.60s\"%s%s%s", what, name, hint[0] ? "; did you mean \"" : "",
+                 hint, hint[0] ? "\"?" : "");
+    return wrong(s, "%s%s", text, "");
+}
+
 static int same_dimension(const mbs_structure *s, const json_t *part, const char *name)
 {
     const json_t *own = json_object_get(s->root, "dimension"), *other = json_object_get(part, "dimension");
@@ -265,7 +283,8 @@ json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_
                file ? load(s, s->file, file, path, sizeof path)
                     : json_deep_copy(json_object_get(json_object_get(s->root, "definitions"), of ? of : "")),
            *given = json_object_get(assembly, "parameters"), *value;
-    if (!part && !file) wrong(s, "of: there is no definition \"%s\"%s", of ? of : "", "");
+    if (!part && !file)
+        unknown_name(s, json_object_get(s->root, "definitions"), "of: there is no definition", of ? of : "");
     else if (part && !json_is_object(part))
         wrong(s, "of: the definition \"%s\" is no object; a file is taken by \"file\" in place of \"of\"%s",
               of ? of : "", "");
@@ -277,8 +296,10 @@ json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_
     if (!bad && json_is_object(given)) {
         json_object_foreach(given, key, value)
         {
-            if (!bad && !json_object_get(own, key))
-                bad = wrong(s, "parameters: %s has no \"%s\"", file ? file : of, key);
+            if (bad || json_object_get(own, key)) continue;
+            char what[100];
+            dae_snprintf(what, sizeof what, "parameters: %.60s has no", file ? file : of);
+            bad = unknown_name(s, own, what, key);
         }
     }
     bad = bad || !set || add_keys(set, own);

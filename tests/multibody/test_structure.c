@@ -189,11 +189,13 @@ static void mistakes_have_their_place(void **state)
     (void)state;
     static const char *const wrong[][2] = {
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rodd\"}]",
-         "assemblies[0]: of: there is no definition \"rodd\""},
+         "assemblies[0]: of: there is no definition \"rodd\"; did you mean \"rod\"?"},
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"text\"}]", "a file is taken by \"file\""},
         {"\"assemblies\":[{\"name\":\"a\"}]", "needs \"of\""},
         {"\"assemblies\":[{\"name\":\"1a\",\"of\":\"rod\"}]", "is no name"},
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rod\",\"parameters\":{\"K\":1}}]", "rod has no \"K\""},
+        {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rod\",\"parameters\":{\"l\":1}}]",
+         "rod has no \"l\"; did you mean \"L\"?"},
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rod\",\"q\":[1,0,0,0]}]", "is turned by \"angle\""},
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rod\",\"on\":\"cart\"}]", "on: there is no body \"cart\""},
         {"\"assemblies\":[{\"name\":\"a\",\"of\":\"rod\",\"r\":[1]}]", "r: expected 2 numbers"},
