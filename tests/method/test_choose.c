@@ -374,7 +374,8 @@ static void linear_motion_that_decays_is_stiff_sooner(void **state)
               {{0, 0}, 1, 0, 4, 1e-5, "dop853"},    {{0, 0}, 0, 0, 10, 1e-5, "radau"},
               {{0.1, 0}, 0, 0, 10, 1e-5, "dop853"}, {{0, 1}, 1, 0, 4, 1e-3, "dop853"},
               {{0, 1}, 1, 0, 4, 1e-6, "radau"},     {{0, 0}, 1, 0, 4, 1e-6, "dop853"},
-              {{0, 1}, 1, 1, 4, 1e-6, "dop853"}};
+              {{0, 1}, 1, 1, 4, 1e-6, "dop853"},    {{0, 0}, 1, 0, 4, 1e-8, "dop853"},
+              {{0.1, 0}, 1, 0, 4, 1e-8, "vern9"}};
     for (size_t k = 0; k < sizeof is / sizeof *is; k++) {
         drain d = is[k].d;
         double border = 2;
