@@ -123,7 +123,8 @@ typedef struct dae_event {
 /* All switching functions at once: phi[i] of event i. yp is given as dense output has it. */
 typedef int dae_switching_fn(double t, const double *y, const double *yp, double *phi, void *user);
 /* At event i, located at t. y (and yp) may be changed: then return DAE_EVENT_RESTART.
- * rising: the function goes from minus to plus. Return DAE_EVENT_GO_ON, _STOP or _RESTART, or < 0. */
+ * rising: the function goes from minus to plus. Return DAE_EVENT_GO_ON, _STOP or _RESTART, or < 0, which ends the run: DAE_ERR_MEMORY, DAE_ERR_SINGULAR
+ * (what would be changed cannot move), or another number. */
 typedef int dae_event_fn(int i, double t, int rising, double *y, double *yp, void *user);
 
 /* All events of one instant at once, in their order: index[0 .. *count-1], rising likewise. Events that follow from what was changed there

@@ -18,6 +18,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,14 +87,27 @@ static int evaluate(dae_integrator *it, double t, double *phi)
     return r;
 }
 
-/* A callback wants to end the run (index < 0: the switching functions); DAE_ERR_MEMORY: for want of memory. */
-static dae_status asked_to_stop(int answer, int index, double t, dae_error *err)
+/* A callback wants to end the run (index < 0: the switching functions); DAE_ERR_MEMORY: for want of memory, DAE_ERR_SINGULAR: an action would change
+ * what cannot move. */
+static dae_status asked_to_stop(const dae_integrator *it, int answer, int index, double t, dae_error *err)
 {
+    const char *name = index < 0 ? NULL : it->event[index].name;
+    char of[40];
     if (answer == DAE_ERR_MEMORY)
         return dae_fail(err, DAE_ERR_MEMORY, t, "t = %.10g: out of memory for events", t);
     if (index < 0)
         return dae_fail(err, DAE_ERR_CALLBACK, t, "the switching functions asked to stop at t = %.10g", t);
-    return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %d asked to stop at t = %.10g", index, t);
+    if (!name) {
+        snprintf(of, sizeof of, "%d", index);
+        name = of;
+    }
+    if (answer == DAE_ERR_SINGULAR)
+        return dae_fail(
+            err, DAE_ERR_SINGULAR, t,
+            "t = %.10g: event %s would change the speed of what cannot move there (a driver or a dead "
+            "center holds it)",
+            t, name);
+    return dae_fail(err, DAE_ERR_CALLBACK, t, "the action of event %s asked to stop at t = %.10g", name, t);
 }
 
 /* Wherever it was that the switching functions did. */
@@ -101,7 +115,7 @@ static dae_status refused(dae_integrator *it, dae_error *err)
 {
     int answer = it->refused;
     it->refused = 0;
-    return answer ? asked_to_stop(answer, -1, it->refused_at, err) : DAE_OK;
+    return answer ? asked_to_stop(it, answer, -1, it->refused_at, err) : DAE_OK;
 }
 
 static int sign_of(const dae_integrator *it, int i, double value)
@@ -483,7 +497,7 @@ static dae_status act_together(dae_integrator *it, int first, int last, double t
         if (s) return s;
     }
     if (answer < 0 && own.status < 0) return dae_fail(err, own.status, t, "%s", own.text);
-    if (answer < 0) return asked_to_stop(answer, index[0], t, err);
+    if (answer < 0) return asked_to_stop(it, answer, index[0], t, err);
     if (answer == DAE_EVENT_STOP) out->stop = 1;
     if (answer == DAE_EVENT_RESTART) out->restart = 1;
     return DAE_OK;
@@ -501,7 +515,7 @@ static dae_status act(dae_integrator *it, int first, int last, double t, dae_eve
         if (it->event[r->index].terminal) out->stop = 1; /* before any action of its own */
         if (it->event[r->index].terminal || !it->events.action) continue;
         int answer = it->events.action(r->index, t, r->rising, it->y, it->yp, it->events.user);
-        if (answer < 0) return asked_to_stop(answer, r->index, t, err);
+        if (answer < 0) return asked_to_stop(it, answer, r->index, t, err);
         if (answer == DAE_EVENT_STOP) out->stop = 1;
         if (answer == DAE_EVENT_RESTART) out->restart = 1;
     }

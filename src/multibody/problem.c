@@ -163,7 +163,8 @@ static int on_impact(const mbs_mechanism *m, int i, double t, double *y)
     double approach = mbs_coordinate_rate(&x, &m->impact[i]);
     mbs_end(&x);
     int rests = m->rest[i] >= 0 && e->restitution * fabs(approach) < slow;
-    if (mbs_impact(m, t, y, &m->impact[i], rests ? 0 : e->restitution, &rebound) < 0) return -1;
+    dae_status s = mbs_impact(m, t, y, &m->impact[i], rests ? 0 : e->restitution, &rebound);
+    if (s < 0) return s;
     int held = rests ? mbs_switch_rest(m, i, t, y, approach > 0 ? -1 : 1) : 0;
     if (held) return held < 0 ? held : DAE_EVENT_RESTART;
     return !rests && rebound < SLOWEST_REBOUND && e->restitution > 0 ? DAE_EVENT_STOP : DAE_EVENT_RESTART;

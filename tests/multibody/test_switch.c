@@ -256,6 +256,36 @@ static void ball_comes_to_rest(void **state)
     done(&o);
 }
 
+/* A driver tells how the block moves: an impact along its rail cannot change that. The block passes the wall at 0.5. */
+static void impact_of_what_is_driven_is_a_mistake(void **state)
+{
+    (void)state;
+    const char json[] =
+        "{\"daedalus\":1,\"kind\":\"mechanism\",\"name\":\"driven\",\"dimension\":2,\"gravity\":[0,0],"
+        "\"bodies\":[{\"name\":\"block\",\"mass\":1,\"inertia\":1}],"
+        "\"points\":[{\"name\":\"O\",\"body\":\"ground\",\"r\":[0,0]},{\"name\":\"A\",\"body\":\"block\","
+        "\"r\":[0,0]}],"
+        "\"joints\":[{\"name\":\"rail\",\"type\":\"prismatic\",\"a\":\"O\",\"b\":\"A\",\"axis\":[1,0]}],"
+        "\"drivers\":[{\"name\":\"push\",\"joint\":\"rail\",\"value\":\"t-0.5\"}],"
+        "\"events\":[{\"name\":\"wall\",\"when\":\"block.x\",\"direction\":\"rising\",\"do\":[{\"impact\":"
+        "{\"joint\":\"rail\",\"restitution\":0.5}}]}],\"simulation\":{\"t1\":1}}";
+    static const char *const methods[] = {"vern9", "mexx", "phem56"};
+    for (int k = 0; k < 3; k++) {
+        dae_error err = {0};
+        dae_problem *p = dae_problem_open_text(json, strlen(json), NULL, NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        dae_run_options o = dae_run_options_default(p);
+        o.options.method = methods[k];
+        dae_run_result *r = dae_run(p, &o, &err);
+        assert_non_null(r);
+        assert_int_equal(r->status, DAE_ERR_SINGULAR);
+        assert_near(r->error.t, 0.5, 1e-12);
+        assert_non_null(strstr(r->error.text, "event wall would change the speed of what cannot move"));
+        dae_run_destroy(r);
+        dae_problem_destroy(p);
+    }
+}
+
 /* Resting on a stop without rebound, then pulled off: leaves where the pull equals the weight. */
 static void resting_body_leaves_when_it_is_lifted(void **state)
 {
@@ -318,6 +348,7 @@ int main(void)
         cmocka_unit_test(bearing_stops_a_wheel_in_space),
         cmocka_unit_test(slider_slips_on_behind_dead_centers),
         cmocka_unit_test(ball_comes_to_rest),
+        cmocka_unit_test(impact_of_what_is_driven_is_a_mistake),
         cmocka_unit_test(resting_body_leaves_when_it_is_lifted),
         cmocka_unit_test(contact_sticks_inside_the_cone),
     };
