@@ -14,7 +14,8 @@ enum { DAE_LEAST_ROWS = 6, DAE_LEAST_COLUMNS = 24 }; /* ours: beyond, patterns o
 
 typedef struct dae_least {
     int nv, nl;
-    double W[DAE_LEAST_COLUMNS], S[DAE_LEAST_ROWS * DAE_LEAST_ROWS]; /* S: the Cholesky factor of G W G^T, or its inverse */
+    double W[DAE_LEAST_COLUMNS],
+        S[DAE_LEAST_ROWS * DAE_LEAST_ROWS]; /* S: the Cholesky factor of G W G^T, or its inverse */
 } dae_least;
 
 /* mass: the diagonal of M. 0: there is a mass that is not positive. */
