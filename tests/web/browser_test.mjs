@@ -205,12 +205,14 @@ async function write(page) {
   await page.getByRole('button', { name: /^line \d+, column \d+/ }).first().waitFor();
   await page.locator('.cm-lintRange-error').first().waitFor();
   check(await page.locator('.cm-lintRange-error').count() >= 1, 'a squiggle under the mistake');
-  await page.evaluate((t) => globalThis.daedalusPage.editor.set(t), text.replace('"1[m]"', '"1.1[m]"'));
+  // At the model's own 1e-8 the first estimates of vern9 are rounding, which differs in the page: a changed by 3e-13 takes another number of steps.
+  const mine = text.replace('"1[m]"', '"1.1[m]"').replace('"rtol": 1e-8, "atol": 1e-10', '"rtol": 1e-10, "atol": 1e-12');
+  await page.evaluate((t) => globalThis.daedalusPage.editor.set(t), mine);
   await page.getByText('No mistakes').waitFor();
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.waitForFunction(() => globalThis.daedalusPage?.results?.runs.length > 0);
   const json = await page.evaluate(() => globalThis.daedalusPage.results.runs[0].json);
-  const there = native('run', path.join(source, 'models/four_bar.json'), '--set', 'a=1.1[m]');
+  const there = native('run', path.join(source, 'models/four_bar.json'), '--set', 'a=1.1[m]', '--rtol', '1e-10', '--atol', '1e-12');
   check(json.steps === there.steps && Math.abs(json.y[2] - there.y[2]) < 1e-9, 'own text runs as the program does');
 }
 
