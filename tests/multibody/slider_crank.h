@@ -18,6 +18,19 @@ typedef struct slider_crank {
     double t1;
 } slider_crank;
 
+/* Pushed by its torque over several turns. */
+static const slider_crank crank_plain = {.L1 = 0.15,
+                                         .L2 = 0.3,
+                                         .m1 = 0.36,
+                                         .I1 = 0.000702,
+                                         .m2 = 0.151104,
+                                         .I2 = 0.0011340859,
+                                         .m3 = 0.075552,
+                                         .torque = 0.5,
+                                         .angle = 1.5,
+                                         .speed = 20,
+                                         .t1 = 0.6};
+
 /* ---- By hand ------------------------------------------------------------------------------------------- */
 
 /* Rod angle b from sin b = -L1 sin a/L2; positions by a: x of slider, and of the centers; with first and second

@@ -6,18 +6,6 @@
 
 static int everything; /* 1: the long study */
 
-static const slider_crank plain = {.L1 = 0.15,
-                                   .L2 = 0.3,
-                                   .m1 = 0.36,
-                                   .I1 = 0.000702,
-                                   .m2 = 0.151104,
-                                   .I2 = 0.0011340859,
-                                   .m3 = 0.075552,
-                                   .torque = 0.5,
-                                   .angle = 1.5,
-                                   .speed = 20,
-                                   .t1 = 0.6};
-
 static int takes(const dae_method_info *m, const slider_crank *s)
 {
     return m->order_max >= 3 && dae_formulation_choose(m->name) &&
@@ -65,7 +53,7 @@ static void every_method(const char *name, const slider_crank *s, double angle, 
 static void stop_is_met_by_every_method(void **state)
 {
     (void)state;
-    slider_crank s = plain;
+    slider_crank s = crank_plain;
     s.stop = 0.44, s.k = 2e5;
     every_method("stop", &s, 4.7317491339, -31.7573306902, 6);
 }
@@ -73,7 +61,7 @@ static void stop_is_met_by_every_method(void **state)
 static void damped_stop_pushes_and_never_pulls(void **state)
 {
     (void)state;
-    slider_crank s = plain;
+    slider_crank s = crank_plain;
     s.stop = 0.44, s.k = 2e5, s.c = 20;
     every_method("damped stop", &s, 5.3817664652, 30.3896685314, 4);
 }
@@ -82,7 +70,7 @@ static void damped_stop_pushes_and_never_pulls(void **state)
 static void dry_friction_turns_with_the_slider(void **state)
 {
     (void)state;
-    slider_crank s = plain;
+    slider_crank s = crank_plain;
     s.mu = 0.2, s.v_s = 1e-3;
     every_method("friction", &s, 29.8239637631, 57.1581183948, 36);
 }
@@ -91,7 +79,7 @@ static void dry_friction_turns_with_the_slider(void **state)
 static void smooth_crank_shows_what_methods_keep(void **state)
 {
     (void)state;
-    every_method("smooth", &plain, 32.6894545267, 63.3150159735835, 0);
+    every_method("smooth", &crank_plain, 32.6894545267, 63.3150159735835, 0);
 }
 
 static double between(double a, double b)
