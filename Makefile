@@ -29,8 +29,10 @@ ifneq ($(SETUP),no)
 	@test ! -f build/build.ninja || cmake build > /dev/null
 endif
 
-setup-dev: ## also install clang, clang-format, valgrind and the SVG converter
+setup-dev: ## also install clang with its sanitizers, clang-format, valgrind and the SVG converter
+ifneq ($(SETUP),no)
 	@tools/setup.sh --dev
+endif
 
 build/build.ninja: CMakePresets.json | setup
 	cmake --preset $(PRESET)
@@ -53,7 +55,7 @@ octave: setup-test build ## the functions for Octave: build/octave (for addpath)
 test: setup-test build viewer web ## every test but the long studies; WEB=no leaves the page and its browser out
 	@tools/run_tests.sh build $(JOBS)
 
-slow: build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
+slow: setup-test build ## the long studies: tests labeled slow, and the matrix of all solvers, problems and tolerances
 	@mkdir -p out
 	ctest --test-dir build --output-on-failure -L '^slow$$'
 	build/daedalus matrix --jobs $(JOBS) --out out/matrix.jsonl --out out/matrix.csv --condensed out/matrix.md
@@ -90,7 +92,7 @@ reference-extended: build ## reference solutions in 80 bit arithmetic by radau o
 
 FUZZ_SECONDS ?= 600
 FUZZ_FLAGS = -std=c17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -Isrc -Iinclude -Ibuild/include
-fuzz: build ## read mutated model files, guided by coverage, for FUZZ_SECONDS=600 (needs clang with libFuzzer)
+fuzz: setup-dev setup-test build ## read mutated model files, guided by coverage, for FUZZ_SECONDS=600 (needs clang with libFuzzer)
 	@mkdir -p build-fuzz/corpus
 	for f in $$(find src/multibody src/language -name '*.c'); do \
 	    clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $$f -o build-fuzz/$$(echo $$f | tr / _).o || exit 1; done
@@ -101,7 +103,7 @@ fuzz: build ## read mutated model files, guided by coverage, for FUZZ_SECONDS=60
 
 # Without the tracing of comparisons, which takes two thirds of the time: a dictionary knows the words. FUZZ_RUNS=10000000 ends after so many.
 FUZZ_RUNS ?= -1
-fuzz-equations: build ## the same with equation files
+fuzz-equations: setup-dev setup-test build ## the same with equation files
 	@mkdir -p build-fuzz/equations
 	for f in src/equations/*.c src/language/*.c; do \
 	    clang $(FUZZ_FLAGS) -O2 -D_POSIX_C_SOURCE=200809L -fsanitize-coverage=inline-8bit-counters,pc-table -c $$f \
@@ -192,25 +194,25 @@ define preset
 endef
 
 .PHONY: faults corrupt mutants fuzz-readers sanitize-run tsan
-faults: build ## every command with allocation k failing, for all k, once and from k on (long)
+faults: setup-test build ## every command with allocation k failing, for all k, once and from k on (long)
 	python3 tests/faults/faults.py build/daedalus build/tests/libstarve.so . --all
 
 CORRUPT ?= 1000
-corrupt: build ## every kind of file that we read with bytes changed, CORRUPT=1000 times each
+corrupt: setup-test build ## every kind of file that we read with bytes changed, CORRUPT=1000 times each
 	python3 tests/faults/corrupt.py $(CURDIR)/build/daedalus $(CURDIR) $(CORRUPT)
 
 MUTANTS ?=
-mutants: build ## one-line bugs (tools/mutants.txt), each built and tested: which survive? an hour (goes on; MUTANTS="--count 50 --seed 7": others)
+mutants: setup-test build ## one-line bugs (tools/mutants.txt), each built and tested: which survive? an hour (goes on; MUTANTS="--count 50 --seed 7": others)
 	python3 tools/mutants.py $(MUTANTS)
 
 FUZZ_INPUTS ?= 10000000
-fuzz-readers: build ## FUZZ_INPUTS=10000000 changed inputs for every reader that runs in a process: hours
+fuzz-readers: setup-test build ## FUZZ_INPUTS=10000000 changed inputs for every reader that runs in a process: hours
 	for t in test_table_fuzz test_expression_fuzz test_equations_fuzz test_model_fuzz test_reader_fuzz test_robot_fuzz test_args; do \
 	    FUZZ_INPUTS=$(FUZZ_INPUTS) build/tests/$$t || exit 1; done
 	python3 tests/faults/command_lines.py $(CURDIR)/build/daedalus $(CURDIR) 100000
 
 # The sanitizers make every test about ten times slower: fuzz tests get less to do.
-sanitize: setup ## build and test with address and undefined-behavior sanitizers, in build-debug/
+sanitize: setup-test ## build and test with address and undefined-behavior sanitizers, in build-debug/
 	FUZZ_INPUTS=2000 $(MAKE) sanitize-run
 sanitize-run:
 	$(call preset,debug)
@@ -218,19 +220,19 @@ sanitize-run:
 # All tests but those that say nothing here: lists of sources, documents and symbols, installed copies, and starved allocations, which the
 # sanitizer keeps for itself, and the server's bounds of memory and seconds, in which a program with the sanitizer cannot run. Python, Octave and MPI are left out by the preset: their programs are built without the sanitizer.
 TSAN_WITHOUT = faults/|source/|docs/|install/|abi/|web/serve_test|web/code_test
-tsan: setup ## build and test with the thread sanitizer, in build-tsan/
+tsan: setup-test ## build and test with the thread sanitizer, in build-tsan/
 	test -f build-tsan/build.ninja || cmake --preset tsan
 	cmake --build build-tsan -j $(JOBS)
 	FUZZ_INPUTS=2000 ctest --test-dir build-tsan --output-on-failure -LE '^slow$$' -E '$(TSAN_WITHOUT)' -j $(JOBS)
 
-clang: setup ## build and test with clang, warnings are errors, in build-clang/
+clang: setup-dev setup-test ## build and test with clang, warnings are errors, in build-clang/
 	$(call preset,clang)
 
-coverage: setup ## build and test with coverage; prints lines covered per file
+coverage: setup-test ## build and test with coverage; prints lines covered per file
 	$(call preset,coverage)
 	tools/coverage.sh build-coverage
 
-valgrind: build ## one run of each method under valgrind
+valgrind: setup-dev setup-test build ## one run of each method under valgrind
 	OPENBLAS_NUM_THREADS=1 $(VALGRIND) build/tests/test_every_method
 
 abi-update: build ## write tests/abi/symbols.txt anew (a change means a new SOVERSION)

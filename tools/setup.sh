@@ -18,6 +18,7 @@ if [ "${1-}" = --test ]; then
 fi
 if [ "${1-}" = --dev ]; then
     programs="$programs clang:clang clang-format:clang-format valgrind:valgrind rsvg-convert:librsvg2-bin"
+    libraries="$libraries libclang-rt-14-dev" # sanitizers and libFuzzer
 fi
 if [ "${1-}" = --peers ]; then # what `make peers` compares with
     programs="$programs g++:g++"
