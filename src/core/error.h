@@ -19,4 +19,7 @@ void dae_log_text(const dae_options *opt, dae_log_level level, const char *forma
  * out; "" if none is near. */
 void dae_nearest_word(const char *word, const char *list, char *out, size_t size);
 
+/* What a message says of it, for a "%s%s%s" in its format: nothing, or `; did you mean "word"?`. */
+#define DAE_DID_YOU_MEAN(near) (near)[0] ? "; did you mean \"" : "", (near), (near)[0] ? "\"?" : ""
+
 #endif

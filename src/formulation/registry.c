@@ -89,7 +89,7 @@ static dae_status check(const char *formulation, const char *method, const dae_m
             return dae_fail(err, DAE_ERR_INPUT, NAN, "%s", dae_method_absent(method));
         dae_method_nearest(method, near, sizeof near);
         return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s", method,
-                        near[0] ? "; did you mean \"" : "", near, near[0] ? "\"?" : "");
+                        DAE_DID_YOU_MEAN(near));
     }
     if (!f || !m || goes_with(f, m)) return DAE_OK;
     char forms[160] = "", methods[240] = "";

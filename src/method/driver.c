@@ -77,7 +77,7 @@ static dae_status check_method(const dae_method *m, const char *name, const dae_
     if (!m) {
         dae_method_nearest(name, near, sizeof near);
         return dae_fail(err, DAE_ERR_INPUT, NAN, "there is no method \"%s\"%s%s%s; for this system: auto, %s",
-                        name, near[0] ? "; did you mean \"" : "", near, near[0] ? "\"?" : "", list);
+                        name, DAE_DID_YOU_MEAN(near), list);
     }
     if (!(m->info.kinds & 1u << sys->kind)) {
         return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,

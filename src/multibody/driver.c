@@ -15,7 +15,7 @@ dae_status mbs_build_driver(mbs_builder *b, int k)
         mbs_nearest_name(d->joint ? d->joint : "", m->model->joint, m->model->njoint, sizeof(mbs_joint), hint,
                          sizeof hint);
         return mbs_wrong(b, "joint: there is no joint \"%s\"%s%s%s", d->joint ? d->joint : "",
-                         hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                         DAE_DID_YOU_MEAN(hint));
     }
     const mbs_joint_data *j = &m->joint[i];
     const mbs_coordinate *q = j->main == MBS_ANGLE   ? &j->angle

@@ -103,7 +103,7 @@ int mbs_fields_fill(const mbs_field *table, const char *type, const mbs_value *v
             n += (size_t)dae_snprintf(list + n, sizeof list - n, "%s%s", n ? "|" : "", f->name);
         dae_nearest_word(value[i].name, list, hint, sizeof hint);
         dae_snprintf(wrong, size, "%s: a %s has no such field%s%s%s", value[i].name, type,
-                     hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                     DAE_DID_YOU_MEAN(hint));
         return 1;
     }
     return 0;

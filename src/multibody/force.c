@@ -16,7 +16,7 @@ static dae_status force_type(mbs_builder *b, mbs_force_data *f)
     }
     dae_nearest_word(f->model->type ? f->model->type : "", words, hint, sizeof hint);
     return mbs_wrong(b, "type: there is no force type \"%s\"%s%s%s", f->model->type ? f->model->type : "",
-                     hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                     DAE_DID_YOU_MEAN(hint));
 }
 
 /* Which of points, joint and body it acts on. */
@@ -36,7 +36,7 @@ static dae_status force_place(mbs_builder *b, mbs_force_data *f)
             mbs_nearest_name(model->joint ? model->joint : "", b->m->model->joint, b->m->model->njoint,
                              sizeof(mbs_joint), hint, sizeof hint);
             return mbs_wrong(b, "joint: there is no joint \"%s\"%s%s%s", model->joint ? model->joint : "",
-                             hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                             DAE_DID_YOU_MEAN(hint));
         }
         const mbs_joint_data *j = &b->m->joint[f->joint];
         if (j->main == MBS_ANGLE) f->q = j->angle;
@@ -53,7 +53,7 @@ static dae_status force_place(mbs_builder *b, mbs_force_data *f)
                          hint, sizeof hint);
         return mbs_wrong(b, "%s: there is no body \"%s\"%s%s%s",
                          model->body ? "body" : "needs \"joint\" or \"body\"", model->body ? model->body : "",
-                         hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                         DAE_DID_YOU_MEAN(hint));
     }
     if (pair && (!model->point_a || !model->point_b)) return mbs_wrong(b, "needs the points a and b");
     if (!model->point_b) return mbs_wrong(b, "needs the point b on which it acts");

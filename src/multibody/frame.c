@@ -16,8 +16,7 @@ dae_status mbs_point_frame(mbs_builder *b, const char *field, const char *name, 
     if (k < 0) {
         char hint[64];
         mbs_nearest_name(name, model->point, model->npoint, sizeof *model->point, hint, sizeof hint);
-        return mbs_wrong(b, "%s: there is no point \"%s\"%s%s%s", field, name,
-                         hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        return mbs_wrong(b, "%s: there is no point \"%s\"%s%s%s", field, name, DAE_DID_YOU_MEAN(hint));
     }
     const mbs_point *p = &model->point[k];
     if (p->body < 0 || p->body > b->m->nbody)

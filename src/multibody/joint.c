@@ -70,7 +70,7 @@ dae_status mbs_build_joint(mbs_builder *b, int k)
         }
         dae_nearest_word(j->model->type ? j->model->type : "", words, hint, sizeof hint);
         return mbs_wrong(b, "type: there is no joint type \"%s\"%s%s%s", j->model->type ? j->model->type : "",
-                         hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                         DAE_DID_YOU_MEAN(hint));
     }
     if (!(m->planar ? j->type->planar_rows : j->type->spatial_rows))
         return mbs_wrong(b, "type: \"%s\" exists in %s models only", j->type->name,

@@ -75,7 +75,7 @@ static void check_keys(loader *l, json_t *object, const char *list)
         char hint[64];
         dae_nearest_word(key, list, hint, sizeof hint);
         if (!hint[0] && strchr(l->path, '[')) dae_nearest_word(key, "repeat", hint, sizeof hint);
-        wrong(l, key, "unknown key%s%s%s", hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+        wrong(l, key, "unknown key%s%s%s", DAE_DID_YOU_MEAN(hint));
         return;
     }
 }
@@ -93,13 +93,15 @@ static int parameter_lookup(const char *name, dae_symbol *out, void *user)
     return 1;
 }
 
-static void parameter_hint(const mbs_model *m, const char *name, char *hint, size_t size)
+/* `more`: what the place takes besides parameters, "pi" or nothing. */
+static void parameter_hint(const mbs_model *m, const char *name, const char *more, char *hint, size_t size)
 {
-    char list[2048] = "pi";
+    char list[2048];
+    snprintf(list, sizeof list, "%s", more);
     for (int i = 0; i < m->nparameter; i++) {
         size_t n = strlen(list);
         if (n + strlen(m->parameter[i].name) + 2 < sizeof list)
-            snprintf(list + n, sizeof list - n, "|%s", m->parameter[i].name);
+            snprintf(list + n, sizeof list - n, "%s%s", n ? "|" : "", m->parameter[i].name);
     }
     dae_nearest_word(name, list, hint, size);
 }
@@ -120,9 +122,9 @@ static double constant(loader *l, const char *field, const char *text, const cha
                   text, err.column + 1, err.name);
             return 0;
         }
-        if (err.name[0]) parameter_hint(l->m, err.name, hint, sizeof hint);
+        if (err.name[0]) parameter_hint(l->m, err.name, "pi", hint, sizeof hint);
         wrong(l, field, "\"%.80s\" at column %d: %s%s%s%s", text, err.column + 1, err.text,
-              hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+              DAE_DID_YOU_MEAN(hint));
         return 0;
     }
     dae_expression_constant(e, &value);
@@ -339,10 +341,9 @@ static void read_inputs(loader *l, json_t *root)
             l->m->parameter[k].input = 1;
             continue;
         }
-        parameter_hint(l->m, name ? name : "", hint, sizeof hint);
+        parameter_hint(l->m, name ? name : "", "", hint, sizeof hint);
         wrong(l, field, "expected the name of a parameter, which gives unit and value%s%s%s",
-              hint[0] && strcmp(hint, "pi") ? "; did you mean \"" : "", strcmp(hint, "pi") ? hint : "",
-              hint[0] && strcmp(hint, "pi") ? "\"?" : "");
+              DAE_DID_YOU_MEAN(hint));
     }
 }
 
@@ -355,10 +356,8 @@ static void check_settings(loader *l)
         if (is_start(&l->setting[i]) || is_shown(&l->setting[i]) ||
             mbs_find_parameter(l->m, l->setting[i].name) >= 0)
             continue;
-        parameter_hint(l->m, l->setting[i].name, hint, sizeof hint);
-        wrong(l, l->setting[i].name, "the model has no such parameter%s%s%s",
-              hint[0] && strcmp(hint, "pi") ? "; did you mean \"" : "", strcmp(hint, "pi") ? hint : "",
-              hint[0] && strcmp(hint, "pi") ? "\"?" : "");
+        parameter_hint(l->m, l->setting[i].name, "", hint, sizeof hint);
+        wrong(l, l->setting[i].name, "the model has no such parameter%s%s%s", DAE_DID_YOU_MEAN(hint));
     }
     l->path[0] = 0;
 }
@@ -403,7 +402,7 @@ static void read_shape(loader *l, json_t *o, mbs_shape *s, mbs_mass *own, double
         dae_nearest_word(s->kind, "box|sphere|cylinder|capsule|rod|plate|plane|mesh", hint, sizeof hint);
         wrong(l, "kind",
               "there is no shape \"%.40s\"%s%s%s; box, sphere, cylinder, capsule, rod, plate, plane, mesh",
-              s->kind, hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+              s->kind, DAE_DID_YOU_MEAN(hint));
         return;
     }
     if (most == 0) read_mesh(l, o, s);
@@ -569,8 +568,7 @@ static void read_point(loader *l, json_t *o)
             if (n + 70 < sizeof list) snprintf(list + n, sizeof list - n, "|%.60s", l->m->body[i].name);
         }
         dae_nearest_word(body, list, hint, sizeof hint);
-        wrong(l, "body", "there is no body \"%s\"%s%s%s", body, hint[0] ? "; did you mean \"" : "", hint,
-              hint[0] ? "\"?" : "");
+        wrong(l, "body", "there is no body \"%s\"%s%s%s", body, DAE_DID_YOU_MEAN(hint));
         return;
     }
     for (int i = 0; i < 3 && p.body > 0; i++) p.r[i] -= l->center[p.body - 1][i];
@@ -693,8 +691,7 @@ static void unknown_type(loader *l, const char *what, const char *type, const ch
     for (int i = 0; name(i) && n < sizeof list; i++)
         n += (size_t)dae_snprintf(list + n, sizeof list - n, "%s%s", n ? "|" : "", name(i));
     dae_nearest_word(type, list, hint, sizeof hint);
-    wrong(l, "type", "there is no %s type \"%s\"%s%s%s", what, type, hint[0] ? "; did you mean \"" : "", hint,
-          hint[0] ? "\"?" : "");
+    wrong(l, "type", "there is no %s type \"%s\"%s%s%s", what, type, DAE_DID_YOU_MEAN(hint));
 }
 
 static void read_friction(loader *l, json_t *o, mbs_friction *f)

@@ -17,7 +17,7 @@ static dae_status event_impact(mbs_builder *b, const mbs_event *e, mbs_coordinat
             mbs_nearest_name(e->joint, m->model->joint, m->model->njoint, sizeof(mbs_joint), hint,
                              sizeof hint);
             return mbs_wrong(b, "impact.joint: there is no joint \"%s\"%s%s%s", e->joint,
-                             hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                             DAE_DID_YOU_MEAN(hint));
         }
         const mbs_joint_data *j = &m->joint[k];
         if (j->main == MBS_NO_COORDINATE)

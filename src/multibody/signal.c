@@ -470,7 +470,7 @@ static int add_text(mbs_builder *b, const char *field, const char *text, int pur
             dae_nearest_word(err.name, list, hint, sizeof hint);
         }
         mbs_wrong(b, "%s: \"%.80s\" at column %d: %s%s%s%s", field, text, err.column + 1, err.text,
-                  hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                  DAE_DID_YOU_MEAN(hint));
         return -1;
     }
     if (!dae_expression_prepare(e, purpose == MBS_FOR_MOTION ? DAE_EXPRESSION_CURVE : DAE_EXPRESSION_VALUE) ||

@@ -65,7 +65,7 @@ static int unknown_key(const mbs_structure *s, json_t *object, const char *list,
         if (mbs_word_of(list, key) >= 0) continue;
         dae_nearest_word(key, list, hint, sizeof hint);
         dae_snprintf(text, sizeof text, "%s%sunknown key \"%.60s\"%s%s%s", name, name[0] ? ": " : "", key,
-                     hint[0] ? "; did you mean \"" : "", hint, hint[0] ? "\"?" : "");
+                     DAE_DID_YOU_MEAN(hint));
         return wrong(s, "%s%s", text, "");
     }
     return 0;
@@ -84,8 +84,7 @@ static int unknown_name(const mbs_structure *s, json_t *object, const char *what
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? "|" : "", key);
     }
     dae_nearest_word(name, list, hint, sizeof hint);
-    dae_snprintf(text, sizeof text, "%s \"%.60s\"%s%s%s", what, name, hint[0] ? "; did you mean \"" : "",
-                 hint, hint[0] ? "\"?" : "");
+    dae_snprintf(text, sizeof text, "%s \"%.60s\"%s%s%s", what, name, DAE_DID_YOU_MEAN(hint));
     return wrong(s, "%s%s", text, "");
 }
 
