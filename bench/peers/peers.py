@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Daedalus beside the Fortran codes of Debian's packages: time at equal accuracy, one table.
 
-    peers.py MODULE [--only PROBLEM,...] [--points FILE.json] [--quick]
-
 Every code and every method runs over the tolerances that the test set prescribes for a problem and over two powers of ten
 looser ones, a quarter of a power of ten apart. Digits (mescd) jump from tolerance to tolerance: those of a run count as the mean over the power of
 ten around its tolerance, so that no code wins by a lucky run. The time to reach d digits is read off the curve of a code, straight lines in
 (digits, log time), or is that of any run with more digits that takes less. Rounds over all runs of a problem are repeated and the least time of each run counts, so that load from elsewhere hits all alike.
 A code that is missing is an error."""
+import argparse
 import ctypes
 import glob
 import json
@@ -16,7 +15,7 @@ import os
 import sys
 
 PROBLEMS = ["vdpol-mu", "orego", "rober", "e5", "chemakzo", "transamp", "hires", "pollu", "plei", "caraxis",
-            "caraxis:parts", "andrews", "beam", "medakzo"]
+            "caraxis:parts", "andrews", "andrews:parts", "beam", "medakzo"]
 DIGITS = range(3, 9)
 STEP, LOOSER, SPREAD = 0.25, 2, 0.5  # powers of ten: between tolerances, looser than the test set, of the mean to each side
 # code -> (where it is, entry point)
@@ -141,7 +140,7 @@ def measure(peers, problem, quick, methods):
         sys.exit("peers: no problem %s with a reference solution" % problem)
     names = [c for c in CODES if peers.peers_suits(subject, c.encode())]
     names += ["ours:" + m for m in methods if peers.peers_takes(subject, m.encode())]
-    if problem in ("andrews", "caraxis", "caraxis:parts"):
+    if problem.split(":")[0] in ("andrews", "caraxis"):
         names += ["ours:%s:index1" % m for m in ("dop853", "vern9", "dopri5")]
     names.append("ours:auto")
     runs = {}
@@ -196,13 +195,15 @@ def machine():
 
 
 def main():
-    args = sys.argv[1:]
-    quick = "--quick" in args
-    only = args[args.index("--only") + 1].split(",") if "--only" in args else PROBLEMS
-    keep = args[args.index("--points") + 1] if "--points" in args else None
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("module", help="build/bench/peers.so (cmake --build build --target bench_peers)")
+    a.add_argument("--only", default=",".join(PROBLEMS), metavar="PROBLEM,...")
+    a.add_argument("--points", metavar="FILE.json", help="where every measured run goes")
+    a.add_argument("--quick", action="store_true", help="half of the tolerances, fewer rounds")
+    asked = a.parse_args()
     sys.stdout = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the codes write messages
-    peers = load(args[0])
+    peers = load(asked.module)
     methods, i = [], 0
     while peers.peers_method(i):
         methods.append(peers.peers_method(i).decode())
@@ -210,8 +211,8 @@ def main():
     everything, lines = {}, []
     print("| problem | digits | best peer | us | ours, best | us | auto takes | us | best / peer | auto / peer | auto / best |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for problem in only:
-        points = everything[problem] = measure(peers, problem, quick, methods)
+    for problem in asked.only.split(","):
+        points = everything[problem] = measure(peers, problem, asked.quick, methods)
         for d, (tp, p), (to, o), ta, m in rows(points):
             if not math.isfinite(to):
                 continue
@@ -220,8 +221,8 @@ def main():
             if not math.isfinite(ta):
                 chosen = "no digit more within the tolerances | - | %.2f | - | -" % (to / tp)
             print("| %s | %d | %s | %.1f | %s | %.1f | %s |" % (problem, d, p, tp * 1e6, o, to * 1e6, chosen), flush=True)
-        if keep:
-            with open(keep, "w") as f:
+        if asked.points:
+            with open(asked.points, "w") as f:
                 json.dump(everything, f)
     n = len(lines)
     print("\n%d rows: ours / best peer at most 0.6 in %d, at most 0.5 in %d; auto / best peer at most 0.75 in %d; "
