@@ -55,22 +55,25 @@ static const position *locate(const dae_mech_point *x, position *spare)
 /* ---- Its functions --------------------------------------------------------------------------------- */
 
 /* The blocks (q1,q2), (q3), (q4,q5), (q6,q7) of M. */
-static int mass_blocks(const dae_mech_point *x, double *M, void *user)
+static void blocks(const dae_squeezer *k, const position *at, double *M)
 {
-    position spare;
-    const position *at = locate(x, &spare);
-    const dae_squeezer *k = user;
-    double c2 = k->dr * at->c[1], s4 = k->ze * at->s[3], s6 = k->uz * at->s[5];
-    M[0] = k->K1 + k->m2 * (k->rr * k->rr - 2 * c2 + k->da * k->da) + k->I1 + k->I2;
-    M[1] = M[2] = k->m2 * (k->da * k->da - c2) + k->I2;
+    double c2 = k->P * at->c[1], s4 = k->S * at->s[3], s6 = k->R * at->s[5];
+    M[0] = k->M11 - 2 * c2;
+    M[1] = M[2] = k->M22 - c2;
     M[3] = k->M22;
     M[4] = k->M33;
     M[5] = k->M44;
-    M[6] = M[7] = k->m4 * (k->a4 + s4) + k->I4;
-    M[8] = k->m4 * (k->zt * k->zt + 2 * s4 + k->a4) + k->K5 + k->I4 + k->I5;
+    M[6] = M[7] = k->M44 + s4;
+    M[8] = k->M55 + 2 * s4;
     M[9] = k->M66;
-    M[10] = M[11] = k->m6 * (k->a6 - s6) + k->I6;
-    M[12] = k->m6 * (k->a6 - 2 * s6 + k->u * k->u) + k->K7 + k->I6 + k->I7;
+    M[10] = M[11] = k->M66 - s6;
+    M[12] = k->M77 - 2 * s6;
+}
+
+static int mass_blocks(const dae_mech_point *x, double *M, void *user)
+{
+    position spare;
+    blocks(user, locate(x, &spare), M);
     return 0;
 }
 
@@ -88,12 +91,8 @@ static int mass(const dae_mech_point *x, double *M, void *user)
     return r;
 }
 
-static int force(const dae_mech_point *x, double *f, void *user)
+static void forces(const dae_squeezer *k, const position *at, const double *v, double *f)
 {
-    position spare;
-    const position *at = locate(x, &spare);
-    const double *v = x->v;
-    const dae_squeezer *k = user;
     double c3 = at->c[2], s3 = at->s[2], s2 = k->P * at->s[1];
     double k4 = k->S * at->c[3], k6 = k->R * at->c[5];
     double dx = k->sd * c3 + k->sc * s3 + k->xb - k->xc, dy = k->sd * s3 - k->sc * c3 + k->yb - k->yc,
@@ -106,6 +105,12 @@ static int force(const dae_mech_point *x, double *f, void *user)
     f[4] = -k4 * v[3] * (v[3] + 2 * v[4]);
     f[5] = -k6 * v[6] * v[6];
     f[6] = k6 * v[5] * (v[5] + 2 * v[6]);
+}
+
+static int force(const dae_mech_point *x, double *f, void *user)
+{
+    position spare;
+    forces(user, locate(x, &spare), x->v, f);
     return 0;
 }
 
@@ -115,39 +120,42 @@ static const int rowind[22] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 2
 static const int parent[4] = {-1, 0, 0, 0};
 static const int row_joint[6] = {1, -1, 2, 2, 3, 3};
 
+/* The columns of G belong to vectors: q1 turns (X, Y), q2 the rod (cos, sin of q1 + q2), and so on. */
+static void columns(const dae_squeezer *k, const position *at, double *G)
+{
+    double c12 = k->d * at->c12, s12 = k->d * at->s12, c45 = k->e * at->c45, s45 = k->e * at->s45;
+    double c67 = k->zf * at->c67, s67 = k->zf * at->s67;
+    G[0] = G[2] = G[4] = s12 - k->rr * at->s[0];
+    G[1] = G[3] = G[5] = k->rr * at->c[0] - c12;
+    G[6] = G[8] = G[10] = s12;
+    G[7] = G[9] = G[11] = -c12;
+    G[12] = -k->ss * at->c[2];
+    G[13] = -k->ss * at->s[2];
+    G[14] = -c45;
+    G[15] = -s45;
+    G[16] = k->zt * at->s[4] - c45;
+    G[17] = -k->zt * at->c[4] - s45;
+    G[18] = s67;
+    G[19] = -c67;
+    G[20] = s67 - k->u * at->c[6];
+    G[21] = -c67 - k->u * at->s[6];
+}
+
 static int constraint_sparse(const dae_mech_point *x, double *g, double *G, void *user)
 {
     position spare;
     const position *at = locate(x, &spare);
     const dae_squeezer *k = user;
-    double c12 = k->d * at->c12, s12 = k->d * at->s12, c3 = k->ss * at->c[2], s3 = k->ss * at->s[2];
-    double c45 = k->e * at->c45, s45 = k->e * at->s45, c5 = k->zt * at->c[4], s5 = k->zt * at->s[4];
-    double c67 = k->zf * at->c67, s67 = k->zf * at->s67, c7 = k->u * at->c[6], s7 = k->u * at->s[6];
-    double X = k->rr * at->c[0] - c12, Y = k->rr * at->s[0] - s12;
     if (g) {
-        g[0] = X - s3 - k->xb;
-        g[1] = Y + c3 - k->yb;
-        g[2] = X - s45 - c5 - k->xa;
-        g[3] = Y + c45 - s5 - k->ya;
-        g[4] = X - c67 - s7 - k->xa;
-        g[5] = Y - s67 + c7 - k->ya;
+        double X = k->rr * at->c[0] - k->d * at->c12, Y = k->rr * at->s[0] - k->d * at->s12;
+        g[0] = X - k->ss * at->s[2] - k->xb;
+        g[1] = Y + k->ss * at->c[2] - k->yb;
+        g[2] = X - k->e * at->s45 - k->zt * at->c[4] - k->xa;
+        g[3] = Y + k->e * at->c45 - k->zt * at->s[4] - k->ya;
+        g[4] = X - k->zf * at->c67 - k->u * at->s[6] - k->xa;
+        g[5] = Y - k->zf * at->s67 + k->u * at->c[6] - k->ya;
     }
-    if (G) {
-        G[0] = G[2] = G[4] = -Y;
-        G[1] = G[3] = G[5] = X;
-        G[6] = G[8] = G[10] = s12;
-        G[7] = G[9] = G[11] = -c12;
-        G[12] = -c3;
-        G[13] = -s3;
-        G[14] = -c45;
-        G[15] = -s45;
-        G[16] = s5 - c45;
-        G[17] = -c5 - s45;
-        G[18] = s67;
-        G[19] = -c67;
-        G[20] = s67 - c7;
-        G[21] = -c67 - s7;
-    }
+    if (G) columns(k, at, G);
     return 0;
 }
 
@@ -162,12 +170,8 @@ static int constraint(const dae_mech_point *x, double *g, double *G, void *user)
 }
 
 /* d/dt (G v) at fixed v. */
-static int gamma_term(const dae_mech_point *x, double *out, void *user)
+static void gammas(const dae_squeezer *k, const position *at, const double *v, double *out)
 {
-    position spare;
-    const position *at = locate(x, &spare);
-    const double *v = x->v;
-    const dae_squeezer *k = user;
     double w12 = v[0] + v[1], w45 = v[3] + v[4], w67 = v[5] + v[6];
     double a = k->rr * v[0] * v[0], b = k->d * w12 * w12, c = k->ss * v[2] * v[2], f = k->e * w45 * w45,
            m = k->zt * v[4] * v[4];
@@ -179,6 +183,129 @@ static int gamma_term(const dae_mech_point *x, double *out, void *user)
     out[3] = Y - f * at->c45 + m * at->s[4];
     out[4] = X + h * at->c67 + l * at->s[6];
     out[5] = Y + h * at->s67 - l * at->c[6];
+}
+
+static int gamma_term(const dae_mech_point *x, double *out, void *user)
+{
+    position spare;
+    gammas(user, locate(x, &spare), x->v, out);
+    return 0;
+}
+
+/* ---- Accelerations in one pass ---------------------------------------------------------------------- */
+
+/* The system of M and G by elimination with pivots. 0, or -1: singular. */
+static int solve_all(const dae_squeezer *k, const double *q, const double *v, double *w, double *lambda)
+{
+    enum { SIZE = 13 };
+    double M[49] = {0}, f[7], G[42] = {0}, gI[6], A[SIZE * SIZE] = {0}, b[SIZE] = {0}, x[SIZE];
+    int rows[SIZE], cols[SIZE];
+    dae_mech_point at = {.p = q, .v = v};
+    mass(&at, M, (void *)k);
+    force(&at, f, (void *)k);
+    gamma_term(&at, gI, (void *)k);
+    constraint(&at, NULL, G, (void *)k);
+    /* M in units of the torques, w in thousands: elements of like size */
+    const double unit = 1e3;
+    for (int j = 0; j < 7; j++) {
+        for (int i = 0; i < 7; i++) A[i + SIZE * j] = unit * M[i + 7 * j];
+        for (int i = 0; i < 6; i++) A[7 + i + SIZE * j] = A[j + SIZE * (7 + i)] = G[i + 6 * j];
+        b[j] = f[j];
+    }
+    for (int i = 0; i < 6; i++) b[7 + i] = -gI[i] / unit;
+    if (dae_gefp(SIZE, SIZE, A, b, 1e-14, rows, cols, NULL) < SIZE) return -1;
+    dae_gefp_solve(SIZE, SIZE, SIZE, A, b, cols, x);
+    for (int j = 0; j < 7; j++) w[j] = unit * x[j];
+    for (int i = 0; i < 6; i++) lambda[i] = x[7 + i];
+    return 0;
+}
+
+/* Two vectors in the plane as the columns of a matrix, and 1 / determinant. */
+typedef struct pair {
+    double a, b, c, d, inverse; /* (a, b), (c, d) */
+} pair;
+
+/* 0: they are so nearly parallel that a division by the determinant would lose digits. */
+static int is_pair(const double *first, const double *second, pair *p)
+{
+    const double least = 1e-3; /* of the sine between them; ours */
+    double a = first[0], b = first[1], c = second[0], d = second[1], det = a * d - b * c;
+    *p = (pair){a, b, c, d, 1 / det};
+    return det * det > least * least * (a * a + b * b) * (c * c + d * d);
+}
+
+/* (x, y) with x (a, b) + y (c, d) = (r, s) */
+static void combine(const pair *p, double r, double s, double *x)
+{
+    x[0] = (p->d * r - p->c * s) * p->inverse;
+    x[1] = (p->a * s - p->b * r) * p->inverse;
+}
+
+/* (x, y) with (a, b)(x, y) = r, (c, d)(x, y) = s */
+static void project(const pair *p, double r, double s, double *x)
+{
+    x[0] = (p->d * r - p->b * s) * p->inverse;
+    x[1] = (p->a * s - p->c * r) * p->inverse;
+}
+
+/* M w, from the blocks. */
+static void times_mass(const double *M, const double *w, double *out)
+{
+    out[0] = M[0] * w[0] + M[1] * w[1];
+    out[1] = M[1] * w[0] + M[3] * w[1];
+    out[2] = M[4] * w[2];
+    out[3] = M[5] * w[3] + M[6] * w[4];
+    out[4] = M[6] * w[3] + M[8] * w[4];
+    out[5] = M[9] * w[5] + M[10] * w[6];
+    out[6] = M[10] * w[5] + M[12] * w[6];
+}
+
+/* One freedom, the crank: G w = -gI has the solutions w = P + s N, in which s is the acceleration of the crank. The first loop
+ * gives those of rod and q3 for it, and so that of the point (X, Y), the others follow from it: three systems of two equations.
+ * N (M w - f) = 0 gives s, and the rows of M w + G^T lambda = f give the multipliers, the same systems transposed. */
+static int accelerations(const dae_mech_point *x, double *out, void *user)
+{
+    const dae_squeezer *k = user;
+    position spare;
+    const position *at = locate(x, &spare);
+    double G[22], gI[6], M[13], f[7], N1[7], P[7], MN[7], MP[7], *w = out, *lambda = out + 7;
+    pair first, second, third;
+    columns(k, at, G);
+    if (!is_pair(G + 6, G + 12, &first) || !is_pair(G + 14, G + 16, &second) ||
+        !is_pair(G + 18, G + 20, &third))
+        return solve_all(k, x->p, x->v, out, out + 7) ? 1 : 0;
+    blocks(k, at, M);
+    forces(k, at, x->v, f);
+    gammas(k, at, x->v, gI);
+
+    N1[0] = 1;
+    combine(&first, -G[0], -G[1], N1 + 1);
+    double ux = -N1[2] * G[12], uy = -N1[2] * G[13]; /* of the point, along N */
+    combine(&second, -ux, -uy, N1 + 3);
+    combine(&third, -ux, -uy, N1 + 5);
+    P[0] = 0;
+    combine(&first, -gI[0], -gI[1], P + 1);
+    ux = P[1] * G[6];
+    uy = P[1] * G[7];
+    combine(&second, -gI[2] - ux, -gI[3] - uy, P + 3);
+    combine(&third, -gI[4] - ux, -gI[5] - uy, P + 5);
+
+    times_mass(M, N1, MN);
+    times_mass(M, P, MP);
+    double top = 0, bottom = 0;
+    for (int i = 0; i < 7; i++) {
+        top += N1[i] * (f[i] - MP[i]);
+        bottom += N1[i] * MN[i];
+    }
+    double s = top / bottom;
+    for (int i = 0; i < 7; i++) {
+        w[i] = P[i] + s * N1[i];
+        f[i] -= MP[i] + s * MN[i];
+    }
+    project(&second, f[3], f[4], lambda + 2);
+    project(&third, f[5], f[6], lambda + 4);
+    double lx = lambda[2] + lambda[4], ly = lambda[3] + lambda[5];
+    project(&first, f[1] - G[6] * lx - G[7] * ly, f[2], lambda);
     return 0;
 }
 
@@ -201,6 +328,7 @@ dae_system dae_seven_body(const dae_squeezer *constants)
                                  .mass_blocks = mass_blocks,
                                  .parent = parent,
                                  .row_joint = row_joint,
+                                 .accelerations = accelerations,
                                  .cache_size = sizeof(position),
                                  .user = (void *)constants}};
 }
@@ -265,28 +393,9 @@ static int close_loops(const dae_squeezer *k, double *q)
 
 int dae_squeezer_start(const dae_squeezer *k, double q[7], double w[7], double lambda[6])
 {
-    enum { SIZE = 13 };
     static const double zero[7];
     if (close_loops(k, q)) return -1;
-    if (!lambda) return 0;
-    double M[49] = {0}, f[7], G[42] = {0}, A[SIZE * SIZE] = {0}, b[SIZE] = {0}, x[SIZE];
-    int rows[SIZE], cols[SIZE];
-    dae_mech_point at = {.p = q, .v = zero};
-    mass(&at, M, (void *)k);
-    force(&at, f, (void *)k);
-    constraint(&at, NULL, G, (void *)k);
-    /* M in units of the torques, w in thousands: elements of like size */
-    const double unit = 1e3;
-    for (int j = 0; j < 7; j++) {
-        for (int i = 0; i < 7; i++) A[i + SIZE * j] = unit * M[i + 7 * j];
-        for (int i = 0; i < 6; i++) A[7 + i + SIZE * j] = A[j + SIZE * (7 + i)] = G[i + 6 * j];
-        b[j] = f[j];
-    }
-    if (dae_gefp(SIZE, SIZE, A, b, 1e-14, rows, cols, NULL) < SIZE) return -1;
-    dae_gefp_solve(SIZE, SIZE, SIZE, A, b, cols, x);
-    for (int j = 0; j < 7; j++) w[j] = unit * x[j];
-    for (int i = 0; i < 6; i++) lambda[i] = x[7 + i];
-    return 0;
+    return lambda ? solve_all(k, q, zero, w, lambda) : 0;
 }
 
 /* ---- The problem ----------------------------------------------------------------------------------- */
