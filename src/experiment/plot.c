@@ -77,15 +77,16 @@ static double *widened(double *half, const dae_run_result *r, size_t n, size_t w
 }
 
 /* Curves of mechanisms that show something: not those that stay 0 but for what the tolerances allow, or rounding beside others of their
- * unit. All of them, where none would be left. */
+ * unit. All of them, where none would be left. -1: out of memory. */
 static int worth(const dae_curves *c, const int *drawn, int ndrawn, double atol, int *out)
 {
     int count = 0;
     double *most = calloc((size_t)ndrawn, sizeof *most);
-    for (int k = 0; most && k < ndrawn; k++)
+    if (!most) return -1;
+    for (int k = 0; k < ndrawn; k++)
         for (int i = 0; i < c->npoint; i++)
             most[k] = fmax(most[k], fabs(c->y[(size_t)i * (size_t)c->n + (size_t)drawn[k]]));
-    for (int k = 0; most && k < ndrawn; k++) {
+    for (int k = 0; k < ndrawn; k++) {
         double scale = 0;
         for (int j = 0; j < ndrawn; j++)
             if (!strcmp(c->unit[drawn[j]], c->unit[drawn[k]])) scale = fmax(scale, most[j]);
@@ -130,20 +131,23 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
                         .log_x = p->plot_log_t && r->t_end > r->t0,
                         .backwards = r->t_end < r->t0,
                         .title = title};
-        int *kept =
-            r->problem->system.kind == DAE_KIND_MECH && ndrawn ? calloc((size_t)ndrawn, sizeof *kept) : NULL;
-        if (kept) {
-            c.nchosen = worth(&c, drawn, ndrawn, r->atol, kept);
+        int some = r->problem->system.kind == DAE_KIND_MECH && ndrawn, starved = 0;
+        int *kept = some ? calloc((size_t)ndrawn, sizeof *kept) : NULL;
+        if (some) {
+            c.nchosen = kept ? worth(&c, drawn, ndrawn, r->atol, kept) : -1;
             c.chosen = kept;
+            starved = c.nchosen < 0;
         }
         double *across = NULL, *half = bands(r);
         if (all) half = widened(half, r, n, wide);
+        if (!half && r->point_s) starved = 1;
         c.band = half;
         if (half && strlen(title) + 60 < sizeof title)
             strcat(title, r->nsensitivity > 1 ? "; bands: parameters of --sens off by 5 % each"
                                               : "; band: parameter of --sens off by 5 %");
         if (p->plot_against && ndrawn > 1) {
             across = malloc((size_t)(r->npoint + 1) * sizeof *across);
+            if (!across) starved = 1;
             for (int k = 0; across && k < r->npoint; k++)
                 across[k] = c.y[(size_t)k * wide + (size_t)drawn[1]];
             c.x = across ? across : c.x;
@@ -151,7 +155,7 @@ dae_status dae_run_plot(const dae_run_result *r, const char *terminal, dae_write
             c.nchosen = 1, c.log_x = c.backwards = 0, c.band = NULL;
         }
         while (c.log_x && c.first < r->npoint && !(r->point_t[c.first] > 0)) c.first++;
-        s = dae_curves_plot(&c, terminal, write, user);
+        s = starved ? DAE_ERR_MEMORY : dae_curves_plot(&c, terminal, write, user);
         free(across);
         free(half);
         free(kept);

@@ -357,6 +357,7 @@ dae_status dae_table_plot(const dae_table *t, const dae_table_plot_options *opt,
                           void *user)
 {
     size_t ny = (size_t)opt->ny, rows = (size_t)t->nrow;
+    if (t->failed) return DAE_ERR_MEMORY; /* a name or a unit is missing */
     if (opt->ny < 1) return DAE_ERR_INPUT;
     double *room = malloc(((1 + ny) * rows + 1) * sizeof *room);
     const char **names = malloc(2 * ny * sizeof *names);

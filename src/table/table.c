@@ -135,6 +135,10 @@ static int listed(const char *list, const char *name)
 dae_table *dae_table_choose(const dae_table *t, const char *list, dae_error *err)
 {
     int wanted = 1, found = 0, k = 0;
+    if (t->failed) { /* a name may be missing */
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        return NULL;
+    }
     for (const char *c = list; *c; c++) wanted += *c == ',';
     for (int i = 1; i < t->ncol; i++) found += listed(list, t->name[i]);
     if (found < wanted) {
@@ -143,7 +147,6 @@ dae_table *dae_table_choose(const dae_table *t, const char *list, dae_error *err
         return NULL;
     }
     dae_table *out = dae_table_create(1 + found, t->nrow);
-    if (out) out->failed = t->failed;
     for (int i = 0; out && i < t->ncol; i++) {
         if (i && !listed(list, t->name[i])) continue;
         dae_table_column(out, k, t->name[i], t->unit[i]);

@@ -119,6 +119,7 @@ run corner.deq --solver dopri5 --quiet --out new.csv
 check spring_mass_damper.json --json
 run spring.json --quiet --out new.csv --plot new.svg
 run spring.json --components deflection --quiet --out new.csv
+run enzyme.deq --sens Vm --quiet --plot new.svg
 run spring.json --sens k --quiet --json
 sweep spring.json --vary k=100:200:2 --record deflection --jobs 1 --out new --quiet
 optimize spring.json --minimize final(deflection) --free c[3..5] --tolerance 0.5 --quiet
