@@ -38,6 +38,7 @@ struct dae_singular {
     double length;           /* of the long steps */
     double regular;          /* the largest squared length of the shortest combination of rows */
     double time;
+    double end, squared;  /* time and squared length of the last look at the end of a step */
     double *row, *inside; /* nl; np+nv+nu */
 };
 
@@ -143,6 +144,7 @@ static int begin(dae_singular *w, double t, const double *p, const double *v)
     dae_copy(d->np, p, w->p);
     dae_copy(d->nv, v, w->v);
     w->steps = 1;
+    w->end = NAN;
     w->least = w->length = w->regular = 0;
     look_at(w, t, p, &near);
     return 0;
@@ -167,7 +169,10 @@ static double look_inside(dae_singular *w, const place *x, double t, double *nea
 static double nearest(dae_singular *w, const place *x, const double *p)
 {
     double near = INFINITY, step = (x->t - x->from) / INSIDE, at = x->t;
-    double least = look_at(w, x->t, p, &near), first = look_at(w, x->from, w->p, &near);
+    double first = x->from == w->end ? w->squared : look_at(w, x->from, w->p, &near);
+    double least = look_at(w, x->t, p, &near);
+    w->end = x->t;
+    w->squared = least;
     w->least = fmin(least, first);
     if (w->least > FAR * w->regular) return near;
     if (first < least) {
