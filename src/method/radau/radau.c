@@ -120,7 +120,7 @@ typedef struct radau_state {
     int jac_here; /* the Jacobian belongs to the present point */
     int need_jac, need_lu, have_jac;
     int kept;          /* h and the factors of the last step are kept */
-    int changed_order; /* in this attempt */
+    int changed_order; /* in this attempt, not in those that repeat it */
     int steps_since_change, newton, unexpected, slow;
     int singular, failures; /* failures in a row */
     int stuck;              /* rejections in a row that did not lower the error */
@@ -473,6 +473,7 @@ static void control_order(radau *r)
 {
     radau_state *st = r->st;
     if (r->level_min == r->level_max) return;
+    st->changed_order = 0;
     st->steps_since_change++;
     st->theta_t = fmin(10, fmax(st->theta, 0.5 * st->theta_t));
     double ratio = st->h / st->h_old;
@@ -521,11 +522,13 @@ static int grown(const radau *r)
     return fabs(r->st->h) > GROWN * fabs(r->st->h_cont);
 }
 
-/* 1: the stages start from the polynomial of the last step, else from y_n. */
+/* 1: the stages start from the polynomial of the last step, else from y_n. [RADAU]: an attempt that changes the order starts from
+ * y_n; one that repeats it with the lower order starts from the first s differences, taken as those of s stages. After a higher
+ * order there are no s differences. */
 static int extrapolates(const radau *r)
 {
     const radau_state *st = r->st;
-    return !st->first && st->s_cont == levels[st->level]->s && !st->changed_order && !careful(r) &&
+    return !st->first && st->s_cont >= levels[st->level]->s && !st->changed_order && !careful(r) &&
            !st->afresh && !(st->doubt && grown(r));
 }
 
@@ -1013,7 +1016,7 @@ static double excess(radau *r, double err, double h)
     }
     here = here && !damped(r, h);
     if (here) note_corner(r, err, h);
-    return known || here || st->first || (st->changed_order && st->s_cont < p - 1) ? err * full : 0;
+    return known || here || st->s_cont < p - 1 ? err * full : 0; /* 0 stages before the first step */
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------ */
