@@ -16,8 +16,8 @@
 #define INDEPENDENT
 #endif
 
-DAE_KERNEL_BODY void right_sides(const int small, const int s, int n, int ld, const struct coefficients *m,
-                                 double q, const double *restrict mw, double *restrict g)
+DAE_KERNEL_BODY void right_sides(const int s, int n, int ld, const struct coefficients *m, double q,
+                                 const double *restrict mw, double *restrict g)
 {
     double gamma = m->gamma * q, alpha[S_MAX / 2], beta[S_MAX / 2];
     for (int k = 0; k < s / 2; k++) {
@@ -26,11 +26,10 @@ DAE_KERNEL_BODY void right_sides(const int small, const int s, int n, int ld, co
     }
     INDEPENDENT
     for (int i = 0; i < n; i++) {
-        double v[S_MAX], f[S_MAX];
-        for (int j = 0; small && j < s; j++) f[j] = DAE_SMALL_ALONE(g[j * ld + i]);
+        double v[S_MAX];
         for (int k = 0; k < s; k++) {
-            double x = m->Tinv[k][0] * (small ? f[0] : g[i]);
-            for (int j = 1; j < s; j++) x += m->Tinv[k][j] * (small ? f[j] : g[j * ld + i]);
+            double x = m->Tinv[k][0] * g[i];
+            for (int j = 1; j < s; j++) x += m->Tinv[k][j] * g[j * ld + i];
             v[k] = x;
         }
         g[i] = v[0] - gamma * mw[i];
@@ -161,7 +160,7 @@ DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const 
 #define KERNELS(s)                                                                                    \
     DAE_KERNEL(void, right_sides##s,                                                                  \
                (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),  \
-               right_sides(0, s, n, ld, m, q, mw, g))                                                 \
+               right_sides(s, n, ld, m, q, mw, g))                                                 \
     DAE_KERNEL(void, update##s,                                                                       \
                (int n, int ld, const struct coefficients *m, const double *g, const double *weight,   \
                 const double *y, double *w, double *z, double *stage, double *square),                \
@@ -189,6 +188,21 @@ KERNELS(7)
 
 /* Vectors of three components are treated as four, of which the last stays zero: one vector of the machine. */
 #define LANES(n) ((n) == 3 ? 4 : (n))
+
+/* What functions of the user stored one by one, stored again as the vectors that the next loop loads. */
+DAE_KERNEL_BODY void gather(const int n, double *restrict x)
+{
+#ifdef __GNUC__
+    typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+    double v[RADAU_SMALL_LD];
+    for (int i = 0; i < n; i++) v[i] = DAE_SMALL_ALONE(x[i]);
+    for (int i = 0; i + 4 <= n; i += 4) *(four *)(x + i) = (four){v[i], v[i + 1], v[i + 2], v[i + 3]};
+    if (n % 4 > 1) *(two *)(x + n / 4 * 4) = (two){v[n / 4 * 4], v[n / 4 * 4 + 1]};
+#else
+    (void)n, (void)x;
+#endif
+}
 
 DAE_KERNEL_BODY int factor_small(const int s, const int n, radau_small *a, const struct coefficients *m,
                                  double q)
@@ -218,14 +232,15 @@ DAE_KERNEL_BODY void increment_small(const int s, const int n, const radau_small
                                      double *restrict g)
 {
     enum { LD = RADAU_SMALL_LD };
+    for (int k = 0; k < s; k++) gather(LANES(n), g + k * LD);
     if (a->has_mass) {
         double mw[S_MAX * RADAU_SMALL_LD];
         for (int k = 0; k < s; k++) {
-            for (int i = 0; i < n; i++) mw[k * LD + i] = w[k * LD + i];
+            for (int i = 0; i < LANES(n); i++) mw[k * LD + i] = w[k * LD + i];
             dae_small_multiply(n, &a->band, mw + k * LD);
         }
-        right_sides(1, s, n, LD, m, q, mw, g);
-    } else right_sides(1, s, n, LD, m, q, w, g);
+        right_sides(s, LANES(n), LD, m, q, mw, g);
+    } else right_sides(s, LANES(n), LD, m, q, w, g);
     dae_small_solve(n, n, a->re[0], a->ire[0], a->perm[0], g);
     for (int k = 1; k <= s / 2; k++)
         dae_small_solve_complex(n, n, a->re[k], a->im[k], a->ire[k], a->iim[k], a->perm[k],
