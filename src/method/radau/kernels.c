@@ -51,7 +51,7 @@ DAE_KERNEL_BODY void update(const int s, int n, int ld, const struct coefficient
         double v[S_MAX], sum = 0;
         for (int k = 0; k < s; k++) {
             double dw = g[k * ld + i], x = dw * weight[i];
-            sum += x * x;
+            sum = k ? sum + x * x : x * x;
             v[k] = w[k * ld + i] + dw;
             w[k * ld + i] = v[k];
         }
@@ -204,6 +204,18 @@ DAE_KERNEL_BODY void gather(const int n, double *restrict x)
 #endif
 }
 
+/* dae_sum of n squares, without the zeros that it begins with: delta waits for every sum. */
+DAE_KERNEL_BODY double sum_of_squares(const int n, const double *restrict x)
+{
+    const int lanes = n < 4 ? 1 : 4, whole = n / 4 * 4;
+    double s[4] = {x[0]};
+    for (int i = 1; i < n; i++) {
+        if (i < lanes) s[i] = x[i];
+        else s[i < whole ? i % 4 : 0] += x[i];
+    }
+    return lanes == 1 ? s[0] : (s[0] + s[1]) + (s[2] + s[3]);
+}
+
 DAE_KERNEL_BODY int factor_small(const int s, const int n, radau_small *a, const struct coefficients *m,
                                  double q)
 {
@@ -255,7 +267,7 @@ DAE_KERNEL_BODY double iterate_small(const int s, const int n, const radau_small
     double square[RADAU_SMALL_LD];
     increment_small(s, n, a, m, q, w, g);
     update(s, LANES(n), RADAU_SMALL_LD, m, g, weight, y, w, z, stage, square);
-    return dae_sum(n, square);
+    return sum_of_squares(n, square);
 }
 
 DAE_KERNEL_BODY double estimate_small(const int s, const int n, const radau_small *a,
@@ -263,7 +275,7 @@ DAE_KERNEL_BODY double estimate_small(const int s, const int n, const radau_smal
                                       const double *restrict f, const double *restrict weight,
                                       double *restrict md, double *restrict e)
 {
-    double x[RADAU_SMALL_LD];
+    double x[RADAU_SMALL_LD], square[RADAU_SMALL_LD];
     defect(s, LANES(n), RADAU_SMALL_LD, m, q, z, x);
     if (a->has_mass) dae_small_multiply(n, &a->band, x);
     for (int i = 0; i < n; i++) {
@@ -271,8 +283,11 @@ DAE_KERNEL_BODY double estimate_small(const int s, const int n, const radau_smal
         x[i] += f[i];
     }
     dae_small_solve(n, n, a->re[0], a->ire[0], a->perm[0], x);
-    for (int i = 0; i < n; i++) e[i] = x[i];
-    return dae_sum_squares(n, x, weight);
+    for (int i = 0; i < n; i++) {
+        e[i] = x[i];
+        square[i] = x[i] * weight[i] * (x[i] * weight[i]);
+    }
+    return sum_of_squares(n, square);
 }
 
 #define SMALL_LOOPS(s, n)                                                                                   \

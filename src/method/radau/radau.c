@@ -1008,7 +1008,7 @@ static double excess(radau *r, double err, double h)
                err * fall[st->level] < st->err_last * power(h / st->h_last, p)) {
         note_corner(r, st->err_last, st->h_last); /* beyond this step */
     } else if (st->failures == 0 && st->accepted >= 1 && !st->changed_order) {
-        here = err * full > 1 && err > rough[st->level] * st->err_true * power(h / st->h_acc, p);
+        here = err > rough[st->level] * st->err_true * power(h / st->h_acc, p) && err * full > 1; /* rare first */
     }
     if (!here && err < 1 && second_thought(r, err, h, &second)) {
         here = 1;
