@@ -150,7 +150,7 @@ struct dae_difference {
     dae_pattern given; /* layout in which analytic Jacobians come */
     size_t count;      /* of its values */
     int same;          /* given and used layout are the same */
-    int plain;         /* ... and df/dy of an ODE is analytic */
+    dae_jac *plain;    /* ... and df/dy is analytic: its function, else NULL */
     double *values;    /* analytic values, as they come: a Jacobian that fails leaves the last one whole */
     int ngroup;
     int *first, *column; /* columns of group g: column[first[g]] .. column[first[g+1]-1] */
@@ -402,7 +402,7 @@ int dae_ivp_jacobian(dae_ivp *ivp, double t, const double *y, const double *f, d
     if (!d->plain || ivp->opt->profile)
         return jacobian(ivp, t, y, NULL, WRT_Y, f, use_analytic(ivp, WRT_Y), jac);
     memset(d->values, 0, d->count * sizeof *jac);
-    int r = ivp->sys->ode.jac(dae_ivp_one_sided(ivp, t), y, d->values, ivp->user);
+    int r = d->plain(dae_ivp_one_sided(ivp, t), y, d->values, ivp->user);
     if (r || !dae_all_finite((int)d->count, d->values)) return judge(ivp, r, (int)d->count, d->values);
     memcpy(jac, d->values, d->count * sizeof *jac);
     return 0;
@@ -718,7 +718,11 @@ dae_status dae_ivp_prepare(dae_ivp *ivp, double t, const double *y, const double
     dae_status s = choose_storage(ivp, t, y, yp, err);
     if (s) return s;
     d->same = a->storage == b->storage;
-    d->plain = d->same && ivp->sys->kind == DAE_KIND_ODE && !ivp->matrix_free && use_analytic(ivp, WRT_Y);
+    d->plain = NULL;
+    if (d->same && !ivp->matrix_free && use_analytic(ivp, WRT_Y)) {
+        if (ivp->sys->kind == DAE_KIND_ODE) d->plain = ivp->sys->ode.jac;
+        if (ivp->sys->kind == DAE_KIND_DAE) d->plain = ivp->sys->dae.jac;
+    }
     if (use_analytic(ivp, WRT_Y) || (ivp->sys->kind == DAE_KIND_IDE && use_analytic(ivp, WRT_YP)))
         d->values = dae_arena_reals(ivp->arena, (size_t)dae_pattern_count(a, ivp->n));
     d->y = dae_arena_reals(ivp->arena, (size_t)ivp->n);

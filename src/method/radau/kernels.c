@@ -160,7 +160,7 @@ DAE_KERNEL(void, weights, (int n, const double *atol, const double *rtol, const 
 #define KERNELS(s)                                                                                    \
     DAE_KERNEL(void, right_sides##s,                                                                  \
                (int n, int ld, const struct coefficients *m, double q, const double *mw, double *g),  \
-               right_sides(s, n, ld, m, q, mw, g))                                                 \
+               right_sides(s, n, ld, m, q, mw, g))                                                    \
     DAE_KERNEL(void, update##s,                                                                       \
                (int n, int ld, const struct coefficients *m, const double *g, const double *weight,   \
                 const double *y, double *w, double *z, double *stage, double *square),                \
@@ -287,7 +287,7 @@ DAE_KERNEL_BODY double estimate_small(const int s, const int n, const radau_smal
         e[i] = x[i];
         square[i] = x[i] * weight[i] * (x[i] * weight[i]);
     }
-    return sum_of_squares(n, square);
+    return sum_of_squares(n, square) / n;
 }
 
 #define SMALL_LOOPS(s, n)                                                                                   \

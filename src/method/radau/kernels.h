@@ -49,7 +49,7 @@ typedef struct radau_kernels {
     /* g := dW, the increment of an iteration, from stage derivatives in g */
     void (*increment)(const radau_small *a, const struct coefficients *m, double q, const double *w,
                       double *g);
-    /* md := q M sum dd_k z_k, e := inv(gamma/h M - J) (md + f); returns sum (e_i weight_i)^2. */
+    /* md := q M sum dd_k z_k, e := inv(gamma/h M - J) (md + f); returns the mean of (e_i weight_i)^2. */
     double (*estimate)(const radau_small *a, const struct coefficients *m, double q, const double *z,
                        const double *f, const double *weight, double *md, double *e);
     /* increment and update in one; returns the sum over square. */

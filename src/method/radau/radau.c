@@ -846,15 +846,15 @@ static outcome newton(radau *r)
     return o;
 }
 
-static double size_of(const radau *r, double sum)
+static double size_of(double mean)
 {
-    double e = sqrt(sum / r->n);
+    double e = sqrt(mean);
     return e > 1e-20 ? e : 1e-20;
 }
 
 static double error_norm(const radau *r)
 {
-    return size_of(r, dae_sum_squares(r->n, r->e, r->weight));
+    return size_of(dae_sum_squares(r->n, r->e, r->weight) / r->n);
 }
 
 /* e = inv(gamma/h M - J) (f_n + M sum dd_i Z_i / h), twice filtered where the first is large. */
@@ -866,10 +866,10 @@ static double estimate(radau *r)
     double *md = r->g, err; /* M sum dd_i Z_i / h */
     r->ivp->stats->solves++;
     if (r->small) {
-        double sum;
-        DAE_LINALG(r->ivp,
-                   sum = r->kernels[st->level]->estimate(r->small, m, r->q, r->z, r->f, r->weight, md, r->e));
-        err = size_of(r, sum);
+        double mean;
+        DAE_LINALG(r->ivp, mean = r->kernels[st->level]->estimate(r->small, m, r->q, r->z, r->f, r->weight,
+                                                                  md, r->e));
+        err = size_of(mean);
     } else {
         r->kernels[st->level]->defect(n, ld, m, r->q, r->z, r->mass.n ? r->x : md);
         if (r->mass.n) dae_matrix_multiply(&r->mass, n, r->x, md);
@@ -968,7 +968,7 @@ static int damped(const radau *r, double h)
         double e = c * (r->g[i] + r->f[i]) * r->weight[i];
         sum += e * e;
     }
-    return size_of(r, sum) > NOT_STIFF * error_norm(r);
+    return size_of(sum / r->n) > NOT_STIFF * error_norm(r);
 }
 
 /* Whether the second estimate shows a corner where the first does not, in this step, not the last one. */
@@ -1008,7 +1008,8 @@ static double excess(radau *r, double err, double h)
                err * fall[st->level] < st->err_last * power(h / st->h_last, p)) {
         note_corner(r, st->err_last, st->h_last); /* beyond this step */
     } else if (st->failures == 0 && st->accepted >= 1 && !st->changed_order) {
-        here = err > rough[st->level] * st->err_true * power(h / st->h_acc, p) && err * full > 1; /* rare first */
+        here = err > rough[st->level] * st->err_true * power(h / st->h_acc, p) &&
+               err * full > 1; /* rare first */
     }
     if (!here && err < 1 && second_thought(r, err, h, &second)) {
         here = 1;
