@@ -525,7 +525,7 @@ static int grown(const radau *r)
 /* 1: the stages start from the polynomial of the last step, else from y_n. [RADAU]: an attempt that changes the order starts from
  * y_n; one that repeats it with the lower order starts from the first s differences, taken as those of s stages. After a higher
  * order there are no s differences. */
-static int extrapolates(const radau *r)
+DAE_KERNEL_BODY int extrapolates(const radau *r)
 {
     const radau_state *st = r->st;
     return !st->first && st->s_cont >= levels[st->level]->s && !st->changed_order && !careful(r) &&
