@@ -454,7 +454,7 @@ static int factor_one(void *self, int task, int piece, int thread)
 }
 
 /* Factors gamma/h M - J and the complex ones; > 0: singular. */
-static int factor(radau *r)
+DAE_KERNEL_BODY int factor(radau *r)
 {
     int level = r->st->level, count = 1 + levels[level]->s / 2, bad = 0;
     if (r->small) {
@@ -714,7 +714,7 @@ static int moves_small_components(const radau *r)
 /* eta of the step before counts as its power of 0.8. */
 static void age(radau_state *st, int *old)
 {
-    if (*old) st->eta = exp2(0.8 * log2(fmax(st->eta, UROUND)));
+    if (*old) st->eta = exp2(0.8 * log2(st->eta > UROUND ? st->eta : UROUND));
     *old = 0;
 }
 
