@@ -12,6 +12,8 @@
 #define NEAR 1e-5
 #define NEARER 1e-7
 #define GROWTH 20
+#define APART \
+    8 /* ours: rounding units of t that these are from the pole at least, in steps so short that they would not be told from it */
 #define CALM 1.25    /* ours: after a step that changes q by less each evaluation need not be looked at */
 #define MUCH 2       /* ours: a step that changes q by such a factor is looked into ... */
 #define PARTS 5      /* ours: ... in so many parts */
@@ -72,10 +74,12 @@ static int magnitude(watch *w, double t, const double *y, double x, double *f)
 /* Whether f is unbounded at the zero of q_i on that line: it grows toward it. */
 static int is_pole(watch *w, double t, const double *y, int i)
 {
-    double x = zero(w, t, y, i);
+    double x = zero(w, t, y, i), h = fabs(t - w->it->s->now);
+    double nearer = h > 0 ? fmax(NEARER, APART * DBL_EPSILON * fabs(t) / h) : NEARER;
+    double near = NEAR / NEARER * nearer;
     for (int side = -1; side < 2; side += 2) {
-        if (x + side * NEAR < 0 || x + side * NEAR > 1) continue;
-        if (!magnitude(w, t, y, x + side * NEAR, w->far) || !magnitude(w, t, y, x + side * NEARER, w->f))
+        if (x + side * near < 0 || x + side * near > 1) continue;
+        if (!magnitude(w, t, y, x + side * near, w->far) || !magnitude(w, t, y, x + side * nearer, w->f))
             return 1;
         for (int k = 0; k < w->it->ivp.n; k++) {
             if (!(w->f[k] <= GROWTH * w->far[k])) return 1;
