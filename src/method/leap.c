@@ -15,7 +15,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum { KEPT = 12 };
 #define APART 6    /* states are kept so many to a usual step; ours */
@@ -27,8 +26,8 @@ enum { KEPT = 12 };
 #define NEAREST 1e-4 /* of a usual step: nearer states are of no use; ours */
 
 struct dae_leap {
-    int n, count; /* of a state; kept, the newest last */
-    double usual; /* the longest of the last steps: forgotten as the run goes on by such steps */
+    int n, count, first; /* of a state; kept, in a ring: the place of the oldest */
+    double usual;        /* the longest of the last steps: forgotten as the run goes on by such steps */
     double t[KEPT];
     double *y; /* KEPT states, and two for work */
 };
@@ -57,20 +56,24 @@ void dae_driver_leap_forget(dae_integrator *it)
     if (it->leap) it->leap->count = 0, it->leap->usual = 0;
 }
 
+/* Where state k of those that are kept lies, the oldest is 0. */
+static int place(const struct dae_leap *l, int k)
+{
+    return (l->first + k) % KEPT;
+}
+
 void dae_driver_leap_note(dae_integrator *it)
 {
     struct dae_leap *l = it->leap;
     double h = fabs(it->ivp.t - it->ivp.t_old);
     size_t n = (size_t)l->n;
     l->usual = h < l->usual ? fmax(h, l->usual * exp(-h / (FORGET * l->usual))) : h;
-    if (l->count && fabs(it->ivp.t - l->t[l->count - 1]) < l->usual / APART) return;
-    if (l->count == KEPT) {
-        memmove(l->t, l->t + 1, (KEPT - 1) * sizeof *l->t);
-        memmove(l->y, l->y + n, (KEPT - 1) * n * sizeof *l->y);
-        l->count--;
-    }
-    l->t[l->count] = it->ivp.t;
-    dae_copy(l->n, it->ivp.y, l->y + (size_t)l->count++ * n);
+    if (l->count && fabs(it->ivp.t - l->t[place(l, l->count - 1)]) < l->usual / APART) return;
+    if (l->count == KEPT) l->first = (l->first + 1) % KEPT;
+    else l->count++;
+    int k = place(l, l->count - 1);
+    l->t[k] = it->ivp.t;
+    dae_copy(l->n, it->ivp.y, l->y + (size_t)k * n);
 }
 
 /* One step of the method from (t, y) to T. */
@@ -88,7 +91,7 @@ static dae_status one_step(dae_integrator *it, double t, const double *y, double
     return r < 0 ? r : DAE_OK;
 }
 
-/* From state k to T in one step and in two: how far apart, in units of the tolerance. */
+/* From the state at place k to T in one step and in two: how far apart, in units of the tolerance. */
 static double leap_from(dae_integrator *it, int k, double end, double T)
 {
     struct dae_leap *l = it->leap;
@@ -114,7 +117,8 @@ static int leap(dae_integrator *it)
 {
     struct dae_leap *l = it->leap;
     double end = it->ivp.t, d = it->ivp.direction;
-    for (int k = l->count - 1; k >= 0; k--) {
+    for (int i = l->count - 1; i >= 0; i--) {
+        int k = place(l, i);
         double T = end + BEYOND * (end - l->t[k]);
         if (fabs(end - l->t[k]) < NEAREST * l->usual) continue;
         if (fabs(T - l->t[k]) > LONGEST * l->usual || d * (it->ivp.t_stop - T) <= 0) break;
