@@ -397,10 +397,11 @@ static int least_position(dae_descriptor *d, double t, double *p, double *off)
             *off = 0;
         }
         for (int i = d->ng; i < d->nl; i++) d->low[i] = 0;
-        double change = dae_least_correction(d->least, d->scratch_G, d->low, d->up) / size;
-        if (!isfinite(change) || (change > FIRST_ENOUGH && change >= 2 * last)) return 1;
+        double most = fmin(fmax(FIRST_ENOUGH, 2 * last) * size, DBL_MAX);
+        double change = dae_least_correct(d->least, d->scratch_G, d->low, DBL_EPSILON * size, most, p);
+        if (!(change <= most)) return 1;
+        change /= size;
         if (change <= DBL_EPSILON) return 0;
-        dae_axpy(d->np, 1, d->up, p);
         *off += change;
         if (change <= FIRST_ENOUGH) return dae_parts_constraint(&d->parts, t, p, NULL, d->scratch_G);
         last = change;
@@ -418,12 +419,9 @@ static int least_velocity(dae_descriptor *d, double t, const double *p, double o
     if (enough * off > LEFT * DBL_EPSILON) enough = LEFT * DBL_EPSILON / off;
     int r = dae_parts_drift(&d->parts, t, p, drift);
     for (int k = 1; !r && k <= 3; k++) {
-        for (int i = 0; i < d->nl; i++) d->low[i] = drift[i];
-        dae_least_multiply(d->least, d->scratch_G, v, d->low);
         double size = dae_largest(d->nv, v);
-        double change = dae_least_correction(d->least, d->scratch_G, d->low, d->up);
+        double change = dae_least_correct_rate(d->least, d->scratch_G, drift, v);
         if (!isfinite(change)) return 1;
-        dae_axpy(d->nv, 1, d->up, v);
         if (change <= enough * size) break;
     }
     return r;

@@ -1,5 +1,6 @@
 #include "mechanics/least.h"
 
+#include <float.h>
 #include <math.h>
 
 #define DEPENDENT 1e-12 /* ours: of the diagonal of G W G^T, whose condition is the square of that of G */
@@ -72,8 +73,8 @@ int dae_least_factor(dae_least *x, const double *G)
     }
 }
 
-INLINE double correction(int n, int nv, const double *W, const double *S, const double *G, double *r,
-                         double *w)
+/* r <- (G W G^T)^-1 r */
+INLINE void solve(int n, const double *S, double *r)
 {
     if (n == 1) {
         r[0] *= S[0];
@@ -90,41 +91,48 @@ INLINE double correction(int n, int nv, const double *W, const double *S, const 
         for (int i = k + 1; i < n; i++) r[k] -= S[i + k * n] * r[i];
         r[k] *= S[k + k * n];
     }
-    double largest = 0, off = 0;
+}
+
+/* rate: low + G value is corrected, else low. */
+INLINE double correct(int n, int rate, const dae_least *x, const double *G, const double *low, double least,
+                      double most, double *value)
+{
+    double r[DAE_LEAST_ROWS], w[DAE_LEAST_COLUMNS], largest = 0, off = 0;
+    int nv = x->nv;
+    for (int i = 0; i < n; i++) r[i] = low[i];
+    for (int c = 0; rate && c < nv; c++) {
+        for (int i = 0; i < n; i++) r[i] += value[c] * G[i + c * n];
+    }
+    solve(n, x->S, r);
     for (int c = 0; c < nv; c++) {
         double sum = 0;
         for (int i = 0; i < n; i++) sum += G[i + c * n] * r[i];
-        w[c] = -W[c] * sum;
+        w[c] = -x->W[c] * sum;
         off += w[c] - w[c];
         largest = fabs(w[c]) > largest ? fabs(w[c]) : largest;
     }
-    return largest + off;
+    if (!(largest + off > least && largest <= most)) return largest + off;
+    for (int c = 0; c < nv; c++) value[c] += w[c];
+    return largest;
 }
 
-double dae_least_correction(const dae_least *x, const double *G, double *r, double *w)
+double dae_least_correct(const dae_least *x, const double *G, const double *r, double least, double most,
+                         double *value)
 {
     switch (x->nl) {
-    case 1: return correction(1, x->nv, x->W, x->S, G, r, w);
-    case 2: return correction(2, x->nv, x->W, x->S, G, r, w);
-    case 3: return correction(3, x->nv, x->W, x->S, G, r, w);
-    default: return correction(x->nl, x->nv, x->W, x->S, G, r, w);
+    case 1: return correct(1, 0, x, G, r, least, most, value);
+    case 2: return correct(2, 0, x, G, r, least, most, value);
+    case 3: return correct(3, 0, x, G, r, least, most, value);
+    default: return correct(x->nl, 0, x, G, r, least, most, value);
     }
 }
 
-INLINE void multiply(int n, int nv, const double *G, const double *v, double *r)
-{
-    for (int c = 0; c < nv; c++) {
-        for (int i = 0; i < n; i++) r[i] += v[c] * G[i + c * n];
-    }
-}
-
-void dae_least_multiply(const dae_least *x, const double *restrict G, const double *restrict v,
-                        double *restrict r)
+double dae_least_correct_rate(const dae_least *x, const double *G, const double *low, double *value)
 {
     switch (x->nl) {
-    case 1: multiply(1, x->nv, G, v, r); break;
-    case 2: multiply(2, x->nv, G, v, r); break;
-    case 3: multiply(3, x->nv, G, v, r); break;
-    default: multiply(x->nl, x->nv, G, v, r); break;
+    case 1: return correct(1, 1, x, G, low, -1, DBL_MAX, value);
+    case 2: return correct(2, 1, x, G, low, -1, DBL_MAX, value);
+    case 3: return correct(3, 1, x, G, low, -1, DBL_MAX, value);
+    default: return correct(x->nl, 1, x, G, low, -1, DBL_MAX, value);
     }
 }

@@ -22,9 +22,11 @@ typedef struct dae_least {
 int dae_least_init(dae_least *x, int nv, int nl, const double *mass);
 /* G: nl x nv, column-major. 0: fine; 1: rows that depend on each other. */
 int dae_least_factor(dae_least *x, const double *G);
-/* r: nl values, changed. The largest |w|, or a number that is not finite where one of them is not. */
-double dae_least_correction(const dae_least *x, const double *G, double *r, double *w);
-/* r += G v */
-void dae_least_multiply(const dae_least *x, const double *G, const double *v, double *r);
+/* value += w for r, nl values. The largest |w|, or a number that is not finite where one of them is not: then, or where it is not between
+ * `least` and `most`, the value is as it was. */
+double dae_least_correct(const dae_least *x, const double *G, const double *r, double least, double most,
+                         double *value);
+/* The same for r = low + G value, whatever finite numbers w has. */
+double dae_least_correct_rate(const dae_least *x, const double *G, const double *low, double *value);
 
 #endif
