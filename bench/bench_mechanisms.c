@@ -313,8 +313,8 @@ static int reference(const dae_problem *p, double *y, double *z)
 
 static void regret(const char *name, tally *t)
 {
-    static const char *const explicit[] = {"bs23", "dopri5", "dop853", "vern9", "odex",
-                                           "vode", "lsoda",  "rkn8",   "rkn12"};
+    static const char *const explicit[] = {"bs23", "dopri5", "dop853", "vern8", "vern9",
+                                           "odex", "vode",   "lsoda",  "rkn8",  "rkn12"};
     static const char *const forms[] = {"joint", "index1", "statespace"};
     static point all[MOST][TOLERANCES], own[TOLERANCES];
     static int length[MOST];

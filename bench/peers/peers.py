@@ -141,7 +141,7 @@ def measure(peers, problem, quick, methods):
     names = [c for c in CODES if peers.peers_suits(subject, c.encode())]
     names += ["ours:" + m for m in methods if peers.peers_takes(subject, m.encode())]
     if problem.split(":")[0] in ("andrews", "caraxis"):
-        names += ["ours:%s:index1" % m for m in ("dop853", "vern9", "dopri5")]
+        names += ["ours:%s:index1" % m for m in ("dop853", "vern8", "vern9", "dopri5")]
     names.append("ours:auto")
     runs = {}
     fastest = math.inf  # the first code that ends at a tolerance

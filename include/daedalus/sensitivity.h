@@ -105,7 +105,7 @@ typedef struct dae_functional {
 
 typedef struct dae_gradient_options {
     dae_simulation_options simulation; /* method, tolerances, end, events */
-    /* "adjoint": one run backwards, whatever the number of names: dopri5, dop853, bs23, vern9, rodas4p2, rodas5, rodas5p, radau5, radau.
+    /* "adjoint": one run backwards, whatever the number of names: dopri5, dop853, bs23, vern8, vern9, rodas4p2, rodas5, rodas5p, radau5, radau.
      * "forward": dae_sensitivity. "auto": what costs less. */
     const char *mode;
     size_t memory; /* bytes for the states of the run; above it parts of the run are repeated. 0: 1 GB */

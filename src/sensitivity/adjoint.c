@@ -562,6 +562,7 @@ static dae_status pick_method(gradient_run *g, dae_error *err)
     } table[] = {{"dopri5", &dae_dopri5_table, NULL},
                  {"dop853", &dae_dop853_table, NULL},
                  {"bs23", &dae_bs23_table, NULL},
+                 {"vern8", &dae_vern8_table, NULL},
                  {"vern9", &dae_vern9_table, NULL},
                  {"rodas4p2", NULL, &dae_rodas4p2_table},
                  {"rodas5", NULL, &dae_rodas5_table},
@@ -587,11 +588,12 @@ static dae_status pick_method(gradient_run *g, dae_error *err)
         a->rodas = table[k].rodas;
         return DAE_OK;
     }
-    return dae_fail(err, DAE_ERR_UNSUPPORTED, NAN,
-                    "method %s has no adjoint here; take dopri5, dop853, bs23, vern9, rodas4p2, rodas5, "
-                    "rodas5p, radau5 or "
-                    "radau, or mode \"forward\"",
-                    m);
+    return dae_fail(
+        err, DAE_ERR_UNSUPPORTED, NAN,
+        "method %s has no adjoint here; take dopri5, dop853, bs23, vern8, vern9, rodas4p2, rodas5, "
+        "rodas5p, radau5 or "
+        "radau, or mode \"forward\"",
+        m);
 }
 
 /* Sparse Jacobians stay sparse; all others are dense. */

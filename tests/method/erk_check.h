@@ -103,6 +103,7 @@ static inline double erk_hidden(const dae_erk_table *tab)
             if (tab->errors > 1) three += tab->e[1][i];
         }
         double estimate = five == 0 ? 0 : five * five / sqrt(five * five + 0.01 * three * three);
+        if (tab->low) estimate = fabs(three);
         if (theta > 0 || j % 2) most = fmax(most, fabs(1 - theta - y1) / estimate);
     }
     return most;

@@ -257,8 +257,8 @@ static void quadruped_on_the_ground(void **state)
 }
 
 /* Large ones: the methods that are not for hundreds of unknowns without their sparse algebra are left to the long study. */
-static const char *const quick[] = {"dopri5", "dop853", "vern9",    "bs23",       "mexx",  "phem56", "rkn8",
-                                    "rkn12",  "radau5", "rodas4p2", "vode-adams", "dassl", NULL};
+static const char *const quick[] = {"dopri5", "dop853", "vern8",  "vern9",    "bs23",       "mexx",  "phem56",
+                                    "rkn8",   "rkn12",  "radau5", "rodas4p2", "vode-adams", "dassl", NULL};
 
 /* (41/3 + 40) theta'' = -(41/2 + 40) g cos(theta) */
 static void window_of_forty_is_one_four_bar(void **state)
@@ -273,7 +273,7 @@ static void window_of_forty_is_one_four_bar(void **state)
 static void chain_of_two_hundred(void **state)
 {
     (void)state;
-    static const char *const few[] = {"dopri5", "dop853", "vern9", "mexx", NULL};
+    static const char *const few[] = {"dopri5", "dop853", "vern8", "vern9", "mexx", NULL};
     by_methods(from_file("chain"), 0, everything ? NULL : few, NULL, 0);
 }
 

@@ -245,8 +245,8 @@ static void auto_goes_on_with_an_implicit_method(void **state)
 
 static void ball_columns(void **state)
 {
-    static const char *const method[] = {"dopri5", "dop853",     "vern9", "bs23",  "radau5", "rodas5p",
-                                         "vode",   "vode-adams", "lsoda", "dassl", "gamd"};
+    static const char *const method[] = {"dopri5",  "dop853", "vern8",      "vern9", "bs23",  "radau5",
+                                         "rodas5p", "vode",   "vode-adams", "lsoda", "dassl", "gamd"};
     (void)state;
     for (size_t k = 0; k < sizeof method / sizeof *method; k++) ball_by(method[k], "columns");
 }

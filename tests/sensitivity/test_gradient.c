@@ -238,7 +238,7 @@ static int at_the_end(double t, const double *y, double *value, double *dy, void
 
 static void integrals_through_events(void **state)
 {
-    static const char *const method[] = {"dop853", "dopri5", "rodas5p", "radau5", "radau", "vern9"};
+    static const char *const method[] = {"dop853", "dopri5", "rodas5p", "radau5", "radau", "vern8", "vern9"};
     static const char *const name[] = {"e", "g", "y(0)"};
     /* the second has an event that never comes */
     static const char *const text[] = {

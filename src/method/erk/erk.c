@@ -38,6 +38,7 @@
 #define LOG_ERR_MIN (-9.210340371976182)
 
 #define DOP853_TOP 7 /* degree of its dense output */
+#define VERN8_TOP 8
 #define VERN9_TOP 9
 #define BEGIN 1e-10 /* ours: of a step: so near to its begin the solution is straight, up to rounding */
 
@@ -378,8 +379,14 @@ static dae_status too_small(dae_erk *m, double h, long rejected)
 
 /* An attempt that failed before in the same step; h = 0: none. */
 typedef struct before {
-    double h, err;
+    double h, seen;
 } before;
+
+/* The estimate by which jumps are seen. */
+static double seen(const dae_erk *m, double err)
+{
+    return m->table->low ? m->low : err;
+}
 
 /* What is tested: the estimate err, and where f jumps inside of the step as much more as the estimate may hide of it. At a jump the
  * error falls with h only, not with h^q: seen where a rejected step is repeated, or after a step that lets expect far less. Steps that
@@ -387,13 +394,14 @@ typedef struct before {
 static double doubted(const dae_erk *m, double h, double err, const before *b)
 {
     const dae_erk_state *s = m->s;
-    int q = m->table->estimate, rough = 0;
+    int q = m->table->low ? m->table->low : m->table->estimate, rough = 0;
+    double now = seen(m, err);
     double least = fmax(10 * DBL_EPSILON * fabs(s->t), m->ivp->opt->h_min);
     if (!(err <= 1) || ROUGH_MIN * fabs(h) <= least) return err;
-    if (b->h != 0) rough = err > b->err * pow(h / b->h, 0.5 * q);
-    else if (s->h != 0 && err > ROUGH * s->err) /* shorter ones meet other motions */
-        rough = err > ROUGH * s->err * fmax(1, pow(h / s->h, q));
-    return rough ? m->table->hidden * err : err;
+    if (b->h != 0) rough = now > b->seen * pow(h / b->h, 0.5 * q);
+    else if (s->h != 0 && now > ROUGH * s->seen) /* shorter ones meet other motions */
+        rough = now > ROUGH * s->seen * fmax(1, pow(h / s->h, q));
+    return rough ? fmax(err, m->table->hidden * now) : err;
 }
 
 /* One attempt. 0: *err is the norm of its error, accepted where *tested is at most 1; > 0: cannot be evaluated; < 0: stop. */
@@ -463,7 +471,7 @@ dae_status dae_erk_step(void *self)
             double next = h * new_ratio(m, h, log_err, 1);
             if (rejected && fabs(next) > fabs(h)) next = h;
             if (fixed || (last && !rejected && fabs(next) < fabs(wanted))) next = wanted;
-            s->err = err;
+            s->seen = seen(m, err);
             s->log_err = log_err > LOG_ERR_MIN ? log_err : LOG_ERR_MIN;
             accept(m, h, t1, fixed ? next : signed_step(m, next));
             break;
@@ -474,7 +482,7 @@ dae_status dae_erk_step(void *self)
                            : "error");
         ivp->stats->rejected++;
         rejected++;
-        b = (before){r ? 0 : h, err};
+        b = (before){r ? 0 : h, seen(m, err)};
         if (r) h *= 0.5;
         else if (err <= 1) h *= fmax(ROUGH_MIN, 0.5 / tested);
         else h *= new_ratio(m, h, log(err), 0);
@@ -544,6 +552,7 @@ static void own_polynomial(dae_erk *m, double t, double *y, double *yp)
     int top = 3 + m->table->dense, n = m->n;
     if (top == DOP853_TOP && yp) nested(DOP853_TOP, n, m->r, x, q, y, yp);
     else if (top == DOP853_TOP) nested(DOP853_TOP, n, m->r, x, q, y, NULL);
+    else if (top == VERN8_TOP && yp) nested(VERN8_TOP, n, m->r, x, q, y, yp);
     else if (top == VERN9_TOP && yp) nested(VERN9_TOP, n, m->r, x, q, y, yp);
     else nested(top, n, m->r, x, q, y, yp);
 }

@@ -34,6 +34,7 @@ typedef struct dae_erk_table {
     const double (*e)[DAE_ERK_WIDTH]; /* b minus an embedded b, for error */
     int errors;                       /* rows of e */
     double hidden; /* a jump of f inside of a step: at most so many times the estimate, by where it falls */
+    int low; /* 0: that estimate; else one of order h^low, of the last row of e: where the first is hardly seen to jump */
     /* The norm of the local error, accepted up to 1. Computes y1 too where fsal == stages. */
     double (*error)(dae_erk *m, double h);
     /* Stiffness: h rho is about h |k[fsal] - k[compare]| / |y1 - Y|, Y the argument of k[compare]; rho
@@ -54,7 +55,7 @@ typedef struct dae_erk_state {
     double t_old, t; /* the last step */
     double h;        /* its size */
     double h_next;
-    double err;     /* estimate of its error */
+    double seen;    /* its estimate by which jumps are seen */
     double log_err; /* log(max(1e-4, err)) of the last accepted step, for the PI controller */
     long accepted;  /* since creation */
     int dense;      /* the coefficients r of the last step are there */
@@ -83,6 +84,7 @@ struct dae_erk {
     dae_erk_state *s;
     int n;
     int dense_rows; /* those for dense output are filled */
+    double low;     /* with table->low: that estimate of the present step, left by error */
     double *y;      /* n: the solution at t, ivp->y; may be changed between two steps (projection) */
     double *y0;     /* n: where the last step began */
     double *y1;     /* n: where it ended, before any change of y */
@@ -126,7 +128,9 @@ static inline double dae_erk_weight(double atol, double rtol, double a, double b
     {0}
 /* clang-format on */
 
-extern const dae_erk_table dae_dopri5_table, dae_dop853_table, dae_bs23_table, dae_vern9_table;
-extern const dae_method dae_method_dopri5, dae_method_dop853, dae_method_bs23, dae_method_vern9;
+extern const dae_erk_table dae_dopri5_table, dae_dop853_table, dae_bs23_table, dae_vern8_table,
+    dae_vern9_table;
+extern const dae_method dae_method_dopri5, dae_method_dop853, dae_method_bs23, dae_method_vern8,
+    dae_method_vern9;
 
 #endif
