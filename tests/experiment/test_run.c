@@ -579,7 +579,7 @@ static void andrews_is_run_as_a_mechanism(void **state)
         double rtol;
         const char *solver;
         double scd;
-    } row[] = {{1e-3, "vern9", 2}, {1e-5, "vern9", 4}, {1e-7, "vern9", 6}, {1e-11, "vern9", 9.5}};
+    } row[] = {{1e-3, "vern8", 2}, {1e-5, "vern8", 4}, {1e-7, "vern8", 6}, {1e-11, "vern9", 9.5}};
     (void)state;
     dae_error err = {0};
     dae_problem *p = dae_problem_create("andrews", NULL, 0, &err);

@@ -164,7 +164,7 @@ static void switching_functions_in_c_see_multipliers(void **state)
     dae_run_result *r = dae_run(p, &o, &err);
     assert_non_null(r);
     assert_int_equal(r->status, DAE_OK);
-    assert_string_equal(r->solver, "vern9");
+    assert_string_equal(r->solver, "vern8");
     assert_int_equal(event_times("andrews", "lambda1=50", "phem56", NULL, 1e-9, words, 16), r->nevent);
     for (int i = 0; i < r->nevent; i++) assert_near(r->event[i].t, words[i], 1e-9);
     dae_run_destroy(r);
