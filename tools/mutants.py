@@ -27,13 +27,14 @@ import sys
 import time
 
 YOUNG = ("src/multibody/", "src/method/driver.c", "src/method/events.c", "src/method/switches.c", "src/method/checkpoint.c",
-         "src/method/nonnegative.c", "src/method/moving_mass.c", "src/equations/", "src/simulation/", "src/catalog/", "src/sensitivity/",
-         "src/language/", "src/fit/", "src/table/")
+         "src/method/nonnegative.c", "src/method/moving_mass.c", "src/method/leap.c", "src/method/poles.c", "src/method/choose.c",
+         "src/method/refine.c", "src/equations/", "src/simulation/", "src/catalog/", "src/sensitivity/", "src/language/", "src/fit/",
+         "src/steady/", "src/study/", "src/table/", "apps/cli/")
 # layers whose tests tell about another one, and scripts of the command line that do
 NEAR = {"language": ("equations", "multibody"), "mechanics": ("method", "formulation", "multibody"), "core": ("method",), "cli": ("table", "study"),
         "experiment": ("simulation", "study"), "study": ("experiment",), "problem": ("experiment", "simulation"), "catalog": ("simulation",)}
 SCRIPTS = {"cli": ("",), "equations": ("equations",), "language": ("equations",), "multibody": ("model",), "fit": ("fit",), "study": ("workprec", "sweep"),
-           "table": ("cli", "report"), "sensitivity": ("sensitivity",), "catalog": ("cli", "model"), "experiment": ("cli", "model"),
+           "table": ("cli", "report"), "sensitivity": ("sensitivity",), "steady": ("steady",), "catalog": ("cli", "model"), "experiment": ("cli", "model"),
            "simulation": ("cli", "model"), "problem": ("cli", "own")}
 # tests of another layer that are about a file
 ABOUT = {"src/method/leap.c": "singular"}
