@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How strong the tests are: one-line bugs, one at a time, each built and tested.
 
-    tools/mutants.py [--build DIR] [--count 0] [--seed 20] [--only RE] [--max-seconds S] [--list] [--again]
+    tools/mutants.py [--build DIR] [--count 0] [--seed 20] [--only RE] [--max-seconds S] [--fresh] [--list] [--again]
 
 The bugs are those of tools/mutants.txt: some that once survived, and 110 that were drawn by a seeded generator from the lines of src/
 and apps/cli/, half of them in multibody, driver and young code. --count N draws N others by --seed. A bug is an operator, a constant, an
@@ -262,13 +262,14 @@ def main():
     a.add_argument("--near", type=float, default=120, help="seconds of tests of the bug's layer, at most")
     a.add_argument("--others", type=float, default=40, help="seconds of other tests, at most")
     a.add_argument("--again", action="store_true", help="try the survivors once more")
+    a.add_argument("--fresh", action="store_true", help="those that are drawn only, without tools/mutants.txt")
     a.add_argument("--list", action="store_true")
     o = a.parse_args()
     source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     tree = Tree(source, os.path.abspath(o.reference), os.path.abspath(o.build))
     bugs = draw(tree, o.count, o.seed)
     work = []
-    for path, old, new in listed(source):
+    for path, old, new in () if o.fresh else listed(source):
         with open(os.path.join(source, path), encoding="utf-8") as f:
             text = f.read()
         if text.count(old) != 1:
