@@ -334,7 +334,7 @@ def judge(tree, path, text, near, others):
         used = [0.0, 0.0]
         for rank, t in tree.order(path):
             far = rank > 1
-            if used[far] > (others if far else near) and rank > 0:
+            if used[far] + tree.seconds.get(t, 0) > (others if far else near) and rank > 0:
                 continue
             passed = tree.run(t, (path, twin + ".o"))
             if passed is None:

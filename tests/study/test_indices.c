@@ -65,8 +65,51 @@ static void indices_of_ishigami(void **state)
     dae_problem_destroy(p);
 }
 
+/* Two points of two parameters, four runs each: A, B, and A with one column of B. By hand, with the mean m = 7/4 of the four A and B,
+ * V = 38.75/3 their variance, first_i = sum (B - m)(C_i - A)/(2 V) and total_i = sum (A - C_i)^2/(4 V). */
+static void few_runs_give_the_sums_made_by_hand(void **state)
+{
+    (void)state;
+    static const char text[] = "model two\nparam a = 1, b = 1\nvar y = 0\ny' = a + b\nsolve t = 0 .. 1\n";
+    static const double y[] = {1, 5, 2, 9, 4, -3, 0, 7};
+    static const char *const name[] = {"run", "a", "b", "status", "t", "y"};
+    const double V = 38.75 / 3;
+    dae_error err = {0};
+    dae_problem *p = dae_problem_open(text, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    dae_design *d = dae_design_create(p->info, 1);
+    assert_int_equal(dae_design_saltelli(d, "a=0:1:2", &err), DAE_OK);
+    assert_int_equal(dae_design_saltelli(d, "b=0:3:2", &err), DAE_OK);
+    assert_int_equal(dae_design_count(d), 8);
+    dae_table *t = dae_table_create(6, 8);
+    for (int k = 0; k < 6; k++) dae_table_column(t, k, name[k], "");
+    for (long i = 0; i < 8; i++) {
+        dae_table_set(t, i, 0, (double)i);
+        dae_table_set_text(t, i, 3, "ok");
+        dae_table_set(t, i, 4, 1);
+        dae_table_set(t, i, 5, y[i]);
+    }
+    dae_table *r = dae_sweep_indices(t, d, p, 1, &err);
+    if (!r) fail_msg("%s", err.text);
+    assert_int_equal(r->nrow, 2);
+    assert_near(r->value[2 * 2], 22.25 / (2 * V), 1e-14); /* a few roundings of numbers near 1 */
+    assert_near(r->value[2 * 2 + 1], 11.75 / (2 * V), 1e-14);
+    assert_near(r->value[3 * 2], 17 / (4 * V), 1e-14);
+    assert_near(r->value[3 * 2 + 1], 73 / (4 * V), 1e-14);
+    /* y(1) = a + b, in the middle 1 by ranges of 1 and 3: shares 1 and 9 of 10 */
+    assert_near(r->value[4 * 2], 0.1, 1e-6);
+    assert_near(r->value[4 * 2 + 1], 0.9, 1e-6);
+    dae_table_destroy(r);
+    dae_table_destroy(t);
+    dae_design_destroy(d);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(indices_of_ishigami)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(indices_of_ishigami),
+        cmocka_unit_test(few_runs_give_the_sums_made_by_hand),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
