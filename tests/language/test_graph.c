@@ -390,6 +390,35 @@ static void curve_kinds(void **state)
     dae_curve_destroy(steps);
 }
 
+/* Turns before and behind the first one: value, slope, number and ends of the segment. The points are powers of two apart, so that turns
+ * are exact. */
+static void curves_go_on_periodically(void **state)
+{
+    (void)state;
+    static const double x[] = {0.5, 1, 3, 4.5}, y[] = {2, 5, 1, 2}, within[] = {0.5, 0.75, 1, 2.25, 3, 4.25};
+    static const int segment[] = {0, 0, 1, 1, 2, 2};
+    for (int kind = DAE_CURVE_LINEAR; kind <= DAE_CURVE_STEP; kind++) {
+        dae_curve *c = dae_curve_create((dae_curve_kind)kind, DAE_CURVE_PERIODIC, 4, x, y);
+        assert_non_null(c);
+        for (int turn = -3; turn <= 3; turn++) {
+            for (int k = 0; k < 6; k++) {
+                double at = within[k] + 4 * turn, lo, hi;
+                int s = dae_curve_segment(c, at);
+                assert_int_equal(s, segment[k] + 3 * turn);
+                dae_curve_ends(c, s, &lo, &hi);
+                assert_near(lo, x[segment[k]] + 4 * turn, 0);
+                assert_near(hi, x[segment[k] + 1] + 4 * turn, 0);
+                for (int order = 0; order < 2; order++)
+                    assert_near(dae_curve_value(c, at, order), dae_curve_value(c, within[k], order), 0);
+            }
+        }
+        assert_near(dae_curve_value(c, 10.25, 0), kind == DAE_CURVE_STEP ? 5 : dae_curve_value(c, 2.25, 0),
+                    0);
+        if (kind == DAE_CURVE_LINEAR) assert_near(dae_curve_value(c, -6, 0), 3, 1e-15); /* 2: half way down */
+        dae_curve_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(graph_sums_cancel),
@@ -402,6 +431,7 @@ int main(void)
                                        cmocka_unit_test(program_dense_runs_match),
                                        cmocka_unit_test(program_runs_with_one_operand_match),
                                        cmocka_unit_test(long_programs_run_without_machine_code),
-                                       cmocka_unit_test(curve_kinds)};
+                                       cmocka_unit_test(curve_kinds),
+                                       cmocka_unit_test(curves_go_on_periodically)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
