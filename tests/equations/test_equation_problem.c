@@ -187,6 +187,29 @@ static void clocks_and_stops(void **state)
     dae_problem_destroy(p);
 }
 
+/* Values of events that have indices, of two lists: zero until 1/4, then n = (1, 2, 3) and k = (10, 20) until 1/2, then n = (3, 2, 1) and
+ * k = (10, 60):  x(1) = (1 + 4 + 9 + 1000 (10 + 40))/4 + (3 + 4 + 3 + 1000 (10 + 120))/2. */
+static void lists_of_discrete_values(void **state)
+{
+    (void)state;
+    dae_problem *p =
+        open_text("discrete n[3] = 0, k[2] = 0\nvar x = 0\n"
+                  "x' = n[1] + 2*n[2] + 3*n[3] + 1000*(k[1] + 2*k[2])\n"
+                  "at 0.25\n  n[1] := 1\n  n[2] := 2\n  n[3] := 3\n  k[1] := 10\n  k[2] := 20\nend\n"
+                  "at 0.5\n  n[1] := n[3]\n  n[3] := n[1]\n  k[2] := 3*k[2]\nend\n"
+                  "solve t = 0 .. 1\n");
+    static const char *const name[] = {"x", "n[1]", "n[2]", "n[3]", "k[1]", "k[2]"};
+    static const double end[] = {3.5 + 12500 + 5 + 65000, 3, 2, 1, 10, 60};
+    double y[6];
+    run(p, 1e-8, y, NULL);
+    for (int i = 0; i < 6; i++) {
+        int c = dae_component_find(p, name[i]);
+        assert_true(c >= 0);
+        assert_near(y[c], end[i], i ? 0 : 1e-9); /* x: a straight line, 9e4 of 2e-16 in some steps */
+    }
+    dae_problem_destroy(p);
+}
+
 /* y(0) = 1, x(0) = 2 and sin(w(0)) = 1/2 follow from init equations in an ODE that needs no analysis. */
 static void init_equations_of_an_ode_hold(void **state)
 {
@@ -448,6 +471,7 @@ int main(void)
                                        cmocka_unit_test(runs_reach_their_references),
                                        cmocka_unit_test(when_bounces_a_ball),
                                        cmocka_unit_test(clocks_and_stops),
+                                       cmocka_unit_test(lists_of_discrete_values),
                                        cmocka_unit_test(init_equations_of_an_ode_hold),
                                        cmocka_unit_test(a_tank_runs_empty),
                                        cmocka_unit_test(instants_of_time_are_found),
