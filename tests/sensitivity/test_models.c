@@ -125,6 +125,11 @@ static const char pendulum[] =
 static const char circuit[] = "model circuit\nparam R = 2, C = 0.5, K = 3\nvar u = 1, w, i\nC*u' = -i\nR*i + "
                               "K*w^3 = u\nw + 0.2*sin(w) = i\n"
                               "solve t = 0 .. 2, rtol = 1e-10, atol = 1e-10\n";
+/* Nine voltages at a time. */
+static const char ladder[] =
+    "model ladder\nparam K = 0.5, C = 2, N = 9\nvar u = 1, w[N] ~ 0.1\nC*u' = w[1] - u + 0.3*sin(t)\n"
+    "K*w[1]^3 = u - 2*w[1] + w[2]\nfor k in 2..N-1: K*w[k]^3 = w[k-1] - 2*w[k] + w[k+1]\n"
+    "K*w[N]^3 = w[N-1] - 2*w[N] + 0.1*w[1]*w[N]\nsolve t = 0 .. 2, rtol = 1e-10, atol = 1e-10\n";
 static const char masses[] =
     "model masses\nparam a = 2, b = 0.5, k = 3\nvar x = 1, y = 0.5\na*x' + b*y' = -k*x\n"
     "b*x' + (a + k)*y' = -y + sin(t)\nsolve t = 0 .. 2, rtol = 1e-10, atol = 1e-10\n";
@@ -152,6 +157,8 @@ static void forms_of_equations(void **state)
         {circuit, "radau5", "index1", "K", 1, 0.02, 2e-11, "exact", NULL},
         {circuit, "dop853", "statespace", "R", 1, 0.02, 1e-12, "exact", NULL},
         {circuit, "dop853", "projected", "K", 1, 0.02, 1e-11, "exact", NULL},
+        {ladder, "dop853", "statespace", "K", 1, 0.02, 1e-11, "exact", NULL},
+        {ladder, "dop853", "projected", "K", 1, 0.02, 1e-11, "exact", NULL},
         {masses, "dop853", "statespace", "b", 1, 0.02, 5e-12, "exact", NULL},
         {masses, "radau5", "mass", "a", 1, 0.02, 1e-12, "exact", NULL},
         {masses, "rodas5p", "mass", "k", 1, 0.02, 1e-12, "exact", NULL},
