@@ -749,6 +749,36 @@ static void mebdf_says_why_it_fails(void **state)
     }
 }
 
+static int at_rest(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = -y[0];
+    return 0;
+}
+
+/* Where nothing moves the first step is a share of the interval, whatever its length. */
+static void mebdf_rests_in_as_many_steps_over_any_interval(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        long steps[3] = {0};
+        for (int i = 0; i < 3; i++) {
+            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 1, .f = at_rest}};
+            dae_options opt = dae_options_default();
+            opt.method = k ? "mebdfi" : "mebdfdae";
+            dae_stats stats;
+            dae_error err = {0};
+            double y = 0;
+            if (dae_solve(&sys, &opt, 0, ldexp(1, 10 * i - 10), &y, &stats, &err) < 0)
+                fail_msg("%s", err.text);
+            assert_near(y, 0, 0);
+            steps[i] = stats.accepted;
+        }
+        assert_int_equal(steps[0], steps[1]);
+        assert_int_equal(steps[2], steps[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -774,6 +804,7 @@ int main(void)
         cmocka_unit_test(mebdf_step_allocates_nothing),
         cmocka_unit_test(mebdf_recovers_from_an_inconsistent_start),
         cmocka_unit_test(mebdf_says_why_it_fails),
+        cmocka_unit_test(mebdf_rests_in_as_many_steps_over_any_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
