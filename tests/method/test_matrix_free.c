@@ -346,12 +346,50 @@ static void saved_runs_go_on(void **state)
     }
 }
 
+static int oscillator(double t, const double *y, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[1];
+    f[1] = 10 * (1 - y[0] * y[0]) * y[1] - y[0];
+    return 0;
+}
+
+/* Four diagonals on each side, or 50, of a matrix that has one are that one: every number is the same. */
+static void bands_are_not_wider_than_the_matrix(void **state)
+{
+    static const char *const method[] = {"vode", "dassl", "mebdf", "radau5", "bimd", "rodas4p2"};
+    (void)state;
+    for (size_t m = 0; m < sizeof method / sizeof *method; m++) {
+        dae_stats stats[3];
+        double y[3][2];
+        for (int k = 0; k < 3; k++) {
+            dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = oscillator}};
+            dae_options opt = dae_options_default();
+            dae_error err = {0};
+            opt.method = method[m];
+            if (!dae_method_find(method[m])) opt.method = "vode";
+            opt.linear_algebra = "krylov";
+            opt.preconditioner = "band";
+            opt.preconditioner_band = k == 0 ? 1 : k == 1 ? 0 : 50;
+            y[k][0] = 2, y[k][1] = 0;
+            if (dae_solve(&sys, &opt, 0, 5, y[k], &stats[k], &err)) fail_msg("%s: %s", method[m], err.text);
+            assert_memory_equal(y[k], y[0], sizeof *y);
+            assert_int_equal(stats[k].accepted, stats[0].accepted);
+            assert_int_equal(stats[k].f_jac, stats[0].f_jac);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_solutions_as_with_factors), cmocka_unit_test(algebraic_equations),
-        cmocka_unit_test(algebraic_equations_on_a_grid),  cmocka_unit_test(preconditioners_of_the_user),
-        cmocka_unit_test(what_cannot_be_is_said),         cmocka_unit_test(saved_runs_go_on),
+        cmocka_unit_test(same_solutions_as_with_factors),
+        cmocka_unit_test(algebraic_equations),
+        cmocka_unit_test(algebraic_equations_on_a_grid),
+        cmocka_unit_test(preconditioners_of_the_user),
+        cmocka_unit_test(what_cannot_be_is_said),
+        cmocka_unit_test(saved_runs_go_on),
+        cmocka_unit_test(bands_are_not_wider_than_the_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
