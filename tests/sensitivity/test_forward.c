@@ -133,6 +133,36 @@ static void ball_by(const char *method, const char *mode)
     dae_problem_destroy(p);
 }
 
+/* x = w t meets a, a + 1, a + 2, ...: event k is at (a + k)/w, d/dw = -(a + k)/w^2, d/da = 1/w. There are more than the first rooms for
+ * them hold. */
+static void every_event_has_its_derivative(void **state)
+{
+    static const char *const name[] = {"w", "a"}, *const mode[] = {"abreast", "columns"};
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        dae_error err = {0};
+        dae_problem *p = open_text("param w = 2, a = 0.5\nvar x = 0\ndiscrete n = 0\nx' = w\n"
+                                   "when x > a + n: n := n + 1\nsolve t = 0 .. 20.5\n");
+        dae_sensitivity_options o = dae_sensitivity_options_default(p);
+        int count = 0;
+        const double *dt;
+        o.simulation.options.method = "dopri5";
+        o.mode = mode[m];
+        dae_sensitivity *s = dae_sensitivity_open(p, &o, name, 2, &err);
+        if (!s || dae_sensitivity_start(s, &err) < 0 || dae_sensitivity_advance(s, 20.5, &err) < 0)
+            fail_msg("%s: %s", mode[m], err.text);
+        const dae_event_record *event = dae_sensitivity_events(s, &dt, &count);
+        assert_int_equal(count, 41);
+        for (int k = 0; k < count; k++) {
+            assert_near(event[k].t, (0.5 + k) / 2, 1e-12);
+            assert_near(dt[2 * k], -(0.5 + k) / 4, 1e-7); /* differences of two neighbors: 1e-9 */
+            assert_near(dt[2 * k + 1], 0.5, 1e-7);
+        }
+        dae_sensitivity_close(s);
+        dae_problem_destroy(p);
+    }
+}
+
 static void ball_abreast(void **state)
 {
     static const char *const method[] = {"dopri5", "dop853", "radau5", "rodas5p", "vode",
@@ -411,6 +441,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(robertson_abreast),
                                        cmocka_unit_test(pendulum_abreast),
+                                       cmocka_unit_test(every_event_has_its_derivative),
                                        cmocka_unit_test(ball_abreast),
                                        cmocka_unit_test(columns_of_small_systems_take_few_steps),
                                        cmocka_unit_test(auto_goes_on_with_an_implicit_method),
