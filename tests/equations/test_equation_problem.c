@@ -187,22 +187,22 @@ static void clocks_and_stops(void **state)
     dae_problem_destroy(p);
 }
 
-/* Values of events that have indices, of two lists: zero until 1/4, then n = (1, 2, 3) and k = (10, 20) until 1/2, then n = (3, 2, 1) and
- * k = (10, 60):  x(1) = (1 + 4 + 9 + 1000 (10 + 40))/4 + (3 + 4 + 3 + 1000 (10 + 120))/2. */
+/* Values of events that have indices, of two lists: zero until 1/4, then n = (1, 2, 3) and k = (10, 20, 30) until 1/2, then n = (3, 2, 1)
+ * and k = (10, 60, 30):  x(1) = (1 + 4 + 9 + 1000 (10 + 40))/4 + (3 + 4 + 3 + 1000 (10 + 120))/2. */
 static void lists_of_discrete_values(void **state)
 {
     (void)state;
-    dae_problem *p =
-        open_text("discrete n[3] = 0, k[2] = 0\nvar x = 0\n"
-                  "x' = n[1] + 2*n[2] + 3*n[3] + 1000*(k[1] + 2*k[2])\n"
-                  "at 0.25\n  n[1] := 1\n  n[2] := 2\n  n[3] := 3\n  k[1] := 10\n  k[2] := 20\nend\n"
-                  "at 0.5\n  n[1] := n[3]\n  n[3] := n[1]\n  k[2] := 3*k[2]\nend\n"
-                  "solve t = 0 .. 1\n");
-    static const char *const name[] = {"x", "n[1]", "n[2]", "n[3]", "k[1]", "k[2]"};
-    static const double end[] = {3.5 + 12500 + 5 + 65000, 3, 2, 1, 10, 60};
-    double y[6];
+    dae_problem *p = open_text(
+        "discrete n[3] = 0, k[3] = 0\nvar x = 0\n"
+        "x' = n[1] + 2*n[2] + 3*n[3] + 1000*(k[1] + 2*k[2])\n"
+        "at 0.25\n  n[1] := 1\n  n[2] := 2\n  n[3] := 3\n  k[1] := 10\n  k[2] := 20\n  k[3] := 30\nend\n"
+        "at 0.5\n  n[1] := n[3]\n  n[3] := n[1]\n  k[2] := 3*k[2]\nend\n"
+        "solve t = 0 .. 1\n");
+    static const char *const name[] = {"x", "n[1]", "n[2]", "n[3]", "k[1]", "k[2]", "k[3]"};
+    static const double end[] = {3.5 + 12500 + 5 + 65000, 3, 2, 1, 10, 60, 30};
+    double y[7];
     run(p, 1e-8, y, NULL);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         int c = dae_component_find(p, name[i]);
         assert_true(c >= 0);
         assert_near(y[c], end[i], i ? 0 : 1e-9); /* x: a straight line, 9e4 of 2e-16 in some steps */
