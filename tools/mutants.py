@@ -7,8 +7,8 @@ The bugs are those of tools/mutants.txt: some that once survived, and 110 that w
 and apps/cli/, half of them in multibody, driver and young code. --count N draws N others by --seed. A bug is an operator, a constant, an
 index or a sign that is another one.
 The objects of a build that is there (--reference build) are used: a bug costs one compilation, and one link of each test that is run.
-The tests that concern a file come first, those of its layer next, then others and the scripts of the program, until so many seconds of
-CPU are used up (--near, --others); the first that fails, crashes or does not end kills the bug, if it passes without it. What
+The tests that are named like a file come first, all of them, those of its layer next, then others and the scripts of the program, until
+so many seconds of CPU are used up (--near, --others); the first that fails, crashes or does not end kills the bug, if it passes without it. What
 survives is listed with its line: each is a test that is missing, or a bug that changes nothing (tools/mutants.txt names those:
 "equivalent", with the reason). Results are kept in DIR (--build, build-mutants) by the text of the changed file: the next run goes on.
 --again tries the survivors once more, after a test was written (build it first)."""
@@ -341,7 +341,7 @@ def judge(tree, path, text, near, others):
                 continue  # this test includes the file itself
             if not passed and tree.passes_without(t):
                 return {"result": "killed", "by": t}
-            used[far] += tree.seconds.get(t, 1)
+            used[far] += tree.seconds.get(t, 1) if rank > 0 else 0
         return {"result": "survived"}
     finally:
         for name in (twin, twin + ".o"):
