@@ -147,6 +147,42 @@ static void preconditioners_save_iterations(void **state)
     assert_true(count[2] <= 2); /* the first brings it down to rounding */
 }
 
+/* Where nothing better is known lambda M is divided by, in its rows that have one: with J = 0 there, and -1 in the others, nothing is left
+ * to be iterated on. */
+static void masses_alone_need_no_iterations(void **state)
+{
+    (void)state;
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        grid g = make_grid(100, 0, 17);
+        double b[100], c[100], x[100], y[100], re = 3, im = is_complex ? 2 : 0;
+        memset(g.J, 0, sizeof g.J);
+        for (int j = 0; j < g.n; j++) {
+            b[j] = x[j] = cos(j), c[j] = y[j] = sin(2 * j);
+            if (j % 5) continue;
+            g.mass[j] = 0;
+            for (int k = g.colptr[j]; k < g.colptr[j + 1]; k++) g.J[k] = g.rowind[k] == j ? -1 : 0;
+        }
+        long iterations = 0;
+        dae_krylov krylov = {.vectors = 50,
+                             .most = 100,
+                             .absolute = 1e-9,
+                             .tolerance = g.w,
+                             .product = multiply,
+                             .self = &g,
+                             .preconditioner = DAE_NO_PRECONDITIONER,
+                             .iterations = &iterations};
+        dae_pattern pattern = pattern_of(&g);
+        dae_matrix mass = dae_diagonal(g.n, g.mass);
+        dae_linear_solver s = dae_krylov_solver(&krylov);
+        void *self = s.create(g.n, &pattern, &mass, is_complex, s.user);
+        assert_int_equal(s.factor(self, re, im, g.J), 0);
+        assert_int_equal(s.solve(self, x, is_complex ? y : NULL), 0);
+        assert_true(left_over(&g, 1, re, im, x, is_complex ? y : NULL, b, is_complex ? c : NULL) < 1e-9);
+        assert_true(iterations <= 2); /* the first brings it down to rounding */
+        s.destroy(self);
+    }
+}
+
 /* Tridiagonal: nothing is left out, so the solution is exact; the pattern may lack its diagonal. */
 static void incomplete_factors_without_fill_are_factors(void **state)
 {
@@ -203,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gmres_solves_with_every_preconditioner),
         cmocka_unit_test(preconditioners_save_iterations),
+        cmocka_unit_test(masses_alone_need_no_iterations),
         cmocka_unit_test(incomplete_factors_without_fill_are_factors),
         cmocka_unit_test(values_that_are_not_finite_are_told),
     };
