@@ -298,6 +298,27 @@ static void every_method_for_odes_lengthens_a_first_step_that_is_lost_in_t(void 
     }
 }
 
+/* At rest every step is as long as it may be, the first one, too. */
+static void every_method_for_odes_keeps_h_max(void **state)
+{
+    (void)state;
+    for (int i = 0; i < dae_method_count(); i++) {
+        const dae_method_info *method = dae_method_get(i);
+        if (!(method->kinds & 1u << DAE_KIND_ODE)) continue;
+        dae_system sys = {.kind = DAE_KIND_ODE, .ode = {.n = 2, .f = ode}};
+        sys.structure.second_order = sys.structure.no_velocities = 1;
+        dae_options opt = dae_options_default();
+        opt.method = method->name;
+        opt.h_max = 0.25;
+        dae_error err = {0};
+        dae_stats stats;
+        double y[] = {0, 0};
+        if (dae_solve(&sys, &opt, 0, 50, y, &stats, &err) < 0) fail_msg("%s: %s", method->name, err.text);
+        if (!(fabs(stats.h_largest) <= 0.25 * (1 + 1e-12) && stats.accepted >= 200))
+            fail_msg("%s: %ld steps, of %g at most", method->name, stats.accepted, stats.h_largest);
+    }
+}
+
 static void implicit_methods_name_the_component_without_a_tolerance(void **state)
 {
     (void)state;
@@ -338,6 +359,7 @@ int main(void)
         cmocka_unit_test(every_method_for_odes_stays_between_jumps_at_the_ends),
         cmocka_unit_test(every_method_for_odes_keeps_its_first_step_inside_the_interval),
         cmocka_unit_test(every_method_for_odes_lengthens_a_first_step_that_is_lost_in_t),
+        cmocka_unit_test(every_method_for_odes_keeps_h_max),
         cmocka_unit_test(implicit_methods_name_the_component_without_a_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
