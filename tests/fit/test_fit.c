@@ -267,6 +267,37 @@ static void several_intervals_lead_home(void **state)
     dae_problem_destroy(q);
 }
 
+/* x = c t and z = 2 c t, every number with a deviation of its own: c = (sum h v/sd^2)/(sum h^2/sd^2) with h = t or 2 t, and the sum of
+ * squares ((v - h c)/sd)^2, halved, is the cost. */
+static void every_number_has_its_deviation(void **state)
+{
+    static const char model[] =
+        "model two\nparam c = 1\nvar x = 0, z = 0\nx' = c\nz' = 2*c\nsolve t = 0 .. 3, rtol = 1e-10\n";
+    static const double t[] = {1, 2, 3}, value[] = {1, 3, 2, 5, 4, 9}, sd[] = {0.1, 0.5, 2, 3, 0.2, 0.7};
+    const char *const column[] = {"x", "z"};
+    const dae_fit_free list[] = {{"c", NAN, 0, 5}};
+    const dae_fit_experiment e = {
+        .name = "by hand", .ntime = 3, .ncolumn = 2, .t = t, .column = column, .value = value, .sd = sd};
+    const dae_fit_experiment *data[] = {&e};
+    double up = 0, down = 0, left = 0;
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        double h = (i < 3 ? 1 : 2) * t[i % 3];
+        up += h * value[i] / (sd[i] * sd[i]);
+        down += h * h / (sd[i] * sd[i]);
+    }
+    for (int i = 0; i < 6; i++) left += pow((value[i] - (i < 3 ? 1 : 2) * t[i % 3] * up / down) / sd[i], 2);
+    dae_error err = {0};
+    dae_problem *p = open_problem(model);
+    dae_fit_options o = dae_fit_options_default(p);
+    dae_fit_result *r = dae_fit(p, list, 1, data, 1, &o, &err);
+    if (!r) fail_msg("%s", err.text);
+    assert_near(r->estimate[0].value, up / down, 1e-7); /* linear: one step, then rounding of runs at 1e-10 */
+    assert_near(r->cost, left / 2, 1e-6 * left);
+    dae_fit_destroy(r);
+    dae_problem_destroy(p);
+}
+
 /* The cost of the first point that a fit looks at. */
 typedef struct course {
     double first;
@@ -360,7 +391,8 @@ static void student_quantiles(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pinene_as_published),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_has_its_deviation),
+                                       cmocka_unit_test(pinene_as_published),
                                        cmocka_unit_test(lynx_and_hare_as_scipy),
                                        cmocka_unit_test(enzyme_as_scipy),
                                        cmocka_unit_test(exact_data_are_met),
