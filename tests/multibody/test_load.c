@@ -314,9 +314,37 @@ static void repeated_items_are_those_written_out(void **state)
     assert_memory_equal(a[0], a[1], sizeof a[0]);
 }
 
+/* A contact with the lightest body, of mass 1/2, in 2 s: m x'' + c x' + k x = 0 decays by e^(-c/(2 m) 2), and where that is below e^-10
+ * its fastest motion is the larger of sqrt(k/m) and c/m. */
+static void fast_contacts_are_known_at_the_start(void **state)
+{
+    static const double contact[][3] = {{800, 4, 0}, {800, 10, 40}, {200, 30, 60}, {200, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof contact / sizeof *contact; i++) {
+        char text[1000];
+        dae_error err = {0};
+        snprintf(text, sizeof text,
+                 "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"m\", \"dimension\": 2, "
+                 "\"gravity\": [0, -10],"
+                 " \"bodies\": [ { \"name\": \"heavy\", \"mass\": 2, \"inertia\": 1, \"r\": [0, 3] },"
+                 " { \"name\": \"light\", \"mass\": 0.5, \"inertia\": 1, \"r\": [1, 3] } ],"
+                 " \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] },"
+                 " { \"name\": \"P\", \"body\": \"light\", \"r\": [0, 0] } ],"
+                 " \"forces\": [ { \"name\": \"F\", \"type\": \"contact\", \"a\": \"O\", \"b\": \"P\", "
+                 "\"k\": %g, \"c\": %g } ],"
+                 " \"simulation\": { \"t1\": 2 } }",
+                 contact[i][0], contact[i][1]);
+        dae_problem *p = dae_problem_open(text, NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        assert_near(p->fastest, contact[i][2], 1e-13);
+        dae_problem_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fast_contacts_are_known_at_the_start),
         cmocka_unit_test(mistakes_are_told_with_their_place),
         cmocka_unit_test(good_files_are_read),
         cmocka_unit_test(repeated_items_are_those_written_out),
