@@ -327,9 +327,40 @@ static void contact_sticks_inside_the_cone(void **state)
     }
 }
 
+/* What is not smooth, and whose it is. */
+static void switches_have_names(void **state)
+{
+    static const char model[] =
+        "{ \"daedalus\": 1, \"kind\": \"mechanism\", \"name\": \"m\", \"dimension\": 2, \"gravity\": [0, "
+        "-10],"
+        " \"bodies\": [ { \"name\": \"b\", \"mass\": 2, \"inertia\": 1, \"r\": [0, 3] } ],"
+        " \"points\": [ { \"name\": \"O\", \"body\": \"ground\", \"r\": [0, 0] },"
+        " { \"name\": \"P\", \"body\": \"b\", \"r\": [0, 0] } ],"
+        " \"forces\": [ { \"name\": \"the_floor\", \"type\": \"contact\", \"a\": \"O\", \"b\": \"P\", \"k\": "
+        "100 },"
+        " { \"name\": \"gusts_of_wind\", \"type\": \"force\", \"b\": \"P\", \"value\": [\"abs(b.x - 1)\", 0] "
+        "} ] }";
+    static const char *const expected[] = {"contact \"the_floor\"", "the value of force \"gusts_of_wind\""};
+    int found[2] = {0};
+    dae_error err = {0};
+    (void)state;
+    dae_problem *p = dae_problem_open(model, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    const dae_switches *s = &p->system.switches;
+    assert_true(s->count >= 2);
+    for (int i = 0; i < s->count; i++) {
+        const char *name = s->name(i, s->user);
+        for (int k = 0; k < 2; k++) found[k] += !strcmp(name, expected[k]);
+    }
+    assert_true(found[0] > 0 && found[1] > 0);
+    assert_int_equal(found[0] + found[1], s->count);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(switches_have_names),
         cmocka_unit_test(block_sticks_if_mu_exceeds_the_slope),
         cmocka_unit_test(block_slides_if_it_does_not),
         cmocka_unit_test(block_thrown_up_stays_or_returns),
