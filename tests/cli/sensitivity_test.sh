@@ -41,6 +41,20 @@ if not (good and abs(by["H"] - t / 4) < 1e-10 and abs(by["g"] + t / 2 / 9.81) < 
 END
 expect 0 run fall.deq --sens H
 says 'dt/dH' out
+# what is printed are the numbers of the JSON, every one at its name
+expect 0 run fall.deq --sens H,g --json
+mv out json
+expect 0 run fall.deq --sens H,g
+checks=$((checks + 1))
+python3 - <<'END' || wrong "printed derivatives are not those of the JSON"
+import json, re
+r, text = json.load(open("json")), open("out").read()
+for p in ("H", "g"):
+    for i, y in enumerate(("y", "v")):
+        got = [float(x) for x in re.findall(r"^ +d%s/d%s +(\S+)$" % (y, p), text, re.M)]
+        want = [r["sensitivity"][p][i], r["sensitivity_total"][p][i]]
+        if not got or min(abs(got[0] - x) for x in want) > 1e-10: print(p, y, got, want); raise SystemExit(1)
+END
 expect 0 run "$source/models/ball.deq" --tend 1 --sens e --json
 says '"sensitivity":{"e":0.0}' out
 checks=$((checks + 1))
