@@ -298,7 +298,7 @@ static void every_method_for_odes_lengthens_a_first_step_that_is_lost_in_t(void 
     }
 }
 
-/* At rest every step is as long as it may be, the first one, too. */
+/* At rest every step is as long as it may be, the first one, too; the last one is none that takes a little rest along. */
 static void every_method_for_odes_keeps_h_max(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void every_method_for_odes_keeps_h_max(void **state)
         dae_error err = {0};
         dae_stats stats;
         double y[] = {0, 0};
-        if (dae_solve(&sys, &opt, 0, 50, y, &stats, &err) < 0) fail_msg("%s: %s", method->name, err.text);
+        if (dae_solve(&sys, &opt, 0, 50.001, y, &stats, &err) < 0) fail_msg("%s: %s", method->name, err.text);
         if (!(fabs(stats.h_largest) <= 0.25 * (1 + 1e-12) && stats.accepted >= 200))
             fail_msg("%s: %ld steps, of %g at most", method->name, stats.accepted, stats.h_largest);
     }
