@@ -112,9 +112,89 @@ static void constraints_that_depend_on_each_other(void **state)
     for (int i = 0; i < 4; i++) assert_true(isfinite(p[i]) && isfinite(v[i]));
 }
 
+/* A chain of four points, one rod of length 1 behind the other: more rows than those that are solved by hand. */
+enum { LINKS = 4 };
+static const double chain_mass[] = {2, 3, 0.5, 1, 4, 2.5, 1, 6};
+
+static int chain(const dae_mech_point *x, double *g, double *G, void *user)
+{
+    (void)user;
+    evaluations++;
+    for (int k = 0; k < LINKS; k++) {
+        const double *to = x->p + 2 * k;
+        double d[2];
+        for (int c = 0; c < 2; c++) {
+            d[c] = to[c] - (k ? to[c - 2] : 0);
+            if (!G) continue;
+            G[k + (2 * k + c) * LINKS] = d[c];
+            if (k) G[k + (2 * k - 2 + c) * LINKS] = -d[c];
+        }
+        if (g) g[k] = (d[0] * d[0] + d[1] * d[1] - 1) / 2;
+    }
+    return 0;
+}
+
+static int no_force(const dae_mech_point *x, double *f, void *user)
+{
+    (void)x, (void)user;
+    memset(f, 0, 2 * LINKS * sizeof *f);
+    return 0;
+}
+
+static int chain_masses(const dae_mech_point *x, double *M, void *user)
+{
+    (void)x, (void)user;
+    for (int i = 0; i < 2 * LINKS; i++) M[(2 * LINKS + 1) * i] = chain_mass[i];
+    return 0;
+}
+
+static void chains_are_corrected_as_by_the_saddle_point_system(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 10; k++) {
+        double off = 0.03 * pow(10, -k), p[2][2 * LINKS], v[2][2 * LINKS];
+        int needed[2];
+        for (int c = 0; c < 2; c++) {
+            dae_mech m = {.np = 2 * LINKS,
+                          .nv = 2 * LINKS,
+                          .ng = LINKS,
+                          .nlambda = LINKS,
+                          .force = no_force,
+                          .constraint = chain};
+            if (c) m.mass = dae_diagonal(2 * LINKS, chain_mass);
+            else m.mass_fn = chain_masses;
+            for (int i = 0; i < LINKS;
+                 i++) { /* 3-4-5 to the right and down; it turns about its end at first */
+                double x = 0.8 * (i + 1), y = -0.6 * (i + 1);
+                p[c][2 * i] = x + off * (i % 2 ? 1 : -0.5), p[c][2 * i + 1] = y + off;
+                v[c][2 * i] = -y + off, v[c][2 * i + 1] = x - 2 * off * i;
+            }
+            dae_arena *a = dae_arena_create();
+            dae_descriptor d;
+            dae_residuals left;
+            assert_int_equal(dae_descriptor_init(&d, &m, "auto", a, NULL), DAE_OK);
+            assert_int_equal(d.least != NULL, c);
+            evaluations = 0;
+            assert_int_equal(dae_descriptor_project(&d, 0, p[c], v[c]), 0);
+            needed[c] = evaluations;
+            assert_int_equal(dae_descriptor_residuals(&d, 0, p[c], v[c], NULL, &left), 0);
+            assert_near(left.position, 0, 1e-13); /* roundings, and what the last correction leaves */
+            assert_near(left.velocity, 0, 1e-13);
+            dae_descriptor_free(&d);
+            dae_arena_destroy(a);
+        }
+        for (int i = 0; i < 2 * LINKS; i++) { /* of all least corrections to second order */
+            assert_near(p[1][i], p[0][i], 10 * off * off + 4e-15);
+            assert_near(v[1][i], v[0][i], 50 * off * off + 2e-14);
+        }
+        assert_true(needed[1] <= (off > 0.01 ? 5 : off > 1e-4 ? 4 : 3)); /* quadratic */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_are_corrected_as_by_the_saddle_point_system),
         cmocka_unit_test(corrections_are_those_of_the_saddle_point_system),
         cmocka_unit_test(constraints_that_depend_on_each_other),
     };
