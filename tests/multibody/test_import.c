@@ -365,9 +365,34 @@ static void mjcf_pendulum_falls(void **state)
     dae_problem_destroy(p);
 }
 
+/* Names of models begin with a letter, have letters, digits and _ alone, and are there once. */
+static void names_become_words(void **state)
+{
+#define LINK(name)                                                                                       \
+    "<link name='" name "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' " \
+                        "iyz='0'/></inertial></link>"
+    static const char robot[] = "<robot name='r'>" LINK("base") LINK("1st link")
+        LINK("1st-link") "<joint name='2' type='revolute'><parent link='base'/><child link='1st link'/><axis "
+                         "xyz='0 0 1'/></joint>"
+                         "<joint name='3 b' type='revolute'><parent link='1st link'/><child "
+                         "link='1st-link'/><axis xyz='0 0 1'/></joint>"
+                         "</robot>";
+    static const char *const word[] = {"\"n1st_link\"", "\"n1st_link_2\"", "\"n2\"", "\"n3_b\""};
+    dae_error err = {0};
+    (void)state;
+    if (import(robot, 0, &err) < 0) fail_msg("%s", err.text);
+    for (int k = 0; k < 4; k++) {
+        if (!strstr(written, word[k])) fail_msg("no %s in\n%s", word[k], written);
+    }
+    dae_problem *p = dae_problem_open(written, NULL, 0, &err);
+    if (!p) fail_msg("%s", err.text);
+    dae_problem_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_become_words),
         cmocka_unit_test(robots_move_as_in_mujoco),
         cmocka_unit_test(guesses_are_told),
         cmocka_unit_test(stops_suit_what_the_joint_carries),
