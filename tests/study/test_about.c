@@ -79,11 +79,34 @@ static void all_about_one(void **state)
     json_decref(o);
 }
 
+static void jacobians_that_are_given_are_told(void **state)
+{
+    /* an ODE with its Jacobian, M y' = f with its own, an ODE without */
+    static const char *const what[] = {"hires", "chemakzo", "plei"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        memory m = {0};
+        dae_error err = {0};
+        dae_problem *p = dae_problem_open(what[k], NULL, 0, &err);
+        if (!p) fail_msg("%s", err.text);
+        const dae_system *s = &p->system;
+        const int given = k < 2;
+        assert_int_equal(s->kind, k == 1 ? DAE_KIND_DAE : DAE_KIND_ODE);
+        if (!given) p->system.ode.jac = NULL;
+        assert_int_equal(dae_problem_json(p, remember, &m), DAE_OK);
+        json_t *o = parsed(&m);
+        assert_int_equal(json_is_true(json_object_get(o, "jacobian_given")), given);
+        json_decref(o);
+        dae_problem_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_the_registries),
         cmocka_unit_test(all_about_one),
+        cmocka_unit_test(jacobians_that_are_given_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
