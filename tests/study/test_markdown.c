@@ -48,6 +48,11 @@ static void markdown_knows_blocks(void **state)
     assert_string_equal(html("```c\nint a = 1 < 2;\n```\nrest"),
                         "<pre><code>int a = 1 &lt; 2;\n</code></pre>\n<p>rest</p>\n");
     assert_string_equal(html("    a\n\n    b\n\nc\n"), "<pre class=\"equations\">a\n\nb\n</pre>\n<p>c</p>\n");
+    /* blocks right behind a line of text; "a|b" is text */
+    const char *text = html("one\n| a |\n| --- |\n| 1 |\n");
+    assert_true(!strncmp(text, "<p>one</p>\n<table", 17));
+    assert_string_equal(html("one\na|b\n"), "<p>one\na|b</p>\n");
+    assert_true(!strncmp(html("one\n- a\n"), "<p>one</p>\n<ul>", 15));
 }
 
 static void markdown_knows_marks_in_lines(void **state)
