@@ -37,7 +37,7 @@ SCRIPTS = {"cli": ("",), "equations": ("equations",), "language": ("equations",)
            "table": ("cli", "report"), "sensitivity": ("sensitivity",), "steady": ("steady",), "catalog": ("cli", "model"), "experiment": ("cli", "model"),
            "simulation": ("cli", "model"), "problem": ("cli", "own")}
 # tests of another layer that are about a file
-ABOUT = {"src/method/leap.c": "singular"}
+ABOUT = {"src/method/leap.c": "singular", "src/equations/form_tangent.c": "test_models"}
 # what is wrong with a line: pattern, replacement
 RULES = [(r"(?<=[\w\])]) \+ (?=[\w(*])", " - "), (r"(?<=[\w\])]) - (?=[\w(*])", " + "), (r"(?<=[\w\])]) \* (?=[\w(])", " / "),
          (r"(?<=[\w\])]) / (?=[\w(])", " * "), (r" < (?=[\w(-])", " >= "), (r" > (?=[\w(-])", " <= "), (r" >= (?=[\w(-])", " < "),
