@@ -370,7 +370,7 @@ static void names_become_words(void **state)
 {
 #define LINK(name)                                                                                       \
     "<link name='" name "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' " \
-                        "iyz='0'/></inertial></link>"
+    "iyz='0'/></inertial></link>"
     static const char robot[] = "<robot name='r'>" LINK("base") LINK("1st link")
         LINK("1st-link") "<joint name='2' type='revolute'><parent link='base'/><child link='1st link'/><axis "
                          "xyz='0 0 1'/></joint>"
