@@ -254,6 +254,8 @@ typedef struct dae_structure {
     int second_order;     /* m > 0: y'[i] = y[m+i] for i < m, [RADAU] IWORK(9) */
     int no_velocities;    /* 1: n = 2 m, and y'[m+i] does not depend on y[m] .. y[n-1]: y'' = f(t,y) */
     int autonomous;       /* 1: f does not depend on t, so that nobody needs df/dt */
+    int smooth; /* 1: f jumps and bends only where switches, discontinuities or events say so; auto then may take a method that
+                 * would step over what nobody told */
 } dae_structure;
 
 typedef struct dae_system {

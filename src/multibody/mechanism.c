@@ -149,6 +149,7 @@ static dae_status finish(mbs_builder *b)
     mbs_number_rows(m, left_out);
     free(left_out);
     m->system.kind = DAE_KIND_MECH;
+    m->system.structure.smooth = 1;
     s->np = m->np;
     s->nv = m->nv;
     s->nu = m->nu;

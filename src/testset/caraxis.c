@@ -239,6 +239,7 @@ static int mech_dfdt(const dae_mech_point *at, double *out, void *user)
 static dae_system mechanism_of(axis *c, const double *mass)
 {
     return (dae_system){.kind = DAE_KIND_MECH,
+                        .structure = {.smooth = 1},
                         .mech = {.np = 4,
                                  .nv = 4,
                                  .ng = 2,

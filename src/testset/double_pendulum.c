@@ -331,6 +331,7 @@ static dae_status setup(dae_problem *p, dae_error *err)
     (void)err;
     if (!y0 || !end) return DAE_OK;
     p->system.kind = DAE_KIND_MECH;
+    p->system.structure.smooth = 1;
     if (spatial) {
         p->system.mech = (dae_mech){.np = 14,
                                     .nv = 12,

@@ -169,6 +169,7 @@ static dae_system mechanism_of(dae_problem *p, sphere *s)
         block[k / 3] = 3;
     }
     return (dae_system){.kind = DAE_KIND_MECH,
+                        .structure = {.smooth = 1},
                         .mech = {.np = 3 * N,
                                  .nv = 3 * N,
                                  .ng = N,

@@ -312,6 +312,7 @@ static int accelerations(const dae_mech_point *x, double *out, void *user)
 dae_system dae_seven_body(const dae_squeezer *constants)
 {
     return (dae_system){.kind = DAE_KIND_MECH,
+                        .structure = {.smooth = 1},
                         .mech = {.np = 7,
                                  .nv = 7,
                                  .ng = 6,

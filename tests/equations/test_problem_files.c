@@ -347,8 +347,8 @@ static void auto_has_no_fewer(void **state)
     } but[] = {
         {"e5", 0.3,
          9}, /* decided by rounding: single runs nearby have 6.9 to 7.7 digits in C, 7.4 to 8.5 by the file */
-        /* the file by phem56, 5.5 digits; C, with its accelerations in one pass, by vern9: 6.0 */
-        {"caraxis", 0.6, 1},
+        /* the file by phem56, 5.5 digits; C, with its accelerations in one pass, by vern8: 6.5 (by vern9 6.0) */
+        {"caraxis", 1, 1},
         {"medakzo", 0.6, 1},
         {"andrews", 1.2, 1},
         {"pump", 4.7, 9},

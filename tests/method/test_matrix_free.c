@@ -357,7 +357,7 @@ static int oscillator(double t, const double *y, double *f, void *user)
 /* Four diagonals on each side, or 50, of a matrix that has one are that one: every number is the same. */
 static void bands_are_not_wider_than_the_matrix(void **state)
 {
-    static const char *const method[] = {"vode", "dassl", "mebdf", "radau5", "bimd", "rodas4p2"};
+    static const char *const method[] = {"vode", "dassl", "radau5", "rodas4p2"};
     (void)state;
     for (size_t m = 0; m < sizeof method / sizeof *method; m++) {
         dae_stats stats[3];
@@ -367,7 +367,6 @@ static void bands_are_not_wider_than_the_matrix(void **state)
             dae_options opt = dae_options_default();
             dae_error err = {0};
             opt.method = method[m];
-            if (!dae_method_find(method[m])) opt.method = "vode";
             opt.linear_algebra = "krylov";
             opt.preconditioner = "band";
             opt.preconditioner_band = k == 0 ? 1 : k == 1 ? 0 : 50;
