@@ -111,14 +111,16 @@ DAE_KERNEL_BODY int dae_small_factor(const int n, const int ld, double *restrict
 DAE_KERNEL_BODY void dae_small_permute(const int n, const int chosen, const int *restrict perm,
                                        const double *restrict x, double *restrict w)
 {
-    double v[DAE_SMALL_MAX];
-    DAE_UNROLL
-    for (int i = 0; i < n && n <= chosen; i++) v[i] = x[i];
-    DAE_UNROLL
-    for (int i = 0; i < n; i++) {
-        if (n > chosen) w[i] = x[perm[i]];
-        else if (n == 2) w[i] = perm[0] ? v[1 - i] : v[i];
-        else w[i] = perm[i] == 0 ? v[0] : perm[i] == 1 ? v[1] : v[2];
+    if (n == 2) {
+        double x0 = x[0], x1 = x[1];
+        w[0] = perm[0] ? x1 : x0;
+        w[1] = perm[0] ? x0 : x1;
+    } else if (n == 3 && chosen == 3) {
+        double x0 = x[0], x1 = x[1], x2 = x[2];
+        for (int i = 0; i < 3; i++) w[i] = perm[i] == 0 ? x0 : perm[i] == 1 ? x1 : x2;
+    } else {
+        DAE_UNROLL
+        for (int i = 0; i < n; i++) w[i] = x[perm[i]];
     }
 }
 
