@@ -244,7 +244,8 @@ dae_status dae_eval_json(const dae_problem *p, const char *state, size_t length,
     eval e = {.p = p, .err = err};
     size_t mark = dae_utf8_mark(state, length);
     e.state =
-        json_loadb(state + mark, length - mark, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &where);
+        dae_json_read(state + mark, length - mark, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &where);
+    if (!e.state && dae_json_starved(&where)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (!e.state)
         return dae_fail(err, DAE_ERR_INPUT, NAN, "line %d, column %d: %s", where.line, where.column,
                         where.text);

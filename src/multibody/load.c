@@ -13,6 +13,7 @@
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/number.h"
+#include "table/json_value.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -1186,10 +1187,9 @@ mbs_model *mbs_model_parse_file(const char *json, size_t length, const char *fil
     dae_error own = {0};
     loader l = {.err = err ? err : &own, .setting = setting, .nsetting = nsetting, .file = file};
     size_t mark = dae_utf8_mark(json, length);
-    json_t *root = json_loadb(json + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
+    json_t *root = dae_json_read(json + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
-        if (json_error_code(&where) == json_error_out_of_memory)
-            dae_fail(l.err, DAE_ERR_MEMORY, NAN, "out of memory");
+        if (dae_json_starved(&where)) dae_fail(l.err, DAE_ERR_MEMORY, NAN, "out of memory");
         else
             dae_fail(l.err, DAE_ERR_INPUT, NAN, "line %d, column %d: no JSON: %s", where.line, where.column,
                      where.text);

@@ -5,6 +5,7 @@
 #include "core/file.h"
 #include "core/hash.h"
 #include "core/number.h"
+#include "table/json_value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,11 +43,12 @@ static json_t *load(const mbs_structure *s, const char *from, const char *name, 
     }
     *s->files = dae_hash(*s->files, text, length);
     size_t mark = dae_utf8_mark(text, length);
-    json_t *root = json_loadb(text + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
+    json_t *root = dae_json_read(text + mark, length - mark, JSON_REJECT_DUPLICATES, &where);
     free(text);
     if (!json_is_object(root)) {
         char at[80];
-        snprintf(at, sizeof at, "line %d, column %d: no JSON object", where.line, where.column);
+        if (!root && dae_json_starved(&where)) snprintf(at, sizeof at, "out of memory");
+        else snprintf(at, sizeof at, "line %d, column %d: no JSON object", where.line, where.column);
         json_decref(root);
         wrong(s, "%s: %s", path, at);
         return NULL;
@@ -278,11 +280,10 @@ json_t *mbs_structure_definition(mbs_structure *s, const json_t *assembly, json_
     prefix_of(assembly, prefix, sizeof prefix);
     const char *file = json_string_value(json_object_get(assembly, "file")),
                *of = json_string_value(json_object_get(assembly, "of")), *key;
-    json_t *part =
-               file ? load(s, s->file, file, path, sizeof path)
-                    : json_deep_copy(json_object_get(json_object_get(s->root, "definitions"), of ? of : "")),
+    const json_t *defined = json_object_get(json_object_get(s->root, "definitions"), of ? of : "");
+    json_t *part = file ? load(s, s->file, file, path, sizeof path) : json_deep_copy(defined),
            *given = json_object_get(assembly, "parameters"), *value;
-    if (!part && !file)
+    if (!defined && !file)
         unknown_name(s, json_object_get(s->root, "definitions"), "of: there is no definition", of ? of : "");
     else if (part && !json_is_object(part))
         wrong(s, "of: the definition \"%s\" is no object; a file is taken by \"file\" in place of \"of\"%s",

@@ -164,9 +164,10 @@ static int take(const struct field *f, const json_t *v, dae_measurement *m)
 dae_status dae_measurement_parse(const char *line, size_t length, dae_measurement *m, dae_error *err)
 {
     json_error_t where;
-    json_t *o = json_loadb(line, length, 0, &where);
+    json_t *o = dae_json_read(line, length, 0, &where);
     dae_status s = DAE_OK;
     *m = (dae_measurement){0};
+    if (!o && dae_json_starved(&where)) return dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
     if (!o) return dae_fail(err, DAE_ERR_INPUT, NAN, "no JSON object: %s", where.text);
     /* A row of the matrix has no settings, and null where the first step is the method's. */
     int row = json_object_get(o, "marks") != NULL;

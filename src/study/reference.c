@@ -10,6 +10,7 @@
 
 #include "core/hash.h"
 #include "core/number.h"
+#include "table/json_value.h"
 
 #include <daedalus/study.h>
 #include <daedalus/version.h>
@@ -402,11 +403,13 @@ dae_reference *dae_reference_read(const dae_problem *p, const char *text, size_t
 {
     char key[key_size];
     json_error_t where;
-    json_t *o = json_loadb(text, length, 0, &where);
+    json_t *o = dae_json_read(text, length, 0, &where);
     dae_reference *r = NULL;
     const char *kept = json_string_value(json_object_get(o, "key")), *a, *b, *stopped;
     dae_reference_key(p, key, sizeof key);
-    if (!o) {
+    if (!o && dae_json_starved(&where)) {
+        dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+    } else if (!o) {
         dae_fail(err, DAE_ERR_INPUT, NAN, "line %d: %s", where.line, where.text);
     } else if (!kept || strcmp(kept, key) != 0) {
         dae_fail(err, DAE_ERR_INPUT, NAN, "the reference is one of \"%s\", not of \"%s\"", kept ? kept : "?",

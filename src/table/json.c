@@ -1,6 +1,7 @@
 /* Tables as JSON: {"attributes":{..},"columns":[{"name":..,"unit":..,"values":[..]},..]}. */
 #include "core/escape.h"
 #include "core/text.h"
+#include "table/json_value.h"
 #include "table/table.h"
 
 #include <jansson.h>
@@ -100,11 +101,12 @@ static void take_columns(dae_table *t, const json_t *columns)
 dae_table *dae_table_read_json(const char *text, size_t length, dae_error *err)
 {
     json_error_t where;
-    json_t *o = json_loadb(text, length, 0, &where), *value;
+    json_t *o = dae_json_read(text, length, 0, &where), *value;
     const char *key;
     size_t rows = 0;
     if (!o) {
-        dae_fail(err, DAE_ERR_INPUT, NAN, "line %d: %s", where.line, where.text);
+        if (dae_json_starved(&where)) dae_fail(err, DAE_ERR_MEMORY, NAN, "out of memory");
+        else dae_fail(err, DAE_ERR_INPUT, NAN, "line %d: %s", where.line, where.text);
         return NULL;
     }
     const json_t *columns = json_object_get(o, "columns");

@@ -45,3 +45,20 @@ dae_status dae_json_line(json_t *value, dae_write_fn *write, void *user)
     dae_status s = dae_json_write(value, write, user);
     return s < 0 ? s : write("\n", 1, user) < 0 ? DAE_ERR_FILE : DAE_OK;
 }
+
+/* Without memory from the beginning jansson says nothing at all. */
+int dae_json_starved(const json_error_t *where)
+{
+    return json_error_code(where) == json_error_out_of_memory || !where->text[0];
+}
+
+json_t *dae_json_read(const char *text, size_t length, size_t flags, json_error_t *where)
+{
+    json_t *value = json_loadb(text, length, flags, where);
+    if (value || dae_json_starved(where)) return value;
+    /* it takes a word for which it had no memory for a mistake of the text; a mistake is one again */
+    json_error_t again;
+    value = json_loadb(text, length, flags, &again);
+    if (!value && (dae_json_starved(&again) || again.position != where->position)) where->text[0] = 0;
+    return value;
+}

@@ -4,6 +4,8 @@
 
 #include <daedalus/daedalus.h>
 
+#include <jansson.h>
+
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);
@@ -67,8 +69,14 @@ static void texts_without_memory_are_not_wrong(void **state)
     }
 }
 
+static void *counted(size_t size)
+{
+    return malloc(size);
+}
+
 int main(void)
 {
+    json_set_alloc_funcs(counted, free); /* those of jansson may fail, too */
     const struct CMUnitTest tests[] = {cmocka_unit_test(texts_without_memory_are_not_wrong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
