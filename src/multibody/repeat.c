@@ -146,7 +146,8 @@ json_t *mbs_repeat(const mbs_model *m, const json_t *item, int most, char *wrong
     repeater r = {.m = m, .most = most, .wrong = wrong, .size = size};
     json_t *counters = json_object_get(item, "repeat"), *all = json_array();
     void *iter = json_is_object(counters) ? json_object_iter(counters) : NULL;
-    dae_snprintf(wrong, size, iter ? "out of memory" : "expected {\"i\": \"1..N\"}"); /* unless something else is said */
+    dae_snprintf(wrong, size,
+                 iter ? "out of memory" : "expected {\"i\": \"1..N\"}"); /* unless something else is said */
     if (all && iter && !expand(&r, counters, iter, item, all)) return all;
     json_decref(all);
     return NULL;
