@@ -80,7 +80,7 @@ struct dae_problem {
 
     double rtol, atol, h0; /* what a run takes when nothing is said */
     double h_max;          /* largest step; 0: any */
-    double fastest;        /* rate (1/s) of the fastest decay that contacts and stops can bring; 0: none */
+    double fastest;        /* rate (1/s) of the fastest decay that contacts can bring; 0: none */
     double every;          /* interval of output; 0: the steps */
     const char *method, *formulation; /* what the text asks for; NULL: chosen */
     const double *atol_factor;        /* atol_vec[i] = atol * atol_factor[i], or NULL */

@@ -205,6 +205,33 @@ static void tolerances_choose_the_pair(void **state)
     }
 }
 
+/* vern8 steps over what nobody tells: only where the system says that it tells, which a mechanism written in C need not. */
+static void what_may_not_be_smooth_gets_another_pair(void **state)
+{
+    (void)state;
+    static const char *const what[] = {"models/four_bar.json", "caraxis"};
+    for (size_t k = 0; k < 2; k++) {
+        for (int smooth = 0; smooth < 2; smooth++) {
+            dae_error err = {0};
+            dae_problem *p = dae_problem_open(what[k], NULL, 0, &err);
+            if (!p) fail_msg("%s", err.text);
+            dae_system own = p->mechanism ? *p->mechanism : p->system;
+            assert_int_equal(own.structure.smooth, 1);
+            own.structure.smooth = smooth;
+            if (p->mechanism) p->mechanism = &own;
+            else p->system = own;
+            dae_simulation_options o = dae_simulation_options_default(p);
+            o.options.method = "auto";
+            o.options.rtol = o.options.atol = 1e-5;
+            dae_simulation *s = dae_simulation_open(p, &o, &err);
+            if (!s) fail_msg("%s", err.text);
+            assert_string_equal(dae_simulation_choice(s).method, smooth ? "vern8" : "vern9");
+            dae_simulation_close(s);
+            dae_problem_destroy(p);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +241,7 @@ int main(void)
         cmocka_unit_test(stiff_mechanisms_get_an_implicit_method),
         cmocka_unit_test(others_do_not),
         cmocka_unit_test(what_is_even_in_the_velocities_is_no_damping),
+        cmocka_unit_test(what_may_not_be_smooth_gets_another_pair),
         cmocka_unit_test(tolerances_choose_the_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
